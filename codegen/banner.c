@@ -1,0 +1,101 @@
+// The banner: what one needs before reading.  How the file was made and how it
+// is built, what it costs, and the program it was made from, in full.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "emitter.h"
+
+// 1234567 as "1 234 567".
+static const char *grouped(Arena *arena, int64_t number)
+{
+    if (number < 1000) return arena_print(arena, "%" PRId64, number);
+    return arena_print(arena, "%s %03d", grouped(arena, number / 1000),
+                       (int)(number % 1000));
+}
+
+static const char *flops(Arena *arena, const Plan *plan)
+{
+    double sum = 0;
+    for (int i = 0; i < plan->step_count; i++) sum += (double)plan->steps[i].flops;
+    static const char *const unit[] = {"flop", "kflop", "Mflop", "Gflop", "Tflop"};
+    int u = 0;
+    while (sum >= 1000 && u < 4) sum /= 1000, u++;
+    return arena_print(arena, "%.*f %s", u ? 1 : 0, sum, unit[u]);
+}
+
+// The arena if no two tensors shared a byte.
+static int64_t unshared_bytes(const Plan *plan)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < plan->buffer_count; i++)
+        if (!plan->buffers[i].view)
+            sum += (plan->buffers[i].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return sum;
+}
+
+static void parameters(Emitter *e)
+{
+    int64_t count = 0;
+    int tensors = 0;
+    for (ValueId v = 0; v < e->g->value_count; v++)
+        if (e->g->values[v].kind == PARAM) {
+            count += elements(e->g->values[v].shape);
+            tensors++;
+        }
+    write_line(&e->w, "//   parameters  %s in %d tensors", grouped(e->arena, count),
+               tensors);
+}
+
+static void programs(Emitter *e)
+{
+    static const char *const titles[] = {"training", "inference"};
+    for (int i = 0; i < e->program_count; i++) {
+        const Program *p = &e->program[i];
+        write_line(&e->w,
+                   "//   %-11s %d launches, %s; arena %s bytes (%s without sharing)",
+                   titles[p->g->mode == TRAIN ? 0 : 1], p->plan->step_count,
+                   flops(e->arena, p->plan),
+                   grouped(e->arena, p->plan->arena_bytes),
+                   grouped(e->arena, unshared_bytes(p->plan)));
+    }
+}
+
+static void quote(Emitter *e, const Source *source, int number)
+{
+    Writer *w = &e->w;
+    write_line(w, "//");
+    write_line(w, "// %s %s:", number ? "Included," : "The program,", source->name);
+    write_line(w, "//");
+    for (int32_t line = 1; line <= source->line_count; line++) {
+        int32_t length;
+        const char *text = source_line(source, line, &length);
+        // A line that ends in a backslash would continue the comment.
+        while (length > 0 && strchr(" \t\r\\", text[length - 1])) length--;
+        if (length) write_line(w, "//  %4d | %.*s", line, (int)length, text);
+        else if (line < source->line_count) write_line(w, "//  %4d |", line);
+    }
+}
+
+void emit_banner(Emitter *e)
+{
+    Writer *w = &e->w;
+    const Diag *diag = e->g->diag;
+    const char *cublas = e->uses_library ? " -lcublas" : "";
+    write_line(w, "// %s.cu - %s `%s`, written by cnnc 0.1.", e->net,
+               e->in->train ? "a trainer of" : "inference with", e->g->name);
+    write_line(w, "//");
+    write_line(w, "//   made by     %s", e->in->command_line);
+    write_line(w, "//   build       nvcc -O3 -arch=native %s%s.cu%s",
+               e->in->with_main ? "" : "-c ", e->net,
+               e->in->with_main ? cublas : "");
+    parameters(e);
+    programs(e);
+    for (int i = 0; i < diag->source_count; i++) quote(e, &diag->sources[i], i);
+    write_line(w, "//");
+    write_line(w, "// Contents:  1 memory   2 kernels   3 steps   4 interface%s",
+               e->in->with_main ? "   5 program" : "");
+    write_line(w, "//");
+    write_line(w, "// A step is one launch or one cuBLAS product; its number is its place in the plan.");
+    write_blank(w);
+}

@@ -1,0 +1,27 @@
+// Graph and plan in, text out.
+#ifndef CNNC_CODEGEN_H
+#define CNNC_CODEGEN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../ir/op.h"
+#include "../ir/plan.h"
+
+// What an emitted file is made from.  A training file holds the programs train
+// and eval over one arena; an inference file (train and eval NULL) holds infer.
+// Graphs are placed, plans are verified, and the state of train and eval lies
+// at the same offsets.  infer tells a training file what inference alone needs.
+typedef struct EmitInput {
+    const Graph *train, *eval, *infer;
+    const Plan  *train_plan, *eval_plan, *infer_plan;
+    const char  *command_line;  // as typed, without directories
+    bool         with_main;     // append the trainer program
+    const char  *header_name;   // #include this; NULL: declare in place
+} EmitInput;
+
+// The CUDA file, the C99 header.  Both only print; the caller checks the stream.
+void emit_cuda(const EmitInput *in, FILE *out);
+void emit_header(const EmitInput *in, FILE *out);
+
+#endif

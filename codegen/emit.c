@@ -1,0 +1,185 @@
+// The emitted file from its first line to its last: sections in the order of
+// reading.  Each section is a file of this folder.
+
+#include <string.h>
+
+#include "chunks.h"
+#include "emitter.h"
+
+static Program *add_program(Emitter *e, const Graph *g, const Plan *plan,
+                            const char *space)
+{
+    Program *p = &e->program[e->program_count++];
+    *p = (Program){.g = g, .plan = plan, .space = space};
+    p->first_step = e->step_count;
+    e->step_count += plan->step_count;
+    return p;
+}
+
+static Emitter new_emitter(const EmitInput *in, FILE *out)
+{
+    Emitter e = {.in = in, .w = {.out = out, .width = 100}};
+    if (in->train) {
+        add_program(&e, in->train, in->train_plan, "train");
+        add_program(&e, in->eval, in->eval_plan, "eval");
+    } else
+        add_program(&e, in->infer, in->infer_plan, "infer");
+    e.g = e.program[0].g;
+    e.arena = e.g->arena;
+    e.net = identifier(&e, e.g->name);
+    e.upper = upper_case(e.arena, e.net);
+    e.printed = NEW_ARRAY(e.arena, chunk_count, bool);
+    name_places(&e);
+    return e;
+}
+
+// ---- small questions about a graph that several sections ask ---------------------
+
+int graph_inputs(const Graph *g, ValueId *inputs, int limit)
+{
+    int count = 0;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == INPUT && count < limit) inputs[count++] = v;
+    return count;
+}
+
+// Outputs that the caller reads: not the figures, nor kept gradients.
+int graph_outputs(const Graph *g, ValueId *outputs, int limit)
+{
+    int count = 0;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].output && g->values[v].kind != SCALAR &&
+            g->values[v].kind != GRADIENT && count < limit)
+            outputs[count++] = v;
+    return count;
+}
+
+int64_t sample_bytes(const Graph *g, ValueId v)
+{
+    return value_bytes(&g->values[v]) / g->batch;
+}
+
+// The node that sums losses and metrics: it makes the net's figures, and has
+// the header for its first operand.
+const Node *find_tally(const Graph *g)
+{
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        if (n->result_count && n->operand_count && n->operands[0] == g->header &&
+            g->values[n->results[0]].kind == SCALAR)
+            return n;
+    }
+    return NULL;
+}
+
+int graph_metrics(const Graph *g, const char **names, int limit)
+{
+    const Node *tally = find_tally(g);
+    int count = 0;
+    if (!tally) return 0;
+    for (int k = 1 + (int)tally->attr[0].i; k < tally->operand_count; k++) {
+        NodeId def = g->values[tally->operands[k]].def;
+        if (def != NONE && count < limit)
+            names[count++] = g->nodes[def].op->name;
+    }
+    return count;
+}
+
+// ---- hashes ------------------------------------------------------------------------
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t length)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ b[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    return mix(hash, text, strlen(text) + 1);
+}
+
+static uint64_t mix_number(uint64_t hash, int64_t number)
+{
+    unsigned char b[8];
+    for (int i = 0; i < 8; i++) b[i] = (unsigned char)((uint64_t)number >> 8 * i);
+    return mix(hash, b, 8);
+}
+
+// FNV-1a over what a state holds: names, types and shapes, and the optimizer.
+uint64_t state_hash(const Graph *g)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    hash = mix_text(hash, g->optimizer ? g->optimizer->name : "");
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->kind != PARAM && value->kind != STATE) continue;
+        hash = mix_text(hash, value->name);
+        hash = mix_text(hash, dtype_names[value->dtype]);
+        for (int i = 0; i < value->shape.rank; i++)
+            hash = mix_number(hash, value->shape.dim[i]);
+    }
+    return hash;
+}
+
+uint64_t plan_hash(const Plan *plan)
+{
+    uint64_t hash = mix_number(UINT64_C(14695981039346656037), plan->arena_bytes);
+    for (int i = 0; i < plan->step_count; i++)
+        hash = mix_text(hash, plan->steps[i].name);
+    for (int i = 0; i < plan->buffer_count; i++)
+        hash = mix_number(hash, plan->buffers[i].offset);
+    return hash;
+}
+
+// ---- the two files -------------------------------------------------------------------
+
+static void emit_preamble(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char **names = NEW_ARRAY(e->arena, e->step_count + 3, const char *);
+    int count = 0;
+    for (int i = 0; i < e->step_count; i++) names[count++] = e->launches[i].kernel;
+    names[count++] = "net_init";
+    names[count++] = e->uses_library ? "PRODUCT" : "STEP";
+    if (e->in->with_main) names[count++] = "trainer_main";
+    print_includes(e, names, count);
+    if (e->in->header_name) {
+        write_line(w, "#include \"%s\"", e->in->header_name);
+        for (const char *const *s = declared_chunks; *s; s++) skip_chunk(e, *s);
+    } else {
+        write_blank(w);
+        emit_declarations(e);
+    }
+}
+
+void emit_cuda(const EmitInput *in, FILE *out)
+{
+    Emitter e = new_emitter(in, out);
+    make_launches(&e);
+    emit_banner(&e);
+    emit_preamble(&e);
+    emit_memory(&e);
+    emit_kernels(&e);
+    emit_steps(&e);
+    emit_interface(&e);
+    if (in->with_main) emit_program(&e);
+}
+
+void emit_header(const EmitInput *in, FILE *out)
+{
+    Emitter e = new_emitter(in, out);
+    Writer *w = &e.w;
+    w->width = 80;
+    write_line(w, "// %s - the interface of `%s`, written by cnnc 0.1.",
+               in->header_name ? in->header_name : "header", e.g->name);
+    write_line(w, "#ifndef %s_H", e.upper);
+    write_line(w, "#define %s_H", e.upper);
+    write_blank(w);
+    write_line(w, "#include <stddef.h>");
+    write_line(w, "#include <stdint.h>");
+    write_blank(w);
+    emit_declarations(&e);
+    write_line(w, "#endif");
+}

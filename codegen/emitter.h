@@ -1,0 +1,86 @@
+// What the emitter's sections share.  One file a section, in the order of the
+// emitted file: banner.c, memory.c, steps.c, interface.c, program.c; names.c
+// and closure.c serve them.
+#ifndef CNNC_EMITTER_H
+#define CNNC_EMITTER_H
+
+#include "codegen.h"
+#include "writer.h"
+
+// One of the file's programs: a graph, its plan, and its place in the file.
+typedef struct Program {
+    const Graph *g;
+    const Plan  *plan;
+    const char  *space;         // the namespace of its tensors: train, eval, infer
+    int          first_step;    // the number its steps start from
+    const char **place;         // of every value: "train::conv1"
+    bool        *named;         // of every value: the file says its place
+} Program;
+
+typedef struct Emitter {
+    const EmitInput *in;
+    Arena      *arena;
+    Writer      w;
+    const char *net, *upper;    // lenet, LENET
+    Program     program[2];
+    int         program_count;
+    const Graph *g;             // of program 0: whose state is the file's
+    bool       *printed;        // of every chunk
+    Launch     *launches;       // of every step, in order of step numbers
+    const Node **nodes;         // likewise, what is launched
+    const char **shapes;        // the struct each launch is given, or NULL
+    bool        uses_library;   // cuBLAS
+    int         step_count;
+} Emitter;
+
+// ---- names.c -------------------------------------------------------------------
+
+// The C identifier of a name: dots become underscores; words that C++, CUDA or
+// the file itself use get a trailing underscore.
+const char *identifier(Emitter *e, const char *name);
+const char *upper_case(Arena *arena, const char *text);
+// Gives every value of every program its place.
+void name_places(Emitter *e);
+// The value's name without its namespace.
+const char *place_name(const Program *p, ValueId v);
+const char *c_type(const Emitter *e, DType dtype);
+
+// ---- closure.c -------------------------------------------------------------------
+
+// Prints the chunk that defines name, after all it needs, unless printed
+// before; `net_` and `NET_` become the net's name.  bug() if there is none.
+void print_chunk(Emitter *e, const char *name);
+bool has_chunk(const char *name);
+// Takes it as printed: the header that the file includes has it.
+void skip_chunk(Emitter *e, const char *name);
+// The system headers that the chunks of these names, and all they need, want:
+// printed as #include lines, sorted.
+void print_includes(Emitter *e, const char *const *names, int count);
+
+// ---- the sections ----------------------------------------------------------------
+
+void emit_banner(Emitter *e);
+void emit_memory(Emitter *e);
+void make_launches(Emitter *e);
+void emit_kernels(Emitter *e);
+void emit_steps(Emitter *e);
+// What the header holds; printed there, or in place.
+extern const char *const declared_chunks[];     // of the runtime; ends with NULL
+void emit_declarations(Emitter *e);
+void emit_interface(Emitter *e);
+void emit_program(Emitter *e);          // the trainer, --main
+uint64_t state_hash(const Graph *g);
+uint64_t plan_hash(const Plan *plan);
+
+// The inputs of a graph in order; returns their number.
+int graph_inputs(const Graph *g, ValueId *inputs, int limit);
+int graph_outputs(const Graph *g, ValueId *outputs, int limit);
+// Bytes of one sample of a batched value.
+int64_t sample_bytes(const Graph *g, ValueId v);
+// The node that makes the figures (loss, then metrics), or NULL.
+const Node *find_tally(const Graph *g);
+// The metrics' names, in the order of the tally's rows.
+int graph_metrics(const Graph *g, const char **names, int limit);
+enum { MAX_PORTS = 64 };
+
+#endif

@@ -1,0 +1,94 @@
+// Section 1, memory: every tensor's place in the arena, as constants that are
+// at the same time the table a reader wants.  Offsets stand nowhere else.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "emitter.h"
+
+static const char *dims(Emitter *e, Shape shape)
+{
+    const char *text = "";
+    for (int i = 0; i < shape.rank; i++)
+        text = arena_print(e->arena, "%s%s%" PRId64, text, i ? " " : "",
+                           shape.dim[i]);
+    return text;
+}
+
+// What a reader would like to know beside the numbers.
+static const char *remark(Emitter *e, const Program *p, const PlanBuffer *b)
+{
+    if (b->alias_of == NONE) return "";
+    return arena_print(e->arena, ", %s %s", b->view ? "is" : "over",
+                       place_name(p, b->alias_of));
+}
+
+static int name_width(const Program *p)
+{
+    int width = 0;
+    for (int i = 0; i < p->plan->buffer_count; i++) {
+        int length = (int)strlen(place_name(p, i));
+        if (length > width && length <= 40) width = length;
+    }
+    return width;
+}
+
+// How many digits an offset or a size can have.
+static int digits(const Program *p)
+{
+    int count = 5;
+    for (int64_t n = p->plan->arena_bytes; n > 99999; n /= 10) count++;
+    return count;
+}
+
+static void place(Emitter *e, const Program *p, ValueId v, int width)
+{
+    const PlanBuffer *b = &p->plan->buffers[v];
+    const char *live =
+        b->persistent ? "   *   "
+                      : arena_print(e->arena, "%3d-%-3d",
+                                    p->first_step + b->first,
+                                    p->first_step + b->last);
+    const char *line = b->line > 0 ? arena_print(e->arena, ", line %d", b->line)
+                                   : "";
+    write_line(&e->w,
+               "constexpr Place<%s>%*s %-*s = {%*" PRId64 "};  // %*" PRId64
+               "  %s  %s%s%s",
+               c_type(e, b->dtype), 7 - (int)strlen(c_type(e, b->dtype)), "",
+               width, place_name(p, v), digits(p), b->offset, digits(p),
+               b->bytes, live, dims(e, b->shape), line, remark(e, p, b));
+}
+
+static void space(Emitter *e, const Program *p, const char *name, bool state)
+{
+    Writer *w = &e->w;
+    write_line(w, "namespace %s {", name);
+    int width = name_width(p);
+    for (ValueId v = 0; v < p->g->value_count; v++) {
+        Kind kind = p->g->values[v].kind;
+        if ((kind == PARAM || kind == STATE) == state && p->named[v])
+            place(e, p, v, width);
+    }
+    write_line(w, "}");
+    write_blank(w);
+}
+
+void emit_memory(Emitter *e)
+{
+    Writer *w = &e->w;
+    write_section(w, 1, "memory");
+    write_line(w, "// Every tensor has a fixed place in one arena.  Two share bytes only where their");
+    write_line(w, "// lives (first and last step) do not meet, or a launch works in place (over) or");
+    write_line(w, "// both are the same values (is).  The state, alive at every step (*), is one prefix");
+    write_line(w, "// of the arena and begins with its header of %d bytes.", HEADER_BYTES);
+    write_line(w, "//");
+    write_line(w, "// After each place: bytes, first and last step, shape.");
+    write_blank(w);
+    write_line(w, "typedef %s real;", e->g->real == F64 ? "double" : "float");
+    write_blank(w);
+    print_chunk(e, "Place");
+    print_chunk(e, "Arena");
+    space(e, &e->program[0], "state", true);
+    for (int i = 0; i < e->program_count; i++)
+        space(e, &e->program[i], e->program[i].space, false);
+}

@@ -1,0 +1,282 @@
+// Section 5, with --main: the trainer program, and the description of this net
+// that it works from.  The trainer is the runtime's (runtime/trainer); here are
+// tables of tensors and thin wrappers around one context.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "emitter.h"
+
+// ---- tables of tensors -----------------------------------------------------------
+
+static void tensor_row(Emitter *e, const Program *p, ValueId v)
+{
+    const Value *value = &p->g->values[v];
+    const char *dims = "";
+    for (int i = 0; i < value->shape.rank; i++)
+        dims = arena_print(e->arena, "%s%s%" PRId64, dims, i ? ", " : "",
+                           value->shape.dim[i]);
+    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 "},",
+               value->name, dtype_names[value->dtype], value->shape.rank, dims,
+               p->place[v], value_bytes(value), value->classes);
+}
+
+// A table of the values of a program that belong; returns how many.
+static int table(Emitter *e, const Program *p, const char *name,
+                 bool (*belongs)(const Graph *g, ValueId v))
+{
+    int count = 0;
+    write_line(&e->w, "static const NetTensor %s[] = {", name);
+    for (ValueId v = 0; v < p->g->value_count; v++)
+        if (belongs(p->g, v)) {
+            tensor_row(e, p, v);
+            count++;
+        }
+    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0},");
+    write_line(&e->w, "};");
+    write_blank(&e->w);
+    return count;
+}
+
+static bool is_input(const Graph *g, ValueId v)
+{
+    return g->values[v].kind == INPUT;
+}
+
+static bool is_output(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    return value->output && value->kind != SCALAR && value->kind != GRADIENT;
+}
+
+static bool is_param(const Graph *g, ValueId v)
+{
+    return g->values[v].kind == PARAM;
+}
+
+static bool is_optimizer_state(const Graph *g, ValueId v)
+{
+    return g->values[v].kind == STATE && v != g->header;
+}
+
+static bool is_kept(const Graph *g, ValueId v)
+{
+    return g->values[v].output && g->values[v].kind != SCALAR;
+}
+
+// ---- wrappers -----------------------------------------------------------------------
+
+// One for each call of the descriptor that takes inputs (and outputs).
+static void wrap(Emitter *e, const Program *p, const char *call, int inputs,
+                 int outputs)
+{
+    Writer *w = &e->w;
+    const char *items[4 * MAX_PORTS + 1];
+    int count = 0;
+    items[count++] = "&main_context";
+    for (int i = 0; i < inputs; i++) {
+        items[count++] = arena_print(e->arena, "(const %s_input_%d *)inputs[%d]",
+                                     call, i, i);
+        items[count++] = arena_print(e->arena, "bytes[%d]", i);
+    }
+    for (int i = 0; i < outputs; i++) {
+        items[count++] = arena_print(e->arena, "(%s_output_%d *)outputs[%d]",
+                                     call, i, i);
+        items[count++] = arena_print(e->arena, "output_bytes[%d]", i);
+    }
+    write_line(w, "static int main_%s(const void *const *inputs, const size_t *bytes%s)",
+               call, !strcmp(call, "infer")
+                         ? ", void *const *outputs, const size_t *output_bytes" : "");
+    write_line(w, "{");
+    w->indent = 4;
+    if (p->g->mode != INFER && !outputs)
+        write_line(w, "main_figures_at = %s.offset;",
+                   p->place[find_tally(p->g)->results[0]]);
+    write_list(w, arena_print(e->arena, "return %s_%s(", e->net, call), items,
+               count, ");");
+    w->indent = 0;
+    write_line(w, "}");
+    write_blank(w);
+}
+
+static const char *host_type(DType dtype)
+{
+    static const char *const types[DTYPE_COUNT] = {"float", "double", "int32_t",
+                                                   "uint8_t"};
+    return types[dtype];
+}
+
+static void name_types(Emitter *e, const char *call, const Graph *g,
+                       const ValueId *values, int count, const char *role)
+{
+    for (int i = 0; i < count; i++)
+        write_line(&e->w, "typedef %s %s_%s_%d;",
+                   host_type(g->values[values[i]].dtype), call, role, i);
+}
+
+static void emit_wrappers(Emitter *e)
+{
+    ValueId inputs[MAX_PORTS], outputs[MAX_PORTS];
+    const Program *last = &e->program[e->program_count - 1];
+    int output_count = graph_outputs(last->g, outputs, MAX_PORTS);
+    int count = graph_inputs(e->in->infer, inputs, MAX_PORTS);
+    name_types(e, "infer", e->in->infer, inputs, count, "input");
+    name_types(e, "infer", last->g, outputs, output_count, "output");
+    if (e->in->train) {
+        ValueId all[MAX_PORTS];
+        int all_count = graph_inputs(e->in->train, all, MAX_PORTS);
+        name_types(e, "train", e->in->train, all, all_count, "input");
+        name_types(e, "evaluate", e->in->train, all, all_count, "input");
+        write_blank(&e->w);
+        wrap(e, &e->program[0], "train", all_count, 0);
+        wrap(e, last, "evaluate", all_count, 0);
+    }
+    write_blank(&e->w);
+    wrap(e, last, "infer", count, output_count);
+}
+
+// The context, and the calls that do not depend on inputs and outputs.
+static const char *const fixed_wrappers[] = {
+    "static int main_read(size_t offset, void *to, size_t bytes)",
+    "{",
+    "    return @_fetch(&main_context, to, offset, bytes) || @_wait(&main_context);",
+    "}",
+    "",
+    "static int main_write(size_t offset, const void *from, size_t bytes)",
+    "{",
+    "    return @_stage(&main_context, offset, bytes, from, bytes) || @_wait(&main_context);",
+    "}",
+    "",
+    "static const char *main_describe(void)",
+    "{",
+    "    static char text[512];",
+    "    const @_error *const error = @_last_error(&main_context);",
+    "    snprintf(text, sizeof text, \"%s: %s%s%s (step %d, line %d, wanted %zu, given %zu)\",",
+    "             @_strerror(error->status), error->call ? error->call : \"\", error->text ? \": \" : \"\",",
+    "             error->text ? error->text : \"\", error->step, error->line, error->wanted, error->given);",
+    "    return text;",
+    "}",
+    "", NULL};
+
+static void emit_fixed(Emitter *e, const char *const *lines)
+{
+    for (; *lines; lines++) {
+        for (const char *c = *lines; *c; c++)
+            if (*c == '@') fputs(e->net, e->w.out);
+            else fputc(*c, e->w.out);
+        fputc('\n', e->w.out);
+    }
+    e->w.blank_lines = 1;
+}
+
+static void emit_init(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char *net = e->net;
+    write_line(w, "static int main_init(void *arena, size_t bytes, unsigned long long seed)");
+    write_line(w, "{");
+    if (e->uses_library) {
+        write_line(w, "    static cublasHandle_t cublas;");
+        write_line(w, "    if (!cublas && cublasCreate(&cublas) != CUBLAS_STATUS_SUCCESS)");
+        write_line(w, "        return %s_refuse(&main_context, %s_CUBLAS_FAILED, \"cublasCreate\", 0, 0, 0);",
+                   net, e->upper);
+    }
+    write_line(w, "    return %s_init(&main_context, arena, bytes, 0, %s, seed);", net,
+               e->uses_library ? "cublas" : "0");
+    write_line(w, "}");
+    write_blank(w);
+}
+
+// The figures of the last batch lie where the program that ran last put them.
+static void emit_figures(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char *names[MAX_FIGURES];
+    int count = graph_metrics(e->g, names, MAX_FIGURES);
+    write_line(w, "static int main_figures(NetFigures *figures, int reset)");
+    write_line(w, "{");
+    write_line(w, "    Header header;");
+    write_line(w, "    real last[%d];", count + 1);
+    write_line(w, "    %s_metrics means;", e->net);
+    write_line(w, "    if (%s_read_header(&main_context, &header) ||", e->net);
+    write_line(w, "        main_read(main_figures_at, last, sizeof last) ||");
+    write_line(w, "        %s_metrics_read(&main_context, &means, reset))", e->net);
+    write_line(w, "        return main_context.error.status;");
+    write_line(w, "    figures->step = means.step;");
+    write_line(w, "    figures->updates = means.updates;");
+    write_line(w, "    figures->skipped = means.step - means.updates;");
+    write_line(w, "    figures->samples = means.samples;");
+    write_line(w, "    figures->rate = means.learning_rate;");
+    write_line(w, "    figures->loss = (double)last[0];");
+    write_line(w, "    figures->loss_mean = means.loss;");
+    for (int i = 0; i < count; i++) {
+        write_line(w, "    figures->metric[%d] = (double)last[%d];", i, i + 1);
+        write_line(w, "    figures->metric_mean[%d] = header.samples ? header.sums[%d] / (double)header.samples : 0.0;",
+                   i, i + 1);
+    }
+    write_line(w, "    return %s_OK;", e->upper);
+    write_line(w, "}");
+    write_blank(w);
+    write_line(w, "static int main_set_rate(double rate)");
+    write_line(w, "{");
+    write_line(w, "    return %s_set(&main_context, %s_RATE, rate);", e->net, e->upper);
+    write_line(w, "}");
+    write_blank(w);
+}
+
+static int emit_metric_names(Emitter *e)
+{
+    const char *names[MAX_FIGURES];
+    int count = graph_metrics(e->g, names, MAX_FIGURES);
+    const char *items[MAX_FIGURES];
+    for (int i = 0; i < count; i++)
+        items[i] = arena_print(e->arena, "\"%s\"", names[i]);
+    if (!count) items[0] = "0";
+    write_list(&e->w, "static const char *const main_metrics[] = {", items,
+               count ? count : 1, "};");
+    write_blank(&e->w);
+    return count;
+}
+
+static void emit_descriptor(Emitter *e)
+{
+    Writer *w = &e->w;
+    const Program *first = &e->program[0], *last = &e->program[e->program_count - 1];
+    bool trains = e->in->train != NULL;
+    int inputs = table(e, first, "main_inputs", is_input);
+    int outputs = table(e, last, "main_outputs", is_output);
+    int params = table(e, first, "main_params", is_param);
+    int state = table(e, first, "main_state", is_optimizer_state);
+    int kept = table(e, first, "main_kept", is_kept);
+    int metrics = emit_metric_names(e);
+    write_line(w, "static const Net main_net = {");
+    write_line(w, "    \"%s\", %s_BATCH, %" PRId64 ", %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES,",
+               e->net, e->upper, e->g->epochs, e->upper, e->upper, e->upper);
+    write_line(w, "    main_inputs, %d, main_outputs, %d, main_params, %d, main_state, %d, main_kept, %d,",
+               inputs, outputs, params, state, kept);
+    write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write, main_describe,",
+               metrics, trains ? "main_train" : "0", trains ? "main_evaluate" : "0",
+               trains ? "main_figures" : "0", trains ? "main_set_rate" : "0");
+    write_line(w, "};");
+    write_blank(w);
+}
+
+void emit_program(Emitter *e)
+{
+    Writer *w = &e->w;
+    write_section(w, 5, "program");
+    print_chunk(e, "trainer_main");
+    write_line(w, "static %s_context main_context;", e->net);
+    if (e->in->train)
+        write_line(w, "static size_t main_figures_at; // the figures of the program that ran last");
+    write_blank(w);
+    emit_init(e);
+    emit_wrappers(e);
+    emit_fixed(e, fixed_wrappers);
+    if (e->in->train) emit_figures(e);
+    emit_descriptor(e);
+    write_line(w, "int main(int argc, char **argv)");
+    write_line(w, "{");
+    write_line(w, "    return trainer_main(&main_net, argc, argv);");
+    write_line(w, "}");
+}

@@ -1,0 +1,328 @@
+// From the arguments of a call to those of an operator.  Values of the net are
+// operands and come first; numbers and words are arguments, by position or by
+// name, and are checked against the operator's list of them:
+//
+//     x -> conv(32, 3x3, stride = 2)      conv(x, 32, kernel = 3)
+#include <inttypes.h>
+#include <string.h>
+#include "resolve.h"
+
+enum { MAX_OPERANDS = 4 };      // Build.operand
+
+// One call on its way.
+typedef struct Binding {
+    Resolver   *r;
+    Build      *b;
+    const Expr *call;
+    Slot        slot[MAX_OPERANDS];     // those that the call gives
+    int         slot_count;
+    int         next;                   // argument by position
+    bool        ok;
+} Binding;
+
+// ---- an operator's lists ---------------------------------------------------------
+
+static int spec_count(const Op *op)
+{
+    int count = 0;
+    while (op->args != NULL && op->args[count].name != NULL) count++;
+    if (count > MAX_ARGS) bug("%s has %d arguments", op->name, count);
+    return count;
+}
+
+// The operands that the row does not have in brackets.
+static int call_slots(const Op *op, Slot *slots)
+{
+    Slot all[16];
+    int count = part_slots(op->operands, all, 16), own = 0;
+
+    if (op->flags & OPTIMIZER) return 0;
+    for (const char *c = op->operands; *c != '\0' && own < MAX_OPERANDS;) {
+        size_t length = strcspn(c, " ");
+        if (*c != '[') part_slots(c, &slots[own++], 1);
+        c += length + strspn(c + length, " ");
+    }
+    return own < count ? own : count;
+}
+
+bool makes_params(const Op *op)
+{
+    const char *made = strchr(op->operands, '[');
+    return made != NULL && strncmp(made, "[header]", 8) != 0;
+}
+
+const Arg *name_argument(const Expr *call)
+{
+    for (const Arg *arg = call->args; arg != NULL; arg = arg->next)
+        if (arg->name != NULL && strcmp(arg->name, "name") == 0) return arg;
+    return NULL;
+}
+
+// ---- what can be wrong -------------------------------------------------------------
+
+static bool within(const ArgSpec *spec, double number)
+{
+    return (number >= spec->low && number <= spec->high) ||
+           (spec->low == 0 && spec->high == 0);
+}
+
+static bool check_range(Binding *w, const ArgSpec *spec, Pos pos, double number)
+{
+    if (within(spec, number)) return true;
+    error(w->r->diag, pos, "%s must be from %.15g to %.15g, not %.15g",
+          spec->name, spec->low, spec->high, number);
+    return false;
+}
+
+static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
+{
+    static const char *const wants[] = {
+        "an integer", "a number", "true or false", "dimensions (3 or 3x5)",
+        "same, valid, 1, 1x2 or 0x1x2x3",
+    };
+    error(w->r->diag, pos, "%s is %s, and this is %s", spec->name,
+          wants[spec->type], kind_words[datum.kind]);
+    return false;
+}
+
+// ---- one argument --------------------------------------------------------------------
+
+// A float that is whole will do: 64 * 0.5.
+static bool bind_int(Binding *w, const ArgSpec *spec, ArgValue *value,
+                     Datum datum)
+{
+    if (datum.kind == FLOAT && datum.f >= -1e15 && datum.f <= 1e15 &&
+        datum.f == (double)(int64_t)datum.f)
+        datum = int_datum((int64_t)datum.f);
+    if (datum.kind == FLOAT) {
+        error(w->r->diag, value->pos, "%s is an integer, and this is %.15g; "
+              "floor() and round() make integers", spec->name, datum.f);
+        return false;
+    }
+    if (datum.kind != INT) return wrong_kind(w, spec, value->pos, datum);
+    value->i = datum.i;
+    return check_range(w, spec, value->pos, (double)datum.i);
+}
+
+static bool bind_float(Binding *w, const ArgSpec *spec, ArgValue *value,
+                       Datum datum)
+{
+    if (datum.kind != INT && datum.kind != FLOAT)
+        return wrong_kind(w, spec, value->pos, datum);
+    value->f = datum.kind == INT ? (double)datum.i : datum.f;
+    return check_range(w, spec, value->pos, value->f);
+}
+
+static bool bind_bool(Binding *w, const ArgSpec *spec, ArgValue *value,
+                      Datum datum)
+{
+    if (datum.kind != BOOL) return wrong_kind(w, spec, value->pos, datum);
+    value->i = datum.i;
+    return true;
+}
+
+// n is nxn; as padding, axb is axaxbxb, top and bottom before left and right.
+static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
+                      Datum datum)
+{
+    int want = spec->type == ARG_DIMS ? 2 : 4;
+
+    if (spec->type == ARG_PADDING && datum.kind == WORD) {
+        value->word = datum.text;
+        return true;
+    }
+    if (datum.kind == INT) {
+        datum.count = 2;
+        datum.dim[0] = datum.dim[1] = datum.i;
+    } else if (datum.kind != DIMS || (datum.count != 2 && datum.count != want)) {
+        return wrong_kind(w, spec, value->pos, datum);
+    }
+    value->count = want;
+    for (int i = 0; i < want; i++) {
+        value->dim[i] = datum.dim[i * datum.count / want];
+        if (!check_range(w, spec, value->pos, (double)value->dim[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
+                       Datum datum)
+{
+    static bool (*const bind[])(Binding *, const ArgSpec *, ArgValue *,
+                                Datum) = {
+        bind_int, bind_float, bind_bool, bind_dims, bind_dims,
+    };
+    return bind[spec->type](w, spec, value, datum);
+}
+
+static void bind_argument(Binding *w, int k, Pos pos, Datum datum)
+{
+    const ArgSpec *spec = &w->b->op->args[k];
+    ArgValue *value = &w->b->arg[k];
+
+    if (value->given) {
+        error(w->r->diag, pos, "%s is given twice", spec->name);
+        note(w->r->diag, value->pos, "first here");
+        w->ok = false;
+        return;
+    }
+    value->given = true;
+    value->pos = pos;
+    if (datum.kind == POISON || !bind_value(w, spec, value, datum))
+        w->ok = false;
+}
+
+// ---- operands -------------------------------------------------------------------------
+
+static int most_operands(const Binding *w)
+{
+    int count = w->slot_count;
+    return count > 0 && w->slot[count - 1].variadic ? MAX_OPERANDS : count;
+}
+
+static int fewest_operands(const Binding *w)
+{
+    int count = 0;
+    for (int k = 0; k < w->slot_count; k++)
+        count += !w->slot[k].optional && !w->slot[k].variadic;
+    return count;
+}
+
+static void bind_operand(Binding *w, int k, Pos pos, Datum datum)
+{
+    Build *b = w->b;
+
+    if (datum.kind == POISON) w->ok = false;
+    if (k >= most_operands(w)) {
+        error(w->r->diag, pos, "%s takes %d value%s, and this is one more",
+              b->op->name, most_operands(w), most_operands(w) == 1 ? "" : "s");
+        w->ok = false;
+        return;
+    }
+    if (k < b->operand_count && b->operand[k] != NONE) {
+        error(w->r->diag, pos, "the value %.*s of %s is given twice",
+              w->slot[k].length, w->slot[k].name, b->op->name);
+        w->ok = false;
+        return;
+    }
+    b->operand[k] = datum.kind == TENSOR ? datum.value : NONE;
+    b->operand_pos[k] = pos;
+    if (k >= b->operand_count) b->operand_count = k + 1;
+}
+
+// How many values the call has, where it has too few.
+static void check_operands(Binding *w)
+{
+    int fewest = fewest_operands(w);
+
+    if (!w->ok) return;
+    for (int k = 0; k < fewest; k++) {
+        if (k < w->b->operand_count && w->b->operand[k] != NONE) continue;
+        error(w->r->diag, w->call->pos, "%s wants %d value%s, and '%.*s' is "
+              "missing", w->b->op->name, fewest, fewest == 1 ? "" : "s",
+              w->slot[k].length, w->slot[k].name);
+        if (k == 0 && w->b->op->flags & LAYER)
+            note(w->r->diag, w->call->pos, "a value x goes into it by "
+                 "x -> %s(...)", w->b->op->name);
+        w->ok = false;
+        return;
+    }
+}
+
+// ---- the call ---------------------------------------------------------------------------
+
+static void bind_by_position(Binding *w, Pos pos, Datum datum)
+{
+    Build *b = w->b;
+    bool is_operand = datum.kind == TENSOR ||
+        (datum.kind == POISON && b->operand_count < fewest_operands(w));
+
+    if (is_operand) {
+        bind_operand(w, b->operand_count, pos, datum);
+    } else if (w->next < spec_count(b->op)) {
+        bind_argument(w, w->next++, pos, datum);
+    } else {
+        error(w->r->diag, pos, "%s takes %d argument%s, and this is one more",
+              b->op->name, spec_count(b->op),
+              spec_count(b->op) == 1 ? "" : "s");
+        w->ok = false;
+    }
+}
+
+static void unknown_argument(Binding *w, const Arg *arg)
+{
+    const Op *op = w->b->op;
+    const char *names[MAX_ARGS + 1] = { "name" };
+    int count = spec_count(op);
+
+    for (int k = 0; k < count; k++) names[k + 1] = op->args[k].name;
+    const char *near = nearest_name(arg->name, names, count + 1);
+    error(w->r->diag, arg->name_pos, near != NULL
+          ? "%s has no argument '%s'; did you mean '%s'?"
+          : "%s has no argument '%s'", op->name, arg->name,
+          near != NULL ? near : "");
+    if (near != NULL) fixit(w->r->diag, arg->name_pos, near);
+    w->ok = false;
+}
+
+static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
+{
+    for (int k = 0; k < spec_count(w->b->op); k++)
+        if (strcmp(w->b->op->args[k].name, arg->name) == 0) {
+            bind_argument(w, k, arg->value->pos, datum);
+            return;
+        }
+    for (int k = 0; k < w->slot_count; k++)
+        if (strlen(arg->name) == (size_t)w->slot[k].length &&
+            strncmp(w->slot[k].name, arg->name, strlen(arg->name)) == 0) {
+            if (datum.kind != TENSOR && datum.kind != POISON) {
+                error(w->r->diag, arg->value->pos, "'%s' is a value of the "
+                      "net, and this is %s", arg->name, kind_words[datum.kind]);
+                w->ok = false;
+                return;
+            }
+            bind_operand(w, k, arg->value->pos, datum);
+            return;
+        }
+    unknown_argument(w, arg);
+}
+
+// What was not given falls back to what the operator says.
+static void bind_fallbacks(Binding *w)
+{
+    for (int k = 0; k < spec_count(w->b->op); k++) {
+        const ArgSpec *spec = &w->b->op->args[k];
+        ArgValue *value = &w->b->arg[k];
+        Datum datum;
+        if (value->given) continue;
+        value->pos = w->call->pos;
+        if (spec->fallback == NULL) {
+            if (w->ok)
+                error(w->r->diag, w->call->pos, "%s wants %s: %s",
+                      w->b->op->name, spec->name, spec->meaning);
+            w->ok = false;
+        } else if (datum_of_text(spec->fallback, &datum)) {
+            bind_value(w, spec, value, datum);
+        }
+    }
+}
+
+bool bind_arguments(Resolver *r, Build *b, const Expr *call,
+                    const Operand *given, int count)
+{
+    Binding w = { .r = r, .b = b, .call = call, .ok = true };
+
+    w.slot_count = call_slots(b->op, w.slot);
+    for (int k = 0; k < count; k++)
+        bind_by_position(&w, given[k].pos, given[k].datum);
+    for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
+        if (arg == name_argument(call)) continue;
+        Datum datum = evaluate(r, arg->value);
+        if (arg->name == NULL) bind_by_position(&w, arg->value->pos, datum);
+        else bind_by_name(&w, arg, datum);
+    }
+    check_operands(&w);
+    bind_fallbacks(&w);
+    return w.ok;
+}

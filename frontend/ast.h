@@ -1,0 +1,126 @@
+// The program as written: what the parser makes and the resolver walks, once
+// for each mode.  The grammar knows neither operators nor settings, so a call
+// here is a name and arguments, whatever it means.  Nothing changes a tree
+// once it is parsed.
+#ifndef CNNC_AST_H
+#define CNNC_AST_H
+
+#include "../ir/diag.h"
+#include "table.h"
+
+typedef struct Expr Expr;
+typedef struct Stmt Stmt;
+
+typedef enum ExprKind {
+    EXPR_INT, EXPR_FLOAT, EXPR_BOOL,
+    EXPR_DIMS,                  // 3x5
+    EXPR_TEXT,                  // "stem"
+    EXPR_NAME,                  // a variable, a constant, or same and valid
+    EXPR_CALL,                  // conv(x, 16, 3)
+    EXPR_CHAIN,                 // x -> conv(16, 3) -> relu
+    EXPR_UNARY, EXPR_BINARY,
+} ExprKind;
+
+typedef enum Sign {
+    SIGN_ADD, SIGN_SUB, SIGN_MUL, SIGN_DIV, SIGN_MOD,
+    SIGN_EQ, SIGN_NE, SIGN_LT, SIGN_LE, SIGN_GT, SIGN_GE,
+    SIGN_AND, SIGN_OR, SIGN_NOT, SIGN_MINUS,
+} Sign;
+
+typedef struct Arg {
+    const char *name;           // NULL: by position
+    Pos         pos, name_pos;
+    Expr       *value;
+    struct Arg *next;
+} Arg;
+
+typedef struct ArgList {
+    Arg *first, *last;
+} ArgList;
+
+struct Expr {
+    ExprKind    kind;
+    Sign        sign;           // UNARY, BINARY
+    Pos         pos, name_pos;  // all of it; the callee's name, or the sign
+    int         height;         // of the tree below, to refuse absurd ones
+    int         count;          // DIMS
+    int64_t     i;              // INT, BOOL
+    double      f;              // FLOAT
+    int64_t     dim[4];         // DIMS
+    const char *text;           // NAME, CALL, TEXT
+    Arg        *args;           // CALL
+    Expr       *left, *right;   // UNARY left; BINARY both; CHAIN left is the head
+    Expr       *calls, *last;   // CHAIN: the calls, linked by next
+    Expr       *next;
+};
+
+typedef enum StmtKind {
+    STMT_ASSIGN,                // name = value
+    STMT_INPUT,                 // input name : type[dims]
+    STMT_OUTPUT,                // output name: one statement for each name
+    STMT_LOSS, STMT_METRIC,     // of value, a call
+    STMT_RETURN,
+    STMT_IF,                    // value, body, other
+    STMT_REPEAT,                // value, body; name is the index or NULL
+} StmtKind;
+
+typedef struct Body {
+    Stmt *first, *last;
+} Body;
+
+struct Stmt {
+    StmtKind    kind;
+    Pos         pos, name_pos;
+    const char *name;
+    const char *type;           // INPUT
+    Pos         type_pos;
+    Arg        *dims;           // INPUT
+    Expr       *value;
+    Body        body, other;
+    Stmt       *next;
+};
+
+enum { MAX_PARAMS = 32 };       // of a block
+
+// A block, or the net, which is one without parameters.
+typedef struct Block {
+    const char *name;
+    Pos         pos;            // of the name
+    Arg        *params;         // name, and value: the default, or NULL
+    Body        body;
+    Table       assigned;       // how often each name is assigned in body
+} Block;
+
+// One file with all that it includes.
+typedef struct Ast {
+    Arena   *arena;
+    Diag    *diag;
+    Block   *net;               // NULL: none
+    Table    blocks;            // Block
+    Body     constants;         // assignments, in order
+    Stmt    *train;             // body: assignments; NULL: none
+    bool     unreadable;        // a file could not be read
+} Ast;
+
+// ast.c: what the grammar's rules make.
+typedef struct Parse Parse;
+Expr *new_expr(Parse *p, ExprKind kind, Pos pos);
+Expr *new_call(Parse *p, const char *name, Pos name_pos, Pos pos, Arg *args);
+Expr *new_sign(Parse *p, Sign sign, Pos sign_pos, Pos pos, Expr *left,
+               Expr *right);
+// head -> call: longer by one where head is a chain without parentheses.
+Expr *new_chain(Parse *p, Expr *head, Expr *call, Pos pos);
+Arg *new_arg(Parse *p, const char *name, Pos name_pos, Expr *value, Pos pos);
+void append_arg(ArgList *list, Arg *arg);
+Stmt *new_stmt(Parse *p, StmtKind kind, Pos pos);
+void append_stmt(Body *body, Stmt *stmt);
+// From the first character of a to the last of b, as far as a's line goes.
+Pos span(Pos a, Pos b);
+
+// Top-level items.
+void add_net(Parse *p, const char *name, Pos pos, Body body);
+void add_block(Parse *p, const char *name, Pos pos, Arg *params, Body body);
+void add_train(Parse *p, Pos pos, Body body);
+void add_constant(Parse *p, const char *name, Pos pos, Expr *value);
+
+#endif

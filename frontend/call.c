@@ -1,0 +1,253 @@
+// Calls: of the language's functions, of blocks, of operators, looked for in
+// this order.  A block is a function over values: each call of it evaluates
+// its body in a scope of its own, whose layers are named below the call's.
+#include <string.h>
+#include "resolve.h"
+
+enum { MAX_DEPTH = 100, MAX_STEPS = 20000000, MAX_NODES = 2000000 };
+
+bool count_step(Resolver *r, Pos pos)
+{
+    if (r->steps < 0) return false;
+    if (++r->steps <= MAX_STEPS && r->g->node_count <= MAX_NODES) return true;
+    error(r->diag, pos, "this net is too large: more than %d million steps of "
+          "evaluation or %d million layers", MAX_STEPS / 1000000,
+          MAX_NODES / 1000000);
+    r->steps = -1;
+    return false;
+}
+
+// ---- operators ------------------------------------------------------------------
+
+Datum call_operator(Resolver *r, const Expr *call, const Op *op,
+                    const Operand *given, int count)
+{
+    ArgValue args[MAX_ARGS] = {{ .given = false }};
+    Build b = { .g = r->g, .op = op, .pos = call->pos, .arg = args };
+
+    if (!bind_arguments(r, &b, call, given, count)) return no_datum();
+    // Inference has no loss, though what it reads is evaluated, so that the
+    // parameters of both are the same.
+    if (r->g->mode == INFER && op->flags & (LOSS | METRIC)) return int_datum(0);
+    b.name = name_layer(r, call, op->name);
+    return b.name == NULL ? no_datum() : tensor_datum(op->build(&b));
+}
+
+static const char *where_it_belongs(const Op *op)
+{
+    if (op->flags & LOSS) return "a loss: write it after the word loss";
+    if (op->flags & METRIC) return "a metric: write it after the word metric";
+    if (op->flags & OPTIMIZER)
+        return "an optimizer: it belongs in the train section";
+    return "an operator on values of the net";
+}
+
+static const char *nearest_callable(Resolver *r, const char *name,
+                                    unsigned flags)
+{
+    int blocks = r->ast->blocks.count, functions, count = 0;
+    const char **function = function_names(r->arena, &functions);
+    const char **block = table_keys(&r->ast->blocks, r->arena);
+    const char **names = NEW_ARRAY(r->arena, (size_t)(OP_COUNT + blocks +
+                                   functions), const char *);
+
+    for (int i = 0; i < OP_COUNT; i++)
+        if (ops[i]->flags & flags) names[count++] = ops[i]->name;
+    for (int i = 0; i < blocks && flags & LAYER; i++) names[count++] = block[i];
+    for (int i = 0; i < functions && flags & LAYER; i++)
+        names[count++] = function[i];
+    return nearest_name(name, names, count);
+}
+
+const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
+                       const char *what)
+{
+    const Op *op = find_op(call->text, strlen(call->text));
+    const Variable *variable = find_variable(r, call->text);
+
+    if (op != NULL && op->flags & flags) return op;
+    const char *near = nearest_callable(r, call->text, flags);
+    if (op != NULL && !(op->flags & INTERNAL)) {
+        error(r->diag, call->name_pos, "%s is %s", op->name,
+              where_it_belongs(op));
+    } else if (variable != NULL && near == NULL) {
+        error(r->diag, call->name_pos, "'%s' is %s and can't be called",
+              call->text, kind_words[variable->datum.kind]);
+    } else if (near != NULL) {
+        error(r->diag, call->name_pos,
+              "there is no %s '%s'; did you mean '%s'?", what, call->text,
+              near);
+        fixit(r->diag, call->name_pos, near);
+    } else {
+        error(r->diag, call->name_pos, "there is no %s '%s'", what, call->text);
+    }
+    return NULL;
+}
+
+// ---- blocks ------------------------------------------------------------------------
+
+// The number of the parameter that an argument goes to: by name, or the one at
+// position.  -1: none.
+static int param_of(const Block *block, const Arg *arg, int position)
+{
+    int k = 0;
+    for (const Arg *p = block->params; p != NULL; p = p->next, k++)
+        if (arg->name == NULL ? k == position : strcmp(arg->name, p->name) == 0)
+            return k;
+    return -1;
+}
+
+static void unknown_parameter(Resolver *r, const Block *block, const Arg *arg)
+{
+    const char *names[MAX_PARAMS], *near = NULL;
+    int count = 0;
+
+    for (const Arg *p = block->params; p != NULL; p = p->next)
+        names[count++] = p->name;
+    if (arg->name == NULL) {
+        error(r->diag, arg->pos, "block '%s' has %d parameter%s, and this is "
+              "one more", block->name, count, count == 1 ? "" : "s");
+    } else {
+        near = nearest_name(arg->name, names, count);
+        error(r->diag, arg->name_pos, near != NULL
+              ? "block '%s' has no parameter '%s'; did you mean '%s'?"
+              : "block '%s' has no parameter '%s'", block->name, arg->name,
+              near != NULL ? near : "");
+        if (near != NULL) fixit(r->diag, arg->name_pos, near);
+    }
+    note(r->diag, block->pos, "the block is here");
+}
+
+// What each parameter is given: operands by position are counted, and a
+// threaded value is the first of them.  False where one has no parameter.
+static bool match_arguments(Resolver *r, const Block *block, const Expr *call,
+                            const Operand *threaded, Operand *given)
+{
+    int position = 0, errors = r->diag->error_count;
+
+    if (threaded != NULL && block->params != NULL) given[0] = *threaded;
+    if (threaded != NULL) position++;
+    if (threaded != NULL && block->params == NULL) {
+        error(r->diag, call->pos, "block '%s' has no parameters", block->name);
+        note(r->diag, block->pos, "the block is here");
+    }
+    for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
+        int k = param_of(block, arg, position);
+        position += arg->name == NULL;
+        if (k < 0 && arg == name_argument(call)) continue;
+        Operand operand = { evaluate(r, arg->value), arg->pos };
+        if (k < 0) {
+            unknown_parameter(r, block, arg);
+        } else if (given[k].pos.line != 0) {
+            error(r->diag, arg->pos, "this parameter is given twice");
+            note(r->diag, given[k].pos, "first here");
+        } else {
+            given[k] = operand;
+        }
+    }
+    return r->diag->error_count == errors;
+}
+
+// Sets the block's parameters in scope, in order, so that what one falls back
+// to may name those before it.  False where one is missing or poison.
+static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
+                            const Operand *given)
+{
+    const Block *block = scope->block;
+    Scope *outer = r->scope;
+    bool ok = true;
+
+    r->scope = scope;
+    for (const Arg *p = block->params; p != NULL; p = p->next, given++) {
+        Datum datum = given->datum;
+        if (given->pos.line == 0 && p->value != NULL) {
+            datum = evaluate(r, p->value);
+        } else if (given->pos.line == 0) {
+            error(r->diag, call->pos, "block '%s' wants '%s'", block->name,
+                  p->name);
+            note(r->diag, p->pos, "the parameter is here");
+        }
+        set_variable(r, p->name, p->pos, datum);
+        ok = ok && datum.kind != POISON;
+    }
+    r->scope = outer;
+    return ok;
+}
+
+static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
+{
+    const Block *block = scope->block;
+    Resolver outer = *r;
+    int errors = r->diag->error_count;
+
+    r->scope = scope;
+    r->layer = NULL;
+    r->depth++;
+    run_body(r, &block->body);
+    r->scope = outer.scope;
+    r->layer = outer.layer;
+    r->layer_call = outer.layer_call;
+    r->depth = outer.depth;
+    if (r->diag->error_count > errors) {
+        note(r->diag, call->pos, "in block '%s', called here", block->name);
+        table_set(&r->broken, r->arena, block->name, scope);
+    } else if (!scope->returned) {
+        error(r->diag, block->pos, "block '%s' returns nothing", block->name);
+        note(r->diag, call->pos, "called here");
+        table_set(&r->broken, r->arena, block->name, scope);
+    }
+    return scope->result;
+}
+
+static Datum call_block(Resolver *r, const Block *block, const Expr *call,
+                        const Operand *threaded)
+{
+    Operand given[MAX_PARAMS] = {{ .pos.line = 0 }};
+    Scope *scope = NEW(r->arena, Scope);
+
+    scope->block = block;
+    scope->prefix = "";
+
+    if (r->depth >= MAX_DEPTH) {
+        error(r->diag, call->pos, "blocks call each other more than %d deep",
+              MAX_DEPTH);
+        return no_datum();
+    }
+    if (!match_arguments(r, block, call, threaded, given) ||
+        !bind_parameters(r, scope, call, given) ||
+        table_find(&r->broken, block->name) != NULL)
+        return no_datum();
+    const char *name = name_layer(r, call, block->name);
+    if (name == NULL) return no_datum();
+    scope->prefix = arena_print(r->arena, "%s.", name);
+    return run_block(r, scope, call);
+}
+
+// ---- any of them --------------------------------------------------------------------
+
+// What is called first takes the value; a function takes it as an argument.
+static Datum call_threaded_function(Resolver *r, const Expr *call,
+                                    const Operand *threaded)
+{
+    if (threaded == NULL) return call_function(r, call);
+    error(r->diag, call->pos, "%s() gives a number and can't be in a chain",
+          call->text);
+    return no_datum();
+}
+
+Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded)
+{
+    if (!count_step(r, call->pos)) return no_datum();
+    if (is_function(call->text))
+        return call_threaded_function(r, call, threaded);
+    const Block *block = table_find(&r->ast->blocks, call->text);
+    if (block != NULL && r->scope != NULL)
+        return call_block(r, block, call, threaded);
+    const Op *op = find_flagged(r, call, LAYER, "operator or block");
+    if (op == NULL) return no_datum();
+    if (r->scope == NULL) {
+        error(r->diag, call->pos, "operators work in a net, not here");
+        return no_datum();
+    }
+    return call_operator(r, call, op, threaded, threaded != NULL);
+}

@@ -1,0 +1,30 @@
+// From a source file to forward graphs.  A file is parsed once and resolved
+// once for each mode.
+#ifndef CNNC_COMPILE_H
+#define CNNC_COMPILE_H
+
+#include "../ir/ir.h"
+#include "ast.h"
+
+typedef struct FrontendOptions {
+    Mode         mode;
+    int64_t      batch;         // 0: what the train section says, or 1
+    DType        real;          // F32 or F64
+    const char **defines;       // NAME=V, from -D
+    int          define_count;
+    bool         keep_gradients;
+} FrontendOptions;
+
+// What the file at path and those that it includes say.  NULL where path can't
+// be read; errors are counted in diag.
+Ast *parse_file(Arena *arena, Diag *diag, const char *path);
+
+// The forward graph, loss and metrics in it but in mode infer; NULL after
+// errors.
+Graph *resolve(const Ast *ast, const FrontendOptions *options);
+
+// Both, for one mode.
+Graph *compile_source(Arena *arena, Diag *diag, const char *path,
+                      const FrontendOptions *options);
+
+#endif

@@ -1,0 +1,342 @@
+// Expressions.  Integers are 64 bits and checked; a quotient of integers is an
+// integer where it is one and a float otherwise, so 28/2 is 14 and 1/255 is
+// 0.0039.  Where either side is a float, so is the result.
+//
+// What is wrong is reported where it is and becomes POISON, which every rule
+// passes on in silence: one mistake, one message.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "resolve.h"
+
+const char *const kind_words[] = {
+    "nothing", "a value of the net", "an integer", "a float",
+    "true or false", "dimensions", "a word", "a string",
+};
+
+Datum no_datum(void)
+{
+    return (Datum){ .kind = POISON };
+}
+
+Datum int_datum(int64_t i)
+{
+    return (Datum){ .kind = INT, .i = i };
+}
+
+Datum tensor_datum(ValueId value)
+{
+    if (value == NONE) return no_datum();
+    return (Datum){ .kind = TENSOR, .value = value };
+}
+
+static Datum float_datum(double f)
+{
+    return (Datum){ .kind = FLOAT, .f = f };
+}
+
+static Datum bool_datum(bool b)
+{
+    return (Datum){ .kind = BOOL, .i = b };
+}
+
+// ---- text ---------------------------------------------------------------------
+
+static bool dims_of_text(const char *text, Datum *datum)
+{
+    *datum = (Datum){ .kind = DIMS };
+    for (char *end; datum->count < 4; text = end + 1) {
+        if (*text < '0' || *text > '9') return false;
+        errno = 0;
+        datum->dim[datum->count++] = strtoll(text, &end, 10);
+        if (errno != 0) return false;
+        if (*end == '\0') break;
+        if (*end != 'x') return false;
+    }
+    if (datum->count == 1) *datum = int_datum(datum->dim[0]);
+    return true;
+}
+
+bool datum_of_text(const char *text, Datum *datum)
+{
+    char *end;
+
+    if (dims_of_text(text, datum)) return true;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        *datum = bool_datum(text[0] == 't');
+        return true;
+    }
+    if (strcmp(text, "same") == 0 || strcmp(text, "valid") == 0) {
+        *datum = (Datum){ .kind = WORD, .text = text };
+        return true;
+    }
+    if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text))
+        return false;
+    errno = 0;
+    *datum = int_datum(strtoll(text, &end, 10));
+    if (*end == '\0') return errno == 0;
+    *datum = float_datum(strtod(text, &end));
+    return *end == '\0' && isfinite(datum->f);
+}
+
+// ---- names ---------------------------------------------------------------------
+
+Variable *find_variable(const Resolver *r, const char *name)
+{
+    Variable *variable = NULL;
+    if (r->scope != NULL) variable = table_find(&r->scope->variables, name);
+    return variable != NULL ? variable : table_find(&r->constants, name);
+}
+
+// The names that could stand here.
+static const char **visible_names(const Resolver *r, int *count)
+{
+    static const Table none;
+    const Table *local = r->scope != NULL ? &r->scope->variables : &none;
+    const char **names = NEW_ARRAY(r->arena, (size_t)(local->count +
+                                   r->constants.count), const char *);
+
+    *count = local->count + r->constants.count;
+    if (local->count > 0)
+        memcpy(names, table_keys(local, r->arena),
+               (size_t)local->count * sizeof *names);
+    if (r->constants.count > 0)
+        memcpy(names + local->count, table_keys(&r->constants, r->arena),
+               (size_t)r->constants.count * sizeof *names);
+    return names;
+}
+
+// Reported once: from now on the name is there, and poison.
+static Datum unknown_name(Resolver *r, const Expr *expr)
+{
+    int count;
+    const char **names = visible_names(r, &count);
+    const char *near = nearest_name(expr->text, names, count);
+    bool assigned = r->scope != NULL &&
+                    table_find(&r->scope->block->assigned, expr->text) != NULL;
+
+    if (assigned) {
+        error(r->diag, expr->pos, "'%s' has no value yet", expr->text);
+    } else if (find_op(expr->text, strlen(expr->text)) != NULL) {
+        error(r->diag, expr->pos, "'%s' is an operator and wants ( ) here",
+              expr->text);
+    } else if (near != NULL) {
+        error(r->diag, expr->pos, "there is no '%s'; did you mean '%s'?",
+              expr->text, near);
+        fixit(r->diag, expr->pos, near);
+    } else {
+        error(r->diag, expr->pos, "there is no '%s' here", expr->text);
+    }
+    set_variable(r, expr->text, expr->pos, no_datum());
+    return no_datum();
+}
+
+static Datum evaluate_name(Resolver *r, const Expr *expr)
+{
+    Variable *variable = find_variable(r, expr->text);
+    Datum word;
+
+    if (variable != NULL) {
+        variable->used = true;
+        return variable->datum;
+    }
+    if (datum_of_text(expr->text, &word) && word.kind == WORD) return word;
+    return unknown_name(r, expr);
+}
+
+// ---- arithmetic ------------------------------------------------------------------
+
+static bool is_number(Datum a)
+{
+    return a.kind == INT || a.kind == FLOAT;
+}
+
+static double as_float(Datum a)
+{
+    return a.kind == INT ? (double)a.i : a.f;
+}
+
+static Datum too_large(Resolver *r, const Expr *expr)
+{
+    error(r->diag, expr->pos, "this number does not fit in 64 bits");
+    return no_datum();
+}
+
+static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
+{
+    if (as_float(b) == 0) {
+        error(r->diag, expr->name_pos, "division by zero");
+        return no_datum();
+    }
+    bool exact = a.kind == INT && b.kind == INT &&
+                 !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
+    return exact ? int_datum(a.i / b.i) : float_datum(as_float(a) / as_float(b));
+}
+
+// As in mathematics: a % b has b's sign.
+static Datum modulo(Resolver *r, const Expr *expr, Datum a, Datum b)
+{
+    if (as_float(b) == 0) return divide(r, expr, a, b);
+    if (a.kind == FLOAT || b.kind == FLOAT) {
+        double x = as_float(a), y = as_float(b);
+        return float_datum(x - y * floor(x / y));
+    }
+    if (b.i == -1) return int_datum(0);
+    int64_t rest = a.i % b.i;
+    return int_datum(rest != 0 && (rest < 0) != (b.i < 0) ? rest + b.i : rest);
+}
+
+static Datum calculate_float(Resolver *r, const Expr *expr, double a, double b)
+{
+    double f = expr->sign == SIGN_ADD ? a + b
+             : expr->sign == SIGN_SUB ? a - b : a * b;
+    return isfinite(f) ? float_datum(f) : too_large(r, expr);
+}
+
+static Datum calculate(Resolver *r, const Expr *expr, Datum a, Datum b)
+{
+    int64_t i;
+    bool overflow;
+
+    if (expr->sign == SIGN_DIV) return divide(r, expr, a, b);
+    if (expr->sign == SIGN_MOD) return modulo(r, expr, a, b);
+    if (a.kind == FLOAT || b.kind == FLOAT)
+        return calculate_float(r, expr, as_float(a), as_float(b));
+    if (expr->sign == SIGN_ADD) overflow = __builtin_add_overflow(a.i, b.i, &i);
+    else if (expr->sign == SIGN_SUB)
+        overflow = __builtin_sub_overflow(a.i, b.i, &i);
+    else overflow = __builtin_mul_overflow(a.i, b.i, &i);
+    return overflow ? too_large(r, expr) : int_datum(i);
+}
+
+static bool same_dims(Datum a, Datum b)
+{
+    return a.count == b.count &&
+           memcmp(a.dim, b.dim, (size_t)a.count * sizeof *a.dim) == 0;
+}
+
+static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
+{
+    bool equal;
+
+    if (a.kind == INT && b.kind == INT) equal = a.i == b.i;
+    else if (is_number(a) && is_number(b)) equal = as_float(a) == as_float(b);
+    else if (a.kind != b.kind || a.kind == TENSOR) {
+        error(r->diag, expr->name_pos, "%s can't be compared with %s",
+              kind_words[a.kind], kind_words[b.kind]);
+        return no_datum();
+    } else if (a.kind == BOOL) equal = a.i == b.i;
+    else if (a.kind == DIMS) equal = same_dims(a, b);
+    else equal = strcmp(a.text, b.text) == 0;
+    return bool_datum(equal == (expr->sign == SIGN_EQ));
+}
+
+static Datum compare_order(const Expr *expr, Datum a, Datum b)
+{
+    double x = as_float(a), y = as_float(b);
+    int order = (x > y) - (x < y);
+
+    if (a.kind == INT && b.kind == INT) order = (a.i > b.i) - (a.i < b.i);
+    switch (expr->sign) {
+    case SIGN_LT: return bool_datum(order < 0);
+    case SIGN_LE: return bool_datum(order <= 0);
+    case SIGN_GT: return bool_datum(order > 0);
+    default:      return bool_datum(order >= 0);
+    }
+}
+
+// x + y of two values is the operator add.
+static Datum add_values(Resolver *r, const Expr *expr, Datum a, Datum b)
+{
+    Operand sides[] = { { a, expr->left->pos }, { b, expr->right->pos } };
+    return call_operator(r, expr, ops[OP_add], sides, 2);
+}
+
+static Datum evaluate_logic(Resolver *r, const Expr *expr)
+{
+    Datum a = evaluate_as(r, expr->left, BOOL, "'and' and 'or' want");
+    if (a.kind == POISON || (a.i != 0) == (expr->sign == SIGN_OR)) return a;
+    return evaluate_as(r, expr->right, BOOL, "'and' and 'or' want");
+}
+
+static Datum evaluate_binary(Resolver *r, const Expr *expr)
+{
+    if (expr->sign == SIGN_AND || expr->sign == SIGN_OR)
+        return evaluate_logic(r, expr);
+    Datum a = evaluate(r, expr->left), b = evaluate(r, expr->right);
+    if (a.kind == POISON || b.kind == POISON) return no_datum();
+    if (expr->sign == SIGN_EQ || expr->sign == SIGN_NE)
+        return compare_equal(r, expr, a, b);
+    if (expr->sign == SIGN_ADD && a.kind == TENSOR && b.kind == TENSOR)
+        return add_values(r, expr, a, b);
+    if (!is_number(a) || !is_number(b)) {
+        error(r->diag, is_number(a) ? expr->right->pos : expr->left->pos,
+              "a number is wanted here, and this is %s",
+              kind_words[is_number(a) ? b.kind : a.kind]);
+        return no_datum();
+    }
+    return expr->sign < SIGN_EQ ? calculate(r, expr, a, b)
+                                : compare_order(expr, a, b);
+}
+
+static Datum evaluate_unary(Resolver *r, const Expr *expr)
+{
+    if (expr->sign == SIGN_NOT) {
+        Datum a = evaluate_as(r, expr->left, BOOL, "'not' wants");
+        return a.kind == POISON ? a : bool_datum(!a.i);
+    }
+    Datum a = evaluate(r, expr->left);
+    if (a.kind == POISON) return a;
+    if (!is_number(a)) {
+        error(r->diag, expr->left->pos,
+              "a number is wanted here, and this is %s", kind_words[a.kind]);
+        return no_datum();
+    }
+    if (a.kind == FLOAT) return float_datum(-a.f);
+    return a.i == INT64_MIN ? too_large(r, expr) : int_datum(-a.i);
+}
+
+// ---- all of it -------------------------------------------------------------------
+
+static Datum evaluate_chain(Resolver *r, const Expr *chain)
+{
+    Operand operand = { evaluate(r, chain->left), chain->left->pos };
+
+    for (const Expr *call = chain->calls; call != NULL; call = call->next) {
+        operand.datum = evaluate_call(r, call, &operand);
+        operand.pos = call->pos;
+    }
+    return operand.datum;
+}
+
+Datum evaluate(Resolver *r, const Expr *expr)
+{
+    Datum datum = { .i = expr->i, .f = expr->f, .count = expr->count,
+                    .text = expr->text };
+
+    memcpy(datum.dim, expr->dim, sizeof datum.dim);
+    switch (expr->kind) {
+    case EXPR_INT:    datum.kind = INT; return datum;
+    case EXPR_FLOAT:  datum.kind = FLOAT; return datum;
+    case EXPR_BOOL:   datum.kind = BOOL; return datum;
+    case EXPR_DIMS:   datum.kind = DIMS; return datum;
+    case EXPR_TEXT:   datum.kind = TEXT; return datum;
+    case EXPR_NAME:   return evaluate_name(r, expr);
+    case EXPR_CALL:   return evaluate_call(r, expr, NULL);
+    case EXPR_CHAIN:  return evaluate_chain(r, expr);
+    case EXPR_UNARY:  return evaluate_unary(r, expr);
+    case EXPR_BINARY: return evaluate_binary(r, expr);
+    }
+    bug("an expression of kind %d", (int)expr->kind);
+}
+
+Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
+                  const char *what)
+{
+    Datum datum = evaluate(r, expr);
+    if (datum.kind == kind || datum.kind == POISON) return datum;
+    error(r->diag, expr->pos, "%s %s, and this is %s", what, kind_words[kind],
+          kind_words[datum.kind]);
+    return no_datum();
+}

@@ -1,0 +1,165 @@
+// Names of layers and values.  They end up in the emitted code, the plan and
+// the weight files, so they follow the program and move little when it does.
+//
+//     conv1 = image -> conv(32, 5) -> relu     layers conv1 and relu_1; the
+//                                              relu's result is value conv1
+//     x = x -> conv(64, 3) -> relu             x is assigned more than once:
+//                                              conv_2, relu_2
+//     x = basic(x, 64)                         basic_1.conv_1, ...
+//     x = x -> conv(64, 3, name = "stem")      stem
+//
+// Layers are counted for each operator or block, in each scope, in the order
+// of the program, the named ones too: to name one renumbers no other.
+#include <string.h>
+#include "../ir/names.h"
+#include "resolve.h"
+
+// ---- which call takes the name of an assignment ----------------------------------
+
+typedef struct Calls {
+    const Expr *any, *maker;    // the last seen
+    int         count, makers;
+} Calls;
+
+static void find_calls(const Resolver *r, const Expr *expr, Calls *calls);
+
+static void find_call(const Resolver *r, const Expr *call, Calls *calls)
+{
+    const Op *op = find_op(call->text, strlen(call->text));
+    bool is_block = table_find(&r->ast->blocks, call->text) != NULL;
+
+    for (const Arg *arg = call->args; arg != NULL; arg = arg->next)
+        find_calls(r, arg->value, calls);
+    if (is_function(call->text)) return;
+    calls->any = call;
+    calls->count++;
+    if (!is_block && (op == NULL || !makes_params(op))) return;
+    calls->maker = call;
+    calls->makers++;
+}
+
+static void find_calls(const Resolver *r, const Expr *expr, Calls *calls)
+{
+    if (expr->kind == EXPR_CALL) find_call(r, expr, calls);
+    if (expr->left != NULL) find_calls(r, expr->left, calls);
+    if (expr->right != NULL) find_calls(r, expr->right, calls);
+    for (const Expr *call = expr->calls; call != NULL; call = call->next)
+        find_call(r, call, calls);
+}
+
+// The one call that makes parameters; or the only call there is.
+const Expr *call_to_name(const Resolver *r, const Expr *expr)
+{
+    Calls calls = { .count = 0 };
+    find_calls(r, expr, &calls);
+    if (calls.makers == 1) return calls.maker;
+    return calls.count == 1 ? calls.any : NULL;
+}
+
+bool names_for_good(const Resolver *r, const char *name)
+{
+    const int *count = table_find(&r->scope->block->assigned, name);
+    return count != NULL && *count == 1 && r->scope->repeats == 0;
+}
+
+// ---- layers ---------------------------------------------------------------------
+
+static const char *numbered(Resolver *r, const char *what)
+{
+    Scope *scope = r->scope;
+    int *counter = table_find(&scope->counters, what);
+
+    if (counter == NULL) {
+        counter = NEW(r->arena, int);
+        table_set(&scope->counters, r->arena, what, counter);
+    }
+    for (;;) {
+        const char *name = arena_print(r->arena, "%s_%d", what, ++*counter);
+        if (table_find(&scope->layers, name) == NULL &&
+            table_find(&scope->block->assigned, name) == NULL)
+            return name;
+    }
+}
+
+static bool is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    size_t length = strspn(text, letters);
+    if (length == 0) return false;
+    while (text[length] != '\0' && (strchr(letters, text[length]) != NULL ||
+           strchr("0123456789", text[length]) != NULL))
+        length++;
+    return text[length] == '\0';
+}
+
+// The name of a call that is repeated gets a number from the second time on.
+static const char *repeated(Resolver *r, const char *given)
+{
+    for (int k = 2;; k++) {
+        const char *name = arena_print(r->arena, "%s_%d", given, k);
+        if (table_find(&r->scope->layers, name) == NULL) return name;
+    }
+}
+
+// name = "stem", or NULL after an error.
+static const char *given_name(Resolver *r, const Expr *call, const Arg *arg)
+{
+    Datum datum = evaluate_as(r, arg->value, TEXT, "a name is");
+
+    if (datum.kind == POISON) return NULL;
+    if (!is_name(datum.text)) {
+        error(r->diag, arg->value->pos, "a name is made of letters, digits "
+              "and _, and begins with no digit");
+        return NULL;
+    }
+    const Expr *other = table_find(&r->scope->layers, datum.text);
+    if (other == call) return repeated(r, datum.text);
+    if (other != NULL) {
+        error(r->diag, arg->value->pos, "there is a layer '%s' already",
+              datum.text);
+        note(r->diag, other->pos, "it is here");
+        return NULL;
+    }
+    return datum.text;
+}
+
+const char *name_layer(Resolver *r, const Expr *call, const char *what)
+{
+    const Arg *arg = name_argument(call);
+    const Op *op = find_op(what, strlen(what));
+    bool is_figure = op != NULL && op->flags & (LOSS | METRIC);
+    const char *name = is_figure ? what : numbered(r, what);
+
+    if (arg != NULL)
+        name = given_name(r, call, arg);
+    else if (r->layer != NULL && r->layer_call == call &&
+             table_find(&r->scope->layers, r->layer) == NULL)
+        name = r->layer;
+    if (name == NULL) return NULL;
+    table_set(&r->scope->layers, r->arena, name, (void *)(uintptr_t)call);
+    return arena_print(r->arena, "%s%s", r->scope->prefix, name);
+}
+
+// ---- values ----------------------------------------------------------------------
+
+// conv1 names the last value of its statement; the value of the layer conv1
+// itself then is conv1.conv.
+void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
+{
+    Graph *g = r->g;
+    const char *full = arena_print(r->arena, "%s%s", r->scope->prefix, name);
+
+    if (value < first || strcmp(g->values[value].name, full) == 0) return;
+    for (ValueId v = first; v < g->value_count; v++) {
+        NodeId def = g->values[v].def;
+        if (def == NONE || strcmp(g->values[v].name, full) != 0) continue;
+        const char *own = arena_print(r->arena, "%s.%s", full,
+                                      g->nodes[def].op->name);
+        g->values[v].name = names_take(g->value_names, own, v);
+    }
+    // What held the name may have been renamed just now.
+    ValueId holder = names_find(g->value_names, full, strlen(full));
+    g->values[value].name =
+        holder >= first ? full : names_take(g->value_names, full, value);
+}

@@ -1,0 +1,372 @@
+// The command line as a table: a row an option, with what it takes, what help
+// says of it, and what it sets.  `--emit=ir` and `--emit ir` are the same; so
+// are `-D n=3` and `-Dn=3`.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "options.h"
+
+enum { MOST_OPTIONS = 64 };
+
+// Reports a mistake in the command line, with the nearest of count names.
+static int usage(const char *what, const char *word, const char *const *names,
+                 int count)
+{
+    const char *near = names != NULL ? nearest_name(word, names, count) : NULL;
+    fprintf(stderr, "cnnc: %s '%s'", what, word);
+    if (near != NULL) fprintf(stderr, "; did you mean '%s'?", near);
+    fputs(near != NULL ? "\n" : "; --help lists the options\n", stderr);
+    return EXIT_USAGE;
+}
+
+// Which of count words text is; -1, reported, if none.
+static int choose(const char *flag, const char *text, const char *const *words,
+                  int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0) return i;
+    const char *near = nearest_name(text, words, count);
+    fprintf(stderr, "cnnc: %s '%s'", flag, text);
+    if (near != NULL) fprintf(stderr, "; did you mean '%s'?", near);
+    else
+        for (int i = 0; i < count; i++)
+            fprintf(stderr, "%s%s", i == 0 ? "; it is one of " : ", ", words[i]);
+    fputc('\n', stderr);
+    return -1;
+}
+
+// ---- what each option sets -------------------------------------------------------
+
+static int set_output(Options *o, const char *value)
+{
+    o->output = value;
+    return -1;
+}
+
+static int set_header(Options *o, const char *value)
+{
+    o->header = value;
+    return -1;
+}
+
+static int set_main(Options *o, const char *value)
+{
+    (void)value;
+    o->with_main = true;
+    return -1;
+}
+
+static int set_mode(Options *o, const char *value)
+{
+    int mode = choose("--mode", value, mode_names, MODE_COUNT);
+    if (mode >= 0) o->frontend.mode = (Mode)mode;
+    return mode < 0 ? EXIT_USAGE : -1;
+}
+
+static int set_batch(Options *o, const char *value)
+{
+    char *end;
+    errno = 0;
+    o->frontend.batch = strtoll(value, &end, 10);
+    if (errno == 0 && *end == '\0' && o->frontend.batch >= 1 &&
+        o->frontend.batch <= 1 << 24)
+        return -1;
+    fprintf(stderr, "cnnc: --batch is an integer from 1 to %d, not '%s'\n",
+            1 << 24, value);
+    return EXIT_USAGE;
+}
+
+static int set_define(Options *o, const char *value)
+{
+    FrontendOptions *f = &o->frontend;
+    if (strchr(value, '=') == NULL || value[0] == '=')
+        return usage("-D takes NAME=VALUE, not", value, NULL, 0);
+    const char **defines = NEW_ARRAY(o->arena, (size_t)f->define_count + 1,
+                                     const char *);
+    for (int i = 0; i < f->define_count; i++) defines[i] = f->defines[i];
+    defines[f->define_count++] = value;
+    f->defines = defines;
+    return -1;
+}
+
+static int set_precision(Options *o, const char *value)
+{
+    int real = choose("--precision", value, dtype_names, 2);
+    if (real >= 0) o->frontend.real = (DType)real;
+    return real < 0 ? EXIT_USAGE : -1;
+}
+
+static int set_emit(Options *o, const char *value)
+{
+    static const char *const kinds[] = { "cuda", "ir", "plan", "plan-csv" };
+    int kind = choose("--emit", value, kinds, 4);
+    if (kind >= 0) o->emit = (Emit)kind;
+    o->emit_given = true;
+    return kind < 0 ? EXIT_USAGE : -1;
+}
+
+static int set_compare(Options *o, const char *value)
+{
+    (void)value;
+    o->compare = true;
+    return -1;
+}
+
+// Done before all others.
+static int set_level(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    return -1;
+}
+
+static bool is_pass(const char *value, const char *also)
+{
+    const char *names[PASS_COUNT + 1] = { also };
+    if (strcmp(value, also) == 0) return true;
+    if (find_pass(value, strlen(value)) != NULL) return true;
+    for (int i = 0; i < PASS_COUNT; i++) names[i + 1] = passes[i].name;
+    usage("there is no pass", value, names, PASS_COUNT + 1);
+    return false;
+}
+
+static int set_dump(Options *o, const char *value)
+{
+    o->passes.dump = value;
+    return is_pass(value, "all") ? -1 : EXIT_USAGE;
+}
+
+static int set_dump_dir(Options *o, const char *value)
+{
+    o->passes.dump_dir = value;
+    if (o->passes.dump == NULL) o->passes.dump = "all";
+    return -1;
+}
+
+static int set_stop_after(Options *o, const char *value)
+{
+    o->passes.stop_after = value;
+    return is_pass(value, "frontend") ? -1 : EXIT_USAGE;
+}
+
+static int set_time(Options *o, const char *value)
+{
+    (void)value;
+    o->passes.time = true;
+    return -1;
+}
+
+static int set_depend(Options *o, const char *value)
+{
+    (void)value;
+    o->depend = true;
+    return -1;
+}
+
+static int set_depend_file(Options *o, const char *value)
+{
+    o->depend_file = value;
+    return -1;
+}
+
+static int show_passes(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    print_passes();
+    return EXIT_DONE;
+}
+
+static int show_ops(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    print_ops();
+    return EXIT_DONE;
+}
+
+static int show_help(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    print_help();
+    return EXIT_DONE;
+}
+
+static int show_version(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    puts("cnnc 0.1");
+    return EXIT_DONE;
+}
+
+// ---- the table ----------------------------------------------------------------------
+
+const Flag flags[] = {
+    { "-o", "FILE", "output; '-' is standard output", set_output },
+    { "--header", "FILE", "write the C interface too", set_header },
+    { "--main", NULL, "add the trainer program", set_main },
+    { "--mode", "MODE", "train (default), eval or infer", set_mode },
+    { "--batch", "N", "instead of the train section's", set_batch },
+    { "-D", "NAME=V", "instead of a constant's value", set_define },
+    { "--precision", "P", "f32 (default) or f64", set_precision },
+    { "-O0", NULL, "no optional pass: nothing is shared", set_level },
+    { "-O1", NULL, "what costs no arithmetic", set_level },
+    { "-O2", NULL, "everything (default)", set_level },
+    { "--passes", NULL, "list the passes", show_passes },
+    { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
+    { "--compare", NULL, "the arena after each pass, as a table", set_compare },
+    { "--dump", "PASS", "the graph after a pass, or all", set_dump },
+    { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
+    { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
+    { "--time", NULL, "where the time went", set_time },
+    { "-MD", NULL, "write dependencies, for make and ninja", set_depend },
+    { "-MF", "FILE", "where to write them", set_depend_file },
+    { "--help-ops", NULL, "list the operators", show_ops },
+    { "--help", NULL, "this text", show_help },
+    { "--version", NULL, "the version", show_version },
+    { .name = NULL },
+};
+
+static int unknown_flag(const char *arg)
+{
+    const char *names[MOST_OPTIONS];
+    const char *word = arg;
+    char name[32];
+    size_t length = strcspn(arg, "=");
+    int count = 0;
+
+    // What it is set to does not count.
+    if (length < sizeof name) {
+        memcpy(name, arg, length);
+        name[length] = '\0';
+        word = name;
+    }
+    while (flags[count].name != NULL && count < MOST_OPTIONS) {
+        names[count] = flags[count].name;
+        count++;
+    }
+    return usage("unknown option", word, names, count);
+}
+
+// Whether arg is this option, perhaps with its value: *value is then that, or
+// NULL.
+static bool is_flag(const Flag *flag, const char *arg, const char **value)
+{
+    size_t length = strlen(flag->name);
+
+    *value = NULL;
+    if (strncmp(arg, flag->name, length) != 0) return false;
+    if (arg[length] == '\0') return true;
+    if (flag->value == NULL) return false;
+    if (arg[1] == '-' && arg[length] != '=') return false;
+    *value = arg + length + (arg[1] == '-');
+    return arg[1] == '-' || length == 2;
+}
+
+// -f[no-]PASS
+static int set_pass(Options *o, const char *arg)
+{
+    const char *names[PASS_COUNT + 1] = { "keep-gradients" };
+    bool on = strncmp(arg, "-fno-", 5) != 0;
+    const char *name = arg + (on ? 2 : 5);
+    int count = 1;
+
+    if (strcmp(name, names[0]) == 0) {
+        o->frontend.keep_gradients = on;
+        return -1;
+    }
+    if (pass_options_set(&o->passes, name, on)) return -1;
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (passes[i].optional) names[count++] = passes[i].name;
+    return usage("there is no optional pass", name, names, count);
+}
+
+// Sets what argument number *i says; *i moves on past its value.
+static int read_flag(Options *o, int argc, char **argv, int *i)
+{
+    const char *arg = argv[*i], *value;
+
+    if (strncmp(arg, "-f", 2) == 0) return set_pass(o, arg);
+    for (const Flag *flag = flags; flag->name != NULL; flag++) {
+        if (!is_flag(flag, arg, &value)) continue;
+        if (flag->value != NULL && value == NULL) {
+            if (++*i == argc) return usage("a value is missing after", arg,
+                                           NULL, 0);
+            value = argv[*i];
+        }
+        return flag->set(o, value);
+    }
+    return unknown_flag(arg);
+}
+
+// ---- all of it ----------------------------------------------------------------------
+
+static const char *without_folder(const char *arg)
+{
+    const char *start = arg[0] == '-' ? strchr(arg, '=') : arg;
+    const char *slash = start != NULL ? strrchr(start, '/') : NULL;
+    return slash != NULL ? slash + 1 : start != NULL ? start + (*start == '=')
+                                                     : arg;
+}
+
+static const char *command_line(Arena *arena, int argc, char **argv)
+{
+    const char *line = "cnnc";
+    for (int i = 1; i < argc; i++) {
+        const char *equals = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
+        int kept = equals != NULL ? (int)(equals - argv[i] + 1) : 0;
+        line = arena_print(arena, "%s %.*s%s", line, kept, argv[i],
+                           without_folder(argv[i]));
+    }
+    return line;
+}
+
+static int check(const Options *o)
+{
+    const char *input = o->input;
+
+    if (input == NULL) {
+        fputs("cnnc: no input; cnnc [options] FILE.cnn, and --help lists the "
+              "options\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (o->passes.stop_after != NULL && o->emit != EMIT_IR)
+        return usage("--stop-after goes with --emit ir:", input, NULL, 0);
+    if (o->emit == EMIT_CUDA && o->frontend.mode == EVAL && !o->compare)
+        return usage("--mode eval is a part of train and has no file of its "
+                     "own:", input, NULL, 0);
+    if ((o->header != NULL || o->with_main) && o->emit != EMIT_CUDA)
+        return usage("--header and --main go with --emit cuda:", input, NULL, 0);
+    if (o->with_main && o->frontend.mode == INFER)
+        return usage("--main goes with --mode train:", input, NULL, 0);
+    if (o->depend && o->depend_file == NULL &&
+        (o->output == NULL || strcmp(o->output, "-") == 0))
+        return usage("-MD wants -MF or -o:", input, NULL, 0);
+    return -1;
+}
+
+int options_read(Options *o, Arena *arena, int argc, char **argv)
+{
+    int level = 2, status = -1;
+
+    *o = (Options){ .arena = arena,
+                    .command_line = command_line(arena, argc, argv) };
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "-O", 2) == 0 && argv[i][2] >= '0' &&
+            argv[i][2] <= '2' && argv[i][3] == '\0')
+            level = argv[i][2] - '0';
+    pass_options_default(&o->passes, level);
+    for (int i = 1; i < argc && status < 0; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0')
+            status = read_flag(o, argc, argv, &i);
+        else if (o->input != NULL)
+            status = usage("one input at a time; a second is", argv[i], NULL, 0);
+        else
+            o->input = argv[i];
+    }
+    if (status >= 0) return status;
+    if (o->passes.stop_after != NULL && !o->emit_given) o->emit = EMIT_IR;
+    return check(o);
+}

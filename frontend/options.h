@@ -1,0 +1,49 @@
+// The command line.
+#ifndef CNNC_OPTIONS_H
+#define CNNC_OPTIONS_H
+
+#include "../passes/pass.h"
+#include "compile.h"
+
+typedef enum Emit { EMIT_CUDA, EMIT_IR, EMIT_PLAN, EMIT_PLAN_CSV } Emit;
+
+enum ExitStatus {
+    EXIT_DONE = 0,
+    EXIT_INPUT = 1,             // the program is wrong
+    EXIT_USAGE = 2,             // the command line is
+    EXIT_FILE = 3,              // a file can't be read or written
+};
+
+typedef struct Options {
+    Arena          *arena;
+    const char     *input, *output, *header;
+    const char     *command_line;   // as typed, without directories
+    FrontendOptions frontend;
+    PassOptions     passes;
+    Emit            emit;
+    bool            emit_given;
+    bool            with_main, compare;
+    bool            depend;         // -MD
+    const char     *depend_file;
+} Options;
+
+// Reads the command line.  Returns -1 to go on, or the status to exit with:
+// after a mistake, which it reports, or --help and the like.
+int options_read(Options *o, Arena *arena, int argc, char **argv);
+
+// A row of the table of options; the table ends with a NULL name.
+typedef struct Flag {
+    const char *name;           // --batch
+    const char *value;          // what it takes, or NULL: nothing
+    const char *help;
+    // Returns -1, or the status to exit with.
+    int       (*set)(Options *o, const char *value);
+} Flag;
+extern const Flag flags[];
+
+// help.c: to standard output.
+void print_help(void);
+void print_ops(void);
+void print_passes(void);
+
+#endif

@@ -1,0 +1,425 @@
+// From the tree to the forward graph of one mode: constants, then the body of
+// the net, statement by statement, then what the mode asks for:
+//
+//     train   the tally of loss and metrics, the optimizer and its state
+//     eval    the tally, the outputs; the state too, since both share it
+//     infer   the outputs, and only what they need
+//
+// What is wrong with a program is found in any mode, so that the first one
+// resolved finds it all.
+#include <inttypes.h>
+#include <string.h>
+#include "resolve.h"
+
+enum { MAX_REPEAT = 1000000 };
+
+// ---- variables -----------------------------------------------------------------
+
+void set_variable(Resolver *r, const char *name, Pos pos, Datum datum)
+{
+    Table *table = r->scope != NULL ? &r->scope->variables : &r->constants;
+    Variable *variable = table_find(table, name);
+
+    // An input stays listed, to see whether it was used.
+    if (variable == NULL || variable->is_input) {
+        variable = NEW(r->arena, Variable);
+        table_set(table, r->arena, name, variable);
+    }
+    *variable = (Variable){ .name = name, .pos = pos, .datum = datum };
+}
+
+static Datum define_datum(Resolver *r, const char *text)
+{
+    Datum datum;
+    if (datum_of_text(text, &datum)) return datum;
+    error(r->diag, (Pos){ .file = NONE }, "-D: '%s' is no number, dimensions, "
+          "true or false", text);
+    return no_datum();
+}
+
+// The value that -D gives a constant, or NULL.
+static const char *defined(const FrontendOptions *options, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = options->define_count - 1; i >= 0; i--)
+        if (strncmp(options->defines[i], name, length) == 0 &&
+            options->defines[i][length] == '=')
+            return options->defines[i] + length + 1;
+    return NULL;
+}
+
+static void check_defines(Resolver *r)
+{
+    for (int i = 0; i < r->options->define_count; i++) {
+        const char *define = r->options->defines[i];
+        const char *name = arena_copy(r->arena, define, strcspn(define, "="));
+        if (table_find(&r->constants, name) != NULL) continue;
+        const char *near = nearest_name(name, table_keys(&r->constants,
+                                        r->arena), r->constants.count);
+        error(r->diag, (Pos){ .file = NONE }, near != NULL
+              ? "-D: there is no constant '%s'; did you mean '%s'?"
+              : "-D: there is no constant '%s'", name, near != NULL ? near : "");
+    }
+}
+
+static void read_constants(Resolver *r)
+{
+    for (const Stmt *s = r->ast->constants.first; s != NULL; s = s->next) {
+        const char *text = defined(r->options, s->name);
+        Datum datum = text != NULL ? define_datum(r, text)
+                                   : evaluate(r, s->value);
+        set_variable(r, s->name, s->pos, datum);
+    }
+    check_defines(r);
+}
+
+// ---- inputs and outputs ----------------------------------------------------------
+
+static int64_t input_dim(Resolver *r, const Expr *expr)
+{
+    Datum datum = evaluate_as(r, expr, INT, "a dimension is");
+    if (datum.kind == POISON) return 0;
+    if (datum.i >= 1 && datum.i <= INT32_MAX) return datum.i;
+    error(r->diag, expr->pos, "a dimension is from 1 to %d, not %" PRId64,
+          INT32_MAX, datum.i);
+    return 0;
+}
+
+// [batch, dims...]; of rank 0 after an error.
+static Shape input_shape(Resolver *r, const Stmt *stmt)
+{
+    Shape shape = shape_of(1, r->g->batch);
+
+    for (const Arg *dim = stmt->dims; dim != NULL; dim = dim->next) {
+        if (shape.rank == MAX_RANK) {
+            error(r->diag, dim->pos, "an input has at most %d dimensions",
+                  MAX_RANK - 1);
+            return shape_of(0);
+        }
+        int64_t size = input_dim(r, dim->value);
+        if (size == 0) return shape_of(0);
+        shape.dim[shape.rank++] = size;
+    }
+    return shape;
+}
+
+static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
+{
+    if (shape.rank != 2) {
+        error(r->diag, stmt->type_pos, "class wants how many there are, as "
+              "in class[10]");
+        return NONE;
+    }
+    ValueId id = graph_value(r->g, stmt->name, INPUT, I32,
+                             shape_of(1, r->g->batch), stmt->pos);
+    r->g->values[id].classes = shape.dim[1];
+    return id;
+}
+
+static ValueId new_input(Resolver *r, const Stmt *stmt)
+{
+    static const char *const types[] = { "f32", "u8", "i32", "class" };
+    const DType dtypes[] = { r->g->real, U8, I32 };
+    Shape shape = input_shape(r, stmt);
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(stmt->type, types[i]) == 0)
+            return shape.rank == 0 ? NONE
+                : graph_value(r->g, stmt->name, INPUT, dtypes[i], shape,
+                              stmt->pos);
+    if (strcmp(stmt->type, "class") == 0)
+        return shape.rank == 0 ? NONE : labels(r, stmt, shape);
+    const char *near = nearest_name(stmt->type, types, 4);
+    error(r->diag, stmt->type_pos, "there is no type '%s'; inputs are f32, u8, "
+          "i32 or class", stmt->type);
+    if (near != NULL) fixit(r->diag, stmt->type_pos, near);
+    return NONE;
+}
+
+static void run_input(Resolver *r, const Stmt *stmt)
+{
+    Variable *other = find_variable(r, stmt->name);
+
+    if (other != NULL && table_find(&r->constants, stmt->name) == NULL) {
+        error(r->diag, stmt->name_pos, "there is a '%s' already", stmt->name);
+        note(r->diag, other->pos, "it is here");
+        return;
+    }
+    Variable *input = NEW(r->arena, Variable);
+    *input = (Variable){ .name = stmt->name, .pos = stmt->name_pos,
+                         .datum = tensor_datum(new_input(r, stmt)),
+                         .is_input = true };
+    table_set(&r->scope->variables, r->arena, stmt->name, input);
+    r->inputs = arena_grow(r->arena, r->inputs, &r->input_capacity,
+                           (int64_t)r->input_count + 1, sizeof *r->inputs);
+    r->inputs[r->input_count++] = input;
+}
+
+// An output of a name that was not kept, since it was assigned more than once,
+// still gets it.
+static void run_output(Resolver *r, const Stmt *stmt)
+{
+    Expr name = { .kind = EXPR_NAME, .pos = stmt->pos, .text = stmt->name };
+    Datum datum = evaluate_as(r, &name, TENSOR, "an output is");
+    Graph *g = r->g;
+
+    if (datum.kind == POISON) return;
+    if (g->values[datum.value].def == NONE) {
+        error(r->diag, stmt->pos, "'%s' is an input; an output is computed",
+              stmt->name);
+        return;
+    }
+    for (int32_t i = 0; i < r->output_count; i++)
+        if (r->outputs[i] == datum.value) {
+            error(r->diag, stmt->pos, "'%s' is an output already", stmt->name);
+            return;
+        }
+    if (table_find(&r->scope->block->assigned,
+                   g->values[datum.value].name) == NULL)
+        name_result(r, datum.value, datum.value, stmt->name);
+    r->outputs = arena_grow(r->arena, r->outputs, &r->output_capacity,
+                            (int64_t)r->output_count + 1, sizeof *r->outputs);
+    r->outputs[r->output_count++] = datum.value;
+}
+
+// ---- loss and metrics ---------------------------------------------------------------
+
+static Datum figure(Resolver *r, const Stmt *stmt, unsigned flag,
+                    const char *what)
+{
+    const Op *op = find_flagged(r, stmt->value, flag, what);
+    return op != NULL ? call_operator(r, stmt->value, op, NULL, 0) : no_datum();
+}
+
+static void run_loss(Resolver *r, const Stmt *stmt)
+{
+    Datum datum = figure(r, stmt, LOSS, "loss");
+
+    if (r->loss_count > 0) {
+        error(r->diag, stmt->pos, "a second loss; a net has one");
+        note(r->diag, r->loss_pos, "the first is here");
+        return;
+    }
+    r->loss_count = 1;
+    r->loss_pos = stmt->pos;
+    r->rows[0] = datum.kind == TENSOR ? datum.value : NONE;
+}
+
+static void run_metric(Resolver *r, const Stmt *stmt)
+{
+    Datum datum = figure(r, stmt, METRIC, "metric");
+
+    if (1 + r->metric_count == MAX_FIGURES) {
+        error(r->diag, stmt->pos, "a net has at most %d metrics",
+              MAX_FIGURES - 1);
+        return;
+    }
+    r->rows[1 + r->metric_count++] = datum.kind == TENSOR ? datum.value : NONE;
+}
+
+// ---- statements ----------------------------------------------------------------------
+
+static void run_assign(Resolver *r, const Stmt *stmt)
+{
+    ValueId first = r->g->value_count;
+    bool kept = names_for_good(r, stmt->name);
+
+    if (kept) {
+        r->layer = stmt->name;
+        r->layer_call = call_to_name(r, stmt->value);
+    }
+    Datum datum = evaluate(r, stmt->value);
+    r->layer = NULL;
+    if (kept && datum.kind == TENSOR)
+        name_result(r, datum.value, first, stmt->name);
+    set_variable(r, stmt->name, stmt->name_pos, datum);
+}
+
+// A condition that is poison takes neither way; what it would have assigned is
+// then poison too.
+static void poison_assigned(Resolver *r, const Body *body)
+{
+    for (const Stmt *stmt = body->first; stmt != NULL; stmt = stmt->next) {
+        if (stmt->kind == STMT_ASSIGN)
+            set_variable(r, stmt->name, stmt->name_pos, no_datum());
+        if (stmt->kind == STMT_RETURN) r->scope->returned = true;
+        poison_assigned(r, &stmt->body);
+        poison_assigned(r, &stmt->other);
+    }
+}
+
+static void run_if(Resolver *r, const Stmt *stmt)
+{
+    Datum condition = evaluate_as(r, stmt->value, BOOL, "a condition is");
+    if (condition.kind != POISON) {
+        run_body(r, condition.i ? &stmt->body : &stmt->other);
+        return;
+    }
+    poison_assigned(r, &stmt->body);
+    poison_assigned(r, &stmt->other);
+}
+
+// Stops at the first round with errors: the next would have the same.
+static void run_repeat(Resolver *r, const Stmt *stmt)
+{
+    Datum count = evaluate_as(r, stmt->value, INT, "how often to repeat is");
+    int errors = r->diag->error_count;
+
+    if (count.kind == INT && (count.i < 0 || count.i > MAX_REPEAT)) {
+        error(r->diag, stmt->value->pos, "how often to repeat is from 0 to %d, "
+              "not %" PRId64, MAX_REPEAT, count.i);
+        count = no_datum();
+    }
+    if (count.kind == POISON) {
+        poison_assigned(r, &stmt->body);
+        return;
+    }
+    r->scope->repeats++;
+    for (int64_t i = 0; i < count.i; i++) {
+        if (stmt->name != NULL)
+            set_variable(r, stmt->name, stmt->name_pos, int_datum(i));
+        run_body(r, &stmt->body);
+        if (r->scope->returned || r->diag->error_count > errors) break;
+    }
+    r->scope->repeats--;
+}
+
+static void run_return(Resolver *r, const Stmt *stmt)
+{
+    Datum datum = evaluate(r, stmt->value);
+    r->scope->result = datum;
+    r->scope->returned = true;
+}
+
+static void run_stmt(Resolver *r, const Stmt *stmt)
+{
+    static void (*const run[])(Resolver *, const Stmt *) = {
+        [STMT_ASSIGN] = run_assign, [STMT_INPUT] = run_input,
+        [STMT_OUTPUT] = run_output, [STMT_LOSS] = run_loss,
+        [STMT_METRIC] = run_metric, [STMT_RETURN] = run_return,
+        [STMT_IF] = run_if,         [STMT_REPEAT] = run_repeat,
+    };
+    bool of_net = stmt->kind >= STMT_INPUT && stmt->kind <= STMT_METRIC;
+    bool in_net = r->scope->block == r->ast->net;
+
+    if (of_net && !in_net)
+        error(r->diag, stmt->pos, "inputs, outputs, loss and metrics belong "
+              "in the net, not in a block");
+    else if (stmt->kind == STMT_RETURN && in_net)
+        error(r->diag, stmt->pos, "a net returns nothing; it has outputs");
+    else
+        run[stmt->kind](r, stmt);
+}
+
+void run_body(Resolver *r, const Body *body)
+{
+    for (const Stmt *stmt = body->first; stmt != NULL; stmt = stmt->next) {
+        if (r->scope->returned || !count_step(r, stmt->pos)) return;
+        run_stmt(r, stmt);
+    }
+}
+
+// ---- what the mode asks for ------------------------------------------------------------
+
+static void check_net(Resolver *r)
+{
+    Pos pos = r->ast->net->pos;
+    Mode mode = r->options->mode;
+
+    for (int32_t i = 0; i < r->input_count; i++)
+        if (!r->inputs[i]->used && r->inputs[i]->datum.kind != POISON)
+            error(r->diag, r->inputs[i]->pos, "the input '%s' is not used",
+                  r->inputs[i]->name);
+    if (r->diag->error_count > 0) return;
+    if (mode == TRAIN && r->loss_count == 0)
+        error(r->diag, pos, "a net without a loss can't be trained; --mode "
+              "infer needs none");
+    else if (r->metric_count > 0 && r->loss_count == 0)
+        error(r->diag, pos, "a net with metrics needs a loss");
+    else if (mode == INFER && r->output_count == 0)
+        error(r->diag, pos, "the net has no output");
+}
+
+static void build_tally(Resolver *r)
+{
+    Graph *g = r->g;
+    ValueId operands[1 + MAX_FIGURES] = { g->header };
+    int count = r->loss_count + r->metric_count;
+
+    if (count == 0 || g->mode == INFER) return;
+    memcpy(operands + 1, r->rows, (size_t)count * sizeof *operands);
+    ValueId figures = graph_value(g, "figures", SCALAR, g->real,
+                                  shape_of(1, (int64_t)count), r->loss_pos);
+    g->values[figures].output = true;
+    NodeId tally = graph_node(g, ops[OP_tally], 0, FORWARD, "tally",
+                              r->loss_pos, 1 + count, operands, 1, &figures);
+    g->nodes[tally].attr[0].i = r->loss_count;
+}
+
+static void mark_outputs(Resolver *r)
+{
+    bool wanted = r->g->mode != TRAIN || r->options->keep_gradients;
+    for (int32_t i = 0; i < r->output_count; i++)
+        r->g->values[r->outputs[i]].output = wanted;
+}
+
+// Drops what inference does not need: the label and all that led to the loss
+// alone.  Parameters stay.
+static void drop_unneeded(Graph *g)
+{
+    bool *needed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (ValueId v = 0; v < g->value_count; v++) needed[v] = g->values[v].output;
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        Node *n = &g->nodes[i];
+        bool any = false;
+        for (int k = 0; k < n->result_count; k++)
+            any = any || (n->results[k] != NONE && needed[n->results[k]]);
+        for (int k = 0; any && k < n->operand_count; k++)
+            if (n->operands[k] != NONE) needed[n->operands[k]] = true;
+        if (!any) n->op = NULL;
+    }
+    graph_compact(g);
+}
+
+static void run_net(Resolver *r)
+{
+    const Block *net = r->ast->net;
+    Scope scope = { .prefix = "", .block = net };
+
+    r->scope = &scope;
+    run_body(r, &net->body);
+    check_net(r);
+    if (r->diag->error_count > 0) return;
+    build_tally(r);
+    mark_outputs(r);
+    build_optimizer(r);
+    if (r->options->mode == INFER) drop_unneeded(r->g);
+}
+
+Graph *resolve(const Ast *ast, const FrontendOptions *options)
+{
+    Resolver r = { .arena = ast->arena, .diag = ast->diag, .ast = ast,
+                   .options = options };
+
+    if (ast->diag->error_count > 0) return NULL;
+    if (ast->net == NULL) {
+        error(ast->diag, (Pos){ .line = 1, .column = 1, .length = 1 },
+              "there is no net here");
+        return NULL;
+    }
+    r.g = graph_new(ast->arena, ast->diag, ast->net->name, options->mode, 1,
+                    options->real);
+    r.g->keep_gradients = options->keep_gradients;
+    read_constants(&r);
+    read_train(&r);
+    run_net(&r);
+    return ast->diag->error_count > 0 ? NULL : r.g;
+}
+
+Graph *compile_source(Arena *arena, Diag *diag, const char *path,
+                      const FrontendOptions *options)
+{
+    Ast *ast = parse_file(arena, diag, path);
+    return ast != NULL ? resolve(ast, options) : NULL;
+}

@@ -1,0 +1,151 @@
+// What the resolver's files share: values of the language, scopes, and the
+// state of one walk over the tree.
+#ifndef CNNC_RESOLVE_H
+#define CNNC_RESOLVE_H
+
+#include "../ir/op.h"
+#include "ast.h"
+#include "compile.h"
+
+// What an expression comes to.
+typedef enum DatumKind {
+    POISON,                     // nothing, and the error has been reported
+    TENSOR,                     // a value of the graph
+    INT, FLOAT, BOOL,
+    DIMS,                       // 3x5, 0x1x2x3
+    WORD,                       // same, valid
+    TEXT,                       // "stem"
+} DatumKind;
+
+typedef struct Datum {
+    DatumKind   kind;
+    ValueId     value;          // TENSOR
+    int64_t     i;              // INT, BOOL
+    double      f;              // FLOAT
+    int         count;          // DIMS
+    int64_t     dim[4];
+    const char *text;           // WORD, TEXT
+} Datum;
+
+typedef struct Variable {
+    const char *name;
+    Pos         pos;
+    Datum       datum;
+    bool        is_input, used;
+} Variable;
+
+// The net's names, or those of one instance of a block.  if and repeat have no
+// scope of their own.
+typedef struct Scope {
+    const char  *prefix;        // of its layers: "" or "basic_2."
+    const Block *block;
+    Table        variables;     // Variable
+    Table        layers;        // what took each layer's name: its Expr
+    Table        counters;      // int: of conv, how many conv_N there are
+    int          repeats;       // how many repeats it is inside of
+    bool         returned;
+    Datum        result;
+} Scope;
+
+typedef struct Resolver {
+    Arena       *arena;
+    Diag        *diag;
+    const Ast   *ast;
+    const FrontendOptions *options;
+    Graph       *g;
+    Scope       *scope;         // NULL: at top level
+    Table        constants;     // Variable
+    const char  *layer;         // the name for the next layer, or NULL
+    const Expr  *layer_call;    // the call that is to have it
+    Table        broken;        // blocks in which errors were reported
+    Variable   **inputs;
+    int32_t      input_count, input_capacity;
+    ValueId     *outputs;
+    int32_t      output_count, output_capacity;
+    int          depth;         // of blocks
+    int64_t      steps;         // statements and calls, against endless ones
+    ValueId      rows[MAX_FIGURES];     // of the loss and the metrics
+    int          loss_count, metric_count;
+    Pos          loss_pos;
+    int64_t      batch, epochs;
+    const Expr  *optimizer;
+} Resolver;
+
+// A value that a call gets before its own arguments: what a chain threads
+// through it, or both sides of a sum.
+typedef struct Operand {
+    Datum datum;
+    Pos   pos;
+} Operand;
+
+// ---- evaluate.c: expressions ----------------------------------------------------
+
+extern const char *const kind_words[];          // "an integer", ...
+Datum evaluate(Resolver *r, const Expr *expr);
+// Of a condition, a count: POISON where it is anything else.
+Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
+                  const char *what);
+Datum no_datum(void);
+Datum int_datum(int64_t i);
+Datum tensor_datum(ValueId value);
+// 3, 1e-3, true, 3x3, same: what -D gives and what tables fall back to.
+bool datum_of_text(const char *text, Datum *datum);
+// The variable that a name stands for here, or NULL.
+Variable *find_variable(const Resolver *r, const char *name);
+
+// ---- functions.c: channels(x), min(a, b) ----------------------------------------
+
+bool is_function(const char *name);
+Datum call_function(Resolver *r, const Expr *call);
+const char **function_names(Arena *arena, int *count);
+
+// ---- call.c: operators and blocks -------------------------------------------------
+
+// A call in a chain gets the value that is threaded through it; others NULL.
+Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded);
+// A call of op that gets count operands before the call's own.
+Datum call_operator(Resolver *r, const Expr *call, const Op *op,
+                    const Operand *given, int count);
+// The operator that a call names, which must have one of flags; NULL after an
+// error, where `what` is what such operators are called.
+const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
+                       const char *what);
+// False, once, when a program does too much.
+bool count_step(Resolver *r, Pos pos);
+
+// ---- arguments.c: of operators -----------------------------------------------------
+
+enum { MAX_ARGS = 32 };
+
+// Fills in b's operands and arguments (arg has room for MAX_ARGS) from those
+// given and the call's; false after an error.
+bool bind_arguments(Resolver *r, Build *b, const Expr *call,
+                    const Operand *given, int count);
+// The call's name = "...", or NULL.
+const Arg *name_argument(const Expr *call);
+// Whether an operator makes parameters.
+bool makes_params(const Op *op);
+
+// ---- naming.c ------------------------------------------------------------------------
+
+// The full name of the layer that a call of `what` makes.
+const char *name_layer(Resolver *r, const Expr *call, const char *what);
+// The call within an assigned expression that takes the assigned name, or NULL.
+const Expr *call_to_name(const Resolver *r, const Expr *expr);
+// Whether this assignment's name is for good.
+bool names_for_good(const Resolver *r, const char *name);
+// The last value of a statement gets the assigned name; its values are those
+// from first on.
+void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
+
+// ---- train.c -------------------------------------------------------------------------
+
+void read_train(Resolver *r);
+void build_optimizer(Resolver *r);
+
+// ---- resolve.c -----------------------------------------------------------------------
+
+void run_body(Resolver *r, const Body *body);
+void set_variable(Resolver *r, const char *name, Pos pos, Datum datum);
+
+#endif

@@ -1,0 +1,130 @@
+// The one allocator.  Memory comes in chunks, each twice as large as what it
+// replaces up to a limit; an allocation is a pointer moved up, and nothing is
+// freed before the end.  What is larger than a chunk gets one of its own, put
+// behind the current chunk so that the current one goes on being filled.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "arena.h"
+
+typedef struct Chunk {
+    struct Chunk *next;
+    size_t        size, used;   // of data
+    _Alignas(max_align_t) unsigned char data[];
+} Chunk;
+
+struct Arena {
+    Chunk *chunks;              // the first is the one being filled
+    size_t next_size;
+};
+
+enum { FIRST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22 };
+
+static _Noreturn void out_of_memory(size_t count, size_t size)
+{
+    fprintf(stderr, "cnnc: out of memory: %zu times %zu bytes\n", count, size);
+    exit(70);
+}
+
+Arena *arena_new(void)
+{
+    Arena *arena = calloc(1, sizeof *arena);
+    if (arena == NULL) out_of_memory(1, sizeof *arena);
+    arena->next_size = FIRST_CHUNK;
+    return arena;
+}
+
+void arena_free(Arena *arena)
+{
+    for (Chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+}
+
+// calloc, since large chunks are then zero pages that cost nothing until
+// they are touched: a tensor of the interpreter, for one.
+static Chunk *new_chunk(size_t size)
+{
+    Chunk *chunk = calloc(1, sizeof *chunk + size);
+    if (chunk == NULL) out_of_memory(1, size);
+    chunk->size = size;
+    return chunk;
+}
+
+// The chunk that takes the next bytes.  What would waste more than a quarter
+// of a fresh chunk gets its own; the current one stays in front.
+static Chunk *chunk_with_room(Arena *arena, size_t bytes)
+{
+    Chunk *current = arena->chunks;
+    if (current != NULL && current->size - current->used >= bytes)
+        return current;
+    if (bytes > arena->next_size / 4 && current != NULL) {
+        Chunk *own = new_chunk(bytes);
+        own->next = current->next;
+        current->next = own;
+        return own;
+    }
+    Chunk *fresh = new_chunk(bytes > arena->next_size ? bytes
+                                                      : arena->next_size);
+    if (arena->next_size < LARGEST_CHUNK) arena->next_size *= 2;
+    fresh->next = current;
+    arena->chunks = fresh;
+    return fresh;
+}
+
+void *arena_alloc(Arena *arena, size_t count, size_t size)
+{
+    const size_t align = _Alignof(max_align_t), most = SIZE_MAX / 2;
+    if (size != 0 && count > most / size) out_of_memory(count, size);
+
+    // Nothing at all still gets an address of its own.
+    size_t bytes = count * size + (count * size == 0);
+    bytes = (bytes + align - 1) / align * align;
+    Chunk *chunk = chunk_with_room(arena, bytes);
+    void *result = chunk->data + chunk->used;
+    chunk->used += bytes;
+    return result;
+}
+
+char *arena_copy(Arena *arena, const char *text, size_t length)
+{
+    char *copy = arena_alloc(arena, length + 1, 1);
+    if (length > 0) memcpy(copy, text, length);
+    return copy;
+}
+
+char *arena_print(Arena *arena, const char *format, ...)
+{
+    // Printed twice: once to measure, once to keep.
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0) out_of_memory(1, strlen(format));
+
+    char *text = arena_alloc(arena, (size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
+                 size_t size)
+{
+    if (need <= *capacity) return array;
+    if (need > INT32_MAX) out_of_memory((size_t)need, size);
+
+    // The old array stays behind in the arena; with doubling all that is left
+    // behind is smaller than the array itself.
+    int64_t larger = *capacity < 8 ? 16 : 2 * (int64_t)*capacity;
+    if (larger < need) larger = need;
+    if (larger > INT32_MAX) larger = INT32_MAX;
+    void *moved = arena_alloc(arena, (size_t)larger, size);
+    if (*capacity > 0) memcpy(moved, array, (size_t)*capacity * size);
+    *capacity = (int32_t)larger;
+    return moved;
+}

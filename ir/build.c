@@ -1,0 +1,90 @@
+// From a call in the language to nodes: what an operator's build rule uses.
+// Names follow the program: the layer conv1 makes the node and the value conv1
+// and the parameters conv1.weight and conv1.bias.
+#include <string.h>
+#include "op.h"
+
+enum { MAX_OPERANDS = 32 };
+
+ValueId build_param(Build *b, const char *name, Shape shape, double limit,
+                    bool decayed)
+{
+    Graph *g = b->g;
+    const char *path = arena_print(g->arena, "%s.%s", b->name, name);
+    ValueId id = graph_value(g, path, PARAM, g->real, shape, b->pos);
+    g->values[id].init_limit = limit;
+    g->values[id].decayed = decayed;
+    return id;
+}
+
+// How many attributes the operator has names for: as many are copied.
+static int attr_count(const Op *op)
+{
+    int count = 0;
+    while (op->attrs != NULL && op->attrs[count].name != NULL) count++;
+    return count;
+}
+
+// Operands with NONE in the slots that the call left out at the end; returns
+// their number.
+static int pad_operands(const Op *op, int count, const ValueId *operands,
+                        ValueId *padded)
+{
+    Slot slot[MAX_OPERANDS];
+    int slots = part_slots(part_operands(op, 0), slot, MAX_OPERANDS);
+    if (count > MAX_OPERANDS) bug("%s: %d operands", op->name, count);
+    memcpy(padded, operands, (size_t)count * sizeof *padded);
+    while (count < slots && !slot[count].variadic) padded[count++] = NONE;
+    return count;
+}
+
+// Losses and metrics make figures, a view keeps its operand's elements, and
+// everything else is real.
+ValueId build_node(Build *b, int operand_count, const ValueId *operands,
+                   const Attr *attr, Shape result)
+{
+    Graph *g = b->g;
+    const Op *op = b->op;
+    Kind kind = op->flags & (LOSS | METRIC) ? SCALAR : ACTIVATION;
+    DType dtype = op->flags & VIEW ? g->values[operands[0]].dtype : g->real;
+    ValueId padded[MAX_OPERANDS], results[MAX_OPERANDS];
+    Slot slot[MAX_OPERANDS];
+    int result_count = part_slots(op->parts[0].results, slot, MAX_OPERANDS);
+
+    operand_count = pad_operands(op, operand_count, operands, padded);
+    for (int i = 0; i < result_count; i++) results[i] = NONE;
+    results[0] = graph_value(g, b->name, kind, dtype, result, b->pos);
+    NodeId id = graph_node(g, op, 0, FORWARD, b->name, b->pos, operand_count,
+                           padded, result_count, results);
+    if (attr != NULL)
+        memcpy(g->nodes[id].attr, attr, (size_t)attr_count(op) * sizeof *attr);
+    return results[0];
+}
+
+// A shape as the language writes it: without the batch.
+static const char *sample_text(Graph *g, Shape shape)
+{
+    Shape sample = { .rank = shape.rank - 1 };
+    for (int i = 0; i < sample.rank; i++) sample.dim[i] = shape.dim[i + 1];
+    return shape_text(g, sample);
+}
+
+// Says one thing at a time: a wrong rank makes the elements irrelevant.
+bool build_wants(Build *b, int k, int rank, const char *layout)
+{
+    Graph *g = b->g;
+    const Value *value = &g->values[b->operand[k]];
+
+    if (value->shape.rank != rank) {
+        error(g->diag, b->operand_pos[k], "%s wants %s, but this is %s",
+              b->op->name, layout, sample_text(g, value->shape));
+        return false;
+    }
+    if (value->dtype != g->real) {
+        error(g->diag, b->operand_pos[k],
+              "%s wants real numbers, but this is %s; scale() converts",
+              b->op->name, dtype_names[value->dtype]);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,266 @@
+// Diagnostics as a compiler writes them:
+//
+//     digits.cnn:5:14: error: there is no operator "conf"
+//         5 |     x = x -> conf(16, 3)
+//           |              ^~~~
+//           |              conv
+//
+// Columns are counted in characters (code points of UTF-8), as in Pos; on the
+// terminal a tab reaches to the next multiple of 8, so the quoted line and
+// the line under it are both written with spaces for tabs.
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "diag.h"
+
+enum { MAX_ERRORS = 20, TAB = 8 };
+
+// Lines are found once, here, so that any diagnostic can quote any line.  A
+// text that ends with a newline has an empty last line, where the end of the
+// file is reported.
+int32_t diag_add_source(Diag *diag, const char *name, const char *text,
+                        size_t length)
+{
+    Source source = { .name = name, .text = text, .length = length };
+    int32_t capacity = 0;
+
+    if (length > INT32_MAX) bug("%s: a source of 2 GiB or more", name);
+    for (size_t start = 0; start <= length;) {
+        source.line_start =
+            arena_grow(diag->arena, source.line_start, &capacity,
+                       (int64_t)source.line_count + 1, sizeof(int32_t));
+        source.line_start[source.line_count++] = (int32_t)start;
+        const char *end = start < length
+            ? memchr(text + start, '\n', length - start) : NULL;
+        start = end != NULL ? (size_t)(end - text) + 1 : length + 1;
+    }
+    diag->sources = arena_grow(diag->arena, diag->sources,
+                               &diag->source_capacity, diag->source_count + 1,
+                               sizeof(Source));
+    diag->sources[diag->source_count] = source;
+    return diag->source_count++;
+}
+
+const char *source_line(const Source *source, int32_t line, int32_t *length)
+{
+    if (line < 1 || line > source->line_count) {
+        *length = 0;
+        return "";
+    }
+    int32_t start = source->line_start[line - 1];
+    int32_t end = line < source->line_count ? source->line_start[line] - 1
+                                            : (int32_t)source->length;
+    if (end > start && source->text[end - 1] == '\r') end--;
+    *length = end - start;
+    return source->text + start;
+}
+
+// ---- the quoted line and what stands under it -------------------------------
+
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;   // not the first byte of UTF-8
+}
+
+// Writes up to limit characters of a line, or only measures them where stream
+// is NULL; returns how many columns of the terminal they take.
+static int32_t write_line(FILE *stream, const char *text, int32_t length,
+                          int32_t limit)
+{
+    // Bytes that continue a character are written, but take no column.  Control
+    // characters are not passed to a terminal.
+    int32_t width = 0, count = 0;
+
+    for (int32_t i = 0; i < length; i++) {
+        bool first = !continues(text[i]) || i == 0;
+        if (first && ++count > limit) break;
+        int32_t step = !first ? 0 : text[i] == '\t' ? TAB - width % TAB : 1;
+        width += step;
+        if (stream == NULL) continue;
+        if (text[i] == '\t')
+            fprintf(stream, "%*s", (int)step, "");
+        else
+            fputc((unsigned char)text[i] < ' ' ? '?' : text[i], stream);
+    }
+    return width;
+}
+
+// The source that pos lies in, or NULL where it has no place.
+static const Source *source_of(const Diag *diag, Pos pos)
+{
+    bool known = pos.file >= 0 && pos.file < diag->source_count;
+    return known ? &diag->sources[pos.file] : NULL;
+}
+
+// The columns of the terminal before pos, in its line.
+static int32_t columns_before(const char *text, int32_t length, Pos pos)
+{
+    int32_t width = write_line(NULL, text, length, pos.column - 1);
+    int32_t characters = 0;
+    for (int32_t i = 0; i < length; i++)
+        characters += !continues(text[i]) || i == 0;
+    // At the end of a line there may be nothing to point at; past it, a space.
+    return pos.column - 1 > characters ? width + 1 : width;
+}
+
+// ^~~~ under the range, as far as the line reaches; the caret at least.
+static void write_caret(const Diag *diag, const char *text, int32_t length,
+                        Pos pos)
+{
+    int32_t before = columns_before(text, length, pos);
+    int64_t last = (int64_t)pos.column - 1 + pos.length;
+    int32_t until = write_line(NULL, text, length,
+                               last > length ? length : (int32_t)last);
+
+    fprintf(diag->stream, "      | %*s%s^", (int)before, "",
+            diag->color ? "\33[1;32m" : "");
+    for (int32_t i = before + 1; i < until; i++) fputc('~', diag->stream);
+    fprintf(diag->stream, "%s\n", diag->color ? "\33[m" : "");
+}
+
+// The line, with the margin that gcc gives it, and the caret.
+static void quote(const Diag *diag, Pos pos)
+{
+    const Source *source = source_of(diag, pos);
+    if (source == NULL || pos.line < 1 || pos.line > source->line_count) return;
+
+    int32_t length;
+    const char *text = source_line(source, pos.line, &length);
+    fprintf(diag->stream, "%5" PRId32 " | ", pos.line);
+    write_line(diag->stream, text, length, length);
+    fputc('\n', diag->stream);
+    write_caret(diag, text, length, pos);
+}
+
+// ---- messages ---------------------------------------------------------------
+
+// Where there is no position there may still be a file.
+static void write_place(const Diag *diag, Pos pos)
+{
+    const Source *source = source_of(diag, pos);
+    fputs(source != NULL ? source->name : "cnnc", diag->stream);
+    if (pos.line > 0)
+        fprintf(diag->stream, ":%" PRId32 ":%" PRId32, pos.line, pos.column);
+    fputs(": ", diag->stream);
+}
+
+static void message(const Diag *diag, Pos pos, const char *kind,
+                    const char *kind_color, const char *format, va_list args)
+{
+    const char *bold = diag->color ? "\33[1m" : "";
+    const char *plain = diag->color ? "\33[m" : "";
+
+    fputs(bold, diag->stream);
+    write_place(diag, pos);
+    fprintf(diag->stream, "%s%s: %s%s", diag->color ? kind_color : "", kind,
+            plain, bold);
+    vfprintf(diag->stream, format, args);
+    fprintf(diag->stream, "%s\n", plain);
+    quote(diag, pos);
+}
+
+// After so many errors the rest are counted and not shown, nor what belongs
+// to them.
+static bool is_silent(const Diag *diag)
+{
+    return diag->error_count > MAX_ERRORS;
+}
+
+void error(Diag *diag, Pos pos, const char *format, ...)
+{
+    if (++diag->error_count == MAX_ERRORS + 1)
+        fprintf(diag->stream, "cnnc: more than %d errors; the rest are not "
+                "shown\n", MAX_ERRORS);
+    if (is_silent(diag)) return;
+
+    va_list args;
+    va_start(args, format);
+    message(diag, pos, "error", "\33[31m", format, args);
+    va_end(args);
+}
+
+void note(Diag *diag, Pos pos, const char *format, ...)
+{
+    if (is_silent(diag)) return;
+    va_list args;
+    va_start(args, format);
+    message(diag, pos, "note", "\33[36m", format, args);
+    va_end(args);
+}
+
+void fixit(Diag *diag, Pos pos, const char *replacement)
+{
+    const Source *source = source_of(diag, pos);
+    if (is_silent(diag) || source == NULL || pos.line < 1) return;
+
+    int32_t length;
+    const char *text = source_line(source, pos.line, &length);
+    fprintf(diag->stream, "      | %*s%s%s%s\n",
+            (int)columns_before(text, length, pos), "",
+            diag->color ? "\33[32m" : "", replacement,
+            diag->color ? "\33[m" : "");
+}
+
+_Noreturn void bug(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fflush(stdout);
+    fputs("cnnc: internal error: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(70);
+}
+
+// ---- misspelt words ---------------------------------------------------------
+
+enum { LONGEST_WORD = 63 };
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+// How many letters to insert, drop, change, or swap with their neighbour to
+// make b of a (Damerau and Levenshtein's distance, where no swapped pair is
+// edited again).  row[i % 3] is the distances of a's first i letters.
+static int edit_distance(const char *a, int a_length, const char *b,
+                         int b_length)
+{
+    int row[3][LONGEST_WORD + 1];
+
+    for (int j = 0; j <= b_length; j++) row[0][j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        int *now = row[i % 3], *above = row[(i + 2) % 3];
+        now[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            now[j] = min_int(above[j], now[j - 1]) + 1;
+            now[j] = min_int(now[j], above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = min_int(now[j], row[(i + 1) % 3][j - 2] + 1);
+        }
+    }
+    return row[a_length % 3][b_length];
+}
+
+const char *nearest_name(const char *word, const char *const *names, int count)
+{
+    size_t length = strlen(word);
+    const char *nearest = NULL;
+    if (length > LONGEST_WORD) return NULL;
+
+    // A later name must be strictly nearer, so the first of equals wins.
+    int limit = (int)length / 3;
+    for (int i = 0; i < count; i++) {
+        size_t other = strlen(names[i]);
+        if (other > LONGEST_WORD) continue;
+        int distance = edit_distance(word, (int)length, names[i], (int)other);
+        if (distance > limit || (nearest != NULL && distance == limit))
+            continue;
+        nearest = names[i];
+        limit = distance;
+    }
+    return nearest;
+}

@@ -1,0 +1,69 @@
+// What an operator's gradient rule works with: the gradients so far, new
+// backward nodes, and the sums where a value is read more than once.
+//
+// The differentiate pass walks the forward nodes from last to first and calls
+// each operator's rule; the rules reach the graph through these functions
+// alone, so they need to know nothing of the walk.
+
+#include <string.h>
+
+#include "op.h"
+
+static const Node *forward_node(const Gradient *c)
+{
+    return &c->g->nodes[c->node];
+}
+
+ValueId gradient_of_result(Gradient *c, int k)
+{
+    ValueId result = forward_node(c)->results[k];
+    return result == NONE ? NONE : c->d[result];
+}
+
+bool gradient_wanted(Gradient *c, int k)
+{
+    ValueId operand = forward_node(c)->operands[k];
+    return operand != NONE && c->wanted[operand];
+}
+
+ValueId gradient_value(Gradient *c, int k)
+{
+    Graph *g = c->g;
+    ValueId of = forward_node(c)->operands[k];
+    Value v = g->values[of];
+    ValueId d = graph_value(g, arena_print(g->arena, "d.%s", v.name), GRADIENT,
+                            v.dtype, v.shape, forward_node(c)->pos);
+    g->values[d].gradient_of = of;
+    return d;
+}
+
+NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
+                     const ValueId *operands, int result_count,
+                     const ValueId *results)
+{
+    Graph *g = c->g;
+    Node n = *forward_node(c);
+    const char *suffix = op->parts[part].name;
+    const char *name =
+        arena_print(g->arena, "%s.%s", n.name, *suffix ? suffix : op->name);
+    NodeId id = graph_node(g, op, part, BACKWARD, name, n.pos, operand_count,
+                           operands, result_count, results);
+    memcpy(g->nodes[id].attr, n.attr, sizeof n.attr);
+    return id;
+}
+
+void gradient_add(Gradient *c, int k, ValueId contribution)
+{
+    Graph *g = c->g;
+    ValueId of = forward_node(c)->operands[k];
+    if (c->d[of] == NONE) {
+        c->d[of] = contribution;
+        return;
+    }
+    ValueId sum = gradient_value(c, k);
+    graph_node(g, ops[OP_add], 0, BACKWARD,
+               arena_print(g->arena, "d.%s.add", g->values[of].name),
+               forward_node(c)->pos, 2,
+               (ValueId[]){c->d[of], contribution}, 1, &sum);
+    c->d[of] = sum;
+}

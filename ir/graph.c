@@ -1,0 +1,321 @@
+// Building and changing a graph.  Ids are indices, arrays grow in the arena,
+// and nothing is freed: a pass marks nodes deleted (op = NULL) and compacts
+// once at its end.  A Node or Value pointer is good only until the next
+// graph_node or graph_value, which may move the array.
+#include <stdarg.h>
+#include <string.h>
+#include "op.h"
+#include "names.h"
+
+const char *const dtype_names[DTYPE_COUNT] = { "f32", "f64", "i32", "u8" };
+const char *const kind_names[KIND_COUNT] = {
+    "param", "state", "input", "activation", "gradient", "mask", "workspace",
+    "scalar",
+};
+const char *const phase_names[PHASE_COUNT] = {
+    "forward", "recompute", "backward", "update",
+};
+const char *const mode_names[MODE_COUNT] = { "train", "eval", "infer" };
+const char *const fact_names[FACT_COUNT] = {
+    "has_gradients", "is_scheduled", "has_lifetimes", "is_shared", "is_placed",
+};
+
+int dtype_bytes(DType dtype)
+{
+    static const int bytes[DTYPE_COUNT] = { 4, 8, 4, 1 };
+    return bytes[dtype];
+}
+
+// ---- shapes -----------------------------------------------------------------
+
+Shape shape_of(int rank, ...)
+{
+    Shape shape = { .rank = rank };
+    va_list dims;
+
+    va_start(dims, rank);
+    for (int i = 0; i < rank; i++) shape.dim[i] = va_arg(dims, int64_t);
+    va_end(dims);
+    return shape;
+}
+
+bool same_shape(Shape a, Shape b)
+{
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; i++)
+        if (a.dim[i] != b.dim[i]) return false;
+    return true;
+}
+
+int64_t elements(Shape shape)
+{
+    int64_t count = 1;
+    for (int i = 0; i < shape.rank; i++) count *= shape.dim[i];
+    return count;
+}
+
+int64_t value_bytes(const Value *value)
+{
+    return elements(value->shape) * dtype_bytes(value->dtype);
+}
+
+const char *shape_text(Graph *g, Shape shape)
+{
+    char text[MAX_RANK * 24 + 3];
+    int length = 0;
+
+    for (int i = 0; i < shape.rank; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "%s%lld", i ? ", " : "", (long long)shape.dim[i]);
+    return arena_print(g->arena, "[%.*s]", length, text);
+}
+
+// Dimensions are divided out of the limit since their product may overflow.
+bool is_addressable(Shape shape, DType dtype)
+{
+    int64_t left = ((int64_t)1 << 62) / dtype_bytes(dtype);
+
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dim[i] < 1 || shape.dim[i] > left) return false;
+        left /= shape.dim[i];
+    }
+    return true;
+}
+
+// ---- building ---------------------------------------------------------------
+
+Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
+                 int64_t batch, DType real)
+{
+    Graph *g = NEW(arena, Graph);
+    g->arena = arena;
+    g->diag = diag;
+    g->name = arena_copy(arena, name, strlen(name));
+    g->mode = mode;
+    g->batch = batch;
+    g->real = real;
+    g->value_names = names_new(arena);
+    g->node_names = names_new(arena);
+    g->header = graph_value(g, "header", STATE, U8,
+                            shape_of(1, (int64_t)HEADER_BYTES),
+                            (Pos){ .file = 0 });
+    return g;
+}
+
+ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
+                    Shape shape, Pos pos)
+{
+    ValueId id = g->value_count;
+
+    if (shape.rank < 0 || shape.rank > MAX_RANK)
+        bug("%s: a shape of rank %d", name, shape.rank);
+    for (int i = 0; i < shape.rank; i++)
+        if (shape.dim[i] < 1)
+            bug("%s: a shape of %s", name, shape_text(g, shape));
+    if (!is_addressable(shape, dtype)) {
+        error(g->diag, pos, "%s of %s is too large to be addressed", name,
+              shape_text(g, shape));
+        for (int i = 0; i < shape.rank; i++) shape.dim[i] = 1;
+    }
+    g->values = arena_grow(g->arena, g->values, &g->value_capacity,
+                           (int64_t)id + 1, sizeof(Value));
+    g->value_count++;
+    g->values[id] = (Value){
+        .name = names_take(g->value_names, name, id),
+        .shape = shape, .dtype = dtype, .kind = kind,
+        .persistent = kind == PARAM || kind == STATE, .pos = pos,
+        .def = NONE, .gradient_of = NONE, .first = NONE, .last = NONE,
+        .alias_of = NONE, .offset = NONE,
+    };
+    return id;
+}
+
+// Callers' arrays are often on the stack; a node keeps copies.
+static ValueId *copy_ids(Graph *g, int count, const ValueId *ids)
+{
+    ValueId *copy = NEW_ARRAY(g->arena, (size_t)count, ValueId);
+    if (count > 0) memcpy(copy, ids, (size_t)count * sizeof *ids);
+    return copy;
+}
+
+NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
+                  const char *name, Pos pos, int operand_count,
+                  const ValueId *operands, int result_count,
+                  const ValueId *results)
+{
+    NodeId id = g->node_count;
+
+    g->nodes = arena_grow(g->arena, g->nodes, &g->node_capacity,
+                          (int64_t)id + 1, sizeof(Node));
+    g->node_count++;
+    g->nodes[id] = (Node){
+        .op = op, .part = (int8_t)part, .phase = phase,
+        .name = names_take(g->node_names, name, id), .pos = pos,
+        .operand_count = operand_count, .result_count = result_count,
+        .operands = copy_ids(g, operand_count, operands),
+        .results = copy_ids(g, result_count, results),
+    };
+    // A value that another node made before (fusions hand results on) is from
+    // now on made here.
+    for (int i = 0; i < result_count; i++)
+        if (results[i] != NONE) g->values[results[i]].def = id;
+    return id;
+}
+
+// ---- changing ---------------------------------------------------------------
+
+void graph_replace(Graph *g, ValueId a, ValueId b)
+{
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &g->nodes[i];
+        if (n->op == NULL) continue;
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] == a) n->operands[k] = b;
+    }
+    if (a != b && g->values[a].output) {
+        g->values[a].output = false;
+        g->values[b].output = true;
+    }
+}
+
+// The new id of each old one: kept[i] is 1 for what stays.  Afterwards kept[i]
+// is how many before i stay, and kept[count] how many in all.
+static void number_kept(int32_t *kept, int32_t count)
+{
+    int32_t next = 0;
+    for (int32_t i = 0; i <= count; i++) {
+        int32_t stays = i < count ? kept[i] : 0;
+        kept[i] = next;
+        next += stays;
+    }
+}
+
+// What was dropped is NONE from now on: a gradient of a value that is gone is
+// nobody's.
+static ValueId renumber(const int32_t *kept, int32_t id)
+{
+    if (id == NONE || kept[id] == kept[id + 1]) return NONE;
+    return kept[id];
+}
+
+static void mark(int32_t *kept, int count, const ValueId *ids)
+{
+    for (int i = 0; i < count; i++)
+        if (ids[i] != NONE) kept[ids[i]] = 1;
+}
+
+// Values that something names: nodes, outputs, the state.
+static int32_t *kept_values(const Graph *g)
+{
+    int32_t *kept = NEW_ARRAY(g->arena, (size_t)g->value_count + 1, int32_t);
+
+    for (ValueId v = 0; v < g->value_count; v++)
+        kept[v] = g->values[v].persistent || g->values[v].output;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->op == NULL) continue;
+        mark(kept, n->operand_count, n->operands);
+        mark(kept, n->result_count, n->results);
+    }
+    // An alias needs the value it lies in, and that its own.
+    for (ValueId v = 0; v < g->value_count; v++) {
+        ValueId root = kept[v] ? g->values[v].alias_of : NONE;
+        for (; root != NONE && !kept[root]; root = g->values[root].alias_of)
+            kept[root] = 1;
+    }
+    number_kept(kept, g->value_count);
+    return kept;
+}
+
+static int32_t *kept_nodes(const Graph *g)
+{
+    int32_t *kept = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, int32_t);
+    for (NodeId i = 0; i < g->node_count; i++) kept[i] = g->nodes[i].op != NULL;
+    number_kept(kept, g->node_count);
+    return kept;
+}
+
+// Names are taken anew, so that those of dropped nodes are free, and a graph
+// read from text gives out the same names as this one.
+static void compact_nodes(Graph *g, const int32_t *node, const int32_t *value)
+{
+    int32_t count = node[g->node_count];
+
+    g->node_names = names_new(g->arena);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node n = g->nodes[i];
+        if (n.op == NULL) continue;
+        for (int k = 0; k < n.operand_count; k++)
+            n.operands[k] = renumber(value, n.operands[k]);
+        for (int k = 0; k < n.result_count; k++)
+            n.results[k] = renumber(value, n.results[k]);
+        n.name = names_take(g->node_names, n.name, node[i]);
+        g->nodes[node[i]] = n;
+    }
+    g->node_count = count;
+}
+
+static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
+{
+    int32_t count = value[g->value_count];
+
+    g->value_names = names_new(g->arena);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        Value moved = g->values[v];
+        if (value[v] == value[v + 1]) continue;
+        moved.name = names_take(g->value_names, moved.name, value[v]);
+        moved.def = renumber(node, moved.def);
+        moved.gradient_of = renumber(value, moved.gradient_of);
+        moved.alias_of = renumber(value, moved.alias_of);
+        // A lifetime shrinks to the nodes of it that are left.
+        if (moved.first != NONE) moved.first = node[moved.first];
+        if (moved.last != NONE) moved.last = node[moved.last + 1] - 1;
+        g->values[value[v]] = moved;
+    }
+    g->value_count = count;
+}
+
+void graph_compact(Graph *g)
+{
+    const int32_t *node = kept_nodes(g), *value = kept_values(g);
+
+    compact_values(g, node, value);
+    compact_nodes(g, node, value);
+    g->header = renumber(value, g->header);
+}
+
+// ---- uses -------------------------------------------------------------------
+
+// A node that reads a value through two slots is one reader of it: the first
+// slot counts.
+static bool is_first_slot(const Node *n, int k)
+{
+    for (int j = 0; j < k; j++)
+        if (n->operands[j] == n->operands[k]) return false;
+    return n->operands[k] != NONE;
+}
+
+Uses graph_uses(const Graph *g)
+{
+    Uses uses = {
+        .start = NEW_ARRAY(g->arena, (size_t)g->value_count + 1, int32_t),
+    };
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; n->op != NULL && k < n->operand_count; k++)
+            if (is_first_slot(n, k)) uses.start[n->operands[k] + 1]++;
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        uses.start[v + 1] += uses.start[v];
+
+    // A second walk fills the lists that the first has measured.
+    int32_t *next = NEW_ARRAY(g->arena, (size_t)g->value_count + 1, int32_t);
+    memcpy(next, uses.start, ((size_t)g->value_count + 1) * sizeof *next);
+    uses.list = NEW_ARRAY(g->arena, (size_t)uses.start[g->value_count], NodeId);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; n->op != NULL && k < n->operand_count; k++)
+            if (is_first_slot(n, k)) uses.list[next[n->operands[k]]++] = i;
+    }
+    return uses;
+}

@@ -1,0 +1,90 @@
+// The reference: a graph run node by node, each by its operator's scalar loops
+// in double.  It is what emitted programs are compared with, before and after
+// any pass, so it knows as little as it can: every value has an array of its
+// own, aliases and offsets are not looked at, and a view copies.
+#include <string.h>
+#include "op.h"
+
+// The header's array holds slots, not bytes; there is room for either.
+Tensors tensors_new(const Graph *g)
+{
+    Tensors t = { NEW_ARRAY(g->arena, (size_t)g->value_count, double *) };
+
+    for (ValueId v = 0; v < g->value_count; v++) {
+        int64_t count = elements(g->values[v].shape);
+        if (v == g->header && count < HEADER_SLOTS) count = HEADER_SLOTS;
+        t.data[v] = NEW_ARRAY(g->arena, (size_t)count, double);
+    }
+    return t;
+}
+
+Shape ref_in(const Ref *r, int k)
+{
+    return r->g->values[r->n->operands[k]].shape;
+}
+
+Shape ref_out(const Ref *r, int k)
+{
+    return r->g->values[r->n->results[k]].shape;
+}
+
+double ref_act(const Ref *r, double x)
+{
+    return r->n->act != NULL ? r->n->act->act(x) : x;
+}
+
+static void gather(const Tensors *t, int count, const ValueId *ids,
+                   double **data)
+{
+    for (int k = 0; k < count; k++)
+        data[k] = ids[k] == NONE ? NULL : t->data[ids[k]];
+}
+
+static void copy_view(const Ref *r)
+{
+    size_t count = (size_t)elements(ref_in(r, 0));
+    memcpy(r->out[0], r->in[0], count * sizeof(double));
+}
+
+// A view operator may leave its reference out.
+static void run_node(Ref *r)
+{
+    const Part *part = &r->n->op->parts[r->n->part];
+
+    if (part->reference != NULL)
+        part->reference(r);
+    else if (r->n->op->flags & VIEW)
+        copy_view(r);
+    else
+        bug("%s: %s has no reference", r->n->name, r->n->op->name);
+}
+
+// The most operands or results that a node has, so that one pair of arrays
+// serves all.
+static int most_slots(const Graph *g)
+{
+    int most = 1;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->operand_count > most) most = n->operand_count;
+        if (n->result_count > most) most = n->result_count;
+    }
+    return most;
+}
+
+void interpret(const Graph *g, Tensors *t, int64_t samples)
+{
+    size_t slots = (size_t)most_slots(g);
+    Ref r = {
+        .g = g, .samples = samples, .header = t->data[g->header],
+        .in = NEW_ARRAY(g->arena, slots, double *),
+        .out = NEW_ARRAY(g->arena, slots, double *),
+    };
+    for (NodeId i = 0; i < g->node_count; i++) {
+        r.n = &g->nodes[i];
+        if (r.n->op == NULL) continue;
+        gather(t, r.n->operand_count, r.n->operands, r.in);
+        gather(t, r.n->result_count, r.n->results, r.out);
+        run_node(&r);
+    }
+}

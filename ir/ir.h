@@ -1,0 +1,212 @@
+// The graph: two flat arrays, nodes and values, that name each other by index.
+// A training step's graph holds forward, loss, backward and update, so that
+// one liveness analysis sees them all.  One node is one launch of the emitted
+// file (a view is none), and so one step of the plan.
+#ifndef CNNC_IR_H
+#define CNNC_IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "arena.h"
+#include "diag.h"
+
+enum { NONE = -1, MAX_RANK = 5, MAX_ATTRS = 16 };
+
+typedef int32_t NodeId;         // index into Graph.nodes, or NONE
+typedef int32_t ValueId;        // index into Graph.values, or NONE
+
+typedef enum DType { F32, F64, I32, U8, DTYPE_COUNT } DType;
+
+typedef enum Kind {
+    PARAM,                      // trained: persistent
+    STATE,                      // the header, optimizer state: persistent
+    INPUT,                      // staging that the caller's data is copied to
+    ACTIVATION, GRADIENT,
+    MASK,                       // kept for the gradient, in fewer bits
+    WORKSPACE,                  // scratch of one node, or partial sums
+    SCALAR,                     // losses and metrics
+    KIND_COUNT
+} Kind;
+
+typedef enum Phase { FORWARD, RECOMPUTE, BACKWARD, UPDATE, PHASE_COUNT } Phase;
+
+typedef enum Mode {
+    TRAIN,                      // a training step
+    EVAL,                       // forward as in infer, with loss and metrics
+    INFER,                      // outputs alone
+    MODE_COUNT
+} Mode;
+
+typedef struct Shape {
+    int     rank;
+    int64_t dim[MAX_RANK];      // [batch, height, width, channels] for maps
+} Shape;
+
+// What an operator was told: its meaning is the operator's (Op.attrs).
+typedef union Attr {
+    int64_t i;
+    double  f;
+} Attr;
+
+typedef struct Op Op;           // an operator: op.h
+
+typedef struct Value {
+    const char *name;           // unique: conv1, conv1.weight, d.conv1.weight
+    Shape   shape;
+    DType   dtype;
+    Kind    kind;
+    bool    persistent;         // lives from training step to training step
+    bool    output;             // must survive to the last step of the program
+    Pos     pos;
+    NodeId  def;                // node that makes it; NONE: input, persistent
+    ValueId gradient_of;        // what it is the gradient of, or NONE
+    double  init_limit;         // PARAM: uniform in [-limit, limit]; 0: zeros
+    int64_t classes;            // INPUT of class[n]: n; else 0
+    bool    decayed;            // PARAM: weight decay applies to it
+
+    int32_t first, last;        // nodes it lives from and to; since liveness
+    ValueId alias_of;           // whose bytes it lies in, or NONE; since share
+    bool    view;               // with alias_of: the same value, not a new one
+    int64_t offset;             // bytes from the start of the arena; since plan
+} Value;
+
+typedef struct Node {
+    const Op   *op;             // NULL: deleted, until graph_compact
+    int8_t      part;           // which of the operator's launches: Op.parts
+    Phase       phase;
+    const char *name;           // unique among nodes: conv1, conv1.dgrad
+    Pos         pos;            // of the call in the source
+    int32_t     operand_count, result_count;
+    ValueId    *operands;       // one a slot of Part.operands; NONE: left out
+    ValueId    *results;        // likewise Part.results
+    Attr        attr[MAX_ATTRS];
+    const Op   *act;            // activation applied as it stores, or NULL;
+                                // since fuse_epilogue
+} Node;
+
+// What holds of a graph; passes need, give and break these (passes.def), and
+// verify() checks what each promises.
+typedef enum Fact {
+    HAS_GRADIENTS  = 1 << 0,    // backward and update are in the graph
+    IS_SCHEDULED   = 1 << 1,    // the order of nodes is the order of launches
+    HAS_LIFETIMES  = 1 << 2,    // Value.first and last hold
+    IS_SHARED      = 1 << 3,    // Value.alias_of and view hold
+    IS_PLACED      = 1 << 4,    // Value.offset holds
+    FACT_COUNT     = 5
+} Fact;
+
+typedef struct Graph {
+    Arena      *arena;
+    Diag       *diag;
+    const char *name;           // the net's
+    Mode        mode;
+    int64_t     batch;
+    DType       real;           // of parameters and activations: F32 or F64
+    uint32_t    facts;
+    Node       *nodes;
+    int32_t     node_count, node_capacity;
+    Value      *values;
+    int32_t     value_count, value_capacity;
+    ValueId     header;         // STATE u8[256]: training step, seed, rate, ...
+    const Op   *optimizer;      // of the train section; NULL in mode infer
+    Attr        optimizer_attr[MAX_ATTRS];
+    int         optimizer_states;   // how many of Op.state it keeps
+    Pos         optimizer_pos;
+    int64_t     epochs;         // what the trainer program does if not told
+    bool        keep_gradients; // every parameter's gradient outlives the step
+    int         dropout_count;
+    int64_t     arena_bytes, state_bytes;   // since plan
+    int64_t     max_live_bytes;             // since plan
+    struct Names *value_names, *node_names; // what is taken: names.h
+} Graph;
+
+// ---- names ------------------------------------------------------------------
+
+extern const char *const dtype_names[DTYPE_COUNT];   // f32 f64 i32 u8
+extern const char *const kind_names[KIND_COUNT];
+extern const char *const phase_names[PHASE_COUNT];
+extern const char *const mode_names[MODE_COUNT];
+extern const char *const fact_names[FACT_COUNT];     // of 1 << i
+int dtype_bytes(DType dtype);
+
+// ---- graph.c: building and changing -----------------------------------------
+
+Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
+                 int64_t batch, DType real);
+
+// A new value; the rest of its fields are for the caller to set.  name is made
+// unique by _2, _3, ... where it is taken.
+ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
+                    Shape shape, Pos pos);
+
+// A new last node: part of op, in phase; operands and results are copied and
+// each result's def is set.
+NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
+                  const char *name, Pos pos, int operand_count,
+                  const ValueId *operands, int result_count,
+                  const ValueId *results);
+
+// Makes every reader of a read b.  Outputs move along: b takes a's mark.
+void graph_replace(Graph *g, ValueId a, ValueId b);
+
+// Drops deleted nodes, and values that nothing names; both are renumbered, in
+// order.  Persistent values and outputs stay.
+void graph_compact(Graph *g);
+
+// The nodes that read each value: those of v are
+// list[start[v]] .. list[start[v + 1] - 1], ascending, each once.
+typedef struct Uses {
+    int32_t *start;
+    NodeId  *list;
+} Uses;
+Uses graph_uses(const Graph *g);
+
+Shape   shape_of(int rank, ...);        // dimensions as int64_t
+bool    same_shape(Shape a, Shape b);
+// Whether all dimensions are positive and the bytes do not pass 2^62.
+bool    is_addressable(Shape shape, DType dtype);
+// Elements of a shape; bytes of a value.  Shapes whose product passes 2^62 are
+// refused when the value is made, so these never overflow.
+int64_t elements(Shape shape);
+int64_t value_bytes(const Value *value);
+// "[64, 28, 28, 32]", in the graph's arena.
+const char *shape_text(Graph *g, Shape shape);
+
+// ---- verify.c ---------------------------------------------------------------
+
+// Checks the graph and all that its facts promise; bug() on the first fault,
+// naming the pass that has just run.
+void verify(const Graph *g, const char *after);
+
+// ---- print.c and read.c: the text of a graph --------------------------------
+
+void   graph_print(const Graph *g, FILE *out);
+// Reads what graph_print wrote, from source number `file` of diag.  NULL after
+// errors, which are reported like any other.
+Graph *graph_read(Arena *arena, Diag *diag, int32_t file);
+
+// ---- interpret.c: the reference ---------------------------------------------
+
+// One array of doubles per value, indexed by ValueId and holding it in
+// row-major order.  Runs every node once, in order, by its scalar reference.
+// samples is how many of the batch are real; the rest have no loss.
+typedef struct Tensors {
+    double **data;
+} Tensors;
+Tensors tensors_new(const Graph *g);
+void    interpret(const Graph *g, Tensors *t, int64_t samples);
+
+// The header as the interpreter holds it: a double a slot.
+enum HeaderSlot {
+    HEADER_SEED,                // of the random numbers
+    HEADER_STEP,                // training steps taken, skipped ones too
+    HEADER_UPDATES,             // of which changed the parameters
+    HEADER_RATE,                // learning rate
+    HEADER_SKIP,                // 1: the loss of this step was not finite
+    HEADER_SAMPLES,             // since the last reset, like the sums
+    HEADER_SUM_0,               // sums of loss, then of each metric
+    HEADER_SLOTS = 32
+};
+enum { HEADER_BYTES = 256, MAX_FIGURES = 8 };
+
+#endif

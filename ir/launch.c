@@ -1,0 +1,97 @@
+// What ops/<name>.c says of a launch, gathered in a Launch.  The emitter turns
+// it into text:
+//
+//     launch_kernel(l, "conv_forward", 392, 256);
+//     launch_constant(l, "N", 64);            struct conv1_shape { ... N = 64
+//     launch_act(l, n);                       conv_forward<conv1_shape, relu>
+//     launch_value(l, n->operands[0]);        (a[image], ...)
+//
+// Nothing here knows of an operator.  The limits are of the tables in Launch;
+// an operator that passes one is a fault of ours.
+#include "op.h"
+
+// What arguments, constants and types are of when a launch says nothing else.
+static const char default_suffix[] = "shape";
+
+void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block)
+{
+    if (grid < 1 || grid > INT32_MAX)
+        bug("%s: a grid of %lld blocks", kernel, (long long)grid);
+    if (block < 32 || block > 1024 || block % 32 != 0)
+        bug("%s: a block of %d threads", kernel, block);
+    l->kernel = kernel;
+    l->library = false;
+    l->grid = grid;
+    l->block = block;
+}
+
+void launch_library(Launch *l, const char *function)
+{
+    l->kernel = function;
+    l->library = true;
+}
+
+void launch_constant(Launch *l, const char *name, int64_t value)
+{
+    if (l->constant_count == MAX_CONSTANTS)
+        bug("%s: more than %d constants", l->kernel, MAX_CONSTANTS);
+    if (l->shape_suffix == NULL) l->shape_suffix = default_suffix;
+    l->constant[l->constant_count++] = (Constant){ name, value };
+}
+
+void launch_type(Launch *l, const char *text)
+{
+    if (l->type_count == MAX_TEMPLATE)
+        bug("%s: more than %d template arguments", l->kernel, MAX_TEMPLATE);
+    l->type[l->type_count++] = text;
+}
+
+void launch_type_int(Launch *l, int64_t value)
+{
+    launch_type(l, arena_print(l->g->arena, "%lld", (long long)value));
+}
+
+static void add_argument(Launch *l, LaunchArg argument)
+{
+    if (l->arg_count == MAX_LAUNCH_ARGS)
+        bug("%s: more than %d arguments", l->kernel, MAX_LAUNCH_ARGS);
+    l->arg[l->arg_count++] = argument;
+}
+
+void launch_value(Launch *l, ValueId value)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_VALUE, .value = value });
+}
+
+void launch_int(Launch *l, int64_t i, const char *label)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_INT, .value = NONE, .i = i,
+                                 .label = label });
+}
+
+void launch_real(Launch *l, double f, const char *label)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_REAL, .value = NONE, .f = f,
+                                 .label = label });
+}
+
+void launch_samples(Launch *l)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_SAMPLES, .value = NONE });
+}
+
+void launch_header(Launch *l)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_HEADER,
+                                 .value = l->g->header });
+}
+
+void launch_act(Launch *l, const Node *n)
+{
+    launch_type(l, n->act ? n->act->name : "identity");
+}
+
+int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}

@@ -1,0 +1,261 @@
+// An operator: a row of ops.def and what ops/<name>.c says of it.  All that
+// differs from operator to operator is reached through these; there is no
+// switch over operators anywhere.
+#ifndef CNNC_OP_H
+#define CNNC_OP_H
+
+#include "ir.h"
+
+typedef struct Build Build;
+typedef struct Gradient Gradient;
+typedef struct Launch Launch;
+typedef struct Ref Ref;
+typedef struct Cost Cost;
+
+// What the language may do with an operator, and what passes may.
+typedef enum OpFlags {
+    LAYER      = 1 << 0,        // called on values
+    LOSS       = 1 << 1,        // after the word loss
+    METRIC     = 1 << 2,        // after the word metric
+    OPTIMIZER  = 1 << 3,        // of the train section
+    INTERNAL   = 1 << 4,        // made by passes and other operators only
+    VIEW       = 1 << 5,        // its result is its operand's bytes: no launch
+    ACT        = 1 << 6,        // elementwise, gradient from its result: can be
+                                // applied as another operator stores
+    STORES_ACT = 1 << 7,        // its forward launch can apply an ACT
+    ADDS_BIAS  = 1 << 8,        // its forward launch has a last operand "bias?"
+} OpFlags;
+
+// ---- arguments in the language ----------------------------------------------
+
+typedef enum ArgType {
+    ARG_INT,                    // 64
+    ARG_FLOAT,                  // 1/255, 0.2
+    ARG_BOOL,                   // true, false
+    ARG_DIMS,                   // 3 or 3x5: height x width
+    ARG_PADDING,                // same, valid, 1, 1x2 (rows x columns), or
+                                // 0x1x2x3: top x bottom x left x right
+} ArgType;
+
+typedef struct ArgSpec {        // a list of these ends with a NULL name
+    const char *name;
+    ArgType     type;
+    const char *fallback;       // as in the language; NULL: must be given
+    double      low, high;      // every number must lie within
+    const char *meaning;        // for the reference
+} ArgSpec;
+
+typedef struct ArgValue {
+    Pos         pos;            // of the argument, or of the call
+    bool        given;
+    int64_t     i;              // ARG_INT, ARG_BOOL
+    double      f;              // ARG_FLOAT
+    int         count;          // ARG_DIMS 2; ARG_PADDING 4, 0 for a word
+    int64_t     dim[4];
+    const char *word;           // ARG_PADDING: "same" or "valid"
+} ArgValue;
+
+// What an operator keeps of its arguments, by name, for graph text.  Ends with
+// a NULL name; at most MAX_ATTRS.
+typedef struct AttrSpec {
+    const char *name;
+    bool        is_float;       // Attr.f, else Attr.i
+} AttrSpec;
+
+// ---- from a call to nodes ---------------------------------------------------
+
+struct Build {
+    Graph      *g;
+    const Op   *op;
+    Pos         pos;
+    const char *name;           // of the layer: conv1, basic_2.conv_1
+    ValueId     operand[4];     // those of the row that are not in [brackets]
+    int         operand_count;
+    Pos         operand_pos[4];
+    ArgValue   *arg;            // one for each of Op.args, in order
+};
+
+// A new parameter <layer>.<name>, uniform in [-limit, limit] (zeros for 0).
+ValueId build_param(Build *b, const char *name, Shape shape, double limit,
+                    bool decayed);
+// The forward node <layer> with these operands and one result of this shape.
+// Results past the first are left NONE.
+ValueId build_node(Build *b, int operand_count, const ValueId *operands,
+                   const Attr *attr, Shape result);
+// True if operand k has a rank of `rank` and real elements; an error if not.
+bool build_wants(Build *b, int k, int rank, const char *layout);
+
+// ---- gradients --------------------------------------------------------------
+
+struct Gradient {
+    Graph   *g;
+    NodeId   node;              // the forward node
+    ValueId *d;                 // of every value: its gradient so far, or NONE
+    const bool *wanted;         // of every value: does it lead to a parameter
+};
+
+// The gradient of the node's result k, or NONE where nothing depends on it.
+ValueId gradient_of_result(Gradient *c, int k);
+// Whether operand k leads to a parameter.
+bool gradient_wanted(Gradient *c, int k);
+// A new value for operand k's gradient: its shape and dtype.
+ValueId gradient_value(Gradient *c, int k);
+// A new backward node: part of op (Parts by number); name is the forward
+// node's with the part's.
+NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
+                     const ValueId *operands, int result_count,
+                     const ValueId *results);
+// Adds a contribution to operand k's gradient; sums are made in the order of
+// the calls.
+void gradient_add(Gradient *c, int k, ValueId contribution);
+
+// ---- cost -------------------------------------------------------------------
+
+struct Cost {
+    int64_t flops, bytes;       // arithmetic, and traffic with device memory
+};
+
+// ---- launches ---------------------------------------------------------------
+
+typedef enum LaunchArgKind {
+    LAUNCH_VALUE,               // a pointer into the arena; NULL if NONE
+    LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
+    LAUNCH_SAMPLES,             // how many of the batch are real, at run time
+    LAUNCH_HEADER,              // a pointer to the state header
+} LaunchArgKind;
+
+typedef struct LaunchArg {
+    LaunchArgKind kind;
+    ValueId       value;
+    int64_t       i;
+    double        f;
+    const char   *label;        // printed as a comment where a bare number
+                                // would not explain itself; may be NULL
+} LaunchArg;
+
+typedef struct Constant {
+    const char *name;
+    int64_t     value;
+} Constant;
+
+enum { MAX_LAUNCH_ARGS = 40, MAX_CONSTANTS = 40, MAX_TEMPLATE = 8 };
+
+// How a node is launched.  The kernel is a function of
+// runtime/kernels/<operator>.cuh; the emitter copies it and all it needs.
+struct Launch {
+    Graph      *g;
+    const char *kernel;         // or a host function, if library
+    bool        library;        // a call of a library (cuBLAS), not a launch
+    // A struct of constants, its first template argument, shared by launches
+    // with equal constants: `struct conv1_shape { enum ... }`.  Or none.
+    const char *shape_suffix;   // "shape"
+    Constant    constant[MAX_CONSTANTS];
+    int         constant_count;
+    const char *type[MAX_TEMPLATE]; // further template arguments, as C++ text
+    int         type_count;
+    int64_t     grid;           // blocks, in x
+    int         block;          // threads, a multiple of 32
+    LaunchArg   arg[MAX_LAUNCH_ARGS];
+    int         arg_count;
+};
+
+// launch.c: what ops/<name>.c fills a Launch with.
+void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block);
+void launch_library(Launch *l, const char *function);
+void launch_constant(Launch *l, const char *name, int64_t value);
+void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
+void launch_type_int(Launch *l, int64_t value);
+void launch_value(Launch *l, ValueId value);
+void launch_int(Launch *l, int64_t i, const char *label);
+void launch_real(Launch *l, double f, const char *label);
+void launch_samples(Launch *l);
+void launch_header(Launch *l);
+// The functor that applies n's activation as it stores: its name, or
+// "identity".
+void launch_act(Launch *l, const Node *n);
+int64_t ceil_div(int64_t a, int64_t b);
+
+// ---- the scalar reference ---------------------------------------------------
+
+struct Ref {
+    const Graph *g;
+    const Node  *n;
+    int64_t      samples;       // of the batch that are real
+    double     **in, **out;     // a slot of operands, results; NULL: none
+    double      *header;        // HeaderSlot
+};
+
+// The shape of operand or result k.
+Shape ref_in(const Ref *r, int k);
+Shape ref_out(const Ref *r, int k);
+// The node's activation applied to x, or x.
+double ref_act(const Ref *r, double x);
+
+// ---- the operator -----------------------------------------------------------
+
+// One kind of launch that the operator has: forward is part 0.  operands and
+// results are names between spaces; a suffix ? marks one that may be left out,
+// ! one (persistent) that is updated in place, * (on the last) any number.
+typedef struct Part {
+    const char *name;           // "" for forward; else as in conv.dgrad
+    const char *operands;       // forward: NULL, the row's (without brackets)
+    const char *results;
+    const char *in_place;       // "y/x": y may be written over x, element by
+                                // element; pairs between spaces; NULL: none
+    void (*cost)(const Graph *g, const Node *n, Cost *cost);
+    void (*launch)(const Graph *g, const Node *n, Launch *l);
+    void (*reference)(const Ref *r);
+} Part;
+
+struct Op {
+    // From the row of ops.def:
+    const char *name, *operands, *meaning;
+    unsigned    flags;
+    // From ops/<name>.c:
+    const ArgSpec  *args;       // NULL: none
+    const AttrSpec *attrs;      // NULL: none
+    // Checks operands and arguments, says error() where they are wrong, makes
+    // parameters and nodes.  Returns the result, or NONE after an error.
+    // Optimizers set g->optimizer_attr and return NONE.
+    ValueId (*build)(Build *b);
+    // The shape of forward result 0 from the node's operands and attributes,
+    // for the verifier; NULL: that of operand 0.
+    Shape (*shape)(const Graph *g, const Node *n);
+    // Rewrites a forward node that can be simpler: returns the value that may
+    // stand for its result 0, or NONE; it may also change the node.  NULL:
+    // never.
+    ValueId (*fold)(Graph *g, NodeId n);
+    // Makes the backward nodes; NULL: no gradient passes.
+    void (*gradient)(Gradient *c);
+    // ACT only: f(x), and dx from dy and y = f(x).
+    double (*act)(double x);
+    double (*act_gradient)(double dy, double y);
+    // OPTIMIZER: names of its state per parameter, ends with NULL.
+    const char *const *state;
+    const Part *parts;          // ends with a NULL results
+};
+
+// ops.c: the table.
+enum OpId {
+#define OP(name, operands, flags, meaning) OP_##name,
+#include "ops.def"
+#undef OP
+    OP_COUNT
+};
+extern const Op *const ops[OP_COUNT];
+const Op *find_op(const char *name, size_t length);     // NULL: there is none
+
+// The text of a part's operand list (the row's, brackets removed, for part 0).
+const char *part_operands(const Op *op, int part);
+// Slot k's name in an operand or result list, and its marks.
+typedef struct Slot {
+    const char *name;
+    int         length;
+    bool        optional, updated, variadic;
+} Slot;
+// Splits a list; returns how many slots it has (at most limit are stored).
+int part_slots(const char *list, Slot *slots, int limit);
+// Whether result r of n may be written over operand k.
+bool may_write_over(const Node *n, int r, int k);
+
+#endif

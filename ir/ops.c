@@ -1,0 +1,113 @@
+// The table of operators: the rows of ops.def beside what ops/<name>.c says.
+// Also the small language of slot lists, "x weight bias?", in which rows and
+// parts name their operands and results:
+//
+//     weight      always there
+//     bias?       may be left out (NONE)
+//     momentum!   persistent, and updated in place
+//     rows*       the last one: any number of them, none too
+//     [weight]    made by the operator, not passed to the call
+#include <ctype.h>
+#include <string.h>
+#include "op_row.h"
+
+#define OP(name, operands, flags, meaning)                                     \
+    const char operands_of_##name[] = operands;                                \
+    const char meaning_of_##name[] = meaning;
+#include "ops.def"
+#undef OP
+
+const Op *const ops[OP_COUNT] = {
+#define OP(name, operands, flags, meaning) &op_##name,
+#include "ops.def"
+#undef OP
+};
+
+// A walk over a handful of rows; nothing that calls it is near to hot.
+const Op *find_op(const char *name, size_t length)
+{
+    for (int i = 0; i < OP_COUNT; i++)
+        if (strncmp(ops[i]->name, name, length) == 0 &&
+            ops[i]->name[length] == '\0')
+            return ops[i];
+    return NULL;
+}
+
+// A row's operands without brackets are not in the row, so they are spelt out
+// when first asked for, once for each operator.
+static const char *row_operands(const Op *op)
+{
+    enum { LIMIT = 80 };
+    static char plain[OP_COUNT][LIMIT];
+    int row = 0, length = 0;
+
+    while (ops[row] != op) row++;
+    if (plain[row][0] != '\0') return plain[row];
+    if (strlen(op->operands) >= LIMIT)
+        bug("%s: its row of operands is too long", op->name);
+    for (const char *c = op->operands; *c != '\0'; c++)
+        if (*c != '[' && *c != ']') plain[row][length++] = *c;
+    return plain[row];
+}
+
+const char *part_operands(const Op *op, int part)
+{
+    const char *own = op->parts[part].operands;
+    return own != NULL ? own : row_operands(op);
+}
+
+int part_slots(const char *list, Slot *slots, int limit)
+{
+    int count = 0;
+
+    // A name, then its marks, then blanks.  There are no brackets here:
+    // row_operands has removed them.
+    for (const char *c = list; *c != '\0';) {
+        Slot slot = { .name = c };
+        while (isalnum((unsigned char)*c) || *c == '_') c++, slot.length++;
+        for (; *c != '\0' && *c != ' '; c++) {
+            slot.optional |= *c == '?';
+            slot.updated |= *c == '!';
+            slot.variadic |= *c == '*';
+        }
+        while (*c == ' ') c++;
+        if (count < limit) slots[count] = slot;
+        count++;
+    }
+    return count;
+}
+
+// Writes slot k's name to slot; false if the list is shorter than that.
+static bool slot_of(const char *list, int k, Slot *slot)
+{
+    enum { LIMIT = 32 };
+    Slot slots[LIMIT];
+    int count = part_slots(list, slots, LIMIT);
+    if (k >= count || k >= LIMIT) return false;
+    *slot = slots[k];
+    return true;
+}
+
+bool may_write_over(const Node *n, int r, int k)
+{
+    const Part *part = &n->op->parts[n->part];
+    Slot result, operand;
+
+    if (part->in_place == NULL || !slot_of(part->results, r, &result) ||
+        !slot_of(part_operands(n->op, n->part), k, &operand))
+        return false;
+    // Pairs are compared as text, "dx/dy" with "dx" and "dy", since both
+    // come from the same row of names.
+    for (const char *pair = part->in_place; *pair != '\0';) {
+        int length = (int)strcspn(pair, " ");
+        if (length == result.length + 1 + operand.length &&
+            memcmp(pair, result.name, (size_t)result.length) == 0 &&
+            pair[result.length] == '/' &&
+            memcmp(pair + result.length + 1, operand.name,
+                   (size_t)operand.length) == 0)
+            return true;
+        pair += length;
+        pair += strspn(pair, " ");
+    }
+    return false;
+}

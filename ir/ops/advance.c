@@ -1,0 +1,31 @@
+// advance: the end of a training step.  Steps count for the random numbers,
+// updates for the optimizer; a skipped step is no update.
+#include "../op_row.h"
+
+// The few words of the header that a thread reads and writes.
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    (void)g, (void)n;
+    *cost = (Cost){ .flops = 2, .bytes = 40 };
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g, (void)n;
+    launch_kernel(l, "advance_step", 1, 32);
+    launch_header(l);
+}
+
+static void reference(const Ref *r)
+{
+    r->header[HEADER_STEP] += 1;
+    r->header[HEADER_UPDATES] += r->header[HEADER_SKIP] == 0;
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_advance = { ROW(advance), .parts = parts };

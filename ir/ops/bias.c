@@ -1,0 +1,147 @@
+// bias: a number a channel, added where the operator before can't do it.
+//
+// Dense layers end in it, since their product is a library call, and so do
+// convolutions until fuse_epilogue.  An activation may be applied as it stores.
+//
+// The gradient is the sum of dy's columns.  Where there are many rows they are
+// split over blocks, by the shape alone, and a sum_splits node adds up what the
+// blocks leave:
+//
+//   %8 d.conv1.bias.partials = bias.grad(%7) splits=32
+//   %9 d.conv1.bias = sum_splits(%8)
+#include "../act.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { SPLITS };
+enum { BLOCK = 256 };
+
+static const AttrSpec attrs[] = { { "splits", false }, { .name = NULL } };
+
+static int64_t columns_of(Shape shape)
+{
+    return shape.dim[shape.rank - 1];
+}
+
+// ---- gradient --------------------------------------------------------------
+
+// The columns that a block takes: a power of two, at most 32.
+static int64_t tile_width(int64_t columns)
+{
+    int64_t width = 1;
+    while (width < columns && width < 32) width *= 2;
+    return width;
+}
+
+// As many splits as leave 64 rows to a thread, within about two blocks for
+// each multiprocessor of a large GPU.
+static int64_t split_count(Shape dy)
+{
+    enum { ROWS = 64, BLOCKS = 256 };
+    int64_t columns = columns_of(dy), width = tile_width(columns);
+    int64_t useful = elements(dy) / columns / (ROWS * (BLOCK / width));
+    int64_t most = BLOCKS / ceil_div(columns, width);
+    int64_t splits = useful < most ? useful : most;
+    return splits > 1 ? splits : 1;
+}
+
+static void sum_columns(Gradient *c, ValueId dz, ValueId result,
+                        int64_t splits)
+{
+    NodeId id = gradient_node(c, &op_bias, 1, 1, &dz, 1, &result);
+    c->g->nodes[id].attr[SPLITS].i = splits;
+}
+
+static void bias_gradient(Gradient *c, ValueId dz)
+{
+    Graph *g = c->g;
+    ValueId db = gradient_value(c, 1);
+    Value v = g->values[db];
+    int64_t splits = split_count(g->values[dz].shape);
+    if (splits == 1) {
+        sum_columns(c, dz, db, splits);
+    } else {
+        ValueId partials = graph_value(
+            g, arena_print(g->arena, "%s.partials", v.name), WORKSPACE,
+            v.dtype, shape_of(2, splits, v.shape.dim[0]), v.pos);
+        sum_columns(c, dz, partials, splits);
+        gradient_node(c, &op_sum_splits, 0, 2, (ValueId[]){ partials, NONE },
+                      2, (ValueId[]){ db, NONE });
+    }
+    gradient_add(c, 1, db);
+}
+
+static void gradient(Gradient *c)
+{
+    ValueId dz = act_gradient(c);
+    if (gradient_wanted(c, 1)) bias_gradient(c, dz);
+    if (gradient_wanted(c, 0)) gradient_add(c, 0, dz);
+}
+
+// ---- forward ---------------------------------------------------------------
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape y = g->values[n->results[0]].shape;
+    launch_elements(l, "bias_forward", elements(y));
+    launch_constant(l, "C", columns_of(y));
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[1]);
+    launch_int(l, elements(y), "count");
+}
+
+static void reference(const Ref *r)
+{
+    Shape y = ref_out(r, 0);
+    for (int64_t i = 0; i < elements(y); i++)
+        r->out[0][i] = ref_act(r, r->in[0][i] + r->in[1][i % columns_of(y)]);
+}
+
+// ---- grad ------------------------------------------------------------------
+
+static void grad_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = elements(g->values[n->operands[0]].shape);
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape dy = g->values[n->operands[0]].shape;
+    int64_t columns = columns_of(dy), width = tile_width(columns);
+    int64_t splits = n->attr[SPLITS].i;
+    launch_kernel(l, "bias_gradient", splits * ceil_div(columns, width), BLOCK);
+    launch_constant(l, "ROWS", elements(dy) / columns);
+    launch_constant(l, "C", columns);
+    launch_constant(l, "WIDTH", width);
+    launch_constant(l, "SPLITS", splits);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+}
+
+// Rows are dealt out in runs of equal length, the last ones shorter or empty.
+static void grad_reference(const Ref *r)
+{
+    Shape dy = ref_in(r, 0);
+    int64_t columns = columns_of(dy), splits = r->n->attr[SPLITS].i;
+    int64_t run = ceil_div(elements(dy) / columns, splits);
+    for (int64_t i = 0; i < splits * columns; i++) r->out[0][i] = 0;
+    for (int64_t i = 0; i < elements(dy); i++) {
+        int64_t split = i / columns / run;
+        r->out[0][split * columns + i % columns] += r->in[0][i];
+    }
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .in_place = "y/x",
+      .cost = cost_elementwise, .launch = launch, .reference = reference },
+    { .name = "grad", .operands = "dy", .results = "db", .cost = grad_cost,
+      .launch = grad_launch, .reference = grad_reference },
+    { .results = NULL },
+};
+
+const Op op_bias = {
+    ROW(bias), .attrs = attrs, .gradient = gradient, .parts = parts,
+};

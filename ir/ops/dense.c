@@ -1,0 +1,210 @@
+// dense: y = x w^T, and its two gradients, products of cuBLAS.
+//
+// A layer with a bias is two nodes, since the library stores what it computes:
+//
+//   %3 fc.product = dense(%1, %2 fc.weight)
+//   %5 fc = bias(%3, %4 fc.bias)
+//
+// Every product has its own workspace in the arena, alive for one step.  Its
+// size follows from the shape alone: 16 times the result, for cuBLAS's split
+// sums, but at least 64 KiB (from 16 KiB on no product fails for want of
+// workspace) and at most 4 MiB.
+#include <math.h>
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { UNITS, BIAS };
+enum { FORWARD_PART, DGRAD, WGRAD };
+
+static const ArgSpec args[] = {
+    { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
+    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+    { .name = NULL },
+};
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return shape_of(2, g->values[n->operands[0]].shape.dim[0],
+                    g->values[n->operands[1]].shape.dim[0]);
+}
+
+// Bytes for a product whose result is v.
+static ValueId workspace(Graph *g, ValueId v)
+{
+    enum { LEAST = 64 << 10, MOST = 4 << 20, ALIGN = 256 };
+    Value result = g->values[v];
+    int64_t bytes = value_bytes(&result);
+    bytes = bytes > MOST / 16 ? MOST : 16 * bytes;
+    if (bytes < LEAST) bytes = LEAST;
+    return graph_value(g, arena_print(g->arena, "%s.workspace", result.name),
+                       WORKSPACE, U8,
+                       shape_of(1, ceil_div(bytes, ALIGN) * ALIGN), result.pos);
+}
+
+// ---- build -----------------------------------------------------------------
+
+// cuBLAS counts rows and columns in int.
+static bool fits_library(Build *b)
+{
+    Shape x = b->g->values[b->operand[0]].shape;
+    for (int i = 0; i < 2; i++) {
+        if (x.dim[i] <= INT32_MAX) continue;
+        error(b->g->diag, b->operand_pos[0], "dense takes at most %d %s, but "
+              "this is %lld", INT32_MAX, i == 0 ? "samples" : "numbers",
+              (long long)x.dim[i]);
+        return false;
+    }
+    return true;
+}
+
+static ValueId build_product(Build *b)
+{
+    Graph *g = b->g;
+    Shape x = g->values[b->operand[0]].shape;
+    int64_t units = b->arg[UNITS].i;
+    ValueId weight = build_param(b, "weight", shape_of(2, units, x.dim[1]),
+                                 sqrt(6.0 / (double)x.dim[1]), true);
+    ValueId operands[] = { b->operand[0], weight };
+    Build product = *b;
+    if (b->arg[BIAS].i)
+        product.name = arena_print(g->arena, "%s.product", b->name);
+    ValueId y = build_node(&product, 2, operands, NULL,
+                           shape_of(2, x.dim[0], units));
+    ValueId space = workspace(g, y);
+    NodeId id = g->values[y].def;
+    g->nodes[id].results[1] = space;
+    g->values[space].def = id;
+    return y;
+}
+
+static ValueId build(Build *b)
+{
+    if (!build_wants(b, 0, 2, "[features], as flatten() gives") ||
+        !fits_library(b))
+        return NONE;
+    ValueId y = build_product(b);
+    if (!b->arg[BIAS].i) return y;
+
+    Shape result = b->g->values[y].shape;
+    ValueId bias = build_param(b, "bias", shape_of(1, result.dim[1]), 0, true);
+    ValueId operands[] = { y, bias };
+    Build biased = *b;
+    biased.op = &op_bias;
+    return build_node(&biased, 2, operands, NULL, result);
+}
+
+// ---- gradient --------------------------------------------------------------
+
+// One product: operand k's gradient from dy and the other operand.
+static void gradient_product(Gradient *c, int part, int k)
+{
+    if (!gradient_wanted(c, k)) return;
+    ValueId other = c->g->nodes[c->node].operands[1 - k];
+    ValueId operands[] = { gradient_of_result(c, 0), other };
+    ValueId d = gradient_value(c, k);
+    ValueId results[] = { d, workspace(c->g, d) };
+    gradient_node(c, &op_dense, part, 2, operands, 2, results);
+    gradient_add(c, k, d);
+}
+
+// The weight's first: then the data's can be written over what it has read.
+static void gradient(Gradient *c)
+{
+    gradient_product(c, WGRAD, 1);
+    gradient_product(c, DGRAD, 0);
+}
+
+// ---- launches --------------------------------------------------------------
+
+// The sizes of a part's product.
+typedef struct Sizes {
+    int64_t batch, inputs, units;
+} Sizes;
+
+static Sizes sizes(const Graph *g, const Node *n)
+{
+    const Value *v = g->values;
+    Shape a = v[n->operands[0]].shape, b = v[n->operands[1]].shape;
+    if (n->part == FORWARD_PART) return (Sizes){ a.dim[0], a.dim[1], b.dim[0] };
+    return (Sizes){ a.dim[0], b.dim[1], a.dim[1] };
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    Sizes s = sizes(g, n);
+    cost->flops = 2 * s.batch * s.inputs * s.units;
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    static const char *const function[] = {
+        [FORWARD_PART] = "dense_forward", [DGRAD] = "dense_dgrad",
+        [WGRAD] = "dense_wgrad",
+    };
+    Sizes s = sizes(g, n);
+    launch_library(l, function[n->part]);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[1]);
+    launch_value(l, n->results[1]);
+    launch_int(l, value_bytes(&g->values[n->results[1]]), "bytes");
+    launch_int(l, s.batch, "batch");
+    launch_int(l, s.inputs, "inputs");
+    launch_int(l, s.units, "units");
+}
+
+// ---- references ------------------------------------------------------------
+
+static void reference(const Ref *r)
+{
+    Sizes s = sizes(r->g, r->n);
+    for (int64_t n = 0; n < s.batch; n++)
+        for (int64_t o = 0; o < s.units; o++) {
+            double sum = 0;
+            for (int64_t i = 0; i < s.inputs; i++)
+                sum += r->in[0][n * s.inputs + i] * r->in[1][o * s.inputs + i];
+            r->out[0][n * s.units + o] = sum;
+        }
+}
+
+static void dgrad_reference(const Ref *r)
+{
+    Sizes s = sizes(r->g, r->n);
+    for (int64_t n = 0; n < s.batch; n++)
+        for (int64_t i = 0; i < s.inputs; i++) {
+            double sum = 0;
+            for (int64_t o = 0; o < s.units; o++)
+                sum += r->in[0][n * s.units + o] * r->in[1][o * s.inputs + i];
+            r->out[0][n * s.inputs + i] = sum;
+        }
+}
+
+static void wgrad_reference(const Ref *r)
+{
+    Sizes s = sizes(r->g, r->n);
+    for (int64_t o = 0; o < s.units; o++)
+        for (int64_t i = 0; i < s.inputs; i++) {
+            double sum = 0;
+            for (int64_t n = 0; n < s.batch; n++)
+                sum += r->in[0][n * s.units + o] * r->in[1][n * s.inputs + i];
+            r->out[0][o * s.inputs + i] = sum;
+        }
+}
+
+static const Part parts[] = {
+    [FORWARD_PART] = { .name = "", .results = "y workspace", .cost = cost,
+                       .launch = launch, .reference = reference },
+    [DGRAD] = { .name = "dgrad", .operands = "dy weight",
+                .results = "dx workspace", .cost = cost, .launch = launch,
+                .reference = dgrad_reference },
+    [WGRAD] = { .name = "wgrad", .operands = "dy x",
+                .results = "dw workspace", .cost = cost, .launch = launch,
+                .reference = wgrad_reference },
+    { .results = NULL },
+};
+
+const Op op_dense = {
+    ROW(dense), .args = args, .build = build, .shape = shape,
+    .gradient = gradient, .parts = parts,
+};

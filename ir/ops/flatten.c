@@ -1,0 +1,60 @@
+// flatten: maps [h, w, c] as vectors [h*w*c].
+//
+// Maps lie in memory with channels innermost, so a flat map is the same bytes:
+// both directions are views, without a launch.
+#include <string.h>
+#include "../op_row.h"
+
+static Shape flat(Shape x)
+{
+    return shape_of(2, x.dim[0], elements(x) / x.dim[0]);
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return flat(g->values[n->operands[0]].shape);
+}
+
+static ValueId build(Build *b)
+{
+    Graph *g = b->g;
+    const Value *x = &g->values[b->operand[0]];
+    if (x->shape.rank < 2) {
+        error(g->diag, b->operand_pos[0], "a class label can't be flattened");
+        return NONE;
+    }
+    return build_node(b, 1, b->operand, NULL, flat(x->shape));
+}
+
+static void gradient(Gradient *c)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId dy = gradient_of_result(c, 0);
+    ValueId dx = gradient_value(c, 0);
+    gradient_node(c, &op_flatten, 1, 1, &dy, 1, &dx);
+    gradient_add(c, 0, dx);
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    (void)g, (void)n;
+    *cost = (Cost){ .flops = 0, .bytes = 0 };
+}
+
+static void reference(const Ref *r)
+{
+    size_t count = (size_t)elements(ref_out(r, 0));
+    memcpy(r->out[0], r->in[0], count * sizeof(double));
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .cost = cost, .reference = reference },
+    { .name = "grad", .operands = "dy", .results = "dx", .cost = cost,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_flatten = {
+    ROW(flatten), .build = build, .shape = shape, .gradient = gradient,
+    .parts = parts,
+};

@@ -1,0 +1,85 @@
+// scale: y = factor * x; from integers to real numbers where x is not real.
+//
+// The gradient is the same operation on dy.  A factor of 1 changes nothing,
+// and of two scales in a row one is enough:
+//
+//   %2 = scale(%1) factor=2    %3 = scale(%2) factor=3
+// becomes
+//   %3 = scale(%1) factor=6
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { FACTOR };
+
+static const ArgSpec args[] = {
+    { "factor", ARG_FLOAT, NULL, -1e30, 1e30, "what every element is "
+      "multiplied by" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = { { "factor", true }, { .name = NULL } };
+
+static ValueId build(Build *b)
+{
+    Graph *g = b->g;
+    const Value *x = &g->values[b->operand[0]];
+    if (x->classes > 0) {
+        error(g->diag, b->operand_pos[0], "a class label can't be scaled");
+        return NONE;
+    }
+    Attr attr[] = { [FACTOR] = { .f = b->arg[FACTOR].f } };
+    return build_node(b, 1, b->operand, attr, x->shape);
+}
+
+static ValueId fold(Graph *g, NodeId id)
+{
+    Node *n = &g->nodes[id];
+    NodeId maker = g->values[n->operands[0]].def;
+    if (maker != NONE && g->nodes[maker].op == &op_scale) {
+        n->attr[FACTOR].f *= g->nodes[maker].attr[FACTOR].f;
+        n->operands[0] = g->nodes[maker].operands[0];
+    }
+    bool changes = n->attr[FACTOR].f != 1 ||
+                   g->values[n->operands[0]].dtype != g->real;
+    return changes ? NONE : n->operands[0];
+}
+
+static void gradient(Gradient *c)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId dy = gradient_of_result(c, 0);
+    ValueId dx = gradient_value(c, 0);
+    gradient_node(c, &op_scale, 0, 1, &dy, 1, &dx);
+    gradient_add(c, 0, dx);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    static const char *const source[DTYPE_COUNT] = {
+        [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
+    };
+    int64_t count = elements(g->values[n->results[0]].shape);
+    launch_elements(l, "scale_forward", count);
+    launch_type(l, source[g->values[n->operands[0]].dtype]);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_real(l, n->attr[FACTOR].f, "factor");
+    launch_int(l, count, "count");
+}
+
+static void reference(const Ref *r)
+{
+    int64_t count = elements(ref_out(r, 0));
+    for (int64_t i = 0; i < count; i++)
+        r->out[0][i] = r->n->attr[FACTOR].f * r->in[0][i];
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .in_place = "y/x",
+      .cost = cost_elementwise, .launch = launch, .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_scale = {
+    ROW(scale), .args = args, .attrs = attrs, .build = build, .fold = fold,
+    .gradient = gradient, .parts = parts,
+};

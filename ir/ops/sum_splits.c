@@ -1,0 +1,61 @@
+// sum_splits: adds up the partial sums that several blocks of another launch
+// left, so that a long reduction is spread over the GPU and its order is still
+// fixed.  A weight gradient and its bias's take one launch together:
+//
+//   %9 partials, %10 bias_partials = conv.wgrad(%7, %1) splits=8
+//   %11 d.conv1.weight, %12 d.conv1.bias = sum_splits(%9, %10)
+#include "../op_row.h"
+#include "../rules.h"
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    Shape a = g->values[n->operands[0]].shape, sum = { .rank = a.rank - 1 };
+    for (int i = 0; i < sum.rank; i++) sum.dim[i] = a.dim[i + 1];
+    return sum;
+}
+
+static int64_t count_of(const Graph *g, ValueId v)
+{
+    return v == NONE ? 0 : elements(g->values[v].shape);
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = count_of(g, n->operands[0]) + count_of(g, n->operands[1]);
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t count_a = count_of(g, n->results[0]);
+    int64_t count_b = count_of(g, n->results[1]);
+    launch_elements(l, "sum_splits_forward", count_a + count_b);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->results[1]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[1]);
+    launch_int(l, count_a, "count_a");
+    launch_int(l, count_b, "count_b");
+    launch_int(l, g->values[n->operands[0]].shape.dim[0], "splits");
+}
+
+static void reference(const Ref *r)
+{
+    for (int k = 0; k < 2; k++) {
+        if (r->out[k] == NULL) continue;
+        int64_t count = elements(ref_out(r, k)), splits = ref_in(r, k).dim[0];
+        for (int64_t i = 0; i < count; i++) {
+            double sum = 0;
+            for (int64_t s = 0; s < splits; s++) sum += r->in[k][s * count + i];
+            r->out[k][i] = sum;
+        }
+    }
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "ya yb?", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_sum_splits = { ROW(sum_splits), .shape = shape, .parts = parts };

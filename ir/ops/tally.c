@@ -1,0 +1,78 @@
+// tally: the end of the forward pass: the loss and the metrics of the batch,
+// and the header's running sums of them.
+//
+// One block of a fixed order, in double.  It also judges the loss: where that
+// is not finite the header says skip, every launch that would change the state
+// returns at once, and the sums stay what they were.  The first `losses` rows
+// are added up to the loss; each row after them is a metric.
+#include <math.h>
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { LOSSES };
+
+static const AttrSpec attrs[] = { { "losses", false }, { .name = NULL } };
+
+// Of the operands the first is the header.
+static int row_count(const Node *n)
+{
+    return n->operand_count - 1;
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    (void)g;
+    return shape_of(1, 1 + row_count(n) - n->attr[LOSSES].i);
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = row_count(n) * g->batch;
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g;
+    launch_kernel(l, "tally_figures", 1, 256);
+    for (int k = 0; k < row_count(n); k++) launch_type(l, "real");
+    launch_header(l);
+    launch_value(l, n->results[0]);
+    launch_samples(l);
+    launch_int(l, n->attr[LOSSES].i, "losses");
+    for (int k = 0; k < row_count(n); k++) launch_value(l, n->operands[1 + k]);
+}
+
+static double sum_of(const double *row, int64_t samples)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < samples; i++) sum += row[i];
+    return sum;
+}
+
+static void reference(const Ref *r)
+{
+    int losses = (int)r->n->attr[LOSSES].i;
+    double sums[MAX_FIGURES] = { 0 }, samples = (double)r->samples;
+    for (int k = 0; k < row_count(r->n); k++)
+        sums[k < losses ? 0 : k - losses + 1] +=
+            sum_of(r->in[1 + k], r->samples);
+
+    bool finite = isfinite(sums[0] / samples);
+    r->header[HEADER_SKIP] = !finite;
+    if (finite) r->header[HEADER_SAMPLES] += samples;
+    for (int j = 0; j <= row_count(r->n) - losses; j++) {
+        r->out[0][j] = sums[j] / samples;
+        if (finite) r->header[HEADER_SUM_0 + j] += sums[j];
+    }
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "figures", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_tally = {
+    ROW(tally), .attrs = attrs, .shape = shape, .parts = parts,
+};

@@ -1,0 +1,55 @@
+// The plan: which step touches which buffer, and where every buffer lies.  It
+// is all that the checker and the emitter's memory table need to know.
+#ifndef CNNC_PLAN_H
+#define CNNC_PLAN_H
+
+#include "ir.h"
+
+typedef struct PlanStep {
+    const char *op, *name;      // "conv.dgrad", "conv1.dgrad"
+    Phase       phase;
+    int32_t     line;
+    int64_t     flops;
+    int         read_count, write_count, in_place_count;
+    int32_t    *reads, *writes; // buffer ids, each once
+    int32_t   (*in_place)[2];   // written, read
+} PlanStep;
+
+typedef struct PlanBuffer {
+    const char *name;
+    Kind        kind;
+    DType       dtype;
+    Shape       shape;
+    int64_t     bytes, offset;
+    int32_t     first, last;    // steps
+    bool        persistent, output, view;
+    int32_t     alias_of;       // buffer id or NONE
+    int32_t     printed_id;     // NONE: a view that no step touches, which is
+                                // left out of what is printed
+    int32_t     line;
+} PlanBuffer;
+
+typedef struct Plan {
+    const char *net;
+    Mode        mode;
+    int64_t     batch, arena_bytes, state_bytes, max_live_bytes;
+    int         step_count, buffer_count;
+    PlanStep   *steps;
+    PlanBuffer *buffers;
+} Plan;
+
+enum { ALIGNMENT = 256 };       // of every buffer, in bytes
+
+// plan.c: the plan of a graph that is placed (a view is no step; buffers are
+// the graph's values, in order).  Bytes alive at each step are counted anew.
+Plan *plan_of(const Graph *g);
+
+// verify_plan.c: checks a plan, trusting its steps alone; shares no code with
+// the planner.  Returns NULL if it is sound, else what is wrong, in arena.
+const char *verify_plan(Arena *arena, const Plan *plan);
+
+// print_plan.c: --emit plan and --emit plan-csv (MiniMalloc's format).
+void plan_print_json(const Plan *plan, FILE *out);
+void plan_print_csv(const Plan *plan, FILE *out);
+
+#endif

@@ -1,0 +1,139 @@
+// The plan as text: JSON, which other programs can check, and MiniMalloc's CSV,
+// which other planners can solve.  Names are escaped, though the language makes
+// none that would need it.
+#include <inttypes.h>
+#include "plan.h"
+
+static void print_string(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        if ((unsigned char)*text < ' ')
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static const char *truth(bool b)
+{
+    return b ? "true" : "false";
+}
+
+static void print_field(const char *name, const char *text, FILE *out)
+{
+    fprintf(out, "\"%s\": ", name);
+    print_string(text, out);
+    fputs(", ", out);
+}
+
+static void print_ids(const Plan *plan, const int32_t *ids, int count,
+                      FILE *out)
+{
+    fputc('[', out);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s%" PRId32, i ? ", " : "",
+                plan->buffers[ids[i]].printed_id);
+    fputc(']', out);
+}
+
+// What a buffer lies in, past those that are not printed, as an id or null.
+static void print_alias(const Plan *plan, int32_t k, FILE *out)
+{
+    while (k != NONE && plan->buffers[k].printed_id == NONE)
+        k = plan->buffers[k].alias_of;
+    if (k == NONE)
+        fputs("null", out);
+    else
+        fprintf(out, "%" PRId32, plan->buffers[k].printed_id);
+}
+
+static void print_step(const Plan *plan, const PlanStep *step, FILE *out)
+{
+    fputs("    {", out);
+    print_field("op", step->op, out);
+    print_field("name", step->name, out);
+    print_field("phase", phase_names[step->phase], out);
+    fprintf(out, "\"line\": %" PRId32 ", \"flops\": %" PRId64 ", \"reads\": ",
+            step->line, step->flops);
+    print_ids(plan, step->reads, step->read_count, out);
+    fputs(", \"writes\": ", out);
+    print_ids(plan, step->writes, step->write_count, out);
+    fputs(", \"inplace\": [", out);
+    for (int i = 0; i < step->in_place_count; i++) {
+        if (i) fputs(", ", out);
+        print_ids(plan, step->in_place[i], 2, out);
+    }
+    fputs("]}", out);
+}
+
+static void print_shape(Shape shape, FILE *out)
+{
+    fputs("\"shape\": [", out);
+    for (int i = 0; i < shape.rank; i++)
+        fprintf(out, "%s%" PRId64, i ? ", " : "", shape.dim[i]);
+    fputs("], ", out);
+}
+
+static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
+                         FILE *out)
+{
+    fprintf(out, "    {\"id\": %" PRId32 ", ", buffer->printed_id);
+    print_field("name", buffer->name, out);
+    print_field("kind", kind_names[buffer->kind], out);
+    print_field("dtype", dtype_names[buffer->dtype], out);
+    print_shape(buffer->shape, out);
+    fprintf(out, "\"bytes\": %" PRId64 ", \"offset\": %" PRId64 ", ",
+            buffer->bytes, buffer->offset);
+    fprintf(out, "\"first\": %" PRId32 ", \"last\": %" PRId32 ", ",
+            buffer->first, buffer->last);
+    fprintf(out, "\"persistent\": %s, \"output\": %s, \"view\": %s, ",
+            truth(buffer->persistent), truth(buffer->output),
+            truth(buffer->view));
+    fputs("\"alias_of\": ", out);
+    print_alias(plan, buffer->alias_of, out);
+    fprintf(out, ", \"line\": %" PRId32 "}", buffer->line);
+}
+
+void plan_print_json(const Plan *plan, FILE *out)
+{
+    fputs("{\n  \"schema\": 1,\n  ", out);
+    print_field("net", plan->net, out);
+    print_field("mode", mode_names[plan->mode], out);
+    fprintf(out, "\"batch\": %" PRId64 ",\n", plan->batch);
+    fprintf(out, "  \"alignment\": %d,\n", ALIGNMENT);
+    fprintf(out, "  \"arena_bytes\": %" PRId64 ",\n", plan->arena_bytes);
+    fprintf(out, "  \"state_bytes\": %" PRId64 ",\n", plan->state_bytes);
+    fprintf(out, "  \"max_live_bytes\": %" PRId64 ",\n", plan->max_live_bytes);
+    fputs("  \"steps\": [\n", out);
+    for (int i = 0; i < plan->step_count; i++) {
+        print_step(plan, &plan->steps[i], out);
+        fputs(i + 1 < plan->step_count ? ",\n" : "\n", out);
+    }
+    fputs("  ],\n  \"buffers\": [\n", out);
+    bool first = true;
+    for (int k = 0; k < plan->buffer_count; k++) {
+        if (plan->buffers[k].printed_id == NONE) continue;
+        if (!first) fputs(",\n", out);
+        print_buffer(plan, &plan->buffers[k], out);
+        first = false;
+    }
+    fputs("\n  ]\n}\n", out);
+}
+
+// Buffers that lie in no other, with sizes padded as they are placed; upper is
+// exclusive.
+void plan_print_csv(const Plan *plan, FILE *out)
+{
+    fputs("id,lower,upper,size,offset\n", out);
+    for (int k = 0; k < plan->buffer_count; k++) {
+        const PlanBuffer *buffer = &plan->buffers[k];
+        if (buffer->alias_of != NONE || buffer->first == NONE) continue;
+        int64_t size = (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        fprintf(out, "%" PRId32 ",%" PRId32 ",%" PRId32, buffer->printed_id,
+                buffer->first, buffer->last + 1);
+        fprintf(out, ",%" PRId64 ",%" PRId64 "\n", size, buffer->offset);
+    }
+}

@@ -1,0 +1,94 @@
+// What the files of several operators say in common, so that each of them says
+// only what is its own: checks of operands, the shape of a number a sample,
+// the cost and the launch of elementwise work.
+//
+// Nothing here knows which operator calls it.
+#include "rules.h"
+
+const char *operand_text(Build *b, int k)
+{
+    Shape shape = b->g->values[b->operand[k]].shape, sample = { .rank = 0 };
+    for (int i = 1; i < shape.rank; i++)
+        sample.dim[sample.rank++] = shape.dim[i];
+    return shape_text(b->g, sample);
+}
+
+bool build_wants_real(Build *b, int k)
+{
+    const Value *value = &b->g->values[b->operand[k]];
+    if (value->classes > 0) {
+        error(b->g->diag, b->operand_pos[k],
+              "%s wants real numbers, but this is a class label", b->op->name);
+        return false;
+    }
+    return build_wants(b, k, value->shape.rank, "any shape");
+}
+
+bool build_wants_scores(Build *b)
+{
+    Graph *g = b->g;
+    if (!build_wants(b, 0, 2, "[classes]")) return false;
+
+    int64_t scores = g->values[b->operand[0]].shape.dim[1];
+    int64_t classes = g->values[b->operand[1]].classes;
+    if (classes == 0) {
+        error(g->diag, b->operand_pos[1],
+              "%s wants an input of class[%lld] here, but this is %s",
+              b->op->name, (long long)scores, operand_text(b, 1));
+        return false;
+    }
+    if (classes != scores) {
+        error(g->diag, b->operand_pos[0],
+              "%s has %lld scores a sample for a label of class[%lld]",
+              b->op->name, (long long)scores, (long long)classes);
+        return false;
+    }
+    return true;
+}
+
+ValueId build_rows(Build *b)
+{
+    if (!build_wants_scores(b)) return NONE;
+    return build_node(b, 2, b->operand, NULL, shape_of(1, b->g->batch));
+}
+
+Shape shape_of_rows(const Graph *g, const Node *n)
+{
+    return shape_of(1, g->values[n->operands[0]].shape.dim[0]);
+}
+
+static int64_t bytes_of(const Graph *g, int count, const ValueId *values)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < count; k++) {
+        if (values[k] == NONE) continue;
+        const Value *value = &g->values[values[k]];
+        if (value->dtype == U8 && value->kind == WORKSPACE) continue;
+        bytes += value_bytes(value);
+    }
+    return bytes;
+}
+
+int64_t cost_bytes(const Graph *g, const Node *n)
+{
+    return bytes_of(g, n->operand_count, n->operands) +
+           bytes_of(g, n->result_count, n->results);
+}
+
+void cost_elementwise(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = elements(g->values[n->results[0]].shape);
+    cost->bytes = cost_bytes(g, n);
+}
+
+double decay_of(const Graph *g, ValueId weight, double decay)
+{
+    return g->values[weight].decayed ? decay : 0;
+}
+
+void launch_elements(Launch *l, const char *kernel, int64_t count)
+{
+    enum { BLOCK = 256 };
+    int64_t grid = ceil_div(count, BLOCK);
+    launch_kernel(l, kernel, grid < INT32_MAX ? grid : INT32_MAX, BLOCK);
+}

@@ -1,0 +1,33 @@
+// What the files of several operators say in common.
+#ifndef CNNC_RULES_H
+#define CNNC_RULES_H
+
+#include "op.h"
+
+// The shape of a call's operand k as the language writes it: without the batch.
+const char *operand_text(Build *b, int k);
+// True if operand k has real elements, of any shape; an error if not.
+bool build_wants_real(Build *b, int k);
+// True if the operands are scores [classes] and a label of as many classes; an
+// error if not.
+bool build_wants_scores(Build *b);
+// The build rule of losses and metrics: a number a sample from these two.
+ValueId build_rows(Build *b);
+// The shape of those numbers: [batch].
+Shape shape_of_rows(const Graph *g, const Node *n);
+
+// One operation an element of the first result; every operand is read once and
+// every result written once.
+void cost_elementwise(const Graph *g, const Node *n, Cost *cost);
+// What a node moves where it reads and writes each of its values once; not
+// workspaces, whose use is the library's affair.
+int64_t cost_bytes(const Graph *g, const Node *n);
+
+// The weight decay of a parameter: decay, or 0 where it is not to decay.
+double decay_of(const Graph *g, ValueId weight, double decay);
+
+// A launch over count elements with a thread for each; more than a grid can
+// have threads are left to the kernel's loop.
+void launch_elements(Launch *l, const char *kernel, int64_t count);
+
+#endif

@@ -1,0 +1,323 @@
+// What holds of every graph, and what each fact adds to that: this file is the
+// definition of them, and it runs after every pass.  The first fault ends the
+// compiler: it is a pass's, never the user's.  Where buffers lie apart is not
+// judged here but by verify_plan, from the finished plan.
+//
+//   always         ids in range; a value is made once, by the node it names,
+//                  and before it is read; slots as the part lists them; shapes
+//                  and types; what is updated is persistent
+//   not scheduled  phases follow each other
+//   HAS_GRADIENTS  parameters are read before they are updated
+//   HAS_LIFETIMES  a value lives wherever it is made or read
+//   IS_SHARED      an overwritten value is not read later     verify_memory.c
+//   IS_PLACED      offsets are aligned and inside the arena   verify_memory.c
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "verify.h"
+
+enum { MOST_SLOTS = 64 };
+
+_Noreturn void fault(const Check *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    bug("after %s: %s", c->after, text);
+}
+
+_Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
+{
+    const Node *n = &c->g->nodes[id];
+    va_list args;
+    va_start(args, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fault(c, "[%" PRId32 "] %s (line %" PRId32 "): %s", id, n->name,
+          n->pos.line, text);
+}
+
+_Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
+{
+    const Value *value = &c->g->values[id];
+    va_list args;
+    va_start(args, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fault(c, "%%%" PRId32 " %s (line %" PRId32 "): %s", id, value->name,
+          value->pos.line, text);
+}
+
+// ---- nodes ------------------------------------------------------------------
+
+// What everything after it relies on.
+static void check_op(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    int parts = 0;
+
+    if (n->op == NULL)
+        fault(c, "[%" PRId32 "] is deleted, but still there", id);
+    while (n->op->parts[parts].results != NULL) parts++;
+    if (n->part < 0 || n->part >= parts)
+        node_fault(c, id, "%s has no part %d", n->op->name, n->part);
+    if (n->phase < FORWARD || n->phase >= PHASE_COUNT)
+        node_fault(c, id, "no phase is numbered %d", (int)n->phase);
+    if (n->act != NULL && !(n->act->flags & ACT))
+        node_fault(c, id, "%s is no activation", n->act->name);
+}
+
+// That ids has what the slots say; what says which list it is.
+static void check_slots(const Check *c, NodeId id, const char *list, int count,
+                        const ValueId *ids, const char *what)
+{
+    const Graph *g = c->g;
+    Slot slot[MOST_SLOTS];
+    int slots = part_slots(list, slot, MOST_SLOTS);
+    // A variadic slot is the last and may stand for none at all.
+    bool any_number = slots > 0 && slot[slots - 1].variadic;
+
+    if (any_number ? count < slots - 1 : count != slots)
+        node_fault(c, id, "%d %ss for \"%s\"", count, what, list);
+    for (int k = 0; k < count; k++) {
+        const Slot *s = &slot[k < slots ? k : slots - 1];
+        if (ids[k] < NONE || ids[k] >= g->value_count)
+            node_fault(c, id, "%s %d is %%%" PRId32, what, k, ids[k]);
+        if (ids[k] == NONE && !s->optional)
+            node_fault(c, id, "%s %.*s is missing", what, s->length, s->name);
+        if (s->updated && ids[k] != NONE && !g->values[ids[k]].persistent)
+            node_fault(c, id, "%s is updated, but not persistent",
+                       g->values[ids[k]].name);
+    }
+}
+
+// Marks made[v] as the node's results are met.
+static void check_results(const Check *c, NodeId id, bool *made)
+{
+    const Node *n = &c->g->nodes[id];
+
+    for (int k = 0; k < n->result_count; k++) {
+        ValueId v = n->results[k];
+        if (v == NONE) continue;
+        const Value *value = &c->g->values[v];
+        if (made[v]) node_fault(c, id, "%s is made twice", value->name);
+        if (value->def != id)
+            node_fault(c, id, "makes %s, which says it is made by [%" PRId32
+                       "]", value->name, value->def);
+        if (value->persistent)
+            node_fault(c, id, "%s is persistent, but made", value->name);
+        made[v] = true;
+    }
+}
+
+static void check_operands(const Check *c, NodeId id, const bool *made)
+{
+    const Node *n = &c->g->nodes[id];
+
+    for (int k = 0; k < n->operand_count; k++) {
+        if (n->operands[k] == NONE) continue;
+        const Value *value = &c->g->values[n->operands[k]];
+        bool given = value->persistent || value->kind == INPUT;
+        if (value->def == NONE && !given)
+            node_fault(c, id, "reads %s, which nothing makes", value->name);
+        if (value->def != NONE && !made[n->operands[k]])
+            node_fault(c, id, "reads %s before it is made", value->name);
+    }
+}
+
+// The forward result against the operator's rule of shapes.
+static void check_shape(const Check *c, NodeId id)
+{
+    Graph *g = (Graph *)c->g;   // for shape_text's arena alone
+    const Node *n = &g->nodes[id];
+
+    if (n->part != 0 || n->result_count == 0 || n->results[0] == NONE) return;
+    if (n->op->shape == NULL && n->operands[0] == NONE) return;
+    Shape wanted = n->op->shape != NULL ? n->op->shape(g, n)
+                                        : g->values[n->operands[0]].shape;
+    const Value *result = &g->values[n->results[0]];
+    if (!same_shape(wanted, result->shape))
+        node_fault(c, id, "%s should have the shape %s, but has %s",
+                   result->name, shape_text(g, wanted),
+                   shape_text(g, result->shape));
+}
+
+// One walk in the order of the list: operands are checked before results are
+// marked, so a node that reads its own result is caught too.
+static void check_nodes(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *made = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        check_op(c, i);
+        check_slots(c, i, part_operands(n->op, n->part), n->operand_count,
+                    n->operands, "operand");
+        check_slots(c, i, n->op->parts[n->part].results, n->result_count,
+                    n->results, "result");
+        check_operands(c, i, made);
+        check_results(c, i, made);
+        check_shape(c, i);
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].def != NONE && !made[v])
+            value_fault(c, v, "[%" PRId32 "] does not make it",
+                        g->values[v].def);
+}
+
+// ---- values -----------------------------------------------------------------
+
+// A gradient is added to its value's like, so it must look like it.  Partial
+// sums, which do not, are gradients of nothing.
+static void check_gradient(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *d = &g->values[id];
+
+    if (d->gradient_of == NONE) return;
+    if (d->gradient_of < 0 || d->gradient_of >= g->value_count)
+        value_fault(c, id, "it is the gradient of %%%" PRId32, d->gradient_of);
+    const Value *of = &g->values[d->gradient_of];
+    if (!same_shape(d->shape, of->shape) || d->dtype != of->dtype)
+        value_fault(c, id, "it has not the shape and type of %s, whose "
+                    "gradient it is", of->name);
+}
+
+static void check_value(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *value = &g->values[id];
+
+    if (value->name == NULL || value->name[0] == '\0')
+        fault(c, "%%%" PRId32 " has no name", id);
+    if (value->dtype < 0 || value->dtype >= DTYPE_COUNT || value->kind < 0 ||
+        value->kind >= KIND_COUNT)
+        value_fault(c, id, "no such type or kind");
+    if (!is_addressable(value->shape, value->dtype))
+        value_fault(c, id, "its shape is no shape");
+    if ((value->kind == PARAM || value->kind == STATE) && !value->persistent)
+        value_fault(c, id, "it is a %s, but not persistent",
+                    kind_names[value->kind]);
+    if (value->kind == PARAM && value->dtype != g->real)
+        value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
+    if (value->def < NONE || value->def >= g->node_count)
+        value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
+    check_gradient(c, id);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// By sorting: the graph's own tables of names might be what is wrong.
+static void check_unique(const Check *c, const char **names, int32_t count)
+{
+    qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int32_t i = 1; i < count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            fault(c, "two values or two nodes are called %s", names[i]);
+}
+
+static void check_names(const Check *c)
+{
+    const Graph *g = c->g;
+    const char **value = NEW_ARRAY(g->arena, (size_t)g->value_count,
+                                   const char *);
+    const char **node = NEW_ARRAY(g->arena, (size_t)g->node_count,
+                                  const char *);
+
+    for (ValueId v = 0; v < g->value_count; v++) value[v] = g->values[v].name;
+    for (NodeId i = 0; i < g->node_count; i++) node[i] = g->nodes[i].name;
+    check_unique(c, value, g->value_count);
+    check_unique(c, node, g->node_count);
+}
+
+// ---- facts ------------------------------------------------------------------
+
+// Passes before schedule count on sections that follow each other.
+static void check_phases(const Check *c)
+{
+    const Graph *g = c->g;
+    for (NodeId i = 1; i < g->node_count; i++)
+        if (g->nodes[i].phase < g->nodes[i - 1].phase)
+            node_fault(c, i, "phase %s after %s",
+                       phase_names[g->nodes[i].phase],
+                       phase_names[g->nodes[i - 1].phase]);
+}
+
+// A parameter is what it was before the step until its update, and nothing
+// but the update may see it afterwards.
+static void check_updates(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *updated = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        Slot slot[MOST_SLOTS];
+        int slots = part_slots(part_operands(n->op, n->part), slot, MOST_SLOTS);
+        for (int k = 0; k < n->operand_count; k++) {
+            ValueId v = n->operands[k];
+            if (v == NONE || g->values[v].kind != PARAM) continue;
+            if (updated[v])
+                node_fault(c, i, "reads %s after its update",
+                           g->values[v].name);
+            updated[v] = slot[k < slots ? k : slots - 1].updated;
+        }
+    }
+}
+
+static void check_life(const Check *c, NodeId at, ValueId v)
+{
+    const Value *value = &c->g->values[v];
+    if (value->first > at || value->last < at)
+        value_fault(c, v, "it lives from [%" PRId32 "] to [%" PRId32
+                    "], but [%" PRId32 "] %s needs it", value->first,
+                    value->last, at, c->g->nodes[at].name);
+}
+
+// Inputs are staged before the first node runs; outputs are read after the
+// last, and what is persistent by the next step.
+static void check_lifetimes(const Check *c)
+{
+    const Graph *g = c->g;
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] != NONE) check_life(c, i, n->operands[k]);
+        for (int k = 0; k < n->result_count; k++)
+            if (n->results[k] != NONE) check_life(c, i, n->results[k]);
+    }
+    if (g->node_count == 0) return;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->persistent || value->kind == INPUT) check_life(c, 0, v);
+        if (value->persistent || value->output)
+            check_life(c, g->node_count - 1, v);
+    }
+}
+
+void verify(const Graph *g, const char *after)
+{
+    const Check check = { .g = g, .after = after }, *c = &check;
+
+    for (ValueId v = 0; v < g->value_count; v++) check_value(c, v);
+    if (g->header < 0 || g->header >= g->value_count ||
+        g->values[g->header].kind != STATE)
+        fault(c, "the header is no state");
+    check_nodes(c);
+    check_names(c);
+    if (!(g->facts & IS_SCHEDULED)) check_phases(c);
+    if (g->facts & HAS_GRADIENTS) check_updates(c);
+    if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
+    if (g->facts & IS_SHARED) check_sharing(c);
+    if (g->facts & IS_PLACED) check_places(c);
+}

@@ -1,0 +1,24 @@
+// Between the files of the verifier.
+#ifndef CNNC_VERIFY_H
+#define CNNC_VERIFY_H
+
+#include "op.h"
+
+typedef struct Check {
+    const Graph *g;
+    const char  *after;         // the pass that has just run
+} Check;
+
+// bug(), saying after which pass and, of the latter two, which node or value.
+_Noreturn void fault(const Check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+_Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// verify_memory.c: what IS_SHARED and IS_PLACED promise.
+void check_sharing(const Check *c);
+void check_places(const Check *c);
+
+#endif

@@ -1,0 +1,317 @@
+// The plan's checker.  It shares no code with the planner and trusts nothing
+// but the steps: what each reads and writes.  From these it works out again
+// when each buffer is alive, holds the plan's figures against that, and checks
+//
+//   - that no two buffers that are alive together overlap, except where one is
+//     said to lie in the other;
+//   - by replaying the steps over a map of which value each byte holds
+//     (verify_replay.c), that every read finds its own value in every byte,
+//     that a step which writes over what it reads says so, byte for byte, and
+//     that all that is persistent or an output still holds its own at the end.
+//
+// Both use one structure, a map from bytes to what they hold (byte_map.h) that
+// answers in O(log n), so the whole takes O(n log n).  The first fault ends it.
+#include <stdlib.h>
+#include "verify_plan.h"
+
+int64_t buffer_end(const PlanBuffer *buffer)
+{
+    return buffer->offset + buffer->bytes;
+}
+
+static int64_t round_up(int64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+// ---- what the plan names exists ---------------------------------------------
+
+static bool all_in_range(const int32_t *list, int count, int limit)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] < 0 || list[i] >= limit) return false;
+    return true;
+}
+
+static const char *check_names(Checker *c)
+{
+    const Plan *plan = c->plan;
+    int limit = plan->buffer_count;
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        if (!all_in_range(step->reads, step->read_count, limit) ||
+            !all_in_range(step->writes, step->write_count, limit))
+            return arena_print(c->arena, "step %d %s names no buffer", i,
+                               step->name);
+    }
+    for (int k = 0; k < limit; k++) {
+        int32_t other = plan->buffers[k].alias_of;
+        if (other != NONE && (other < 0 || other >= limit))
+            return arena_print(c->arena, "%s lies in no buffer",
+                               plan->buffers[k].name);
+    }
+    return NULL;
+}
+
+// Follows every chain of aliases, or of views, to its end; false if one leads
+// in a circle.  Each link is followed once.
+static bool follow(Checker *c, bool views_only, int32_t *ends)
+{
+    enum { on_path = -2 };
+    const PlanBuffer *buffers = c->plan->buffers;
+    int32_t *path = NEW_ARRAY(c->arena, c->plan->buffer_count, int32_t);
+    for (int k = 0; k < c->plan->buffer_count; k++) ends[k] = NONE;
+    for (int32_t k = 0; k < c->plan->buffer_count; k++) {
+        int32_t at = k, length = 0;
+        while (ends[at] == NONE && buffers[at].alias_of != NONE &&
+               (buffers[at].view || !views_only)) {
+            ends[at] = on_path;
+            path[length++] = at;
+            at = buffers[at].alias_of;
+        }
+        if (ends[at] == on_path) return false;
+        if (ends[at] == NONE) ends[at] = at;
+        while (length > 0) ends[path[--length]] = ends[at];
+    }
+    return true;
+}
+
+static const char *check_aliases(Checker *c)
+{
+    if (!follow(c, false, c->root) || !follow(c, true, c->value))
+        return "aliases lead in a circle";
+    return NULL;
+}
+
+// ---- each buffer by itself --------------------------------------------------
+
+// Bytes that a shape of elements needs; -1 if they are too many.
+static int64_t bytes_needed(const PlanBuffer *buffer)
+{
+    int64_t bytes = dtype_bytes(buffer->dtype);
+    for (int i = 0; i < buffer->shape.rank; i++) {
+        int64_t dim = buffer->shape.dim[i];
+        if (dim < 0 || (dim > 0 && bytes > (INT64_MAX >> 1) / dim)) return -1;
+        bytes *= dim;
+    }
+    return bytes;
+}
+
+static const char *check_size(Checker *c, const PlanBuffer *buffer)
+{
+    if (buffer->dtype >= DTYPE_COUNT || buffer->kind >= KIND_COUNT ||
+        buffer->shape.rank < 0 || buffer->shape.rank > MAX_RANK)
+        return arena_print(c->arena, "%s has no type", buffer->name);
+    int64_t needed = bytes_needed(buffer);
+    if (needed < 0 || buffer->bytes <= 0 || buffer->bytes < needed)
+        return arena_print(c->arena, "%s does not hold its shape",
+                           buffer->name);
+    if (buffer->kind != WORKSPACE && buffer->bytes - needed > ALIGNMENT)
+        return arena_print(c->arena, "%s is larger than its shape",
+                           buffer->name);
+    return NULL;
+}
+
+static const char *check_place(Checker *c, int k)
+{
+    const PlanBuffer *buffer = &c->plan->buffers[k];
+    const PlanBuffer *root = &c->plan->buffers[c->root[k]];
+    if (buffer->offset < 0 || buffer->offset > c->plan->arena_bytes ||
+        buffer->bytes > c->plan->arena_bytes - buffer->offset)
+        return arena_print(c->arena, "%s is outside the arena", buffer->name);
+    if ((buffer->kind == PARAM || buffer->kind == STATE) && !root->persistent)
+        return arena_print(c->arena, "%s is not persistent", buffer->name);
+    if (buffer->alias_of == NONE) {
+        if (buffer->offset % ALIGNMENT != 0)
+            return arena_print(c->arena, "%s is not aligned", buffer->name);
+        if (buffer->persistent ? buffer_end(buffer) > c->plan->state_bytes
+                               : buffer->offset < c->plan->state_bytes)
+            return arena_print(c->arena, "%s is on the wrong side of the "
+                               "end of the state", buffer->name);
+        return NULL;
+    }
+    const PlanBuffer *parent = &c->plan->buffers[buffer->alias_of];
+    if (buffer->offset < parent->offset ||
+        buffer_end(buffer) > buffer_end(parent))
+        return arena_print(c->arena, "%s does not lie in %s", buffer->name,
+                           parent->name);
+    return NULL;
+}
+
+static const char *check_buffers(Checker *c)
+{
+    for (int k = 0; k < c->plan->buffer_count; k++) {
+        const char *wrong = check_size(c, &c->plan->buffers[k]);
+        if (wrong) return wrong;
+    }
+    // Only now does no end of a buffer overflow.
+    for (int k = 0; k < c->plan->buffer_count; k++) {
+        const char *wrong = check_place(c, k);
+        if (wrong) return wrong;
+    }
+    return NULL;
+}
+
+// ---- lives ------------------------------------------------------------------
+
+static void touch(Checker *c, int32_t k, int step, bool read)
+{
+    const PlanBuffer *buffer = &c->plan->buffers[k];
+    if (buffer->persistent) return;
+    if (c->first[k] == NONE)
+        c->first[k] = read && buffer->kind == INPUT ? 0 : step;
+    c->last[k] = step;
+}
+
+static void find_touches(Checker *c)
+{
+    const Plan *plan = c->plan;
+    for (int k = 0; k < plan->buffer_count; k++) {
+        c->first[k] = c->begin[k] = plan->buffers[k].persistent ? 0 : NONE;
+        c->last[k] = c->end[k] = NONE;
+    }
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        for (int j = 0; j < step->read_count; j++)
+            touch(c, step->reads[j], i, true);
+        for (int j = 0; j < step->write_count; j++)
+            touch(c, step->writes[j], i, false);
+    }
+    for (int k = 0; k < plan->buffer_count; k++)
+        if (plan->buffers[k].persistent ||
+            (plan->buffers[k].output && c->first[k] != NONE))
+            c->last[k] = plan->step_count - 1;
+}
+
+static void join_roots(Checker *c)
+{
+    for (int k = 0; k < c->plan->buffer_count; k++) {
+        int32_t r = c->root[k];
+        if (c->first[k] == NONE) continue;
+        if (c->begin[r] == NONE || c->first[k] < c->begin[r])
+            c->begin[r] = c->first[k];
+        if (c->last[k] > c->end[r]) c->end[r] = c->last[k];
+    }
+}
+
+// A root must state the life of all that lie in it, any other its own; one
+// that no step touches, that of its root.
+static const char *check_lives(Checker *c)
+{
+    find_touches(c);
+    join_roots(c);
+    for (int k = 0; k < c->plan->buffer_count; k++) {
+        const PlanBuffer *buffer = &c->plan->buffers[k];
+        int32_t r = c->root[k];
+        bool whole = r == k || c->first[k] == NONE;
+        int32_t first = whole ? c->begin[r] : c->first[k];
+        int32_t last = whole ? c->end[r] : c->last[k];
+        if (first == NONE)
+            return arena_print(c->arena, "no step touches %s", buffer->name);
+        if (buffer->first != first || buffer->last != last)
+            return arena_print(c->arena, "%s is said to live %d..%d, is "
+                               "alive %d..%d", buffer->name, buffer->first,
+                               buffer->last, first, last);
+    }
+    return NULL;
+}
+
+// ---- no overlap -------------------------------------------------------------
+
+ByteMap *plan_byte_map(Checker *c)
+{
+    int32_t count = c->plan->buffer_count;
+    int64_t *addresses = NEW_ARRAY(c->arena, 2 * (size_t)count, int64_t);
+    for (int32_t k = 0; k < count; k++) {
+        addresses[2 * k] = c->plan->buffers[k].offset;
+        addresses[2 * k + 1] = buffer_end(&c->plan->buffers[k]);
+    }
+    return byte_map_new(c->arena, addresses, 2 * count);
+}
+
+typedef struct Event {
+    int32_t step;               // ends, at the step after the last, come first
+    bool    begins;
+    int32_t buffer;
+} Event;
+
+static int compare_events(const void *left, const void *right)
+{
+    const Event *a = left, *b = right;
+    if (a->step != b->step) return a->step < b->step ? -1 : 1;
+    if (a->begins != b->begins) return a->begins ? 1 : -1;
+    return (a->buffer > b->buffer) - (a->buffer < b->buffer);
+}
+
+static Event *list_events(Checker *c, int32_t *count)
+{
+    int32_t limit = c->plan->buffer_count;
+    Event *events = NEW_ARRAY(c->arena, 2 * (size_t)limit, Event);
+    for (int32_t k = 0; k < limit; k++) {
+        if (c->root[k] != k) continue;
+        events[(*count)++] = (Event){c->begin[k], true, k};
+        events[(*count)++] = (Event){c->end[k] + 1, false, k};
+    }
+    qsort(events, (size_t)*count, sizeof *events, compare_events);
+    return events;
+}
+
+static const char *check_figures(Checker *c, int64_t most, int64_t top)
+{
+    if (most != c->plan->max_live_bytes)
+        return arena_print(c->arena, "at most %lld bytes are alive, not %lld",
+                           (long long)most,
+                           (long long)c->plan->max_live_bytes);
+    if (round_up(top) != round_up(c->plan->arena_bytes))
+        return arena_print(c->arena, "the buffers end at %lld, the arena at "
+                           "%lld", (long long)top,
+                           (long long)c->plan->arena_bytes);
+    return NULL;
+}
+
+// Goes through the steps with a map of who is alive where.
+static const char *check_overlap(Checker *c)
+{
+    const PlanBuffer *buffers = c->plan->buffers;
+    int32_t count = 0, other;
+    Event *events = list_events(c, &count);
+    ByteMap *alive = plan_byte_map(c);
+    int64_t live = 0, most = 0, top = 0;
+    for (int32_t i = 0; i < count; i++) {
+        int32_t k = events[i].buffer;
+        int64_t begin = buffers[k].offset, end = buffer_end(&buffers[k]);
+        if (!events[i].begins) {
+            byte_map_write(alive, begin, end, NONE);
+            live -= round_up(buffers[k].bytes);
+            continue;
+        }
+        if (byte_map_differs(alive, begin, end, NONE, &other))
+            return arena_print(c->arena, "%s and %s share bytes while both "
+                               "are alive", buffers[k].name,
+                               buffers[other].name);
+        byte_map_write(alive, begin, end, k);
+        live += round_up(buffers[k].bytes);
+        if (live > most) most = live;
+        if (end > top) top = end;
+    }
+    return check_figures(c, most, top);
+}
+
+const char *verify_plan(Arena *arena, const Plan *plan)
+{
+    static const char *(*const checks[])(Checker *) = {
+        check_names, check_aliases, check_buffers,
+        check_lives, check_overlap, check_replay,
+    };
+    int32_t count = plan->buffer_count;
+    Checker c = {.arena = arena, .plan = plan};
+    int32_t **of_each[] = {&c.root, &c.value, &c.first,
+                           &c.last, &c.begin, &c.end};
+    for (size_t i = 0; i < sizeof of_each / sizeof *of_each; i++)
+        *of_each[i] = NEW_ARRAY(arena, count, int32_t);
+    c.written = NEW_ARRAY(arena, count, bool);
+    const char *wrong = NULL;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && !wrong; i++)
+        wrong = checks[i](&c);
+    return wrong;
+}

@@ -1,0 +1,124 @@
+// The second half of the plan's checker: the steps are replayed over a map of
+// which value each byte holds.  Parameters, state and inputs are there from the
+// start; a view holds the value it is a view of.  A value is written once, and
+// again only by a step that reads it as well, which updates it.
+#include "verify_plan.h"
+
+static bool has(const int32_t *list, int count, int32_t k)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == k) return true;
+    return false;
+}
+
+static bool same_bytes(const PlanBuffer *a, const PlanBuffer *b)
+{
+    return a->offset == b->offset && buffer_end(a) == buffer_end(b);
+}
+
+static bool overlap(const PlanBuffer *a, const PlanBuffer *b)
+{
+    return a->offset < buffer_end(b) && b->offset < buffer_end(a);
+}
+
+static bool is_said(const PlanStep *step, int32_t written, int32_t read)
+{
+    for (int i = 0; i < step->in_place_count; i++)
+        if (step->in_place[i][0] == written && step->in_place[i][1] == read)
+            return true;
+    return false;
+}
+
+// What is said to be in place is written and read here, is another value, and
+// covers the same bytes.
+static const char *check_said(Checker *c, const PlanStep *step)
+{
+    for (int i = 0; i < step->in_place_count; i++) {
+        int32_t written = step->in_place[i][0], read = step->in_place[i][1];
+        if (!has(step->writes, step->write_count, written) ||
+            !has(step->reads, step->read_count, read) ||
+            c->value[written] == c->value[read] ||
+            !same_bytes(&c->plan->buffers[written], &c->plan->buffers[read]))
+            return arena_print(c->arena, "%s: what it says of in place is "
+                               "wrong", step->name);
+    }
+    return NULL;
+}
+
+// What write i of a step may not overlap: other writes, and reads of another
+// value unless it says so.
+static const char *check_write(Checker *c, const PlanStep *step, int i)
+{
+    const PlanBuffer *buffers = c->plan->buffers;
+    int32_t k = step->writes[i];
+    for (int j = 0; j < i; j++)
+        if (overlap(&buffers[k], &buffers[step->writes[j]]))
+            return arena_print(c->arena, "%s writes %s and %s to the same "
+                               "bytes", step->name, buffers[k].name,
+                               buffers[step->writes[j]].name);
+    bool reads_it = false;
+    for (int j = 0; j < step->read_count; j++) {
+        int32_t read = step->reads[j];
+        if (c->value[read] == c->value[k])
+            reads_it = true;
+        else if (overlap(&buffers[k], &buffers[read]) &&
+                 !is_said(step, k, read))
+            return arena_print(c->arena, "%s writes %s over %s, which it "
+                               "reads, and does not say so", step->name,
+                               buffers[k].name, buffers[read].name);
+    }
+    if (!reads_it && c->written[c->value[k]])
+        return arena_print(c->arena, "%s writes %s again without reading it",
+                           step->name, buffers[k].name);
+    return NULL;
+}
+
+// Whether buffer k holds its own value in every byte.
+static const char *check_held(Checker *c, const ByteMap *memory,
+                              const char *reader, int32_t k)
+{
+    const PlanBuffer *buffers = c->plan->buffers;
+    int32_t other;
+    if (!byte_map_differs(memory, buffers[k].offset, buffer_end(&buffers[k]),
+                          c->value[k], &other))
+        return NULL;
+    return arena_print(c->arena, "%s needs %s, whose bytes hold %s", reader,
+                       buffers[k].name,
+                       other == NONE ? "nothing" : buffers[other].name);
+}
+
+static void hold(Checker *c, ByteMap *memory, int32_t k)
+{
+    const PlanBuffer *buffer = &c->plan->buffers[k];
+    byte_map_write(memory, buffer->offset, buffer_end(buffer), c->value[k]);
+    c->written[c->value[k]] = true;
+}
+
+static const char *replay_step(Checker *c, ByteMap *memory,
+                               const PlanStep *step)
+{
+    const char *wrong = check_said(c, step);
+    for (int j = 0; j < step->read_count && !wrong; j++)
+        wrong = check_held(c, memory, step->name, step->reads[j]);
+    for (int j = 0; j < step->write_count && !wrong; j++)
+        wrong = check_write(c, step, j);
+    for (int j = 0; j < step->write_count && !wrong; j++)
+        hold(c, memory, step->writes[j]);
+    return wrong;
+}
+
+const char *check_replay(Checker *c)
+{
+    const Plan *plan = c->plan;
+    ByteMap *memory = plan_byte_map(c);
+    const char *wrong = NULL;
+    for (int k = 0; k < plan->buffer_count; k++)
+        if (plan->buffers[k].persistent || plan->buffers[k].kind == INPUT)
+            hold(c, memory, k);
+    for (int i = 0; i < plan->step_count && !wrong; i++)
+        wrong = replay_step(c, memory, &plan->steps[i]);
+    for (int k = 0; k < plan->buffer_count && !wrong; k++)
+        if (plan->buffers[k].persistent || plan->buffers[k].output)
+            wrong = check_held(c, memory, "the end", k);
+    return wrong;
+}

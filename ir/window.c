@@ -1,0 +1,70 @@
+// Windows that slide over a map: padding from the language's words, and how
+// many windows there are.
+//
+// Along an axis, window i covers the elements i*stride - before + j*dilation
+// for j < size.  It lies within the map and its padding, or, with ceil, begins
+// there before the padding that follows.
+#include <string.h>
+#include "window.h"
+
+// Elements from a window's first to its last.
+static int64_t span(const Window *window, int axis)
+{
+    return (window->size[axis] - 1) * window->dilation[axis] + 1;
+}
+
+static void pad_same(Window *window, int axis, int64_t extent)
+{
+    int64_t count = ceil_div(extent, window->stride[axis]);
+    int64_t reach = (count - 1) * window->stride[axis] + span(window, axis);
+    int64_t total = reach > extent ? reach - extent : 0;
+    window->before[axis] = total / 2;
+    window->after[axis] = total - total / 2;
+}
+
+void window_pad(Window *window, const ArgValue *padding,
+                const int64_t extent[2])
+{
+    for (int axis = HEIGHT; axis <= WIDTH; axis++) {
+        window->before[axis] = window->after[axis] = 0;
+        if (padding->count == 4) {
+            window->before[axis] = padding->dim[2 * axis];
+            window->after[axis] = padding->dim[2 * axis + 1];
+        } else if (!strcmp(padding->word, "same")) {
+            pad_same(window, axis, extent[axis]);
+        }
+    }
+}
+
+int64_t window_count(const Window *window, int axis, int64_t extent)
+{
+    int64_t stride = window->stride[axis], before = window->before[axis];
+    int64_t room =
+        extent + before + window->after[axis] - span(window, axis);
+    if (window->ceil) room += stride - 1;
+    if (room < 0) return 0;
+    int64_t count = room / stride + 1;
+    // A window must not begin in the padding that follows.
+    if (window->ceil && (count - 1) * stride >= extent + before) count--;
+    return count;
+}
+
+Shape window_shape(const Window *window, Shape map, int64_t channels)
+{
+    return shape_of(4, map.dim[0], window_count(window, HEIGHT, map.dim[1]),
+                    window_count(window, WIDTH, map.dim[2]), channels);
+}
+
+bool window_fits(Build *b, const Window *window, const ArgValue *size)
+{
+    Shape map = b->g->values[b->operand[0]].shape;
+    if (window_count(window, HEIGHT, map.dim[1]) > 0 &&
+        window_count(window, WIDTH, map.dim[2]) > 0)
+        return true;
+    error(b->g->diag, size->pos,
+          "a window that spans %lldx%lld does not fit into a map of "
+          "%lldx%lld with its padding",
+          (long long)span(window, HEIGHT), (long long)span(window, WIDTH),
+          (long long)map.dim[1], (long long)map.dim[2]);
+    return false;
+}

@@ -1,0 +1,82 @@
+// Dependences, from the order that the graph has: a reader waits for the maker
+// of what it reads.  Where a value is updated in place, its updater waits for
+// all who have read it since the update before, and who reads it later waits
+// for the updater.  So an update of a weight waits for the data gradient, and
+// what draws random numbers keeps its place before the step counter advances.
+// Before share no two values lie in the same bytes; only views do.
+#include "depend.h"
+
+enum { MAX_SLOTS = 32 };
+
+// What has touched each class of values so far.
+typedef struct Touched {
+    NodeId  *updater;           // the last, or NONE
+    int32_t *readers;           // those since, a list in cells
+    Edge    *cells;
+    int32_t  count, capacity;
+} Touched;
+
+static void add_edge(Dependences *d, NodeId before, NodeId after)
+{
+    if (before == NONE || before == after) return;
+    d->edges = arena_grow(d->g->arena, d->edges, &d->capacity,
+                          (int64_t)d->count + 1, sizeof(Edge));
+    d->edges[d->count] = (Edge){after, d->first[before]};
+    d->first[before] = d->count++;
+    d->needed[after]++;
+}
+
+static void read_value(Dependences *d, Touched *touched, NodeId i, ValueId v,
+                       ValueId class)
+{
+    add_edge(d, d->g->values[v].def, i);
+    add_edge(d, touched->updater[class], i);
+    touched->cells = arena_grow(d->g->arena, touched->cells,
+                                &touched->capacity,
+                                (int64_t)touched->count + 1, sizeof(Edge));
+    touched->cells[touched->count] = (Edge){i, touched->readers[class]};
+    touched->readers[class] = touched->count++;
+}
+
+static void update_value(Dependences *d, Touched *touched, NodeId i,
+                         ValueId class)
+{
+    int32_t k = touched->readers[class];
+    for (; k != NONE; k = touched->cells[k].next)
+        add_edge(d, touched->cells[k].to, i);
+    touched->readers[class] = NONE;
+    touched->updater[class] = i;
+}
+
+static void visit(Dependences *d, Touched *touched, NodeId i,
+                  const ValueId *class_of)
+{
+    const Node *n = &d->g->nodes[i];
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        ValueId v = n->operands[k];
+        if (v != NONE) read_value(d, touched, i, v, class_of[v]);
+    }
+    for (int32_t k = 0; k < n->operand_count && k < count; k++)
+        if (n->operands[k] != NONE && slots[k].updated)
+            update_value(d, touched, i, class_of[n->operands[k]]);
+}
+
+static int32_t *new_lists(Arena *arena, int32_t count)
+{
+    int32_t *lists = NEW_ARRAY(arena, count, int32_t);
+    for (int32_t i = 0; i < count; i++) lists[i] = NONE;
+    return lists;
+}
+
+Dependences find_dependences(Graph *g, const ValueId *class_of)
+{
+    Dependences d = {.g = g, .first = new_lists(g->arena, g->node_count),
+                     .needed = NEW_ARRAY(g->arena, g->node_count, int32_t)};
+    Touched touched = {.updater = new_lists(g->arena, g->value_count),
+                       .readers = new_lists(g->arena, g->value_count)};
+    for (NodeId i = 0; i < g->node_count; i++)
+        visit(&d, &touched, i, class_of);
+    return d;
+}

@@ -1,0 +1,60 @@
+// fold: drops what changes nothing.
+//
+//   %2 = scale(%1) factor=2    %3 = scale(%2) factor=3    %4 = scale(%9) factor=1
+// becomes
+//   %3 = scale(%1) factor=6    (readers of %4 read %9)
+//
+// What an operator can become is its own affair (Op.fold); this pass offers
+// each forward node to its operator, then deletes the nodes whose results
+// nobody reads: from the outputs and from the nodes that update state, back
+// over operands.
+
+#include "pass.h"
+
+static bool has_effect(const Graph *g, const Node *n)
+{
+    Slot slots[8];
+    int count = part_slots(part_operands(n->op, n->part), slots, 8);
+    for (int k = 0; k < count; k++)
+        if (slots[k].updated) return true;
+    for (int k = 0; k < n->result_count; k++)
+        if (n->results[k] != NONE && g->values[n->results[k]].output)
+            return true;
+    return false;
+}
+
+static void drop_unread(Graph *g)
+{
+    bool *read = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        Node *n = &g->nodes[i];
+        if (!n->op) continue;
+        bool needed = has_effect(g, n);
+        for (int k = 0; k < n->result_count; k++)
+            needed |= n->results[k] != NONE && read[n->results[k]];
+        if (!needed) {
+            n->op = NULL;
+            continue;
+        }
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] != NONE) read[n->operands[k]] = true;
+    }
+}
+
+void pass_fold(Graph *g)
+{
+    // stands[v]: what readers of v may read instead, so that one walk renames.
+    ValueId *stands = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    for (ValueId v = 0; v < g->value_count; v++) stands[v] = v;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &g->nodes[i];
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] != NONE) n->operands[k] = stands[n->operands[k]];
+        if (!n->op->fold) continue;
+        ValueId instead = n->op->fold(g, i);
+        if (instead != NONE && !g->values[n->results[0]].output)
+            stands[n->results[0]] = instead;
+    }
+    drop_unread(g);
+    graph_compact(g);
+}

@@ -1,0 +1,60 @@
+// fuse_epilogue: a bias and an activation move into the launch before them.
+//
+//   %4 = conv(%0, %1)        %5 = bias(%4, %2)        %6 = relu(%5)
+// becomes
+//   %6 = conv(%0, %1, %2) act=relu
+//
+// An operator says by its flags what its store stage can do: ADDS_BIAS (it has
+// a last operand "bias?"), STORES_ACT.  The value in between must have no other
+// reader and be no output.  A dense layer's product is a library call that
+// stores what it computes, so there the bias node takes the activation, and
+// the product's result is biased in place.  Pools are not fused here.
+
+#include "pass.h"
+
+// The only reader of a value that may vanish; NONE if there is none such.
+static NodeId only_reader(const Graph *g, const Uses *uses, ValueId v)
+{
+    if (g->values[v].output) return NONE;
+    if (uses->start[v + 1] - uses->start[v] != 1) return NONE;
+    return uses->list[uses->start[v]];
+}
+
+// n takes over the result of reader, which is deleted.
+static void absorb(Graph *g, NodeId n, NodeId reader)
+{
+    ValueId result = g->nodes[reader].results[0];
+    g->nodes[n].results[0] = result;
+    g->values[result].def = n;
+    g->nodes[reader].op = NULL;
+}
+
+static bool absorb_next(Graph *g, const Uses *uses, NodeId id)
+{
+    Node *n = &g->nodes[id];
+    NodeId next = only_reader(g, uses, n->results[0]);
+    if (next == NONE || n->act || g->nodes[next].part != 0) return false;
+    const Node *m = &g->nodes[next];
+    ValueId *bias = &n->operands[n->operand_count - 1];
+    if (m->op == ops[OP_bias] && !m->act && (n->op->flags & ADDS_BIAS) &&
+        *bias == NONE)
+        *bias = m->operands[1];
+    else if ((m->op->flags & ACT) && (n->op->flags & STORES_ACT))
+        n->act = m->op;
+    else
+        return false;
+    absorb(g, id, next);
+    return true;
+}
+
+void pass_fuse_epilogue(Graph *g)
+{
+    Uses uses = graph_uses(g);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (!n->op || n->part != 0) continue;
+        if (!(n->op->flags & (ADDS_BIAS | STORES_ACT))) continue;
+        while (absorb_next(g, &uses, i)) continue;
+    }
+    graph_compact(g);
+}

@@ -1,0 +1,39 @@
+// Liveness: the first and the last node of each value's life.
+//
+//   0  conv1   = conv image conv1.weight      image 0..2  conv1 0..1
+//   1  relu1   = relu conv1                   relu1 1..2
+//   2  d.conv1.weight = conv.wgrad d.relu1 image
+//
+// A value lives from the node that makes it to the last that reads it; one that
+// nobody reads lives at its own node alone.  An input lives from the first node
+// on, since it is staged before any runs; what is persistent lives throughout;
+// an output lives to the end.  These are indices of nodes: the steps of a plan
+// leave out views, which are names and not launches.  What shares bytes is not
+// known here; share widens the lives of values that others lie in.
+#include "pass.h"
+
+void pass_liveness(Graph *g);
+
+static void begin_lives(Graph *g)
+{
+    int32_t end = g->node_count > 0 ? g->node_count - 1 : 0;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        Value *value = &g->values[v];
+        bool made = value->def != NONE && !value->persistent;
+        value->first = made ? value->def : 0;
+        value->last = value->persistent || value->output ? end : value->first;
+    }
+}
+
+void pass_liveness(Graph *g)
+{
+    begin_lives(g);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int32_t k = 0; k < n->operand_count; k++) {
+            if (n->operands[k] == NONE) continue;
+            Value *value = &g->values[n->operands[k]];
+            if (value->last < i) value->last = i;
+        }
+    }
+}

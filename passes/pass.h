@@ -1,0 +1,42 @@
+// The pipeline: passes.def as a table, and the runner that checks needs,
+// times, dumps and verifies.  Passes do none of that.
+#ifndef CNNC_PASS_H
+#define CNNC_PASS_H
+
+#include "../ir/op.h"
+#include "../ir/plan.h"
+
+enum PassId {
+#define PASS(name, needs, gives, breaks, optional, what) PASS_##name,
+#include "passes.def"
+#undef PASS
+    PASS_COUNT
+};
+
+typedef struct Pass {
+    const char *name;
+    uint32_t    needs, gives, breaks;   // facts
+    bool        optional;               // -fno-<name> may leave it out
+    const char *what;                   // one line, for --passes
+    void      (*run)(Graph *g);
+} Pass;
+extern const Pass passes[PASS_COUNT];
+const Pass *find_pass(const char *name, size_t length);  // hyphens or underscores
+
+typedef struct PassOptions {
+    bool        enabled[PASS_COUNT];
+    const char *dump;           // a pass's name, "all", or NULL
+    const char *dump_dir;       // files NN-<pass>.ir instead of standard error
+    const char *stop_after;     // a pass's name, or NULL
+    bool        time;           // print where the time went, to standard error
+} PassOptions;
+
+void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
+// -f<name>, -fno-<name>: false if there is no such optional pass.
+bool pass_options_set(PassOptions *o, const char *name, bool on);
+
+// Runs the enabled passes over a forward graph.  Returns false if stop_after
+// ended it early (the graph is then whole, but may be unplaced).
+bool run_passes(Graph *g, const PassOptions *o);
+
+#endif

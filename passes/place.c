@@ -1,0 +1,162 @@
+// Which methods a placement tries, in what order, and what it keeps.
+//
+// Training steps nest: what forward makes first, backward frees last.  The
+// skyline, longest lifetime first, is exact on lifetimes that nest, and the
+// sweep through time nearly so on chains with short-lived gradients between.
+// Both take O(n log n) and so come first.  Where neither reaches the bound, the
+// gaps between placed buffers are searched exactly, in several orders, and
+// last a local search moves what lies on top.  All stop as soon as the highest
+// end is the bound, below which nothing can be, or when the counted work is
+// spent; so the result is the same on every machine.
+#include "place.h"
+#include <assert.h>
+#include <stdlib.h>
+#include "../ir/plan.h"
+
+enum { WORK = 200 * 1000 * 1000 };
+
+int64_t padded(int64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static int32_t step_count(const Item *items, int32_t count)
+{
+    int32_t steps = 0;
+    for (int32_t i = 0; i < count; i++)
+        if (items[i].last >= steps) steps = items[i].last + 1;
+    return steps;
+}
+
+int64_t place_bound(Arena *arena, const Item *items, int32_t count)
+{
+    int32_t steps = step_count(items, count);
+    int64_t *change = NEW_ARRAY(arena, (size_t)steps + 1, int64_t);
+    for (int32_t i = 0; i < count; i++) {
+        assert(0 <= items[i].first && items[i].first <= items[i].last);
+        change[items[i].first] += items[i].size;
+        change[items[i].last + 1] -= items[i].size;
+    }
+    int64_t live = 0, bound = 0;
+    for (int32_t i = 0; i < steps; i++) {
+        live += change[i];
+        if (live > bound) bound = live;
+    }
+    return bound;
+}
+
+// ---- orders -----------------------------------------------------------------
+
+typedef struct Ranked {
+    double  key;                // ascending
+    int64_t size;               // descending among equal keys
+    int32_t item;
+} Ranked;
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    return a->item < b->item ? -1 : a->item > b->item;
+}
+
+static double key_of(const Item *item, OrderBy by)
+{
+    double lifetime = (double)item->last - item->first + 1;
+    switch (by) {
+    case BY_LIFETIME: return -lifetime;
+    case BY_SIZE:     return -(double)item->size;
+    case BY_AREA:     return -(double)item->size * lifetime;
+    case BY_FIRST:    return item->first;
+    case BY_LAST:     return -(double)item->last;
+    default:          return (double)item->offset;
+    }
+}
+
+void place_order(Placing *p, OrderBy by)
+{
+    Ranked *ranked = NEW_ARRAY(p->arena, p->count, Ranked);
+    for (int32_t i = 0; i < p->count; i++) {
+        const Item *item = &p->items[i];
+        ranked[i] = (Ranked){key_of(item, by), item->size, i};
+    }
+    qsort(ranked, (size_t)p->count, sizeof(Ranked), compare_ranked);
+    for (int32_t i = 0; i < p->count; i++) p->order[i] = ranked[i].item;
+}
+
+// ---- the search -------------------------------------------------------------
+
+bool place_keep(Placing *p, int64_t top)
+{
+    assert(top >= p->bound);
+    if (top < p->best_top) {
+        p->best_top = top;
+        for (int32_t i = 0; i < p->count; i++)
+            p->best[i] = p->items[i].offset;
+    }
+    return p->best_top == p->bound;
+}
+
+static void recall_best(Placing *p)
+{
+    for (int32_t i = 0; i < p->count; i++) p->items[i].offset = p->best[i];
+}
+
+// Lets every buffer of the best placement fall as far as it can, until nothing
+// is gained: a skyline in the order of offsets never rises.
+static bool settle(Placing *p)
+{
+    int64_t before;
+    do {
+        before = p->best_top;
+        recall_best(p);
+        place_order(p, BY_OFFSET);
+        if (place_keep(p, place_skyline(p))) return true;
+    } while (p->best_top < before);
+    return false;
+}
+
+static bool place_quickly(Placing *p)
+{
+    for (OrderBy by = 0; by < BY_OFFSET; by++) {
+        place_order(p, by);
+        if (place_keep(p, place_skyline(p))) return true;
+    }
+    for (int i = 0; i < 4; i++)
+        if (place_keep(p, place_sweep(p, i & 1, i & 2))) return true;
+    return settle(p);
+}
+
+// Work that one order costs place_gaps, at most.
+static int64_t gap_work(const Placing *p)
+{
+    return (int64_t)p->count * p->count / 2;
+}
+
+static bool place_exactly(Placing *p)
+{
+    for (OrderBy by = 0; by < ORDER_COUNT; by++) {
+        for (int best_fit = 0; best_fit < 2; best_fit++) {
+            if (gap_work(p) > p->work) return false;
+            recall_best(p);
+            place_order(p, by);
+            if (place_keep(p, place_gaps(p, best_fit))) return true;
+        }
+    }
+    return false;
+}
+
+int64_t place(Arena *arena, Item *items, int32_t count)
+{
+    if (count == 0) return 0;
+    Placing p = {.arena = arena, .items = items, .count = count,
+                 .steps = step_count(items, count), .work = WORK,
+                 .bound = place_bound(arena, items, count),
+                 .order = NEW_ARRAY(arena, count, int32_t),
+                 .best = NEW_ARRAY(arena, count, int64_t),
+                 .best_top = INT64_MAX};
+    if (!place_quickly(&p) && !place_exactly(&p)) place_improve(&p);
+    recall_best(&p);
+    return p.best_top;
+}

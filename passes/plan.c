@@ -1,0 +1,128 @@
+// Plan: an offset for every value, and so the arena's exact size.
+//
+//   0           header             the state: one contiguous prefix, the same
+//   256         conv1.weight       whatever the passes, so that it can be saved
+//   ...         conv1.momentum     and loaded in one copy
+//   state_bytes everything else, by lifetime
+//
+// Values that lie in others (alias_of) take their offset from the end of the
+// chain.  The rest is placed so that no two that live at one node overlap:
+// place.h has the search.  Left out, every value has an address of its own,
+// which is what the other passes are compared with.
+#include "pass.h"
+#include "place.h"
+
+void pass_plan(Graph *g);
+void plan_disjoint(Graph *g);
+
+// The end of each value's chain of aliases.  Each chain is followed once: a
+// second walk leaves the answer at all that the first one passed.
+static ValueId *find_roots(const Graph *g)
+{
+    ValueId *root = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    for (ValueId v = 0; v < g->value_count; v++) root[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        ValueId end = v;
+        while (root[end] == NONE && g->values[end].alias_of != NONE)
+            end = g->values[end].alias_of;
+        if (root[end] != NONE) end = root[end];
+        for (ValueId i = v; i != NONE && root[i] == NONE;
+             i = g->values[i].alias_of)
+            root[i] = end;
+    }
+    return root;
+}
+
+static int64_t padded_bytes(const Graph *g, ValueId v)
+{
+    return padded(value_bytes(&g->values[v]));
+}
+
+static void append(Graph *g, ValueId v, int64_t *top)
+{
+    g->values[v].offset = *top;
+    *top += padded_bytes(g, v);
+}
+
+// The header, the parameters, the rest of the state, each in its own order.
+static int64_t place_state(Graph *g)
+{
+    int64_t top = 0;
+    if (g->header != NONE) append(g, g->header, &top);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].persistent && g->values[v].kind == PARAM)
+            append(g, v, &top);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].persistent && g->values[v].kind != PARAM &&
+            v != g->header)
+            append(g, v, &top);
+    return top;
+}
+
+static bool is_placed_alone(const Graph *g, ValueId v)
+{
+    return g->values[v].alias_of == NONE && !g->values[v].persistent &&
+           v != g->header;
+}
+
+// An item for each value that has bytes of its own outside the state, living
+// as long as any that lies in it; its number for every value.
+static Item *collect_items(Graph *g, const ValueId *root, int32_t *number,
+                           int32_t *count)
+{
+    Item *items = NEW_ARRAY(g->arena, g->value_count, Item);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        number[v] = NONE;
+        if (!is_placed_alone(g, v)) continue;
+        const Value *value = &g->values[v];
+        items[*count] = (Item){.first = value->first, .last = value->last,
+                               .size = padded_bytes(g, v)};
+        number[v] = (*count)++;
+    }
+    for (ValueId v = 0; v < g->value_count; v++) {
+        number[v] = number[root[v]];
+        if (number[v] == NONE) continue;
+        Item *item = &items[number[v]];
+        if (g->values[v].first < item->first) item->first = g->values[v].first;
+        if (g->values[v].last > item->last) item->last = g->values[v].last;
+    }
+    return items;
+}
+
+// One after the other, in order.
+static int64_t place_apart(Item *items, int32_t count)
+{
+    int64_t top = 0;
+    for (int32_t i = 0; i < count; i++) {
+        items[i].offset = top;
+        top += items[i].size;
+    }
+    return top;
+}
+
+static void give_offsets(Graph *g, bool shared)
+{
+    ValueId *root = find_roots(g);
+    int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    int32_t count = 0;
+    Item *items = collect_items(g, root, number, &count);
+    g->state_bytes = place_state(g);
+    g->max_live_bytes = g->state_bytes + place_bound(g->arena, items, count);
+    int64_t top = shared ? place(g->arena, items, count)
+                         : place_apart(items, count);
+    g->arena_bytes = g->state_bytes + top;
+    for (ValueId v = 0; v < g->value_count; v++)
+        g->values[v].offset = number[v] == NONE
+                                  ? g->values[root[v]].offset
+                                  : g->state_bytes + items[number[v]].offset;
+}
+
+void pass_plan(Graph *g)
+{
+    give_offsets(g, true);
+}
+
+void plan_disjoint(Graph *g)
+{
+    give_offsets(g, false);
+}

@@ -1,0 +1,133 @@
+// The runner: takes a graph through the table of passes.  It alone checks that
+// what a pass needs holds, times it, verifies the graph after it and dumps it;
+// passes do none of that, and none can be run without it.
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <string.h>
+#include <time.h>
+
+#include "pass.h"
+
+#define PASS(name, needs, gives, breaks, optional, what) \
+    void pass_##name(Graph *g);
+#include "passes.def"
+#undef PASS
+
+// What stands in for a pass that is left out, where something must.
+void share_views(Graph *g);     // share.c
+void plan_disjoint(Graph *g);   // plan.c
+
+const Pass passes[PASS_COUNT] = {
+#define PASS(name, needs, gives, breaks, optional, what) \
+    {#name, needs, gives, breaks, optional, what, pass_##name},
+#include "passes.def"
+#undef PASS
+};
+
+static void (*instead_of(const Pass *pass))(Graph *)
+{
+    if (pass == &passes[PASS_share]) return share_views;
+    if (pass == &passes[PASS_plan]) return plan_disjoint;
+    return NULL;
+}
+
+// Names may be written with hyphens.
+static bool same_name(const char *name, const char *word, size_t length)
+{
+    if (strlen(name) != length) return false;
+    for (size_t i = 0; i < length; i++)
+        if (name[i] != (word[i] == '-' ? '_' : word[i])) return false;
+    return true;
+}
+
+const Pass *find_pass(const char *name, size_t length)
+{
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (same_name(passes[i].name, name, length)) return &passes[i];
+    return NULL;
+}
+
+// -O0 shares nothing and fuses nothing; -O1 does what costs no arithmetic;
+// -O2, the default, everything.
+void pass_options_default(PassOptions *o, int level)
+{
+    memset(o, 0, sizeof *o);
+    for (int i = 0; i < PASS_COUNT; i++)
+        o->enabled[i] = !passes[i].optional || level >= 1;
+}
+
+bool pass_options_set(PassOptions *o, const char *name, bool on)
+{
+    const Pass *pass = find_pass(name, strlen(name));
+    if (!pass || !pass->optional) return false;
+    o->enabled[pass - passes] = on;
+    return true;
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void dump(const Graph *g, const PassOptions *o, int number)
+{
+    const char *name = passes[number].name;
+    if (!o->dump) return;
+    if (strcmp(o->dump, "all") && !same_name(name, o->dump, strlen(o->dump)))
+        return;
+    if (!o->dump_dir) {
+        fprintf(stderr, "# %s: after %s\n", mode_names[g->mode], name);
+        graph_print(g, stderr);
+        return;
+    }
+    const char *path =
+        arena_print(g->arena, "%s/%02d-%s%s%s.ir", o->dump_dir, number + 1,
+                    name, g->mode == TRAIN ? "" : ".",
+                    g->mode == TRAIN ? "" : mode_names[g->mode]);
+    FILE *file = fopen(path, "w");
+    if (file) graph_print(g, file);
+    if (!file || fclose(file))
+        error(g->diag, (Pos){0}, "%s: can't write this dump", path);
+}
+
+// Runs a pass, or its stand-in; what it breaks ceases to hold, what it gives
+// begins to.
+static void run_pass(Graph *g, const Pass *pass, bool enabled)
+{
+    if ((g->facts & pass->needs) != pass->needs)
+        bug("pass %s needs facts %x, the graph has %x", pass->name,
+            pass->needs, g->facts);
+    void (*run)(Graph *) = enabled ? pass->run : instead_of(pass);
+    if (run) run(g);
+    g->facts = (g->facts & ~pass->breaks) | pass->gives;
+}
+
+bool run_passes(Graph *g, const PassOptions *o)
+{
+    verify(g, "the front end");
+    double total = 0;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        const Pass *pass = &passes[i];
+        // A graph that was read from text may be past this pass already.
+        if (pass->gives && (g->facts & pass->gives) == pass->gives) continue;
+        double start = seconds();
+        run_pass(g, pass, o->enabled[i]);
+        double middle = seconds();
+        verify(g, pass->name);
+        double end = seconds();
+        total += end - start;
+        if (o->time)
+            fprintf(stderr, "%-14s %8.3f ms, verify %8.3f ms, %d nodes\n",
+                    pass->name, 1e3 * (middle - start), 1e3 * (end - middle),
+                    g->node_count);
+        dump(g, o, i);
+        if (o->stop_after && same_name(pass->name, o->stop_after,
+                                       strlen(o->stop_after)))
+            return false;
+    }
+    if (o->time) fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
+    return true;
+}

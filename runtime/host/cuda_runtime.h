@@ -1,0 +1,12 @@
+// Stands in for CUDA's cuda_runtime.h, so that a C++ compiler builds an
+// emitted file as it is.  C sees the runtime's calls alone.
+#ifndef CNNC_HOST_CUDA_RUNTIME_H
+#define CNNC_HOST_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#ifdef __cplusplus
+#include "device_language.h"
+#include "launch.h"
+#endif
+
+#endif

@@ -1,0 +1,211 @@
+// Stands in for CUDA's cuda_runtime_api.h: the calls of the runtime library
+// that emitted programs, their trainers and their tests make, with CUDA's own
+// names, numbers and results.  C and C++ may include it.
+//
+// There is one device, the CPU.  A stream runs everything at once, so every
+// call has finished when it returns; the asynchronous ones too.  Memory of the
+// device is host memory that the runtime knows: a copy or a launch that takes
+// any other address for it fails, as it would on a GPU.
+#ifndef CNNC_HOST_CUDA_RUNTIME_API_H
+#define CNNC_HOST_CUDA_RUNTIME_API_H
+
+#include <stddef.h>
+#include "vector_types.h"
+
+// Tells this runtime from CUDA's own, for tests that look inside.
+#define CUDA_ON_HOST 1
+#define CUDART_VERSION 12000
+#define CUDART_CB
+
+#ifdef __cplusplus
+#define HOST_DEFAULT(value) = value
+extern "C" {
+#else
+#define HOST_DEFAULT(value)
+#endif
+
+// The errors this runtime can give.  One row each: name, number, text.
+#define CUDA_HOST_ERRORS(X)                                                    \
+    X(cudaSuccess, 0, "no error")                                              \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                            \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                           \
+    X(cudaErrorInitializationError, 3, "initialization error")                 \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")      \
+    X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")             \
+    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")\
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")           \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")            \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                   \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")          \
+    X(cudaErrorNotReady, 600, "device not ready")                              \
+    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")\
+    X(cudaErrorLaunchOutOfResources, 701,                                      \
+      "too many resources requested for launch")                               \
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")               \
+    X(cudaErrorNotSupported, 801, "operation not supported")                   \
+    X(cudaErrorUnknown, 999, "unknown error")
+
+typedef enum cudaError {
+#define HOST_ENUM(name, number, text) name = number,
+    CUDA_HOST_ERRORS(HOST_ENUM)
+#undef HOST_ENUM
+} cudaError_t;
+
+typedef enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+} cudaMemcpyKind;
+
+typedef enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged
+} cudaMemoryType;
+
+typedef enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone,
+    cudaStreamCaptureStatusActive,
+    cudaStreamCaptureStatusInvalidated
+} cudaStreamCaptureStatus;
+
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum {
+    cudaEventDefault = 0,
+    cudaEventBlockingSync = 1,
+    cudaEventDisableTiming = 2
+};
+enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1 };
+
+struct CUstream_st;
+typedef struct CUstream_st *cudaStream_t;
+struct CUevent_st;
+typedef struct CUevent_st *cudaEvent_t;
+
+typedef struct cudaDeviceProp {
+    char   name[256];
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerMultiprocessor;
+    int    regsPerBlock, warpSize, maxThreadsPerBlock;
+    int    maxThreadsDim[3], maxGridSize[3];
+    int    major, minor, multiProcessorCount, l2CacheSize;
+    int    maxThreadsPerMultiProcessor, integrated;
+} cudaDeviceProp;
+
+typedef struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int    maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
+} cudaFuncAttributes;
+
+typedef struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int            device;
+    void          *devicePointer, *hostPointer;
+} cudaPointerAttributes;
+
+// errors.cpp.  A failed call is remembered until cudaGetLastError; a failed
+// launch fails every later call too, until cudaDeviceReset.
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+
+// What the runtime last had to say about a failure, "" if nothing; it has gone
+// to standard error as well.  Not CUDA's: for tests.
+const char *cuda_host_report(void);
+
+// device.cpp.  cudaDeviceReset frees all device memory.
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDriverGetVersion(int *version);
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned flags HOST_DEFAULT(0));
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+                                  cudaStreamCaptureStatus *status);
+
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event,
+                            cudaStream_t stream HOST_DEFAULT(0));
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start,
+                                 cudaEvent_t end);
+
+// memory.cpp.  Fresh memory holds bytes 0xff: NaN, whatever the precision.
+cudaError_t cudaMalloc(void **pointer, size_t bytes);
+cudaError_t cudaFree(void *pointer);
+cudaError_t cudaMallocHost(void **pointer, size_t bytes);
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
+                       cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            cudaMemcpyKind kind,
+                            cudaStream_t stream HOST_DEFAULT(0));
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes,
+                            cudaStream_t stream HOST_DEFAULT(0));
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
+                                     const void *pointer);
+
+// The address of a __device__ variable; from then on its bytes are device
+// memory.  C++ has a form that takes the variable itself.
+cudaError_t cuda_host_symbol(void **pointer, const void *symbol, size_t bytes);
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
+                                  const void *kernel);
+
+#ifdef __cplusplus
+}
+
+// cudaMalloc and its like take the address of any pointer, as CUDA's do.
+template <class T>
+static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
+{
+    return cudaMalloc((void **)(void *)pointer, bytes);
+}
+
+template <class T>
+static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes)
+{
+    return cudaMallocHost((void **)(void *)pointer, bytes);
+}
+
+template <class T>
+static inline cudaError_t cudaHostAlloc(T **pointer, size_t bytes,
+                                        unsigned flags)
+{
+    return cudaHostAlloc((void **)(void *)pointer, bytes, flags);
+}
+
+template <class T>
+static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
+                                                T *kernel)
+{
+    return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+
+template <class T>
+static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol)
+{
+    return cuda_host_symbol(pointer, &symbol, sizeof symbol);
+}
+#endif
+
+#endif

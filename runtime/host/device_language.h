@@ -1,0 +1,176 @@
+// What a kernel may say: the qualifiers, the built-in variables, barriers,
+// shuffles and the few intrinsics beyond C++'s own mathematics.
+//
+// The threads of a block are fibers of one OS thread (see block.cpp), so the
+// built-in variables are thread-local there, and so is shared memory: a block
+// never leaves its OS thread, and the next block finds what the last one left,
+// as on a GPU.  Only static shared memory exists.  Whatever is missing here
+// (atomics, partial masks, dynamic shared memory) is missing on purpose: the
+// kernels of emitted files may not use it.
+#ifndef CNNC_HOST_DEVICE_LANGUAGE_H
+#define CNNC_HOST_DEVICE_LANGUAGE_H
+
+#include <cmath>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include "vector_types.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __shared__ static thread_local
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+// Of the thread that runs now.  __thread, unlike thread_local, is read without
+// a call that would first ask whether the variable has been constructed.
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
+static constexpr int warpSize = 32;
+
+// All threads of the block, or of the warp, wait for one another.
+void __syncthreads();
+void __syncwarp(unsigned mask = 0xffffffffu);
+
+// Offers the `bytes` at value to the warp, waits until all its lanes did, and
+// returns what they offered, eight bytes a lane; *lane is the caller's own.
+const unsigned char *host_exchange(const void *value, size_t bytes,
+                                   unsigned mask, int *lane, int *lanes);
+
+// What lane `source` of the caller's segment of `width` lanes holds, where
+// source is at(lane in segment); the caller's own value if that is no lane.
+template <class T, class Source>
+static inline T host_shuffle(unsigned mask, T value, int width, Source at)
+{
+    static_assert(sizeof(T) <= 8, "a shuffle moves at most eight bytes");
+    int lane, lanes;
+    const unsigned char *offers =
+        host_exchange(&value, sizeof value, mask, &lane, &lanes);
+    int first = lane & ~(width - 1), source = at(lane - first);
+    if (source < 0 || source >= width || first + source >= lanes) return value;
+    memcpy(&value, offers + 8 * (first + source), sizeof value);
+    return value;
+}
+
+template <class T>
+static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32)
+{
+    return host_shuffle(mask, value, width,
+                        [=](int) { return source & (width - 1); });
+}
+
+template <class T>
+static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta,
+                               int width = 32)
+{
+    return host_shuffle(mask, value, width,
+                        [=](int lane) { return lane - (int)delta; });
+}
+
+template <class T>
+static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta,
+                                 int width = 32)
+{
+    return host_shuffle(mask, value, width,
+                        [=](int lane) { return lane + (int)delta; });
+}
+
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T value, int flip,
+                                int width = 32)
+{
+    return host_shuffle(mask, value, width,
+                        [=](int lane) { return lane ^ flip; });
+}
+
+// Bit l of the result: whether lane l's predicate is not zero.
+static inline unsigned __ballot_sync(unsigned mask, int predicate)
+{
+    int lane, lanes;
+    unsigned char mine = predicate != 0;
+    const unsigned char *offers = host_exchange(&mine, 1, mask, &lane, &lanes);
+    unsigned votes = 0;
+    for (int l = 0; l < lanes; l++) votes |= (unsigned)offers[8 * l] << l;
+    return votes;
+}
+
+static inline int __any_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, predicate) != 0;
+}
+
+static inline int __all_sync(unsigned mask, int predicate)
+{
+    return __ballot_sync(mask, !predicate) == 0;
+}
+
+template <class T>
+static inline T __ldg(const T *pointer)
+{
+    return *pointer;
+}
+
+// min and max of equal types, and of the mixtures that CUDA has.
+#define HOST_MIN_MAX(A, B, R)                                                  \
+    static inline constexpr R min(A a, B b)                                    \
+    {                                                                          \
+        return (R)b < (R)a ? (R)b : (R)a;                                      \
+    }                                                                          \
+    static inline constexpr R max(A a, B b)                                    \
+    {                                                                          \
+        return (R)a < (R)b ? (R)b : (R)a;                                      \
+    }
+HOST_MIN_MAX(int, int, int)
+HOST_MIN_MAX(unsigned, unsigned, unsigned)
+HOST_MIN_MAX(int, unsigned, unsigned)
+HOST_MIN_MAX(unsigned, int, unsigned)
+HOST_MIN_MAX(long, long, long)
+HOST_MIN_MAX(unsigned long, unsigned long, unsigned long)
+HOST_MIN_MAX(long long, long long, long long)
+HOST_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+#undef HOST_MIN_MAX
+
+// Those of floating point ignore a NaN beside a number, as fmin and fmax do.
+#define HOST_FMIN_FMAX(A, B, R)                                                \
+    static inline R min(A a, B b) { return std::fmin((R)a, (R)b); }            \
+    static inline R max(A a, B b) { return std::fmax((R)a, (R)b); }
+HOST_FMIN_FMAX(float, float, float)
+HOST_FMIN_FMAX(double, double, double)
+HOST_FMIN_FMAX(float, double, double)
+HOST_FMIN_FMAX(double, float, double)
+#undef HOST_FMIN_FMAX
+
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline float rsqrt(float x) { return 1.0f / sqrtf(x); }
+static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+
+static inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)((uint64_t)a * b >> 32);
+}
+
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+
+template <class To, class From>
+static inline To host_bits(From value)
+{
+    static_assert(sizeof(To) == sizeof(From), "bits keep their number");
+    To bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline int __float_as_int(float x) { return host_bits<int>(x); }
+static inline float __int_as_float(int x) { return host_bits<float>(x); }
+static inline unsigned __float_as_uint(float x)
+{
+    return host_bits<unsigned>(x);
+}
+static inline float __uint_as_float(unsigned x) { return host_bits<float>(x); }
+
+#endif

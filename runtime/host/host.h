@@ -1,0 +1,68 @@
+// What the files of this runtime say to one another.  Nobody else includes it.
+#ifndef CNNC_HOST_HOST_H
+#define CNNC_HOST_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "cuda_runtime.h"
+
+enum { MAX_THREADS = 1024, WARP = 32, FILL = 0xff };
+
+// errors.cpp.  fail() remembers an error for cudaGetLastError and returns it;
+// a sticky one fails every later call.  finish() is what each call ends with:
+// it lets the sticky error, if there is one, win.
+cudaError_t fail(cudaError_t error);
+cudaError_t finish(cudaError_t error);
+bool is_sticky(cudaError_t error);
+void forget_errors();
+
+// Says on standard error what went wrong, and keeps it for cuda_host_report.
+__attribute__((format(printf, 1, 2))) void report(const char *format, ...);
+
+// Whether a kernel of that name has not been mentioned to this function yet.
+bool is_first_mention(const char *kernel);
+
+// memory.cpp.  Whether all the bytes lie in device memory (pinned host memory
+// counts where `pinned` is true), and whether any of them does.
+bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned);
+bool touches_device_memory(const void *pointer, size_t bytes);
+void add_device_memory(const void *pointer, size_t bytes);
+
+// device.cpp
+bool is_stream(cudaStream_t stream);
+
+// pool.cpp.  Calls task(context, begin, end) over all of 0..count in pieces,
+// on the caller's thread and the pool's, and returns when all are done.
+typedef void PoolTask(const void *context, int64_t begin, int64_t end);
+void pool_run(int64_t count, PoolTask *task, const void *context);
+
+// block.cpp.  Runs blocks begin..end of the launch on the caller's OS thread;
+// false if a thread waited where others had ended, which has been reported.
+bool run_blocks(const HostLaunch &launch, int64_t begin, int64_t end);
+
+// plan.cpp.  What a step does to the arena that one of the pointers lies in.
+// step_begins() is false, with a report, if the plans have no such step.
+bool step_begins(int step, const volatile void *const *pointers, int count);
+void step_ends(int step, const volatile void *const *pointers, int count);
+void forget_arenas(const void *pointer, size_t bytes);
+int  take_library_step();
+bool has_plan();
+
+// gemm.cpp: C = alpha op(A) op(B) + beta C for arguments that are sound.
+template <class T>
+struct Product {
+    bool     transpose_a, transpose_b;
+    int64_t  m, n, k;
+    T        alpha;
+    const T *a;
+    int64_t  lda;
+    const T *b;
+    int64_t  ldb;
+    T        beta;
+    T       *c;
+    int64_t  ldc;
+};
+void gemm(const Product<float> &product);
+void gemm(const Product<double> &product);
+
+#endif

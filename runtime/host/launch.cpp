@@ -1,0 +1,127 @@
+// A launch, from its checks to its error.  It fails as on a GPU where CUDA says
+// how: limits of grid and block, addresses that are not the device's, threads
+// that diverge.  Everything has run when host_launch returns.
+#include <algorithm>
+#include <atomic>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "host.h"
+
+namespace {
+
+// The part of a launch that the pool runs: its blocks from `first` on.
+struct Run {
+    const HostLaunch  *launch;
+    int64_t            first;
+    std::atomic<bool> *failed;
+};
+
+// The kernel's name as a reader would write it: without the parentheses that
+// the macro needs around commas.
+struct PlainName {
+    char text[256];
+    explicit PlainName(const char *kernel)
+    {
+        size_t length = strlen(kernel);
+        bool wrapped = length > 1 && kernel[0] == '(';
+        snprintf(text, sizeof text, "%.*s", (int)(length - 2 * wrapped),
+                 kernel + wrapped);
+    }
+};
+
+bool is_within(const HostExtent &extent, long long x, long long y, long long z)
+{
+    return extent.x >= 1 && extent.x <= x && extent.y >= 1 && extent.y <= y &&
+           extent.z >= 1 && extent.z <= z;
+}
+
+cudaError_t check_extents(const HostLaunch &launch)
+{
+    const HostExtent &grid = launch.grid, &block = launch.block;
+    if (!is_within(grid, 0x7fffffff, 65535, 65535) ||
+        !is_within(block, MAX_THREADS, MAX_THREADS, 64) ||
+        block.x * block.y * block.z > MAX_THREADS) {
+        report("kernel %s, step %d: a grid of (%lld, %lld, %lld) blocks of "
+               "(%lld, %lld, %lld) threads is beyond the limits",
+               launch.kernel, launch.step, grid.x, grid.y, grid.z, block.x,
+               block.y, block.z);
+        return cudaErrorInvalidConfiguration;
+    }
+    long long threads = block.x * block.y * block.z;
+    if (threads % WARP && is_first_mention(launch.kernel))
+        report("note: kernel %s, step %d: blocks of %lld threads, no multiple "
+               "of %d", launch.kernel, launch.step, threads, WARP);
+    return cudaSuccess;
+}
+
+cudaError_t check_pointers(const HostLaunch &launch)
+{
+    for (int i = 0; i < launch.pointer_count; i++)
+        if (launch.pointers[i] &&
+            !is_device_memory(launch.pointers[i], 1, true)) {
+            report("kernel %s, step %d: its pointer argument %d is %p, which "
+                   "is not in device memory", launch.kernel, launch.step, i,
+                   (const void *)launch.pointers[i]);
+            return cudaErrorIllegalAddress;
+        }
+    return cudaSuccess;
+}
+
+void run_piece(const void *context, int64_t begin, int64_t end)
+{
+    const Run &run = *static_cast<const Run *>(context);
+    if (*run.failed) return;
+    if (!run_blocks(*run.launch, run.first + begin, run.first + end))
+        *run.failed = true;
+}
+
+double seconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// The first blocks run here, 1, 1, 2, 4, ... of them; the pool is woken as soon
+// as the rest looks longer than waking it.
+cudaError_t run(const HostLaunch &launch)
+{
+    const double worth_waking = 40e-6;
+    const HostExtent &grid = launch.grid;
+    int64_t blocks = grid.x * grid.y * grid.z, done = 0;
+    std::atomic<bool> failed(false);
+    double start = seconds();
+    while (done < blocks && !failed) {
+        int64_t left = blocks - done, piece = done ? std::min(done, left) : 1;
+        Run rest = {&launch, done, &failed};
+        double each = done ? (seconds() - start) / (double)done : 0;
+        if (each * (double)left > worth_waking) {
+            pool_run(left, run_piece, &rest);
+            break;
+        }
+        run_piece(&rest, 0, piece);
+        done += piece;
+    }
+    return failed ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+}
+
+void host_launch(const HostLaunch &asked)
+{
+    if (finish(cudaSuccess)) return;
+    PlainName name(asked.kernel);
+    HostLaunch launch = asked;
+    launch.kernel = name.text;
+    cudaError_t error = check_extents(launch);
+    if (!error && !is_stream(launch.stream))
+        error = cudaErrorInvalidResourceHandle;
+    if (!error) error = check_pointers(launch);
+    if (!error && !step_begins(launch.step, launch.pointers,
+                               launch.pointer_count))
+        error = cudaErrorLaunchFailure;
+    if (!error) error = run(launch);
+    if (error) fail(error);
+    else step_ends(launch.step, launch.pointers, launch.pointer_count);
+}

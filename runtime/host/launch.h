@@ -1,0 +1,105 @@
+// LAUNCH and the other hooks of emitted files, as this runtime defines them.
+//
+//     LAUNCH(4, (conv_forward<conv1_shape, relu>), 392, 256, y, x, weight);
+//
+// runs the kernel at once, on `stream`, which must be in scope.  The number is
+// the step's in the plan; -1 is a launch outside it.  The arguments are
+// evaluated once and converted to the kernel's parameters, as in a call.
+#ifndef CNNC_HOST_LAUNCH_H
+#define CNNC_HOST_LAUNCH_H
+
+#include <tuple>
+#include <type_traits>
+#include "cuda_runtime_api.h"
+#include "device_language.h"
+
+// An extent as the caller wrote it: a number that does not fit dim3 must be
+// seen, not cut off.
+struct HostExtent {
+    long long x, y, z;
+    HostExtent(dim3 extent) : x(extent.x), y(extent.y), z(extent.z) {}
+    template <class T, std::enable_if_t<std::is_integral_v<T> ||
+                                        std::is_enum_v<T>, int> = 0>
+    HostExtent(T extent) : x((long long)extent), y(1), z(1)
+    {
+    }
+};
+
+struct HostLaunch {
+    int          step;
+    const char  *kernel;                // as written, parentheses included
+    HostExtent   grid, block;
+    cudaStream_t stream;
+    void       (*threads)(const void *); // runs threads until none is left
+    const void  *arguments;
+    const volatile void *const *pointers; // those among the arguments
+    int          pointer_count;
+};
+
+// launch.cpp: checks a launch, runs it, and leaves an error for
+// cudaGetLastError if it failed.
+void host_launch(const HostLaunch &launch);
+
+// Whether the block is one-dimensional and no thread of it has waited yet; as
+// long as that holds the block is a plain loop.
+extern __thread bool host_plain;
+
+// block.cpp: the running thread has ended; whether another begins in its place.
+bool host_thread_ended();
+
+static inline bool host_next_thread()
+{
+    if (__builtin_expect(host_plain, 1) && ++threadIdx.x < blockDim.x)
+        return true;
+    return host_thread_ended();
+}
+
+template <auto Kernel>
+struct HostKernel;
+
+template <class... P, void (*Kernel)(P...)>
+struct HostKernel<Kernel> {
+    // The body of a block: one thread after the other.  The kernel is known
+    // here, so the compiler can put it into the loop.
+    static void threads(const void *arguments)
+    {
+        const auto &all = *static_cast<const std::tuple<P...> *>(arguments);
+        do
+            std::apply(Kernel, all);
+        while (host_next_thread());
+    }
+
+    static void launch(int step, const char *name, HostExtent grid,
+                       HostExtent block, cudaStream_t stream, P... argument)
+    {
+        const volatile void *pointers[sizeof...(P) + 1];
+        int count = 0;
+        (keep(pointers, &count, argument), ...);
+        std::tuple<P...> all(argument...);
+        host_launch({step, name, grid, block, stream, threads, &all, pointers,
+                     count});
+    }
+
+    template <class T>
+    static void keep(const volatile void **pointers, int *count, T argument)
+    {
+        if constexpr (std::is_pointer_v<T>) pointers[(*count)++] = argument;
+        else (void)pointers, (void)count, (void)argument;
+    }
+};
+
+#define LAUNCH(step, kernel, grid, block, ...)                                 \
+    HostKernel<(kernel)>::launch(step, #kernel, grid, block, stream,           \
+                                 __VA_ARGS__)
+
+// plan.cpp.  An arena of the emitted program lies here: launches that are
+// given a pointer into it follow the plan in it.
+void host_arena_at(const void *pointer, size_t bytes);
+
+// The next library call of this OS thread is that step.
+void host_library_step(int step);
+
+#define ARENA_AT(pointer, bytes) host_arena_at(pointer, bytes)
+#define LIBRARY_STEP(step) host_library_step(step)
+
+#endif

@@ -1,0 +1,133 @@
+// The OS threads that blocks run on: CNNC_HOST_THREADS of them, the caller
+// included, or as many as there are cores.  They start with the first launch
+// that is worth it and end with the program.
+//
+// One job at a time has the pool.  Whoever finds it taken does the work alone,
+// so several host threads may launch at once.  A thread of the pool may come
+// too late for a job: it joins under the lock, and only while the job is open.
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <pthread.h>
+#include <stdlib.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+#include "host.h"
+
+namespace {
+
+// Each stack of a fiber costs two mappings, of which Linux grants 65530.
+constexpr int MAX_POOL = 24;
+
+struct Job {
+    PoolTask            *task;
+    const void          *context;
+    int64_t              count, piece;
+    std::atomic<int64_t> next;
+};
+
+struct Pool {
+    std::mutex              taken, lock;
+    std::condition_variable opened, left;
+    std::vector<pthread_t>  threads;
+    Job                     job;
+    uint64_t                number = 0; // of the job, counting from 1
+    bool                    open = false, quit = false;
+    int                     inside = 0;
+    ~Pool();
+};
+
+Pool pool;
+
+int thread_count()
+{
+    const char *asked = getenv("CNNC_HOST_THREADS");
+    int count = asked ? atoi(asked) : (int)std::thread::hardware_concurrency();
+    return std::min(std::max(count, 1), MAX_POOL);
+}
+
+void work(Job &job)
+{
+    for (;;) {
+        int64_t begin = job.next.fetch_add(job.piece);
+        if (begin >= job.count) return;
+        job.task(job.context, begin, std::min(begin + job.piece, job.count));
+    }
+}
+
+void *serve(void *)
+{
+    uint64_t seen = 0;
+    std::unique_lock<std::mutex> hold(pool.lock);
+    for (;;) {
+        pool.opened.wait(hold, [&] {
+            return pool.quit || (pool.open && pool.number != seen);
+        });
+        if (pool.quit) return nullptr;
+        seen = pool.number;
+        pool.inside++;
+        hold.unlock();
+        work(pool.job);
+        hold.lock();
+        if (--pool.inside == 0) pool.left.notify_one();
+    }
+}
+
+// A thread's stack also holds its thread-local memory: the shared memory of
+// every kernel of the program.  So it is large; it costs only what is touched.
+void start_threads(int count)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, (size_t)256 << 20);
+    for (int i = 1; i < count; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, serve, nullptr)) break;
+        pool.threads.push_back(thread);
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+Pool::~Pool()
+{
+    {
+        std::lock_guard<std::mutex> hold(lock);
+        quit = true;
+    }
+    opened.notify_all();
+    for (pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
+void open_job(int64_t count, PoolTask *task, const void *context, int threads)
+{
+    std::lock_guard<std::mutex> hold(pool.lock);
+    if (pool.threads.empty()) start_threads(threads);
+    pool.job.task = task;
+    pool.job.context = context;
+    pool.job.count = count;
+    pool.job.piece = std::min<int64_t>(std::max<int64_t>(
+        count / (threads * 16), 1), 256);
+    pool.job.next = 0;
+    pool.number++;
+    pool.open = true;
+}
+
+}
+
+void pool_run(int64_t count, PoolTask *task, const void *context)
+{
+    static const int threads = thread_count();
+    std::unique_lock<std::mutex> mine(pool.taken, std::defer_lock);
+    if (threads == 1 || count < 2 || !mine.try_lock()) {
+        task(context, 0, count);
+        return;
+    }
+    open_job(count, task, context, threads);
+    pool.opened.notify_all();
+    work(pool.job);
+    std::unique_lock<std::mutex> hold(pool.lock);
+    pool.open = false;
+    pool.left.wait(hold, [] { return pool.inside == 0; });
+}

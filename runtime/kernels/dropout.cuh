@@ -1,0 +1,26 @@
+// Dropout without a stored mask: the backward pass draws the same numbers again.
+#pragma once
+#include <stdint.h>
+#include "../support/elementwise.cuh"
+#include "../support/header.cuh"
+#include "../support/philox.cuh"
+#include "../support/real.cuh"
+
+// dropout_forward: y = keep * x where a draw is at least threshold, else 0; x, y [count, width],
+// a sample a row.  A thread takes four elements of a sample, one draw.  The draw depends on seed,
+// training step, the dropout's number, sample and element alone, so dy -> dx is the same launch.
+// y may be x.
+__global__ void dropout_forward(real *y, const real *x, const Header *header, uint32_t number,
+                                uint32_t threshold, real keep, long long count, long long width)
+{
+    const long long quads = (width + 3) / 4;
+    for (long long i = first_element(); i < count * quads; i += element_stride()) {
+        const long long sample = i / quads, quad = i % quads;
+        const RandomWords draw =
+            philox((uint32_t)quad, (uint32_t)sample, number, (uint32_t)header->step, header->seed);
+        for (int j = 0; j < 4 && 4 * quad + j < width; j++) {
+            const long long at = sample * width + 4 * quad + j;
+            y[at] = draw.word[j] >= threshold ? keep * x[at] : (real)0;
+        }
+    }
+}

@@ -1,0 +1,220 @@
+// The part of the C interface that is the same for every net.  `net_` and
+// `NET_` become the net's own name.
+#pragma once
+#include <cuda_runtime.h>
+#include <string.h>
+#include "header.cuh"
+#include "init.cuh"
+#include "interface_types.cuh"
+#include "launch.cuh"
+
+static int net_fail(net_context *c, net_status status, int code, const char *text, int step,
+                    const char *call)
+{
+    const net_error error = {status, code, step, step < 0 ? 0 : step_line[step], call, text, 0, 0};
+    c->error = error;
+    c->ready = 0;
+    return status;
+}
+
+static int net_check(net_context *c, cudaError_t error, int step, const char *call)
+{
+    if (error == cudaSuccess) return NET_OK;
+    return net_fail(c, NET_CUDA_FAILED, error, cudaGetErrorString(error), step, call);
+}
+
+// A call that was refused changes nothing: the context stays as ready as it was.
+static int net_refuse(net_context *c, net_status status, const char *call, const char *text,
+                      size_t wanted, size_t given)
+{
+    const net_error error = {status, 0, -1, 0, call, text, wanted, given};
+    if (c) c->error = error;
+    return status;
+}
+
+// Copies the caller's samples into their staging; the rest of the batch is zeroed.
+static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
+{
+    unsigned char *const to = c->arena + offset;
+    if (given && net_check(c, cudaMemcpyAsync(to, from, given, cudaMemcpyDefault, c->stream), -1,
+                           "copy of an input"))
+        return c->error.status;
+    if (given == bytes) return NET_OK;
+    return net_check(c, cudaMemsetAsync(to + given, 0, bytes - given, c->stream), -1,
+                     "clearing of an input");
+}
+
+static int net_fetch(net_context *c, void *to, size_t offset, size_t bytes)
+{
+    return net_check(c, cudaMemcpyAsync(to, c->arena + offset, bytes, cudaMemcpyDefault, c->stream),
+                     -1, "copy of an output");
+}
+
+static int net_wait(net_context *c)
+{
+    return net_check(c, cudaStreamSynchronize(c->stream), -1, "wait for the stream");
+}
+
+static int net_read_header(net_context *c, Header *header)
+{
+    if (net_fetch(c, header, 0, sizeof *header)) return c->error.status;
+    return net_wait(c);
+}
+
+static int net_write_header(net_context *c, const Header *header)
+{
+    if (net_stage(c, 0, sizeof *header, header, sizeof *header)) return c->error.status;
+    return net_wait(c);
+}
+
+// Runs every launch once, on no samples, so that all kernels are loaded and every product has
+// chosen its algorithm: no later call allocates inside the driver.  Spoils the header.
+static int net_warm(net_context *c)
+{
+    const int status = net_every_step(c);
+    return status ? status : net_wait(c);
+}
+
+static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
+                    struct cublasContext *cublas)
+{
+    const char *const call = "init or attach";
+    if (!c) return NET_BAD_ARGUMENT;
+#ifdef NET_STATIC_ARENA
+    if (arena || cudaGetSymbolAddress(&arena, net_static_arena) != cudaSuccess)
+        return net_refuse(c, NET_BAD_ARENA, call, "the arena is static: pass NULL", 0, 0);
+    arena_bytes = NET_ARENA_BYTES;
+#endif
+    if (!arena) return net_refuse(c, NET_BAD_ARGUMENT, call, "the arena is null", 0, 0);
+    if (arena_bytes < NET_ARENA_BYTES)
+        return net_refuse(c, NET_BAD_ARENA, call, "the arena is too small", NET_ARENA_BYTES,
+                          arena_bytes);
+    if ((uintptr_t)arena % NET_ARENA_ALIGN)
+        return net_refuse(c, NET_BAD_ARENA, call, "the arena is not aligned", NET_ARENA_ALIGN,
+                          (size_t)((uintptr_t)arena % NET_ARENA_ALIGN));
+    if (NET_USES_CUBLAS && !cublas)
+        return net_refuse(c, NET_BAD_ARGUMENT, call, "the cuBLAS handle is null", 0, 0);
+    const net_context bound = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
+    *c = bound;
+    ARENA_AT(arena, NET_ARENA_BYTES);
+    return NET_OK;
+}
+
+// Fresh weights: every parameter uniform in plus or minus its limit, drawn from the seed.
+static int net_draw_parameters(net_context *c, uint64_t seed)
+{
+    const cudaStream_t stream = c->stream;
+    for (int i = 0; i < NET_PARAM_COUNT; i++) {
+        const long long count = (long long)(net_params[i].bytes / sizeof(real));
+        real *const weight = (real *)(c->arena + net_params[i].offset);
+        LAUNCH(-1, init_parameter, (unsigned)((count + 1023) / 1024), 256, weight, count,
+               init_limits[i], seed, (uint32_t)i);
+        if (net_check(c, cudaGetLastError(), -1, "init_parameter")) return c->error.status;
+    }
+    return net_wait(c);
+}
+
+int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
+             struct cublasContext *cublas, uint64_t seed)
+{
+    if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
+    const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PLAN_HASH, seed, 0, 0,
+                           NET_LEARNING_RATE, 0, 0, 0, {0}};
+    if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
+        net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
+        net_draw_parameters(c, seed))
+        return c->error.status;
+    c->ready = 1;
+    return NET_OK;
+}
+
+// The first bytes of every state: "cnnc" and the version of its layout.
+static constexpr uint64_t NET_MAGIC = 0x00000001636e6e63ull;
+
+static int net_accept(net_context *c, const Header *header, const char *call)
+{
+    if (header->magic != NET_MAGIC)
+        return net_refuse(c, NET_BAD_STATE, call, "this is no state of a net", 0, 0);
+    if (header->state_hash != NET_STATE_HASH)
+        return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net", 0, 0);
+    return NET_OK;
+}
+
+int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
+               struct cublasContext *cublas)
+{
+    Header header;
+    if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
+    if (net_read_header(c, &header) || net_accept(c, &header, "attach") || net_warm(c) ||
+        net_write_header(c, &header))
+        return c->error.status;
+    c->ready = 1;
+    return NET_OK;
+}
+
+static int net_is_ready(net_context *c, const char *call)
+{
+    if (!c) return NET_BAD_ARGUMENT;
+    if (c->ready) return NET_OK;
+    // The first failure stays: it says why.
+    if (c->error.status == NET_OK) net_refuse(c, NET_NOT_READY, call, "init or attach first", 0, 0);
+    return NET_NOT_READY;
+}
+
+int net_set(net_context *c, net_setting setting, double value)
+{
+    Header header;
+    if (const int status = net_is_ready(c, "set")) return status;
+    if (setting != NET_RATE)
+        return net_refuse(c, NET_BAD_ARGUMENT, "set", "there is no such setting", 0, 0);
+    if (net_read_header(c, &header)) return c->error.status;
+    header.rate = value;
+    return net_write_header(c, &header);
+}
+
+int net_export(net_context *c, void *state, size_t bytes)
+{
+    if (const int status = net_is_ready(c, "export")) return status;
+    if (!state || bytes != NET_STATE_BYTES)
+        return net_refuse(c, NET_BAD_ARGUMENT, "export", "the size of the state is wrong",
+                          NET_STATE_BYTES, bytes);
+    if (net_fetch(c, state, 0, bytes)) return c->error.status;
+    return net_wait(c);
+}
+
+int net_import(net_context *c, const void *state, size_t bytes)
+{
+    Header header;
+    if (const int status = net_is_ready(c, "import")) return status;
+    if (!state || bytes != NET_STATE_BYTES)
+        return net_refuse(c, NET_BAD_ARGUMENT, "import", "the size of the state is wrong",
+                          NET_STATE_BYTES, bytes);
+    memcpy(&header, state, sizeof header);
+    if (const int status = net_accept(c, &header, "import")) return status;
+    if (net_stage(c, 0, bytes, state, bytes)) return c->error.status;
+    return net_wait(c);
+}
+
+const net_tensor *net_param(int index)
+{
+    return index >= 0 && index < NET_PARAM_COUNT ? &net_params[index] : 0;
+}
+
+const net_error *net_last_error(const net_context *c)
+{
+    return &c->error;
+}
+
+const char *net_strerror(int status)
+{
+    static const char *const text[] = {
+        "success",
+        "a null pointer or a wrong size",
+        "the arena is too small or not aligned",
+        "not a state of this net",
+        "a CUDA call failed",
+        "a cuBLAS call failed",
+        "init or attach must come first",
+    };
+    return status >= 0 && status <= NET_NOT_READY ? text[status] : "an unknown status";
+}

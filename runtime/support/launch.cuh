@@ -1,0 +1,22 @@
+// How the steps of a program run.  The host runtime brings its own LAUNCH, ARENA_AT and
+// LIBRARY_STEP (library.cuh), and so learns which step of the plan runs where.
+#pragma once
+#include <cuda_runtime.h>
+#include "interface.cuh"
+
+// LAUNCH: a kernel on the stream in scope; step is its number in the plan, -1 outside it.
+#ifndef LAUNCH
+#define LAUNCH(step, kernel, grid, block, ...) kernel<<<grid, block, 0, stream>>>(__VA_ARGS__)
+#endif
+
+// ARENA_AT: announces where an arena lies.
+#ifndef ARENA_AT
+#define ARENA_AT(arena, bytes) ((void)0)
+#endif
+
+// STEP: a launch that is checked; on failure the function returns.
+#define STEP(step, kernel, grid, block, ...)                                                \
+    do {                                                                                    \
+        LAUNCH(step, kernel, grid, block, __VA_ARGS__);                                     \
+        if (net_check(c, cudaGetLastError(), step, #kernel)) return c->error.status;        \
+    } while (0)

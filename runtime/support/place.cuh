@@ -1,0 +1,16 @@
+// Where tensors lie: an arena is one allocation, a place is a typed offset.
+#pragma once
+#include <stddef.h>
+
+// Place: where in the arena a tensor of T lies.
+template <class T>
+struct Place {
+    size_t offset;
+};
+
+// Arena: a[conv1] is a pointer to the tensor that lies at place conv1.
+struct Arena {
+    unsigned char *base;
+    template <class T>
+    T *operator[](Place<T> place) const { return (T *)(base + place.offset); }
+};

@@ -1,0 +1,68 @@
+// What the trainer knows of a net: a description that the emitted file fills at
+// its end, from the same plan as its constants.  The functions wrap the net's C
+// interface around one context, on the default stream; they return 0, or a
+// status whose sentence describe() gives.  The trainer owns the arena and all
+// data; addresses it passes are the host's.
+//
+// A training file describes its training step: train, eval and infer are there,
+// inputs are what train reads.  An inference file has no train and no eval;
+// inputs are what infer reads.
+#pragma once
+#include <stddef.h>
+
+// NetTensor: a tensor that lies in the arena.
+struct NetTensor {
+    const char *name;
+    const char *dtype;          // f32 f64 i32 u8
+    int rank;
+    long long shape[5];         // inputs and outputs: the batch comes first
+    size_t offset, bytes;       // in the arena; inputs: only bytes matter
+    int classes;                // of a label: it is one of 0 .. classes - 1; else 0
+};
+
+// NetFigures: what the state's header tells; means are over the samples since the last reset.
+struct NetFigures {
+    unsigned long long step, updates, samples;
+    unsigned long long skipped; // training steps without an update so far: step - updates
+    double rate;
+    double loss, loss_mean;     // loss and metric: of the last batch
+    double metric[7], metric_mean[7];
+};
+
+// Net: tensors by role, and calls.
+struct Net {
+    const char *name;
+    int batch, epochs;
+    size_t arena_bytes, arena_align, state_bytes;
+    const NetTensor *inputs;
+    int input_count;
+    const NetTensor *outputs;
+    int output_count;
+    const NetTensor *params;    // all that inference needs: weights, running statistics
+    int param_count;
+    const NetTensor *state;     // the optimizer's
+    int state_count;
+    const NetTensor *kept;      // outputs and gradients that a training step leaves alive
+    int kept_count;
+    const char *const *metrics;
+    int metric_count;
+    int (*init)(void *arena, size_t bytes, unsigned long long seed);
+    // One training step, or forward with loss and metrics; fewer bytes mean fewer samples.
+    int (*train)(const void *const *inputs, const size_t *bytes);
+    int (*eval)(const void *const *inputs, const size_t *bytes);
+    int (*infer)(const void *const *inputs, const size_t *bytes, void *const *outputs,
+                 const size_t *output_bytes);
+    int (*figures)(NetFigures *figures, int reset);
+    int (*set_rate)(double rate);
+    int (*read)(size_t offset, void *to, size_t bytes);
+    int (*write)(size_t offset, const void *from, size_t bytes);
+    const char *(*describe)(void);
+};
+
+// The number of elements of a tensor, and of one sample of an input or output.
+static inline long long tensor_elements(const NetTensor *t, int first_dim)
+{
+    long long count = 1;
+    for (int i = first_dim; i < t->rank; i++) count *= t->shape[i];
+    return count;
+}

@@ -1,0 +1,82 @@
+// What a training run tells while it runs: on a terminal one line that is
+// written over a few times a second, with the time left for the whole run;
+// elsewhere one plain line an epoch.
+#pragma once
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "net.cuh"
+
+// Progress: of a run of `epochs` times `samples`.
+struct Progress {
+    bool terminal;
+    int epochs;
+    long long samples;
+    double begun, epoch_begun, shown;
+};
+
+// Seconds on a clock that only goes forward.
+static inline double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static inline Progress begin_progress(int epochs, long long samples)
+{
+    double now = clock_seconds();
+    return {isatty(fileno(stdout)) != 0, epochs, samples, now, now, now};
+}
+
+// The means since the last reset: ` loss 0.1234 accuracy 0.981`.
+static inline void print_means(const Net *net, const NetFigures *f)
+{
+    printf(" loss %.4f", f->loss_mean);
+    for (int i = 0; i < net->metric_count; i++)
+        printf(" %s %.3f", net->metrics[i], f->metric_mean[i]);
+}
+
+// Whether the line is due: figures wait for the device, so not after every training step.
+static inline bool progress_is_due(const Progress *p)
+{
+    return p->terminal && clock_seconds() - p->shown >= 0.2;
+}
+
+// Writes the line over itself; `done` samples of the epoch (from 0) are through.
+static inline void show_progress(Progress *p, const Net *net, const NetFigures *f, int epoch,
+                                 long long done)
+{
+    enum { WIDTH = 20 };
+    char bar[WIDTH + 1];
+    int filled = (int)(WIDTH * done / p->samples);
+    memset(bar, '=', WIDTH);
+    if (filled < WIDTH) memset(bar + filled, ' ', (size_t)(WIDTH - filled)), bar[filled] = '>';
+    bar[WIDTH] = 0;
+    double now = clock_seconds(), all = (double)p->samples * p->epochs;
+    double passed = (double)p->samples * epoch + (double)done;
+    long long left = (long long)((now - p->begun) * (all - passed) / passed + 0.5);
+    printf("\repoch %d/%d [%s] eta %lld:%02lld", epoch + 1, p->epochs, bar, left / 60, left % 60);
+    print_means(net, f);
+    printf(" %.0f images/s\033[K", (double)done / (now - p->epoch_begun + 1e-9));
+    fflush(stdout);
+    p->shown = now;
+}
+
+// The line that stays when an epoch is over; steps without an update are told below it.
+static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, int epoch,
+                             unsigned long long skipped)
+{
+    double now = clock_seconds();
+    if (p->terminal) printf("\r\033[K");
+    printf("epoch %d/%d", epoch + 1, p->epochs);
+    print_means(net, f);
+    printf(" %.0f images/s\n", (double)p->samples / (now - p->epoch_begun + 1e-9));
+    if (skipped)
+        printf("epoch %d: the loss of %llu training steps was not finite: they changed nothing\n",
+               epoch + 1, skipped);
+    fflush(stdout);
+    p->epoch_begun = now;
+}

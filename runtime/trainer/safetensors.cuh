@@ -1,0 +1,326 @@
+// Safetensors: eight bytes of header length, little-endian as all hosts here; a
+// JSON object that gives each tensor's type, shape and place; the data.  The reader
+// is strict: types it knows, shapes that fill their places, places that cover the
+// data with no gap and no overlap, each name once.  The writer goes through a file
+// of its own beside the target, synced and renamed: a target is whole or old.
+#pragma once
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "files.cuh"
+
+// SafeType: a type's names in files and in nets, and its size.
+struct SafeType {
+    const char *name, *dtype;
+    size_t bytes;
+};
+
+enum SafeTypeNumber { SAFE_F64, SAFE_F32, SAFE_I64, SAFE_I32, SAFE_U8, SAFE_TYPES };
+
+// In the order of SafeTypeNumber.
+static const SafeType safe_types[] = {
+    {"F64", "f64", 8}, {"F32", "f32", 4}, {"I64", "i64", 8}, {"I32", "i32", 4}, {"U8", "u8", 1}};
+
+enum SafeLimits { SAFE_RANK = 8, SAFE_NAME = 160 };
+
+// SafeTensor: a tensor of a file; its data, unaligned, are `begin` bytes into the file's data.
+struct SafeTensor {
+    char name[SAFE_NAME];
+    int type, rank;
+    long long shape[SAFE_RANK];
+    size_t begin, bytes;
+    const unsigned char *data;
+};
+
+// SafeFile: a file's tensors, in the order of their data.
+struct SafeFile {
+    const char *path;
+    SafeTensor *tensors;
+    int count;
+};
+
+// JsonText: a cursor over the header.
+struct JsonText {
+    const char *path, *begin, *at, *end;
+};
+
+static inline bool json_complain(const JsonText *j, const char *wanted)
+{
+    return complain("%s: header, byte %td: wanted %s", j->path, j->at - j->begin, wanted);
+}
+
+// Takes c if it is next, after blanks.
+static inline bool json_takes(JsonText *j, char c)
+{
+    while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t')) j->at++;
+    if (j->at == j->end || *j->at != c) return false;
+    j->at++;
+    return true;
+}
+
+static inline bool json_wants(JsonText *j, char c)
+{
+    char wanted[2] = {c, 0};
+    return json_takes(j, c) || json_complain(j, wanted);
+}
+
+// A string of at most room - 1 bytes; of the escapes only those of one plain character.
+static inline bool json_string(JsonText *j, char *text, size_t room)
+{
+    size_t length = 0;
+    if (!json_wants(j, '"')) return false;
+    for (; j->at < j->end && *j->at != '"'; j->at++) {
+        if (*j->at == '\\' && (++j->at == j->end || !strchr("\"\\/", *j->at)))
+            return json_complain(j, "one of \" \\ / after \\");
+        if ((unsigned char)*j->at < 32) return json_complain(j, "a plain character");
+        if (length + 1 == room) return json_complain(j, "a shorter string");
+        text[length++] = *j->at;
+    }
+    text[length] = 0;
+    return json_wants(j, '"');
+}
+
+// A list of integers of 0 and more, at most `room`.
+static inline bool json_integers(JsonText *j, long long *numbers, int room, int *count)
+{
+    *count = 0;
+    if (!json_wants(j, '[')) return false;
+    if (json_takes(j, ']')) return true;
+    do {
+        long long number = 0;
+        const char *first = j->at += j->at < j->end && *j->at == ' ';
+        for (; j->at < j->end && isdigit((unsigned char)*j->at); j->at++)
+            if (__builtin_mul_overflow(number, 10LL, &number) ||
+                __builtin_add_overflow(number, (long long)(*j->at - '0'), &number))
+                return json_complain(j, "a number below 2^63");
+        if (j->at == first) return json_complain(j, "a number of 0 and more");
+        if (*count == room) return json_complain(j, "fewer numbers");
+        numbers[(*count)++] = number;
+    } while (json_takes(j, ','));
+    return json_wants(j, ']');
+}
+
+// Takes pairs of strings, which mean nothing here.
+static inline bool json_metadata(JsonText *j)
+{
+    char text[4096];
+    if (!json_wants(j, '{')) return false;
+    do
+        if (!json_string(j, text, sizeof text) || !json_wants(j, ':') ||
+            !json_string(j, text, sizeof text))
+            return false;
+    while (json_takes(j, ','));
+    return json_wants(j, '}');
+}
+
+// Takes one field of a tensor's description; *seen has a bit each for type, shape and place.
+static inline bool read_safe_field(JsonText *j, SafeTensor *t, int *seen)
+{
+    char key[16], type[16];
+    long long place[2] = {0, 0};
+    int count;
+    if (!json_string(j, key, sizeof key) || !json_wants(j, ':')) return false;
+    int field = (strcmp(key, "dtype") ? 0 : 1) + (strcmp(key, "shape") ? 0 : 2) +
+                (strcmp(key, "data_offsets") ? 0 : 4);
+    if (field == 0 || *seen & field)
+        return complain("%s: tensor %s: wanted dtype, shape and data_offsets, once each; found %s",
+                        j->path, t->name, key);
+    *seen |= field;
+    if (field == 2) return json_integers(j, t->shape, SAFE_RANK, &t->rank);
+    if (field == 4) {
+        if (!json_integers(j, place, 2, &count)) return false;
+        t->begin = (size_t)place[0];
+        t->bytes = (size_t)place[1] - t->begin;
+        return (count == 2 && place[0] <= place[1]) ||
+               complain("%s: tensor %s: wanted data_offsets [begin, end]", j->path, t->name);
+    }
+    if (!json_string(j, type, sizeof type)) return false;
+    for (t->type = 0; t->type < SAFE_TYPES; t->type++)
+        if (!strcmp(type, safe_types[t->type].name)) return true;
+    return complain("%s: tensor %s: wanted F64, F32, I64, I32 or U8, found %s", j->path, t->name,
+                    type);
+}
+
+// Takes a tensor's description after its name: all fields, and bytes that fit the shape.
+static inline bool read_safe_tensor(JsonText *j, SafeTensor *t)
+{
+    int seen = 0;
+    if (!json_wants(j, '{')) return false;
+    do
+        if (!read_safe_field(j, t, &seen)) return false;
+    while (json_takes(j, ','));
+    if (!json_wants(j, '}')) return false;
+    if (seen != 7)
+        return complain("%s: tensor %s: wanted dtype, shape and data_offsets", j->path, t->name);
+    size_t bytes = safe_types[t->type].bytes;
+    bool fits = true;
+    for (int i = 0; i < t->rank; i++)
+        fits = !__builtin_mul_overflow(bytes, (size_t)t->shape[i], &bytes) && fits;
+    return (fits && bytes == t->bytes) ||
+           complain("%s: tensor %s: its shape and type do not fill its %zu bytes", j->path, t->name,
+                    t->bytes);
+}
+
+// Takes the whole header; a description has at least 48 bytes, which bounds their number.
+static inline bool read_safe_header(JsonText *j, SafeFile *file)
+{
+    size_t most = (size_t)(j->end - j->begin) / 48 + 1;
+    file->tensors = (SafeTensor *)take_memory(most * sizeof(SafeTensor));
+    if (!json_wants(j, '{')) return false;
+    do {
+        SafeTensor *t = &file->tensors[file->count];
+        if (!json_string(j, t->name, sizeof t->name) || !json_wants(j, ':')) return false;
+        bool metadata = !strcmp(t->name, "__metadata__");
+        if (metadata ? !json_metadata(j) : !read_safe_tensor(j, t)) return false;
+        file->count += !metadata;
+    } while (json_takes(j, ','));
+    if (!json_wants(j, '}')) return false;
+    json_takes(j, ' ');
+    return j->at == j->end || json_complain(j, "its end");
+}
+
+static inline int compare_places(const void *a, const void *b)
+{
+    const SafeTensor *x = (const SafeTensor *)a, *y = (const SafeTensor *)b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+// Sorts by place and sets data: the places must cover all bytes, each once; names must differ.
+static inline bool check_safe_places(SafeFile *file, const unsigned char *data, size_t bytes)
+{
+    size_t end = 0;
+    qsort(file->tensors, (size_t)file->count, sizeof(SafeTensor), compare_places);
+    for (int i = 0; i < file->count; i++) {
+        SafeTensor *t = &file->tensors[i];
+        if (t->begin != end || t->bytes > bytes - end)
+            return complain("%s: tensor %s lies at bytes %zu to %zu of %zu; wanted it to begin at "
+                            "%zu", file->path, t->name, t->begin, t->begin + t->bytes, bytes, end);
+        t->data = data + t->begin;
+        end += t->bytes;
+        for (int k = 0; k < i; k++)
+            if (!strcmp(t->name, file->tensors[k].name))
+                return complain("%s: two tensors are named %s", file->path, t->name);
+    }
+    return end == bytes ||
+           complain("%s: %zu bytes follow the last tensor", file->path, bytes - end);
+}
+
+static inline bool read_safetensors(const char *path, SafeFile *file)
+{
+    FileBytes raw;
+    uint64_t length = 0;
+    *file = {path, NULL, 0};
+    if (!read_file_bytes(path, &raw)) return false;
+    if (raw.size >= 8) memcpy(&length, raw.bytes, 8);
+    if (raw.size < 8 || length > raw.size - 8)
+        return complain("%s: wanted safetensors; a header of %llu bytes is not in %zu bytes", path,
+                        (unsigned long long)length, raw.size);
+    const char *text = (const char *)raw.bytes + 8;
+    JsonText j = {path, text, text, text + length};
+    return read_safe_header(&j, file) &&
+           check_safe_places(file, raw.bytes + 8 + length, raw.size - 8 - (size_t)length);
+}
+
+static inline const SafeTensor *find_safe_tensor(const SafeFile *file, const char *name)
+{
+    for (int i = 0; i < file->count; i++)
+        if (!strcmp(file->tensors[i].name, name)) return &file->tensors[i];
+    return NULL;
+}
+
+// Element i of data of a type, as a double.
+static inline double read_element(int type, const void *data, size_t i)
+{
+    const unsigned char *at = (const unsigned char *)data + i * safe_types[type].bytes;
+    double f64;
+    float f32;
+    int64_t i64;
+    int32_t i32;
+    switch (type) {
+    case SAFE_F64: memcpy(&f64, at, 8); return f64;
+    case SAFE_F32: memcpy(&f32, at, 4); return f32;
+    case SAFE_I64: memcpy(&i64, at, 8); return (double)i64;
+    case SAFE_I32: memcpy(&i32, at, 4); return i32;
+    default: return *at;
+    }
+}
+
+// Writes element i of data of a type; false if the type does not hold the value exactly.
+static inline bool write_element(int type, void *data, size_t i, double value)
+{
+    if (type == SAFE_F64) ((double *)data)[i] = value;
+    else if (type == SAFE_F32) ((float *)data)[i] = (float)value;
+    else if (type == SAFE_I32 && fabs(value) <= INT_MAX) ((int32_t *)data)[i] = (int32_t)value;
+    else if (type == SAFE_U8 && value >= 0 && value <= 255) ((uint8_t *)data)[i] = (uint8_t)value;
+    else return false;
+    return read_element(type, data, i) == value || isnan(value);
+}
+
+// The number of a type by its name in nets.
+static inline int safe_type_of(const char *dtype)
+{
+    int type = 0;
+    while (type < SAFE_TYPES && strcmp(safe_types[type].dtype, dtype)) type++;
+    return type;
+}
+
+// Copies a tensor's elements as another type, if each stays exactly what it is.
+static inline bool convert_tensor(const char *path, const SafeTensor *t, int type, void *to)
+{
+    size_t count = t->bytes / safe_types[t->type].bytes;
+    if (t->type == type) memcpy(to, t->data, t->bytes);
+    for (size_t i = 0; t->type != type && i < count; i++) {
+        double value = read_element(t->type, t->data, i);
+        // From 2^53 on an I64 may have been rounded on its way.
+        if (!write_element(type, to, i, value) || (t->type == SAFE_I64 && fabs(value) >= 0x1p53))
+            return complain("%s: tensor %s is %s: its element %zu, %.17g, is no %s", path, t->name,
+                            safe_types[t->type].name, i, value, safe_types[type].dtype);
+    }
+    return true;
+}
+
+// The header as JSON after eight blanks, padded so that the data begin at a multiple of 8.
+static inline void write_safe_header(FILE *out, const SafeTensor *tensors, int count)
+{
+    size_t begin = 0;
+    fprintf(out, "%8s{", "");
+    for (int i = 0; i < count; i++) {
+        const SafeTensor *t = &tensors[i];
+        fprintf(out, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", i ? "," : "", t->name,
+                safe_types[t->type].name);
+        for (int k = 0; k < t->rank; k++) fprintf(out, "%s%lld", k ? "," : "", t->shape[k]);
+        fprintf(out, "],\"data_offsets\":[%zu,%zu]}", begin, begin + t->bytes);
+        begin += t->bytes;
+    }
+    fprintf(out, "}");
+    while (ftell(out) % 8) fputc(' ', out);
+}
+
+// Writes all of a file and syncs it; errno tells why it could not.
+static inline bool write_safe_bytes(FILE *out, const SafeTensor *tensors, int count)
+{
+    write_safe_header(out, tensors, count);
+    uint64_t length = (uint64_t)ftell(out) - 8;
+    for (int i = 0; i < count; i++)
+        if (fwrite(tensors[i].data, 1, tensors[i].bytes, out) != tensors[i].bytes) return false;
+    return !fseek(out, 0, SEEK_SET) && fwrite(&length, 8, 1, out) == 1 && !fflush(out) &&
+           !ferror(out) && !fsync(fileno(out));
+}
+
+// Writes tensors in this order; their names are the net's, which need no escapes.
+static inline bool write_safetensors(const char *path, const SafeTensor *tensors, int count)
+{
+    char *beside;
+    FILE *out = open_beside(path, &beside);
+    if (!out) return false;
+    bool written = write_safe_bytes(out, tensors, count);
+    written = !fclose(out) && written && !rename(beside, path);
+    if (written) return true;
+    complain("%s: can't be written: %s", path, strerror(errno));
+    remove(beside);
+    return false;
+}

@@ -1,0 +1,27 @@
+// The order of the samples in an epoch: a pure function of seed and epoch, so
+// that a run can be repeated, and resumed at any epoch, with no generator whose
+// state would have to be kept.
+#pragma once
+#include <stdint.h>
+
+// splitmix64: 64 bits that look random, from a counter.
+static inline uint64_t splitmix64(uint64_t z)
+{
+    z += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+// A permutation of 0 .. count - 1 by Fisher and Yates; the modulo's bias is below count / 2^64.
+static inline void shuffle_order(long long *order, long long count, uint64_t seed, uint64_t epoch)
+{
+    uint64_t key = splitmix64(splitmix64(seed) + epoch);
+    for (long long i = 0; i < count; i++) order[i] = i;
+    for (long long i = count - 1; i > 0; i--) {
+        long long j = (long long)(splitmix64(key + (uint64_t)i) % ((uint64_t)i + 1));
+        long long other = order[j];
+        order[j] = order[i];
+        order[i] = other;
+    }
+}

@@ -1,0 +1,134 @@
+// Tensors between files and the arena, by name.  What a file has and the net has
+// not, or the other way round, is an error that names it; nothing is written
+// unless all of a file fits.
+#pragma once
+#include "net.cuh"
+#include "safetensors.cuh"
+
+// NetList: the tensors of one role.
+struct NetList {
+    const char *role;
+    const NetTensor *tensors;
+    int count;
+};
+
+enum NetRole { ROLE_INPUT, ROLE_OUTPUT, ROLE_PARAM, ROLE_STATE, ROLE_KEPT, ROLE_COUNT };
+
+static inline NetList tensors_of(const Net *net, int role)
+{
+    const NetList lists[] = {{"input", net->inputs, net->input_count},
+                             {"output", net->outputs, net->output_count},
+                             {"param", net->params, net->param_count},
+                             {"state", net->state, net->state_count},
+                             {"kept", net->kept, net->kept_count}};
+    return lists[role];
+}
+
+// Whether a call of the net went well; else complains with the net's own sentence.
+static inline bool call_ok(const Net *net, int status)
+{
+    return status == 0 || complain("%s", net->describe());
+}
+
+// ShapeText: `64x8x8x1`, or `scalar`.
+struct ShapeText {
+    char text[SAFE_RANK * 21];
+};
+
+static inline ShapeText shape_text(const long long *shape, int rank)
+{
+    ShapeText s = {"scalar"};
+    for (int i = 0, length = 0; i < rank; i++)
+        length += snprintf(s.text + length, sizeof s.text - (size_t)length, "%s%lld", i ? "x" : "",
+                           shape[i]);
+    return s;
+}
+
+// Converts the tensor of this name into fresh memory; NULL after a complaint.
+// samples: if not NULL, dimension 0 may be smaller than wanted, and is returned.
+static inline void *load_tensor(const SafeFile *file, const NetTensor *want, long long *samples)
+{
+    const SafeTensor *have = find_safe_tensor(file, want->name);
+    void *data = take_memory(want->bytes);
+    bool same = have && have->rank == want->rank;
+    for (int i = samples != NULL; same && i < want->rank; i++)
+        same = have->shape[i] == want->shape[i];
+    if (same && samples) same = have->shape[0] > 0 && have->shape[0] <= want->shape[0];
+    if (!have) complain("%s: has no tensor %s", file->path, want->name);
+    else if (!same)
+        complain("%s: tensor %s: wanted %s%s, found %s", file->path, want->name,
+                 shape_text(want->shape, want->rank).text, samples ? " or fewer samples" : "",
+                 shape_text(have->shape, have->rank).text);
+    if (!same || !convert_tensor(file->path, have, safe_type_of(want->dtype), data)) return NULL;
+    if (samples) *samples = have->shape[0];
+    return data;
+}
+
+// Complains of each tensor of a file that no list of these roles, a bit each, names.
+static inline bool all_known(const Net *net, const SafeFile *file, int roles)
+{
+    bool good = true;
+    for (int i = 0; i < file->count; i++) {
+        bool known = false;
+        for (int role = 0; role < ROLE_COUNT; role++) {
+            NetList list = tensors_of(net, role);
+            for (int k = 0; (roles >> role & 1) && k < list.count; k++)
+                known |= !strcmp(file->tensors[i].name, list.tensors[k].name);
+        }
+        if (!known) good = complain("%s: the net has no %s", file->path, file->tensors[i].name);
+    }
+    return good;
+}
+
+// Loads all tensors of a list into memory; NULL where one is missing or does not fit.
+static inline void **load_list(const SafeFile *file, NetList list)
+{
+    void **data = (void **)take_memory(((size_t)list.count + 1) * sizeof *data);
+    bool good = true;
+    for (int i = 0; i < list.count; i++)
+        good = (data[i] = load_tensor(file, &list.tensors[i], NULL)) && good;
+    return good ? data : NULL;
+}
+
+static inline bool write_list(const Net *net, NetList list, void **data)
+{
+    for (int i = 0; i < list.count; i++) {
+        const NetTensor *to = &list.tensors[i];
+        if (!call_ok(net, net->write(to->offset, data[i], to->bytes))) return false;
+    }
+    return true;
+}
+
+// Reads a file over the parameters and, where it has any of it, the optimizer's state.
+static inline bool load_weights(const Net *net, const char *path)
+{
+    SafeFile file;
+    if (!read_safetensors(path, &file)) return false;
+    NetList params = tensors_of(net, ROLE_PARAM), state = tensors_of(net, ROLE_STATE);
+    bool known = all_known(net, &file, 1 << ROLE_PARAM | 1 << ROLE_STATE), has_state = false;
+    for (int i = 0; i < state.count; i++)
+        has_state |= find_safe_tensor(&file, state.tensors[i].name) != NULL;
+    if (!has_state) state.count = 0;
+    void **param_data = load_list(&file, params), **state_data = load_list(&file, state);
+    return known && param_data && state_data && write_list(net, params, param_data) &&
+           write_list(net, state, state_data);
+}
+
+// Adds a list, as it is in the arena, to tensors that will be written to a file.
+static inline bool fetch_list(const Net *net, int role, SafeTensor *tensors, int *count)
+{
+    NetList list = tensors_of(net, role);
+    for (int i = 0; i < list.count; i++) {
+        const NetTensor *from = &list.tensors[i];
+        SafeTensor *t = &tensors[(*count)++];
+        void *data = take_memory(from->bytes);
+        snprintf(t->name, sizeof t->name, "%s", from->name);
+        t->type = safe_type_of(from->dtype);
+        t->rank = from->rank;
+        memcpy(t->shape, from->shape, sizeof from->shape);
+        t->bytes = from->bytes;
+        t->data = (const unsigned char *)data;
+        if (!call_ok(net, net->read(from->offset, data, t->bytes))) return false;
+    }
+    return true;
+}

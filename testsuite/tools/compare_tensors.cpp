@@ -1,0 +1,153 @@
+// Compares two safetensors files tensor by tensor, by norm:
+//
+//     compare_tensors A B [--tolerance T] [--names-from-b]
+//
+// B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, 1e-6 g), with
+// g the norm of all of B's gradients (names that begin with d.): what is zero
+// in exact arithmetic is measured by what surrounds it.  Elements that are not
+// finite never agree.  A tensor t@N of B holds every N-th element of A's flat
+// t, from element 0.  Both files must have the same names, unless
+// --names-from-b lets A have more.  Prints each tensor that differs and the
+// worst of all; returns 0 if all agree, 1 if not or if a file can't be read, 2
+// for wrong usage.
+
+#include "../../runtime/trainer/safetensors.cuh"
+
+// Where a tensor of B lies in A.
+struct Match {
+    const SafeTensor *a;
+    size_t stride;
+};
+
+static size_t element_count(const SafeTensor *t)
+{
+    return t->bytes / safe_types[t->type].bytes;
+}
+
+static bool same_shape(const SafeTensor *a, const SafeTensor *b)
+{
+    bool same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++) same = a->shape[i] == b->shape[i];
+    return same;
+}
+
+// Finds A's tensor for b, by its name or by the part before @; a NULL, if there
+// is none of that shape.
+static Match find_match(const SafeFile *a, const SafeTensor *b)
+{
+    const SafeTensor *whole = find_safe_tensor(a, b->name);
+    if (whole) return {same_shape(whole, b) ? whole : NULL, 1};
+    char name[SAFE_NAME];
+    snprintf(name, sizeof name, "%s", b->name);
+    char *at = strrchr(name, '@');
+    long stride = at ? strtol(at + 1, NULL, 10) : 0;
+    if (stride < 1) return {NULL, 1};
+    *at = 0;
+    const SafeTensor *t = find_safe_tensor(a, name);
+    size_t step = (size_t)stride;
+    bool fits = t && (element_count(t) + step - 1) / step == element_count(b);
+    return {fits ? t : NULL, step};
+}
+
+static double norm_of(const SafeTensor *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < element_count(b); i++) {
+        double value = read_element(b->type, b->data, i);
+        sum += value * value;
+    }
+    return sqrt(sum);
+}
+
+static double distance(Match match, const SafeTensor *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < element_count(b); i++) {
+        double d =
+            read_element(match.a->type, match.a->data, i * match.stride) -
+            read_element(b->type, b->data, i);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+// 1e-6 of the norm of all gradients of B.
+static double least_norm(const SafeFile *b)
+{
+    double sum = 0;
+    for (int i = 0; i < b->count; i++)
+        if (!strncmp(b->tensors[i].name, "d.", 2)) {
+            double norm = norm_of(&b->tensors[i]);
+            sum += norm * norm;
+        }
+    return 1e-6 * sqrt(sum);
+}
+
+// Whether b and its match in A agree; *worst is the greatest distance so far,
+// as a part of what is allowed.
+static bool tensors_agree(const SafeFile *a, const SafeTensor *b, double floor,
+                          double tolerance, double *worst,
+                          const char **worst_name)
+{
+    Match match = find_match(a, b);
+    if (!match.a) {
+        printf("%s: %s has none of this name and shape\n", b->name, a->path);
+        return false;
+    }
+    double apart = distance(match, b), norm = norm_of(b);
+    double scale = norm > floor ? norm : floor;
+    double relative = apart == 0 ? 0 : apart / scale;
+    if (!*worst_name || !(relative <= *worst)) {
+        *worst = relative;
+        *worst_name = b->name;
+    }
+    if (apart <= tolerance * scale) return true;
+    printf("%s: differs by %.3g of its norm, %.6g\n", b->name, relative, scale);
+    return false;
+}
+
+// Whether B names all that A has.
+static bool names_agree(const SafeFile *a, const SafeFile *b)
+{
+    bool good = true;
+    for (int i = 0; i < a->count; i++) {
+        bool known = false;
+        for (int k = 0; k < b->count; k++)
+            known |= find_match(a, &b->tensors[k]).a == &a->tensors[i];
+        if (!known) printf("%s: only in %s\n", a->tensors[i].name, a->path);
+        good &= known;
+    }
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    const char *paths[2] = {NULL, NULL}, *worst_name = NULL;
+    double tolerance = 0, worst = 0;
+    bool from_b = false, good = true;
+    program_name = "compare_tensors";
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--names-from-b"))
+            from_b = true;
+        else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
+            tolerance = strtod(argv[++i], NULL);
+        else if (argv[i][0] != '-' && !paths[1])
+            paths[paths[0] != NULL] = argv[i];
+        else
+            return complain("unknown: %s", argv[i]) + 2;
+    }
+    if (!paths[1]) return complain("wanted two files") + 2;
+    SafeFile a, b;
+    if (!read_safetensors(paths[0], &a) || !read_safetensors(paths[1], &b))
+        return 1;
+    if (b.count == 0) good = complain("%s has no tensors", b.path);
+    double floor = least_norm(&b);
+    for (int i = 0; i < b.count; i++)
+        good &= tensors_agree(&a, &b.tensors[i], floor, tolerance, &worst,
+                              &worst_name);
+    if (!from_b) good &= names_agree(&a, &b);
+    if (worst_name)
+        printf("worst of %d: %s, %.3g\n", b.count, worst_name, worst);
+    release_memory();
+    return good ? 0 : 1;
+}

@@ -1,0 +1,189 @@
+// A net for tests of the trainer: logits = weight x / 255 + bias on u8[8, 8, 1]
+// images of ten classes, softmax cross entropy, plain gradient descent, all on
+// the CPU, with the arena as the one place of its tensors.
+#pragma once
+#include <math.h>
+#include <string.h>
+
+#include "../../runtime/trainer/net.cuh"
+
+enum { BATCH = 64, PIXELS = 64, CLASSES = 10, WEIGHTS = PIXELS * CLASSES };
+
+// The arena.
+struct LinearArena {
+    double rate;
+    float weight[WEIGHTS], bias[CLASSES], d_weight[WEIGHTS],
+        logits[BATCH * CLASSES];
+    unsigned long long step, updates, samples;
+    double loss, accuracy, loss_sum, accuracy_sum;
+};
+
+static LinearArena *linear;
+static const char *linear_error = "all is well";
+
+static int linear_init(void *arena, size_t bytes, unsigned long long)
+{
+    if (bytes != sizeof(LinearArena))
+        return linear_error = "the arena is too small", 1;
+    linear = (LinearArena *)arena;
+    memset(arena, 0, bytes);
+    linear->rate = 0.5;
+    return 0;
+}
+
+// Loss, accuracy and the gradient of the logits (over the logits) of one
+// sample.
+static void linear_sample(const unsigned char *x, int label, float *logits)
+{
+    double sum = 0, most = -1e30;
+    int best = 0;
+    for (int k = 0; k < CLASSES; k++) {
+        logits[k] = linear->bias[k];
+        for (int i = 0; i < PIXELS; i++)
+            logits[k] += linear->weight[k * PIXELS + i] * x[i] / 255;
+        if (logits[k] > most) most = logits[best = k];
+    }
+    for (int k = 0; k < CLASSES; k++) sum += exp(logits[k] - most);
+    linear->loss += log(sum) + most - logits[label];
+    linear->accuracy += best == label;
+    for (int k = 0; k < CLASSES; k++)
+        logits[k] = (float)(exp(logits[k] - most) / sum) - (k == label);
+}
+
+static int linear_run(const void *const *inputs, const size_t *bytes,
+                      bool train)
+{
+    const unsigned char *x = (const unsigned char *)inputs[0];
+    const int *labels = (const int *)inputs[1];
+    int samples = (int)(bytes[0] / PIXELS);
+    if (bytes[1] != samples * sizeof(int))
+        return linear_error = "sizes differ", 1;
+    linear->loss = linear->accuracy = 0;
+    memset(linear->d_weight, 0, sizeof linear->d_weight);
+    float d_bias[CLASSES] = {};
+    for (int n = 0; n < samples; n++, x += PIXELS) {
+        float *d = &linear->logits[n * CLASSES];
+        linear_sample(x, labels[n], d);
+        for (int k = 0; k < CLASSES; k++) {
+            d_bias[k] += d[k];
+            for (int i = 0; i < PIXELS; i++)
+                linear->d_weight[k * PIXELS + i] += d[k] * x[i] / 255 / samples;
+        }
+    }
+    linear->loss_sum += linear->loss;
+    linear->accuracy_sum += linear->accuracy;
+    linear->samples += samples;
+    linear->loss /= samples;
+    linear->accuracy /= samples;
+    linear->step += train;
+    if (!train || !isfinite(linear->loss)) return 0;
+    linear->updates++;
+    for (int i = 0; i < WEIGHTS; i++)
+        linear->weight[i] -= (float)linear->rate * linear->d_weight[i];
+    for (int k = 0; k < CLASSES; k++)
+        linear->bias[k] -= (float)linear->rate * d_bias[k] / samples;
+    return 0;
+}
+
+static int linear_train(const void *const *inputs, const size_t *bytes)
+{
+    return linear_run(inputs, bytes, true);
+}
+
+static int linear_eval(const void *const *inputs, const size_t *bytes)
+{
+    return linear_run(inputs, bytes, false);
+}
+
+static int linear_infer(const void *const *inputs, const size_t *bytes,
+                        void *const *outputs, const size_t *output_bytes)
+{
+    const unsigned char *x = (const unsigned char *)inputs[0];
+    float *logits = (float *)outputs[0];
+    if (output_bytes[0] != bytes[0] / PIXELS * CLASSES * sizeof(float))
+        return linear_error = "sizes differ", 1;
+    for (size_t n = 0; n < bytes[0] / PIXELS; n++)
+        linear_sample(x + n * PIXELS, 0, logits + n * CLASSES);
+    for (size_t n = 0; n < bytes[0] / PIXELS; n++) logits[n * CLASSES] += 1;
+    return 0;
+}
+
+static int linear_figures(NetFigures *f, int reset)
+{
+    double samples = linear->samples ? (double)linear->samples : 1;
+    *f = {linear->step,
+          linear->updates,
+          linear->samples,
+          linear->step - linear->updates,
+          linear->rate,
+          linear->loss,
+          linear->loss_sum / samples,
+          {linear->accuracy},
+          {linear->accuracy_sum / samples}};
+    if (reset) linear->samples = 0, linear->loss_sum = linear->accuracy_sum = 0;
+    return 0;
+}
+
+static int linear_rate(double rate)
+{
+    linear->rate = rate;
+    return 0;
+}
+
+static int linear_read(size_t offset, void *to, size_t bytes)
+{
+    memcpy(to, (char *)linear + offset, bytes);
+    return 0;
+}
+
+static int linear_write(size_t offset, const void *from, size_t bytes)
+{
+    memcpy((char *)linear + offset, from, bytes);
+    return 0;
+}
+
+static const char *linear_describe(void)
+{
+    return linear_error;
+}
+
+#define PLACED(field) offsetof(LinearArena, field), sizeof(LinearArena::field)
+
+static const NetTensor linear_inputs[] = {
+    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0},
+    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES}};
+static const NetTensor linear_outputs[] = {
+    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0}};
+static const NetTensor linear_params[] = {
+    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0},
+    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0}};
+static const NetTensor linear_kept[] = {
+    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0}};
+static const char *const linear_metrics[] = {"accuracy"};
+
+// The net; if it does not train, an inference file's, with no label.
+static inline Net linear_net(bool trains)
+{
+    Net net = {};
+    net.name = "linear";
+    net.batch = BATCH;
+    net.epochs = 12;
+    net.arena_bytes = sizeof(LinearArena);
+    net.arena_align = 256;
+    net.state_bytes = offsetof(LinearArena, d_weight);
+    net.inputs = linear_inputs, net.input_count = trains ? 2 : 1;
+    net.outputs = linear_outputs, net.output_count = 1;
+    net.params = linear_params, net.param_count = 2;
+    net.kept = linear_kept, net.kept_count = trains ? 1 : 0;
+    net.metrics = linear_metrics, net.metric_count = trains ? 1 : 0;
+    net.init = linear_init;
+    net.train = trains ? linear_train : NULL;
+    net.eval = trains ? linear_eval : NULL;
+    net.infer = linear_infer;
+    net.figures = linear_figures;
+    net.set_rate = linear_rate;
+    net.read = linear_read;
+    net.write = linear_write;
+    net.describe = linear_describe;
+    return net;
+}

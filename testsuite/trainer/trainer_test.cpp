@@ -1,0 +1,379 @@
+// The trainer's files, order and commands, on files made here in a folder that
+// is removed afterwards.  What is refused must be refused by the right
+// sentence: the error stream goes to a file, and each case names words that
+// must be in it. Returns 0 if all went well; else prints each failure with its
+// line.
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../runtime/trainer/main.cuh"
+#include "linear_net.h"
+
+static int failures;
+static FILE *report; // the error stream as it was
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static void check(bool good, const char *text, int line)
+{
+    if (good) return;
+    failures++;
+    fprintf(report, "trainer_test.cpp:%d: %s\n", line, text);
+}
+
+// Whether the error stream has these words since the last call; empties it.
+static bool complained(const char *words)
+{
+    char text[8192] = "";
+    fflush(stderr);
+    FILE *in = fopen("complaints", "r");
+    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    text[length] = 0;
+    if (in) fclose(in);
+    if (!freopen("complaints", "w", stderr)) exit(1);
+    if (strstr(text, words)) return true;
+    fprintf(report, "wanted \"%s\", found \"%s\"\n", words, text);
+    return false;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(bytes, 1, size, out) != size || fclose(out)) exit(1);
+}
+
+// ---- safetensors ------------------------------------------------------------
+
+static void test_round_trip()
+{
+    double d[] = {1.0 / 3, -0.0, 1e300};
+    float f[] = {0.5f, -2.25f};
+    unsigned char u[] = {0, 255, 7};
+    SafeTensor tensors[4] = {
+        {"d", SAFE_F64, 1, {3}, 0, sizeof d, (unsigned char *)d},
+        {"u", SAFE_U8, 2, {3, 1}, 0, sizeof u, u},
+        {"f.weight", SAFE_F32, 3, {1, 2, 1}, 0, sizeof f, (unsigned char *)f},
+        {"scalar", SAFE_F64, 0, {}, 0, 8, (unsigned char *)d}};
+    SafeFile file;
+    CHECK(write_safetensors("w.safetensors", tensors, 4));
+    CHECK(access("w.safetensors.tmp", F_OK) != 0);
+    CHECK(read_safetensors("w.safetensors", &file) && file.count == 4);
+    for (int i = 0; i < file.count; i++) {
+        const SafeTensor *t = find_safe_tensor(&file, tensors[i].name);
+        CHECK(t && t->type == tensors[i].type && t->rank == tensors[i].rank);
+        CHECK(t && t->bytes == tensors[i].bytes &&
+              !memcmp(t->data, tensors[i].data, t->bytes) &&
+              !memcmp(t->shape, tensors[i].shape, sizeof t->shape));
+    }
+    CHECK(!write_safetensors("nowhere/w", tensors, 4));
+    CHECK(complained("nowhere/w.tmp: can't be written"));
+}
+
+// A file of this header and so many bytes of data.
+static void write_header(const char *header, size_t bytes)
+{
+    char file[1024] = {};
+    uint64_t length = strlen(header);
+    memcpy(file, &length, 8);
+    memcpy(file + 8, header, length);
+    write_file("bad.safetensors", file, 8 + length + bytes);
+}
+
+static void test_malformed_headers()
+{
+    static const struct {
+        const char *header, *words;
+        size_t bytes;
+    } rows[] = {
+        {"", "byte 0: wanted {", 0},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}",
+         "wanted }", 2},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}x",
+         "wanted its end", 2},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+         "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+         "tensor b lies at bytes 1 to 3 of 3; wanted it to begin at 2", 3},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}",
+         "tensor a lies at bytes 1 to 3 of 3; wanted it to begin at 0", 3},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}",
+         "tensor a lies at bytes 0 to 9 of 3", 3},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}",
+         "1 bytes follow the last tensor", 3},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+         "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
+         "two tensors are named a", 2},
+        {"{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[1],\"data_offsets\":[0,1]}}",
+         "tensor a: wanted F64, F32, I64, I32 or U8, found F8_E4M3", 1},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,3]}}",
+         "do not fill its 3 bytes", 3},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],"
+         "\"data_offsets\":[0,0]}}",
+         "do not fill its 0 bytes", 0},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}",
+         "wanted a number of 0 and more", 1},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[99999999999999999999],"
+         "\"data_offsets\":[0,1]}}",
+         "wanted a number below 2^63", 1},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],"
+         "\"data_offsets\":[0,1]}}",
+         "wanted fewer numbers", 1},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}",
+         "wanted data_offsets [begin, end]", 1},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1]}}",
+         "wanted dtype, shape and data_offsets", 1},
+        {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", "found dtype", 1},
+        {"{\"a\\n\":{}}", "after \\", 0},
+    };
+    SafeFile file;
+    for (const auto &row : rows) {
+        write_header(row.header, row.bytes);
+        CHECK(!read_safetensors("bad.safetensors", &file));
+        CHECK(complained(row.words));
+    }
+    write_header(
+        "{\"__metadata__\":{\"format\":\"pt\"} , \"a\" : {\"shape\":[1, 2],"
+        "\"data_offsets\":[0,2],\"dtype\":\"U8\"} }  ",
+        2);
+    CHECK(read_safetensors("bad.safetensors", &file) && file.count == 1);
+}
+
+static void test_malformed_files()
+{
+    SafeFile file;
+    const uint64_t lengths[] = {~0ull, 1ull << 63, 9, 0};
+    write_file("bad.safetensors", lengths, 7);
+    CHECK(!read_safetensors("bad.safetensors", &file));
+    CHECK(complained("is not in 7 bytes"));
+    for (int i = 0; i < 3; i++) {
+        write_file("bad.safetensors", &lengths[i], 16);
+        CHECK(!read_safetensors("bad.safetensors", &file));
+        CHECK(complained("is not in 16 bytes"));
+    }
+    CHECK(!read_safetensors(".", &file));
+    CHECK(complained(".: "));
+    CHECK(!read_safetensors("nothing", &file));
+    CHECK(complained("nothing: can't be opened"));
+}
+
+static void test_conversions()
+{
+    double d[] = {1, 2.5, 300, NAN};
+    int64_t wide = (1ll << 53) + 1;
+    float f[4];
+    int32_t i[4];
+    uint8_t u[4];
+    SafeTensor t = {"t", SAFE_F64, 1, {1}, 0, 8, (unsigned char *)d};
+    CHECK(convert_tensor("f", &t, SAFE_F32, f) && f[0] == 1);
+    CHECK(convert_tensor("f", &t, SAFE_I32, i) && i[0] == 1);
+    CHECK(convert_tensor("f", &t, SAFE_U8, u) && u[0] == 1);
+    t.bytes = 16;
+    CHECK(convert_tensor("f", &t, SAFE_F32, f) && f[1] == 2.5f);
+    CHECK(!convert_tensor("f", &t, SAFE_I32, i));
+    CHECK(complained("f: tensor t is F64: its element 1, 2.5, is no i32"));
+    t.data += 16;
+    CHECK(!convert_tensor("f", &t, SAFE_U8, u) && complained("300, is no u8"));
+    CHECK(convert_tensor("f", &t, SAFE_F32, f) && isnan(f[1]));
+    CHECK(!convert_tensor("f", &t, SAFE_I32, i) && complained("is no i32"));
+    t = {"t", SAFE_I64, 1, {1}, 0, 8, (unsigned char *)&wide};
+    CHECK(!convert_tensor("f", &t, SAFE_F64, d) && complained("is no f64"));
+}
+
+// ---- data -------------------------------------------------------------------
+
+static void test_shuffle()
+{
+    enum { COUNT = 1000 };
+    static long long a[COUNT], b[COUNT];
+    bool seen[COUNT] = {};
+    shuffle_order(a, COUNT, 7, 3);
+    for (long long at : a) seen[at] = true;
+    for (bool one : seen) CHECK(one);
+    shuffle_order(b, COUNT, 7, 3);
+    CHECK(!memcmp(a, b, sizeof a));
+    shuffle_order(b, COUNT, 7, 4);
+    CHECK(memcmp(a, b, sizeof a) != 0);
+    shuffle_order(b, COUNT, 8, 3);
+    CHECK(memcmp(a, b, sizeof a) != 0);
+    shuffle_order(b, 1, 7, 3);
+    CHECK(b[0] == 0);
+}
+
+// Where each of three things lies after many epochs: a third in each place.
+static void test_shuffle_is_fair()
+{
+    int at[3][3] = {};
+    for (uint64_t epoch = 0; epoch < 3000; epoch++) {
+        long long order[3];
+        shuffle_order(order, 3, 1, epoch);
+        for (int i = 0; i < 3; i++) at[i][order[i]]++;
+    }
+    for (int i = 0; i < 9; i++) CHECK(abs(at[i / 3][i % 3] - 1000) < 130);
+}
+
+static void test_idx()
+{
+    static const struct {
+        const char *bytes, *words;
+        size_t size;
+    } rows[] = {
+        {"", "wanted an IDX file", 0},
+        {"\0\0\x0d\1\0\0\0\1x", "wanted an IDX file", 9},
+        {"\0\0\x08\5\0\0\0\1x", "wanted an IDX file", 9},
+        {"\x1f\x8b\x08\0\0\0\0\0\0", "not a compressed one", 9},
+        {"\0\0\x08\3\0\0\0\1", "ends in its dimensions", 8},
+        {"\0\0\x08\1\0\0\0\3xy", "want 3 bytes of data, and it has 2", 10},
+        {"\0\0\x08\1\0\0\0\1xy", "want 1 bytes of data, and it has 2", 10},
+        {"\0\0\x08\3\377\377\377\377\377\377\377\377\377\377\377\377",
+         "no product in 64 bits", 16},
+    };
+    IdxArray array;
+    for (const auto &row : rows) {
+        write_file("bad-idx", row.bytes, row.size);
+        CHECK(!read_idx("bad-idx", &array) && complained(row.words));
+    }
+    write_file("idx", "\0\0\x08\2\0\0\0\2\0\0\0\1xy", 14);
+    CHECK(read_idx("idx", &array) && array.rank == 2 && array.dims[0] == 2 &&
+          array.dims[2] == 1 && array.data[1] == 'y');
+}
+
+// ---- the program ------------------------------------------------------------
+
+// `count` images of two bars, whose place is the label, with some noise.
+static void write_set(const char *kind, int count, int height, int classes)
+{
+    char path[64];
+    static unsigned char images[16 + 200 * PIXELS], labels[8 + 200];
+    const unsigned char head[] = {0, 0, 8, 3,
+                                  0, 0, 0, (unsigned char)count,
+                                  0, 0, 0, (unsigned char)height,
+                                  0, 0, 0, 8};
+    memcpy(images, head, 16);
+    memcpy(labels, head, 8);
+    labels[3] = 1;
+    for (int n = 0; n < count; n++) {
+        labels[8 + n] = (unsigned char)(n * 7 % classes);
+        for (int i = 0; i < 8 * height; i++)
+            images[16 + n * 8 * height + i] =
+                (unsigned char)(splitmix64(n * 64 + i) % 64 +
+                                128 * (i % 10 == labels[8 + n]));
+    }
+    snprintf(path, sizeof path, "%s-images-idx3-ubyte", kind);
+    write_file(path, images, 16 + (size_t)(count * 8 * height));
+    snprintf(path, sizeof path, "%s-labels-idx1-ubyte", kind);
+    write_file(path, labels, 8 + (size_t)count);
+}
+
+// Runs the program with the words of a line; its exit status.
+static int run(const char *line, bool trains = true)
+{
+    char text[512], *argv[32] = {};
+    int argc = 1;
+    Net net = linear_net(trains);
+    char name[] = "linear";
+    argv[0] = name;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    return trainer_main(&net, argc, argv);
+}
+
+static void test_commands()
+{
+    write_set("train", 150, 8, CLASSES);
+    write_set("test", 70, 8, CLASSES);
+    CHECK(run("train --data . --epochs 5 --save a.safetensors") == 0);
+    CHECK(run("train --data . --epochs 5 --save b.safetensors") == 0);
+    FileBytes a, b;
+    CHECK(read_file_bytes("a.safetensors", &a) &&
+          read_file_bytes("b.safetensors", &b));
+    CHECK(a.size == b.size && !memcmp(a.bytes, b.bytes, a.size));
+    CHECK(run("eval --data . --load a.safetensors") == 0);
+    CHECK(run("eval --data . --load a.safetensors", false) == 0);
+    CHECK(run("info") == 0 && run("info --tensors") == 0 && run("--help") == 0);
+    release_memory();
+}
+
+static void test_step()
+{
+    static unsigned char images[2 * PIXELS];
+    int64_t labels[2] = {3, 9};
+    SafeTensor batch[2] = {
+        {"label", SAFE_I64, 1, {2}, 0, sizeof labels, (unsigned char *)labels},
+        {"image", SAFE_U8, 4, {2, 8, 8, 1}, 0, sizeof images, images}};
+    for (int i = 0; i < 2 * PIXELS; i++) images[i] = (unsigned char)i;
+    const char *line = "step --load a.safetensors --batch batch.safetensors "
+                       "--steps 3 --save out.safetensors";
+    CHECK(write_safetensors("batch.safetensors", batch, 2) && run(line) == 0);
+    SafeFile file;
+    CHECK(read_safetensors("out.safetensors", &file) && file.count == 4);
+    const SafeTensor *figures = find_safe_tensor(&file, "figures");
+    CHECK(figures && figures->shape[0] == 3 && figures->shape[1] == 2);
+    CHECK(figures && read_element(figures->type, figures->data, 4) <
+                         read_element(figures->type, figures->data, 0));
+    CHECK(find_safe_tensor(&file, "d.fc.weight") != NULL);
+
+    labels[1] = 10;
+    CHECK(write_safetensors("batch.safetensors", batch, 2) && run(line) == 1);
+    CHECK(complained("label 1 is 10, and the net has classes 0 to 9"));
+    CHECK(write_safetensors("batch.safetensors", batch, 1) && run(line) == 1);
+    CHECK(complained("has no tensor image"));
+    batch[0].shape[0] = 1, batch[0].bytes = 8;
+    CHECK(write_safetensors("batch.safetensors", batch, 2) && run(line) == 1);
+    CHECK(complained("label has 1 samples"));
+    batch[1].shape[2] = 4, batch[1].shape[1] = 16;
+    CHECK(write_safetensors("batch.safetensors", batch, 2) && run(line) == 1);
+    CHECK(complained("wanted 64x8x8x1 or fewer samples, found 2x16x4x1"));
+}
+
+static void test_refusals()
+{
+    CHECK(run("") == 2 && complained("wanted a command"));
+    CHECK(run("fly") == 2 && complained("wanted a command, not fly"));
+    CHECK(run("train", false) == 2 && complained("not train"));
+    CHECK(run("train --steps 3") == 2 &&
+          complained("train has no option --steps"));
+    CHECK(run("train --epochs") == 2 && complained("--epochs wants N"));
+    CHECK(run("train --epochs 1x") == 2 &&
+          complained("--epochs 1x: wanted a whole"));
+    CHECK(run("train --lr fast") == 2 &&
+          complained("--lr fast: wanted a number"));
+    CHECK(run("eval --data .") == 2 && complained("eval wants --load FILE"));
+    CHECK(run("train --data nowhere") == 1 &&
+          complained("train-images-idx3-ubyte"));
+    CHECK(run("eval --data . --load batch.safetensors") == 1);
+    CHECK(complained("the net has no image"));
+    CHECK(run("train --data . --save nowhere/w") == 1 &&
+          complained("nowhere/w"));
+    write_set("train", 20, 7, CLASSES);
+    CHECK(run("train --data .") == 1);
+    CHECK(complained("images are 7x8x1 (height, width, channels), and input "
+                     "image is 8x8x1"));
+    write_set("train", 20, 8, CLASSES + 1);
+    CHECK(run("train --data .") == 1);
+    CHECK(complained("is 10, and the net has classes 0 to 9"));
+    CHECK(run("train --data . --train-labels test-labels-idx1-ubyte") == 1);
+    CHECK(complained("wanted 20 labels"));
+}
+
+int main()
+{
+    char folder[] = "/tmp/trainer_test_XXXXXX", command[64];
+    report = fdopen(dup(2), "w");
+    if (!report || !mkdtemp(folder) || chdir(folder)) return 1;
+    if (!freopen("complaints", "w", stderr)) return 1;
+    test_round_trip();
+    test_malformed_headers();
+    test_malformed_files();
+    test_conversions();
+    test_shuffle();
+    test_shuffle_is_fair();
+    test_idx();
+    test_commands();
+    test_step();
+    test_refusals();
+    release_memory();
+    fclose(report);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command) || failures ? 1 : 0;
+}

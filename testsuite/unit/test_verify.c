@@ -1,0 +1,170 @@
+// The verifier must catch what is planted; and the interpreter.
+#define _POSIX_C_SOURCE 200809L     // fork, and open_memstream in graphs.h
+#include <sys/wait.h>
+#include <unistd.h>
+#include "graphs.h"
+
+// ---- the verifier -----------------------------------------------------------
+
+// Runs the verifier in a process of its own, for it must end it; returns what
+// it said, or NULL if it found no fault.
+static char *verdict(const Graph *g)
+{
+    int ends[2], status;
+    char *text = arena_alloc(arena, 4096, 1);
+
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 2);
+        verify(g, "plant");
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t got; (got = read(ends[0], text + length, 4095 - length)) > 0;)
+        length += (size_t)got;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 0) return NULL;
+    assert_int_equal(WEXITSTATUS(status), 70);
+    return text;
+}
+
+static void expect_fault(const Graph *g, const char *wanted)
+{
+    const char *said = verdict(g);
+    if (said == NULL) fail_msg("not caught: %s", wanted);
+    if (strstr(said, "after plant: ") == NULL || strstr(said, wanted) == NULL)
+        fail_msg("said \"%s\" instead of \"%s\"", said, wanted);
+}
+
+static void sound_graphs_pass(void **state)
+{
+    (void)state;
+    assert_null(verdict(read_text(chain_text)));
+    assert_null(verdict(read_text(step_text)));
+}
+
+static void faults_of_structure_are_caught(void **state)
+{
+    Graph *g;
+    (void)state;
+    g = read_text(chain_text), g->nodes[1].operands[0] = 99;
+    expect_fault(g, "[1] b (line 0): operand 0 is %99");
+    g = read_text(chain_text), g->nodes[1].operands[0] = NONE;
+    expect_fault(g, "operand x is missing");
+    g = read_text(chain_text), g->nodes[1].operand_count = 0;
+    expect_fault(g, "0 operands for \"x\"");
+    g = read_text(chain_text), g->nodes[0].operands[0] = value_called(g, "c");
+    expect_fault(g, "reads c before it is made");
+    g = read_text(chain_text), g->nodes[1].results[0] = value_called(g, "a");
+    expect_fault(g, "[1] b (line 0): a is made twice");
+    g = read_text(chain_text), g->values[value_called(g, "b")].def = 0;
+    expect_fault(g, "makes b, which says it is made by [0]");
+    g = read_text(chain_text), g->nodes[0].op = NULL;
+    expect_fault(g, "[0] is deleted");
+    g = read_text(chain_text), g->nodes[0].part = 7;
+    expect_fault(g, "relu has no part 7");
+    g = read_text(chain_text), g->nodes[0].phase = BACKWARD;
+    expect_fault(g, "phase forward after backward");
+    g = read_text(chain_text), g->values[value_called(g, "a")].name = "b";
+    expect_fault(g, "two values or two nodes are called b");
+    g = read_text(chain_text), g->values[value_called(g, "b")].shape.dim[1] = 4;
+    expect_fault(g, "b should have the shape [2, 3], but has [2, 4]");
+    g = read_text(chain_text), g->values[1].kind = ACTIVATION;
+    expect_fault(g, "reads image, which nothing makes");
+    g = read_text(chain_text), g->values[0].persistent = false;
+    expect_fault(g, "header (line 0): it is a state, but not persistent");
+}
+
+static void faults_of_a_step_are_caught(void **state)
+{
+    Graph *g;
+    (void)state;
+    g = read_text(step_text), g->values[10].gradient_of = 1;
+    expect_fault(g, "shape and type of image");
+    g = read_text(step_text), g->nodes[5].operands[1] = 3;
+    Node update = g->nodes[6];
+    g->nodes[6] = g->nodes[5], g->nodes[5] = update;
+    g->nodes[5].operands[1] = 9, g->values[10].def = 6;
+    expect_fault(g, "reads conv.weight after its update");
+    g = read_text(step_text), g->values[1].last = 4;
+    expect_fault(g, "%1 image (line 2): it lives from [0] to [4], but [5]");
+    g = read_text(step_text), g->values[8].last = 4;
+    expect_fault(g, "%8 scale");
+    g = read_text(step_text), g->nodes[6].operands[0] = 1;
+    expect_fault(g, "image is updated, but not persistent");
+}
+
+static void faults_of_memory_are_caught(void **state)
+{
+    Graph *g;
+    (void)state;
+    g = read_text(step_text), g->values[5].alias_of = 9;
+    expect_fault(g, "what it lies in has no end");
+    g = read_text(step_text), g->values[9].alias_of = 7;
+    g->nodes[4].operands[0] = 7, g->nodes[4].operands[1] = 7;
+    g->nodes[3].operands[0] = 7, g->values[7].last = 4;
+    assert_null(verdict(g));    // over a view of it is over it
+    g = read_text(step_text), g->nodes[4].operands[1] = 5;
+    g->values[5].last = 4;
+    expect_fault(g, "[1] relu (line 4): relu is over what [4] still needs");
+    g = read_text(step_text), g->values[5].output = true, g->values[5].last = 6;
+    expect_fault(g, "relu is written over what must be kept");
+    g = read_text(step_text), g->values[8].alias_of = 7;
+    expect_fault(g, "scale is over what [4] still needs");
+    g = read_text(step_text), g->values[10].alias_of = 9;
+    expect_fault(g, "d.conv.weight must not be written over d.conv");
+    g = read_text(step_text), g->values[10].alias_of = 8;
+    expect_fault(g, "d.conv.weight is over scale, which it does not read");
+    g = read_text(step_text), g->values[9].alias_of = 1;
+    expect_fault(g, "it is larger than image");
+    g = read_text(step_text), g->values[7].alias_of = NONE;
+    expect_fault(g, "a view that has bytes of its own");
+    g = read_text(step_text), g->values[6].view = true;
+    expect_fault(g, "relu is no view, but makes one");
+    g = read_text(step_text), g->values[5].offset = 100;
+    expect_fault(g, "its offset is 100");
+    g = read_text(step_text), g->values[8].offset = 7168;
+    expect_fault(g, "it ends outside the arena");
+    g = read_text(step_text), g->values[4].offset = 1024;
+    expect_fault(g, "it ends outside the state");
+    g = read_text(step_text), g->values[6].offset = 1024;
+    expect_fault(g, "it does not lie in conv");
+}
+
+// ---- the interpreter --------------------------------------------------------
+
+static void interpreter_runs_in_order(void **state)
+{
+    Graph *g = read_text(
+        "net run mode=infer batch=1 real=f32\n"
+        "image f32[1, 2, 1, 2] input\n"
+        "forward a: a f32[1, 2, 1, 2] = relu(image)\n"
+        "forward b: b f32[1, 4] = flatten(a)\n"
+        "forward c: c f32[1, 4] output = add(b, b)\n");
+    Tensors t = tensors_new(g);
+    static const double image[4] = { -1, 2, -3, 4 }, wanted[4] = { 0, 4, 0, 8 };
+    (void)state;
+    memcpy(t.data[value_called(g, "image")], image, sizeof image);
+    interpret(g, &t, 1);
+    for (int i = 0; i < 4; i++)
+        assert_true(t.data[value_called(g, "c")][i] == wanted[i]);
+}
+
+// ---- all of them ------------------------------------------------------------
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(sound_graphs_pass),
+        TEST(faults_of_structure_are_caught),
+        TEST(faults_of_a_step_are_caught),
+        TEST(faults_of_memory_are_caught),
+        TEST(interpreter_runs_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
