@@ -263,70 +263,85 @@ static void emit_static_arena(Emitter *e)
     write_blank(w);
 }
 
-// Stages an input (of this many bytes from this pointer), or returns.
-static void stage(Emitter *e, const Program *p, ValueId v, const char *from,
-                  const char *bytes)
+// ---- chains: one condition of calls, any of which may fail ----------------------
+
+typedef struct Chain {
+    const char *text[6 * MAX_PORTS];
+    int         count;
+} Chain;
+
+// A tensor is whole samples, as many as the others.
+static void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v,
+                          const char *call)
 {
-    write_line(&e->w, "    if (%s_stage(c, %s.offset, %" PRId64 ", %s, %s)) return c->error.status;",
-               e->net, p->place[v], value_bytes(&p->g->values[v]), from, bytes);
+    const char *name = identifier(e, g->values[v].name);
+    chain->text[chain->count++] = arena_print(
+        e->arena, "%s_samples(c, \"%s: %s\", %s, %s_bytes, %" PRId64 ", &given)",
+        e->net, call, name, name, name, sample_bytes(g, v));
 }
+
+// An input goes to its staging.
+static void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v,
+                        const char *from, const char *bytes)
+{
+    chain->text[chain->count++] = arena_print(
+        e->arena, "%s_stage(c, %s.offset, %" PRId64 ", %s, %s)", e->net,
+        p->place[v], value_bytes(&p->g->values[v]), from, bytes);
+}
+
+static void chain_steps(Emitter *e, Chain *chain, const Program *p,
+                        const char *arguments)
+{
+    chain->text[chain->count++] = arena_print(e->arena, "%s_%s_steps(c%s)",
+                                              e->net, p->space, arguments);
+}
+
+static void write_chain(Emitter *e, const Chain *chain)
+{
+    for (int i = 0; i < chain->count; i++)
+        write_line(&e->w, "%s%s%s", i ? "        " : "    if (", chain->text[i],
+                   i + 1 < chain->count ? " ||" : ")");
+    write_line(&e->w, "        return c->error.status;");
+    write_line(&e->w, "    return %s_OK;", e->upper);
+    write_line(&e->w, "}");
+    write_blank(&e->w);
+}
+
+// ---- the calls that follow from inputs and outputs --------------------------------
 
 static void emit_every_step(Emitter *e)
 {
-    Writer *w = &e->w;
-    write_line(w, "static int %s_every_step(%s_context *c)", e->net, e->net);
-    write_line(w, "{");
+    static const char *const arguments[MODE_COUNT] = {
+        [TRAIN] = ", 0", [EVAL] = ", 0, true", [INFER] = ""};
+    Chain chain = {.count = 0};
     for (int i = 0; i < e->program_count; i++) {
         const Program *p = &e->program[i];
         Ports ports = ports_of(p->g);
         for (int k = 0; k < ports.input_count; k++)
-            stage(e, p, ports.input[k], "0", "0");
-        static const char *const arguments[MODE_COUNT] = {
-            [TRAIN] = ", 0", [EVAL] = ", 0, true", [INFER] = ""};
-        write_line(w, "    %s%s_%s_steps(c%s)%s", i + 1 < e->program_count ? "if (" : "return ",
-                   e->net, p->space, arguments[p->g->mode],
-                   i + 1 < e->program_count ? ") return c->error.status;" : ";");
+            chain_stage(e, &chain, p, ports.input[k], "0", "0");
+        chain_steps(e, &chain, p, arguments[p->g->mode]);
     }
-    write_line(w, "}");
-    write_blank(w);
+    write_line(&e->w, "static int %s_every_step(%s_context *c)", e->net, e->net);
+    write_line(&e->w, "{");
+    write_chain(e, &chain);
 }
 
-// Checks that sizes are whole samples, the same number for all of count values.
-static void check_sizes(Emitter *e, const Program *p, const ValueId *values,
-                        int count, const char *call)
-{
-    Writer *w = &e->w;
-    const char *first = identifier(e, p->g->values[values[0]].name);
-    write_line(w, "    const size_t given = %s_bytes / %" PRId64 ";", first,
-               sample_bytes(p->g, values[0]));
-    write_line(w, "    if (given < 1 || given > %s_BATCH)", e->upper);
-    write_line(w, "        return %s_refuse(c, %s_BAD_ARGUMENT, \"%s\", \"%s is not 1 to %" PRId64
-               " samples\", %" PRId64 ", %s_bytes);", e->net, e->upper, call, first,
-               p->g->batch, value_bytes(&p->g->values[values[0]]), first);
-    for (int i = 0; i < count; i++) {
-        const char *name = identifier(e, p->g->values[values[i]].name);
-        write_line(w, "    if (!%s || %s_bytes != given * %" PRId64 ")", name, name,
-                   sample_bytes(p->g, values[i]));
-        write_line(w, "        return %s_refuse(c, %s_BAD_ARGUMENT, \"%s\", \"%s is null or not whole samples\",",
-                   e->net, e->upper, call, name);
-        write_line(w, "            given * %" PRId64 ", %s_bytes);",
-                   sample_bytes(p->g, values[i]), name);
-    }
-}
-
-static void check_ready(Emitter *e, const char *call)
-{
-    write_line(&e->w, "    if (const int status = %s_is_ready(c, \"%s\")) return status;",
-               e->net, call);
-}
-
-static void stage_inputs(Emitter *e, const Program *p, const ValueId *inputs,
-                         int count)
+static void stage_inputs(Emitter *e, Chain *chain, const Program *p,
+                         const ValueId *inputs, int count)
 {
     for (int i = 0; i < count; i++) {
         const char *name = identifier(e, p->g->values[inputs[i]].name);
-        stage(e, p, inputs[i], name, arena_print(e->arena, "%s_bytes", name));
+        chain_stage(e, chain, p, inputs[i], name,
+                    arena_print(e->arena, "%s_bytes", name));
     }
+}
+
+static void open_call(Emitter *e, const char *call)
+{
+    write_line(&e->w, "{");
+    write_line(&e->w, "    size_t given = 0;");
+    write_line(&e->w, "    if (const int status = %s_is_ready(c, \"%s\")) return status;",
+               e->net, call);
 }
 
 static void emit_scored_call(Emitter *e, const Program *p, const char *call,
@@ -334,16 +349,15 @@ static void emit_scored_call(Emitter *e, const Program *p, const char *call,
 {
     const char *items[4 * MAX_PORTS];
     Ports ports = ports_of(p->g);
+    Chain chain = {.count = 0};
     int count = parameters(e, p->g, ports.input, ports.input_count, "const ", items);
+    for (int i = 0; i < ports.input_count; i++)
+        chain_samples(e, &chain, p->g, ports.input[i], call);
+    stage_inputs(e, &chain, p, ports.input, ports.input_count);
+    chain_steps(e, &chain, p, arguments);
     function_head(e, call, items, count, "");
-    write_line(&e->w, "{");
-    check_ready(e, call);
-    check_sizes(e, p, ports.input, ports.input_count, call);
-    stage_inputs(e, p, ports.input, ports.input_count);
-    write_line(&e->w, "    return %s_%s_steps(c, (long long)given%s);", e->net,
-               p->space, arguments);
-    write_line(&e->w, "}");
-    write_blank(&e->w);
+    open_call(e, call);
+    write_chain(e, &chain);
 }
 
 static void emit_infer(Emitter *e)
@@ -351,26 +365,26 @@ static void emit_infer(Emitter *e)
     const Program *p = &e->program[e->program_count - 1];
     const char *items[4 * MAX_PORTS];
     ValueId values[2 * MAX_PORTS];
+    Chain chain = {.count = 0};
     Ports ports = ports_of(p->g);
     int inputs = plain_inputs(e->in->infer, p->g, &ports, values);
     int count = parameters(e, p->g, values, inputs, "const ", items);
     count += parameters(e, p->g, ports.output, ports.output_count, "", items + count);
     memcpy(values + inputs, ports.output, sizeof *values * (size_t)ports.output_count);
-    function_head(e, "infer", items, count, "");
-    write_line(&e->w, "{");
-    check_ready(e, "infer");
-    check_sizes(e, p, values, inputs + ports.output_count, "infer");
-    stage_inputs(e, p, values, inputs);
-    write_line(&e->w, "    if (%s_%s_steps(c%s)) return c->error.status;", e->net,
-               p->space, p->g->mode == EVAL ? ", (long long)given, false" : "");
+    for (int i = 0; i < inputs + ports.output_count; i++)
+        chain_samples(e, &chain, p->g, values[i], "infer");
+    stage_inputs(e, &chain, p, values, inputs);
+    chain_steps(e, &chain, p,
+                p->g->mode == EVAL ? ", (long long)given, false" : "");
     for (int i = 0; i < ports.output_count; i++) {
         const char *name = identifier(e, p->g->values[ports.output[i]].name);
-        write_line(&e->w, "    if (%s_fetch(c, %s, %s.offset, %s_bytes)) return c->error.status;",
-                   e->net, name, p->place[ports.output[i]], name);
+        chain.text[chain.count++] = arena_print(
+            e->arena, "%s_fetch(c, %s, %s.offset, %s_bytes)", e->net, name,
+            p->place[ports.output[i]], name);
     }
-    write_line(&e->w, "    return %s_OK;", e->upper);
-    write_line(&e->w, "}");
-    write_blank(&e->w);
+    function_head(e, "infer", items, count, "");
+    open_call(e, "infer");
+    write_chain(e, &chain);
 }
 
 static void emit_metrics_read(Emitter *e)
@@ -382,7 +396,7 @@ static void emit_metrics_read(Emitter *e)
                e->net, e->net, e->net);
     write_line(w, "{");
     write_line(w, "    Header header;");
-    check_ready(e, "metrics_read");
+    write_line(w, "    if (const int status = %s_is_ready(c, \"metrics_read\")) return status;", e->net);
     write_line(w, "    if (!metrics) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics_read\", \"metrics is null\", 0, 0);",
                e->net, e->upper);
     write_line(w, "    if (%s_read_header(c, &header)) return c->error.status;", e->net);
@@ -413,9 +427,12 @@ void emit_interface(Emitter *e)
     static const char *const fixed[] = {"net_init", "net_attach"};
     for (int i = 0; i < 2; i++) print_chunk(e, fixed[i]);
     print_chunk(e, "net_is_ready");
+    print_chunk(e, "net_samples");
+    print_chunk(e, "net_fetch");
     if (e->in->train) {
-        emit_scored_call(e, &e->program[0], "train", "");
-        emit_scored_call(e, &e->program[1], "evaluate", ", true");
+        emit_scored_call(e, &e->program[0], "train", ", (long long)given");
+        emit_scored_call(e, &e->program[1], "evaluate",
+                         ", (long long)given, true");
     }
     emit_infer(e);
     if (e->in->train) {

@@ -4,14 +4,13 @@
 
 #include "compile.h"
 
-typedef struct Input Input;
-struct Input {
+typedef struct Input {
     Arena      *arena;
     Diag       *diag;
     const char *path;
     const Ast  *ast;            // NULL: the text of a graph
     int32_t     source;         // of that text
-};
+} Input;
 
 // False, said on standard error, where path, or what it includes, can't be
 // read.  What is wrong in what it read is counted in diag.

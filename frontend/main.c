@@ -61,23 +61,41 @@ static int write_header(const EmitInput *emit, const Options *o)
     return output_close(&header) ? EXIT_DONE : EXIT_FILE;
 }
 
-static int write_dependencies(const Input *in, const Options *o)
-{
-    Output depend;
-    const char *target = o->output != NULL ? o->output : in->path;
-    const char *path = o->depend_file != NULL
-        ? o->depend_file : arena_print(o->arena, "%s.d", target);
-    if (!o->depend) return EXIT_DONE;
-    if (!output_open(&depend, o->arena, path)) return EXIT_FILE;
-    print_dependencies(in->diag, target, depend.stream);
-    return output_close(&depend) ? EXIT_DONE : EXIT_FILE;
-}
-
-// Nothing is opened before all is known to be right.
+// Nothing is written before all is known to be right.
 static int run(const Input *in, const Options *o)
 {
     EmitInput emit = { .command_line = o->command_line,
                        .with_main = o->with_main };
+    bool is_file = o->emit == EMIT_CUDA && !o->compare, ok = true;
     Output out;
-    ...
+
+    if (o->header != NULL) {
+        const char *slash = strrchr(o->header, '/');
+        emit.header_name = slash != NULL ? slash + 1 : o->header;
+    }
+    if (is_file && !make_programs(in, o, &emit)) return EXIT_INPUT;
+    if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
+    if (is_file) emit_cuda(&emit, out.stream);
+    else if (o->compare) ok = compare(in, o, out.stream);
+    else ok = print_program(in, o, out.stream);
+    if (!ok) return output_discard(&out), EXIT_INPUT;
+    if (!output_close(&out)) return EXIT_FILE;
+    int status = write_header(&emit, o);
+    return status != EXIT_DONE ? status : write_dependencies(in, o);
+}
+
+int main(int argc, char **argv)
+{
+    Arena *arena = arena_new();
+    Diag diag = { .arena = arena, .stream = stderr, .color = isatty(2) };
+    Options o;
+    Input in;
+
+    int status = options_read(&o, arena, argc, argv);
+    if (status < 0 && !input_open(&in, arena, &diag, o.input))
+        status = EXIT_FILE;
+    if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
+    if (status < 0) status = run(&in, &o);
+    arena_free(arena);
+    return status;
 }

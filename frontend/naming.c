@@ -143,6 +143,13 @@ const char *name_layer(Resolver *r, const Expr *call, const char *what)
 
 // ---- values ----------------------------------------------------------------------
 
+// The word of the call that was given the statement's name.
+static const char *layer_word(const Resolver *r, NodeId def)
+{
+    bool is_call = r->layer_call != NULL && r->layer_call->text != NULL;
+    return is_call ? r->layer_call->text : r->g->nodes[def].op->name;
+}
+
 // conv1 names the last value of its statement; the value of the layer conv1
 // itself then is conv1.conv.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
@@ -155,7 +162,7 @@ void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
         NodeId def = g->values[v].def;
         if (def == NONE || strcmp(g->values[v].name, full) != 0) continue;
         const char *own = arena_print(r->arena, "%s.%s", full,
-                                      g->nodes[def].op->name);
+                                      layer_word(r, def));
         g->values[v].name = names_take(g->value_names, own, v);
     }
     // What held the name may have been renamed just now.

@@ -204,7 +204,7 @@ static int show_version(Options *o, const char *value)
 // ---- the table ----------------------------------------------------------------------
 
 const Flag flags[] = {
-    { "-o", "FILE", "output; '-' is standard output", set_output },
+    { "-o", "FILE", "output; '-', the default: to standard output", set_output },
     { "--header", "FILE", "write the C interface too", set_header },
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },

@@ -45,3 +45,10 @@ bool output_close(Output *out)
     if (out->temporary != NULL) remove(out->temporary);
     return false;
 }
+
+void output_discard(Output *out)
+{
+    if (out->path == NULL) return;
+    fclose(out->stream);
+    if (out->temporary != NULL) remove(out->temporary);
+}

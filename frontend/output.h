@@ -13,9 +13,11 @@ typedef struct Output {
     const char *temporary;      // where it is; NULL: in place
 } Output;
 
-// path NULL or "-" is standard output.  Both say on standard error what can't
-// be opened or written, and return false.
+// path NULL or "-" is standard output.  What can't be opened or written is
+// said on standard error.
 bool output_open(Output *out, Arena *arena, const char *path);
 bool output_close(Output *out);
+// After a failure: nothing is left of it.
+void output_discard(Output *out);
 
 #endif

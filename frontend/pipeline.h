@@ -2,6 +2,7 @@
 #ifndef CNNC_PIPELINE_H
 #define CNNC_PIPELINE_H
 
+#include "input.h"
 #include "options.h"
 
 // The plan; NULL where --stop-after ended it before.  A plan that the checker
@@ -10,10 +11,9 @@ Plan *run_pipeline(Graph *g, const PassOptions *o);
 
 // compare.c: a table of arena sizes, each optional pass added in turn.  False
 // after errors.
-struct Input;
-bool compare(const struct Input *in, const Options *o, FILE *out);
+bool compare(const Input *in, const Options *o, FILE *out);
 
-// depend.c: what the output depends on, as a rule of make.
-void print_dependencies(const Diag *diag, const char *target, FILE *out);
+// dependencies.c: -MD.  Returns the status to exit with.
+int write_dependencies(const Input *in, const Options *o);
 
 #endif

@@ -1,9 +1,6 @@
-// From the tree to the forward graph of one mode: constants, then the body of
-// the net, statement by statement, then what the mode asks for:
-//
-//     train   the tally of loss and metrics, the optimizer and its state
-//     eval    the tally, the outputs; the state too, since both share it
-//     infer   the outputs, and only what they need
+// From the tree to the forward graph of one mode: constants, the train section,
+// then the body of the net, statement by statement, and what the mode asks for
+// at its end (finish.c).
 //
 // What is wrong with a program is found in any mode, so that the first one
 // resolved finds it all.
@@ -319,68 +316,7 @@ void run_body(Resolver *r, const Body *body)
     }
 }
 
-// ---- what the mode asks for ------------------------------------------------------------
-
-static void check_net(Resolver *r)
-{
-    Pos pos = r->ast->net->pos;
-    Mode mode = r->options->mode;
-
-    for (int32_t i = 0; i < r->input_count; i++)
-        if (!r->inputs[i]->used && r->inputs[i]->datum.kind != POISON)
-            error(r->diag, r->inputs[i]->pos, "the input '%s' is not used",
-                  r->inputs[i]->name);
-    if (r->diag->error_count > 0) return;
-    if (mode == TRAIN && r->loss_count == 0)
-        error(r->diag, pos, "a net without a loss can't be trained; --mode "
-              "infer needs none");
-    else if (r->metric_count > 0 && r->loss_count == 0)
-        error(r->diag, pos, "a net with metrics needs a loss");
-    else if (mode == INFER && r->output_count == 0)
-        error(r->diag, pos, "the net has no output");
-}
-
-static void build_tally(Resolver *r)
-{
-    Graph *g = r->g;
-    ValueId operands[1 + MAX_FIGURES] = { g->header };
-    int count = r->loss_count + r->metric_count;
-
-    if (count == 0 || g->mode == INFER) return;
-    memcpy(operands + 1, r->rows, (size_t)count * sizeof *operands);
-    ValueId figures = graph_value(g, "figures", SCALAR, g->real,
-                                  shape_of(1, (int64_t)count), r->loss_pos);
-    g->values[figures].output = true;
-    NodeId tally = graph_node(g, ops[OP_tally], 0, FORWARD, "tally",
-                              r->loss_pos, 1 + count, operands, 1, &figures);
-    g->nodes[tally].attr[0].i = r->loss_count;
-}
-
-static void mark_outputs(Resolver *r)
-{
-    bool wanted = r->g->mode != TRAIN || r->options->keep_gradients;
-    for (int32_t i = 0; i < r->output_count; i++)
-        r->g->values[r->outputs[i]].output = wanted;
-}
-
-// Drops what inference does not need: the label and all that led to the loss
-// alone.  Parameters stay.
-static void drop_unneeded(Graph *g)
-{
-    bool *needed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
-
-    for (ValueId v = 0; v < g->value_count; v++) needed[v] = g->values[v].output;
-    for (NodeId i = g->node_count - 1; i >= 0; i--) {
-        Node *n = &g->nodes[i];
-        bool any = false;
-        for (int k = 0; k < n->result_count; k++)
-            any = any || (n->results[k] != NONE && needed[n->results[k]]);
-        for (int k = 0; any && k < n->operand_count; k++)
-            if (n->operands[k] != NONE) needed[n->operands[k]] = true;
-        if (!any) n->op = NULL;
-    }
-    graph_compact(g);
-}
+// ---- all of it -----------------------------------------------------------------
 
 static void run_net(Resolver *r)
 {
@@ -389,12 +325,7 @@ static void run_net(Resolver *r)
 
     r->scope = &scope;
     run_body(r, &net->body);
-    check_net(r);
-    if (r->diag->error_count > 0) return;
-    build_tally(r);
-    mark_outputs(r);
-    build_optimizer(r);
-    if (r->options->mode == INFER) drop_unneeded(r->g);
+    finish_net(r);
 }
 
 Graph *resolve(const Ast *ast, const FrontendOptions *options)

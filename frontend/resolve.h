@@ -138,6 +138,11 @@ bool names_for_good(const Resolver *r, const char *name);
 // from first on.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
+// ---- finish.c ------------------------------------------------------------------------
+
+// After the net's body: what the mode asks for, and whether it can have it.
+void finish_net(Resolver *r);
+
 // ---- train.c -------------------------------------------------------------------------
 
 void read_train(Resolver *r);

@@ -137,11 +137,11 @@ static int64_t gap_work(const Placing *p)
 static bool place_exactly(Placing *p)
 {
     for (OrderBy by = 0; by < ORDER_COUNT; by++) {
-        for (int best_fit = 0; best_fit < 2; best_fit++) {
+        for (GapChoice choice = 0; choice < CHOICE_COUNT; choice++) {
             if (gap_work(p) > p->work) return false;
             recall_best(p);
             place_order(p, by);
-            if (place_keep(p, place_gaps(p, best_fit))) return true;
+            if (place_keep(p, place_gaps(p, choice))) return true;
         }
     }
     return false;

@@ -43,6 +43,8 @@ typedef enum OrderBy {
     BY_LIFETIME, BY_SIZE, BY_AREA, BY_FIRST, BY_LAST, BY_OFFSET, ORDER_COUNT
 } OrderBy;
 void place_order(Placing *p, OrderBy by);
+// Which gap between placed buffers a buffer goes into.
+typedef enum GapChoice { LOWEST, TIGHTEST, OUTERMOST, CHOICE_COUNT } GapChoice;
 // Notes a placement that is in items: true if the bound is reached.
 bool place_keep(Placing *p, int64_t top);
 
@@ -50,7 +52,7 @@ bool place_keep(Placing *p, int64_t top);
 // highest end.
 int64_t place_skyline(Placing *p);
 int64_t place_sweep(Placing *p, bool mirrored, bool best_fit);
-int64_t place_gaps(Placing *p, bool best_fit);
+int64_t place_gaps(Placing *p, GapChoice choice);
 // Moves what ends highest to an earlier place in the order, again and again,
 // while work is left.
 void place_improve(Placing *p);

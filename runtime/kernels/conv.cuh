@@ -1,323 +1,215 @@
 // Convolution of maps [N,H,W,C] with weights [K,R,S,C/groups], and its two gradients, each as one
 // product whose operands are read straight from the maps (nothing is unrolled in memory):
 //
-//                rows                columns        reduction         load stages
-//   forward      pixels n,p,q of y   k of a group   r, s, c           LoadPatches, LoadFilters
-//   dgrad        pixels n,h,w of dx  c of a group   taps r, s, and k  LoadSources, LoadFilterColumns
-//   wgrad        k of a group        r, s, c        pixels n,p,q      LoadSlopes, LoadTaps
+//                rows                columns        summed over       operands
+//   forward      pixels n,p,q of y   k of a group   r, s, c           x, weight
+//   dgrad        pixels n,h,w of dx  c of a group   taps r, s, and k  dy, weight
+//   wgrad        k of a group        r, s, c        pixels n,p,q      dy, x
 //
-// With a stride, a pixel of dx meets only the taps r with (h + pad - r*dilation) % stride == 0.  They
-// are the same for all h of one h % stride: so dx falls into stride_h * stride_w classes of pixels,
-// and each is a dense convolution with every few taps of the weights.  A block works in one class.
+// With a stride, a pixel of dx meets only the taps r with (h + pad - r*dilation) % stride == 0.
+// They are the same for all h of one h % stride: so dx falls into stride_h * stride_w classes of
+// pixels, and each is a dense convolution with every few taps of the weights.  A block works in one
+// class.
 //
-// Blocks are numbered with the column tiles fastest, then groups, then splits or classes, then rows.
+// Blocks are numbered with the column tiles fastest, then groups, then classes or splits, then
+// rows.
 #pragma once
 #include "../support/identity.cuh"
 #include "../support/product.cuh"
 
-// ConvFilter: what the three products call the parts of a Shape.
+// ConvGroup: what the three products call the parts of a Shape.  PACK_C and PACK_K: how many
+// channels of x and of y can be read at once.
 template <class Shape>
-struct ConvFilter {
+struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
-    static constexpr int R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * C;
+    static constexpr int R = (int)Shape::R, S = (int)Shape::S, FILTER = R * S * C;
+    static constexpr int PACK_C = C % 4 == 0 ? 4 : 1, PACK_K = K % 4 == 0 ? 4 : 1;
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
 };
 
-// conv_window: where in x the window of pixel i of y begins.
-template <class Shape>
-static __device__ inline Spot conv_window(long long i)
+// ConvBlock: which tile of which group, and of which class or split, the block makes.
+struct ConvBlock {
+    int column, group, part;
+    long long row;
+};
+
+// conv_block: that of blockIdx.x, for columns in each of groups, in each of parts.
+template <class Tile>
+static __device__ inline ConvBlock conv_block(int columns, int groups, int parts)
 {
-    Digits d = digits<ConvFilter<Shape>::PIXELS>(i, Shape::P, Shape::Q);
-    int h = (int)(d.middle * Shape::STRIDE_H - Shape::PAD_TOP);
-    int w = (int)(d.inner * Shape::STRIDE_W - Shape::PAD_LEFT);
-    return Spot{((d.outer * Shape::H + h) * Shape::W + w) * Shape::C, h, w};
+    int tiles = (columns + Tile::COLUMNS - 1) / Tile::COLUMNS, i = (int)blockIdx.x;
+    return ConvBlock{i % tiles * Tile::COLUMNS, i / tiles % groups, i / tiles / groups % parts,
+                     (long long)(i / tiles / groups / parts) * Tile::ROWS};
 }
 
-// conv_tap: how far element i = (r, s, c) of a filter is from the beginning of the window.
+// ConvWindow: where in x the window of pixel i of y, below end, begins.
 template <class Shape>
-static __device__ inline Spot conv_tap(long long i)
-{
-    Digits d = digits<ConvFilter<Shape>::DEPTH>(i, ConvFilter<Shape>::S, ConvFilter<Shape>::C);
-    int h = (int)(d.outer * Shape::DILATION_H), w = (int)(d.middle * Shape::DILATION_W);
-    return Spot{(h * Shape::W + w) * Shape::C + d.inner, h, w};
-}
-
-// LoadPatches: x as a matrix [pixels of y, r s c].
-template <class Shape>
-struct LoadPatches {
-    typedef ConvFilter<Shape> F;
-    static constexpr int VECTOR = F::C % 4 == 0 ? 4 : 1;
-    static constexpr bool ALONG_STEPS = VECTOR > 1;  // few channels: neighbours are along q
-    static constexpr unsigned H = Shape::H, W = Shape::W;
-    const real *x;  // at the group's first channel
-
-    __device__ Spot lane(long long i) const { return i < F::PIXELS ? conv_window<Shape>(i) : nowhere(); }
-    __device__ Spot step(long long k) const { return k < F::DEPTH ? conv_tap<Shape>(k) : nowhere(); }
-    __device__ Pack<VECTOR> read(long long i) const { return *(const Pack<VECTOR> *)(x + i); }
-};
-
-// LoadFilters: the group's weights as a matrix [k, r s c].
-template <class Shape>
-struct LoadFilters {
-    typedef ConvFilter<Shape> F;
-    static constexpr int VECTOR = F::C % 4 == 0 ? 4 : 1;
-    static constexpr bool ALONG_STEPS = true;
-    static constexpr unsigned H = F::K, W = 1;
-    const real *weight;  // at the group's first filter
-
-    __device__ Spot lane(long long i) const { return Spot{i * F::DEPTH, (int)i, 0}; }
-    __device__ Spot step(long long k) const { return k < F::DEPTH ? Spot{k, 0, 0} : nowhere(); }
-    __device__ Pack<VECTOR> read(long long i) const { return *(const Pack<VECTOR> *)(weight + i); }
-};
-
-// StoreOutputs: the store stage of forward: bias, then the activation.
-template <class Shape, class Act, bool BIAS>
-struct StoreOutputs {
-    static constexpr int COLUMNS = ConvFilter<Shape>::K;
-    real *to;  // y at the group's first channel
-    const real *bias;
-
-    __device__ long long row(long long i) const
+struct ConvWindow {
+    long long end;
+    __device__ inline Spot operator()(long long i) const
     {
-        return i < ConvFilter<Shape>::PIXELS ? i * Shape::K : -1;
+        if (i >= end) return nowhere();
+        Digits d = digits_of<ConvGroup<Shape>::PIXELS>(i, Shape::P, Shape::Q);
+        int h = (int)(d.middle * Shape::STRIDE_H - Shape::PAD_TOP);
+        int w = (int)(d.inner * Shape::STRIDE_W - Shape::PAD_LEFT);
+        return Spot{((d.outer * Shape::H + h) * Shape::W + w) * Shape::C, h, w};
     }
-    __device__ real value(long long, int k, real sum) const
-    {
-        return Act::forward(BIAS ? sum + bias[k] : sum);
-    }
-    template <class Rows>
-    __device__ void watch(const Rows &) const {}
 };
 
-// conv_forward: y[n,p,q,k] = act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) with
-//   h = p*stride + r*dilation - pad.  A block makes a tile of pixels x channels of one group.  y must
+// ConvTap: how far element i = (r, s, c) of a filter is from the beginning of the window.
+template <class Shape>
+struct ConvTap {
+    typedef ConvGroup<Shape> G;
+    __device__ inline Spot operator()(long long i) const
+    {
+        if (i >= G::FILTER) return nowhere();
+        Digits d = digits_of<G::FILTER>(i, G::S, G::C);
+        int h = (int)(d.outer * Shape::DILATION_H), w = (int)(d.middle * Shape::DILATION_W);
+        return Spot{(h * Shape::W + w) * Shape::C + d.inner, h, w};
+    }
+};
+
+// conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) with h =
+//   p*stride + r*dilation - pad.  A block makes a tile of pixels x channels of one group.  y must
 //   not be x.  Sums run over r, s, c in this order.
 template <class Shape, class Tile, class Act, bool BIAS>
 __global__ void conv_forward(real *y, const real *x, const real *weight, const real *bias)
 {
-    typedef ConvFilter<Shape> F;
-    constexpr int COLUMN_TILES = (F::K + Tile::COLUMNS - 1) / Tile::COLUMNS;
-    long long block = blockIdx.x / COLUMN_TILES;
-    int column = (int)(blockIdx.x % COLUMN_TILES) * Tile::COLUMNS;
-    int group = (int)(block % Shape::GROUPS);
+    typedef ConvGroup<Shape> G;
+    constexpr int V = G::PACK_C;
+    ConvBlock block = conv_block<Tile>(G::K, Shape::GROUPS, 1);
+    int first = block.group * G::K;
 
-    LoadPatches<Shape> patches = {x + group * F::C};
-    LoadFilters<Shape> filters = {weight + (long long)group * F::K * F::DEPTH};
-    StoreOutputs<Shape, Act, BIAS> out = {y + group * F::K, BIAS ? bias + group * F::K : bias};
-    product<Tile>(patches, filters, out, block / Shape::GROUPS * Tile::ROWS, column, 0, F::DEPTH);
+    // Where channels are few, it is the pixels that lie side by side.
+    auto patches = load_stage<V, V != 1, Shape::H, Shape::W>(
+        x + block.group * G::C, ConvWindow<Shape>{G::PIXELS}, ConvTap<Shape>());
+    auto filters = load_stage<V, true, 1, 1>(weight + (long long)first * G::FILTER,
+                                          MatrixSide{G::K, G::FILTER}, MatrixSide{G::FILTER, 1});
+    auto pixel = [=](long long i) { return i < G::PIXELS ? i * Shape::K + first : -1; };
+    auto value = [=](long long, int k, real sum) {
+        return Act::forward(BIAS ? sum + bias[first + k] : sum);
+    };
+    auto out = store_stage<G::K>(y, pixel, value);
+    tile_product<Tile>(patches, filters, out, block.row, block.column, 0, G::FILTER, false);
 }
 
 // common_divisor: the greatest.
-static constexpr int common_divisor(long long a, long long b)
-{
-    return b == 0 ? (int)a : common_divisor(b, a % b);
-}
+static constexpr int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-// ClassTaps: along one axis, the taps that pixels i * stride + residue of dx meet: count of them, from
-// first on, every few; the first one met pixel origin + i of dy.
-struct ClassTaps {
+// ConvTaps: along one axis, the taps that the pixels residue + i * STRIDE of dx meet: count of the
+// EXTENT there are, from first on, EVERY so many; the first meets pixel origin + i of dy, and each
+// next one a pixel BACK pixels before.
+template <long long STRIDE, long long DILATION, long long PAD, long long EXTENT>
+struct ConvTaps {
+    static constexpr int EVERY = (int)STRIDE / common_divisor(STRIDE, DILATION);
+    static constexpr int BACK = (int)DILATION / common_divisor(STRIDE, DILATION);
     int residue, first, count, origin;
+
+    __device__ inline ConvTaps(int residue) : residue(residue), first(0)
+    {
+        while (first < EXTENT && (residue + PAD - first * DILATION) % STRIDE != 0) first++;
+        count = (int)(EXTENT - first + EVERY - 1) / EVERY;
+        origin = (int)((residue + PAD - first * DILATION) / STRIDE);
+    }
 };
 
-// class_taps: those of a residue, for a filter of extent taps of which every few are met.
-static __device__ inline ClassTaps class_taps(int residue, int extent, int every, int stride,
-                                              int dilation, int pad)
-{
-    int first = 0;
-    while (first < extent && (residue + pad - first * dilation) % stride != 0) first++;
-    int count = (extent - first + every - 1) / every;
-    return ClassTaps{residue, first, count, (residue + pad - first * dilation) / stride};
-}
-
-// ConvClass: the pixels of dx with one residue of h and one of w, and the taps they meet.
+// ConvClass: the pixels of dx with one residue of h and one of w.
 template <class Shape>
 struct ConvClass {
-    typedef ConvFilter<Shape> F;
-    static constexpr int STRIDE_H = (int)Shape::STRIDE_H, DILATION_H = (int)Shape::DILATION_H;
-    static constexpr int STRIDE_W = (int)Shape::STRIDE_W, DILATION_W = (int)Shape::DILATION_W;
-    static constexpr int EVERY_H = STRIDE_H / common_divisor(STRIDE_H, DILATION_H);
-    static constexpr int EVERY_W = STRIDE_W / common_divisor(STRIDE_W, DILATION_W);
-    static constexpr int BACK_H = DILATION_H * EVERY_H / STRIDE_H;  // in dy, from tap to tap
-    static constexpr int BACK_W = DILATION_W * EVERY_W / STRIDE_W;
-    static constexpr long long HEIGHT = (Shape::H + STRIDE_H - 1) / STRIDE_H;
-    static constexpr long long WIDTH = (Shape::W + STRIDE_W - 1) / STRIDE_W;
+    typedef ConvGroup<Shape> G;
+    static constexpr long long HEIGHT = (Shape::H + Shape::STRIDE_H - 1) / Shape::STRIDE_H;
+    static constexpr long long WIDTH = (Shape::W + Shape::STRIDE_W - 1) / Shape::STRIDE_W;
     static constexpr long long PIXELS = Shape::N * HEIGHT * WIDTH;
-    ClassTaps h, w;
+    ConvTaps<Shape::STRIDE_H, Shape::DILATION_H, Shape::PAD_TOP, Shape::R> h;
+    ConvTaps<Shape::STRIDE_W, Shape::DILATION_W, Shape::PAD_LEFT, Shape::S> w;
 
-    __device__ ConvClass(int i)
-        : h(class_taps(i / STRIDE_W, F::R, EVERY_H, STRIDE_H, DILATION_H, (int)Shape::PAD_TOP)),
-          w(class_taps(i % STRIDE_W, F::S, EVERY_W, STRIDE_W, DILATION_W, (int)Shape::PAD_LEFT))
+    __device__ inline ConvClass(int i) : h(i / (int)Shape::STRIDE_W), w(i % (int)Shape::STRIDE_W) {}
+    __device__ inline int depth() const { return h.count * w.count * G::K; }
+
+    // The element of dx where pixel i of the class begins, or -1.
+    __device__ inline long long pixel(long long i) const
     {
+        if (i >= PIXELS) return -1;
+        Digits d = digits_of<PIXELS>(i, HEIGHT, WIDTH);
+        long long p = d.middle * Shape::STRIDE_H + h.residue;
+        long long q = d.inner * Shape::STRIDE_W + w.residue;
+        if (p >= Shape::H || q >= Shape::W) return -1;
+        return ((d.outer * Shape::H + p) * Shape::W + q) * Shape::C;
     }
-    __device__ int depth() const { return h.count * w.count * F::K; }
-};
-
-// LoadSources: dy as a matrix [pixels of a class of dx, taps and k].
-template <class Shape>
-struct LoadSources {
-    typedef ConvFilter<Shape> F;
-    typedef ConvClass<Shape> L;
-    static constexpr int VECTOR = F::K % 4 == 0 ? 4 : 1;
-    static constexpr bool ALONG_STEPS = true;
-    static constexpr unsigned H = Shape::P, W = Shape::Q;
-    const real *dy;  // at the group's first channel
-    L of;
-
-    __device__ Spot lane(long long i) const
+    // Where in dy the first tap of pixel i of the class is.
+    __device__ inline Spot source(long long i) const
     {
-        if (i >= L::PIXELS) return nowhere();
-        Digits d = digits<L::PIXELS>(i, L::HEIGHT, L::WIDTH);
-        int p = of.h.origin + d.middle, q = of.w.origin + d.inner;
+        if (i >= PIXELS) return nowhere();
+        Digits d = digits_of<PIXELS>(i, HEIGHT, WIDTH);
+        int p = h.origin + d.middle, q = w.origin + d.inner;
         return Spot{((d.outer * Shape::P + p) * Shape::Q + q) * Shape::K, p, q};
     }
-    __device__ Spot step(long long k) const
+    // How far from there, in dy, element i = (tap r, tap s, k) is.
+    __device__ inline Spot step(long long i) const
     {
-        if (k >= of.depth()) return nowhere();
-        Digits d = digits<F::R * F::S * F::K>(k, of.w.count, F::K);
-        int p = (int)d.outer * -L::BACK_H, q = d.middle * -L::BACK_W;
+        if (i >= depth()) return nowhere();
+        Digits d = digits_of<G::R * G::S * G::K>(i, w.count, G::K);
+        int p = (int)d.outer * -h.BACK, q = d.middle * -w.BACK;
         return Spot{(p * Shape::Q + q) * Shape::K + d.inner, p, q};
     }
-    __device__ Pack<VECTOR> read(long long i) const { return *(const Pack<VECTOR> *)(dy + i); }
-};
-
-// LoadFilterColumns: the group's weights as a matrix [c, taps of a class and k].
-template <class Shape>
-struct LoadFilterColumns {
-    typedef ConvFilter<Shape> F;
-    typedef ConvClass<Shape> L;
-    static constexpr int VECTOR = F::C % 4 == 0 ? 4 : 1;
-    static constexpr bool ALONG_STEPS = false;
-    static constexpr unsigned H = F::C, W = 1;
-    const real *weight;  // at the group's first filter
-    L of;
-
-    __device__ Spot lane(long long i) const { return Spot{i, (int)i, 0}; }
-    __device__ Spot step(long long k) const
+    // Where in the weights the same element is.
+    __device__ inline Spot weight(long long i) const
     {
-        if (k >= of.depth()) return nowhere();
-        Digits d = digits<F::R * F::S * F::K>(k, of.w.count, F::K);
-        int r = of.h.first + (int)d.outer * L::EVERY_H, s = of.w.first + d.middle * L::EVERY_W;
-        return Spot{(((long long)d.inner * F::R + r) * F::S + s) * F::C, 0, 0};
+        if (i >= depth()) return nowhere();
+        Digits d = digits_of<G::R * G::S * G::K>(i, w.count, G::K);
+        int r = h.first + (int)d.outer * h.EVERY, s = w.first + d.middle * w.EVERY;
+        return Spot{(((long long)d.inner * G::R + r) * G::S + s) * G::C, 0, 0};
     }
-    __device__ Pack<VECTOR> read(long long i) const { return *(const Pack<VECTOR> *)(weight + i); }
-};
-
-// StoreInputs: the store stage of dgrad: the derivative of the activation that made x.
-template <class Shape, class Act>
-struct StoreInputs {
-    typedef ConvClass<Shape> L;
-    static constexpr int COLUMNS = ConvFilter<Shape>::C;
-    real *to;          // dx
-    const real *mask;  // x, or NULL; may be dx
-    int channel;       // the group's first
-    L of;
-
-    __device__ long long row(long long i) const
-    {
-        Digits d = digits<L::PIXELS>(i < L::PIXELS ? i : 0, L::HEIGHT, L::WIDTH);
-        int h = d.middle * L::STRIDE_H + of.h.residue, w = d.inner * L::STRIDE_W + of.w.residue;
-        if (i >= L::PIXELS || h >= Shape::H || w >= Shape::W) return -1;
-        return ((d.outer * Shape::H + h) * Shape::W + w) * Shape::C + channel;
-    }
-    __device__ real value(long long row, int c, real sum) const
-    {
-        return through<Act>::gradient(sum, mask, row + c);
-    }
-    template <class Rows>
-    __device__ void watch(const Rows &) const {}
 };
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] where h = p*stride +
-//   r*dilation - pad, times the derivative of Act at mask [N,H,W,C].  A block makes a tile of pixels of
-//   one class x channels of one group.  dx may be mask.  Sums run over r, s, k in this order.
+//   r*dilation - pad, times the derivative of Act at mask [N,H,W,C].  A block makes a tile of
+//   pixels of one class x channels of one group.  dx may be mask.  Sums run over r, s, k in this
+//   order.
 template <class Shape, class Tile, class Act>
 __global__ void conv_dgrad(real *dx, const real *dy, const real *weight, const real *mask)
 {
-    typedef ConvFilter<Shape> F;
-    typedef ConvClass<Shape> L;
-    constexpr int COLUMN_TILES = (F::C + Tile::COLUMNS - 1) / Tile::COLUMNS;
-    constexpr int CLASSES = L::STRIDE_H * L::STRIDE_W;
-    int column = (int)(blockIdx.x % COLUMN_TILES) * Tile::COLUMNS;
-    long long block = blockIdx.x / COLUMN_TILES;
-    int group = (int)(block % Shape::GROUPS);
-    block /= Shape::GROUPS;
+    typedef ConvGroup<Shape> G;
+    ConvBlock block = conv_block<Tile>(G::C, Shape::GROUPS, Shape::STRIDE_H * Shape::STRIDE_W);
+    int first = block.group * G::C;
+    ConvClass<Shape> of(block.part);
 
-    L of((int)(block % CLASSES));
-    LoadSources<Shape> sources = {dy + group * F::K, of};
-    LoadFilterColumns<Shape> filters = {weight + (long long)group * F::K * F::DEPTH, of};
-    StoreInputs<Shape, Act> out = {dx, mask, group * F::C, of};
-    product<Tile>(sources, filters, out, block / CLASSES * Tile::ROWS, column, 0, of.depth());
+    auto slopes = load_stage<G::PACK_K, true, Shape::P, Shape::Q>(
+        dy + block.group * G::K, [=](long long i) { return of.source(i); },
+        [=](long long k) { return of.step(k); });
+    auto filters = load_stage<G::PACK_C, false, 1, 1>(
+        weight + (long long)block.group * G::K * G::FILTER, MatrixSide{G::C, 1},
+        [=](long long k) { return of.weight(k); });
+    auto pixel = [=](long long i) {
+        long long row = of.pixel(i);
+        return row < 0 ? row : row + first;
+    };
+    auto value = [=](long long i, int, real sum) { return through<Act>::gradient(sum, mask, i); };
+    auto out = store_stage<G::C>(dx, pixel, value);
+    tile_product<Tile>(slopes, filters, out, block.row, block.column, 0, of.depth(), false);
 }
 
-// LoadSlopes: dy as a matrix [k of a group, pixels].
-template <class Shape>
-struct LoadSlopes {
-    static constexpr int VECTOR = ConvFilter<Shape>::K % 4 == 0 ? 4 : 1;
-    static constexpr bool ALONG_STEPS = false;
-    static constexpr unsigned H = ConvFilter<Shape>::K, W = 1;
-    const real *dy;  // at the group's first channel
-    long long end;   // of the split's pixels
-
-    __device__ Spot lane(long long i) const { return Spot{i, (int)i, 0}; }
-    __device__ Spot step(long long k) const { return k < end ? Spot{k * Shape::K, 0, 0} : nowhere(); }
-    __device__ Pack<VECTOR> read(long long i) const { return *(const Pack<VECTOR> *)(dy + i); }
-};
-
-// LoadTaps: x as a matrix [r s c, pixels of y].
-template <class Shape>
-struct LoadTaps {
-    typedef ConvFilter<Shape> F;
-    static constexpr int VECTOR = F::C % 4 == 0 ? 4 : 1;
-    static constexpr bool ALONG_STEPS = false;
-    static constexpr unsigned H = Shape::H, W = Shape::W;
-    const real *x;  // at the group's first channel
-    long long end;  // of the split's pixels
-
-    __device__ Spot lane(long long i) const { return i < F::DEPTH ? conv_tap<Shape>(i) : nowhere(); }
-    __device__ Spot step(long long k) const { return k < end ? conv_window<Shape>(k) : nowhere(); }
-    __device__ Pack<VECTOR> read(long long i) const { return *(const Pack<VECTOR> *)(x + i); }
-};
-
-// StoreWeights: the store stage of wgrad.  Where it is told to, it sums dy over the pixels, for the bias.
-template <class Shape, bool BIAS>
-struct StoreWeights {
-    static constexpr int COLUMNS = ConvFilter<Shape>::DEPTH;
-    real *to;  // dw of the split at the group's first filter
-    bool sums;
-    real sum;  // of row threadIdx.x of the block's tile
-
-    __device__ long long row(long long k) const { return k < ConvFilter<Shape>::K ? k * COLUMNS : -1; }
-    __device__ real value(long long, int, real sum) const { return sum; }
-    template <int DEPTH, int WIDTH>
-    __device__ void watch(const real (&rows)[DEPTH][WIDTH])
-    {
-        if (!BIAS || !sums) return;
-        for (int k = 0; k < DEPTH; k++) sum += rows[k][threadIdx.x];
-    }
-};
-
-// conv_wgrad: dw[k,r,s,c] = sum over n,p,q of dy[n,p,q,k] * x[n,h,w,c] with h as above, and, if BIAS,
-//   db[k] = sum over n,p,q of dy[n,p,q,k].  The pixels fall into SPLITS runs, each with a dw and db of
-//   its own: dw [SPLITS,K,R,S,C/groups], db [SPLITS,K].  A block makes a tile of one group and split;
-//   those with the first columns make db.  Sums run over n, p, q in this order.
+// conv_wgrad: dw[k,r,s,c] = sum over n,p,q of dy[n,p,q,k] * x[n,h,w,c] with h as above, and, if
+//   BIAS, db[k] = sum over n,p,q of dy[n,p,q,k].  The pixels fall into SPLITS runs, each with a dw
+//   and db of its own: dw [SPLITS,K,R,S,C/groups], db [SPLITS,K].  A block makes a tile of one
+//   group and split; those with the first columns make db.  Sums run over n, p, q in this order.
 template <class Shape, class Tile, int SPLITS, bool BIAS>
 __global__ void conv_wgrad(real *dw, real *db, const real *dy, const real *x)
 {
-    typedef ConvFilter<Shape> F;
-    constexpr int COLUMN_TILES = (F::DEPTH + Tile::COLUMNS - 1) / Tile::COLUMNS;
-    constexpr long long RUN = (F::PIXELS + SPLITS - 1) / SPLITS;
-    int column = (int)(blockIdx.x % COLUMN_TILES) * Tile::COLUMNS;
-    long long block = blockIdx.x / COLUMN_TILES;
-    int group = (int)(block % Shape::GROUPS);
-    block /= Shape::GROUPS;
-    long long split = block % SPLITS, first = block / SPLITS * Tile::ROWS;
-    long long begin = split * RUN, end = begin + RUN < F::PIXELS ? begin + RUN : F::PIXELS;
-    long long filter = split * Shape::K + group * F::K, k = first + threadIdx.x;
+    typedef ConvGroup<Shape> G;
+    constexpr long long RUN = (G::PIXELS + SPLITS - 1) / SPLITS;
+    ConvBlock block = conv_block<Tile>(G::FILTER, Shape::GROUPS, SPLITS);
+    long long begin = block.part * RUN, end = begin + RUN < G::PIXELS ? begin + RUN : G::PIXELS;
+    long long first = block.part * Shape::K + block.group * G::K, k = block.row + threadIdx.x;
 
-    bool sums = BIAS && column == 0 && threadIdx.x < Tile::ROWS;
-    LoadSlopes<Shape> slopes = {dy + group * F::K, end};
-    LoadTaps<Shape> taps = {x + group * F::C, end};
-    StoreWeights<Shape, BIAS> out = {dw + filter * F::DEPTH, sums, 0};
-    product<Tile>(slopes, taps, out, first, column, begin, end);
-    if (sums && k < F::K) db[filter + k] = out.sum;
+    auto slopes = load_stage<G::PACK_K, false, 1, 1>(dy + block.group * G::K, MatrixSide{G::K, 1},
+                                                  MatrixSide{end, Shape::K});
+    auto taps = load_stage<G::PACK_C, false, Shape::H, Shape::W>(
+        x + block.group * G::C, ConvTap<Shape>(), ConvWindow<Shape>{end});
+    auto filter = [=](long long i) { return i < G::K ? (first + i) * G::FILTER : -1; };
+    auto value = [](long long, int, real sum) { return sum; };
+    bool sums = BIAS && block.column == 0;
+    auto out = store_stage<G::FILTER>(dw, filter, value);
+    real sum = tile_product<Tile>(slopes, taps, out, block.row, block.column, begin, end, sums);
+    if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = sum;
 }

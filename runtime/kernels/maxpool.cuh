@@ -6,9 +6,9 @@
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
 
-// maxpool_forward: y[n,p,q,c] = max over r,s of x[n,h,w,c] with h = p*stride + r - pad, and, if KEEP,
-//   index[n,p,q,c] = r*S + s of that element; y, index [N,P,Q,C].  A thread takes single elements
-//   of y, which must not be x.
+// maxpool_forward: y[n,p,q,c] = max over r,s of x[n,h,w,c] with h = p*stride + r - pad, and, if
+//   KEEP, index[n,p,q,c] = r*S + s of that element; y, index [N,P,Q,C].  A thread takes single
+//   elements of y, which must not be x.
 template <class Shape, class Index, bool KEEP>
 __global__ void maxpool_forward(real *y, Index *index, const real *x)
 {
@@ -33,9 +33,9 @@ __global__ void maxpool_forward(real *y, Index *index, const real *x)
     }
 }
 
-// maxpool_gradient: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, times the
-//   derivative of Act at mask [N,H,W,C].  A thread takes single elements of dx, so the order of each
-//   sum is fixed: p, then q.  dx may be mask.
+// maxpool_gradient: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, times
+//   the derivative of Act at mask [N,H,W,C].  A thread takes single elements of dx, so the order of
+//   each sum is fixed: p, then q.  dx may be mask.
 template <class Shape, class Index, class Act>
 __global__ void maxpool_gradient(real *dx, const real *dy, const Index *index, const real *mask)
 {
@@ -44,7 +44,7 @@ __global__ void maxpool_gradient(real *dx, const real *dy, const Index *index, c
         const long long c = i % Shape::C, pixel = i / Shape::C, row = pixel / Shape::W;
         const long long h = row % Shape::H + Shape::PAD_TOP, w = pixel % Shape::W + Shape::PAD_LEFT;
         const long long map = row / Shape::H * Shape::P;
-        // The windows that hold (h, w): from the first that has not ended to the last that has begun.
+        // Windows that hold (h, w): from the first not yet ended to the last that has begun.
         const long long p0 = h < Shape::R ? 0 : (h - Shape::R) / Shape::STRIDE_H + 1;
         const long long q0 = w < Shape::S ? 0 : (w - Shape::S) / Shape::STRIDE_W + 1;
         real sum = 0;

@@ -161,6 +161,17 @@ static int net_is_ready(net_context *c, const char *call)
     return NET_NOT_READY;
 }
 
+// That a tensor is given whole samples, 1 to BATCH of them and as many as those before it.
+static int net_samples(net_context *c, const char *call, const void *tensor, size_t bytes,
+                       size_t sample_bytes, size_t *given)
+{
+    if (!*given) *given = bytes / sample_bytes;
+    if (tensor && *given && *given <= NET_BATCH && bytes == *given * sample_bytes) return NET_OK;
+    return net_refuse(c, NET_BAD_ARGUMENT, call,
+                      tensor ? "not 1 to BATCH whole samples, as many as the others" : "null",
+                      *given * sample_bytes, bytes);
+}
+
 int net_set(net_context *c, net_setting setting, double value)
 {
     Header header;

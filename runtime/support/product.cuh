@@ -1,20 +1,22 @@
-// The product behind every convolution: out[row, column] = sum over k of a(row, k) * b(column, k).
+// The product behind every convolution: out[i, j] = sum over k of a(i, k) * b(j, k).
 //
-//   load stage      where an element of a or b comes from: a struct with lane(i), step(k), read(offset)
-//   product         tiles through shared memory, a small square of sums in each thread's registers
-//   store stage     what becomes of a sum: a struct with row(i), value(...), watch(tile)
+// load stage    where an element of a or b comes from (LoadStage): a spot for each lane (row i of
+// a,
+//                 column j of the product) and each step k, and read, which may compute
+//   product       tiles through shared memory, a small square of sums in each thread's registers
+//   store stage   what becomes of a sum, and where it goes (StoreStage)
 //
-// A load stage says nothing of tiles: it turns a row or column number (a lane) and a reduction index
-// (a step) into a Spot each.  The two spots add up to a position in a map, which is read, or which
-// lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.  So a
-// stage that changes what it reads (read) never changes the padding.
+// A load stage says nothing of tiles.  The two spots of an element add up to a position in a map,
+// which is read, or which lies outside and is zero: padding, the rest of a tile and odd sizes are
+// all this one test, so that a stage that changes what it reads never changes the padding.
 //
 // While a tile is multiplied the next one is on its way in registers, and two tiles take turns in
 // shared memory: one barrier a tile.  Sums run over k in ascending order, in every thread.
 #pragma once
 #include "real.cuh"
 
-// Spot: half of a position: what it adds to the element offset, to the row and to the column of a map.
+// Spot: half of a position: what it adds to the element offset, to the row and to the column of a
+// map.
 struct Spot {
     long long offset;
     int h, w;
@@ -35,9 +37,9 @@ struct Digits {
     int middle, inner;
 };
 
-// digits: i < COUNT taken apart; in 32 bits where COUNT allows, for there division is cheap.
+// digits_of: i < COUNT taken apart; in 32 bits where COUNT allows, for there division is cheap.
 template <long long COUNT>
-static __device__ inline Digits digits(long long i, int middle, int inner)
+static __device__ inline Digits digits_of(long long i, int middle, int inner)
 {
     if (COUNT <= 0x7fffffff) {
         unsigned j = (unsigned)i / (unsigned)inner;
@@ -48,7 +50,55 @@ static __device__ inline Digits digits(long long i, int middle, int inner)
     return Digits{j / middle, (int)(j % middle), (int)(i % inner)};
 }
 
-// Tile: a block makes R x C sums, a thread RE x CE of them (multiples of 4) and DEPTH steps at a time.
+// MatrixSide: the spots of one side of a matrix: count lines, apart from each other.
+struct MatrixSide {
+    long long count, apart;
+    __device__ inline Spot operator()(long long i) const
+    {
+        return i < count ? Spot{i * apart, 0, 0} : nowhere();
+    }
+};
+
+// LoadStage: the plain load stage: the maps [HEIGHT, WIDTH] at from (1 x 1 for a matrix), of which
+// PACK elements are read at once, side by side along the steps or else along the lanes.
+template <int PACK, bool STEPS, long long HEIGHT, long long WIDTH, class Lane, class Step>
+struct LoadStage {
+    static constexpr int V = PACK;
+    static constexpr bool ALONG_STEPS = STEPS;
+    static constexpr unsigned H = HEIGHT, W = WIDTH;
+    const real *from;
+    Lane lane;
+    Step step;
+    __device__ inline Pack<V> read(long long i) const { return *(const Pack<V> *)(from + i); }
+};
+
+// load_stage: an LoadStage whose last two types follow from the arguments.
+template <int V, bool STEPS, long long H, long long W, class Lane, class Step>
+static __device__ inline LoadStage<V, STEPS, H, W, Lane, Step> load_stage(const real *from,
+                                                                          Lane lane, Step step)
+{
+    return {from, lane, step};
+}
+
+// StoreStage: the store stage: row(i) is where in `to` column 0 of row i lies, or -1, and value(row
+// + j, j, sum) is what is stored there in column j < COUNT.
+template <int COUNT, class Row, class Value>
+struct StoreStage {
+    static constexpr int COLUMNS = COUNT;
+    real *to;
+    Row row;
+    Value value;
+};
+
+// store_stage: a StoreStage whose last two types follow from the arguments.
+template <int COLUMNS, class Row, class Value>
+static __device__ inline StoreStage<COLUMNS, Row, Value> store_stage(real *to, Row row, Value value)
+{
+    return {to, row, value};
+}
+
+// Tile: a block makes R x C sums, a thread RE x CE of them (multiples of 4) and DEPTH steps at a
+// time.
 template <int R, int C, int RE, int CE>
 struct Tile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
@@ -66,11 +116,11 @@ struct Tile {
     }
 };
 
-// Panel: how the block brings LANES lanes x DEPTH steps of one operand to shared memory.  Threads run
-// along memory: along the steps of a lane (Load::ALONG_STEPS) or along the lanes of a step.
+// Panel: how the block brings LANES lanes x DEPTH steps of one operand to shared memory.  Threads
+// run along memory: along the steps of a lane (Load::ALONG_STEPS) or along the lanes of a step.
 template <class Load, int LANES, class Tile>
 struct Panel {
-    static constexpr int V = Load::VECTOR, DEPTH = Tile::DEPTH, WIDTH = LANES + Tile::PAD;
+    static constexpr int V = Load::V, DEPTH = Tile::DEPTH, WIDTH = LANES + Tile::PAD;
     static constexpr int ACROSS = (Load::ALONG_STEPS ? DEPTH : LANES) / V;
     static constexpr int PACKS = LANES * DEPTH / V;
     static constexpr int EACH = (PACKS + Tile::THREADS - 1) / Tile::THREADS;
@@ -120,9 +170,9 @@ struct Panel {
     }
 };
 
-// multiply: adds the product of two tiles in shared memory to the thread's sums.
+// multiply_tiles: adds the product of two tiles in shared memory to the thread's sums.
 template <class Tile>
-static __device__ inline void multiply(real (*sum)[Tile::COLUMNS_EACH],
+static __device__ inline void multiply_tiles(real (*sum)[Tile::COLUMNS_EACH],
                                        const real (*rows)[Tile::ROWS + Tile::PAD],
                                        const real (*columns)[Tile::COLUMNS + Tile::PAD])
 {
@@ -135,37 +185,41 @@ static __device__ inline void multiply(real (*sum)[Tile::COLUMNS_EACH],
     }
 }
 
-// store_sums: hands the thread's sums to the store stage and writes what it makes of them, four at
-// once where rows of the result allow.
-template <class Tile, class Store>
-static __device__ inline void store_sums(const Store &store, real (*sum)[Tile::COLUMNS_EACH],
+// store_sums: stores what the store stage makes of the thread's sums, four at once where rows of
+// the result allow.
+template <class Tile, class Out>
+static __device__ inline void store_sums(const Out &out, real (*sum)[Tile::COLUMNS_EACH],
                                          long long first_row, int first_column)
 {
     for (int i = 0; i < Tile::ROWS_EACH; i++) {
-        long long row = store.row(first_row + Tile::row(i));  // offset of its column 0, or -1
+        long long row = out.row(first_row + Tile::row(i));
         for (int j = 0; j < Tile::COLUMNS_EACH; j += 4) {
             int column = first_column + Tile::column(j);
-            if (row < 0 || column >= Store::COLUMNS) continue;
-            Pack<4> out = {};
+            int count = row < 0 ? 0 : Out::COLUMNS - column;  // how many of four are there
+            Pack<4> four = {};
             for (int c = 0; c < 4; c++)
-                if (column + c < Store::COLUMNS) out.at[c] = store.value(row, column + c, sum[i][j + c]);
-            if (Store::COLUMNS % 4 == 0) *(Pack<4> *)(store.to + row + column) = out;
-            else
+                if (c < count) four.at[c] = out.value(row + column + c, column + c, sum[i][j + c]);
+            if (Out::COLUMNS % 4 == 0) {
+                if (count > 0) *(Pack<4> *)(out.to + row + column) = four;
+            } else {
                 for (int c = 0; c < 4; c++)
-                    if (column + c < Store::COLUMNS) store.to[row + column + c] = out.at[c];
+                    if (c < count) out.to[row + column + c] = four.at[c];
+            }
         }
     }
 }
 
-// product: one block's tile of the sums over the steps [begin, end).
-template <class Tile, class A, class B, class Store>
-static __device__ inline void product(const A &a, const B &b, Store &store, long long first_row,
-                                      int first_column, long long begin, long long end)
+// tile_product: one block's tile of the sums over the steps [begin, end).  Returns, where sum_rows,
+// the sum of row threadIdx.x of a in the tile over these steps.
+template <class Tile, class A, class B, class Out>
+static __device__ inline real tile_product(const A &a, const B &b, const Out &out,
+                                           long long first_row, int first_column, long long begin,
+                                           long long end, bool sum_rows)
 {
     constexpr int DEPTH = Tile::DEPTH;
     alignas(16) __shared__ real rows[2][DEPTH][Tile::ROWS + Tile::PAD];
     alignas(16) __shared__ real columns[2][DEPTH][Tile::COLUMNS + Tile::PAD];
-    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
+    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {}, row_sum = 0;
     Panel<A, Tile::ROWS, Tile> left;
     Panel<B, Tile::COLUMNS, Tile> right;
 
@@ -182,13 +236,15 @@ static __device__ inline void product(const A &a, const B &b, Store &store, long
             left.fetch(a, begin);
             right.fetch(b, begin);
         }
-        store.watch(rows[now]);
-        multiply<Tile>(sum, rows[now], columns[now]);
+        if (sum_rows && threadIdx.x < Tile::ROWS)
+            for (int k = 0; k < DEPTH; k++) row_sum += rows[now][k][threadIdx.x];
+        multiply_tiles<Tile>(sum, rows[now], columns[now]);
         if (begin < end) {
             left.put(rows[1 - now]);
             right.put(columns[1 - now]);
             __syncthreads();
         }
     }
-    store_sums<Tile>(store, sum, first_row, first_column);
+    store_sums<Tile>(out, sum, first_row, first_column);
+    return row_sum;
 }

@@ -1,6 +1,8 @@
 // A rule of make: the output, and every file that was read.  A file that is
 // gone does not stop the build: each included one is also a target of its own.
 #include <string.h>
+#include "input.h"
+#include "output.h"
 #include "pipeline.h"
 
 static void print_word(const char *word, FILE *out)
@@ -20,7 +22,7 @@ static bool is_repeated(const Diag *diag, int32_t i)
     return false;
 }
 
-void print_dependencies(const Diag *diag, const char *target, FILE *out)
+static void print_rules(const Diag *diag, const char *target, FILE *out)
 {
     print_word(target, out);
     fputc(':', out);
@@ -35,4 +37,17 @@ void print_dependencies(const Diag *diag, const char *target, FILE *out)
         print_word(diag->sources[i].name, out);
         fputs(":\n", out);
     }
+}
+
+int write_dependencies(const Input *in, const Options *o)
+{
+    Output out;
+    const char *target = o->output != NULL ? o->output : in->path;
+    const char *path = o->depend_file != NULL
+        ? o->depend_file : arena_print(o->arena, "%s.d", target);
+
+    if (!o->depend) return EXIT_DONE;
+    if (!output_open(&out, o->arena, path)) return EXIT_FILE;
+    print_rules(in->diag, target, out.stream);
+    return output_close(&out) ? EXIT_DONE : EXIT_FILE;
 }
