@@ -308,14 +308,24 @@ static void bind_fallbacks(Binding *w)
     }
 }
 
+static void bind_given(Binding *w, const Operand *given)
+{
+    if (given->datum.kind == TENSOR || given->datum.kind == POISON) {
+        bind_operand(w, w->b->operand_count, given->pos, given->datum);
+        return;
+    }
+    error(w->r->diag, given->pos, "%s works on values of the net, and this is "
+          "%s", w->b->op->name, kind_words[given->datum.kind]);
+    w->ok = false;
+}
+
 bool bind_arguments(Resolver *r, Build *b, const Expr *call,
                     const Operand *given, int count)
 {
     Binding w = { .r = r, .b = b, .call = call, .ok = true };
 
     w.slot_count = call_slots(b->op, w.slot);
-    for (int k = 0; k < count; k++)
-        bind_by_position(&w, given[k].pos, given[k].datum);
+    for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
         Datum datum = evaluate(r, arg->value);

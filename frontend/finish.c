@@ -11,6 +11,7 @@ static void check_net(Resolver *r)
     Pos pos = r->ast->net->pos;
     Mode mode = r->options->mode;
 
+    if (r->diag->error_count > 0) return;
     for (int32_t i = 0; i < r->input_count; i++)
         if (!r->inputs[i]->used && r->inputs[i]->datum.kind != POISON)
             error(r->diag, r->inputs[i]->pos, "the input '%s' is not used",

@@ -39,6 +39,7 @@ ByteMap *byte_map_new(Arena *arena, int64_t *addresses, int32_t count)
     return map;
 }
 
+// By binary search; the address must be one that the map was made with.
 static int32_t leaf_at(const ByteMap *map, int64_t address)
 {
     int32_t low = 0, high = map->count - 1;
@@ -81,6 +82,7 @@ void byte_map_write(ByteMap *map, int64_t begin, int64_t end, int32_t id)
     assign(map, 1, 0, map->leaves - 1, range_of(map, begin, end), id);
 }
 
+// Stops at the first leaf that differs.
 static bool differs(const ByteMap *map, int32_t k, int32_t low, int32_t high,
                     Range range, int32_t id, int32_t *other)
 {

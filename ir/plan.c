@@ -81,6 +81,7 @@ static void add_once(int32_t *list, int *count, int32_t k)
     if (k != NONE && !contains(list, *count, k)) list[(*count)++] = k;
 }
 
+// Each id once, though an operator may read a value in two slots.
 static void list_reads_and_writes(const Graph *g, const Node *n, PlanStep *step)
 {
     Slot slots[MAX_SLOTS];
@@ -138,6 +139,7 @@ static void make_step(Builder *b, const Node *n)
 
 // ---- lives ------------------------------------------------------------------
 
+// An input that no step writes is staged before the first.
 static void touch(PlanBuffer *buffer, int step, bool read)
 {
     if (buffer->persistent) return;
@@ -195,6 +197,7 @@ static void widen_roots(Builder *b)
     }
 }
 
+// Sums what begins and ends at each step; what lies in others costs nothing.
 static int64_t count_max_live(const Graph *g, const Plan *plan)
 {
     size_t steps = (size_t)plan->step_count + 1;

@@ -22,6 +22,7 @@ static const char *truth(bool b)
     return b ? "true" : "false";
 }
 
+// "name": "text", with the comma: never the last of its object.
 static void print_field(const char *name, const char *text, FILE *out)
 {
     fprintf(out, "\"%s\": ", name);
@@ -29,6 +30,7 @@ static void print_field(const char *name, const char *text, FILE *out)
     fputs(", ", out);
 }
 
+// Ids as they are printed: a step touches no buffer that is left out.
 static void print_ids(const Plan *plan, const int32_t *ids, int count,
                       FILE *out)
 {
@@ -50,6 +52,7 @@ static void print_alias(const Plan *plan, int32_t k, FILE *out)
         fprintf(out, "%" PRId32, plan->buffers[k].printed_id);
 }
 
+// One line a step, so that plans can be compared line by line.
 static void print_step(const Plan *plan, const PlanStep *step, FILE *out)
 {
     fputs("    {", out);
@@ -77,6 +80,7 @@ static void print_shape(Shape shape, FILE *out)
     fputs("], ", out);
 }
 
+// One line a buffer; first and last are steps, both included.
 static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
                          FILE *out)
 {
@@ -97,6 +101,7 @@ static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
     fprintf(out, ", \"line\": %" PRId32 "}", buffer->line);
 }
 
+// The figures, then all steps, then all buffers.
 void plan_print_json(const Plan *plan, FILE *out)
 {
     fputs("{\n  \"schema\": 1,\n  ", out);

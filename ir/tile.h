@@ -4,7 +4,7 @@
 
 #include "op.h"
 
-enum { BLOCKS = 264 };          // that fill a large device: two a multiprocessor
+enum { BLOCKS = 264 };          // that fill a device: two a multiprocessor
 
 // A block's share of a product, rows x columns, and a thread's of that; the
 // Tile of runtime/support/product.cuh.

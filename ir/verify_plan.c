@@ -33,6 +33,7 @@ static bool all_in_range(const int32_t *list, int count, int limit)
     return true;
 }
 
+// Every id is one; the rest may index with them.
 static const char *check_names(Checker *c)
 {
     const Plan *plan = c->plan;
@@ -97,6 +98,7 @@ static int64_t bytes_needed(const PlanBuffer *buffer)
     return bytes;
 }
 
+// Room for every element and, but for scratch, for not much more.
 static const char *check_size(Checker *c, const PlanBuffer *buffer)
 {
     if (buffer->dtype >= DTYPE_COUNT || buffer->kind >= KIND_COUNT ||
@@ -112,6 +114,8 @@ static const char *check_size(Checker *c, const PlanBuffer *buffer)
     return NULL;
 }
 
+// Inside the arena, on the right side of the state's end, aligned; and what
+// lies in another buffer lies inside it.
 static const char *check_place(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -154,6 +158,7 @@ static const char *check_buffers(Checker *c)
 
 // ---- lives ------------------------------------------------------------------
 
+// An input that is read before it is written was staged before any step.
 static void touch(Checker *c, int32_t k, int step, bool read)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -183,6 +188,7 @@ static void find_touches(Checker *c)
             c->last[k] = plan->step_count - 1;
 }
 
+// The life of a root is that of all that lie in it, whatever it states.
 static void join_roots(Checker *c)
 {
     for (int k = 0; k < c->plan->buffer_count; k++) {
@@ -243,6 +249,7 @@ static int compare_events(const void *left, const void *right)
     return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
+// Of roots alone: what lies in them is theirs to share.
 static Event *list_events(Checker *c, int32_t *count)
 {
     int32_t limit = c->plan->buffer_count;
@@ -256,6 +263,7 @@ static Event *list_events(Checker *c, int32_t *count)
     return events;
 }
 
+// The bound and the arena as stated; the arena may end in padding.
 static const char *check_figures(Checker *c, int64_t most, int64_t top)
 {
     if (most != c->plan->max_live_bytes)

@@ -11,6 +11,7 @@ static bool has(const int32_t *list, int count, int32_t k)
     return false;
 }
 
+// In place means all bytes: a part would mix two values.
 static bool same_bytes(const PlanBuffer *a, const PlanBuffer *b)
 {
     return a->offset == b->offset && buffer_end(a) == buffer_end(b);
@@ -87,6 +88,7 @@ static const char *check_held(Checker *c, const ByteMap *memory,
                        other == NONE ? "nothing" : buffers[other].name);
 }
 
+// From here on the bytes of buffer k hold its value.
 static void hold(Checker *c, ByteMap *memory, int32_t k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -94,6 +96,7 @@ static void hold(Checker *c, ByteMap *memory, int32_t k)
     c->written[c->value[k]] = true;
 }
 
+// Reads come before writes, as they do in a launch.
 static const char *replay_step(Checker *c, ByteMap *memory,
                                const PlanStep *step)
 {
@@ -107,6 +110,8 @@ static const char *replay_step(Checker *c, ByteMap *memory,
     return wrong;
 }
 
+// From what is there before the first step to what must be there after the
+// last.
 const char *check_replay(Checker *c)
 {
     const Plan *plan = c->plan;

@@ -55,6 +55,19 @@ Shape window_shape(const Window *window, Shape map, int64_t channels)
                     window_count(window, WIDTH, map.dim[2]), channels);
 }
 
+int64_t window_pixel(const Window *window, Shape x, Shape y, int64_t i,
+                     int64_t tap)
+{
+    int64_t H = x.dim[1], W = x.dim[2], P = y.dim[1], Q = y.dim[2];
+    int64_t r = tap / window->size[WIDTH], s = tap % window->size[WIDTH];
+    int64_t h = i / Q % P * window->stride[HEIGHT] - window->before[HEIGHT];
+    int64_t w = i % Q * window->stride[WIDTH] - window->before[WIDTH];
+    h += r * window->dilation[HEIGHT];
+    w += s * window->dilation[WIDTH];
+    if (h < 0 || h >= H || w < 0 || w >= W) return -1;
+    return (i / Q / P * H + h) * W + w;
+}
+
 bool window_fits(Build *b, const Window *window, const ArgValue *size)
 {
     Shape map = b->g->values[b->operand[0]].shape;

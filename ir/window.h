@@ -10,7 +10,7 @@ enum { HEIGHT, WIDTH };
 typedef struct Window {
     int64_t size[2], stride[2], dilation[2];
     int64_t before[2], after[2];
-    bool    ceil;               // a last window may begin inside and end outside
+    bool    ceil;               // the last window may end outside
 } Window;
 
 // Sets the padding of a window over a map of these extents from an argument:
@@ -23,6 +23,11 @@ int64_t window_count(const Window *window, int axis, int64_t extent);
 
 // The shape [N, P, Q, channels] of what windows make of a map [N, H, W, C].
 Shape window_shape(const Window *window, Shape map, int64_t channels);
+
+// Where element `tap` (row-major) of the window of pixel i of y lies in the map
+// x: the number of the pixel, or -1 outside.
+int64_t window_pixel(const Window *window, Shape x, Shape y, int64_t i,
+                     int64_t tap);
 
 // True if at least one window fits the call's operand 0; an error at size, the
 // argument, if not.

@@ -45,7 +45,7 @@ static const AttrSpec attrs[] = {
     { NULL, false },
 };
 
-// ---- from a call to nodes -----------------------------------------------------
+// ---- from a call to nodes ---------------------------------------------------
 
 static bool divides(Build *b, int64_t groups, int64_t channels,
                     const char *whose)
@@ -69,11 +69,12 @@ static void window_attrs(const Window *w, int64_t groups, Attr *attr)
     attr[SPLITS].i = 1;
 }
 
+// Partial sums of a weight's gradient have a rank more than the weight.
 static Window window_of(const Attr *attr, Shape weight)
 {
     Window w = { .ceil = false };
     for (int axis = HEIGHT; axis <= WIDTH; axis++) {
-        w.size[axis] = weight.dim[1 + axis];
+        w.size[axis] = weight.dim[weight.rank - 3 + axis];
         w.stride[axis] = attr[STRIDE_H + axis].i;
         w.dilation[axis] = attr[DILATION_H + axis].i;
         w.before[axis] = attr[PAD_TOP + 2 * axis].i;
@@ -121,7 +122,8 @@ static ValueId build(Build *b)
     window_attrs(&w, groups, attr);
     Shape weight =
         shape_of(4, K, w.size[HEIGHT], w.size[WIDTH], map.dim[3] / groups);
-    double fan_in = (double)elements(weight) / (double)K;
+    double fan_in = (double)weight.dim[1] * (double)weight.dim[2] *
+                    (double)weight.dim[3];
     ValueId operands[] = { b->operand[0], NONE };
     operands[1] = build_param(b, "weight", weight, sqrt(6 / fan_in), true);
     ValueId y = build_node(b, 2, operands, attr, window_shape(&w, map, K));
@@ -135,62 +137,51 @@ static Shape shape(const Graph *g, const Node *n)
     return window_shape(&w, g->values[n->operands[0]].shape, weight.dim[0]);
 }
 
-// ---- a node's dimensions --------------------------------------------------------
+// ---- a node's dimensions ----------------------------------------------------
 
 // What all three parts know: x [N,H,W,C], y [N,P,Q,K], a filter of R*S*C/groups
 // weights.
 typedef struct Dims {
+    Shape   x, y;
+    Window  window;
     int64_t N, H, W, C, K, R, S, P, Q;
     int64_t groups, group_c, group_k, filter, pixels;
 } Dims;
 
-static Dims dims_of(Shape x, Shape y, Shape weight, int64_t groups)
+static Shape slot_shape(const Graph *g, const Node *n, int slot)
 {
-    Dims d = {
-        .N = x.dim[0], .H = x.dim[1], .W = x.dim[2], .C = x.dim[3],
-        .P = y.dim[1], .Q = y.dim[2], .K = y.dim[3],
-        .groups = groups,
-    };
-    d.R = weight.dim[weight.rank - 3];      // partial weights have a rank more
-    d.S = weight.dim[weight.rank - 2];
-    d.group_c = d.C / groups;
-    d.group_k = d.K / groups;
+    ValueId v = slot < 0 ? n->results[-1 - slot] : n->operands[slot];
+    return g->values[v].shape;
+}
+
+// Of a node of any part.  A slot k >= 0 is an operand, -1 - k a result.
+static Dims dims_of(const Graph *g, const Node *n)
+{
+    static const int x_slot[] = { 0, -1, 1 }, y_slot[] = { -1, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1 };
+    Dims d = { .x = slot_shape(g, n, x_slot[n->part]),
+               .y = slot_shape(g, n, y_slot[n->part]),
+               .groups = n->attr[GROUPS].i };
+    d.window = window_of(n->attr, slot_shape(g, n, weight_slot[n->part]));
+    d.N = d.x.dim[0], d.H = d.x.dim[1], d.W = d.x.dim[2], d.C = d.x.dim[3];
+    d.P = d.y.dim[1], d.Q = d.y.dim[2], d.K = d.y.dim[3];
+    d.R = d.window.size[HEIGHT], d.S = d.window.size[WIDTH];
+    d.group_c = d.C / d.groups;
+    d.group_k = d.K / d.groups;
     d.filter = d.R * d.S * d.group_c;
     d.pixels = d.N * d.P * d.Q;
     return d;
 }
 
-static Shape shape_at(const Graph *g, ValueId v)
-{
-    return g->values[v].shape;
-}
-
-static Dims forward_dims(const Graph *g, const Node *n)
-{
-    return dims_of(shape_at(g, n->operands[0]), shape_at(g, n->results[0]),
-                   shape_at(g, n->operands[1]), n->attr[GROUPS].i);
-}
-
-static Dims dgrad_dims(const Graph *g, const Node *n)
-{
-    return dims_of(shape_at(g, n->results[0]), shape_at(g, n->operands[0]),
-                   shape_at(g, n->operands[1]), n->attr[GROUPS].i);
-}
-
-static Dims wgrad_dims(const Graph *g, const Node *n)
-{
-    return dims_of(shape_at(g, n->operands[1]), shape_at(g, n->operands[0]),
-                   shape_at(g, n->results[0]), n->attr[GROUPS].i);
-}
-
 // A multiplication and an addition for each weight and pixel, in each part.
-static void count_cost(const Graph *g, const Node *n, Dims d, Cost *cost)
+static void cost(const Graph *g, const Node *n, Cost *cost)
 {
+    Dims d = dims_of(g, n);
     cost->flops = 2 * d.pixels * d.K * d.filter;
     cost->bytes = cost_bytes(g, n);
 }
 
-// ---- launches -------------------------------------------------------------------
+// ---- launches ---------------------------------------------------------------
 
 // The constants of a convolution are the same for its three launches, so that
 // they share one struct.
@@ -213,16 +204,9 @@ static void launch_conv(const Node *n, Launch *l, const char *kernel, Dims d,
     launch_tile(l, t);
 }
 
-// ---- forward ----------------------------------------------------------------------
-
-static void cost(const Graph *g, const Node *n, Cost *cost)
-{
-    count_cost(g, n, forward_dims(g, n), cost);
-}
-
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    Dims d = forward_dims(g, n);
+    Dims d = dims_of(g, n);
     Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
     int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
     launch_conv(n, l, "conv_forward", d, t, grid);
@@ -232,17 +216,10 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
 }
 
-// ---- dgrad ------------------------------------------------------------------------
-
-static void dgrad_cost(const Graph *g, const Node *n, Cost *cost)
-{
-    count_cost(g, n, dgrad_dims(g, n), cost);
-}
-
 // The pixels of dx fall into stride_h * stride_w classes: conv.cuh.
 static void dgrad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Dims d = dgrad_dims(g, n);
+    Dims d = dims_of(g, n);
     int64_t stride_h = n->attr[STRIDE_H].i, stride_w = n->attr[STRIDE_W].i;
     int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
     int64_t times = d.groups * stride_h * stride_w;
@@ -254,21 +231,11 @@ static void dgrad_launch(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
 }
 
-// ---- wgrad ------------------------------------------------------------------------
-
-static void wgrad_cost(const Graph *g, const Node *n, Cost *cost)
-{
-    count_cost(g, n, wgrad_dims(g, n), cost);
-}
-
-static Tile wgrad_tile(Dims d)
-{
-    return tile_of_weights(d.group_k, d.filter);
-}
-
+// Blocks of the weight gradient in one split.
 static int64_t wgrad_blocks(Dims d)
 {
-    return d.groups * tile_count(wgrad_tile(d), d.group_k, d.filter);
+    Tile t = tile_of_weights(d.group_k, d.filter);
+    return d.groups * tile_count(t, d.group_k, d.filter);
 }
 
 // Splits of the pixels: enough blocks to fill a device, none of them short,
@@ -286,16 +253,17 @@ static int64_t count_splits(Dims d)
 
 static void wgrad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Dims d = wgrad_dims(g, n);
+    Dims d = dims_of(g, n);
     int64_t splits = n->attr[SPLITS].i;
-    launch_conv(n, l, "conv_wgrad", d, wgrad_tile(d), splits * wgrad_blocks(d));
+    Tile t = tile_of_weights(d.group_k, d.filter);
+    launch_conv(n, l, "conv_wgrad", d, t, splits * wgrad_blocks(d));
     launch_type_int(l, splits);
     launch_type(l, n->results[1] != NONE ? "true" : "false");
     for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
     for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
 }
 
-// ---- gradient -----------------------------------------------------------------------
+// ---- gradient ---------------------------------------------------------------
 
 // Room for the partial sums of a parameter's gradient.
 static ValueId partial_sums(Graph *g, ValueId param, int64_t splits)
@@ -311,7 +279,7 @@ static void weight_gradient(Gradient *c, ValueId dy)
 {
     Graph *g = c->g;
     Node n = g->nodes[c->node];
-    int64_t splits = count_splits(forward_dims(g, &n));
+    int64_t splits = count_splits(dims_of(g, &n));
     ValueId operands[] = { dy, n.operands[0] };
     ValueId d[] = { NONE, NONE }, partial[] = { NONE, NONE };
 
@@ -342,7 +310,7 @@ static void gradient(Gradient *c)
     gradient_add(c, 0, dx);
 }
 
-// ---- references ---------------------------------------------------------------------
+// ---- references -------------------------------------------------------------
 
 typedef void Meet(double *x, double *weight, double *y);
 
@@ -361,36 +329,32 @@ static void add_to_weight(double *x, double *weight, double *y)
     *weight += *y * *x;
 }
 
-// One filter at one place: its weights meet the elements x[n, h.., w.., c..].
-static void meet_filter(const Attr *attr, Dims d, double *x, int64_t top,
-                        int64_t left, double *filter, double *y, Meet *meet)
+// One tap of every filter at one place; the pointers are at the pixel of x, at
+// the tap of the first filter and at the pixel of y.
+static void meet_tap(const Dims *d, double *x, double *weight, double *y,
+                     Meet *meet)
 {
-    for (int64_t r = 0; r < d.R; r++)
-        for (int64_t s = 0; s < d.S; s++) {
-            int64_t h = top + r * attr[DILATION_H].i;
-            int64_t w = left + s * attr[DILATION_W].i;
-            if (h < 0 || h >= d.H || w < 0 || w >= d.W) continue;
-            for (int64_t c = 0; c < d.group_c; c++)
-                meet(&x[(h * d.W + w) * d.C + c],
-                     &filter[(r * d.S + s) * d.group_c + c], y);
-        }
+    for (int64_t k = 0; k < d->K; k++)
+        for (int64_t c = 0; c < d->group_c; c++)
+            meet(&x[k / d->group_k * d->group_c + c],
+                 &weight[k * d->filter + c], &y[k]);
 }
 
 // Every element of y meets the weights and elements of x that it depends on;
 // weights of a split of its own, where there are several.
-static void meet_all(const Attr *attr, Dims d, double *x, double *weight,
-                     double *y, Meet *meet)
+static void meet_all(const Ref *r, double *x, double *weight, double *y,
+                     Meet *meet)
 {
-    int64_t run = ceil_div(d.pixels, attr[SPLITS].i);
-    for (int64_t i = 0; i < d.pixels; i++) {
-        double *map = x + i / (d.P * d.Q) * d.H * d.W * d.C;
-        int64_t top = i / d.Q % d.P * attr[STRIDE_H].i - attr[PAD_TOP].i;
-        int64_t left = i % d.Q * attr[STRIDE_W].i - attr[PAD_LEFT].i;
-        for (int64_t k = 0; k < d.K; k++)
-            meet_filter(attr, d, map + k / d.group_k * d.group_c, top, left,
-                        weight + (i / run * d.K + k) * d.filter,
-                        y + i * d.K + k, meet);
-    }
+    Dims d = dims_of(r->g, r->n);
+    int64_t run = ceil_div(d.pixels, r->n->attr[SPLITS].i);
+    for (int64_t i = 0; i < d.pixels; i++)
+        for (int64_t tap = 0; tap < d.R * d.S; tap++) {
+            int64_t at = window_pixel(&d.window, d.x, d.y, i, tap);
+            if (at < 0) continue;
+            double *first = weight + i / run * d.K * d.filter;
+            meet_tap(&d, x + at * d.C, first + tap * d.group_c, y + i * d.K,
+                     meet);
+        }
 }
 
 static void clear(double *data, Shape shape)
@@ -401,13 +365,12 @@ static void clear(double *data, Shape shape)
 
 static void reference(const Ref *r)
 {
-    Dims d = forward_dims(r->g, r->n);
-    double *y = r->out[0];
-    int64_t count = elements(ref_out(r, 0));
+    double *y = r->out[0], *bias = r->in[2];
+    int64_t count = elements(ref_out(r, 0)), K = ref_out(r, 0).dim[3];
     clear(y, ref_out(r, 0));
-    meet_all(r->n->attr, d, r->in[0], r->in[1], y, add_to_y);
+    meet_all(r, r->in[0], r->in[1], y, add_to_y);
     for (int64_t i = 0; i < count; i++)
-        y[i] = ref_act(r, y[i] + (r->in[2] != NULL ? r->in[2][i % d.K] : 0));
+        y[i] = ref_act(r, bias != NULL ? y[i] + bias[i % K] : y[i]);
 }
 
 static void dgrad_reference(const Ref *r)
@@ -415,8 +378,7 @@ static void dgrad_reference(const Ref *r)
     double *dx = r->out[0];
     int64_t count = elements(ref_out(r, 0));
     clear(dx, ref_out(r, 0));
-    meet_all(r->n->attr, dgrad_dims(r->g, r->n), dx, r->in[1], r->in[0],
-             add_to_x);
+    meet_all(r, dx, r->in[1], r->in[0], add_to_x);
     if (r->in[2] == NULL) return;
     for (int64_t i = 0; i < count; i++)
         dx[i] = r->n->act->act_gradient(dx[i], r->in[2][i]);
@@ -424,26 +386,26 @@ static void dgrad_reference(const Ref *r)
 
 static void wgrad_reference(const Ref *r)
 {
-    Dims d = wgrad_dims(r->g, r->n);
+    Dims d = dims_of(r->g, r->n);
     int64_t run = ceil_div(d.pixels, r->n->attr[SPLITS].i);
     clear(r->out[0], ref_out(r, 0));
-    meet_all(r->n->attr, d, r->in[1], r->out[0], r->in[0], add_to_weight);
+    meet_all(r, r->in[1], r->out[0], r->in[0], add_to_weight);
     if (r->out[1] == NULL) return;
     clear(r->out[1], ref_out(r, 1));
     for (int64_t i = 0; i < d.pixels * d.K; i++)
         r->out[1][i / d.K / run * d.K + i % d.K] += r->in[0][i];
 }
 
-// ---- the operator -------------------------------------------------------------------
+// ---- the operator -----------------------------------------------------------
 
 static const Part parts[] = {
     { .name = "", .results = "y",
       .cost = cost, .launch = launch, .reference = reference },
     { .name = "dgrad", .operands = "dy weight mask?", .results = "dx",
-      .in_place = "dx/mask", .cost = dgrad_cost, .launch = dgrad_launch,
+      .in_place = "dx/mask", .cost = cost, .launch = dgrad_launch,
       .reference = dgrad_reference },
     { .name = "wgrad", .operands = "dy x", .results = "dw db?",
-      .cost = wgrad_cost, .launch = wgrad_launch,
+      .cost = cost, .launch = wgrad_launch,
       .reference = wgrad_reference },
     { .results = NULL },
 };

@@ -35,7 +35,7 @@ static const AttrSpec attrs[] = {
     { NULL, false },
 };
 
-// ---- from a call to a node ------------------------------------------------------
+// ---- from a call to a node --------------------------------------------------
 
 static Window window_of(const Attr *attr)
 {
@@ -127,7 +127,7 @@ static void gradient(Gradient *c)
     gradient_add(c, 0, dx);
 }
 
-// ---- launches ---------------------------------------------------------------------
+// ---- launches ---------------------------------------------------------------
 
 // An operation for each element of each window, in both directions.
 static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
@@ -189,23 +189,16 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
 }
 
-// ---- references ---------------------------------------------------------------------
+// ---- references -------------------------------------------------------------
 
-// Where in x, a map of shape x, element j of the window of element i of y is;
+// Where in a map of shape x element j of the window of element i of y lies, or
 // -1: in the padding.
 static int64_t element_of_window(const Ref *r, Shape x, Shape y, int64_t i,
                                  int64_t j)
 {
-    const Attr *attr = r->n->attr;
-    int64_t c = i % y.dim[3], q = i / y.dim[3] % y.dim[2];
-    int64_t p = i / y.dim[3] / y.dim[2] % y.dim[1];
-    int64_t n = i / y.dim[3] / y.dim[2] / y.dim[1];
-    int64_t h = p * attr[STRIDE_H].i - attr[PAD_TOP].i;
-    int64_t w = q * attr[STRIDE_W].i - attr[PAD_LEFT].i;
-    h += j / attr[KERNEL_W].i;
-    w += j % attr[KERNEL_W].i;
-    if (h < 0 || h >= x.dim[1] || w < 0 || w >= x.dim[2]) return -1;
-    return ((n * x.dim[1] + h) * x.dim[2] + w) * x.dim[3] + c;
+    Window w = window_of(r->n->attr);
+    int64_t C = y.dim[3], at = window_pixel(&w, x, y, i / C, j);
+    return at < 0 ? -1 : at * C + i % C;
 }
 
 static void reference(const Ref *r)
@@ -240,7 +233,7 @@ static void grad_reference(const Ref *r)
         out[i] = r->n->act->act_gradient(out[i], r->in[2][i]);
 }
 
-// ---- the operator -------------------------------------------------------------------
+// ---- the operator -----------------------------------------------------------
 
 static const Part parts[] = {
     { .name = "", .results = "y index?",

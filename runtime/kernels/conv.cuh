@@ -7,12 +7,10 @@
 //   wgrad        k of a group        r, s, c        pixels n,p,q      dy, x
 //
 // With a stride, a pixel of dx meets only the taps r with (h + pad - r*dilation) % stride == 0.
-// They are the same for all h of one h % stride: so dx falls into stride_h * stride_w classes of
-// pixels, and each is a dense convolution with every few taps of the weights.  A block works in one
-// class.
+// They are the same for all h of one h % stride.  So dx falls into stride_h * stride_w classes of
+// pixels, and each is a dense convolution with every few taps; a block works in one class.
 //
-// Blocks are numbered with the column tiles fastest, then groups, then classes or splits, then
-// rows.
+// Blocks are numbered with column tiles fastest, then groups, then classes or splits, then rows.
 #pragma once
 #include "../support/identity.cuh"
 #include "../support/product.cuh"
@@ -69,9 +67,9 @@ struct ConvTap {
     }
 };
 
-// conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) with h =
-//   p*stride + r*dilation - pad.  A block makes a tile of pixels x channels of one group.  y must
-//   not be x.  Sums run over r, s, c in this order.
+// conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) with
+//   h = p*stride + r*dilation - pad, w likewise.  A block makes a tile of pixels x channels of one
+//   group.  y must not be x.  Sums run over r, s, c in this order.
 template <class Shape, class Tile, class Act, bool BIAS>
 __global__ void conv_forward(real *y, const real *x, const real *weight, const real *bias)
 {
@@ -93,7 +91,7 @@ __global__ void conv_forward(real *y, const real *x, const real *weight, const r
     tile_product<Tile>(patches, filters, out, block.row, block.column, 0, G::FILTER, false);
 }
 
-// common_divisor: the greatest.
+// common_divisor: the greatest of a and b.
 static constexpr int common_divisor(int a, int b) { return b == 0 ? a : common_divisor(b, a % b); }
 
 // ConvTaps: along one axis, the taps that the pixels residue + i * STRIDE of dx meet: count of the
@@ -162,8 +160,8 @@ struct ConvClass {
     }
 };
 
-// conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] where h = p*stride +
-//   r*dilation - pad, times the derivative of Act at mask [N,H,W,C].  A block makes a tile of
+// conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] with h as above, times
+//   the derivative of Act at mask [N,H,W,C], which is NULL for identity.  A block makes a tile of
 //   pixels of one class x channels of one group.  dx may be mask.  Sums run over r, s, k in this
 //   order.
 template <class Shape, class Tile, class Act>

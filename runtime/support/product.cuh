@@ -1,8 +1,7 @@
 // The product behind every convolution: out[i, j] = sum over k of a(i, k) * b(j, k).
 //
-// load stage    where an element of a or b comes from (LoadStage): a spot for each lane (row i of
-// a,
-//                 column j of the product) and each step k, and read, which may compute
+//   load stage    where elements of a or b come from (LoadStage): a spot for each lane, which is a
+//                 row i of a or a row j of b, a spot for each step k, and how to read an element
 //   product       tiles through shared memory, a small square of sums in each thread's registers
 //   store stage   what becomes of a sum, and where it goes (StoreStage)
 //
@@ -15,8 +14,7 @@
 #pragma once
 #include "real.cuh"
 
-// Spot: half of a position: what it adds to the element offset, to the row and to the column of a
-// map.
+// Spot: half of a position in a map: what it adds to the element's offset, its row and its column.
 struct Spot {
     long long offset;
     int h, w;
@@ -59,8 +57,8 @@ struct MatrixSide {
     }
 };
 
-// LoadStage: the plain load stage: the maps [HEIGHT, WIDTH] at from (1 x 1 for a matrix), of which
-// PACK elements are read at once, side by side along the steps or else along the lanes.
+// LoadStage: the plain one: maps of HEIGHT x WIDTH (1 x 1 for a matrix), of which PACK elements
+// that lie side by side, along the steps or else along the lanes, are read at once.
 template <int PACK, bool STEPS, long long HEIGHT, long long WIDTH, class Lane, class Step>
 struct LoadStage {
     static constexpr int V = PACK;
@@ -72,7 +70,7 @@ struct LoadStage {
     __device__ inline Pack<V> read(long long i) const { return *(const Pack<V> *)(from + i); }
 };
 
-// load_stage: an LoadStage whose last two types follow from the arguments.
+// load_stage: a LoadStage whose last two types follow from the arguments.
 template <int V, bool STEPS, long long H, long long W, class Lane, class Step>
 static __device__ inline LoadStage<V, STEPS, H, W, Lane, Step> load_stage(const real *from,
                                                                           Lane lane, Step step)
@@ -80,8 +78,8 @@ static __device__ inline LoadStage<V, STEPS, H, W, Lane, Step> load_stage(const 
     return {from, lane, step};
 }
 
-// StoreStage: the store stage: row(i) is where in `to` column 0 of row i lies, or -1, and value(row
-// + j, j, sum) is what is stored there in column j < COUNT.
+// StoreStage: row(i) is where in `to` column 0 of row i lies, or -1 for none; value(at, j, sum) is
+// what is stored at element `at` of it, in column j < COUNT.
 template <int COUNT, class Row, class Value>
 struct StoreStage {
     static constexpr int COLUMNS = COUNT;
@@ -97,8 +95,7 @@ static __device__ inline StoreStage<COLUMNS, Row, Value> store_stage(real *to, R
     return {to, row, value};
 }
 
-// Tile: a block makes R x C sums, a thread RE x CE of them (multiples of 4) and DEPTH steps at a
-// time.
+// Tile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a time.
 template <int R, int C, int RE, int CE>
 struct Tile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;

@@ -22,7 +22,7 @@ struct LabelledSet {
 // Reads and checks an IDX file of unsigned bytes.
 static inline bool read_idx(const char *path, IdxArray *array)
 {
-    FileBytes file;
+    FileBytes file = {};
     if (!read_file_bytes(path, &file)) return false;
     const unsigned char *b = file.bytes;
     if (file.size < 4 || b[0] || b[1] || b[2] != 8 || b[3] < 1 || b[3] > 4)

@@ -227,7 +227,7 @@ static void test_idx()
         {"\0\0\x08\3\377\377\377\377\377\377\377\377\377\377\377\377",
          "no product in 64 bits", 16},
     };
-    IdxArray array;
+    IdxArray array = {};
     for (const auto &row : rows) {
         write_file("bad-idx", row.bytes, row.size);
         CHECK(!read_idx("bad-idx", &array) && complained(row.words));
