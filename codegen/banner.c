@@ -65,7 +65,9 @@ static void quote(Emitter *e, const Source *source, int number)
 {
     Writer *w = &e->w;
     write_line(w, "//");
-    write_line(w, "// %s %s:", number ? "Included," : "The program,", source->name);
+    const char *slash = strrchr(source->name, '/');
+    write_line(w, "// %s %s:", number ? "Included," : "The program,",
+               slash ? slash + 1 : source->name);
     write_line(w, "//");
     for (int32_t line = 1; line <= source->line_count; line++) {
         int32_t length;

@@ -1,6 +1,7 @@
 // Which chunks of the runtime a file needs, printed in an order in which every
 // name is defined before it is used.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "chunks.h"
@@ -32,22 +33,55 @@ static bool is_word_character(char c)
            (c >= '0' && c <= '9') || c == '_';
 }
 
-// A line with the net's name in the place of the prefixes net_ and NET_.
-static void print_renamed(Emitter *e, const char *line)
+// A line with the net's name in the place of the prefixes net_ and NET_; longer
+// gets by how much that moves the last parenthesis that the line leaves open.
+static const char *rename_prefixes(Emitter *e, const char *line, int *longer)
 {
+    char *out = arena_alloc(e->arena, 4 * strlen(line) * strlen(e->net) + 1, 1);
+    int length = 0, depth = 0;
+    int shift[64] = {0};        // of the parenthesis at each depth
     char before = 0;
     for (const char *at = line; *at;) {
         bool lower = !strncmp(at, "net_", 4), upper = !strncmp(at, "NET_", 4);
         if ((lower || upper) && !is_word_character(before)) {
-            fprintf(e->w.out, "%s_", lower ? e->net : e->upper);
+            length += sprintf(out + length, "%s_", lower ? e->net : e->upper);
             at += 4;
             before = '_';
         } else {
-            before = *at;
-            fputc(*at++, e->w.out);
+            before = out[length++] = *at++;
+            if (before == '(' && depth < 63) shift[++depth] = length - (int)(at - line);
+            if (before == ')' && depth > 0) depth--;
         }
     }
-    fputc('\n', e->w.out);
+    *longer = shift[depth];
+    return out;
+}
+
+static int open_parentheses(const char *line)
+{
+    int depth = 0;
+    for (; *line; line++) depth += (*line == '(') - (*line == ')');
+    return depth;
+}
+
+// Renamed lines keep their look: what stands under an open parenthesis moves
+// with it, and the backslashes of a macro stay in their column.
+static void print_lines(Emitter *e, const char *const *lines)
+{
+    int depth = 0, shift = 0, longer;
+    for (; *lines; lines++) {
+        const char *text = rename_prefixes(e, *lines, &longer);
+        int length = (int)strlen(text), column = (int)strlen(*lines);
+        if (length > 1 && text[length - 1] == '\\') {
+            for (length--; length > 0 && text[length - 1] == ' ';) length--;
+            fprintf(e->w.out, "%-*.*s\\\n", column - 1, length, text);
+            continue;
+        }
+        fprintf(e->w.out, "%*s%s\n", depth > 0 ? shift : 0, "", text);
+        int change = open_parentheses(*lines);
+        if (depth == 0 && change > 0) shift = longer;
+        depth += change;
+    }
 }
 
 static void print_number(Emitter *e, int i)
@@ -56,8 +90,7 @@ static void print_number(Emitter *e, int i)
     e->printed[i] = true;
     for (const int *need = chunks[i].needs; *need >= 0; need++)
         print_number(e, *need);
-    for (const char *const *line = chunks[i].lines; *line; line++)
-        print_renamed(e, *line);
+    print_lines(e, chunks[i].lines);
     fputc('\n', e->w.out);
     e->w.blank_lines = 1;
 }

@@ -13,7 +13,8 @@ typedef struct Program {
     const Plan  *plan;
     const char  *space;         // the namespace of its tensors: train, eval, infer
     int          first_step;    // the number its steps start from
-    const char **place;         // of every value: "train::conv1"
+    const char **name;          // of every value: "conv1"
+    const char **place;         // and in full: "train::conv1"
     bool        *named;         // of every value: the file says its place
 } Program;
 
@@ -41,8 +42,6 @@ const char *identifier(Emitter *e, const char *name);
 const char *upper_case(Arena *arena, const char *text);
 // Gives every value of every program its place.
 void name_places(Emitter *e);
-// The value's name without its namespace.
-const char *place_name(const Program *p, ValueId v);
 const char *c_type(const Emitter *e, DType dtype);
 
 // ---- closure.c -------------------------------------------------------------------

@@ -20,14 +20,14 @@ static const char *remark(Emitter *e, const Program *p, const PlanBuffer *b)
 {
     if (b->alias_of == NONE) return "";
     return arena_print(e->arena, ", %s %s", b->view ? "is" : "over",
-                       place_name(p, b->alias_of));
+                       p->name[b->alias_of]);
 }
 
 static int name_width(const Program *p)
 {
     int width = 0;
     for (int i = 0; i < p->plan->buffer_count; i++) {
-        int length = (int)strlen(place_name(p, i));
+        int length = (int)strlen(p->name[i]);
         if (length > width && length <= 40) width = length;
     }
     return width;
@@ -55,7 +55,7 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
                "constexpr Place<%s>%*s %-*s = {%*" PRId64 "};  // %*" PRId64
                "  %s  %s%s%s",
                c_type(e, b->dtype), 7 - (int)strlen(c_type(e, b->dtype)), "",
-               width, place_name(p, v), digits(p), b->offset, digits(p),
+               width, p->name[v], digits(p), b->offset, digits(p),
                b->bytes, live, dims(e, b->shape), line, remark(e, p, b));
 }
 

@@ -3,10 +3,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "emitter.h"
+#include "chunks.h"
+#include "ports.h"
 
-// Words that a tensor's name may not be: C++'s, and what steps use unqualified.
-// Tensors live in namespaces of their own, so nothing else can collide.
+// Words that a tensor's name may not be: C++'s, and what steps say themselves.
 static const char *const reserved[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
     "bool", "break", "case", "catch", "char", "class", "compl", "concept",
@@ -20,7 +20,8 @@ static const char *const reserved[] = {
     "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
     "wchar_t", "while", "xor", "xor_eq", "assert", "errno", "linux", "unix",
     "stdin", "stdout", "stderr", "real", "Place", "Arena", "Header", "bit",
-    "c", "a", "samples", "stream", "header", "scored",
+    "c", "a", "samples", "stream", "header", "scored", "step_line",
+    "init_limits", "state", "train", "eval", "infer",
 };
 
 static bool is_reserved(const char *word)
@@ -47,20 +48,12 @@ const char *upper_case(Arena *arena, const char *text)
 
 const char *c_type(const Emitter *e, DType dtype)
 {
-    if (dtype == e->g->real) return "real";
-    static const char *const types[DTYPE_COUNT] = {"float", "double", "int32_t",
-                                                   "uint8_t"};
-    return types[dtype];
+    return dtype == e->g->real ? "real" : host_type(dtype);
 }
 
 static bool is_state(const Value *v)
 {
     return v->kind == PARAM || v->kind == STATE;
-}
-
-const char *place_name(const Program *p, ValueId v)
-{
-    return strstr(p->place[v], "::") + 2;
 }
 
 // ---- unique names: an open table of those taken ----------------------------------
@@ -97,21 +90,33 @@ static const char *take_unique(Emitter *e, Taken *t, const char *name)
     return unique;
 }
 
-void name_places(Emitter *e)
+// The program's steps see its own names, the state's and the runtime's at once,
+// so all of them differ.  The state is named first: alike in every program.
+static void name_program(Emitter *e, Program *p)
 {
-    for (int i = 0; i < e->program_count; i++) {
-        Program *p = &e->program[i];
-        Taken taken = {.mask = 63};
-        while (taken.mask < 4u * (uint32_t)p->g->value_count)
-            taken.mask = 2 * taken.mask + 1;
-        taken.slot = NEW_ARRAY(e->arena, taken.mask + 1, const char *);
-        p->place = NEW_ARRAY(e->arena, p->g->value_count, const char *);
+    Taken taken = {.mask = 4095};
+    while (taken.mask < 4u * (uint32_t)p->g->value_count)
+        taken.mask = 2 * taken.mask + 1;
+    taken.slot = NEW_ARRAY(e->arena, taken.mask + 1, const char *);
+    for (int i = 0; i < chunk_count; i++)
+        for (const char *const *name = chunks[i].names; *name; name++)
+            take(&taken, *name);
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        take(&taken, reserved[i]);
+    p->place = NEW_ARRAY(e->arena, p->g->value_count, const char *);
+    p->name = NEW_ARRAY(e->arena, p->g->value_count, const char *);
+    for (int pass = 0; pass < 2; pass++)
         for (ValueId v = 0; v < p->g->value_count; v++) {
             const Value *value = &p->g->values[v];
-            const char *space = is_state(value) ? "state" : p->space;
-            const char *full = arena_print(e->arena, "%s::%s", space,
-                                           identifier(e, value->name));
-            p->place[v] = take_unique(e, &taken, full);
+            if (is_state(value) != (pass == 0)) continue;
+            p->name[v] = take_unique(e, &taken, identifier(e, value->name));
+            p->place[v] = arena_print(e->arena, "%s::%s",
+                                      pass ? p->space : "state", p->name[v]);
         }
-    }
+}
+
+void name_places(Emitter *e)
+{
+    for (int i = 0; i < e->program_count; i++)
+        name_program(e, &e->program[i]);
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "emitter.h"
+#include "ports.h"
 
 // ---- tables of tensors -----------------------------------------------------------
 
@@ -97,13 +97,6 @@ static void wrap(Emitter *e, const Program *p, const char *call, int inputs,
     w->indent = 0;
     write_line(w, "}");
     write_blank(w);
-}
-
-static const char *host_type(DType dtype)
-{
-    static const char *const types[DTYPE_COUNT] = {"float", "double", "int32_t",
-                                                   "uint8_t"};
-    return types[dtype];
 }
 
 static void name_types(Emitter *e, const char *call, const Graph *g,

@@ -105,13 +105,8 @@ static void print_shape(Emitter *e, const char *name, const Launch *l)
     for (int i = 0; i < l->constant_count; i++)
         items[i] = arena_print(e->arena, "%s = %" PRId64, l->constant[i].name,
                                l->constant[i].value);
-    write_line(&e->w, "struct %s {", name);
-    e->w.indent = 4;
-    write_list(&e->w, "static constexpr long long ", items, l->constant_count,
-               ";");
-    e->w.indent = 0;
-    write_line(&e->w, "};");
-    write_blank(&e->w);
+    const char *head = arena_print(e->arena, "struct %s { static constexpr long long ", name);
+    write_list(&e->w, head, items, l->constant_count, "; };");
 }
 
 static uint32_t hash_text(const char *s)
@@ -155,10 +150,10 @@ static void emit_shapes(Emitter *e)
     t.text = NEW_ARRAY(e->arena, t.mask + 1, const char *);
     t.name = NEW_ARRAY(e->arena, t.mask + 1, const char *);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
-    write_blank(&e->w);
     for (int i = 0; i < e->step_count; i++)
         if (e->launches[i].constant_count)
             e->shapes[i] = shape_struct(e, &t, i);
+    write_blank(&e->w);
 }
 
 // ---- section 3: a step -----------------------------------------------------------------
@@ -185,7 +180,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     switch (arg->kind) {
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
-        return arena_print(e->arena, "a[%s]", p->place[arg->value]);
+        return arena_print(e->arena, "a[%s]", p->name[arg->value]);
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";
     case LAUNCH_REAL: text = real_text(e, arg->f); break;
@@ -283,6 +278,8 @@ static void open_program(Emitter *e, const Program *p)
                p->g->mode == EVAL ? ", bool scored" : "");
     write_line(w, "{");
     w->indent = 4;
+    write_line(w, "using namespace state;");
+    write_line(w, "using namespace %s;", p->space);
     write_line(w, "const Arena a = {c->arena};");
     write_line(w, "const cudaStream_t stream = c->stream;");
     if (uses(e, p, LAUNCH_HEADER))

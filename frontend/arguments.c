@@ -3,6 +3,12 @@
 // name, and are checked against the operator's list of them:
 //
 //     x -> conv(32, 3x3, stride = 2)      conv(x, 32, kernel = 3)
+//
+// An operand may be named too, add(a = x, b = y), and then is one.  What the
+// call leaves out falls back to what the list says, written as the language
+// has it.  Every argument is looked at even after an error, so that all that
+// is wrong with a call is said at once; but what is missing is said only where
+// nothing else is wrong, since the two may be the same mistake.
 #include <inttypes.h>
 #include <string.h>
 #include "resolve.h"
@@ -20,7 +26,7 @@ typedef struct Binding {
     bool        ok;
 } Binding;
 
-// ---- an operator's lists ---------------------------------------------------------
+// ---- an operator's lists ----------------------------------------------------
 
 static int spec_count(const Op *op)
 {
@@ -58,8 +64,9 @@ const Arg *name_argument(const Expr *call)
     return NULL;
 }
 
-// ---- what can be wrong -------------------------------------------------------------
+// ---- what can be wrong ------------------------------------------------------
 
+// A row whose limits are both 0 has none.
 static bool within(const ArgSpec *spec, double number)
 {
     return (number >= spec->low && number <= spec->high) ||
@@ -74,6 +81,7 @@ static bool check_range(Binding *w, const ArgSpec *spec, Pos pos, double number)
     return false;
 }
 
+// By ArgType, as a sentence needs it.
 static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
 {
     static const char *const wants[] = {
@@ -85,7 +93,7 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     return false;
 }
 
-// ---- one argument --------------------------------------------------------------------
+// ---- one argument -----------------------------------------------------------
 
 // A float that is whole will do: 64 * 0.5.
 static bool bind_int(Binding *w, const ArgSpec *spec, ArgValue *value,
@@ -134,7 +142,8 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
     if (datum.kind == INT) {
         datum.count = 2;
         datum.dim[0] = datum.dim[1] = datum.i;
-    } else if (datum.kind != DIMS || (datum.count != 2 && datum.count != want)) {
+    } else if (datum.kind != DIMS ||
+               (datum.count != 2 && datum.count != want)) {
         return wrong_kind(w, spec, value->pos, datum);
     }
     value->count = want;
@@ -146,6 +155,7 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
     return true;
 }
 
+// By ArgType: converts and checks; says what is wrong.
 static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
                        Datum datum)
 {
@@ -156,6 +166,7 @@ static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
     return bind[spec->type](w, spec, value, datum);
 }
 
+// Argument number k of the operator's list.
 static void bind_argument(Binding *w, int k, Pos pos, Datum datum)
 {
     const ArgSpec *spec = &w->b->op->args[k];
@@ -173,8 +184,9 @@ static void bind_argument(Binding *w, int k, Pos pos, Datum datum)
         w->ok = false;
 }
 
-// ---- operands -------------------------------------------------------------------------
+// ---- operands ---------------------------------------------------------------
 
+// How many values a call may give, and how many it must.
 static int most_operands(const Binding *w)
 {
     int count = w->slot_count;
@@ -189,6 +201,7 @@ static int fewest_operands(const Binding *w)
     return count;
 }
 
+// Slot k of those that the call gives.
 static void bind_operand(Binding *w, int k, Pos pos, Datum datum)
 {
     Build *b = w->b;
@@ -230,8 +243,10 @@ static void check_operands(Binding *w)
     }
 }
 
-// ---- the call ---------------------------------------------------------------------------
+// ---- the call ---------------------------------------------------------------
 
+// Poison is taken for a value while values are missing, so that it does not
+// shift the arguments behind it.
 static void bind_by_position(Binding *w, Pos pos, Datum datum)
 {
     Build *b = w->b;
@@ -250,6 +265,7 @@ static void bind_by_position(Binding *w, Pos pos, Datum datum)
     }
 }
 
+// "name" is every operator's.
 static void unknown_argument(Binding *w, const Arg *arg)
 {
     const Op *op = w->b->op;
@@ -266,6 +282,7 @@ static void unknown_argument(Binding *w, const Arg *arg)
     w->ok = false;
 }
 
+// An argument of the list, or else an operand.
 static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
 {
     for (int k = 0; k < spec_count(w->b->op); k++)
@@ -308,6 +325,7 @@ static void bind_fallbacks(Binding *w)
     }
 }
 
+// What comes from a chain or a sum can only be a value.
 static void bind_given(Binding *w, const Operand *given)
 {
     if (given->datum.kind == TENSOR || given->datum.kind == POISON) {
@@ -324,6 +342,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
 {
     Binding w = { .r = r, .b = b, .call = call, .ok = true };
 
+    for (int k = 0; k < MAX_OPERANDS; k++) b->operand[k] = NONE;
     w.slot_count = call_slots(b->op, w.slot);
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {

@@ -112,7 +112,7 @@ void append_stmt(Body *body, Stmt *stmt)
     body->last = stmt;
 }
 
-// ---- top-level items ---------------------------------------------------------
+// ---- top-level items --------------------------------------------------------
 
 static void count_name(Table *counts, Arena *arena, const char *name)
 {

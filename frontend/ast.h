@@ -49,7 +49,8 @@ struct Expr {
     int64_t     dim[4];         // DIMS
     const char *text;           // NAME, CALL, TEXT
     Arg        *args;           // CALL
-    Expr       *left, *right;   // UNARY left; BINARY both; CHAIN left is the head
+    Expr       *left, *right;   // UNARY: left; BINARY: both; CHAIN: left is
+                                // what goes into the first call
     Expr       *calls, *last;   // CHAIN: the calls, linked by next
     Expr       *next;
 };

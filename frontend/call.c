@@ -1,6 +1,13 @@
 // Calls: of the language's functions, of blocks, of operators, looked for in
 // this order.  A block is a function over values: each call of it evaluates
-// its body in a scope of its own, whose layers are named below the call's.
+// its body in a scope of its own, whose layers are named below the call's:
+//
+//     x = x -> basic(64)      basic_1.conv_1, basic_1.conv_2, ...
+//
+// A body with an error would say the same at every call, so that a block in
+// which one was reported makes poison from then on.  Blocks may call blocks
+// that are defined later; what calls itself without end is stopped, and so is
+// a program that would run for ever.
 #include <string.h>
 #include "resolve.h"
 
@@ -17,7 +24,7 @@ bool count_step(Resolver *r, Pos pos)
     return false;
 }
 
-// ---- operators ------------------------------------------------------------------
+// ---- operators --------------------------------------------------------------
 
 Datum call_operator(Resolver *r, const Expr *call, const Op *op,
                     const Operand *given, int count)
@@ -33,6 +40,7 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
     return b.name == NULL ? no_datum() : tensor_datum(op->build(&b));
 }
 
+// Of an operator in a place that is not its own.
 static const char *where_it_belongs(const Op *op)
 {
     if (op->flags & LOSS) return "a loss: write it after the word loss";
@@ -42,6 +50,7 @@ static const char *where_it_belongs(const Op *op)
     return "an operator on values of the net";
 }
 
+// Blocks and functions can be meant only where layers can.
 static const char *nearest_callable(Resolver *r, const char *name,
                                     unsigned flags)
 {
@@ -84,7 +93,7 @@ const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
     return NULL;
 }
 
-// ---- blocks ------------------------------------------------------------------------
+// ---- blocks -----------------------------------------------------------------
 
 // The number of the parameter that an argument goes to: by name, or the one at
 // position.  -1: none.
@@ -97,6 +106,7 @@ static int param_of(const Block *block, const Arg *arg, int position)
     return -1;
 }
 
+// An argument by name that is misspelt, or one too many.
 static void unknown_parameter(Resolver *r, const Block *block, const Arg *arg)
 {
     const char *names[MAX_PARAMS], *near = NULL;
@@ -174,6 +184,7 @@ static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
     return ok;
 }
 
+// The caller's scope and the name that it had for its next layer wait.
 static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
 {
     const Block *block = scope->block;
@@ -189,9 +200,13 @@ static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
     r->layer_call = outer.layer_call;
     r->depth = outer.depth;
     if (r->diag->error_count > errors) {
-        note(r->diag, call->pos, "in block '%s', called here", block->name);
+        // Of a block that calls itself, the innermost call is enough.
+        if (table_find(&r->broken, block->name) == NULL)
+            note(r->diag, call->pos, "in block '%s', called here", block->name);
         table_set(&r->broken, r->arena, block->name, scope);
-    } else if (!scope->returned) {
+        return no_datum();
+    }
+    if (!scope->returned) {
         error(r->diag, block->pos, "block '%s' returns nothing", block->name);
         note(r->diag, call->pos, "called here");
         table_set(&r->broken, r->arena, block->name, scope);
@@ -223,9 +238,9 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
     return run_block(r, scope, call);
 }
 
-// ---- any of them --------------------------------------------------------------------
+// ---- any of them ------------------------------------------------------------
 
-// What is called first takes the value; a function takes it as an argument.
+// A chain threads values of the net, and a function makes none.
 static Datum call_threaded_function(Resolver *r, const Expr *call,
                                     const Operand *threaded)
 {

@@ -41,8 +41,9 @@ static Datum bool_datum(bool b)
     return (Datum){ .kind = BOOL, .i = b };
 }
 
-// ---- text ---------------------------------------------------------------------
+// ---- text -------------------------------------------------------------------
 
+// 3 is an integer, 3x5 dimensions.
 static bool dims_of_text(const char *text, Datum *datum)
 {
     *datum = (Datum){ .kind = DIMS };
@@ -80,7 +81,7 @@ bool datum_of_text(const char *text, Datum *datum)
     return *end == '\0' && isfinite(datum->f);
 }
 
-// ---- names ---------------------------------------------------------------------
+// ---- names ------------------------------------------------------------------
 
 Variable *find_variable(const Resolver *r, const char *name)
 {
@@ -89,30 +90,28 @@ Variable *find_variable(const Resolver *r, const char *name)
     return variable != NULL ? variable : table_find(&r->constants, name);
 }
 
-// The names that could stand here.
-static const char **visible_names(const Resolver *r, int *count)
+// The name that could have been meant, of those that could stand here.
+static const char *nearest_visible(const Resolver *r, const char *name)
 {
     static const Table none;
     const Table *local = r->scope != NULL ? &r->scope->variables : &none;
-    const char **names = NEW_ARRAY(r->arena, (size_t)(local->count +
-                                   r->constants.count), const char *);
+    int count = local->count + r->constants.count;
+    const char **names = NEW_ARRAY(r->arena, (size_t)count + 2, const char *);
+    const char **keys = table_keys(local, r->arena);
 
-    *count = local->count + r->constants.count;
-    if (local->count > 0)
-        memcpy(names, table_keys(local, r->arena),
-               (size_t)local->count * sizeof *names);
-    if (r->constants.count > 0)
-        memcpy(names + local->count, table_keys(&r->constants, r->arena),
-               (size_t)r->constants.count * sizeof *names);
-    return names;
+    for (int i = 0; i < local->count; i++) names[i] = keys[i];
+    keys = table_keys(&r->constants, r->arena);
+    for (int i = 0; i < r->constants.count; i++)
+        names[local->count + i] = keys[i];
+    names[count++] = "same";
+    names[count++] = "valid";
+    return nearest_name(name, names, count);
 }
 
 // Reported once: from now on the name is there, and poison.
 static Datum unknown_name(Resolver *r, const Expr *expr)
 {
-    int count;
-    const char **names = visible_names(r, &count);
-    const char *near = nearest_name(expr->text, names, count);
+    const char *near = nearest_visible(r, expr->text);
     bool assigned = r->scope != NULL &&
                     table_find(&r->scope->block->assigned, expr->text) != NULL;
 
@@ -132,6 +131,7 @@ static Datum unknown_name(Resolver *r, const Expr *expr)
     return no_datum();
 }
 
+// same and valid are words where no variable has their name.
 static Datum evaluate_name(Resolver *r, const Expr *expr)
 {
     Variable *variable = find_variable(r, expr->text);
@@ -145,7 +145,7 @@ static Datum evaluate_name(Resolver *r, const Expr *expr)
     return unknown_name(r, expr);
 }
 
-// ---- arithmetic ------------------------------------------------------------------
+// ---- arithmetic -------------------------------------------------------------
 
 static bool is_number(Datum a)
 {
@@ -163,6 +163,7 @@ static Datum too_large(Resolver *r, const Expr *expr)
     return no_datum();
 }
 
+// The least integer by -1 has no integer for a quotient.
 static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
     if (as_float(b) == 0) {
@@ -171,7 +172,8 @@ static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
     }
     bool exact = a.kind == INT && b.kind == INT &&
                  !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
-    return exact ? int_datum(a.i / b.i) : float_datum(as_float(a) / as_float(b));
+    if (exact) return int_datum(a.i / b.i);
+    return float_datum(as_float(a) / as_float(b));
 }
 
 // As in mathematics: a % b has b's sign.
@@ -187,6 +189,7 @@ static Datum modulo(Resolver *r, const Expr *expr, Datum a, Datum b)
     return int_datum(rest != 0 && (rest < 0) != (b.i < 0) ? rest + b.i : rest);
 }
 
+// A result that is not finite is as wrong as one that overflows.
 static Datum calculate_float(Resolver *r, const Expr *expr, double a, double b)
 {
     double f = expr->sign == SIGN_ADD ? a + b
@@ -216,6 +219,7 @@ static bool same_dims(Datum a, Datum b)
            memcmp(a.dim, b.dim, (size_t)a.count * sizeof *a.dim) == 0;
 }
 
+// Anything with its like but values of the net, which have no value yet.
 static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
     bool equal;
@@ -232,6 +236,7 @@ static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
     return bool_datum(equal == (expr->sign == SIGN_EQ));
 }
 
+// Integers are compared as such: as doubles they could be equal.
 static Datum compare_order(const Expr *expr, Datum a, Datum b)
 {
     double x = as_float(a), y = as_float(b);
@@ -253,6 +258,7 @@ static Datum add_values(Resolver *r, const Expr *expr, Datum a, Datum b)
     return call_operator(r, expr, ops[OP_add], sides, 2);
 }
 
+// The right side is evaluated only where it decides.
 static Datum evaluate_logic(Resolver *r, const Expr *expr)
 {
     Datum a = evaluate_as(r, expr->left, BOOL, "'and' and 'or' want");
@@ -297,8 +303,9 @@ static Datum evaluate_unary(Resolver *r, const Expr *expr)
     return a.i == INT64_MIN ? too_large(r, expr) : int_datum(-a.i);
 }
 
-// ---- all of it -------------------------------------------------------------------
+// ---- all of it --------------------------------------------------------------
 
+// Each call gets what the one before it made.
 static Datum evaluate_chain(Resolver *r, const Expr *chain)
 {
     Operand operand = { evaluate(r, chain->left), chain->left->pos };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "resolve.h"
 
+// What a net must have is asked only of one without errors.
 static void check_net(Resolver *r)
 {
     Pos pos = r->ast->net->pos;
@@ -26,6 +27,8 @@ static void check_net(Resolver *r)
         error(r->diag, pos, "the net has no output");
 }
 
+// One row of numbers a sample for the loss and for each metric; their means are
+// what a training step reports.
 static void build_tally(Resolver *r)
 {
     Graph *g = r->g;
@@ -42,6 +45,8 @@ static void build_tally(Resolver *r)
     g->nodes[tally].attr[0].i = r->loss_count;
 }
 
+// A training step has its figures for output, and drops everything else as
+// soon as it can, unless all is to be looked at.
 static void mark_outputs(Resolver *r)
 {
     bool wanted = r->g->mode != TRAIN || r->options->keep_gradients;
@@ -55,7 +60,8 @@ static void drop_unneeded(Graph *g)
 {
     bool *needed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
 
-    for (ValueId v = 0; v < g->value_count; v++) needed[v] = g->values[v].output;
+    for (ValueId v = 0; v < g->value_count; v++)
+        needed[v] = g->values[v].output;
     for (NodeId i = g->node_count - 1; i >= 0; i--) {
         Node *n = &g->nodes[i];
         bool any = false;

@@ -5,6 +5,8 @@
 //     min(a, b) max(a, b)                 of numbers
 //     floor(a) ceil(a) round(a)           integers
 //     dims(h, w)                          3x5 from numbers
+//
+// Their names are not reserved: width(x) is the function and width a variable.
 #include <math.h>
 #include <string.h>
 #include "resolve.h"
@@ -25,8 +27,9 @@ static Datum wrong(Resolver *r, const Expr *call, const char *wants, Datum got)
     return no_datum();
 }
 
-// ---- of values ------------------------------------------------------------------
+// ---- of values --------------------------------------------------------------
 
+// rank 0: of any value; dim -1: its last.
 static Datum dimension(Resolver *r, const Expr *call, Datum x, int rank,
                        int dim)
 {
@@ -61,13 +64,14 @@ static Datum run_width(Resolver *r, const Expr *call, int count,
     return dimension(r, call, datum[0], 4, 2);
 }
 
-// ---- of numbers ---------------------------------------------------------------------
+// ---- of numbers -------------------------------------------------------------
 
 static double as_float(Datum datum)
 {
     return datum.kind == INT ? (double)datum.i : datum.f;
 }
 
+// The first of equals; an integer stays one.
 static Datum choose(Resolver *r, const Expr *call, int count,
                     const Datum *datum, bool largest)
 {
@@ -141,7 +145,7 @@ static Datum run_dims(Resolver *r, const Expr *call, int count,
     return dims;
 }
 
-// ---- the table --------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------
 
 static const Function functions[] = {
     { "channels", 1, 1, run_channels }, { "height", 1, 1, run_height },

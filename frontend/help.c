@@ -28,6 +28,7 @@ void print_passes(void)
                passes[i].optional ? "" : "(always) ", passes[i].what);
 }
 
+// Name, type, meaning, and what it falls back to.
 static void print_args(const Op *op)
 {
     static const char *const types[] = {

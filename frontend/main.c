@@ -68,7 +68,6 @@ static int run(const Input *in, const Options *o)
                        .with_main = o->with_main };
     bool is_file = o->emit == EMIT_CUDA && !o->compare, ok = true;
     Output out;
-
     if (o->header != NULL) {
         const char *slash = strrchr(o->header, '/');
         emit.header_name = slash != NULL ? slash + 1 : o->header;
@@ -90,7 +89,6 @@ int main(int argc, char **argv)
     Diag diag = { .arena = arena, .stream = stderr, .color = isatty(2) };
     Options o;
     Input in;
-
     int status = options_read(&o, arena, argc, argv);
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;

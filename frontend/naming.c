@@ -14,7 +14,7 @@
 #include "../ir/names.h"
 #include "resolve.h"
 
-// ---- which call takes the name of an assignment ----------------------------------
+// ---- which call takes the name of an assignment -----------------------------
 
 typedef struct Calls {
     const Expr *any, *maker;    // the last seen
@@ -47,13 +47,14 @@ static void find_calls(const Resolver *r, const Expr *expr, Calls *calls)
         find_call(r, call, calls);
 }
 
-// The one call that makes parameters; or the only call there is.
+// The one call that makes parameters; or the only call, where nothing is added
+// to it.
 const Expr *call_to_name(const Resolver *r, const Expr *expr)
 {
     Calls calls = { .count = 0 };
     find_calls(r, expr, &calls);
     if (calls.makers == 1) return calls.maker;
-    return calls.count == 1 ? calls.any : NULL;
+    return calls.count == 1 && expr->kind != EXPR_BINARY ? calls.any : NULL;
 }
 
 bool names_for_good(const Resolver *r, const char *name)
@@ -62,7 +63,7 @@ bool names_for_good(const Resolver *r, const char *name)
     return count != NULL && *count == 1 && r->scope->repeats == 0;
 }
 
-// ---- layers ---------------------------------------------------------------------
+// ---- layers -----------------------------------------------------------------
 
 static const char *numbered(Resolver *r, const char *what)
 {
@@ -141,7 +142,7 @@ const char *name_layer(Resolver *r, const Expr *call, const char *what)
     return arena_print(r->arena, "%s%s", r->scope->prefix, name);
 }
 
-// ---- values ----------------------------------------------------------------------
+// ---- values -----------------------------------------------------------------
 
 // The word of the call that was given the statement's name.
 static const char *layer_word(const Resolver *r, NodeId def)

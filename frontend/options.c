@@ -1,6 +1,10 @@
 // The command line as a table: a row an option, with what it takes, what help
 // says of it, and what it sets.  `--emit=ir` and `--emit ir` are the same; so
 // are `-D n=3` and `-Dn=3`.
+//
+// -O is read first, whatever its place, since it sets all passes at once and
+// -f changes single ones.  What names a pass is checked against the table of
+// passes, and every word that is not known is answered by the nearest that is.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +34,15 @@ static int choose(const char *flag, const char *text, const char *const *words,
     if (near != NULL) fprintf(stderr, "; did you mean '%s'?", near);
     else
         for (int i = 0; i < count; i++)
-            fprintf(stderr, "%s%s", i == 0 ? "; it is one of " : ", ", words[i]);
+            fprintf(stderr, "%s%s", i == 0 ? "; it is one of " : ", ",
+                    words[i]);
     fputc('\n', stderr);
     return -1;
 }
 
-// ---- what each option sets -------------------------------------------------------
+// ---- what each option sets --------------------------------------------------
+
+// Each returns -1 to go on, or the status to exit with.
 
 static int set_output(Options *o, const char *value)
 {
@@ -76,6 +83,7 @@ static int set_batch(Options *o, const char *value)
     return EXIT_USAGE;
 }
 
+// Later ones win; whether there is such a constant the resolver knows.
 static int set_define(Options *o, const char *value)
 {
     FrontendOptions *f = &o->frontend;
@@ -120,6 +128,7 @@ static int set_level(Options *o, const char *value)
     return -1;
 }
 
+// Whether value names a pass, or is the one other word allowed; says so if not.
 static bool is_pass(const char *value, const char *also)
 {
     const char *names[PASS_COUNT + 1] = { also };
@@ -136,6 +145,7 @@ static int set_dump(Options *o, const char *value)
     return is_pass(value, "all") ? -1 : EXIT_USAGE;
 }
 
+// Where to without what is everything.
 static int set_dump_dir(Options *o, const char *value)
 {
     o->passes.dump_dir = value;
@@ -201,10 +211,11 @@ static int show_version(Options *o, const char *value)
     return EXIT_DONE;
 }
 
-// ---- the table ----------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------
 
 const Flag flags[] = {
-    { "-o", "FILE", "output; '-', the default: to standard output", set_output },
+    { "-o", "FILE", "output; '-', the default, is standard output",
+      set_output },
     { "--header", "FILE", "write the C interface too", set_header },
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
@@ -229,6 +240,7 @@ const Flag flags[] = {
     { .name = NULL },
 };
 
+// The nearest option's name, for --bacth=64 too.
 static int unknown_flag(const char *arg)
 {
     const char *names[MOST_OPTIONS];
@@ -301,8 +313,9 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
     return unknown_flag(arg);
 }
 
-// ---- all of it ----------------------------------------------------------------------
+// ---- all of it --------------------------------------------------------------
 
+// The same command gives the same bytes wherever the files lie.
 static const char *without_folder(const char *arg)
 {
     const char *start = arg[0] == '-' ? strchr(arg, '=') : arg;
@@ -323,6 +336,7 @@ static const char *command_line(Arena *arena, int argc, char **argv)
     return line;
 }
 
+// What can be said without reading the input.
 static int check(const Options *o)
 {
     const char *input = o->input;
@@ -338,7 +352,8 @@ static int check(const Options *o)
         return usage("--mode eval is a part of train and has no file of its "
                      "own:", input, NULL, 0);
     if ((o->header != NULL || o->with_main) && o->emit != EMIT_CUDA)
-        return usage("--header and --main go with --emit cuda:", input, NULL, 0);
+        return usage("--header and --main go with --emit cuda:", input, NULL,
+                     0);
     if (o->with_main && o->frontend.mode == INFER)
         return usage("--main goes with --mode train:", input, NULL, 0);
     if (o->depend && o->depend_file == NULL &&
@@ -362,7 +377,8 @@ int options_read(Options *o, Arena *arena, int argc, char **argv)
         if (argv[i][0] == '-' && argv[i][1] != '\0')
             status = read_flag(o, argc, argv, &i);
         else if (o->input != NULL)
-            status = usage("one input at a time; a second is", argv[i], NULL, 0);
+            status = usage("one input at a time; a second is", argv[i], NULL,
+                           0);
         else
             o->input = argv[i];
     }

@@ -38,7 +38,7 @@ struct Parse {
     Token       queue[2];       // read ahead
     int         queued;
     int         brackets;       // ( and [ that are open
-    Token       previous;       // the last that the grammar has got
+    Token       previous, before;   // the last that the grammar has got
 };
 
 // scanner.l

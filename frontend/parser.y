@@ -2,7 +2,7 @@
    operators: a call is a name and arguments.
 
    A -> threads a value through calls and binds weakest, so a + b -> relu is
-   the relu of the sum.  Statements end at a newline or ';' (tokens.c says
+   the relu of the sum.  Statements end where a line does (tokens.c says
    which newlines count).  After an error the parser goes on at the next
    statement. */
 
@@ -80,6 +80,8 @@ item: NET NAME body             { add_net(p, $2, @2, $3); }
     | BLOCK NAME '(' params ')' body
                                 { add_block(p, $2, @2, $4.first, $6); }
     | TRAIN_ '{' settings '}'   { add_train(p, @1, $3); }
+    | NET error body
+    | BLOCK error body
     | INCLUDE STRING            { include_file(p, $2, @2); }
     | NAME '=' expr             { add_constant(p, $1, @1, $3); };
 
@@ -96,7 +98,7 @@ param: NAME                     { Arg *a = new_arg(p, $1, @1, NULL, @1);
 
 settings: %empty                { $$ = (Body){0}; }
         | settings END
-        | settings error END
+        | settings error END    { $$ = $1; yyerrok; }
         | settings setting      { $$ = $1; append_stmt(&$$, $2); };
 
 setting: NAME '=' expr          { $$ = new_stmt(p, STMT_ASSIGN, @1);
@@ -111,7 +113,7 @@ stmts: lines
 lines: %empty                   { $$ = (Body){0}; }
      | lines END
      | lines stmt END           { $$ = $1; append_stmt(&$$, $2); }
-     | lines error END;
+     | lines error END          { $$ = $1; yyerrok; };
 
 stmt: NAME '=' expr             { $$ = new_stmt(p, STMT_ASSIGN, @$);
                                   $$->name = $1; $$->name_pos = @1;
@@ -148,7 +150,8 @@ outputs: NAME                   { $$ = new_output(p, @1, $1); }
 dims: simple                    { Arg *a = new_arg(p, NULL, @1, $1, @1);
                                   $$ = (ArgList){ a, a }; }
     | dims ',' simple           { $$ = $1;
-                                  append_arg(&$$, new_arg(p, NULL, @3, $3, @3)); };
+                                  append_arg(&$$, new_arg(p, NULL, @3, $3,
+                                                          @3)); };
 
 expr: simple
     | expr ARROW call           { $$ = new_chain(p, $1, $3, @$); }
@@ -176,7 +179,8 @@ arg: expr                       { Arg *a = new_arg(p, NULL, @1, $1, @1);
 simple: value
     | simple OR simple          { $$ = new_sign(p, SIGN_OR, @2, @$, $1, $3); }
     | simple AND simple         { $$ = new_sign(p, SIGN_AND, @2, @$, $1, $3); }
-    | NOT simple                { $$ = new_sign(p, SIGN_NOT, @1, @$, $2, NULL); }
+    | NOT simple                { $$ = new_sign(p, SIGN_NOT, @1, @$, $2,
+                                                NULL); }
     | simple EQ simple          { $$ = new_sign(p, SIGN_EQ, @2, @$, $1, $3); }
     | simple NE simple          { $$ = new_sign(p, SIGN_NE, @2, @$, $1, $3); }
     | simple '<' simple         { $$ = new_sign(p, SIGN_LT, @2, @$, $1, $3); }
@@ -188,7 +192,8 @@ simple: value
     | simple '*' simple         { $$ = new_sign(p, SIGN_MUL, @2, @$, $1, $3); }
     | simple '/' simple         { $$ = new_sign(p, SIGN_DIV, @2, @$, $1, $3); }
     | simple '%' simple         { $$ = new_sign(p, SIGN_MOD, @2, @$, $1, $3); }
-    | '-' simple %prec MINUS    { $$ = new_sign(p, SIGN_MINUS, @1, @$, $2, NULL); };
+    | '-' simple %prec MINUS    { $$ = new_sign(p, SIGN_MINUS, @1, @$, $2,
+                                                NULL); };
 
 value: NUMBER                   { $$ = $1; }
      | DIMS                     { $$ = $1; }
@@ -232,7 +237,7 @@ static void cnnc_error(Pos *pos, Parse *p, const char *message)
     error(p->diag, *pos, "this is nested too deeply");
 }
 
-// ---- what a syntax error says ----------------------------------------------
+// ---- what a syntax error says -----------------------------------------------
 
 enum { MAX_EXPECTED = 60 };
 
@@ -254,7 +259,16 @@ static bool is_continuation(yysymbol_kind_t symbol)
            symbol == YYSYMBOL_OR;
 }
 
-// What begins an expression is listed as one thing.
+// What begins a statement or an expression is listed as one thing.
+static bool is_statement(yysymbol_kind_t symbol)
+{
+    return symbol == YYSYMBOL_INPUT_ || symbol == YYSYMBOL_OUTPUT ||
+           symbol == YYSYMBOL_LOSS_ || symbol == YYSYMBOL_METRIC_ ||
+           symbol == YYSYMBOL_RETURN || symbol == YYSYMBOL_IF ||
+           symbol == YYSYMBOL_REPEAT || symbol == YYSYMBOL_NAME ||
+           symbol == YYSYMBOL_END;
+}
+
 static bool is_beginning(yysymbol_kind_t symbol)
 {
     const char *name = yysymbol_name(symbol);
@@ -264,18 +278,30 @@ static bool is_beginning(yysymbol_kind_t symbol)
            strcmp(name, "'('") == 0 || strcmp(name, "'-'") == 0;
 }
 
+// Whether a symbol that is expected goes without saying, beside the others.
+static bool is_left_out(const yysymbol_kind_t *list, int count,
+                        yysymbol_kind_t symbol)
+{
+    bool may_end = has_symbol(list, count, YYSYMBOL_END);
+    const char *name = yysymbol_name(symbol);
+
+    if (has_symbol(list, count, YYSYMBOL_NUMBER))
+        return is_beginning(symbol) || symbol == YYSYMBOL_END;
+    if (has_symbol(list, count, YYSYMBOL_INPUT_)) return is_statement(symbol);
+    return is_continuation(symbol) ||
+           (may_end && (strcmp(name, "'('") == 0 || strcmp(name, "'}'") == 0));
+}
+
 // "')' or ','", in the arena.
 static const char *expected_text(Parse *p, const yysymbol_kind_t *list,
                                  int count)
 {
-    bool wants_value = has_symbol(list, count, YYSYMBOL_NUMBER);
-    const char *text = wants_value ? "a value" : "";
-    const char *last = NULL;
+    const char *last = NULL, *text = "";
 
+    if (has_symbol(list, count, YYSYMBOL_NUMBER)) text = "a value";
+    else if (has_symbol(list, count, YYSYMBOL_INPUT_)) text = "a statement";
     for (int i = 0; i < count; i++) {
-        if (list[i] == YYSYMBOL_END && wants_value) continue;
-        if (wants_value ? is_beginning(list[i]) : is_continuation(list[i]))
-            continue;
+        if (is_left_out(list, count, list[i])) continue;
         if (last != NULL)
             text = arena_print(p->arena, "%s%s%s", text,
                                text[0] != '\0' ? ", " : "", last);
@@ -284,6 +310,17 @@ static const char *expected_text(Parse *p, const yysymbol_kind_t *list,
     if (last == NULL) return text;
     return text[0] == '\0' ? last
                            : arena_print(p->arena, "%s or %s", text, last);
+}
+
+// What is missing at the end of a line is shown there and not in the next.
+static Pos place_of_error(const Parse *p, Pos pos)
+{
+    Pos end = p->before.pos;
+    if (end.line == 0 || end.line == pos.line || p->before.kind == END)
+        return pos;
+    end.column += end.length;
+    end.length = 1;
+    return end;
 }
 
 static const char *found_text(Parse *p, yysymbol_kind_t symbol)
@@ -310,7 +347,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, Parse *p)
 
     if (count < 0) return count;
     forget_brackets(p);
-    error(p->diag, pos, "expected %s, not %s",
+    error(p->diag, place_of_error(p, pos), "expected %s, not %s",
           count == 0 ? "something else" : expected_text(p, expected, count),
           found_text(p, found));
     if (has_symbol(expected, count, YYSYMBOL_NAME) && is_keyword(found))

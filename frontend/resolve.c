@@ -10,7 +10,7 @@
 
 enum { MAX_REPEAT = 1000000 };
 
-// ---- variables -----------------------------------------------------------------
+// ---- variables --------------------------------------------------------------
 
 void set_variable(Resolver *r, const char *name, Pos pos, Datum datum)
 {
@@ -45,6 +45,7 @@ static const char *defined(const FrontendOptions *options, const char *name)
     return NULL;
 }
 
+// Constants are all known now: every -D must name one.
 static void check_defines(Resolver *r)
 {
     for (int i = 0; i < r->options->define_count; i++) {
@@ -55,10 +56,12 @@ static void check_defines(Resolver *r)
                                         r->arena), r->constants.count);
         error(r->diag, (Pos){ .file = NONE }, near != NULL
               ? "-D: there is no constant '%s'; did you mean '%s'?"
-              : "-D: there is no constant '%s'", name, near != NULL ? near : "");
+              : "-D: there is no constant '%s'", name,
+              near != NULL ? near : "");
     }
 }
 
+// In order, so that one may name those before it.
 static void read_constants(Resolver *r)
 {
     for (const Stmt *s = r->ast->constants.first; s != NULL; s = s->next) {
@@ -70,8 +73,9 @@ static void read_constants(Resolver *r)
     check_defines(r);
 }
 
-// ---- inputs and outputs ----------------------------------------------------------
+// ---- inputs and outputs -----------------------------------------------------
 
+// 0 after an error.
 static int64_t input_dim(Resolver *r, const Expr *expr)
 {
     Datum datum = evaluate_as(r, expr, INT, "a dimension is");
@@ -100,6 +104,7 @@ static Shape input_shape(Resolver *r, const Stmt *stmt)
     return shape;
 }
 
+// class[10]: a number from 0 to 9 a sample.
 static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
 {
     if (shape.rank != 2) {
@@ -113,6 +118,7 @@ static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
     return id;
 }
 
+// f32 is the precision's real type.
 static ValueId new_input(Resolver *r, const Stmt *stmt)
 {
     static const char *const types[] = { "f32", "u8", "i32", "class" };
@@ -133,6 +139,7 @@ static ValueId new_input(Resolver *r, const Stmt *stmt)
     return NONE;
 }
 
+// An input may hide a constant, and nothing else.
 static void run_input(Resolver *r, const Stmt *stmt)
 {
     Variable *other = find_variable(r, stmt->name);
@@ -179,7 +186,7 @@ static void run_output(Resolver *r, const Stmt *stmt)
     r->outputs[r->output_count++] = datum.value;
 }
 
-// ---- loss and metrics ---------------------------------------------------------------
+// ---- loss and metrics -------------------------------------------------------
 
 static Datum figure(Resolver *r, const Stmt *stmt, unsigned flag,
                     const char *what)
@@ -188,6 +195,7 @@ static Datum figure(Resolver *r, const Stmt *stmt, unsigned flag,
     return op != NULL ? call_operator(r, stmt->value, op, NULL, 0) : no_datum();
 }
 
+// Row 0 is the loss's and rows from 1 the metrics', in their order.
 static void run_loss(Resolver *r, const Stmt *stmt)
 {
     Datum datum = figure(r, stmt, LOSS, "loss");
@@ -214,8 +222,9 @@ static void run_metric(Resolver *r, const Stmt *stmt)
     r->rows[1 + r->metric_count++] = datum.kind == TENSOR ? datum.value : NONE;
 }
 
-// ---- statements ----------------------------------------------------------------------
+// ---- statements -------------------------------------------------------------
 
+// A name that stays names the layer and the last value of the expression.
 static void run_assign(Resolver *r, const Stmt *stmt)
 {
     ValueId first = r->g->value_count;
@@ -281,6 +290,7 @@ static void run_repeat(Resolver *r, const Stmt *stmt)
     r->scope->repeats--;
 }
 
+// What follows it in the block is not run.
 static void run_return(Resolver *r, const Stmt *stmt)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -288,6 +298,7 @@ static void run_return(Resolver *r, const Stmt *stmt)
     r->scope->returned = true;
 }
 
+// What belongs in the net alone is refused in blocks, and the other way round.
 static void run_stmt(Resolver *r, const Stmt *stmt)
 {
     static void (*const run[])(Resolver *, const Stmt *) = {
@@ -316,7 +327,7 @@ void run_body(Resolver *r, const Body *body)
     }
 }
 
-// ---- all of it -----------------------------------------------------------------
+// ---- all of it --------------------------------------------------------------
 
 static void run_net(Resolver *r)
 {

@@ -78,7 +78,7 @@ typedef struct Operand {
     Pos   pos;
 } Operand;
 
-// ---- evaluate.c: expressions ----------------------------------------------------
+// ---- evaluate.c: expressions ------------------------------------------------
 
 extern const char *const kind_words[];          // "an integer", ...
 Datum evaluate(Resolver *r, const Expr *expr);
@@ -93,13 +93,13 @@ bool datum_of_text(const char *text, Datum *datum);
 // The variable that a name stands for here, or NULL.
 Variable *find_variable(const Resolver *r, const char *name);
 
-// ---- functions.c: channels(x), min(a, b) ----------------------------------------
+// ---- functions.c: channels(x), min(a, b) ------------------------------------
 
 bool is_function(const char *name);
 Datum call_function(Resolver *r, const Expr *call);
 const char **function_names(Arena *arena, int *count);
 
-// ---- call.c: operators and blocks -------------------------------------------------
+// ---- call.c: operators and blocks -------------------------------------------
 
 // A call in a chain gets the value that is threaded through it; others NULL.
 Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded);
@@ -113,7 +113,7 @@ const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
 // False, once, when a program does too much.
 bool count_step(Resolver *r, Pos pos);
 
-// ---- arguments.c: of operators -----------------------------------------------------
+// ---- arguments.c: of operators ----------------------------------------------
 
 enum { MAX_ARGS = 32 };
 
@@ -126,7 +126,7 @@ const Arg *name_argument(const Expr *call);
 // Whether an operator makes parameters.
 bool makes_params(const Op *op);
 
-// ---- naming.c ------------------------------------------------------------------------
+// ---- naming.c ---------------------------------------------------------------
 
 // The full name of the layer that a call of `what` makes.
 const char *name_layer(Resolver *r, const Expr *call, const char *what);
@@ -138,17 +138,17 @@ bool names_for_good(const Resolver *r, const char *name);
 // from first on.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
-// ---- finish.c ------------------------------------------------------------------------
+// ---- finish.c ---------------------------------------------------------------
 
 // After the net's body: what the mode asks for, and whether it can have it.
 void finish_net(Resolver *r);
 
-// ---- train.c -------------------------------------------------------------------------
+// ---- train.c ----------------------------------------------------------------
 
 void read_train(Resolver *r);
 void build_optimizer(Resolver *r);
 
-// ---- resolve.c -----------------------------------------------------------------------
+// ---- resolve.c --------------------------------------------------------------
 
 void run_body(Resolver *r, const Body *body);
 void set_variable(Resolver *r, const char *name, Pos pos, Datum datum);

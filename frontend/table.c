@@ -53,6 +53,7 @@ const char **table_keys(const Table *table, Arena *arena)
     const char **keys = NEW_ARRAY(arena, (size_t)table->count, const char *);
     int32_t count = 0;
     for (int32_t i = 0; i < table->capacity; i++)
-        if (table->entries[i].key != NULL) keys[count++] = table->entries[i].key;
+        if (table->entries[i].key != NULL)
+            keys[count++] = table->entries[i].key;
     return keys;
 }

@@ -121,6 +121,7 @@ int next_token(TokenValue *value, Pos *pos, Parse *p)
     if (token.kind == NAME && at_start(p->previous.kind))
         token.kind = meant(p, &token);
     count_brackets(p, token.kind);
+    p->before = p->previous;
     p->previous = token;
     *value = token.value;
     *pos = token.pos;

@@ -6,6 +6,7 @@
 
 enum { MAX_BATCH = 1 << 24, MAX_EPOCHS = 1000000000 };
 
+// 1 after an error.
 static int64_t positive(Resolver *r, const Stmt *stmt, int64_t most)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -38,6 +39,7 @@ static void set_optimizer(Resolver *r, const Stmt *stmt)
           "adam(lr = 1e-3)");
 }
 
+// What the section may set.
 static const struct Setting {
     const char *name;
     void      (*set)(Resolver *r, const Stmt *stmt);
@@ -65,6 +67,7 @@ static void read_setting(Resolver *r, const Stmt *stmt)
     if (near != NULL) fixit(r->diag, stmt->pos, near);
 }
 
+// Each setting once.
 static bool is_repeated(Resolver *r, const Stmt *stmt)
 {
     for (const Stmt *s = r->ast->train->body.first; s != stmt; s = s->next)
@@ -95,8 +98,10 @@ void read_train(Resolver *r)
               "optimizer = adam(lr = 1e-3)");
 }
 
-// ---- the optimizer ------------------------------------------------------------
+// ---- the optimizer ----------------------------------------------------------
 
+// <param>.<state>, zeros, for each parameter in order: the state of training
+// and of evaluation lie alike.
 static void build_states(Graph *g)
 {
     ValueId count = g->value_count;

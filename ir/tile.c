@@ -6,7 +6,15 @@
 // elements from shared memory) keeps the arithmetic busy; 4x4 where a block
 // would have too few threads to load its tile.  A block must have as many
 // threads as its tile has rows where rows lie along memory.
+//
+// Where tiles are few and sums long, as in a weight's gradient, the sum falls
+// into splits, whose partial sums another launch adds up.
 #include "tile.h"
+
+enum {
+    BLOCKS = 264,               // that fill a device: two a multiprocessor
+    SHORTEST_SPLIT = 256,       // pixels: less is not worth its partial sums
+};
 
 // The widest of 64, 32 and 16 that does not waste a quarter more than 32 does.
 static int width_for(int64_t count)
@@ -47,4 +55,22 @@ void launch_tile(Launch *l, Tile tile)
     launch_type(l, arena_print(l->g->arena, "Tile<%d, %d, %d, %d>", tile.rows,
                                tile.columns, tile.rows_each,
                                tile.columns_each));
+}
+
+int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most)
+{
+    int64_t splits = ceil_div(BLOCKS, blocks);
+    if (splits > ceil_div(pixels, SHORTEST_SPLIT))
+        splits = ceil_div(pixels, SHORTEST_SPLIT);
+    if (splits > most) splits = most;
+    return splits > 1 ? splits : 1;
+}
+
+ValueId split_sums(Graph *g, ValueId param, int64_t splits)
+{
+    Value v = g->values[param];
+    Shape shape = { .rank = v.shape.rank + 1, .dim = { splits } };
+    for (int i = 0; i < v.shape.rank; i++) shape.dim[i + 1] = v.shape.dim[i];
+    return graph_value(g, arena_print(g->arena, "d.%s.splits", v.name),
+                       WORKSPACE, v.dtype, shape, v.pos);
 }

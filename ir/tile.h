@@ -1,10 +1,8 @@
-// Tiles: into what blocks a product over maps is cut.
+// Tiles and splits: into what blocks a product over maps is cut.
 #ifndef CNNC_TILE_H
 #define CNNC_TILE_H
 
 #include "op.h"
-
-enum { BLOCKS = 264 };          // that fill a device: two a multiprocessor
 
 // A block's share of a product, rows x columns, and a thread's of that; the
 // Tile of runtime/support/product.cuh.
@@ -19,8 +17,14 @@ Tile tile_of_pixels(int64_t pixels, int64_t channels, int64_t times);
 Tile tile_of_weights(int64_t filters, int64_t weights);
 
 int64_t tile_count(Tile tile, int64_t rows, int64_t columns);
-int     tile_threads(Tile tile);
+int tile_threads(Tile tile);
 // The tile as the launch's next template argument.
-void    launch_tile(Launch *l, Tile tile);
+void launch_tile(Launch *l, Tile tile);
+
+// Into how many splits a sum over pixels falls, at most `most`, where a split
+// has `blocks` blocks.
+int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most);
+// Room for the partial sums of a parameter's gradient: a first dimension more.
+ValueId split_sums(Graph *g, ValueId param, int64_t splits);
 
 #endif

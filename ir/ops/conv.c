@@ -238,17 +238,11 @@ static int64_t wgrad_blocks(Dims d)
     return d.groups * tile_count(t, d.group_k, d.filter);
 }
 
-// Splits of the pixels: enough blocks to fill a device, none of them short,
-// and partial sums of at most half of what x takes.
+// Partial sums may take at most half of what x does.
 static int64_t count_splits(Dims d)
 {
-    enum { SHORTEST = 256 };
-    int64_t splits = ceil_div(BLOCKS, wgrad_blocks(d));
-    int64_t most = ceil_div(d.pixels, SHORTEST);
     int64_t fitting = d.N * d.H * d.W * d.C / (2 * d.K * d.filter);
-    if (splits > most) splits = most;
-    if (splits > fitting) splits = fitting;
-    return splits > 1 ? splits : 1;
+    return tile_splits(wgrad_blocks(d), d.pixels, fitting);
 }
 
 static void wgrad_launch(const Graph *g, const Node *n, Launch *l)
@@ -265,16 +259,6 @@ static void wgrad_launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- gradient ---------------------------------------------------------------
 
-// Room for the partial sums of a parameter's gradient.
-static ValueId partial_sums(Graph *g, ValueId param, int64_t splits)
-{
-    Value v = g->values[param];
-    Shape shape = { .rank = v.shape.rank + 1, .dim = { splits } };
-    for (int i = 0; i < v.shape.rank; i++) shape.dim[i + 1] = v.shape.dim[i];
-    return graph_value(g, arena_print(g->arena, "d.%s.splits", v.name),
-                       WORKSPACE, v.dtype, shape, v.pos);
-}
-
 static void weight_gradient(Gradient *c, ValueId dy)
 {
     Graph *g = c->g;
@@ -286,8 +270,8 @@ static void weight_gradient(Gradient *c, ValueId dy)
     for (int k = 1; k <= 2; k++) {
         if (n.operands[k] == NONE) continue;
         d[k - 1] = gradient_value(c, k);
-        partial[k - 1] = splits > 1 ? partial_sums(g, n.operands[k], splits)
-                                    : d[k - 1];
+        partial[k - 1] = splits == 1 ? d[k - 1]
+                                     : split_sums(g, n.operands[k], splits);
     }
     NodeId wgrad = gradient_node(c, &op_conv, 2, 2, operands, 2, partial);
     g->nodes[wgrad].attr[SPLITS].i = splits;

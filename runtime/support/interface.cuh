@@ -2,6 +2,7 @@
 // `NET_` become the net's own name.
 #pragma once
 #include <cuda_runtime.h>
+#include <stddef.h>
 #include <string.h>
 #include "header.cuh"
 #include "init.cuh"
@@ -36,18 +37,17 @@ static int net_refuse(net_context *c, net_status status, const char *call, const
 static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
 {
     unsigned char *const to = c->arena + offset;
-    if (given && net_check(c, cudaMemcpyAsync(to, from, given, cudaMemcpyDefault, c->stream), -1,
-                           "copy of an input"))
-        return c->error.status;
-    if (given == bytes) return NET_OK;
-    return net_check(c, cudaMemsetAsync(to + given, 0, bytes - given, c->stream), -1,
-                     "clearing of an input");
+    cudaError_t error = cudaSuccess;
+    if (given) error = cudaMemcpyAsync(to, from, given, cudaMemcpyDefault, c->stream);
+    if (!error && given < bytes) error = cudaMemsetAsync(to + given, 0, bytes - given, c->stream);
+    return net_check(c, error, -1, "copy to the arena");
 }
 
 static int net_fetch(net_context *c, void *to, size_t offset, size_t bytes)
 {
-    return net_check(c, cudaMemcpyAsync(to, c->arena + offset, bytes, cudaMemcpyDefault, c->stream),
-                     -1, "copy of an output");
+    const cudaError_t error =
+        cudaMemcpyAsync(to, c->arena + offset, bytes, cudaMemcpyDefault, c->stream);
+    return net_check(c, error, -1, "copy from the arena");
 }
 
 static int net_wait(net_context *c)
@@ -57,45 +57,34 @@ static int net_wait(net_context *c)
 
 static int net_read_header(net_context *c, Header *header)
 {
-    if (net_fetch(c, header, 0, sizeof *header)) return c->error.status;
-    return net_wait(c);
+    return net_fetch(c, header, 0, sizeof *header) || net_wait(c) ? c->error.status : NET_OK;
 }
 
 static int net_write_header(net_context *c, const Header *header)
 {
-    if (net_stage(c, 0, sizeof *header, header, sizeof *header)) return c->error.status;
-    return net_wait(c);
+    return net_stage(c, 0, sizeof *header, header, sizeof *header) || net_wait(c) ? c->error.status
+                                                                                  : NET_OK;
 }
 
 // Runs every launch once, on no samples, so that all kernels are loaded and every product has
 // chosen its algorithm: no later call allocates inside the driver.  Spoils the header.
 static int net_warm(net_context *c)
 {
-    const int status = net_every_step(c);
-    return status ? status : net_wait(c);
+    return net_every_step(c) || net_wait(c) ? c->error.status : NET_OK;
 }
 
 static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
                     struct cublasContext *cublas)
 {
-    const char *const call = "init or attach";
+    const size_t off = (size_t)((uintptr_t)arena % NET_ARENA_ALIGN);
     if (!c) return NET_BAD_ARGUMENT;
-#ifdef NET_STATIC_ARENA
-    if (arena || cudaGetSymbolAddress(&arena, net_static_arena) != cudaSuccess)
-        return net_refuse(c, NET_BAD_ARENA, call, "the arena is static: pass NULL", 0, 0);
-    arena_bytes = NET_ARENA_BYTES;
-#endif
-    if (!arena) return net_refuse(c, NET_BAD_ARGUMENT, call, "the arena is null", 0, 0);
-    if (arena_bytes < NET_ARENA_BYTES)
-        return net_refuse(c, NET_BAD_ARENA, call, "the arena is too small", NET_ARENA_BYTES,
-                          arena_bytes);
-    if ((uintptr_t)arena % NET_ARENA_ALIGN)
-        return net_refuse(c, NET_BAD_ARENA, call, "the arena is not aligned", NET_ARENA_ALIGN,
-                          (size_t)((uintptr_t)arena % NET_ARENA_ALIGN));
-    if (NET_USES_CUBLAS && !cublas)
-        return net_refuse(c, NET_BAD_ARGUMENT, call, "the cuBLAS handle is null", 0, 0);
-    const net_context bound = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
-    *c = bound;
+    if (!arena || (NET_USES_CUBLAS && !cublas))
+        return net_refuse(c, NET_BAD_ARGUMENT, "init or attach", "arena or cuBLAS handle is null", 0, 0);
+    if (arena_bytes < NET_ARENA_BYTES || off)
+        return net_refuse(c, NET_BAD_ARENA, "init or attach",
+                          off ? "the arena is not aligned" : "the arena is too small",
+                          off ? NET_ARENA_ALIGN : NET_ARENA_BYTES, off ? off : arena_bytes);
+    *c = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
     ARENA_AT(arena, NET_ARENA_BYTES);
     return NET_OK;
 }
@@ -133,11 +122,8 @@ static constexpr uint64_t NET_MAGIC = 0x00000001636e6e63ull;
 
 static int net_accept(net_context *c, const Header *header, const char *call)
 {
-    if (header->magic != NET_MAGIC)
-        return net_refuse(c, NET_BAD_STATE, call, "this is no state of a net", 0, 0);
-    if (header->state_hash != NET_STATE_HASH)
-        return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net", 0, 0);
-    return NET_OK;
+    if (header->magic == NET_MAGIC && header->state_hash == NET_STATE_HASH) return NET_OK;
+    return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net, or none", 0, 0);
 }
 
 int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
@@ -174,13 +160,9 @@ static int net_samples(net_context *c, const char *call, const void *tensor, siz
 
 int net_set(net_context *c, net_setting setting, double value)
 {
-    Header header;
     if (const int status = net_is_ready(c, "set")) return status;
-    if (setting != NET_RATE)
-        return net_refuse(c, NET_BAD_ARGUMENT, "set", "there is no such setting", 0, 0);
-    if (net_read_header(c, &header)) return c->error.status;
-    header.rate = value;
-    return net_write_header(c, &header);
+    if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting", 0, 0);
+    return net_stage(c, offsetof(Header, rate), sizeof value, &value, sizeof value);
 }
 
 int net_export(net_context *c, void *state, size_t bytes)
@@ -189,8 +171,7 @@ int net_export(net_context *c, void *state, size_t bytes)
     if (!state || bytes != NET_STATE_BYTES)
         return net_refuse(c, NET_BAD_ARGUMENT, "export", "the size of the state is wrong",
                           NET_STATE_BYTES, bytes);
-    if (net_fetch(c, state, 0, bytes)) return c->error.status;
-    return net_wait(c);
+    return net_fetch(c, state, 0, bytes) || net_wait(c) ? c->error.status : NET_OK;
 }
 
 int net_import(net_context *c, const void *state, size_t bytes)
@@ -202,8 +183,7 @@ int net_import(net_context *c, const void *state, size_t bytes)
                           NET_STATE_BYTES, bytes);
     memcpy(&header, state, sizeof header);
     if (const int status = net_accept(c, &header, "import")) return status;
-    if (net_stage(c, 0, bytes, state, bytes)) return c->error.status;
-    return net_wait(c);
+    return net_stage(c, 0, bytes, state, bytes) || net_wait(c) ? c->error.status : NET_OK;
 }
 
 const net_tensor *net_param(int index)
@@ -218,14 +198,9 @@ const net_error *net_last_error(const net_context *c)
 
 const char *net_strerror(int status)
 {
-    static const char *const text[] = {
-        "success",
-        "a null pointer or a wrong size",
-        "the arena is too small or not aligned",
-        "not a state of this net",
-        "a CUDA call failed",
-        "a cuBLAS call failed",
-        "init or attach must come first",
-    };
+    static const char *const text[] = {"success", "a null pointer or a wrong size",
+                                       "the arena is too small or not aligned",
+                                       "not a state of this net", "a CUDA call failed",
+                                       "a cuBLAS call failed", "init or attach must come first"};
     return status >= 0 && status <= NET_NOT_READY ? text[status] : "an unknown status";
 }

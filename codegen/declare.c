@@ -1,0 +1,162 @@
+// What the C header holds: sizes, hashes, the place of every parameter, types and
+// prototypes.  An emitted file includes the header, or has the same text in it.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ports.h"
+
+const char *const declared_chunks[] = {"net_status", "net_setting", "net_error",
+                                       "CUstream_st", "cublasContext", "net_context",
+                                       "net_tensor", NULL};
+
+static void define(Emitter *e, const char *name, const char *value)
+{
+    write_line(&e->w, "#define %s_%s %s", e->upper, name, value);
+}
+
+static void define_bytes(Emitter *e, const char *name, int64_t value)
+{
+    define(e, name, arena_print(e->arena, "%" PRId64, value));
+}
+
+static void emit_macros(Emitter *e)
+{
+    const EmitInput *in = e->in;
+    const Plan *plan = e->program[0].plan;
+    Arena *arena = e->arena;
+    int64_t bytes = plan->arena_bytes;
+    int params = 0;
+    if (in->train && in->eval_plan->arena_bytes > bytes)
+        bytes = in->eval_plan->arena_bytes;
+    for (ValueId v = 0; v < e->g->value_count; v++)
+        params += e->g->values[v].kind == PARAM;
+    write_line(&e->w, "// The arena that init wants; what inference alone would want; the state at its start.");
+    define_bytes(e, "ARENA_BYTES", bytes);
+    define_bytes(e, "INFER_ARENA_BYTES", in->infer_plan->arena_bytes);
+    define_bytes(e, "STATE_BYTES", plan->state_bytes);
+    define_bytes(e, "ARENA_ALIGN", ALIGNMENT);
+    define_bytes(e, "BATCH", e->g->batch);
+    define_bytes(e, "PARAM_COUNT", params);
+    define_bytes(e, "USES_CUBLAS", e->uses_library);
+    define(e, "STATE_HASH", arena_print(arena, "0x%016" PRIx64 "u", state_hash(e->g)));
+    define(e, "PLAN_HASH", arena_print(arena, "0x%016" PRIx64 "u", plan_hash(plan)));
+    define(e, "LEARNING_RATE",
+           in->train ? arena_print(arena, "%.17g", e->g->optimizer_attr[0].f) : "0.0");
+    write_blank(&e->w);
+}
+
+static void emit_tensor_macros(Emitter *e)
+{
+    write_line(&e->w, "// Where each parameter lies in the state, in bytes.");
+    for (ValueId v = 0; v < e->g->value_count; v++) {
+        const Value *value = &e->g->values[v];
+        if (value->kind != PARAM) continue;
+        const char *name = upper_case(e->arena, e->program[0].name[v]);
+        define_bytes(e, arena_print(e->arena, "%s_OFFSET", name), value->offset);
+        define_bytes(e, arena_print(e->arena, "%s_BYTES", name), value_bytes(value));
+        define(e, arena_print(e->arena, "%s_DTYPE", name),
+               arena_print(e->arena, "\"%s\"", dtype_names[value->dtype]));
+    }
+    write_blank(&e->w);
+}
+
+int metric_fields(Emitter *e, const char **names)
+{
+    int count = graph_metrics(e->g, names, MAX_FIGURES);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < i; j++)
+            if (!strcmp(names[i], names[j]))
+                names[i] = arena_print(e->arena, "%s_%d", names[i], i + 1);
+    return count;
+}
+
+static void emit_metrics_struct(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char *names[MAX_FIGURES];
+    int count = metric_fields(e, names);
+    write_line(w, "// Means over the samples since the last reset; skipped steps (a loss that was not finite)");
+    write_line(w, "// are not in them.  step counts all training steps, updates those that were not skipped.");
+    write_line(w, "typedef struct %s_metrics {", e->net);
+    write_line(w, "    uint64_t step, updates, samples;");
+    write_line(w, "    double learning_rate, loss;");
+    for (int i = 0; i < count; i++) write_line(w, "    double %s;", names[i]);
+    write_line(w, "} %s_metrics;", e->net);
+    write_blank(w);
+}
+
+static void declare_fixed(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char *net = e->net;
+    write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
+    write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
+    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream and workspace are set at each use.");
+    write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
+    write_line(w, "    struct cublasContext *cublas, uint64_t seed);");
+    write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
+    write_line(w, "    struct cublasContext *cublas);");
+}
+
+static void declare_rest(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char *net = e->net;
+    if (e->in->train) {
+        write_line(w, "// Waits; reset starts new means.");
+        write_line(w, "int %s_metrics_read(%s_context *c, %s_metrics *metrics, int reset);", net, net, net);
+        write_line(w, "int %s_set(%s_context *c, %s_setting setting, double value);", net, net, net);
+    }
+    write_line(w, "// The whole state, STATE_BYTES, out of and into the arena; they wait.");
+    write_line(w, "int %s_export(%s_context *c, void *state, size_t bytes);", net, net);
+    write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes);", net, net);
+    write_line(w, "// Parameter index, 0 to PARAM_COUNT - 1, or NULL.");
+    write_line(w, "const %s_tensor *%s_param(int index);", net, net);
+    write_line(w, "const %s_error *%s_last_error(const %s_context *c);", net, net, net);
+    write_line(w, "const char *%s_strerror(int status);", net);
+    write_line(w, "// Only if built with -D%s_STATIC_ARENA: the arena as an array of the module, to pass to init.", e->upper);
+    write_line(w, "void *%s_static_arena(void);", net);
+}
+
+static void declare_programs(Emitter *e)
+{
+    const char *items[4 * MAX_PORTS];
+    const Graph *g = e->program[e->program_count - 1].g;
+    Ports p = ports_of(g);
+    ValueId plain[MAX_PORTS];
+    if (e->in->train) {
+        Ports t = ports_of(e->in->train);
+        write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
+        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for.");
+        int count = parameters(e, e->in->train, t.input, t.input_count, "const ", items);
+        function_head(e, "train", items, count, ";");
+        function_head(e, "evaluate", items, count, ";");
+    }
+    write_line(&e->w, "// Outputs of as many samples.");
+    int inputs = plain_inputs(e->in->infer, g, &p, plain);
+    int count = parameters(e, g, plain, inputs, "const ", items);
+    count += parameters(e, g, p.output, p.output_count, "", items + count);
+    function_head(e, "infer", items, count, ";");
+}
+
+void emit_declarations(Emitter *e)
+{
+    Writer *w = &e->w;
+    emit_macros(e);
+    emit_tensor_macros(e);
+    for (const char *const *s = declared_chunks; *s; s++) print_chunk(e, *s);
+    if (e->in->train) emit_metrics_struct(e);
+    write_line(w, "#ifdef __cplusplus");
+    write_line(w, "extern \"C\" {");
+    write_line(w, "#endif");
+    write_line(w, "// Every call returns a %s_status.", e->net);
+    declare_fixed(e);
+    declare_programs(e);
+    declare_rest(e);
+    write_line(w, "#ifdef __cplusplus");
+    write_line(w, "}");
+    write_line(w, "#endif");
+    write_blank(w);
+}
+

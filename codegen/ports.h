@@ -1,0 +1,29 @@
+// Inputs and outputs of a graph, and the parameters they become.
+#ifndef CNNC_PORTS_H
+#define CNNC_PORTS_H
+
+#include "emitter.h"
+
+typedef struct Ports {
+    ValueId input[MAX_PORTS], output[MAX_PORTS];
+    int     input_count, output_count;
+} Ports;
+
+Ports ports_of(const Graph *g);
+// float, double, int32_t, uint8_t: what callers and kernels know a dtype by.
+const char *host_type(DType dtype);
+// "const uint8_t *image", "size_t image_bytes" and so on, into items; returns
+// how many there are.  before: "const " or nothing.
+int parameters(Emitter *e, const Graph *g, const ValueId *values, int count,
+               const char *before, const char **items);
+// "int lenet_train(lenet_context *c, ...)" and tail, wrapped.
+void function_head(Emitter *e, const char *name, const char *const *items,
+                   int count, const char *tail);
+// Those inputs of g that inference has too; returns how many.
+int plain_inputs(const Graph *infer, const Graph *g, const Ports *p,
+                 ValueId *inputs);
+
+// The metrics as fields of the metrics struct, made unique; returns how many.
+int metric_fields(Emitter *e, const char **names);
+
+#endif

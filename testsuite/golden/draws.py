@@ -1,0 +1,66 @@
+# The numbers that cnnc draws, by their definition: values of tests from a
+# counter (testsuite/tools/random_tensors.cpp), and dropout's masks from Philox
+# (DESIGN: seed, training step, the dropout's number, sample, element).
+import numpy as np
+
+u64 = np.uint64
+
+
+def fnv1a64(text):
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def splitmix64(z):
+    z = z + u64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> u64(30))) * u64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> u64(27))) * u64(0x94D049BB133111EB)
+    return z ^ (z >> u64(31))
+
+
+# `shape` numbers in [0, 1) of the tensor `name`.
+def uniform(name, shape, seed):
+    key = (fnv1a64(name) + seed * 0x9E3779B97F4A7C15) % 2**64
+    z = splitmix64(u64(key) + np.arange(np.prod(shape), dtype=u64))
+    return ((z >> u64(11)).astype(np.float64) * 2.0**-53).reshape(shape)
+
+
+def weight(name, shape, seed):
+    limit = (np.prod(shape) / shape[0]) ** -0.5 if len(shape) > 1 else 0.1
+    return (2 * uniform(name, shape, seed) - 1) * limit
+
+
+# classes: of a label, else 0.
+def batch_input(name, dtype, shape, classes, seed):
+    u = uniform(name, shape, seed)
+    if classes:
+        return np.floor(u * classes).astype(np.int32)
+    if dtype == "u8":
+        return np.floor(u * 256).astype(np.uint8)
+    return (2 * u - 1).astype(np.int32) if dtype == "i32" else 2 * u - 1
+
+
+# Philox4x32-10; counter: four arrays of 32-bit numbers.
+def philox(counter, key):
+    c = [np.asarray(x, dtype=u64) for x in counter]
+    low, high, mask = key & 0xFFFFFFFF, key >> 32, u64(0xFFFFFFFF)
+    for _ in range(10):
+        first, second = u64(0xD2511F53) * c[0], u64(0xCD9E8D57) * c[2]
+        c = [(second >> u64(32)) ^ c[1] ^ u64(low), second & mask,
+             (first >> u64(32)) ^ c[3] ^ u64(high), first & mask]
+        low = (low + 0x9E3779B9) % 2**32
+        high = (high + 0xBB67AE85) % 2**32
+    return c
+
+
+# What dropout multiplies each element of [samples, ...] by.
+def dropout_mask(shape, rate, number, seed, step):
+    width = int(np.prod(shape[1:]))
+    sample, element = np.mgrid[0:shape[0], 0:width].astype(u64)
+    words = philox([element // u64(4), sample, np.full_like(sample, number),
+                    np.full_like(sample, step)], seed)
+    word = np.choose((element % u64(4)).astype(int), words)
+    keep = word >= u64(int(rate * 2**32))
+    return (keep / (1 - rate)).reshape(shape)

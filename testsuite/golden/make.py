@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# Makes the golden results in this folder: PyTorch's, in float64, of the examples
+# (examples.txt) and of the nets in ../ops.
+#
+#     make.py CNNC [NAME...]
+#
+# A run is a net, the options it is compiled with, and how many samples of the
+# batch are there.  Weights and inputs are not stored: random_tensors draws the
+# same.  After one training step and after three a file is written to NAME-N/:
+#
+#     after_1.safetensors   figures [1, 1 + metrics], outputs, gradients
+#     after_3.safetensors   figures [3, 1 + metrics], weights, optimizer state
+#
+# Of a long tensor t only every N-th element is stored, as t@N.
+#
+# Debian: python3-torch, python3-numpy.
+import json
+import re
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import draws
+from examples import EXAMPLES, ExampleNet
+from operators import ProgramNet
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+STORED = 40     # elements, about, of a long tensor
+
+
+# Maps of weights go between PyTorch's [k, c, r, s] and cnnc's [k, r, s, c].
+def to_torch(x):
+    return x.permute(0, 3, 1, 2).contiguous() if x.dim() == 4 else x
+
+
+def from_torch(x):
+    return x.permute(0, 2, 3, 1) if x.dim() == 4 else x
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, x in tensors.items():
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        header[name] = {"dtype": "F64", "shape": list(x.shape),
+                        "data_offsets": [len(data), len(data) + x.nbytes]}
+        data += x.tobytes()
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+# A few elements of a tensor will do: an odd stride passes through all rows and
+# channels.
+def sampled(tensors):
+    out = {}
+    for name, x in tensors.items():
+        stride = x.size // STORED | 1
+        if name == "figures" or stride == 1:
+            out[name] = x
+        else:
+            out[f"{name}@{stride}"] = x.reshape(-1)[::stride]
+    return out
+
+
+# Inputs by name; past the samples they are 0.
+def draw_batch(net, samples):
+    batch = {}
+    for name, dtype, shape, classes in net.inputs:
+        x = draws.batch_input(name, dtype, shape, classes, net.seed)
+        x[samples:] = 0
+        batch[name] = torch.from_numpy(x)
+    return batch
+
+
+# PyTorch's names of what cnnc calls momentum, m and v.
+STATES = {"momentum_buffer": "momentum", "exp_avg": "m", "exp_avg_sq": "v"}
+
+
+def optimizer_state(optimizer, parameters):
+    state = {}
+    for name, p in parameters.items():
+        for key, x in optimizer.state[p].items():
+            if key in STATES and x is not None:
+                state[f"{name}.{STATES[key]}"] = from_torch(x).numpy()
+    return state
+
+
+# After each of three training steps: figures, and what can be compared.
+def train(net, samples):
+    parameters = {
+        name: to_torch(torch.from_numpy(draws.weight(name, shape, net.seed)))
+        .requires_grad_() for name, shape in net.shapes.items()}
+    optimizer = net.optimizer(parameters.values())
+    batch, figures = draw_batch(net, samples), []
+    for net.step in range(3):
+        optimizer.zero_grad()
+        rows, outputs = net.forward(parameters, batch)
+        means = [row[:samples].sum() / samples for row in rows]
+        means[0].backward()
+        figures.append([float(m) for m in means])
+        gradients = {f"d.{k}": from_torch(p.grad).numpy().copy()
+                     for k, p in parameters.items() if p.grad is not None}
+        outputs = {k: x.detach().numpy() for k, x in outputs.items()}
+        optimizer.step()
+        weights = {k: from_torch(p.detach()).numpy().copy()
+                   for k, p in parameters.items()}
+        yield (np.array(figures), {**outputs, **gradients},
+               {**weights, **optimizer_state(optimizer, parameters)})
+
+
+# The names after the word output.
+def output_names(path):
+    lines = re.findall(r"^ *output (.*)$", path.read_text(), re.M)
+    return [name.strip() for line in lines for name in line.split(",")]
+
+
+def take(options, flag, fallback):
+    if flag not in options:
+        return fallback
+    at = options.index(flag)
+    value = int(options[at + 1])
+    del options[at:at + 2]
+    return value
+
+
+# One line of `# run:` of the net at path.
+def make(cnnc, path, name, options):
+    batch = int(options[options.index("--batch") + 1])
+    samples = take(options, "--samples", batch)
+    seed = take(options, "--seed", 0)
+    if path.stem in EXAMPLES:
+        net = ExampleNet(EXAMPLES[path.stem](), batch)
+    else:
+        net = ProgramNet(cnnc, path, options, output_names(path))
+    net.seed = seed
+    folder = HERE / name
+    folder.mkdir(exist_ok=True)
+    steps = list(train(net, samples))
+    for count, kept in ((1, steps[0][1]), (3, steps[2][2])):
+        write_safetensors(folder / f"after_{count}.safetensors",
+                          sampled({"figures": steps[count - 1][0], **kept}))
+    print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
+          f"{steps[2][0][2, 0]:.6f}")
+
+
+# Each net with its runs: those of the examples are in examples.txt.
+def all_runs():
+    for path in sorted(HERE.parent.glob("ops/*.cnn")):
+        yield path, re.findall(r"^# run: (.*)$", path.read_text(), re.M)
+    for line in (HERE / "examples.txt").read_text().splitlines():
+        name, options = line.split(maxsplit=1)
+        yield ROOT / "examples" / name / f"{name}.cnn", [options]
+
+
+def main():
+    cnnc, only = sys.argv[1], sys.argv[2:]
+    for path, runs in all_runs():
+        for number, options in enumerate(runs, 1):
+            if not only or path.stem in only:
+                make(cnnc, path, f"{path.stem}-{number}", options.split())
+
+
+main()

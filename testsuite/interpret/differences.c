@@ -1,0 +1,129 @@
+// Gradients against differences of the loss.
+//
+// Of every parameter up to SAMPLED elements are moved, one at a time, and the
+// loss is taken on either side, at two distances, which together are exact to
+// the fourth order.  A wide step may cross a kink (relu, maxpool) and a narrow
+// one drowns in rounding, so that of three widths the best counts: a gradient
+// that is wrong agrees with none.
+#include "interpret.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLED = 6, WIDTHS = 3 };
+
+static const double widths[WIDTHS] = { 1e-4, 1e-5, 1e-6 };
+static const double tolerance = 1e-6;
+
+// The loss alone: the forward nodes of the training step.
+static Graph forward_part(const Graph *g)
+{
+    Graph forward = *g;
+
+    forward.nodes = NEW_ARRAY(g->arena, g->node_count, Node);
+    forward.node_count = 0;
+    for (NodeId n = 0; n < g->node_count; n++)
+        if (g->nodes[n].op != NULL && g->nodes[n].phase == FORWARD)
+            forward.nodes[forward.node_count++] = g->nodes[n];
+    return forward;
+}
+
+static double loss_at(Run *r, const Graph *forward, double *x, double value)
+{
+    double was = *x;
+
+    *x = value;
+    interpret(forward, &r->t, r->samples);
+    *x = was;
+    return r->t.data[r->figures][0];
+}
+
+static double slope(Run *r, const Graph *forward, double *x, double width)
+{
+    double near = loss_at(r, forward, x, *x + width / 2) -
+                  loss_at(r, forward, x, *x - width / 2);
+    double far = loss_at(r, forward, x, *x + width) -
+                 loss_at(r, forward, x, *x - width);
+    return (8 * near - far) / (6 * width);
+}
+
+// How far gradient is from the nearest of the slopes at x.
+static double distance(Run *r, const Graph *forward, double *x, double gradient)
+{
+    double least = INFINITY;
+    for (int k = 0; k < WIDTHS; k++) {
+        double apart = fabs(slope(r, forward, x, widths[k]) - gradient);
+        if (apart < least) least = apart;
+        if (least <= 1e-8 * fabs(gradient)) break;
+    }
+    return least;
+}
+
+static double norm(const double *x, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+// The gradient of each parameter, copied before anything is run again.
+static double **copy_gradients(Run *r, double *total)
+{
+    const Graph *g = r->g;
+    double **gradients = NEW_ARRAY(r->arena, g->value_count, double *);
+
+    *total = 0;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        ValueId param = g->values[v].gradient_of;
+        if (!g->values[v].output || param == NONE ||
+            g->values[param].kind != PARAM)
+            continue;
+        int64_t count = elements(g->values[v].shape);
+        gradients[param] = NEW_ARRAY(r->arena, count, double);
+        memcpy(gradients[param], r->t.data[v], (size_t)count * sizeof(double));
+        *total = hypot(*total, norm(r->t.data[v], count));
+    }
+    return gradients;
+}
+
+// Whether the gradient of parameter v holds; *worst is the greatest distance so
+// far as a part of the norm.
+static bool check_param(Run *r, const Graph *forward, ValueId v,
+                        const double *gradient, double total, double *worst)
+{
+    int64_t count = elements(r->g->values[v].shape), taken = 0;
+    int64_t stride = count > SAMPLED ? count / SAMPLED : 1;
+    double scale = fmax(norm(gradient, count), 1e-3 * total), sum = 0;
+
+    for (int64_t i = stride / 2; i < count && taken < SAMPLED;
+         i += stride, taken++) {
+        double apart = distance(r, forward, &r->t.data[v][i], gradient[i]);
+        sum = hypot(sum, apart);
+    }
+    if (sum > *worst * scale) *worst = sum / scale;
+    if (sum <= tolerance * scale) return true;
+    printf("%s: the gradient differs from differences of the loss by %.3g of "
+           "its norm, %.6g\n", r->g->values[v].name, sum / scale, scale);
+    return false;
+}
+
+bool check_gradients(Run *r)
+{
+    double total, worst = 0;
+    bool good = true;
+    int checked = 0;
+
+    if (!run_reset(r)) return false;
+    interpret(r->g, &r->t, r->samples);
+    double **gradients = copy_gradients(r, &total);
+    Graph forward = forward_part(r->g);
+    if (!run_reset(r)) return false;
+    for (ValueId v = 0; v < r->g->value_count; v++) {
+        if (gradients[v] == NULL) continue;
+        good &= check_param(r, &forward, v, gradients[v], total, &worst);
+        checked++;
+    }
+    printf("gradients of %d parameters: worst %.3g of the norm\n", checked,
+           worst);
+    return good && checked > 0;
+}

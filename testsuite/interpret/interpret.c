@@ -1,0 +1,201 @@
+// The scalar reference as a program: training steps of a net in double, by the
+// loops in ir/ops, on the graph that any set of passes leaves.
+//
+//     interpret [cnnc's options] NET.cnn --load W --batch-file B
+//               [--seed S] [--steps N] [--save OUT] [--finite-differences]
+//
+// It reads and writes what an emitted program's `step` does: OUT has figures
+// [steps, 1 + metrics], outputs, gradients, weights and the optimizer's state,
+// by name.  With -O0 the graph is as written, differentiated and nothing else.
+// --finite-differences compares the gradients with differences of the loss.
+#include "interpret.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "../../frontend/input.h"
+#include "../../frontend/options.h"
+
+typedef struct Arguments {
+    const char *load, *batch, *save;
+    int64_t     seed, steps;
+    bool        differences;
+    int         argc;           // what is left for cnnc
+    char      **argv;
+} Arguments;
+
+// ---- the command line -----------------------------------------------------------
+
+// Whether arg is `name`, which takes a value: then *value is that.
+static bool takes(char **argv, int argc, int *i, const char *name,
+                  const char **value)
+{
+    if (strcmp(argv[*i], name) != 0 || *i + 1 >= argc) return false;
+    *value = argv[++*i];
+    return true;
+}
+
+static Arguments read_arguments(Arena *arena, int argc, char **argv)
+{
+    Arguments a = { .steps = 1, .argv = NEW_ARRAY(arena, argc + 1, char *) };
+    const char *number;
+
+    for (int i = 0; i < argc; i++) {
+        if (takes(argv, argc, &i, "--load", &a.load) ||
+            takes(argv, argc, &i, "--batch-file", &a.batch) ||
+            takes(argv, argc, &i, "--save", &a.save))
+            continue;
+        if (takes(argv, argc, &i, "--seed", &number))
+            a.seed = strtoll(number, NULL, 10);
+        else if (takes(argv, argc, &i, "--steps", &number))
+            a.steps = strtoll(number, NULL, 10);
+        else if (strcmp(argv[i], "--finite-differences") == 0)
+            a.differences = true;
+        else
+            a.argv[a.argc++] = argv[i];
+    }
+    return a;
+}
+
+// The training step of the net, through the passes; NULL after errors.
+static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
+{
+    Options o;
+    Input in;
+
+    if (options_read(&o, arena, a->argc, a->argv) >= 0) return NULL;
+    o.frontend.mode = TRAIN;
+    o.frontend.real = F64;
+    o.frontend.keep_gradients = true;
+    if (!input_open(&in, arena, diag, o.input)) return NULL;
+    Graph *g = input_graph(&in, &o.frontend);
+    return g != NULL && run_passes(g, &o.passes) ? g : NULL;
+}
+
+// ---- tensors ------------------------------------------------------------------------
+
+static int64_t row_elements(const Value *v)
+{
+    return elements(v->shape) / v->shape.dim[0];
+}
+
+// Copies the file's tensor of v's name; the first dimension may be smaller
+// than v's, by which the rest is 0.  Returns that dimension; 0: it is missing.
+static int64_t load(Run *r, const TensorFile *file, ValueId id)
+{
+    const Value *v = &r->g->values[id];
+    const Tensor *t = tensors_find(file, v->name);
+    size_t bytes = (size_t)elements(v->shape) * sizeof(double);
+
+    if (t == NULL || t->rank != v->shape.rank || t->dim[0] > v->shape.dim[0] ||
+        t->count != t->dim[0] * row_elements(v)) {
+        fprintf(stderr, "interpret: no tensor '%s' %s\n", v->name,
+                shape_text(r->g, v->shape));
+        return 0;
+    }
+    memset(r->t.data[id], 0, bytes);
+    memcpy(r->t.data[id], t->data, (size_t)t->count * sizeof(double));
+    return t->dim[0];
+}
+
+static double learning_rate(const Graph *g)
+{
+    const AttrSpec *attr = g->optimizer->attrs;
+    for (int k = 0; attr[k].name != NULL; k++)
+        if (strcmp(attr[k].name, "lr") == 0) return g->optimizer_attr[k].f;
+    return 0;
+}
+
+bool run_reset(Run *r)
+{
+    double *header = r->t.data[r->g->header];
+
+    for (ValueId v = 0; v < r->g->value_count; v++) {
+        const Value *value = &r->g->values[v];
+        size_t count = (size_t)elements(value->shape);
+        if (value->kind == PARAM && load(r, &r->weights, v) == 0) return false;
+        if (value->kind == INPUT &&
+            (r->samples = load(r, &r->batch, v)) == 0)
+            return false;
+        if (value->kind == STATE)
+            memset(r->t.data[v], 0, count * sizeof(double));
+    }
+    header[HEADER_SEED] = (double)r->seed;
+    header[HEADER_RATE] = learning_rate(r->g);
+    return true;
+}
+
+static ValueId find_value(const Graph *g, const char *name)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (strcmp(g->values[v].name, name) == 0) return v;
+    return NONE;
+}
+
+// ---- steps --------------------------------------------------------------------------
+
+static double *take_steps(Run *r, int64_t steps)
+{
+    int64_t columns = elements(r->g->values[r->figures].shape);
+    double *rows = NEW_ARRAY(r->arena, steps * columns, double);
+
+    for (int64_t i = 0; i < steps; i++) {
+        interpret(r->g, &r->t, r->samples);
+        memcpy(rows + i * columns, r->t.data[r->figures],
+               (size_t)columns * sizeof(double));
+        printf("step %lld loss %.9g\n", (long long)i + 1, rows[i * columns]);
+    }
+    return rows;
+}
+
+static bool is_written(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    return v != g->header && strcmp(value->name, "figures") != 0 &&
+           (value->output || value->kind == PARAM || value->kind == STATE);
+}
+
+static bool save(Run *r, const char *path, int64_t steps, double *rows)
+{
+    const Graph *g = r->g;
+    TensorFile out = { .count = 0 };
+    int64_t dim[2] = { steps, elements(g->values[r->figures].shape) };
+
+    tensors_add(r->arena, &out, "figures", 2, dim, rows);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_written(g, v))
+            tensors_add(r->arena, &out, g->values[v].name,
+                        g->values[v].shape.rank, g->values[v].shape.dim,
+                        r->t.data[v]);
+    return tensors_write(path, &out);
+}
+
+static bool run(Arena *arena, Diag *diag, const Arguments *a)
+{
+    Run r = { .arena = arena, .seed = a->seed };
+
+    if (a->load == NULL || a->batch == NULL) {
+        fputs("interpret: wanted --load W and --batch-file B\n", stderr);
+        return false;
+    }
+    r.g = compile(arena, diag, a);
+    if (r.g == NULL || !tensors_read(arena, a->load, &r.weights) ||
+        !tensors_read(arena, a->batch, &r.batch))
+        return false;
+    r.figures = find_value(r.g, "figures");
+    r.t = tensors_new(r.g);
+    if (a->differences && !check_gradients(&r)) return false;
+    if (!run_reset(&r)) return false;
+    double *rows = take_steps(&r, a->steps);
+    return a->save == NULL || save(&r, a->save, a->steps, rows);
+}
+
+int main(int argc, char **argv)
+{
+    Arena *arena = arena_new();
+    Diag diag = { .arena = arena, .stream = stderr };
+    Arguments a = read_arguments(arena, argc, argv);
+    bool good = run(arena, &diag, &a);
+
+    arena_free(arena);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,19 @@
+# Text in, text out: each file says in its first lines how cnnc is run and what
+# it must print.  Run with
+#     lit -D cnnc=BUILD/cnnc [-D llvm=/usr/lib/llvm-14/bin] testsuite/text
+import os
+import lit.formats
+
+config.name = "text"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".cnn", ".ir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(
+    os.path.dirname(os.path.abspath(lit_config.params["cnnc"])), "text-tests")
+os.makedirs(config.test_exec_root, exist_ok=True)
+
+llvm = lit_config.params.get("llvm", "/usr/lib/llvm-14/bin")
+config.environment["PATH"] = llvm + os.pathsep + os.environ["PATH"]
+config.substitutions.append(
+    ("%cnnc", os.path.abspath(lit_config.params["cnnc"])))
