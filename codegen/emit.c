@@ -171,6 +171,7 @@ void emit_header(const EmitInput *in, FILE *out)
 {
     Emitter e = new_emitter(in, out);
     Writer *w = &e.w;
+    make_launches(&e);
     w->width = 80;
     write_line(w, "// %s - the interface of `%s`, written by cnnc 0.1.",
                in->header_name ? in->header_name : "header", e.g->name);

@@ -105,14 +105,32 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     g->facts = (g->facts & ~pass->breaks) | pass->gives;
 }
 
+// A graph that was read from text may be past a pass: it has what the pass
+// gives or, where that is no fact, what a later one gives.
+static bool is_past(const Graph *g, int number)
+{
+    unsigned given = passes[number].gives, later = 0;
+    if (given) return (g->facts & given) == given;
+    for (int i = number + 1; i < PASS_COUNT; i++) later |= passes[i].gives;
+    return g->facts & later;
+}
+
+static bool stops_after(const PassOptions *o, const Pass *pass)
+{
+    return o->stop_after &&
+           same_name(pass->name, o->stop_after, strlen(o->stop_after));
+}
+
 bool run_passes(Graph *g, const PassOptions *o)
 {
     verify(g, "the front end");
     double total = 0;
     for (int i = 0; i < PASS_COUNT; i++) {
         const Pass *pass = &passes[i];
-        // A graph that was read from text may be past this pass already.
-        if (pass->gives && (g->facts & pass->gives) == pass->gives) continue;
+        if (is_past(g, i)) {
+            if (stops_after(o, pass)) return false;
+            continue;
+        }
         double start = seconds();
         run_pass(g, pass, o->enabled[i]);
         double middle = seconds();
@@ -124,9 +142,7 @@ bool run_passes(Graph *g, const PassOptions *o)
                     pass->name, 1e3 * (middle - start), 1e3 * (end - middle),
                     g->node_count);
         dump(g, o, i);
-        if (o->stop_after && same_name(pass->name, o->stop_after,
-                                       strlen(o->stop_after)))
-            return false;
+        if (stops_after(o, pass)) return false;
     }
     if (o->time) fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
     return true;

@@ -22,17 +22,20 @@ class Digits(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv_1 = nn.Conv2d(1, 16, 3, padding=1)
-        self.conv_2 = nn.Conv2d(16, 32, 3, padding=1)
-        self.dense_1 = nn.Linear(4 * 4 * 32, 64)
-        self.logits = nn.Linear(64, 10)
+        self.conv_1 = nn.Conv2d(1, 32, 3, padding=1)
+        self.conv_2 = nn.Conv2d(32, 64, 3, padding=1)
+        self.dense_1 = nn.Linear(4 * 4 * 64, 128)
+        self.logits = nn.Linear(128, 10)
 
+    # The first dropout is of the map, whose elements are counted (h, w, c).
     def forward(self, image, seed, step):
+        def dropout(x, number):
+            mask = dropout_mask(x.shape, 0.5, number, seed, step)
+            return x * torch.from_numpy(mask)
         x = F.relu(self.conv_1(pixels(image)))
         x = F.max_pool2d(F.relu(self.conv_2(x)), 2)
-        x = F.relu(self.dense_1(flatten(x)))
-        mask = dropout_mask(x.shape, 0.2, 0, seed, step)
-        return self.logits(x * torch.from_numpy(mask))
+        x = F.relu(self.dense_1(dropout(flatten(x), 0)))
+        return self.logits(dropout(x, 1))
 
     def optimizer(self, parameters):
         return torch.optim.Adam(parameters, lr=1e-3)
