@@ -38,7 +38,7 @@ class Digits(nn.Module):
         return self.logits(dropout(x, 1))
 
     def optimizer(self, parameters):
-        return torch.optim.Adam(parameters, lr=1e-3)
+        return torch.optim.Adam(parameters, lr=1e-3, weight_decay=3e-4)
 
 
 class Lenet(nn.Module):

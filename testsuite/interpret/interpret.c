@@ -23,7 +23,7 @@ typedef struct Arguments {
     char      **argv;
 } Arguments;
 
-// ---- the command line -----------------------------------------------------------
+// ---- the command line -------------------------------------------------------
 
 // Whether arg is `name`, which takes a value: then *value is that.
 static bool takes(char **argv, int argc, int *i, const char *name,
@@ -71,7 +71,7 @@ static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
     return g != NULL && run_passes(g, &o.passes) ? g : NULL;
 }
 
-// ---- tensors ------------------------------------------------------------------------
+// ---- tensors ----------------------------------------------------------------
 
 static int64_t row_elements(const Value *v)
 {
@@ -131,7 +131,7 @@ static ValueId find_value(const Graph *g, const char *name)
     return NONE;
 }
 
-// ---- steps --------------------------------------------------------------------------
+// ---- steps ------------------------------------------------------------------
 
 static double *take_steps(Run *r, int64_t steps)
 {

@@ -31,7 +31,7 @@ typedef struct Reader {
     bool        good;
 } Reader;
 
-// ---- elements -----------------------------------------------------------------
+// ---- elements ---------------------------------------------------------------
 
 static double element(int type, const char *at)
 {
@@ -42,7 +42,7 @@ static double element(int type, const char *at)
          : type == I64 ? (double)x.i64 : type == I32 ? x.i32 : x.u8;
 }
 
-// ---- the header ---------------------------------------------------------------
+// ---- the header -------------------------------------------------------------
 
 static void wrong(Reader *r, const char *what)
 {
@@ -163,7 +163,7 @@ static void read_header(Reader *r, TensorFile *file)
     }
 }
 
-// ---- files ----------------------------------------------------------------------
+// ---- files ------------------------------------------------------------------
 
 static bool complain(const char *path)
 {
