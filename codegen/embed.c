@@ -360,11 +360,16 @@ static void check_unique(void)
         }
 }
 
+// To the end of the table, and out of the count.
 static void drop_essays(void)
 {
     int kept = 0;
-    for (int i = 0; i < piece_count; i++)
-        if (pieces[i].name_count) pieces[kept++] = pieces[i];
+    for (int i = 0; i < piece_count; i++) {
+        if (!pieces[i].name_count) continue;
+        Piece essay = pieces[kept];
+        pieces[kept++] = pieces[i];
+        if (kept <= i) pieces[i] = essay;
+    }
     piece_count = kept;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-# Makes the golden results in this folder: PyTorch's, in float64, of the examples
-# (examples.txt) and of the nets in ../ops.
+# Makes the golden results in this folder: PyTorch's, in float64, of the nets in
+# ../ops and of the examples (examples.txt).
 #
 #     make.py CNNC [NAME...]
 #

@@ -28,6 +28,7 @@ static Graph forward_part(const Graph *g)
     return forward;
 }
 
+// The loss with *x, an element of a parameter, at value; *x itself stays.
 static double loss_at(Run *r, const Graph *forward, double *x, double value)
 {
     double was = *x;
@@ -38,6 +39,8 @@ static double loss_at(Run *r, const Graph *forward, double *x, double value)
     return r->t.data[r->figures][0];
 }
 
+// The error of either difference is of the second order in its width; this sum
+// of the two has none of that order.
 static double slope(Run *r, const Graph *forward, double *x, double width)
 {
     double near = loss_at(r, forward, x, *x + width / 2) -

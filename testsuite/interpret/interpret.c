@@ -34,6 +34,7 @@ static bool takes(char **argv, int argc, int *i, const char *name,
     return true;
 }
 
+// Takes out what is not cnnc's, which refuses what it does not know.
 static Arguments read_arguments(Arena *arena, int argc, char **argv)
 {
     Arguments a = { .steps = 1, .argv = NEW_ARRAY(arena, argc + 1, char *) };
@@ -56,7 +57,8 @@ static Arguments read_arguments(Arena *arena, int argc, char **argv)
     return a;
 }
 
-// The training step of the net, through the passes; NULL after errors.
+// The graph of a training step, in double, through the passes; NULL after
+// errors.
 static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
 {
     Options o;
@@ -97,6 +99,7 @@ static int64_t load(Run *r, const TensorFile *file, ValueId id)
     return t->dim[0];
 }
 
+// What the header's begins with: the optimizer's argument of that name.
 static double learning_rate(const Graph *g)
 {
     const AttrSpec *attr = g->optimizer->attrs;
@@ -133,6 +136,7 @@ static ValueId find_value(const Graph *g, const char *name)
 
 // ---- steps ------------------------------------------------------------------
 
+// The figures of each step, a row a step.
 static double *take_steps(Run *r, int64_t steps)
 {
     int64_t columns = elements(r->g->values[r->figures].shape);
@@ -147,6 +151,7 @@ static double *take_steps(Run *r, int64_t steps)
     return rows;
 }
 
+// The figures are written for all steps together.
 static bool is_written(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
@@ -169,6 +174,7 @@ static bool save(Run *r, const char *path, int64_t steps, double *rows)
     return tensors_write(path, &out);
 }
 
+// The differences come first, for they want the weights as they were read.
 static bool run(Arena *arena, Diag *diag, const Arguments *a)
 {
     Run r = { .arena = arena, .seed = a->seed };

@@ -3,7 +3,7 @@
 #define TESTSUITE_INTERPRET_H
 
 #include "../../ir/ir.h"
-#include "tensors.h"
+#include "../tools/tensors.h"
 
 typedef struct Run {
     Arena     *arena;

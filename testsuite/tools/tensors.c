@@ -33,6 +33,7 @@ typedef struct Reader {
 
 // ---- elements ---------------------------------------------------------------
 
+// One element; at need not be aligned.
 static double element(int type, const char *at)
 {
     union { double f64; float f32; int64_t i64; int32_t i32; uint8_t u8; } x;
@@ -44,12 +45,15 @@ static double element(int type, const char *at)
 
 // ---- the header -------------------------------------------------------------
 
+// Only the first complaint is said; a reader that is not good makes no
+// progress, so every loop below looks at it.
 static void wrong(Reader *r, const char *what)
 {
     if (r->good) fprintf(stderr, "%s: wanted %s\n", r->path, what);
     r->good = false;
 }
 
+// Takes c if it is next, after blanks.
 static bool takes(Reader *r, char c)
 {
     while (isspace((unsigned char)*r->at)) r->at++;
@@ -64,7 +68,7 @@ static void wants(Reader *r, char c)
     if (!takes(r, c)) wrong(r, text);
 }
 
-// Names here have no escapes.
+// A string; names here have no escapes.
 static const char *text(Reader *r)
 {
     wants(r, '"');
@@ -75,6 +79,7 @@ static const char *text(Reader *r)
     return copy;
 }
 
+// A list of at most so many integers: how many there are.
 static int integers(Reader *r, int64_t *list, int most)
 {
     int count = 0, length;
@@ -93,6 +98,7 @@ static int integers(Reader *r, int64_t *list, int most)
     return count;
 }
 
+// An object of strings, as __metadata__ is.
 static void skip_object(Reader *r)
 {
     wants(r, '{');
@@ -112,6 +118,8 @@ static int type_of(Reader *r, const char *name)
     return F64;
 }
 
+// The elements that lie from byte place[0] to place[1] of the data, which the
+// shape must fill.
 static void read_data(Reader *r, Tensor *t, int type, const int64_t place[2])
 {
     int64_t count = 1;
@@ -128,6 +136,7 @@ static void read_data(Reader *r, Tensor *t, int type, const int64_t place[2])
         t->data[i] = element(type, r->data + place[0] + i * types[type].bytes);
 }
 
+// What follows a name.
 static void read_tensor(Reader *r, Tensor *t)
 {
     int type = F64;
@@ -165,6 +174,7 @@ static void read_header(Reader *r, TensorFile *file)
 
 // ---- files ------------------------------------------------------------------
 
+// What errno says of the file.
 static bool complain(const char *path)
 {
     fprintf(stderr, "%s: %s\n", path, strerror(errno));
