@@ -154,15 +154,33 @@ static void emit_preamble(Emitter *e)
     }
 }
 
+// Kernels and shapes of one name differ from net to net, and the linker would
+// take one for the other: each net has them in a namespace of its own.
+static void open_namespace(Emitter *e)
+{
+    write_line(&e->w, "// Sections 1 to 3 are this net's own: another's kernels may bear the same names.");
+    write_line(&e->w, "namespace %s_program {", e->net);
+    write_blank(&e->w);
+}
+
+static void close_namespace(Emitter *e)
+{
+    write_line(&e->w, "}");
+    write_line(&e->w, "using namespace %s_program;", e->net);
+    write_blank(&e->w);
+}
+
 void emit_cuda(const EmitInput *in, FILE *out)
 {
     Emitter e = new_emitter(in, out);
     make_launches(&e);
     emit_banner(&e);
     emit_preamble(&e);
+    open_namespace(&e);
     emit_memory(&e);
     emit_kernels(&e);
     emit_steps(&e);
+    close_namespace(&e);
     emit_interface(&e);
     if (in->with_main) emit_program(&e);
 }

@@ -144,9 +144,10 @@ static const char *const fixed_wrappers[] = {
     "{",
     "    static char text[512];",
     "    const @_error *const error = @_last_error(&main_context);",
-    "    snprintf(text, sizeof text, \"%s: %s%s%s (step %d, line %d, wanted %zu, given %zu)\",",
-    "             @_strerror(error->status), error->call ? error->call : \"\", error->text ? \": \" : \"\",",
-    "             error->text ? error->text : \"\", error->step, error->line, error->wanted, error->given);",
+    "    snprintf(text, sizeof text, \"%s: %s: %s (step %d, line %d, wanted %zu, given %zu)\",",
+    "             @_strerror(error->status), error->call ? error->call : \"\",",
+    "             error->text ? error->text : \"\", error->step, error->line, error->wanted,",
+    "             error->given);",
     "    return text;",
     "}",
     "", NULL};

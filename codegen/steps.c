@@ -20,13 +20,13 @@ static const char *constants_text(Emitter *e, const Launch *l)
     return text;
 }
 
+// CUDA's limit; the rest of a launch is checked as it is made.
 static void check_launch(const Launch *l, const Node *n)
 {
-    if (l->library) return;
-    if (l->grid < 1 || l->grid > INT32_MAX || l->block < 32 ||
-        l->block > 1024 || l->block % 32)
-        bug("%s: %s<<<%" PRId64 ", %d>>> can't be launched", n->name, l->kernel,
-            l->grid, l->block);
+    if (!l->library && l->grid > INT32_MAX)
+        error(l->g->diag, n->pos,
+              "%s would be a launch of %" PRId64 " blocks; at most %d can be launched at once",
+              n->name, l->grid, INT32_MAX);
 }
 
 // Which values the file will name: arguments, and what the interface reads.

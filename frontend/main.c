@@ -74,7 +74,7 @@ static int run(const Input *in, const Options *o)
     }
     if (is_file && !make_programs(in, o, &emit)) return EXIT_INPUT;
     if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
-    if (is_file) emit_cuda(&emit, out.stream);
+    if (is_file) emit_cuda(&emit, out.stream), ok = !in->diag->error_count;
     else if (o->compare) ok = compare(in, o, out.stream);
     else ok = print_program(in, o, out.stream);
     if (!ok) return output_discard(&out), EXIT_INPUT;

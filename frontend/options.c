@@ -354,8 +354,6 @@ static int check(const Options *o)
     if ((o->header != NULL || o->with_main) && o->emit != EMIT_CUDA)
         return usage("--header and --main go with --emit cuda:", input, NULL,
                      0);
-    if (o->with_main && o->frontend.mode == INFER)
-        return usage("--main goes with --mode train:", input, NULL, 0);
     if (o->depend && o->depend_file == NULL &&
         (o->output == NULL || strcmp(o->output, "-") == 0))
         return usage("-MD wants -MF or -o:", input, NULL, 0);

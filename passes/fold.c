@@ -1,6 +1,6 @@
 // fold: drops what changes nothing.
 //
-//   %2 = scale(%1) factor=2    %3 = scale(%2) factor=3    %4 = scale(%9) factor=1
+//   %2 = scale(%1) factor=2   %3 = scale(%2) factor=3   %4 = scale(%9) factor=1
 // becomes
 //   %3 = scale(%1) factor=6    (readers of %4 read %9)
 //

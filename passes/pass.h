@@ -21,7 +21,8 @@ typedef struct Pass {
     void      (*run)(Graph *g);
 } Pass;
 extern const Pass passes[PASS_COUNT];
-const Pass *find_pass(const char *name, size_t length);  // hyphens or underscores
+// By its name, with hyphens or underscores; NULL: there is none.
+const Pass *find_pass(const char *name, size_t length);
 
 typedef struct PassOptions {
     bool        enabled[PASS_COUNT];

@@ -79,7 +79,7 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
     const size_t off = (size_t)((uintptr_t)arena % NET_ARENA_ALIGN);
     if (!c) return NET_BAD_ARGUMENT;
     if (!arena || (NET_USES_CUBLAS && !cublas))
-        return net_refuse(c, NET_BAD_ARGUMENT, "init or attach", "arena or cuBLAS handle is null", 0, 0);
+        return net_refuse(c, NET_BAD_ARGUMENT, "init or attach", "arena or handle is null", 0, 0);
     if (arena_bytes < NET_ARENA_BYTES || off)
         return net_refuse(c, NET_BAD_ARENA, "init or attach",
                           off ? "the arena is not aligned" : "the arena is too small",

@@ -51,7 +51,9 @@ def name_of(piece):
     """The name that a piece defines, or None: a declaration, or nothing."""
     head = without_lists(re.split(r"[{=]", piece, maxsplit=1)[0])
     words = WORD.findall(head)
-    if not words or words[0] in ("static_assert", "extern") and "{" not in piece:
+    if not words or words[:2] == ["using", "namespace"]:
+        return None
+    if words[0] in ("static_assert", "extern") and "{" not in piece:
         return None
     if words[0] == "typedef" or (words[0] == "struct" and "{" not in piece):
         return WORD.findall(piece.rstrip("; \n"))[-1] if words[0] == "typedef" else None
