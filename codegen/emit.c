@@ -160,14 +160,12 @@ static void open_namespace(Emitter *e)
 {
     write_line(&e->w, "// Sections 1 to 3 are this net's own: another's kernels may bear the same names.");
     write_line(&e->w, "namespace %s_program {", e->net);
-    write_blank(&e->w);
 }
 
 static void close_namespace(Emitter *e)
 {
     write_line(&e->w, "}");
     write_line(&e->w, "using namespace %s_program;", e->net);
-    write_blank(&e->w);
 }
 
 void emit_cuda(const EmitInput *in, FILE *out)

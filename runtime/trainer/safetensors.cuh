@@ -211,7 +211,7 @@ static inline bool check_safe_places(SafeFile *file, const unsigned char *data, 
 
 static inline bool read_safetensors(const char *path, SafeFile *file)
 {
-    FileBytes raw;
+    FileBytes raw = {};
     uint64_t length = 0;
     *file = {path, NULL, 0};
     if (!read_file_bytes(path, &raw)) return false;

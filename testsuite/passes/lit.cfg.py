@@ -1,0 +1,21 @@
+# What each pass does to a small graph, and what it must not do.  Each file says
+# in its first lines how cnnc is run and what it must print.  Run with
+#     lit -D cnnc=BUILD/cnnc [-D llvm=/usr/lib/llvm-14/bin] testsuite/passes
+import os
+import lit.formats
+
+config.name = "passes"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".cnn", ".ir"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(
+    os.path.dirname(os.path.abspath(lit_config.params["cnnc"])), "pass-tests")
+os.makedirs(config.test_exec_root, exist_ok=True)
+
+llvm = lit_config.params.get("llvm", "/usr/lib/llvm-14/bin")
+config.environment["PATH"] = llvm + os.pathsep + os.environ["PATH"]
+config.substitutions.append(
+    ("%cnnc", os.path.abspath(lit_config.params["cnnc"])))
+config.substitutions.append(
+    ("%plan_check", "python3 " + os.path.join(
+        config.test_source_root, "..", "plan_check.py")))
