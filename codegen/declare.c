@@ -78,11 +78,11 @@ static void emit_metrics_struct(Emitter *e)
     int count = metric_fields(e, names);
     write_line(w, "// Means over the samples since the last reset; skipped steps (a loss that was not finite)");
     write_line(w, "// are not in them.  step counts all training steps, updates those that were not skipped.");
-    write_line(w, "typedef struct %s_metrics {", e->net);
+    write_line(w, "typedef struct %s_figures {", e->net);
     write_line(w, "    uint64_t step, updates, samples;");
     write_line(w, "    double learning_rate, loss;");
     for (int i = 0; i < count; i++) write_line(w, "    double %s;", names[i]);
-    write_line(w, "} %s_metrics;", e->net);
+    write_line(w, "} %s_figures;", e->net);
     write_blank(w);
 }
 
@@ -105,7 +105,7 @@ static void declare_rest(Emitter *e)
     const char *net = e->net;
     if (e->in->train) {
         write_line(w, "// Waits; reset starts new means.");
-        write_line(w, "int %s_metrics_read(%s_context *c, %s_metrics *metrics, int reset);", net, net, net);
+        write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset);", net, net, net);
         write_line(w, "int %s_set(%s_context *c, %s_setting setting, double value);", net, net, net);
     }
     write_line(w, "// The whole state, STATE_BYTES, out of and into the arena; they wait.");

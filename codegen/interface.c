@@ -176,27 +176,27 @@ static void emit_infer(Emitter *e)
     write_chain(e, &chain);
 }
 
-static void emit_metrics_read(Emitter *e)
+static void emit_metrics(Emitter *e)
 {
     Writer *w = &e->w;
     const char *names[MAX_FIGURES];
     int count = metric_fields(e, names);
-    write_line(w, "int %s_metrics_read(%s_context *c, %s_metrics *metrics, int reset)",
+    write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset)",
                e->net, e->net, e->net);
     write_line(w, "{");
     write_line(w, "    Header header;");
-    write_line(w, "    if (const int status = %s_is_ready(c, \"metrics_read\")) return status;", e->net);
-    write_line(w, "    if (!metrics) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics_read\", \"metrics is null\", 0, 0);",
+    write_line(w, "    if (const int status = %s_is_ready(c, \"metrics\")) return status;", e->net);
+    write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\", 0, 0);",
                e->net, e->upper);
     write_line(w, "    if (%s_read_header(c, &header)) return c->error.status;", e->net);
     write_line(w, "    const double samples = header.samples ? (double)header.samples : 1.0;");
-    write_line(w, "    metrics->step = header.step;");
-    write_line(w, "    metrics->updates = header.updates;");
-    write_line(w, "    metrics->samples = header.samples;");
-    write_line(w, "    metrics->learning_rate = header.rate;");
-    write_line(w, "    metrics->loss = header.sums[0] / samples;");
+    write_line(w, "    figures->step = header.step;");
+    write_line(w, "    figures->updates = header.updates;");
+    write_line(w, "    figures->samples = header.samples;");
+    write_line(w, "    figures->learning_rate = header.rate;");
+    write_line(w, "    figures->loss = header.sums[0] / samples;");
     for (int i = 0; i < count; i++)
-        write_line(w, "    metrics->%s = header.sums[%d] / samples;", names[i], i + 1);
+        write_line(w, "    figures->%s = header.sums[%d] / samples;", names[i], i + 1);
     write_line(w, "    if (!reset) return %s_OK;", e->upper);
     write_line(w, "    header.samples = 0;");
     write_line(w, "    memset(header.sums, 0, sizeof header.sums);");
@@ -225,7 +225,7 @@ void emit_interface(Emitter *e)
     }
     emit_infer(e);
     if (e->in->train) {
-        emit_metrics_read(e);
+        emit_metrics(e);
         print_chunk(e, "net_set");
     }
     static const char *const rest[] = {"net_export", "net_import", "net_param",

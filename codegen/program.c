@@ -191,10 +191,10 @@ static void emit_figures(Emitter *e)
     write_line(w, "{");
     write_line(w, "    Header header;");
     write_line(w, "    real last[%d];", count + 1);
-    write_line(w, "    %s_metrics means;", e->net);
+    write_line(w, "    %s_figures means;", e->net);
     write_line(w, "    if (%s_read_header(&main_context, &header) ||", e->net);
     write_line(w, "        main_read(main_figures_at, last, sizeof last) ||");
-    write_line(w, "        %s_metrics_read(&main_context, &means, reset))", e->net);
+    write_line(w, "        %s_metrics(&main_context, &means, reset))", e->net);
     write_line(w, "        return main_context.error.status;");
     write_line(w, "    figures->step = means.step;");
     write_line(w, "    figures->updates = means.updates;");

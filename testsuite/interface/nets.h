@@ -105,10 +105,10 @@ static inline State state_of(One *one)
     return s;
 }
 
-static inline one_metrics metrics_of(One *one, int reset)
+static inline one_figures metrics_of(One *one, int reset)
 {
-    one_metrics m;
-    EXPECT_OK(one_metrics_read(&one->c, &m, reset));
+    one_figures m;
+    EXPECT_OK(one_metrics(&one->c, &m, reset));
     return m;
 }
 

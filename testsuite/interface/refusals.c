@@ -41,13 +41,13 @@ static void nothing_runs_before_init(void)
     Batch b = batch_of(0);
     State s;
     float logits[3];
-    one_metrics m;
+    one_figures m;
     memset(&one, 0, sizeof one);
     EXPECT(train_some(&one, &b, 1) == ONE_NOT_READY);
     EXPECT(one_last_error(&one.c)->status == ONE_NOT_READY);
     EXPECT(evaluate_some(&one, &b, 1) == ONE_NOT_READY);
     EXPECT(infer_some(&one, &b, 1, logits) == ONE_NOT_READY);
-    EXPECT(one_metrics_read(&one.c, &m, 0) == ONE_NOT_READY);
+    EXPECT(one_metrics(&one.c, &m, 0) == ONE_NOT_READY);
     EXPECT(one_set(&one.c, ONE_RATE, 0.5) == ONE_NOT_READY);
     EXPECT(one_export(&one.c, s.bytes, sizeof s.bytes) == ONE_NOT_READY);
     EXPECT(one_import(&one.c, s.bytes, sizeof s.bytes) == ONE_NOT_READY);
@@ -89,7 +89,7 @@ static void sizes_are_checked(void)
     EXPECT(one_infer(&one->c, b.image[0], image, logits, 2) == ONE_BAD_ARGUMENT);
     EXPECT(one_infer(&one->c, b.image[0], image, logits, 24) == ONE_BAD_ARGUMENT);
     EXPECT(one_infer(&one->c, b.image[0], image, NULL, 12) == ONE_BAD_ARGUMENT);
-    EXPECT(one_metrics_read(&one->c, NULL, 0) == ONE_BAD_ARGUMENT);
+    EXPECT(one_metrics(&one->c, NULL, 0) == ONE_BAD_ARGUMENT);
     EXPECT(one_set(&one->c, (one_setting)99, 1.0) == ONE_BAD_ARGUMENT);
 
     State after = state_of(one);

@@ -26,11 +26,11 @@ int main(void)
     EXPECT_OK(one_init(&c, arena, ONE_ARENA_BYTES, NULL, cublas, 99));
     for (unsigned i = 0; i < 12; i++) {
         Batch b = batch_of(i);
-        one_metrics m;
+        one_figures m;
         size_t samples = i % 3 == 2 ? 5 : ONE_BATCH;
         EXPECT_OK(one_train(&c, b.image[0], samples * sizeof b.image[0], b.label,
                             samples * sizeof b.label[0]));
-        EXPECT_OK(one_metrics_read(&c, &m, 1));
+        EXPECT_OK(one_metrics(&c, &m, 1));
         printf("%a %a\n", m.loss, m.accuracy);
         EXPECT_OK(one_evaluate(&c, b.image[0], sizeof b.image, b.label, sizeof b.label));
         EXPECT_OK(one_infer(&c, b.image[0], sizeof b.image, logits[0], sizeof logits));

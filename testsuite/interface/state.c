@@ -53,10 +53,10 @@ static void states_continue(void)
         EXPECT(same_state(&s, &t));
     }
     Batch b = batch_of(9);
-    one_metrics want = {0};
+    one_figures want = {0};
     for (int k = 0; k < 3; k++) {
         EXPECT_OK(train_some(all[k], &b, ONE_BATCH));
-        one_metrics m = metrics_of(all[k], 0);
+        one_figures m = metrics_of(all[k], 0);
         State t = state_of(all[k]);
         if (k == 0) want = m, s = t;
         EXPECT(m.loss == want.loss && m.accuracy == want.accuracy && m.step == 4);
@@ -94,15 +94,15 @@ static void figures_are_means(void)
     Batch a = batch_of(1), b = batch_of(2);
     EXPECT(metrics_of(one, 0).samples == 0 && metrics_of(one, 0).loss == 0);
     EXPECT_OK(evaluate_some(one, &a, ONE_BATCH));
-    one_metrics of_a = metrics_of(one, 1);
+    one_figures of_a = metrics_of(one, 1);
     EXPECT_OK(evaluate_some(one, &b, 2));
-    one_metrics of_b = metrics_of(one, 1);
+    one_figures of_b = metrics_of(one, 1);
     EXPECT(of_a.samples == ONE_BATCH && of_b.samples == 2);
     EXPECT(of_a.step == 0 && of_a.updates == 0 && of_a.learning_rate == ONE_LEARNING_RATE);
     EXPECT(metrics_of(one, 0).samples == 0);
     EXPECT_OK(evaluate_some(one, &a, ONE_BATCH));
     EXPECT_OK(evaluate_some(one, &b, 2));
-    one_metrics both = metrics_of(one, 0);
+    one_figures both = metrics_of(one, 0);
     EXPECT(both.samples == ONE_BATCH + 2);
     double loss = (of_a.loss * ONE_BATCH + of_b.loss * 2) / (ONE_BATCH + 2);
     double accuracy = (of_a.accuracy * ONE_BATCH + of_b.accuracy * 2) / (ONE_BATCH + 2);
@@ -142,12 +142,12 @@ static void non_finite_losses_are_skipped(void)
         for (int i = 0; i < ONE_PIXELS; i++) spoilt.image[ONE_BATCH - 1][i] = bad[k];
         EXPECT_OK(train_some(one, &good, ONE_BATCH));
         State before = state_of(one);
-        one_metrics m = metrics_of(one, 0);
+        one_figures m = metrics_of(one, 0);
         EXPECT(m.step == 1 && m.updates == 1);
         EXPECT_OK(train_some(one, &spoilt, ONE_BATCH));
         State after = state_of(one);
         EXPECT(same_weights(&before, &after));
-        one_metrics skipped = metrics_of(one, 0);
+        one_figures skipped = metrics_of(one, 0);
         EXPECT(skipped.step == 2 && skipped.updates == 1);
         EXPECT(skipped.samples == m.samples && skipped.loss == m.loss);
         EXPECT_OK(train_some(one, &good, ONE_BATCH));
