@@ -46,13 +46,31 @@ static void emit_macros(Emitter *e)
     write_blank(&e->w);
 }
 
+// The macros of a parameter begin with its name in capitals; where names differ
+// by case alone, the later ones get a number.
+static const char *macro_stem(Emitter *e, const char *name,
+                              const char *const *taken, int count)
+{
+    const char *upper = upper_case(e->arena, name), *stem = upper;
+    for (int i = 0, number = 2; i < count; i++)
+        if (!strcmp(taken[i], stem)) {
+            stem = arena_print(e->arena, "%s_%d", upper, number++);
+            i = -1;
+        }
+    return stem;
+}
+
 static void emit_tensor_macros(Emitter *e)
 {
+    const char **stems = NEW_ARRAY(e->arena, e->g->value_count, const char *);
+    int count = 0;
     write_line(&e->w, "// Where each parameter lies in the state, in bytes.");
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];
         if (value->kind != PARAM) continue;
-        const char *name = upper_case(e->arena, e->program[0].name[v]);
+        const char *name =
+            macro_stem(e, e->program[0].name[v], stems, count);
+        stems[count++] = name;
         define_bytes(e, arena_print(e->arena, "%s_OFFSET", name), value->offset);
         define_bytes(e, arena_print(e->arena, "%s_BYTES", name), value_bytes(value));
         define(e, arena_print(e->arena, "%s_DTYPE", name),

@@ -23,7 +23,8 @@ from definitions import code_of, unused
 
 cnnc = os.path.abspath(sys.argv[1])
 net_file = os.path.abspath(sys.argv[2])
-net = os.path.basename(net_file).split(".")[0]
+with open(net_file) as source:
+    net = re.search(r"^net (\w+)", source.read(), re.MULTILINE).group(1)
 faults = []
 
 
