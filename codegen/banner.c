@@ -49,12 +49,13 @@ static void parameters(Emitter *e)
 
 static void programs(Emitter *e)
 {
-    static const char *const titles[] = {"training", "inference"};
+    static const char *const titles[MODE_COUNT] = {"training", "evaluation",
+                                                   "inference"};
     for (int i = 0; i < e->program_count; i++) {
         const Program *p = &e->program[i];
         write_line(&e->w,
                    "//   %-11s %d launches, %s; arena %s bytes (%s without sharing)",
-                   titles[p->g->mode == TRAIN ? 0 : 1], p->plan->step_count,
+                   titles[p->g->mode], p->plan->step_count,
                    flops(e->arena, p->plan),
                    grouped(e->arena, p->plan->arena_bytes),
                    grouped(e->arena, unshared_bytes(p->plan)));

@@ -43,14 +43,20 @@ int graph_inputs(const Graph *g, ValueId *inputs, int limit)
     return count;
 }
 
-// Outputs that the caller reads: not the figures, nor kept gradients.
+// Outputs that the program names, in its order.
 int graph_outputs(const Graph *g, ValueId *outputs, int limit)
 {
     int count = 0;
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].output && g->values[v].kind != SCALAR &&
-            g->values[v].kind != GRADIENT && count < limit)
-            outputs[count++] = v;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        int32_t number = g->values[v].output_number;
+        if (!number || count == limit) continue;
+        int at = count++;
+        while (at > 0 && g->values[outputs[at - 1]].output_number > number) {
+            outputs[at] = outputs[at - 1];
+            at--;
+        }
+        outputs[at] = v;
+    }
     return count;
 }
 

@@ -21,32 +21,31 @@ static void tensor_row(Emitter *e, const Program *p, ValueId v)
                p->place[v], value_bytes(value), value->classes);
 }
 
-// A table of the values of a program that belong; returns how many.
 static int table(Emitter *e, const Program *p, const char *name,
-                 bool (*belongs)(const Graph *g, ValueId v))
+                 const ValueId *values, int count)
 {
-    int count = 0;
     write_line(&e->w, "static const NetTensor %s[] = {", name);
-    for (ValueId v = 0; v < p->g->value_count; v++)
-        if (belongs(p->g, v)) {
-            tensor_row(e, p, v);
-            count++;
-        }
+    for (int i = 0; i < count; i++) tensor_row(e, p, values[i]);
     if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0},");
     write_line(&e->w, "};");
     write_blank(&e->w);
     return count;
 }
 
+// A table of the values of a program that belong; returns how many.
+static int table_of(Emitter *e, const Program *p, const char *name,
+                    bool (*belongs)(const Graph *g, ValueId v))
+{
+    ValueId *values = NEW_ARRAY(e->arena, p->g->value_count, ValueId);
+    int count = 0;
+    for (ValueId v = 0; v < p->g->value_count; v++)
+        if (belongs(p->g, v)) values[count++] = v;
+    return table(e, p, name, values, count);
+}
+
 static bool is_input(const Graph *g, ValueId v)
 {
     return g->values[v].kind == INPUT;
-}
-
-static bool is_output(const Graph *g, ValueId v)
-{
-    const Value *value = &g->values[v];
-    return value->output && value->kind != SCALAR && value->kind != GRADIENT;
 }
 
 static bool is_param(const Graph *g, ValueId v)
@@ -237,11 +236,13 @@ static void emit_descriptor(Emitter *e)
     Writer *w = &e->w;
     const Program *first = &e->program[0], *last = &e->program[e->program_count - 1];
     bool trains = e->in->train != NULL;
-    int inputs = table(e, first, "main_inputs", is_input);
-    int outputs = table(e, last, "main_outputs", is_output);
-    int params = table(e, first, "main_params", is_param);
-    int state = table(e, first, "main_state", is_optimizer_state);
-    int kept = table(e, first, "main_kept", is_kept);
+    int inputs = table_of(e, first, "main_inputs", is_input);
+    ValueId named[MAX_PORTS];
+    int outputs = table(e, last, "main_outputs", named,
+                        graph_outputs(last->g, named, MAX_PORTS));
+    int params = table_of(e, first, "main_params", is_param);
+    int state = table_of(e, first, "main_state", is_optimizer_state);
+    int kept = table_of(e, first, "main_kept", is_kept);
     int metrics = emit_metric_names(e);
     write_line(w, "static const Net main_net = {");
     write_line(w, "    \"%s\", %s_BATCH, %" PRId64 ", %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES,",

@@ -50,8 +50,10 @@ static void build_tally(Resolver *r)
 static void mark_outputs(Resolver *r)
 {
     bool wanted = r->g->mode != TRAIN || r->options->keep_gradients;
-    for (int32_t i = 0; i < r->output_count; i++)
-        r->g->values[r->outputs[i]].output = wanted;
+    for (int32_t i = 0; wanted && i < r->output_count; i++) {
+        r->g->values[r->outputs[i]].output = true;
+        r->g->values[r->outputs[i]].output_number = i + 1;
+    }
 }
 
 // Drops what inference does not need: the label and all that led to the loss

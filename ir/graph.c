@@ -175,6 +175,8 @@ void graph_replace(Graph *g, ValueId a, ValueId b)
     if (a != b && g->values[a].output) {
         g->values[a].output = false;
         g->values[b].output = true;
+        g->values[b].output_number = g->values[a].output_number;
+        g->values[a].output_number = 0;
     }
 }
 

@@ -57,6 +57,8 @@ typedef struct Value {
     Kind    kind;
     bool    persistent;         // lives from training step to training step
     bool    output;             // must survive to the last step of the program
+    int32_t output_number;      // 1, 2, ... as the program names its outputs;
+                                // 0: not one that the program names
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE

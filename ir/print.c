@@ -116,6 +116,8 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
         fprintf(out, " %s", kind_names[value->kind]);
     if (value->persistent && !kept) fputs(" persistent", out);
     if (value->output) fputs(" output", out);
+    if (value->output_number > 0)
+        fprintf(out, "=%" PRId32, value->output_number);
     if (value->init_limit != 0) {
         fputs(" limit=", out);
         print_double(value->init_limit, out);

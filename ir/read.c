@@ -54,6 +54,9 @@ static bool read_value_field(Reader *r, Value *value, Word key)
         value->init_limit = read_double(r);
     } else if (word_is(key, "classes")) {
         value->classes = read_int(r);
+    } else if (word_is(key, "output")) {
+        value->output = true;
+        value->output_number = read_int32(r);
     } else if (word_is(key, "of")) {
         value->gradient_of = read_reference(r);
     } else if (word_is(key, "over") || word_is(key, "view")) {

@@ -82,9 +82,9 @@ static void nets_do_not_meet(void)
     EXPECT(same_state(&end, &one_alone.end));
 
     float scores[TWO_BATCH][4], map[TWO_BATCH][2 * 2 * 4];
-    // Outputs come in the order of the net's values.
-    EXPECT_OK(two_infer(&beside->c, beside->image[0], sizeof beside->image, map[0], sizeof map,
-                        scores[0], sizeof scores));
+    // Outputs come in the order in which the program names them.
+    EXPECT_OK(two_infer(&beside->c, beside->image[0], sizeof beside->image, scores[0], sizeof scores,
+                        map[0], sizeof map));
     for (int n = 0; n < TWO_BATCH; n++)
         for (int i = 0; i < 16; i++) EXPECT(map[n][i] >= 0);
     free_one(one);
