@@ -14,7 +14,7 @@
 #include "../rules.h"
 
 enum { SPLITS };
-enum { BLOCK = 256 };
+enum { BLOCK = 256, FEW_ROWS = 256 };
 
 static const AttrSpec attrs[] = { { "splits", false }, { .name = NULL } };
 
@@ -111,9 +111,21 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape dy = g->values[n->operands[0]].shape;
     int64_t columns = columns_of(dy), width = tile_width(columns);
-    int64_t splits = n->attr[SPLITS].i;
+    int64_t splits = n->attr[SPLITS].i, rows = elements(dy) / columns;
+    // A thread can add up a column of a few rows, as in sum_splits.
+    if (rows <= FEW_ROWS) {
+        launch_elements(l, "column_sums", columns);
+        launch_value(l, n->results[0]);
+        launch_value(l, NONE);
+        launch_value(l, n->operands[0]);
+        launch_value(l, NONE);
+        launch_int(l, columns, "columns_a");
+        launch_int(l, 0, "columns_b");
+        launch_int(l, rows, "rows");
+        return;
+    }
     launch_kernel(l, "bias_gradient", splits * ceil_div(columns, width), BLOCK);
-    launch_constant(l, "ROWS", elements(dy) / columns);
+    launch_constant(l, "ROWS", rows);
     launch_constant(l, "C", columns);
     launch_constant(l, "WIDTH", width);
     launch_constant(l, "SPLITS", splits);

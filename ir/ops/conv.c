@@ -1,9 +1,8 @@
 // conv: convolution with weights [K, R, S, C/groups], a bias and an activation.
 //
-// All three launches are products (runtime/support/product.cuh) over tiles;
-// which tile a launch takes, and into how many splits the weight gradient
-// falls, is chosen here from shapes alone, so that a budget or a pass never
-// changes the order of a sum.
+// All three launches are products (runtime/support/product.cuh) over tiles.
+// Tiles and splits of the weight gradient are chosen here from shapes alone, so
+// that a budget or a pass never changes the order of a sum.
 //
 // A call makes two nodes, conv and bias, which fuse_epilogue merges: only then
 // does the forward launch have its third operand.
@@ -216,16 +215,17 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
 }
 
-// The pixels of dx fall into stride_h * stride_w classes: conv.cuh.
+// With a stride the pixels of dx fall into classes: conv_strided.cuh.
 static void dgrad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Dims d = dims_of(g, n);
     int64_t stride_h = n->attr[STRIDE_H].i, stride_w = n->attr[STRIDE_W].i;
     int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
-    int64_t times = d.groups * stride_h * stride_w;
+    int64_t classes = stride_h * stride_w, times = d.groups * classes;
     Tile t = tile_of_pixels(pixels, d.group_c, times);
     int64_t grid = times * tile_count(t, pixels, d.group_c);
-    launch_conv(n, l, "conv_dgrad", d, t, grid);
+    const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
+    launch_conv(n, l, kernel, d, t, grid);
     launch_act(l, n);
     launch_value(l, n->results[0]);
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);

@@ -138,20 +138,21 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    static const char *const function[] = {
-        [FORWARD_PART] = "dense_forward", [DGRAD] = "dense_dgrad",
-        [WGRAD] = "dense_wgrad",
-    };
     Sizes s = sizes(g, n);
-    launch_library(l, function[n->part]);
+    int64_t rows[] = { s.batch, s.batch, s.units };
+    int64_t columns[] = { s.units, s.inputs, s.inputs };
+    int64_t depth[] = { s.inputs, s.units, s.batch };
+    launch_library(l, "dense_product");
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
     launch_value(l, n->operands[1]);
     launch_value(l, n->results[1]);
     launch_int(l, value_bytes(&g->values[n->results[1]]), "bytes");
-    launch_int(l, s.batch, "batch");
-    launch_int(l, s.inputs, "inputs");
-    launch_int(l, s.units, "units");
+    launch_int(l, n->part == WGRAD, "turned_a");
+    launch_int(l, n->part == FORWARD_PART, "turned_b");
+    launch_int(l, rows[n->part], "m");
+    launch_int(l, columns[n->part], "n");
+    launch_int(l, depth[n->part], "k");
 }
 
 // ---- references ------------------------------------------------------------

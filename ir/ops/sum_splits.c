@@ -29,14 +29,14 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t count_a = count_of(g, n->results[0]);
     int64_t count_b = count_of(g, n->results[1]);
-    launch_elements(l, "sum_splits_forward", count_a + count_b);
+    launch_elements(l, "column_sums", count_a + count_b);
     launch_value(l, n->results[0]);
     launch_value(l, n->results[1]);
     launch_value(l, n->operands[0]);
     launch_value(l, n->operands[1]);
-    launch_int(l, count_a, "count_a");
-    launch_int(l, count_b, "count_b");
-    launch_int(l, g->values[n->operands[0]].shape.dim[0], "splits");
+    launch_int(l, count_a, "columns_a");
+    launch_int(l, count_b, "columns_b");
+    launch_int(l, g->values[n->operands[0]].shape.dim[0], "rows");
 }
 
 static void reference(const Ref *r)

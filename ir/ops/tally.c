@@ -34,7 +34,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     (void)g;
-    launch_kernel(l, "tally_figures", 1, 256);
+    launch_kernel(l, "tally_figures", 1, 32);
     for (int k = 0; k < row_count(n); k++) launch_type(l, "real");
     launch_header(l);
     launch_value(l, n->results[0]);

@@ -5,11 +5,8 @@
 #include "../support/header.cuh"
 #include "../support/real.cuh"
 
-// adam_update: g = gradient + weight_decay * weight; m += rest1 * (g - m);
-// v = beta2 * v + rest2 * g * g;
-// weight -= rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon) at update number t.
-// All [count]; a thread takes single elements; weight, m and v in place.  Skipped steps return.
-// rest1 and rest2 are 1 - beta1 and 1 - beta2: as a float, 0.001 says more than 0.999 does.
+// adam_update: Adam in place on weight, m, v [count], with weight_decay * weight in the gradient;
+// rest = 1 - beta, of which a float says more than of beta.  A skipped step changes nothing.
 __global__ void adam_update(real *weight, const real *gradient, real *m, real *v,
                             const Header *header, real rest1, real rest2, real epsilon,
                             real weight_decay, long long count)
@@ -22,12 +19,10 @@ __global__ void adam_update(real *weight, const real *gradient, real *m, real *v
         root = (real)sqrt(1 - pow(1 - (double)rest2, t));
     }
     __syncthreads();
-    const real beta2 = (real)(1 - (double)rest2);
-    for (long long i = first_element(); i < count; i += element_stride()) {
+    FOR_EACH(i, count) {
         const real g = gradient[i] + weight_decay * weight[i];
-        const real mean = m[i] + rest1 * (g - m[i]), square = beta2 * v[i] + rest2 * g * g;
-        m[i] = mean;
-        v[i] = square;
-        weight[i] -= rate * mean / (sqrt(square) / root + epsilon);
+        m[i] += rest1 * (g - m[i]);
+        v[i] = (1 - rest2) * v[i] + rest2 * g * g;
+        weight[i] -= rate * m[i] / (sqrt(v[i]) / root + epsilon);
     }
 }

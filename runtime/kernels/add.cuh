@@ -4,11 +4,9 @@
 #include "../support/identity.cuh"
 #include "../support/real.cuh"
 
-// add_forward: y[i] = Act(a[i] + b[i]), all [count]; a thread takes single elements.  y may be a
-// or b.
+// add_forward: y[i] = Act(a[i] + b[i]), all [count].  y may be a or b.
 template <class Act>
 __global__ void add_forward(real *y, const real *a, const real *b, long long count)
 {
-    for (long long i = first_element(); i < count; i += element_stride())
-        y[i] = Act::forward(a[i] + b[i]);
+    FOR_EACH(i, count) y[i] = Act::forward(a[i] + b[i]);
 }

@@ -4,13 +4,11 @@
 #include "../support/identity.cuh"
 #include "../support/real.cuh"
 
-// bias_forward: y[i] = Act(x[i] + bias[i % C]); x, y [count], channels innermost; a thread takes
-// single elements.  y may be x.
+// bias_forward: y[i] = Act(x[i] + bias[i % C]); x, y [count], channels innermost.  y may be x.
 template <class Shape, class Act>
 __global__ void bias_forward(real *y, const real *x, const real *bias, long long count)
 {
-    for (long long i = first_element(); i < count; i += element_stride())
-        y[i] = Act::forward(x[i] + bias[i % Shape::C]);
+    FOR_EACH(i, count) y[i] = Act::forward(x[i] + bias[i % Shape::C]);
 }
 
 // bias_gradient: db[s,c] = the sum of dy[row,c] over the rows of split s; dy [ROWS, C],
@@ -23,7 +21,6 @@ __global__ void bias_gradient(real *db, const real *dy)
     constexpr long long tiles = (Shape::C + width - 1) / width;
     constexpr long long rows = (Shape::ROWS + Shape::SPLITS - 1) / Shape::SPLITS;
     __shared__ real partial[256];
-
     const int column = threadIdx.x % width, lane = threadIdx.x / width;
     const long long split = blockIdx.x / tiles, c = blockIdx.x % tiles * width + column;
     const long long first = split * rows;

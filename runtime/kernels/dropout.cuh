@@ -14,13 +14,13 @@ __global__ void dropout_forward(real *y, const real *x, const Header *header, ui
                                 uint32_t threshold, real keep, long long count, long long width)
 {
     const long long quads = (width + 3) / 4;
-    for (long long i = first_element(); i < count * quads; i += element_stride()) {
+    FOR_EACH(i, count * quads) {
         const long long sample = i / quads, quad = i % quads;
-        const RandomWords draw =
-            philox((uint32_t)quad, (uint32_t)sample, number, (uint32_t)header->step, header->seed);
+        uint32_t draw[4] = {(uint32_t)quad, (uint32_t)sample, number, (uint32_t)header->step};
+        philox(draw, header->seed);
         for (int j = 0; j < 4 && 4 * quad + j < width; j++) {
             const long long at = sample * width + 4 * quad + j;
-            y[at] = draw.word[j] >= threshold ? keep * x[at] : (real)0;
+            y[at] = draw[j] >= threshold ? keep * x[at] : (real)0;
         }
     }
 }

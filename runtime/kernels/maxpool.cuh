@@ -5,25 +5,23 @@
 #pragma once
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
+#include "../support/window.cuh"
 
-// maxpool_forward: y[n,p,q,c] = max over r,s of x[n,h,w,c] with h = p*stride + r - pad, and, if
-//   KEEP, index[n,p,q,c] = r*S + s of that element; y, index [N,P,Q,C].  A thread takes single
-//   elements of y, which must not be x.
+// maxpool_forward: y[n,p,q,c] = max over r,s of x[n,h,w,c] with h = p*stride + r - pad in the map,
+// the first of equals or of NaNs; if KEEP, index[n,p,q,c] = r*S + s of it.  y must not be x.
 template <class Shape, class Index, bool KEEP>
 __global__ void maxpool_forward(real *y, Index *index, const real *x)
 {
     constexpr long long count = Shape::N * Shape::P * Shape::Q * Shape::C;
-    for (long long i = first_element(); i < count; i += element_stride()) {
-        const long long c = i % Shape::C, pixel = i / Shape::C, row = pixel / Shape::Q;
-        const long long h = row % Shape::P * Shape::STRIDE_H - Shape::PAD_TOP;
-        const long long w = pixel % Shape::Q * Shape::STRIDE_W - Shape::PAD_LEFT;
-        const long long map = row / Shape::P * Shape::H;
+    FOR_EACH(i, count) {
+        const Spot window = windows<Shape>(count, Shape::C)(i);
         real best = 0;
         int at = -1;
         for (int r = 0; r < Shape::R; r++)
             for (int s = 0; s < Shape::S; s++) {
-                if (h + r < 0 || h + r >= Shape::H || w + s < 0 || w + s >= Shape::W) continue;
-                real v = x[((map + h + r) * Shape::W + w + s) * Shape::C + c];
+                const int h = window.h + r, w = window.w + s;
+                if (h < 0 || h >= Shape::H || w < 0 || w >= Shape::W) continue;
+                const real v = x[window.offset + (r * Shape::W + s) * Shape::C];
                 if (at >= 0 && (v <= best || best != best)) continue;
                 best = v;
                 at = (int)(r * Shape::S + s);
@@ -33,27 +31,27 @@ __global__ void maxpool_forward(real *y, Index *index, const real *x)
     }
 }
 
-// maxpool_gradient: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, times
-//   the derivative of Act at mask [N,H,W,C].  A thread takes single elements of dx, so the order of
-//   each sum is fixed: p, then q.  dx may be mask.
+// maxpool_gradient: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the
+// order p, q, times the derivative of Act at mask [N,H,W,C].  dx may be mask.
 template <class Shape, class Index, class Act>
 __global__ void maxpool_gradient(real *dx, const real *dy, const Index *index, const real *mask)
 {
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
-    for (long long i = first_element(); i < count; i += element_stride()) {
-        const long long c = i % Shape::C, pixel = i / Shape::C, row = pixel / Shape::W;
-        const long long h = row % Shape::H + Shape::PAD_TOP, w = pixel % Shape::W + Shape::PAD_LEFT;
-        const long long map = row / Shape::H * Shape::P;
+    constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
+                           {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
+                           {Shape::C, 0, 1, 1}};
+    FOR_EACH(i, count) {
+        const Spot spot = walk(i);
         // Windows that hold (h, w): from the first not yet ended to the last that has begun.
-        const long long p0 = h < Shape::R ? 0 : (h - Shape::R) / Shape::STRIDE_H + 1;
-        const long long q0 = w < Shape::S ? 0 : (w - Shape::S) / Shape::STRIDE_W + 1;
+        const long long p0 = spot.h < Shape::R ? 0 : (spot.h - Shape::R) / Shape::STRIDE_H + 1;
+        const long long q0 = spot.w < Shape::S ? 0 : (spot.w - Shape::S) / Shape::STRIDE_W + 1;
         real sum = 0;
-        for (long long p = p0; p < Shape::P && p * Shape::STRIDE_H <= h; p++)
-            for (long long q = q0; q < Shape::Q && q * Shape::STRIDE_W <= w; q++) {
-                const long long at = ((map + p) * Shape::Q + q) * Shape::C + c;
-                const long long r = h - p * Shape::STRIDE_H, s = w - q * Shape::STRIDE_W;
+        for (long long p = p0; p < Shape::P && p * Shape::STRIDE_H <= spot.h; p++)
+            for (long long q = q0; q < Shape::Q && q * Shape::STRIDE_W <= spot.w; q++) {
+                const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
+                const long long r = spot.h - p * Shape::STRIDE_H, s = spot.w - q * Shape::STRIDE_W;
                 if (index[at] == r * Shape::S + s) sum += dy[at];
             }
-        dx[i] = through<Act>::gradient(sum, mask, i);
+        dx[i] = Act::gradient(sum, mask, i);
     }
 }

@@ -5,21 +5,21 @@
 
 // relu: y = x < 0 ? 0 : x, so a NaN stays one.  The gradient needs y alone and is 0 at y = 0.
 struct relu {
-    static __device__ inline real forward(real x) { return x < 0 ? (real)0 : x; }
-    static __device__ inline real gradient(real dy, real y) { return y <= 0 ? (real)0 : dy; }
+    static __device__ real forward(real x) { return x < 0 ? 0 : x; }
+    static __device__ real gradient(real dy, const real *y, long long i)
+    {
+        return y[i] <= 0 ? 0 : dy;
+    }
 };
 
 // relu_forward: y[i] = relu(x[i]), both [count]; a thread takes single elements.  y may be x.
 __global__ void relu_forward(real *y, const real *x, long long count)
 {
-    for (long long i = first_element(); i < count; i += element_stride())
-        y[i] = relu::forward(x[i]);
+    FOR_EACH(i, count) y[i] = relu::forward(x[i]);
 }
 
-// relu_gradient: dx[i] = y[i] <= 0 ? 0 : dy[i], all [count]; a thread takes single elements.
-// dx may be dy or y.
+// relu_gradient: dx[i] = y[i] <= 0 ? 0 : dy[i], all [count].  dx may be dy or y.
 __global__ void relu_gradient(real *dx, const real *dy, const real *y, long long count)
 {
-    for (long long i = first_element(); i < count; i += element_stride())
-        dx[i] = relu::gradient(dy[i], y[i]);
+    FOR_EACH(i, count) dx[i] = relu::gradient(dy[i], y, i);
 }

@@ -4,11 +4,9 @@
 #include "../support/elementwise.cuh"
 #include "../support/real.cuh"
 
-// scale_forward: y[i] = factor * x[i], both [count]; a thread takes single elements.  y may be x
-// where x is real.
+// scale_forward: y[i] = factor * x[i], both [count].  y may be x where x is real.
 template <class Source>
 __global__ void scale_forward(real *y, const Source *x, real factor, long long count)
 {
-    for (long long i = first_element(); i < count; i += element_stride())
-        y[i] = factor * (real)x[i];
+    FOR_EACH(i, count) y[i] = factor * (real)x[i];
 }

@@ -6,13 +6,13 @@
 
 // sgd_update: g = gradient + weight_decay * weight; v = momentum * v + g;
 // weight -= rate * (nesterov ? g + momentum * v : v), where v is velocity, or g without one.  All
-// [count]; a thread takes single elements; weight and velocity in place.  Skipped steps return.
+// [count]; weight and velocity in place.  Skipped steps return.
 __global__ void sgd_update(real *weight, const real *gradient, real *velocity, const Header *header,
                            real momentum, bool nesterov, real weight_decay, long long count)
 {
     if (header->skip) return;
     const real rate = (real)header->rate;
-    for (long long i = first_element(); i < count; i += element_stride()) {
+    FOR_EACH(i, count) {
         const real g = gradient[i] + weight_decay * weight[i];
         real direction = g;
         if (velocity) {

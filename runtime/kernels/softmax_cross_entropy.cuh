@@ -1,66 +1,49 @@
 // The loss of classification, -log softmax(logits)[label], and its gradient.
 #pragma once
 #include <math.h>
+#include "../support/elementwise.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
 
-// SoftmaxRow: the largest of a row of logits, and the sum of exp(logit - largest).
-struct SoftmaxRow {
-    real largest, sum;
-};
-
-// softmax_row: of a row [classes], by a warp; every lane gets the result.  The order is fixed.
-// A NaN or +infinity in the row makes the sum a NaN.
-static __device__ inline SoftmaxRow softmax_row(const real *row, long long classes)
+// softmax_sum: the sum over a row [classes] of exp(logit - largest), by a warp in a fixed order; a
+// NaN or +infinity in the row makes it a NaN.
+static __device__ inline real softmax_sum(const real *row, long long classes, real &largest)
 {
-    const int lane = threadIdx.x % 32;
-    real largest = row[0];
-    for (long long o = lane; o < classes; o += 32) largest = fmax(largest, row[o]);
-    largest = warp_max(largest);
     real sum = 0;
-    for (long long o = lane; o < classes; o += 32) sum += exp(row[o] - largest);
-    return {largest, warp_sum(sum)};
+    largest = row[0];
+    for (long long o = threadIdx.x % 32; o < classes; o += 32) largest = fmax(largest, row[o]);
+    largest = warp_reduce(largest, [](real a, real b) { return fmax(a, b); });
+    for (long long o = threadIdx.x % 32; o < classes; o += 32) sum += exp(row[o] - largest);
+    return warp_reduce(sum, [](real a, real b) { return a + b; });
 }
 
-// softmax_cross_entropy_forward: rows[n] = log(sum over o of exp(logits[n,o])) -
-// logits[n,label[n]]; logits [batch, classes], label and rows [batch]; a warp a row.  Rows past
-// samples are 0; a label out of range makes its row NaN, so the training step is skipped.
+// softmax_cross_entropy_forward: rows[n] = -log(softmax(logits[n])[label[n]]), a warp a row; logits
+// [batch, classes].  0 past samples; a label out of range makes a NaN, and the step is skipped.
 __global__ void softmax_cross_entropy_forward(real *rows, const real *logits, const int *label,
                                               long long samples, long long batch, long long classes)
 {
-    const long long n = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (n >= batch) return;
-    real loss = 0;
-    if (n < samples) {
+    FOR_EACH(i, 32 * batch) {
+        const long long n = i / 32;
         const real *row = logits + n * classes;
-        const SoftmaxRow softmax = softmax_row(row, classes);
-        const int want = label[n];
-        loss = want >= 0 && want < classes ? log(softmax.sum) - (row[want] - softmax.largest)
-                                           : (real)NAN;
+        real largest, sum = softmax_sum(row, classes, largest);
+        const bool known = label[n] >= 0 && label[n] < classes;
+        const real loss = known ? log(sum) - (row[label[n]] - largest) : (real)NAN;
+        rows[n] = n < samples ? loss : (real)0;
     }
-    if (threadIdx.x % 32 == 0) rows[n] = loss;
 }
 
 // softmax_cross_entropy_gradient: dlogits[n,o] = (softmax(logits[n])[o] - (o == label[n])) /
-// samples, and 0 in rows past samples; shapes as in the forward launch; a warp a row.  dlogits may
-// be logits: a warp has read its whole row before it writes.
+// samples, 0 past samples, a warp a row.  dlogits may be logits: rows are read, then written.
 __global__ void softmax_cross_entropy_gradient(real *dlogits, const real *logits, const int *label,
                                                long long samples, long long batch,
                                                long long classes)
 {
-    const int lane = threadIdx.x % 32;
-    const long long n = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (n >= batch) return;
-    const real *row = logits + n * classes;
-    real *d = dlogits + n * classes;
-    if (n >= samples) {
-        for (long long o = lane; o < classes; o += 32) d[o] = 0;
-        return;
-    }
-    const SoftmaxRow softmax = softmax_row(row, classes);
-    const int want = label[n];
-    for (long long o = lane; o < classes; o += 32) {
-        const real probability = exp(row[o] - softmax.largest) / softmax.sum;
-        d[o] = (probability - (real)(o == want)) / (real)samples;
+    FOR_EACH(i, 32 * batch) {
+        const long long n = i / 32, row = n * classes;
+        real largest, sum = softmax_sum(logits + row, classes, largest);
+        for (long long o = i % 32; o < classes; o += 32) {
+            const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
+            dlogits[row + o] = n < samples ? change / (real)samples : (real)0;
+        }
     }
 }

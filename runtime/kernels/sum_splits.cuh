@@ -1,20 +1,19 @@
-// The last step of a sum that several blocks began.
+// Sums of the columns of matrices whose rows are few: the partial sums that the blocks of another
+// launch left, or a bias's gradient.
 #pragma once
 #include "../support/elementwise.cuh"
 #include "../support/real.cuh"
 
-// sum_splits_forward: ya[i] = the sum over s of a[s,i], in the order of s; a [splits, count_a],
-// ya [count_a].  Likewise yb from b [splits, count_b], which is left out where count_b is 0.
-// A thread takes single elements of ya, then of yb.
-__global__ void sum_splits_forward(real *ya, real *yb, const real *a, const real *b,
-                                   long long count_a, long long count_b, long long splits)
+// column_sums: ya[c] = the sum over rows of a[row,c], in the order of the rows; a [rows,
+// columns_a].  Likewise yb from b [rows, columns_b], which is left out where columns_b is 0.
+__global__ void column_sums(real *ya, real *yb, const real *a, const real *b, long long columns_a,
+                            long long columns_b, long long rows)
 {
-    for (long long i = first_element(); i < count_a + count_b; i += element_stride()) {
-        const bool is_a = i < count_a;
-        const long long count = is_a ? count_a : count_b, at = is_a ? i : i - count_a;
-        const real *from = (is_a ? a : b) + at;
+    FOR_EACH(i, columns_a + columns_b) {
+        const long long columns = i < columns_a ? columns_a : columns_b;
+        const real *from = i < columns_a ? a + i : b + (i - columns_a);
         real sum = 0;
-        for (long long s = 0; s < splits; s++) sum += from[s * count];
-        (is_a ? ya : yb)[at] = sum;
+        for (long long row = 0; row < rows; row++) sum += from[row * columns];
+        *(i < columns_a ? ya + i : yb + (i - columns_a)) = sum;
     }
 }

@@ -3,13 +3,12 @@
 #include <stdint.h>
 
 // Header: what changes from training step to training step; kernels read it on the device, so
-// that a captured graph of launches stays valid.  sums and samples grow until the caller resets
-// them: sums[0] is the loss, then come the metrics in source order.
+// that a captured graph of launches stays valid.
 struct Header {
     uint64_t magic, state_hash, plan_hash;
     uint64_t seed, step, updates;       // updates: of the steps, those that were not skipped
     double   rate;                      // the learning rate
     uint32_t skip, reserved;            // skip: this step's loss was not finite
-    uint64_t samples;
-    double   sums[8];
+    uint64_t samples;                   // since the caller's last reset, as
+    double   sums[8];                   // the sums of the loss and of each metric are
 };

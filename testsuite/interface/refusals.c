@@ -140,7 +140,7 @@ static void failures_name_their_step(void)
     const one_error *error = one_last_error(&one->c);
     EXPECT(error->status == ONE_CUBLAS_FAILED && error->code == CUBLAS_STATUS_NOT_INITIALIZED);
     EXPECT(error->step >= 0 && error->line == 8);
-    EXPECT(!strcmp(error->call, "dense_forward") && error->text);
+    EXPECT(!strcmp(error->call, "dense_product") && error->text);
     EXPECT(!one->c.ready);
     EXPECT(train_some(one, &b, ONE_BATCH) == ONE_NOT_READY);
     EXPECT(one_export(&one->c, s.bytes, sizeof s.bytes) == ONE_NOT_READY);

@@ -1,0 +1,60 @@
+// The data gradient of a convolution with a stride.
+//
+// A pixel of dx meets only the taps r with (h + pad - r*dilation) % stride == 0.  They are the
+// same for all h of one h % stride.  So dx falls into stride_h * stride_w classes of pixels, and
+// each is a dense convolution with every few taps; a block works in one class.
+#pragma once
+#include "conv.cuh"
+
+// ConvTaps: along one axis, the taps that the pixels residue + i * stride of dx meet: count of the
+// extent there are, from `first` on, every so many; the first meets pixel origin + i of dy, and
+// each next one a pixel `back` pixels before.
+struct ConvTaps {
+    int first, every, count, origin, back;
+    __device__ ConvTaps(int residue, int stride, int dilation, int pad, int extent)
+    {
+        for (first = 0; first < extent; first++)
+            if ((residue + pad - first * dilation) % stride == 0) break;
+        for (every = 1; every * dilation % stride != 0;) every++;
+        count = (extent - first + every - 1) / every;
+        origin = (residue + pad - first * dilation) / stride;
+        back = every * dilation / stride;
+    }
+};
+
+// conv_strided_dgrad: conv_dgrad with any stride.  A block makes a tile of pixels of one class x
+// channels of one group.  Sums run over r, s, k in this order.
+template <class Shape, class Tile, class Act>
+__global__ void conv_strided_dgrad(real *dx, const real *dy, const real *weight, const real *mask)
+{
+    typedef ConvGroup<Shape> G;
+    constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S;
+    constexpr int STRIDE_H = (int)Shape::STRIDE_H, STRIDE_W = (int)Shape::STRIDE_W;
+    constexpr long long X_LINE = Shape::W * Shape::C, Y_LINE = Shape::Q * Shape::K;
+    constexpr bool SMALL = Shape::N * Shape::H * Shape::W < 1LL << 31;
+    const ConvBlock<Tile, C, Shape::GROUPS, STRIDE_H * STRIDE_W> block;
+    const int top = block.part / STRIDE_W, left = block.part % STRIDE_W;
+    const ConvTaps r(top, STRIDE_H, (int)Shape::DILATION_H, (int)Shape::PAD_TOP, R);
+    const ConvTaps s(left, STRIDE_W, (int)Shape::DILATION_W, (int)Shape::PAD_LEFT, S);
+    const int height = ((int)Shape::H - top + STRIDE_H - 1) / STRIDE_H;
+    const int width = ((int)Shape::W - left + STRIDE_W - 1) / STRIDE_W;
+    const int depth = r.count * s.count * K;
+    const long long pixels = Shape::N * height * width;
+    LoadStage<Tile, Tile::ROWS, G::PACK_K, true> slopes = {
+        dy + block.group * K, Shape::P, Shape::Q,
+        {pixels, Shape::P * Y_LINE, SMALL, {height, r.origin, 1, Y_LINE},
+         {width, s.origin, 1, Shape::K}},
+        {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K},
+         {K, 0, 1, 1}}};
+    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> filters = {
+        weight + (long long)block.group * K * G::FILTER, R, S, {C, 1},
+        {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C},
+         {K, 0, 1, G::FILTER}}};
+    const Walk pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
+                        {width, left, STRIDE_W, Shape::C}};
+    auto store = [=](long long i, int c, real sum) {
+        const long long at = pixel(i).offset + block.group * C + c;
+        if (i < pixels && c < C) dx[at] = Act::gradient(sum, mask, at);
+    };
+    tile_product<Tile>(slopes, filters, block, 0, depth, false, store);
+}
