@@ -5,10 +5,11 @@
 //   %3 fc.product = dense(%1, %2 fc.weight)
 //   %5 fc = bias(%3, %4 fc.bias)
 //
-// Every product has its own workspace in the arena, alive for one step.  Its
-// size follows from the shape alone: 16 times the result, for cuBLAS's split
-// sums, but at least 64 KiB (from 16 KiB on no product fails for want of
-// workspace) and at most 4 MiB.
+// Every product has its own workspace in the arena, alive for one step: room
+// for the partial sums of as many splits as fill a GPU of 132 multiprocessors
+// with tiles of 128 x 128, 128 terms or more each.  It follows from the shape
+// alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
+// want of workspace) and 4 MiB.
 #include <math.h>
 #include "../op_row.h"
 #include "../rules.h"
@@ -28,13 +29,18 @@ static Shape shape(const Graph *g, const Node *n)
                     g->values[n->operands[1]].shape.dim[0]);
 }
 
-// Bytes for a product whose result is v.
-static ValueId workspace(Graph *g, ValueId v)
+// Bytes for a product whose result is v, each element a sum of so many terms.
+static ValueId workspace(Graph *g, ValueId v, int64_t terms)
 {
     enum { LEAST = 64 << 10, MOST = 4 << 20, ALIGN = 256 };
+    enum { TILE = 128, BUSY = 132, FEWEST_TERMS = 128 };
     Value result = g->values[v];
+    int64_t tiles = ceil_div(result.shape.dim[0], TILE) *
+                    ceil_div(result.shape.dim[1], TILE);
+    int64_t splits = ceil_div(BUSY, tiles), most = terms / FEWEST_TERMS;
+    if (splits > most) splits = most;
     int64_t bytes = value_bytes(&result);
-    bytes = bytes > MOST / 16 ? MOST : 16 * bytes;
+    bytes = splits < 2 ? LEAST : bytes > MOST / splits ? MOST : splits * bytes;
     if (bytes < LEAST) bytes = LEAST;
     return graph_value(g, arena_print(g->arena, "%s.workspace", result.name),
                        WORKSPACE, U8,
@@ -70,7 +76,7 @@ static ValueId build_product(Build *b)
         product.name = arena_print(g->arena, "%s.product", b->name);
     ValueId y = build_node(&product, 2, operands, NULL,
                            shape_of(2, x.dim[0], units));
-    ValueId space = workspace(g, y);
+    ValueId space = workspace(g, y, x.dim[1]);
     NodeId id = g->values[y].def;
     g->nodes[id].results[1] = space;
     g->values[space].def = id;
@@ -101,8 +107,9 @@ static void gradient_product(Gradient *c, int part, int k)
     if (!gradient_wanted(c, k)) return;
     ValueId other = c->g->nodes[c->node].operands[1 - k];
     ValueId operands[] = { gradient_of_result(c, 0), other };
+    Shape dy = c->g->values[operands[0]].shape;
     ValueId d = gradient_value(c, k);
-    ValueId results[] = { d, workspace(c->g, d) };
+    ValueId results[] = { d, workspace(c->g, d, dy.dim[part == WGRAD ? 0 : 1]) };
     gradient_node(c, &op_dense, part, 2, operands, 2, results);
     gradient_add(c, k, d);
 }
