@@ -110,7 +110,7 @@ static void declare_fixed(Emitter *e)
     const char *net = e->net;
     write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
     write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
-    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream and workspace are set at each use.");
+    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; else it takes scalars from the host, as a new handle\n// does, and its stream and workspace are set at each use.");
     write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
     write_line(w, "    struct cublasContext *cublas, uint64_t seed);");
     write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
@@ -146,12 +146,13 @@ static void declare_programs(Emitter *e)
     if (e->in->train) {
         Ports t = ports_of(e->in->train);
         write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
-        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for.");
+        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so pinned");
+        write_line(&e->w, "// memory must stay as it is until the stream has passed.");
         int count = parameters(e, e->in->train, t.input, t.input_count, "const ", items);
         function_head(e, "train", items, count, ";");
         function_head(e, "evaluate", items, count, ";");
     }
-    write_line(&e->w, "// Outputs of as many samples.");
+    write_line(&e->w, "// Outputs of as many samples, there when the stream has passed.");
     int inputs = plain_inputs(e->in->infer, g, &p, plain);
     int count = parameters(e, g, plain, inputs, "const ", items);
     count += parameters(e, g, p.output, p.output_count, "", items + count);
