@@ -95,7 +95,8 @@ static void emit_metrics_struct(Emitter *e)
     const char *names[MAX_FIGURES];
     int count = metric_fields(e, names);
     write_line(w, "// Means over the samples since the last reset; skipped steps (a loss that was not finite)");
-    write_line(w, "// are not in them.  step counts all training steps, updates those that were not skipped.");
+    write_line(w, "// are not in them, and of no samples they are 0.  step counts all training steps, updates");
+    write_line(w, "// those that were not skipped.");
     write_line(w, "typedef struct %s_figures {", e->net);
     write_line(w, "    uint64_t step, updates, samples;");
     write_line(w, "    double learning_rate, loss;");
@@ -110,7 +111,8 @@ static void declare_fixed(Emitter *e)
     const char *net = e->net;
     write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
     write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
-    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; else it takes scalars from the host, as a new handle\n// does, and its stream and workspace are set at each use.");
+    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; else it takes scalars from the host, as a new handle");
+    write_line(w, "// does, and its stream and workspace are set at each use.");
     write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
     write_line(w, "    struct cublasContext *cublas, uint64_t seed);");
     write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
@@ -126,7 +128,7 @@ static void declare_rest(Emitter *e)
         write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset);", net, net, net);
         write_line(w, "int %s_set(%s_context *c, %s_setting setting, double value);", net, net, net);
     }
-    write_line(w, "// The whole state, STATE_BYTES, out of and into the arena; they wait.");
+    write_line(w, "// The whole state, STATE_BYTES, to and from host memory; they wait.");
     write_line(w, "int %s_export(%s_context *c, void *state, size_t bytes);", net, net);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes);", net, net);
     write_line(w, "// Parameter index, 0 to PARAM_COUNT - 1, or NULL.");
@@ -164,7 +166,8 @@ void emit_declarations(Emitter *e)
     Writer *w = &e->w;
     emit_macros(e);
     emit_tensor_macros(e);
-    for (const char *const *s = declared_chunks; *s; s++) print_chunk(e, *s);
+    for (const char *const *s = declared_chunks; *s; s++)
+        if (e->in->train || strcmp(*s, "net_setting")) print_chunk(e, *s);
     if (e->in->train) emit_metrics_struct(e);
     write_line(w, "#ifdef __cplusplus");
     write_line(w, "extern \"C\" {");

@@ -26,7 +26,7 @@ static Emitter new_emitter(const EmitInput *in, FILE *out)
         add_program(&e, in->infer, in->infer_plan, "infer");
     e.g = e.program[0].g;
     e.arena = e.g->arena;
-    e.net = identifier(&e, e.g->name);
+    e.net = net_word(&e, e.g->name);
     e.upper = upper_case(e.arena, e.net);
     e.printed = NEW_ARRAY(e.arena, chunk_count, bool);
     name_places(&e);
@@ -164,6 +164,7 @@ static void emit_preamble(Emitter *e)
 // take one for the other: each net has them in a namespace of its own.
 static void open_namespace(Emitter *e)
 {
+    write_blank(&e->w);
     write_line(&e->w, "// Sections 1 to 3 are this net's own: another's kernels may bear the same names.");
     write_line(&e->w, "namespace %s_program {", e->net);
 }

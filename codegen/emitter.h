@@ -27,6 +27,7 @@ typedef struct Emitter {
     int         program_count;
     const Graph *g;             // of program 0: whose state is the file's
     bool       *printed;        // of every chunk
+    struct Names *taken;        // by tensors of any program, and by shapes
     Launch     *launches;       // of every step, in order of step numbers
     const Node **nodes;         // likewise, what is launched
     const char **shapes;        // the struct each launch is given, or NULL
@@ -36,13 +37,20 @@ typedef struct Emitter {
 
 // ---- names.c -------------------------------------------------------------------
 
-// The C identifier of a name: dots become underscores; words that C++, CUDA or
-// the file itself use get a trailing underscore.
+// A name with underscores for dots, to be a part of longer words.
+const char *word_of(Emitter *e, const char *name);
+// What the symbols of a net of this name begin with: its word, and a trailing
+// underscore where the runtime or a header has names that begin with it.
+const char *net_word(Emitter *e, const char *name);
+// The C identifier of a name: likewise, and what C++, macros or the file itself
+// may mean by it gets a trailing underscore.
 const char *identifier(Emitter *e, const char *name);
 const char *upper_case(Arena *arena, const char *text);
 // Gives every value of every program its place.
 void name_places(Emitter *e);
 const char *c_type(const Emitter *e, DType dtype);
+// "64, 28, 28, 6", with this separator.
+const char *dims_text(Emitter *e, Shape shape, const char *separator);
 
 // ---- closure.c -------------------------------------------------------------------
 

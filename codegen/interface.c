@@ -16,13 +16,10 @@ static void emit_params_table(Emitter *e)
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];
         if (value->kind != PARAM) continue;
-        const char *dims = "";
-        for (int i = 0; i < value->shape.rank; i++)
-            dims = arena_print(e->arena, "%s%s%" PRId64, dims, i ? ", " : "",
-                               value->shape.dim[i]);
         write_line(w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 "},",
                    value->name, dtype_names[value->dtype], value->shape.rank,
-                   dims, e->program[0].place[v], value_bytes(value));
+                   dims_text(e, value->shape, ", "), e->program[0].place[v],
+                   value_bytes(value));
         limits[count++] = arena_print(e->arena, "%.17g", value->init_limit);
     }
     if (!count) write_line(w, "    {0, 0, 0, {0}, 0, 0},");

@@ -6,15 +6,6 @@
 
 #include "emitter.h"
 
-static const char *dims(Emitter *e, Shape shape)
-{
-    const char *text = "";
-    for (int i = 0; i < shape.rank; i++)
-        text = arena_print(e->arena, "%s%s%" PRId64, text, i ? " " : "",
-                           shape.dim[i]);
-    return text;
-}
-
 // What a reader would like to know beside the numbers.
 static const char *remark(Emitter *e, const Program *p, const PlanBuffer *b)
 {
@@ -56,7 +47,7 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
                "  %s  %s%s%s",
                c_type(e, b->dtype), 7 - (int)strlen(c_type(e, b->dtype)), "",
                width, p->name[v], digits(p), b->offset, digits(p),
-               b->bytes, live, dims(e, b->shape), line, remark(e, p, b));
+               b->bytes, live, dims_text(e, b->shape, " "), line, remark(e, p, b));
 }
 
 static void space(Emitter *e, const Program *p, const char *name, bool state)

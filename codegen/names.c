@@ -1,27 +1,36 @@
 // From the net's names to C identifiers.
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
+#include "../ir/names.h"
 #include "chunks.h"
 #include "ports.h"
 
-// Words that a tensor's name may not be: C++'s, and what steps say themselves.
+// Words that a tensor's name may not be: C++'s, types of the headers, and what
+// steps and calls say themselves.
 static const char *const reserved[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
-    "bool", "break", "case", "catch", "char", "class", "compl", "concept",
-    "const", "constexpr", "continue", "decltype", "default", "delete", "do",
+    "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
+    "char8_t", "class", "co_await", "co_return", "co_yield", "compl",
+    "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
+    "continue", "decltype", "default", "delete", "do", "dynamic_cast",
     "double", "else", "enum", "explicit", "export", "extern", "false", "float",
     "for", "friend", "goto", "if", "inline", "int", "long", "mutable",
     "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator",
-    "or", "or_eq", "private", "protected", "public", "register", "requires",
-    "return", "short", "signed", "sizeof", "static", "struct", "switch",
-    "template", "this", "throw", "true", "try", "typedef", "typeid",
-    "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "or", "or_eq", "private", "protected", "public", "register",
+    "reinterpret_cast", "requires", "restrict", "return", "short", "signed",
+    "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
+    "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
+    "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile",
     "wchar_t", "while", "xor", "xor_eq", "assert", "errno", "linux", "unix",
     "stdin", "stdout", "stderr", "real", "Place", "Arena", "Header", "bit",
     "c", "a", "samples", "stream", "header", "scored", "step_line",
-    "init_limits", "state", "train", "eval", "infer",
+    "init_limits", "state", "train", "eval", "infer", "given", "status",
+    "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
+    "cudaStream_t", "cudaError_t", "cublasHandle_t", "dim3", "threadIdx",
+    "blockIdx", "blockDim", "gridDim", "warpSize",
 };
 
 static bool is_reserved(const char *word)
@@ -31,12 +40,53 @@ static bool is_reserved(const char *word)
     return false;
 }
 
-const char *identifier(Emitter *e, const char *name)
+// NAN, EOF, M_PI: any may be a macro of a header that the file includes; what
+// begins like __global__ is the compiler's.
+static bool is_like_a_macro(const char *word)
+{
+    int capitals = 0;
+    if (word[0] == '_' && (word[1] == '_' || isupper((unsigned char)word[1])))
+        return true;
+    for (; *word; word++) {
+        if (islower((unsigned char)*word)) return false;
+        capitals += isupper((unsigned char)*word) != 0;
+    }
+    return capitals > 2;
+}
+
+const char *word_of(Emitter *e, const char *name)
 {
     char *s = arena_print(e->arena, "%s", name);
     for (char *c = s; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
-    return is_reserved(s) ? arena_print(e->arena, "%s_", s) : s;
+    return s;
+}
+
+const char *identifier(Emitter *e, const char *name)
+{
+    const char *s = word_of(e, name);
+    return is_reserved(s) || is_like_a_macro(s) ? arena_print(e->arena, "%s_", s) : s;
+}
+
+// The runtime has main_context and tally_figures, and unistd.h has X_OK; what is
+// called net_... there bears the net's own name here.
+static bool begins_other_names(const char *word)
+{
+    size_t length = strlen(word);
+    if (length == 1 && strchr("fFrRwWxX", *word)) return true;
+    if (!strcmp(word, "main")) return true;
+    if (!strcmp(word, "net")) return false;
+    for (int i = 0; i < chunk_count; i++)
+        for (const char *const *name = chunks[i].names; *name; name++)
+            if (!strncmp(*name, word, length) && (*name)[length] == '_')
+                return true;
+    return false;
+}
+
+const char *net_word(Emitter *e, const char *name)
+{
+    const char *s = word_of(e, name);
+    return begins_other_names(s) ? arena_print(e->arena, "%s_", s) : s;
 }
 
 const char *upper_case(Arena *arena, const char *text)
@@ -51,65 +101,56 @@ const char *c_type(const Emitter *e, DType dtype)
     return dtype == e->g->real ? "real" : host_type(dtype);
 }
 
+const char *dims_text(Emitter *e, Shape shape, const char *separator)
+{
+    const char *text = "";
+    for (int i = 0; i < shape.rank; i++)
+        text = arena_print(e->arena, "%s%s%" PRId64, text, i ? separator : "",
+                           shape.dim[i]);
+    return text;
+}
+
 static bool is_state(const Value *v)
 {
     return v->kind == PARAM || v->kind == STATE;
 }
 
-// ---- unique names: an open table of those taken ----------------------------------
+// ---- unique names ------------------------------------------------------------------
 
-typedef struct Taken {
-    const char **slot;
-    uint32_t     mask;
-} Taken;
-
-static uint32_t hash_text(const char *s)
+// What no name of the net's may be: the runtime's words and the reserved ones.
+static Names *runtime_names(Emitter *e)
 {
-    uint32_t h = 2166136261u;
-    for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
+    Names *names = names_new(e->arena);
+    for (int i = 0; i < chunk_count; i++)
+        for (const char *const *name = chunks[i].names; *name; name++)
+            names_take(names, *name, NONE);
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        names_take(names, reserved[i], NONE);
+    return names;
 }
 
-static bool take(Taken *t, const char *name)
+// Names that differ as the net's may meet as identifiers (a.b and a_b).  What
+// any program has taken no shape may be called.
+static const char *take_name(Emitter *e, Names *names, const char *name, ValueId v)
 {
-    uint32_t i = hash_text(name) & t->mask;
-    while (t->slot[i]) {
-        if (!strcmp(t->slot[i], name)) return false;
-        i = (i + 1) & t->mask;
-    }
-    t->slot[i] = name;
-    return true;
-}
-
-// Names that differ as the net's may meet as identifiers (a.b and a_b).
-static const char *take_unique(Emitter *e, Taken *t, const char *name)
-{
-    const char *unique = name;
-    for (int number = 2; !take(t, unique); number++)
-        unique = arena_print(e->arena, "%s_%d", name, number);
-    return unique;
+    const char *taken = names_take(names, identifier(e, name), v);
+    if (names_find(e->taken, taken, strlen(taken)) == NONE)
+        names_take(e->taken, taken, v);
+    return taken;
 }
 
 // The program's steps see its own names, the state's and the runtime's at once,
 // so all of them differ.  The state is named first: alike in every program.
 static void name_program(Emitter *e, Program *p)
 {
-    Taken taken = {.mask = 4095};
-    while (taken.mask < 4u * (uint32_t)p->g->value_count)
-        taken.mask = 2 * taken.mask + 1;
-    taken.slot = NEW_ARRAY(e->arena, taken.mask + 1, const char *);
-    for (int i = 0; i < chunk_count; i++)
-        for (const char *const *name = chunks[i].names; *name; name++)
-            take(&taken, *name);
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        take(&taken, reserved[i]);
+    Names *names = runtime_names(e);
     p->place = NEW_ARRAY(e->arena, p->g->value_count, const char *);
     p->name = NEW_ARRAY(e->arena, p->g->value_count, const char *);
     for (int pass = 0; pass < 2; pass++)
         for (ValueId v = 0; v < p->g->value_count; v++) {
             const Value *value = &p->g->values[v];
             if (is_state(value) != (pass == 0)) continue;
-            p->name[v] = take_unique(e, &taken, identifier(e, value->name));
+            p->name[v] = take_name(e, names, value->name, v);
             p->place[v] = arena_print(e->arena, "%s::%s",
                                       pass ? p->space : "state", p->name[v]);
         }
@@ -117,6 +158,7 @@ static void name_program(Emitter *e, Program *p)
 
 void name_places(Emitter *e)
 {
+    e->taken = runtime_names(e);
     for (int i = 0; i < e->program_count; i++)
         name_program(e, &e->program[i]);
 }

@@ -12,12 +12,9 @@
 static void tensor_row(Emitter *e, const Program *p, ValueId v)
 {
     const Value *value = &p->g->values[v];
-    const char *dims = "";
-    for (int i = 0; i < value->shape.rank; i++)
-        dims = arena_print(e->arena, "%s%s%" PRId64, dims, i ? ", " : "",
-                           value->shape.dim[i]);
     write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 "},",
-               value->name, dtype_names[value->dtype], value->shape.rank, dims,
+               value->name, dtype_names[value->dtype], value->shape.rank,
+               dims_text(e, value->shape, ", "),
                p->place[v], value_bytes(value), value->classes);
 }
 
@@ -185,14 +182,12 @@ static void emit_figures(Emitter *e)
 {
     Writer *w = &e->w;
     const char *names[MAX_FIGURES];
-    int count = graph_metrics(e->g, names, MAX_FIGURES);
+    int count = metric_fields(e, names);
     write_line(w, "static int main_figures(NetFigures *figures, int reset)");
     write_line(w, "{");
-    write_line(w, "    Header header;");
     write_line(w, "    real last[%d];", count + 1);
     write_line(w, "    %s_figures means;", e->net);
-    write_line(w, "    if (%s_read_header(&main_context, &header) ||", e->net);
-    write_line(w, "        main_read(main_figures_at, last, sizeof last) ||");
+    write_line(w, "    if (main_read(main_figures_at, last, sizeof last) ||");
     write_line(w, "        %s_metrics(&main_context, &means, reset))", e->net);
     write_line(w, "        return main_context.error.status;");
     write_line(w, "    figures->step = means.step;");
@@ -204,8 +199,7 @@ static void emit_figures(Emitter *e)
     write_line(w, "    figures->loss_mean = means.loss;");
     for (int i = 0; i < count; i++) {
         write_line(w, "    figures->metric[%d] = (double)last[%d];", i, i + 1);
-        write_line(w, "    figures->metric_mean[%d] = header.samples ? header.sums[%d] / (double)header.samples : 0.0;",
-                   i, i + 1);
+        write_line(w, "    figures->metric_mean[%d] = means.%s;", i, names[i]);
     }
     write_line(w, "    return %s_OK;", e->upper);
     write_line(w, "}");

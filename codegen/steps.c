@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ir/names.h"
 #include "emitter.h"
 
 // ---- what each step launches ---------------------------------------------------
@@ -29,14 +30,29 @@ static void check_launch(const Launch *l, const Node *n)
               n->name, l->grid, INT32_MAX);
 }
 
-// Which values the file will name: arguments, and what the interface reads.
+// The interface's functions have a parameter or two for each.
+static void check_ports(const Graph *g)
+{
+    int inputs = 0, outputs = 0;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if ((value->kind == INPUT && ++inputs == MAX_PORTS + 1) ||
+            (value->output_number > 0 && ++outputs == MAX_PORTS + 1))
+            error(g->diag, value->pos, "a net has at most %d inputs and as many outputs",
+                  MAX_PORTS);
+    }
+}
+
+// Which values the file will name: arguments, and what the interface and the
+// trainer read.
 static void mark_named(Emitter *e, Program *p)
 {
     p->named = NEW_ARRAY(e->arena, p->g->value_count, bool);
     for (ValueId v = 0; v < p->g->value_count; v++) {
         const Value *value = &p->g->values[v];
         p->named[v] = value->kind == INPUT || value->kind == PARAM ||
-                      value->output;
+                      value->output ||
+                      (e->in->with_main && value->kind == STATE && v != p->g->header);
     }
     for (int i = 0; i < p->plan->step_count; i++) {
         const Launch *l = &e->launches[p->first_step + i];
@@ -54,6 +70,7 @@ void make_launches(Emitter *e)
     int step = 0;
     for (int i = 0; i < e->program_count; i++) {
         const Graph *g = e->program[i].g;
+        check_ports(g);
         for (NodeId id = 0; id < g->node_count; id++) {
             const Node *n = &g->nodes[id];
             if (n->op->flags & VIEW) continue;
@@ -94,11 +111,6 @@ void emit_kernels(Emitter *e)
 
 // ---- section 3: shapes ---------------------------------------------------------------
 
-typedef struct ShapeTable {
-    const char **text, **name;
-    uint32_t     mask;
-} ShapeTable;
-
 static void print_shape(Emitter *e, const char *name, const Launch *l)
 {
     const char *items[MAX_CONSTANTS];
@@ -109,50 +121,30 @@ static void print_shape(Emitter *e, const char *name, const Launch *l)
     write_list(&e->w, head, items, l->constant_count, "; };");
 }
 
-static uint32_t hash_text(const char *s)
-{
-    uint32_t h = 2166136261u;
-    for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
-}
-
-static bool name_is_taken(const ShapeTable *t, const char *name)
-{
-    for (uint32_t i = 0; i <= t->mask; i++)
-        if (t->name[i] && !strcmp(t->name[i], name)) return true;
-    return false;
-}
-
 // The struct of a launch's constants: printed when it is new, named after the
 // layer that needs it first, shared by all launches with the same constants.
-static const char *shape_struct(Emitter *e, ShapeTable *t, int step)
+// first has the step that each text of constants came from.
+static const char *shape_struct(Emitter *e, Names *first, int step)
 {
     const Launch *l = &e->launches[step];
     const char *text = constants_text(e, l);
-    uint32_t i = hash_text(text) & t->mask;
-    for (; t->text[i]; i = (i + 1) & t->mask)
-        if (!strcmp(t->text[i], text)) return t->name[i];
-    const char *base = arena_print(e->arena, "%s_shape",
-                                   identifier(e, e->nodes[step]->name));
-    const char *name = base;
-    for (int number = 2; name_is_taken(t, name); number++)
-        name = arena_print(e->arena, "%s_%d", base, number);
-    t->text[i] = text;
-    t->name[i] = name;
+    int32_t same = names_find(first, text, strlen(text));
+    if (same != NONE) return e->shapes[same];
+    names_take(first, text, step);
+    const char *name = arena_print(e->arena, "%s_shape",
+                                   word_of(e, e->nodes[step]->name));
+    name = names_take(e->taken, name, step);
     print_shape(e, name, l);
     return name;
 }
 
 static void emit_shapes(Emitter *e)
 {
-    ShapeTable t = {.mask = 63};
-    while (t.mask < 2u * (uint32_t)e->step_count) t.mask = 2 * t.mask + 1;
-    t.text = NEW_ARRAY(e->arena, t.mask + 1, const char *);
-    t.name = NEW_ARRAY(e->arena, t.mask + 1, const char *);
+    Names *first = names_new(e->arena);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
     for (int i = 0; i < e->step_count; i++)
         if (e->launches[i].constant_count)
-            e->shapes[i] = shape_struct(e, &t, i);
+            e->shapes[i] = shape_struct(e, first, i);
     write_blank(&e->w);
 }
 
@@ -233,7 +225,7 @@ static void cite(Emitter *e, const Program *p, const Node *n, const Node *before
     if (same_line && before->phase == n->phase) return;
     const Diag *diag = p->g->diag;
     if (!before || before->phase != n->phase) write_blank(&e->w);
-    if (n->pos.line < 1 || n->pos.file >= diag->source_count) {
+    if (n->pos.line < 1 || n->pos.file < 0 || n->pos.file >= diag->source_count) {
         write_line(&e->w, "// %s", phase_names[n->phase]);
         return;
     }

@@ -48,7 +48,8 @@ void write_list(Writer *w, const char *head, const char *const *items,
 
 void write_section(Writer *w, int number, const char *title)
 {
-    int used = fprintf(w->out, "\n// ---- %d %s ", number, title) - 1;
+    write_blank(w);
+    int used = fprintf(w->out, "// ---- %d %s ", number, title);
     while (used++ < 80) fputc('-', w->out);
     fputs("\n\n", w->out);
     w->blank_lines = 1;

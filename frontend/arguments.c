@@ -39,8 +39,8 @@ static int spec_count(const Op *op)
 // The operands that the row does not have in brackets.
 static int call_slots(const Op *op, Slot *slots)
 {
-    Slot all[16];
-    int count = part_slots(op->operands, all, 16), own = 0;
+    Slot all[MAX_SLOTS];
+    int count = part_slots(op->operands, all, MAX_SLOTS), own = 0;
 
     if (op->flags & OPTIMIZER) return 0;
     for (const char *c = op->operands; *c != '\0' && own < MAX_OPERANDS;) {

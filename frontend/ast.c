@@ -16,11 +16,11 @@ Pos span(Pos a, Pos b)
 
 static Expr *checked(Parse *p, Expr *expr, int height)
 {
+    // Said once: what is built on it is deeper by one or more.
     expr->height = height;
-    if (height <= MAX_HEIGHT) return expr;
-    error(p->diag, expr->pos, "this expression is too deep; give a part of "
-          "it a name");
-    expr->height = INT32_MIN / 2;   // said once
+    if (height == MAX_HEIGHT + 1)
+        error(p->diag, expr->pos, "this expression is too deep; give a part "
+              "of it a name");
     return expr;
 }
 
@@ -76,7 +76,8 @@ Expr *new_chain(Parse *p, Expr *head, Expr *call, Pos pos)
     }
     chain->pos = pos;
     chain->last = call;
-    return checked(p, chain, height_of(chain, call));
+    if (chain == head && call->height < chain->height) return chain;
+    return checked(p, chain, height_of(head == chain ? NULL : head, call));
 }
 
 Arg *new_arg(Parse *p, const char *name, Pos name_pos, Expr *value, Pos pos)
@@ -216,11 +217,12 @@ void add_constant(Parse *p, const char *name, Pos pos, Expr *value)
     Stmt *stmt = new_stmt(p, STMT_ASSIGN, pos);
     stmt->name = name;
     stmt->value = value;
-    for (const Stmt *s = p->ast->constants.first; s != NULL; s = s->next)
-        if (strcmp(s->name, name) == 0) {
-            error(p->diag, pos, "there is a constant '%s' already", name);
-            note(p->diag, s->pos, "it is here");
-            return;
-        }
+    const Stmt *other = table_find(&p->ast->constant_names, name);
+    if (other != NULL) {
+        error(p->diag, pos, "there is a constant '%s' already", name);
+        note(p->diag, other->pos, "it is here");
+        return;
+    }
+    table_set(&p->ast->constant_names, p->arena, name, stmt);
     append_stmt(&p->ast->constants, stmt);
 }

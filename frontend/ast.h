@@ -99,6 +99,7 @@ typedef struct Ast {
     Block   *net;               // NULL: none
     Table    blocks;            // Block
     Body     constants;         // assignments, in order
+    Table    constant_names;    // Stmt
     Stmt    *train;             // body: assignments; NULL: none
     bool     unreadable;        // a file could not be read
 } Ast;

@@ -12,11 +12,14 @@
 #include "resolve.h"
 
 enum { MAX_DEPTH = 100, MAX_STEPS = 20000000, MAX_NODES = 2000000 };
+// A block's scope and names take as much time and memory as many statements.
+enum { STEPS_OF_BLOCK = 20 };
 
-bool count_step(Resolver *r, Pos pos)
+bool count_steps(Resolver *r, Pos pos, int count)
 {
     if (r->steps < 0) return false;
-    if (++r->steps <= MAX_STEPS && r->g->node_count <= MAX_NODES) return true;
+    r->steps += count;
+    if (r->steps <= MAX_STEPS && r->g->node_count <= MAX_NODES) return true;
     error(r->diag, pos, "this net is too large: more than %d million steps of "
           "evaluation or %d million layers", MAX_STEPS / 1000000,
           MAX_NODES / 1000000);
@@ -50,10 +53,12 @@ static const char *where_it_belongs(const Op *op)
     return "an operator on values of the net";
 }
 
-// Blocks and functions can be meant only where layers can.
+// Blocks and functions can be meant only where layers can.  NULL too where
+// nobody will see it, for the search takes time.
 static const char *nearest_callable(Resolver *r, const char *name,
                                     unsigned flags)
 {
+    if (!shows_errors(r->diag)) return NULL;
     int blocks = r->ast->blocks.count, functions, count = 0;
     const char **function = function_names(r->arena, &functions);
     const char **block = table_keys(&r->ast->blocks, r->arena);
@@ -233,7 +238,8 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
         table_find(&r->broken, block->name) != NULL)
         return no_datum();
     const char *name = name_layer(r, call, block->name);
-    if (name == NULL) return no_datum();
+    if (name == NULL || !count_steps(r, call->pos, STEPS_OF_BLOCK))
+        return no_datum();
     scope->prefix = arena_print(r->arena, "%s.", name);
     return run_block(r, scope, call);
 }
@@ -252,7 +258,7 @@ static Datum call_threaded_function(Resolver *r, const Expr *call,
 
 Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded)
 {
-    if (!count_step(r, call->pos)) return no_datum();
+    if (!count_steps(r, call->pos, 1)) return no_datum();
     if (is_function(call->text))
         return call_threaded_function(r, call, threaded);
     const Block *block = table_find(&r->ast->blocks, call->text);

@@ -90,10 +90,12 @@ Variable *find_variable(const Resolver *r, const char *name)
     return variable != NULL ? variable : table_find(&r->constants, name);
 }
 
-// The name that could have been meant, of those that could stand here.
+// The name that could have been meant, of those that could stand here; NULL
+// too where nobody will see it, for the search takes time.
 static const char *nearest_visible(const Resolver *r, const char *name)
 {
     static const Table none;
+    if (!shows_errors(r->diag)) return NULL;
     const Table *local = r->scope != NULL ? &r->scope->variables : &none;
     int count = local->count + r->constants.count;
     const char **names = NEW_ARRAY(r->arena, (size_t)count + 2, const char *);

@@ -65,17 +65,20 @@ bool names_for_good(const Resolver *r, const char *name)
 
 // ---- layers -----------------------------------------------------------------
 
-static const char *numbered(Resolver *r, const char *what)
+// stem_N for the next N that is free, where last holds the N of each stem.
+static const char *numbered(Resolver *r, Table *last, const char *stem,
+                            int first)
 {
     Scope *scope = r->scope;
-    int *counter = table_find(&scope->counters, what);
+    int *counter = table_find(last, stem);
 
     if (counter == NULL) {
         counter = NEW(r->arena, int);
-        table_set(&scope->counters, r->arena, what, counter);
+        *counter = first - 1;
+        table_set(last, r->arena, stem, counter);
     }
     for (;;) {
-        const char *name = arena_print(r->arena, "%s_%d", what, ++*counter);
+        const char *name = arena_print(r->arena, "%s_%d", stem, ++*counter);
         if (table_find(&scope->layers, name) == NULL &&
             table_find(&scope->block->assigned, name) == NULL)
             return name;
@@ -94,16 +97,8 @@ static bool is_name(const char *text)
     return text[length] == '\0';
 }
 
-// The name of a call that is repeated gets a number from the second time on.
-static const char *repeated(Resolver *r, const char *given)
-{
-    for (int k = 2;; k++) {
-        const char *name = arena_print(r->arena, "%s_%d", given, k);
-        if (table_find(&r->scope->layers, name) == NULL) return name;
-    }
-}
-
-// name = "stem", or NULL after an error.
+// name = "stem", or NULL after an error.  Of a call that is repeated it gets a
+// number from the second time on.
 static const char *given_name(Resolver *r, const Expr *call, const Arg *arg)
 {
     Datum datum = evaluate_as(r, arg->value, TEXT, "a name is");
@@ -115,7 +110,7 @@ static const char *given_name(Resolver *r, const Expr *call, const Arg *arg)
         return NULL;
     }
     const Expr *other = table_find(&r->scope->layers, datum.text);
-    if (other == call) return repeated(r, datum.text);
+    if (other == call) return numbered(r, &r->scope->repeated, datum.text, 2);
     if (other != NULL) {
         error(r->diag, arg->value->pos, "there is a layer '%s' already",
               datum.text);
@@ -130,7 +125,8 @@ const char *name_layer(Resolver *r, const Expr *call, const char *what)
     const Arg *arg = name_argument(call);
     const Op *op = find_op(what, strlen(what));
     bool is_figure = op != NULL && op->flags & (LOSS | METRIC);
-    const char *name = is_figure ? what : numbered(r, what);
+    const char *name = is_figure ? what
+        : numbered(r, &r->scope->counters, what, 1);
 
     if (arg != NULL)
         name = given_name(r, call, arg);

@@ -281,7 +281,7 @@ static void run_repeat(Resolver *r, const Stmt *stmt)
         return;
     }
     r->scope->repeats++;
-    for (int64_t i = 0; i < count.i; i++) {
+    for (int64_t i = 0; i < count.i && count_steps(r, stmt->pos, 1); i++) {
         if (stmt->name != NULL)
             set_variable(r, stmt->name, stmt->name_pos, int_datum(i));
         run_body(r, &stmt->body);
@@ -322,7 +322,7 @@ static void run_stmt(Resolver *r, const Stmt *stmt)
 void run_body(Resolver *r, const Body *body)
 {
     for (const Stmt *stmt = body->first; stmt != NULL; stmt = stmt->next) {
-        if (r->scope->returned || !count_step(r, stmt->pos)) return;
+        if (r->scope->returned || !count_steps(r, stmt->pos, 1)) return;
         run_stmt(r, stmt);
     }
 }

@@ -42,6 +42,7 @@ typedef struct Scope {
     Table        variables;     // Variable
     Table        layers;        // what took each layer's name: its Expr
     Table        counters;      // int: of conv, how many conv_N there are
+    Table        repeated;      // int: of a name given, its last stem_N
     int          repeats;       // how many repeats it is inside of
     bool         returned;
     Datum        result;
@@ -110,8 +111,8 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
 // error, where `what` is what such operators are called.
 const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
                        const char *what);
-// False, once, when a program does too much.
-bool count_step(Resolver *r, Pos pos);
+// Counts what a program does; false, and an error once, when it is too much.
+bool count_steps(Resolver *r, Pos pos, int count);
 
 // ---- arguments.c: of operators ----------------------------------------------
 

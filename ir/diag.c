@@ -14,7 +14,7 @@
 #include <string.h>
 #include "diag.h"
 
-enum { MAX_ERRORS = 20, TAB = 8 };
+enum { MAX_ERRORS = 20, TAB = 8, MAX_QUOTE = 1000 };
 
 // Lines are found once, here, so that any diagnostic can quote any line.  A
 // text that ends with a newline has an empty last line, where the end of the
@@ -127,6 +127,8 @@ static void quote(const Diag *diag, Pos pos)
 
     int32_t length;
     const char *text = source_line(source, pos.line, &length);
+    // What no screen shows is no help; such a file is no program anyway.
+    if (length > MAX_QUOTE) return;
     fprintf(diag->stream, "%5" PRId32 " | ", pos.line);
     write_line(diag->stream, text, length, length);
     fputc('\n', diag->stream);
@@ -167,6 +169,11 @@ static bool is_silent(const Diag *diag)
     return diag->error_count > MAX_ERRORS;
 }
 
+bool shows_errors(const Diag *diag)
+{
+    return diag->error_count < MAX_ERRORS;
+}
+
 void error(Diag *diag, Pos pos, const char *format, ...)
 {
     if (++diag->error_count == MAX_ERRORS + 1)
@@ -196,6 +203,7 @@ void fixit(Diag *diag, Pos pos, const char *replacement)
 
     int32_t length;
     const char *text = source_line(source, pos.line, &length);
+    if (length > MAX_QUOTE) return;
     fprintf(diag->stream, "      | %*s%s%s%s\n",
             (int)columns_before(text, length, pos), "",
             diag->color ? "\33[32m" : "", replacement,

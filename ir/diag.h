@@ -50,6 +50,9 @@ void note(Diag *diag, Pos pos, const char *format, ...)
 // Under the last error: a line that shows what could stand at pos instead.
 void fixit(Diag *diag, Pos pos, const char *replacement);
 
+// Whether one more error would be shown: after so many they are only counted.
+bool shows_errors(const Diag *diag);
+
 // The nearest of count names to a misspelt word (edit distance with
 // transpositions, at most a third of its length), or NULL.
 const char *nearest_name(const char *word, const char *const *names, int count);

@@ -10,9 +10,6 @@
 // an operator that passes one is a fault of ours.
 #include "op.h"
 
-// What arguments, constants and types are of when a launch says nothing else.
-static const char default_suffix[] = "shape";
-
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block)
 {
     if (grid < 1) bug("%s: a grid of %lld blocks", kernel, (long long)grid);
@@ -34,7 +31,6 @@ void launch_constant(Launch *l, const char *name, int64_t value)
 {
     if (l->constant_count == MAX_CONSTANTS)
         bug("%s: more than %d constants", l->kernel, MAX_CONSTANTS);
-    if (l->shape_suffix == NULL) l->shape_suffix = default_suffix;
     l->constant[l->constant_count++] = (Constant){ name, value };
 }
 

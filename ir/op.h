@@ -146,9 +146,8 @@ struct Launch {
     Graph      *g;
     const char *kernel;         // or a host function, if library
     bool        library;        // a call of a library (cuBLAS), not a launch
-    // A struct of constants, its first template argument, shared by launches
-    // with equal constants: `struct conv1_shape { enum ... }`.  Or none.
-    const char *shape_suffix;   // "shape"
+    // Members of a struct that is its first template argument, shared by
+    // launches with equal constants: struct conv1_shape.  Or none.
     Constant    constant[MAX_CONSTANTS];
     int         constant_count;
     const char *type[MAX_TEMPLATE]; // further template arguments, as C++ text
@@ -253,7 +252,8 @@ typedef struct Slot {
     int         length;
     bool        optional, updated, variadic;
 } Slot;
-// Splits a list; returns how many slots it has (at most limit are stored).
+enum { MAX_SLOTS = 32 };
+// Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);

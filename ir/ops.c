@@ -62,7 +62,7 @@ int part_slots(const char *list, Slot *slots, int limit)
 
     // A name, then its marks, then blanks.  There are no brackets here:
     // row_operands has removed them.
-    for (const char *c = list; *c != '\0';) {
+    for (const char *c = list; *c != '\0' && count < limit;) {
         Slot slot = { .name = c };
         while (isalnum((unsigned char)*c) || *c == '_') c++, slot.length++;
         for (; *c != '\0' && *c != ' '; c++) {
@@ -71,8 +71,7 @@ int part_slots(const char *list, Slot *slots, int limit)
             slot.variadic |= *c == '*';
         }
         while (*c == ' ') c++;
-        if (count < limit) slots[count] = slot;
-        count++;
+        slots[count++] = slot;
     }
     return count;
 }
@@ -80,10 +79,8 @@ int part_slots(const char *list, Slot *slots, int limit)
 // Writes slot k's name to slot; false if the list is shorter than that.
 static bool slot_of(const char *list, int k, Slot *slot)
 {
-    enum { LIMIT = 32 };
-    Slot slots[LIMIT];
-    int count = part_slots(list, slots, LIMIT);
-    if (k >= count || k >= LIMIT) return false;
+    Slot slots[MAX_SLOTS];
+    if (k >= part_slots(list, slots, MAX_SLOTS)) return false;
     *slot = slots[k];
     return true;
 }

@@ -13,8 +13,6 @@
 #include "op.h"
 #include "plan.h"
 
-enum { MAX_SLOTS = 32 };
-
 typedef struct Builder {
     const Graph *g;
     Plan        *plan;

@@ -17,8 +17,6 @@
 #include <string.h>
 #include "verify.h"
 
-enum { MOST_SLOTS = 64 };
-
 _Noreturn void fault(const Check *c, const char *format, ...)
 {
     va_list args;
@@ -77,8 +75,8 @@ static void check_slots(const Check *c, NodeId id, const char *list, int count,
                         const ValueId *ids, const char *what)
 {
     const Graph *g = c->g;
-    Slot slot[MOST_SLOTS];
-    int slots = part_slots(list, slot, MOST_SLOTS);
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(list, slot, MAX_SLOTS);
     // A variadic slot is the last and may stand for none at all.
     bool any_number = slots > 0 && slot[slots - 1].variadic;
 
@@ -261,8 +259,8 @@ static void check_updates(const Check *c)
 
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        Slot slot[MOST_SLOTS];
-        int slots = part_slots(part_operands(n->op, n->part), slot, MOST_SLOTS);
+        Slot slot[MAX_SLOTS];
+        int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
         for (int k = 0; k < n->operand_count; k++) {
             ValueId v = n->operands[k];
             if (v == NONE || g->values[v].kind != PARAM) continue;

@@ -6,8 +6,6 @@
 // Before share no two values lie in the same bytes; only views do.
 #include "depend.h"
 
-enum { MAX_SLOTS = 32 };
-
 // What has touched each class of values so far.
 typedef struct Touched {
     NodeId  *updater;           // the last, or NONE

@@ -73,9 +73,9 @@ static bool slot_is(Slot slot, const char *name)
 static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
 {
     const Op *op = g->optimizer;
-    Slot slots[8];
-    ValueId operands[8];
-    int count = part_slots(part_operands(op, 0), slots, 8);
+    Slot slots[MAX_SLOTS];
+    ValueId operands[MAX_SLOTS];
+    int count = part_slots(part_operands(op, 0), slots, MAX_SLOTS);
     int state = 0;
     for (int k = 0; k < count; k++) {
         if (slot_is(slots[k], "weight")) operands[k] = param;

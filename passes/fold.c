@@ -13,8 +13,8 @@
 
 static bool has_effect(const Graph *g, const Node *n)
 {
-    Slot slots[8];
-    int count = part_slots(part_operands(n->op, n->part), slots, 8);
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (slots[k].updated) return true;
     for (int k = 0; k < n->result_count; k++)

@@ -16,8 +16,8 @@
 // The slot "mask?" of a node's part if it is there and still empty, else NONE.
 static int free_mask_slot(const Node *n)
 {
-    Slot slots[8];
-    int count = part_slots(part_operands(n->op, n->part), slots, 8);
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     for (int k = 0; k < count && k < n->operand_count; k++)
         if (slots[k].length == 4 && !strncmp(slots[k].name, "mask", 4))
             return n->operands[k] == NONE ? k : NONE;

@@ -93,8 +93,9 @@ static ValueId add_bias(Build *b, ValueId sum, int64_t channels)
     bias.name = arena_print(g->arena, "%s.sum", b->name);
     operands[1] = build_param(b, "bias", shape_of(1, channels), 0, true);
     ValueId y = build_node(&bias, 2, operands, NULL, g->values[sum].shape);
+    const char *name = g->values[sum].name;
     g->values[sum].name = g->values[y].name;
-    g->values[y].name = b->name;
+    g->values[y].name = name;
     return y;
 }
 

@@ -109,7 +109,8 @@ static void gradient_product(Gradient *c, int part, int k)
     ValueId operands[] = { gradient_of_result(c, 0), other };
     Shape dy = c->g->values[operands[0]].shape;
     ValueId d = gradient_value(c, k);
-    ValueId results[] = { d, workspace(c->g, d, dy.dim[part == WGRAD ? 0 : 1]) };
+    int64_t terms = dy.dim[part == WGRAD ? 0 : 1];
+    ValueId results[] = { d, workspace(c->g, d, terms) };
     gradient_node(c, &op_dense, part, 2, operands, 2, results);
     gradient_add(c, k, d);
 }

@@ -100,11 +100,11 @@ cublasStatus_t product(cublasHandle_t handle, cublasOperation_t transa,
                     0, a, lda, b, ldb, 0, c, ldc};
     cublasStatus_t status = check_shape(g);
     if (status || m == 0 || n == 0) return status;
-    if (handle->pointers == CUBLAS_POINTER_MODE_HOST &&
-        (is_device_memory(alpha, sizeof(T), false) ||
-         is_device_memory(beta, sizeof(T), false))) {
-        report("a product's alpha or beta lies in device memory, but the "
-               "handle's pointer mode is the host's");
+    bool on_device = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;
+    if (is_device_memory(alpha, sizeof(T), false) != on_device ||
+        is_device_memory(beta, sizeof(T), false) != on_device) {
+        report("a product's alpha and beta do not lie where the handle's "
+               "pointer mode says");
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
     g.alpha = *alpha;

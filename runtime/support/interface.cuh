@@ -24,7 +24,8 @@ static int net_check(net_context *c, cudaError_t error, int step, const char *ca
     return net_fail(c, NET_CUDA_FAILED, error, cudaGetErrorString(error), step, call);
 }
 
-// A call that was refused changes nothing: the context stays as ready as it was.
+// A call that was refused does nothing: but for init and attach, the context stays as ready as it
+// was.
 static int net_refuse(net_context *c, net_status status, const char *call, const char *text,
                       size_t wanted, size_t given)
 {
@@ -33,7 +34,7 @@ static int net_refuse(net_context *c, net_status status, const char *call, const
     return status;
 }
 
-// Copies the caller's samples into their staging; the rest of the batch is zeroed.
+// Copies what the caller has given to its place in the arena, and zeroes the rest of that.
 static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
 {
     unsigned char *const to = c->arena + offset;
@@ -78,6 +79,7 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
 {
     const size_t off = (size_t)((uintptr_t)arena % NET_ARENA_ALIGN);
     if (!c) return NET_BAD_ARGUMENT;
+    c->ready = 0;
     if (!arena || (NET_USES_CUBLAS && !cublas))
         return net_refuse(c, NET_BAD_ARGUMENT, "init or attach", "arena or handle is null", 0, 0);
     if (arena_bytes < NET_ARENA_BYTES || off)
