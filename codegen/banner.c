@@ -62,19 +62,28 @@ static void programs(Emitter *e)
     }
 }
 
+// A file's name, or several, as a comment can have them.
+static const char *in_comment(Emitter *e, const char *text)
+{
+    int length = (int)strlen(text);
+    char *copy = arena_copy(e->arena, text, (size_t)comment_length(text, length, length));
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c < ' ') *c = '?';
+    return copy;
+}
+
 static void quote(Emitter *e, const Source *source, int number)
 {
     Writer *w = &e->w;
     write_line(w, "//");
     const char *slash = strrchr(source->name, '/');
     write_line(w, "// %s %s:", number ? "Included," : "The program,",
-               slash ? slash + 1 : source->name);
+               in_comment(e, slash ? slash + 1 : source->name));
     write_line(w, "//");
     for (int32_t line = 1; line <= source->line_count; line++) {
         int32_t length;
         const char *text = source_line(source, line, &length);
-        // A line that ends in a backslash would continue the comment.
-        while (length > 0 && strchr(" \t\r\\", text[length - 1])) length--;
+        length = comment_length(text, length, length);
         if (length) write_line(w, "//  %4d | %.*s", line, (int)length, text);
         else if (line < source->line_count) write_line(w, "//  %4d |", line);
     }
@@ -88,7 +97,7 @@ void emit_banner(Emitter *e)
     write_line(w, "// %s.cu - %s `%s`, written by cnnc 0.1.", e->net,
                e->in->train ? "a trainer of" : "inference with", e->g->name);
     write_line(w, "//");
-    write_line(w, "//   made by     %s", e->in->command_line);
+    write_line(w, "//   made by     %s", in_comment(e, e->in->command_line));
     write_line(w, "//   build       nvcc -O3 -arch=native %s%s.cu%s",
                e->in->with_main ? "" : "-c ", e->net,
                e->in->with_main ? cublas : "");

@@ -111,8 +111,7 @@ static void declare_fixed(Emitter *e)
     const char *net = e->net;
     write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
     write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
-    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; else it takes scalars from the host, as a new handle");
-    write_line(w, "// does, and its stream and workspace are set at each use.");
+    write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream, workspace and modes are set at each use.");
     write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
     write_line(w, "    struct cublasContext *cublas, uint64_t seed);");
     write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
@@ -126,6 +125,7 @@ static void declare_rest(Emitter *e)
     if (e->in->train) {
         write_line(w, "// Waits; reset starts new means.");
         write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset);", net, net, net);
+        write_line(w, "// Waits; the learning rate, between training steps.");
         write_line(w, "int %s_set(%s_context *c, %s_setting setting, double value);", net, net, net);
     }
     write_line(w, "// The whole state, STATE_BYTES, to and from host memory; they wait.");

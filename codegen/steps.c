@@ -232,10 +232,9 @@ static void cite(Emitter *e, const Program *p, const Node *n, const Node *before
     int32_t length;
     const Source *source = &diag->sources[n->pos.file];
     const char *text = source_line(source, n->pos.line, &length);
-    while (length > 0 && strchr(" \t\r\\", text[length - 1])) length--;
     while (length > 0 && strchr(" \t", *text)) text++, length--;
     int width = e->w.width - 26;
-    if (length > width) length = width;
+    length = comment_length(text, length, width);
     write_line(&e->w, "//%4d | %-*.*s  %s", (int)n->pos.line, width - 12,
                (int)length, text, phase_names[n->phase]);
 }

@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 void write_line(Writer *w, const char *format, ...)
@@ -53,4 +54,22 @@ void write_section(Writer *w, int number, const char *title)
     while (used++ < 80) fputc('-', w->out);
     fputs("\n\n", w->out);
     w->blank_lines = 1;
+}
+
+// Which C before C++17 takes for a backslash.
+static bool ends_in_trigraph(const char *text, int length)
+{
+    return length >= 3 && !memcmp(text + length - 3, "?\?/", 3);
+}
+
+int comment_length(const char *text, int length, int limit)
+{
+    if (length > limit) {
+        length = limit;
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    }
+    while (length > 0 && (strchr(" \t\r\\", text[length - 1]) ||
+                          ends_in_trigraph(text, length)))
+        length--;
+    return length;
 }

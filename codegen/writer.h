@@ -23,4 +23,8 @@ void write_list(Writer *w, const char *head, const char *const *items,
 // "// ---- 3 forward ---...", as wide as the page.
 void write_section(Writer *w, int number, const char *title);
 
+// How much of a text, and at most limit, can end a line that is a comment: not
+// blanks, nor half a character, nor what would continue the comment.
+int comment_length(const char *text, int length, int limit);
+
 #endif

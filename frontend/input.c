@@ -29,9 +29,22 @@ bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
     return read && !(in->ast != NULL && in->ast->unreadable);
 }
 
+// The net's name, or the text of a graph from its beginning.
+static Pos net_pos(const Input *in)
+{
+    return in->ast != NULL ? in->ast->net->pos : (Pos){ .file = in->source };
+}
+
 Graph *input_graph(const Input *in, const FrontendOptions *options)
 {
+    Graph *g;
     if (in->diag->error_count > 0) return NULL;
-    return in->ast != NULL ? resolve(in->ast, options)
-                           : graph_read(in->arena, in->diag, in->source);
+    g = in->ast != NULL ? resolve(in->ast, options)
+                        : graph_read(in->arena, in->diag, in->source);
+    if (g == NULL || in->diag->error_count > 0) return NULL;
+    if (in->ast == NULL && !is_sound(g, net_pos(in))) return NULL;
+    if (fits_together(g)) return g;
+    error(in->diag, net_pos(in), "the tensors of this net take more than 4 "
+          "PiB together, which is too large to be addressed");
+    return NULL;
 }

@@ -94,6 +94,9 @@ int main(int argc, char **argv)
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
     if (status < 0) status = run(&in, &o);
+    // What help and lists print is output too.
+    Output out = { .stream = stdout };
+    if (status == EXIT_DONE && !output_close(&out)) status = EXIT_FILE;
     arena_free(arena);
     return status;
 }

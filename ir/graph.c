@@ -82,6 +82,18 @@ bool is_addressable(Shape shape, DType dtype)
     return true;
 }
 
+bool fits_together(const Graph *g)
+{
+    int64_t left = (int64_t)1 << 52;
+
+    for (ValueId v = 0; v < g->value_count; v++) {
+        int64_t bytes = value_bytes(&g->values[v]);
+        if (bytes > left) return false;
+        left -= bytes;
+    }
+    return true;
+}
+
 // ---- building ---------------------------------------------------------------
 
 Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,

@@ -167,6 +167,9 @@ Shape   shape_of(int rank, ...);        // dimensions as int64_t
 bool    same_shape(Shape a, Shape b);
 // Whether all dimensions are positive and the bytes do not pass 2^62.
 bool    is_addressable(Shape shape, DType dtype);
+// Whether all values together take so few bytes (2^52) that no sum of sizes
+// overflows, whatever passes add.
+bool    fits_together(const Graph *g);
 // Elements of a shape; bytes of a value.  Shapes whose product passes 2^62 are
 // refused when the value is made, so these never overflow.
 int64_t elements(Shape shape);
@@ -179,6 +182,9 @@ const char *shape_text(Graph *g, Shape shape);
 // Checks the graph and all that its facts promise; bug() on the first fault,
 // naming the pass that has just run.
 void verify(const Graph *g, const char *after);
+// The same of a graph from outside: false, after an error at pos, where it has
+// a fault.
+bool is_sound(const Graph *g, Pos pos);
 
 // ---- print.c and read.c: the text of a graph --------------------------------
 

@@ -173,6 +173,9 @@ void launch_header(Launch *l);
 // "identity".
 void launch_act(Launch *l, const Node *n);
 int64_t ceil_div(int64_t a, int64_t b);
+// a * b of numbers that are not negative, or the largest number there is: what
+// is counted, unlike what is stored, has no bound.
+int64_t capped_product(int64_t a, int64_t b);
 
 // ---- the scalar reference ---------------------------------------------------
 

@@ -1,7 +1,8 @@
 // What holds of every graph, and what each fact adds to that: this file is the
 // definition of them, and it runs after every pass.  The first fault ends the
-// compiler: it is a pass's, never the user's.  Where buffers lie apart is not
-// judged here but by verify_plan, from the finished plan.
+// compiler: it is a pass's, never the user's, but for a graph that was read
+// from text, whose faults are errors like any other.  Where buffers lie apart
+// is not judged here but by verify_plan, from the finished plan.
 //
 //   always         ids in range; a value is made once, by the node it names,
 //                  and before it is read; slots as the part lists them; shapes
@@ -24,7 +25,9 @@ _Noreturn void fault(const Check *c, const char *format, ...)
     char text[512];
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    bug("after %s: %s", c->after, text);
+    if (c->refuse == NULL) bug("after %s: %s", c->after, text);
+    error(c->g->diag, c->pos, "this graph is not sound: %s", text);
+    longjmp(*c->refuse, 1);
 }
 
 _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
@@ -303,10 +306,9 @@ static void check_lifetimes(const Check *c)
     }
 }
 
-void verify(const Graph *g, const char *after)
+static void check_graph(const Check *c)
 {
-    const Check check = { .g = g, .after = after }, *c = &check;
-
+    const Graph *g = c->g;
     for (ValueId v = 0; v < g->value_count; v++) check_value(c, v);
     if (g->header < 0 || g->header >= g->value_count ||
         g->values[g->header].kind != STATE)
@@ -318,4 +320,20 @@ void verify(const Graph *g, const char *after)
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);
     if (g->facts & IS_PLACED) check_places(c);
+}
+
+void verify(const Graph *g, const char *after)
+{
+    const Check check = { .g = g, .after = after };
+    check_graph(&check);
+}
+
+bool is_sound(const Graph *g, Pos pos)
+{
+    jmp_buf refuse;
+    const Check check = { .g = g, .refuse = &refuse, .pos = pos };
+
+    if (setjmp(refuse) != 0) return false;
+    check_graph(&check);
+    return true;
 }

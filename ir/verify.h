@@ -2,14 +2,19 @@
 #ifndef CNNC_VERIFY_H
 #define CNNC_VERIFY_H
 
+#include <setjmp.h>
 #include "op.h"
 
 typedef struct Check {
     const Graph *g;
     const char  *after;         // the pass that has just run
+    jmp_buf     *refuse;        // NULL: a fault is a bug; else it is reported
+                                // as an error, and ends the check there
+    Pos          pos;           // of that error
 } Check;
 
-// bug(), saying after which pass and, of the latter two, which node or value.
+// error() or bug(), saying after which pass and, of the latter two, which node
+// or value.
 _Noreturn void fault(const Check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)

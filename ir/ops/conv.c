@@ -177,7 +177,7 @@ static Dims dims_of(const Graph *g, const Node *n)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     Dims d = dims_of(g, n);
-    cost->flops = 2 * d.pixels * d.K * d.filter;
+    cost->flops = capped_product(2 * d.pixels * d.K, d.filter);
     cost->bytes = cost_bytes(g, n);
 }
 
@@ -224,7 +224,7 @@ static void dgrad_launch(const Graph *g, const Node *n, Launch *l)
     int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
     int64_t classes = stride_h * stride_w, times = d.groups * classes;
     Tile t = tile_of_pixels(pixels, d.group_c, times);
-    int64_t grid = times * tile_count(t, pixels, d.group_c);
+    int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
     const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
     launch_conv(n, l, kernel, d, t, grid);
     launch_act(l, n);

@@ -132,7 +132,8 @@ static void gradient(Gradient *c)
 // An operation for each element of each window, in both directions.
 static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
 {
-    cost->flops = elements(y) * n->attr[KERNEL_H].i * n->attr[KERNEL_W].i;
+    cost->flops = capped_product(elements(y), n->attr[KERNEL_H].i *
+                                 n->attr[KERNEL_W].i);
     cost->bytes = cost_bytes(g, n);
 }
 

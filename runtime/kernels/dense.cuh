@@ -4,7 +4,7 @@
 #include "../support/real.cuh"
 
 // dense_product: c [m, n] = a [m, k] b [k, n], each stored transposed where turned.  cuBLAS stores
-// by columns, so c' = b' a' to it; its stream comes first, for that resets the workspace.
+// by columns, so c' = b' a' to it; its stream comes first, for that resets the workspace; no TF32.
 template <class T>
 static cublasStatus_t dense_product(cublasHandle_t handle, cudaStream_t stream, T *c, const T *a,
                                     const T *b, void *workspace, size_t bytes, bool turned_a,
@@ -16,6 +16,9 @@ static cublasStatus_t dense_product(cublasHandle_t handle, cudaStream_t stream, 
     const int row_a = turned_a ? m : k, row_b = turned_b ? k : n;
     if (const cublasStatus_t error = cublasSetStream(handle, stream)) return error;
     if (const cublasStatus_t error = cublasSetWorkspace(handle, workspace, bytes)) return error;
+    if (const cublasStatus_t error = cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST))
+        return error;
+    if (const cublasStatus_t error = cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH)) return error;
     if constexpr (sizeof(T) == sizeof(double))
         return cublasDgemm(handle, op_b, op_a, n, m, k, &one, b, row_b, a, row_a, &zero, c, n);
     else

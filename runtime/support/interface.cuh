@@ -164,7 +164,9 @@ int net_set(net_context *c, net_setting setting, double value)
 {
     if (const int status = net_is_ready(c, "set")) return status;
     if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting", 0, 0);
-    return net_stage(c, offsetof(Header, rate), sizeof value, &value, sizeof value);
+    return net_stage(c, offsetof(Header, rate), sizeof value, &value, sizeof value) || net_wait(c)
+               ? c->error.status
+               : NET_OK;
 }
 
 int net_export(net_context *c, void *state, size_t bytes)
