@@ -339,15 +339,12 @@ static const char *command_line(Arena *arena, int argc, char **argv)
 // A file that is written twice, or over the input: NULL if there is none.
 static const char *clash(const Options *o)
 {
-    const char *files[] = { o->input, o->output, o->header, o->depend_file };
-    int count = (int)(sizeof files / sizeof *files);
-
-    for (int i = 1; i < count; i++)
-        for (int j = 0; j < i; j++)
-            if (files[i] != NULL && files[j] != NULL &&
-                strcmp(files[i], files[j]) == 0 &&
-                strncmp(files[i], "/dev/", 5) != 0)
-                return files[i];
+    const char *file[] = { o->input, o->output, o->header, o->depend_file };
+    for (int i = 1; i < 4; i++)
+        for (int j = 0; j < i && file[i] != NULL; j++)
+            if (file[j] != NULL && strcmp(file[i], file[j]) == 0 &&
+                strncmp(file[i], "/dev/", 5) != 0)
+                return file[i];
     return NULL;
 }
 
@@ -362,8 +359,7 @@ static int check(const Options *o)
         return EXIT_USAGE;
     }
     if (clash(o) != NULL)
-        return usage("two of input, output, --header and -MF are", clash(o),
-                     NULL, 0);
+        return usage("two of the files are", clash(o), NULL, 0);
     if (o->passes.stop_after != NULL && o->emit != EMIT_IR)
         return usage("--stop-after goes with --emit ir:", input, NULL, 0);
     if (o->emit == EMIT_CUDA && o->frontend.mode == EVAL && !o->compare)

@@ -73,9 +73,15 @@ static inline bool read_file_bytes(const char *path, FileBytes *file)
     return got == file->size || complain("%s: could read %zu bytes of %zu", path, got, file->size);
 }
 
-// Opens path.tmp, which becomes the path when it is whole; its name goes to *beside.
+// Opens path.tmp, which becomes the path when it is whole; its name goes to *beside.  A device or
+// a pipe would be replaced by it, and is refused.
 static inline FILE *open_beside(const char *path, char **beside)
 {
+    struct stat status;
+    if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+        complain("%s: can't be written: wanted a regular file", path);
+        return NULL;
+    }
     *beside = (char *)take_memory(strlen(path) + 5);
     sprintf(*beside, "%s.tmp", path);
     FILE *out = fopen(*beside, "wb");

@@ -24,7 +24,7 @@ enum SafeTypeNumber { SAFE_F64, SAFE_F32, SAFE_I64, SAFE_I32, SAFE_U8, SAFE_TYPE
 static const SafeType safe_types[] = {
     {"F64", "f64", 8}, {"F32", "f32", 4}, {"I64", "i64", 8}, {"I32", "i32", 4}, {"U8", "u8", 1}};
 
-enum SafeLimits { SAFE_RANK = 8, SAFE_NAME = 160 };
+enum SafeLimits { SAFE_RANK = 8, SAFE_NAME = 1024 };
 
 // SafeTensor: a tensor of a file; its data, unaligned, are `begin` bytes into the file's data.
 struct SafeTensor {
@@ -108,6 +108,7 @@ static inline bool json_metadata(JsonText *j)
 {
     char text[4096];
     if (!json_wants(j, '{')) return false;
+    if (json_takes(j, '}')) return true;
     do
         if (!json_string(j, text, sizeof text) || !json_wants(j, ':') ||
             !json_string(j, text, sizeof text))
@@ -170,14 +171,15 @@ static inline bool read_safe_header(JsonText *j, SafeFile *file)
     size_t most = (size_t)(j->end - j->begin) / 48 + 1;
     file->tensors = (SafeTensor *)take_memory(most * sizeof(SafeTensor));
     if (!json_wants(j, '{')) return false;
-    do {
+    for (bool more = !json_takes(j, '}'); more;) {
         SafeTensor *t = &file->tensors[file->count];
         if (!json_string(j, t->name, sizeof t->name) || !json_wants(j, ':')) return false;
         bool metadata = !strcmp(t->name, "__metadata__");
         if (metadata ? !json_metadata(j) : !read_safe_tensor(j, t)) return false;
         file->count += !metadata;
-    } while (json_takes(j, ','));
-    if (!json_wants(j, '}')) return false;
+        more = json_takes(j, ',');
+        if (!more && !json_wants(j, '}')) return false;
+    }
     json_takes(j, ' ');
     return j->at == j->end || json_complain(j, "its end");
 }

@@ -68,6 +68,10 @@ static void test_round_trip()
     }
     CHECK(!write_safetensors("nowhere/w", tensors, 4));
     CHECK(complained("nowhere/w.tmp: can't be written"));
+    CHECK(!mkfifo("pipe", 0600) && !write_safetensors("pipe", tensors, 4));
+    CHECK(complained("pipe: can't be written: wanted a regular file"));
+    CHECK(write_safetensors("w.safetensors", tensors, 0));
+    CHECK(read_safetensors("w.safetensors", &file) && file.count == 0);
 }
 
 // A file of this header and so many bytes of data.
