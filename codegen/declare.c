@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/names.h"
 #include "ports.h"
 
 const char *const declared_chunks[] = {"net_status", "net_setting", "net_error",
@@ -30,7 +31,7 @@ static void emit_macros(Emitter *e)
     if (in->train && in->eval_plan->arena_bytes > bytes)
         bytes = in->eval_plan->arena_bytes;
     for (ValueId v = 0; v < e->g->value_count; v++)
-        params += e->g->values[v].kind == PARAM;
+        params += is_weight(e->g->values[v].kind);
     write_line(&e->w, "// The arena that init wants; what inference alone would want; the state at its start.");
     define_bytes(e, "ARENA_BYTES", bytes);
     define_bytes(e, "INFER_ARENA_BYTES", in->infer_plan->arena_bytes);
@@ -48,29 +49,15 @@ static void emit_macros(Emitter *e)
 
 // The macros of a parameter begin with its name in capitals; where names differ
 // by case alone, the later ones get a number.
-static const char *macro_stem(Emitter *e, const char *name,
-                              const char *const *taken, int count)
-{
-    const char *upper = upper_case(e->arena, name), *stem = upper;
-    for (int i = 0, number = 2; i < count; i++)
-        if (!strcmp(taken[i], stem)) {
-            stem = arena_print(e->arena, "%s_%d", upper, number++);
-            i = -1;
-        }
-    return stem;
-}
-
 static void emit_tensor_macros(Emitter *e)
 {
-    const char **stems = NEW_ARRAY(e->arena, e->g->value_count, const char *);
-    int count = 0;
+    Names *stems = names_new(e->arena);
     write_line(&e->w, "// Where each parameter lies in the state, in bytes.");
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];
-        if (value->kind != PARAM) continue;
+        if (!is_weight(value->kind)) continue;
         const char *name =
-            macro_stem(e, e->program[0].name[v], stems, count);
-        stems[count++] = name;
+            names_take(stems, upper_case(e->arena, e->program[0].name[v]), v);
         define_bytes(e, arena_print(e->arena, "%s_OFFSET", name), value->offset);
         define_bytes(e, arena_print(e->arena, "%s_BYTES", name), value_bytes(value));
         define(e, arena_print(e->arena, "%s_DTYPE", name),

@@ -120,7 +120,7 @@ uint64_t state_hash(const Graph *g)
     hash = mix_text(hash, g->optimizer ? g->optimizer->name : "");
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        if (value->kind != PARAM && value->kind != STATE) continue;
+        if (!is_persistent(value->kind)) continue;
         hash = mix_text(hash, value->name);
         hash = mix_text(hash, dtype_names[value->dtype]);
         for (int i = 0; i < value->shape.rank; i++)

@@ -11,23 +11,24 @@ static void emit_params_table(Emitter *e)
 {
     Writer *w = &e->w;
     write_line(w, "static const %s_tensor %s_params[] = {", e->net, e->net);
-    const char **limits = NEW_ARRAY(e->arena, e->g->value_count + 1, const char *);
+    const char **inits = NEW_ARRAY(e->arena, e->g->value_count + 1, const char *);
     int count = 0;
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];
-        if (value->kind != PARAM) continue;
+        if (!is_weight(value->kind)) continue;
         write_line(w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 "},",
                    value->name, dtype_names[value->dtype], value->shape.rank,
                    dims_text(e, value->shape, ", "), e->program[0].place[v],
                    value_bytes(value));
-        limits[count++] = arena_print(e->arena, "%.17g", value->init_limit);
+        inits[count++] = arena_print(e->arena, "{%d, %.17g}", (int)value->init.kind,
+                                     value->init.scale);
     }
     if (!count) write_line(w, "    {0, 0, 0, {0}, 0, 0},");
     write_line(w, "};");
     write_blank(w);
-    if (!count) limits[count++] = "0";
-    write_line(w, "// Fresh weights are uniform in plus or minus these; 0 is zeros.");
-    write_list(w, "static const double init_limits[] = {", limits, count, "};");
+    if (!count) inits[count++] = "{0, 0}";
+    print_chunk(e, "Init");
+    write_list(w, "static const Init inits[] = {", inits, count, "};");
     write_blank(w);
 }
 

@@ -57,7 +57,7 @@ static void space(Emitter *e, const Program *p, const char *name, bool state)
     int width = name_width(p);
     for (ValueId v = 0; v < p->g->value_count; v++) {
         Kind kind = p->g->values[v].kind;
-        if ((kind == PARAM || kind == STATE) == state && p->named[v])
+        if (is_persistent(kind) == state && p->named[v])
             place(e, p, v, width);
     }
     write_line(w, "}");

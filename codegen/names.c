@@ -27,7 +27,7 @@ static const char *const reserved[] = {
     "wchar_t", "while", "xor", "xor_eq", "assert", "errno", "linux", "unix",
     "stdin", "stdout", "stderr", "real", "Place", "Arena", "Header", "bit",
     "c", "a", "samples", "stream", "header", "scored", "step_line",
-    "init_limits", "state", "train", "eval", "infer", "given", "status",
+    "inits", "state", "train", "eval", "infer", "given", "status",
     "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
     "cudaStream_t", "cudaError_t", "cublasHandle_t", "dim3", "threadIdx",
     "blockIdx", "blockDim", "gridDim", "warpSize",
@@ -112,7 +112,7 @@ const char *dims_text(Emitter *e, Shape shape, const char *separator)
 
 static bool is_state(const Value *v)
 {
-    return v->kind == PARAM || v->kind == STATE;
+    return is_persistent(v->kind);
 }
 
 // ---- unique names ------------------------------------------------------------------

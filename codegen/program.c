@@ -47,7 +47,7 @@ static bool is_input(const Graph *g, ValueId v)
 
 static bool is_param(const Graph *g, ValueId v)
 {
-    return g->values[v].kind == PARAM;
+    return is_weight(g->values[v].kind);
 }
 
 static bool is_optimizer_state(const Graph *g, ValueId v)

@@ -50,7 +50,7 @@ static void mark_named(Emitter *e, Program *p)
     p->named = NEW_ARRAY(e->arena, p->g->value_count, bool);
     for (ValueId v = 0; v < p->g->value_count; v++) {
         const Value *value = &p->g->values[v];
-        p->named[v] = value->kind == INPUT || value->kind == PARAM ||
+        p->named[v] = value->kind == INPUT || is_weight(value->kind) ||
                       value->output ||
                       (e->in->with_main && value->kind == STATE && v != p->g->header);
     }
@@ -105,6 +105,8 @@ void emit_kernels(Emitter *e)
         const Launch *l = &e->launches[i];
         print_chunk(e, l->kernel);
         for (int j = 0; j < l->type_count; j++) print_type(e, l->type[j]);
+        for (int j = 0; j < l->arg_count; j++)
+            if (l->arg[j].kind == LAUNCH_LIST) print_chunk(e, "List");
     }
     print_chunk(e, "init_parameter");
 }
@@ -166,6 +168,16 @@ static const char *real_text(Emitter *e, double f)
     return is_double ? text : arena_print(e->arena, "%sf", text);
 }
 
+// List<3>{{0.5f, 1.0f, 2.0f}}
+static const char *list_text(Emitter *e, const List *list)
+{
+    const char *text = arena_print(e->arena, "List<%d>{{", list->count);
+    for (int i = 0; i < list->count; i++)
+        text = arena_print(e->arena, "%s%s%s", text, i ? ", " : "",
+                           real_text(e, list->at[i]));
+    return arena_print(e->arena, "%s}}", text);
+}
+
 static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
 {
     const char *text;
@@ -176,6 +188,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";
     case LAUNCH_REAL: text = real_text(e, arg->f); break;
+    case LAUNCH_LIST: text = list_text(e, arg->list); break;
     default:
         text = arena_print(e->arena, "%" PRId64 "%s", arg->i,
                            llabs(arg->i) > INT32_MAX ? "ll" : "");

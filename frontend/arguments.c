@@ -13,14 +13,12 @@
 #include <string.h>
 #include "resolve.h"
 
-enum { MAX_OPERANDS = 4 };      // Build.operand
-
 // One call on its way.
 typedef struct Binding {
     Resolver   *r;
     Build      *b;
     const Expr *call;
-    Slot        slot[MAX_OPERANDS];     // those that the call gives
+    Slot        slot[MAX_SLOTS];     // those that the call gives
     int         slot_count;
     int         next;                   // argument by position
     bool        ok;
@@ -43,7 +41,7 @@ static int call_slots(const Op *op, Slot *slots)
     int count = part_slots(op->operands, all, MAX_SLOTS), own = 0;
 
     if (op->flags & OPTIMIZER) return 0;
-    for (const char *c = op->operands; *c != '\0' && own < MAX_OPERANDS;) {
+    for (const char *c = op->operands; *c != '\0' && own < MAX_SLOTS;) {
         size_t length = strcspn(c, " ");
         if (*c != '[') part_slots(c, &slots[own++], 1);
         c += length + strspn(c + length, " ");
@@ -86,7 +84,8 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
 {
     static const char *const wants[] = {
         "an integer", "a number", "true or false", "dimensions (3 or 3x5)",
-        "same, valid, 1, 1x2 or 0x1x2x3",
+        "same, valid, 1, 1x2 or 0x1x2x3", "a word", "a list",
+        "a word or a number",
     };
     error(w->r->diag, pos, "%s is %s, and this is %s", spec->name,
           wants[spec->type], kind_words[datum.kind]);
@@ -155,13 +154,44 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
     return true;
 }
 
+// One of the operator's words.
+static bool bind_word(Binding *w, const ArgSpec *spec, ArgValue *value,
+                      Datum datum)
+{
+    if (datum.kind != WORD) return wrong_kind(w, spec, value->pos, datum);
+    value->word = datum.text;
+    if (is_word_of(datum.text, spec->fallback)) return true;
+    error(w->r->diag, value->pos, "%s can't be %s; it is one of %s", spec->name,
+          datum.text, spec->fallback);
+    return false;
+}
+
+static bool bind_list(Binding *w, const ArgSpec *spec, ArgValue *value,
+                      Datum datum)
+{
+    if (datum.kind != LIST) return wrong_kind(w, spec, value->pos, datum);
+    value->list = datum.list;
+    for (int i = 0; i < datum.list->count; i++)
+        if (!check_range(w, spec, value->pos, datum.list->at[i])) return false;
+    return true;
+}
+
+static bool bind_init(Binding *w, const ArgSpec *spec, ArgValue *value,
+                      Datum datum)
+{
+    if (datum.kind == INT || datum.kind == FLOAT)
+        return bind_float(w, spec, value, datum);
+    return bind_word(w, spec, value, datum);
+}
+
 // By ArgType: converts and checks; says what is wrong.
 static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
                        Datum datum)
 {
     static bool (*const bind[])(Binding *, const ArgSpec *, ArgValue *,
                                 Datum) = {
-        bind_int, bind_float, bind_bool, bind_dims, bind_dims,
+        bind_int, bind_float, bind_bool, bind_dims, bind_dims, bind_word,
+        bind_list, bind_init,
     };
     return bind[spec->type](w, spec, value, datum);
 }
@@ -190,7 +220,7 @@ static void bind_argument(Binding *w, int k, Pos pos, Datum datum)
 static int most_operands(const Binding *w)
 {
     int count = w->slot_count;
-    return count > 0 && w->slot[count - 1].variadic ? MAX_OPERANDS : count;
+    return count > 0 && w->slot[count - 1].variadic ? MAX_SLOTS : count;
 }
 
 static int fewest_operands(const Binding *w)
@@ -305,6 +335,13 @@ static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
     unknown_argument(w, arg);
 }
 
+// What an argument falls back to: of words the first.
+static const char *first_word(Binding *w, const ArgSpec *spec)
+{
+    return arena_copy(w->r->arena, spec->fallback,
+                      strcspn(spec->fallback, "|"));
+}
+
 // What was not given falls back to what the operator says.
 static void bind_fallbacks(Binding *w)
 {
@@ -319,7 +356,7 @@ static void bind_fallbacks(Binding *w)
                 error(w->r->diag, w->call->pos, "%s wants %s: %s",
                       w->b->op->name, spec->name, spec->meaning);
             w->ok = false;
-        } else if (datum_of_text(spec->fallback, &datum)) {
+        } else if (datum_of_text(first_word(w, spec), &datum)) {
             bind_value(w, spec, value, datum);
         }
     }
@@ -342,7 +379,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
 {
     Binding w = { .r = r, .b = b, .call = call, .ok = true };
 
-    for (int k = 0; k < MAX_OPERANDS; k++) b->operand[k] = NONE;
+    for (int k = 0; k < MAX_SLOTS; k++) b->operand[k] = NONE;
     w.slot_count = call_slots(b->op, w.slot);
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {

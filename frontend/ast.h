@@ -19,6 +19,7 @@ typedef enum ExprKind {
     EXPR_CALL,                  // conv(x, 16, 3)
     EXPR_CHAIN,                 // x -> conv(16, 3) -> relu
     EXPR_UNARY, EXPR_BINARY,
+    EXPR_LIST,                  // [1, 0.5]
 } ExprKind;
 
 typedef enum Sign {
@@ -48,7 +49,7 @@ struct Expr {
     double      f;              // FLOAT
     int64_t     dim[4];         // DIMS
     const char *text;           // NAME, CALL, TEXT
-    Arg        *args;           // CALL
+    Arg        *args;           // CALL, LIST
     Expr       *left, *right;   // UNARY: left; BINARY: both; CHAIN: left is
                                 // what goes into the first call
     Expr       *calls, *last;   // CHAIN: the calls, linked by next

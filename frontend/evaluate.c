@@ -12,7 +12,7 @@
 
 const char *const kind_words[] = {
     "nothing", "a value of the net", "an integer", "a float",
-    "true or false", "dimensions", "a word", "a string",
+    "true or false", "dimensions", "a word", "a string", "a list",
 };
 
 Datum no_datum(void)
@@ -59,6 +59,30 @@ static bool dims_of_text(const char *text, Datum *datum)
     return true;
 }
 
+bool is_word_of(const char *word, const char *words)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; at != NULL && *at != '\0';) {
+        size_t next = strcspn(at, "|");
+        if (next == length && strncmp(at, word, length) == 0) return true;
+        at += next + (at[next] == '|');
+    }
+    return false;
+}
+
+// Whether an argument of some operator can be this word.
+static bool is_word(const char *text)
+{
+    if (is_word_of(text, "same|valid")) return true;
+    for (int i = 0; i < OP_COUNT; i++)
+        for (const ArgSpec *arg = ops[i]->args;
+             arg != NULL && arg->name != NULL; arg++)
+            if ((arg->type == ARG_WORD || arg->type == ARG_INIT) &&
+                is_word_of(text, arg->fallback))
+                return true;
+    return false;
+}
+
 bool datum_of_text(const char *text, Datum *datum)
 {
     char *end;
@@ -68,8 +92,13 @@ bool datum_of_text(const char *text, Datum *datum)
         *datum = bool_datum(text[0] == 't');
         return true;
     }
-    if (strcmp(text, "same") == 0 || strcmp(text, "valid") == 0) {
+    if (is_word(text)) {
         *datum = (Datum){ .kind = WORD, .text = text };
+        return true;
+    }
+    if (strcmp(text, "[]") == 0) {
+        static const List none;
+        *datum = (Datum){ .kind = LIST, .list = &none };
         return true;
     }
     if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text))
@@ -228,7 +257,7 @@ static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
 
     if (a.kind == INT && b.kind == INT) equal = a.i == b.i;
     else if (is_number(a) && is_number(b)) equal = as_float(a) == as_float(b);
-    else if (a.kind != b.kind || a.kind == TENSOR) {
+    else if (a.kind != b.kind || a.kind == TENSOR || a.kind == LIST) {
         error(r->diag, expr->name_pos, "%s can't be compared with %s",
               kind_words[a.kind], kind_words[b.kind]);
         return no_datum();
@@ -253,11 +282,22 @@ static Datum compare_order(const Expr *expr, Datum a, Datum b)
     }
 }
 
-// x + y of two values is the operator add.
-static Datum add_values(Resolver *r, const Expr *expr, Datum a, Datum b)
+// x + y of two values is the operator add, and so on.
+static Datum combine_values(Resolver *r, const Expr *expr, const Op *op,
+                            Datum a, Datum b)
 {
     Operand sides[] = { { a, expr->left->pos }, { b, expr->right->pos } };
-    return call_operator(r, expr, ops[OP_add], sides, 2);
+    return call_operator(r, expr, op, sides, 2);
+}
+
+// The operator that a sign stands for between values, or NULL.
+static const Op *op_of_sign(Sign sign)
+{
+    static const char *const names[] = {
+        [SIGN_ADD] = "add", [SIGN_SUB] = "sub", [SIGN_MUL] = "mul",
+        [SIGN_DIV] = "div",
+    };
+    return sign <= SIGN_DIV ? find_op(names[sign], 3) : NULL;
 }
 
 // The right side is evaluated only where it decides.
@@ -276,8 +316,9 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
     if (a.kind == POISON || b.kind == POISON) return no_datum();
     if (expr->sign == SIGN_EQ || expr->sign == SIGN_NE)
         return compare_equal(r, expr, a, b);
-    if (expr->sign == SIGN_ADD && a.kind == TENSOR && b.kind == TENSOR)
-        return add_values(r, expr, a, b);
+    const Op *op = op_of_sign(expr->sign);
+    if (op != NULL && a.kind == TENSOR && b.kind == TENSOR)
+        return combine_values(r, expr, op, a, b);
     if (!is_number(a) || !is_number(b)) {
         error(r->diag, is_number(a) ? expr->right->pos : expr->left->pos,
               "a number is wanted here, and this is %s",
@@ -319,6 +360,28 @@ static Datum evaluate_chain(Resolver *r, const Expr *chain)
     return operand.datum;
 }
 
+// Numbers alone.
+static Datum evaluate_list(Resolver *r, const Expr *expr)
+{
+    List *list = NEW(r->arena, List);
+    int count = 0, errors = r->diag->error_count;
+
+    for (const Arg *arg = expr->args; arg != NULL; arg = arg->next) count++;
+    double *at = NEW_ARRAY(r->arena, (size_t)count + 1, double);
+    for (const Arg *arg = expr->args; arg != NULL; arg = arg->next) {
+        Datum datum = evaluate(r, arg->value);
+        if (is_number(datum))
+            at[list->count++] = as_float(datum);
+        else if (datum.kind != POISON)
+            error(r->diag, arg->value->pos, "a list is of numbers, and this is "
+                  "%s", kind_words[datum.kind]);
+    }
+    if (r->diag->error_count > errors || list->count < count)
+        return no_datum();
+    list->at = at;
+    return (Datum){ .kind = LIST, .list = list };
+}
+
 Datum evaluate(Resolver *r, const Expr *expr)
 {
     Datum datum = { .i = expr->i, .f = expr->f, .count = expr->count,
@@ -336,6 +399,7 @@ Datum evaluate(Resolver *r, const Expr *expr)
     case EXPR_CHAIN:  return evaluate_chain(r, expr);
     case EXPR_UNARY:  return evaluate_unary(r, expr);
     case EXPR_BINARY: return evaluate_binary(r, expr);
+    case EXPR_LIST:   return evaluate_list(r, expr);
     }
     bug("an expression of kind %d", (int)expr->kind);
 }

@@ -32,13 +32,16 @@ static void check_net(Resolver *r)
 static void build_tally(Resolver *r)
 {
     Graph *g = r->g;
-    ValueId operands[1 + MAX_FIGURES] = { g->header };
+    ValueId operands[1 + MAX_LOSSES + MAX_FIGURES] = { g->header };
     int count = r->loss_count + r->metric_count;
 
     if (count == 0 || g->mode == INFER) return;
-    memcpy(operands + 1, r->rows, (size_t)count * sizeof *operands);
-    ValueId figures = graph_value(g, "figures", SCALAR, g->real,
-                                  shape_of(1, (int64_t)count), r->loss_pos);
+    memcpy(operands + 1, r->losses, (size_t)r->loss_count * sizeof *operands);
+    memcpy(operands + 1 + r->loss_count, r->metrics,
+           (size_t)r->metric_count * sizeof *operands);
+    ValueId figures =
+        graph_value(g, "figures", SCALAR, g->real,
+                    shape_of(1, (int64_t)(1 + r->metric_count)), r->loss_pos);
     g->values[figures].output = true;
     NodeId tally = graph_node(g, ops[OP_tally], 0, FORWARD, "tally",
                               r->loss_pos, 1 + count, operands, 1, &figures);

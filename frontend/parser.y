@@ -203,7 +203,10 @@ value: NUMBER                   { $$ = $1; }
      | NAME                     { $$ = new_expr(p, EXPR_NAME, @1);
                                   $$->text = $1; }
      | NAME '(' args ')'        { $$ = new_call(p, $1, @1, @$, $3.first); }
-     | '(' expr ')'             { $$ = $2; $$->pos = @$; };
+     | '(' expr ')'             { $$ = $2; $$->pos = @$; }
+     | '[' ']'                  { $$ = new_expr(p, EXPR_LIST, @$); }
+     | '[' dims ']'             { $$ = new_expr(p, EXPR_LIST, @$);
+                                  $$->args = $2.first; };
 
 %%
 
@@ -275,7 +278,8 @@ static bool is_beginning(yysymbol_kind_t symbol)
     return symbol == YYSYMBOL_NAME || symbol == YYSYMBOL_NUMBER ||
            symbol == YYSYMBOL_DIMS || symbol == YYSYMBOL_BOOLEAN ||
            symbol == YYSYMBOL_STRING || symbol == YYSYMBOL_NOT ||
-           strcmp(name, "'('") == 0 || strcmp(name, "'-'") == 0;
+           strcmp(name, "'('") == 0 || strcmp(name, "'-'") == 0 ||
+           strcmp(name, "'['") == 0;
 }
 
 // Whether a symbol that is expected goes without saying, beside the others.

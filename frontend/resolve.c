@@ -104,17 +104,19 @@ static Shape input_shape(Resolver *r, const Stmt *stmt)
     return shape;
 }
 
-// class[10]: a number from 0 to 9 a sample.
+// class[10]: a number from 0 to 9 a sample; class[32, 32, 10]: one a pixel, in
+// the shape of the scores that it is compared with.
 static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
 {
-    if (shape.rank != 2) {
+    if (shape.rank < 2) {
         error(r->diag, stmt->type_pos, "class wants how many there are, as "
               "in class[10]");
         return NONE;
     }
-    ValueId id = graph_value(r->g, stmt->name, INPUT, I32,
-                             shape_of(1, r->g->batch), stmt->pos);
-    r->g->values[id].classes = shape.dim[1];
+    int64_t classes = shape.dim[--shape.rank];
+    ValueId id =
+        graph_value(r->g, stmt->name, INPUT, I32, shape, stmt->pos);
+    r->g->values[id].classes = classes;
     return id;
 }
 
@@ -195,19 +197,17 @@ static Datum figure(Resolver *r, const Stmt *stmt, unsigned flag,
     return op != NULL ? call_operator(r, stmt->value, op, NULL, 0) : no_datum();
 }
 
-// Row 0 is the loss's and rows from 1 the metrics', in their order.
+// Losses are added up.
 static void run_loss(Resolver *r, const Stmt *stmt)
 {
     Datum datum = figure(r, stmt, LOSS, "loss");
 
-    if (r->loss_count > 0) {
-        error(r->diag, stmt->pos, "a second loss; a net has one");
-        note(r->diag, r->loss_pos, "the first is here");
+    if (r->loss_count == MAX_LOSSES) {
+        error(r->diag, stmt->pos, "a net has at most %d losses", MAX_LOSSES);
         return;
     }
-    r->loss_count = 1;
-    r->loss_pos = stmt->pos;
-    r->rows[0] = datum.kind == TENSOR ? datum.value : NONE;
+    if (r->loss_count == 0) r->loss_pos = stmt->pos;
+    r->losses[r->loss_count++] = datum.kind == TENSOR ? datum.value : NONE;
 }
 
 static void run_metric(Resolver *r, const Stmt *stmt)
@@ -219,7 +219,7 @@ static void run_metric(Resolver *r, const Stmt *stmt)
               MAX_FIGURES - 1);
         return;
     }
-    r->rows[1 + r->metric_count++] = datum.kind == TENSOR ? datum.value : NONE;
+    r->metrics[r->metric_count++] = datum.kind == TENSOR ? datum.value : NONE;
 }
 
 // ---- statements -------------------------------------------------------------

@@ -7,14 +7,17 @@
 #include "ast.h"
 #include "compile.h"
 
+enum { MAX_LOSSES = 16 };
+
 // What an expression comes to.
 typedef enum DatumKind {
     POISON,                     // nothing, and the error has been reported
     TENSOR,                     // a value of the graph
     INT, FLOAT, BOOL,
     DIMS,                       // 3x5, 0x1x2x3
-    WORD,                       // same, valid
+    WORD,                       // same, valid, nearest
     TEXT,                       // "stem"
+    LIST,                       // [1, 0.5]
 } DatumKind;
 
 typedef struct Datum {
@@ -25,6 +28,7 @@ typedef struct Datum {
     int         count;          // DIMS
     int64_t     dim[4];
     const char *text;           // WORD, TEXT
+    const List *list;           // LIST
 } Datum;
 
 typedef struct Variable {
@@ -65,7 +69,7 @@ typedef struct Resolver {
     int32_t      output_count, output_capacity;
     int          depth;         // of blocks
     int64_t      steps;         // statements and calls, against endless ones
-    ValueId      rows[MAX_FIGURES];     // of the loss and the metrics
+    ValueId      losses[MAX_LOSSES], metrics[MAX_FIGURES];  // their rows
     int          loss_count, metric_count;
     Pos          loss_pos;
     int64_t      batch, epochs;
@@ -89,8 +93,10 @@ Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
 Datum no_datum(void);
 Datum int_datum(int64_t i);
 Datum tensor_datum(ValueId value);
-// 3, 1e-3, true, 3x3, same: what -D gives and what tables fall back to.
+// 3, 1e-3, true, 3x3, same, []: what -D gives and what tables fall back to.
 bool datum_of_text(const char *text, Datum *datum);
+// Whether word is one of words, which stand between |.
+bool is_word_of(const char *word, const char *words);
 // The variable that a name stands for here, or NULL.
 Variable *find_variable(const Resolver *r, const char *name);
 

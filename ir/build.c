@@ -4,17 +4,28 @@
 #include <string.h>
 #include "op.h"
 
-enum { MAX_OPERANDS = 32 };
-
-ValueId build_param(Build *b, const char *name, Shape shape, double limit,
-                    bool decayed)
+static ValueId build_kept(Build *b, const char *name, Kind kind, Shape shape,
+                          Init init)
 {
     Graph *g = b->g;
     const char *path = arena_print(g->arena, "%s.%s", b->name, name);
-    ValueId id = graph_value(g, path, PARAM, g->real, shape, b->pos);
-    g->values[id].init_limit = limit;
-    g->values[id].decayed = decayed;
+    ValueId id = graph_value(g, path, kind, g->real, shape, b->pos);
+    g->values[id].init = init;
     return id;
+}
+
+ValueId build_param(Build *b, const char *name, Shape shape, Init init,
+                    bool decayed)
+{
+    ValueId id = build_kept(b, name, PARAM, shape, init);
+    b->g->values[id].decayed = decayed;
+    return id;
+}
+
+ValueId build_statistic(Build *b, const char *name, Shape shape, double value)
+{
+    return build_kept(b, name, STATISTIC, shape,
+                      (Init){ INIT_CONSTANT, value });
 }
 
 // How many attributes the operator has names for: as many are copied.
@@ -30,9 +41,9 @@ static int attr_count(const Op *op)
 static int pad_operands(const Op *op, int count, const ValueId *operands,
                         ValueId *padded)
 {
-    Slot slot[MAX_OPERANDS];
-    int slots = part_slots(part_operands(op, 0), slot, MAX_OPERANDS);
-    if (count > MAX_OPERANDS) bug("%s: %d operands", op->name, count);
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(part_operands(op, 0), slot, MAX_SLOTS);
+    if (count > MAX_SLOTS) bug("%s: %d operands", op->name, count);
     memcpy(padded, operands, (size_t)count * sizeof *padded);
     while (count < slots && !slot[count].variadic) padded[count++] = NONE;
     return count;
@@ -47,9 +58,9 @@ ValueId build_node(Build *b, int operand_count, const ValueId *operands,
     const Op *op = b->op;
     Kind kind = op->flags & (LOSS | METRIC) ? SCALAR : ACTIVATION;
     DType dtype = op->flags & VIEW ? g->values[operands[0]].dtype : g->real;
-    ValueId padded[MAX_OPERANDS], results[MAX_OPERANDS];
-    Slot slot[MAX_OPERANDS];
-    int result_count = part_slots(op->parts[0].results, slot, MAX_OPERANDS);
+    ValueId padded[MAX_SLOTS], results[MAX_SLOTS];
+    Slot slot[MAX_SLOTS];
+    int result_count = part_slots(op->parts[0].results, slot, MAX_SLOTS);
 
     operand_count = pad_operands(op, operand_count, operands, padded);
     for (int i = 0; i < result_count; i++) results[i] = NONE;

@@ -9,8 +9,8 @@
 
 const char *const dtype_names[DTYPE_COUNT] = { "f32", "f64", "i32", "u8" };
 const char *const kind_names[KIND_COUNT] = {
-    "param", "state", "input", "activation", "gradient", "mask", "workspace",
-    "scalar",
+    "param", "statistic", "state", "input", "activation", "gradient", "mask",
+    "workspace", "scalar",
 };
 const char *const phase_names[PHASE_COUNT] = {
     "forward", "recompute", "backward", "update",
@@ -19,6 +19,20 @@ const char *const mode_names[MODE_COUNT] = { "train", "eval", "infer" };
 const char *const fact_names[FACT_COUNT] = {
     "has_gradients", "is_scheduled", "has_lifetimes", "is_shared", "is_placed",
 };
+
+const char *const init_names[INIT_COUNT] = {
+    "constant", "uniform", "normal", "orthogonal",
+};
+
+bool is_weight(Kind kind)
+{
+    return kind == PARAM || kind == STATISTIC;
+}
+
+bool is_persistent(Kind kind)
+{
+    return is_weight(kind) || kind == STATE;
+}
 
 int dtype_bytes(DType dtype)
 {
@@ -135,7 +149,7 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
     g->values[id] = (Value){
         .name = names_take(g->value_names, name, id),
         .shape = shape, .dtype = dtype, .kind = kind,
-        .persistent = kind == PARAM || kind == STATE, .pos = pos,
+        .persistent = is_persistent(kind), .pos = pos,
         .def = NONE, .gradient_of = NONE, .first = NONE, .last = NONE,
         .alias_of = NONE, .offset = NONE,
     };

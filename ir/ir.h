@@ -19,6 +19,8 @@ typedef enum DType { F32, F64, I32, U8, DTYPE_COUNT } DType;
 
 typedef enum Kind {
     PARAM,                      // trained: persistent
+    STATISTIC,                  // running statistics: persistent, read by
+                                // inference
     STATE,                      // the header, optimizer state: persistent
     INPUT,                      // staging that the caller's data is copied to
     ACTIVATION, GRADIENT,
@@ -46,7 +48,28 @@ typedef struct Shape {
 typedef union Attr {
     int64_t i;
     double  f;
+    const struct List *list;
 } Attr;
+
+typedef struct List {           // numbers that the program gives: [1, 0.5]
+    int           count;
+    const double *at;
+} List;
+
+// What a persistent value is before training.
+typedef enum InitKind {
+    INIT_CONSTANT,              // all are `scale`
+    INIT_UNIFORM,               // in [-scale, scale]
+    INIT_NORMAL,                // of mean 0 and standard deviation scale
+    INIT_ORTHOGONAL,            // scale times a matrix of orthonormal rows (or
+                                // columns, if those are fewer): [dim 0, rest]
+    INIT_COUNT
+} InitKind;
+
+typedef struct Init {
+    InitKind kind;
+    double   scale;
+} Init;
 
 typedef struct Op Op;           // an operator: op.h
 
@@ -62,8 +85,8 @@ typedef struct Value {
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
-    double  init_limit;         // PARAM: uniform in [-limit, limit]; 0: zeros
-    int64_t classes;            // INPUT of class[n]: n; else 0
+    Init    init;               // persistent, but for the header
+    int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
 
     int32_t first, last;        // nodes it lives from and to; since liveness
@@ -129,7 +152,12 @@ extern const char *const kind_names[KIND_COUNT];
 extern const char *const phase_names[PHASE_COUNT];
 extern const char *const mode_names[MODE_COUNT];
 extern const char *const fact_names[FACT_COUNT];     // of 1 << i
+extern const char *const init_names[INIT_COUNT];
 int dtype_bytes(DType dtype);
+// Whether values of this kind live from training step to training step.
+bool is_persistent(Kind kind);
+// Whether inference needs values of this kind: parameters and statistics.
+bool is_weight(Kind kind);
 
 // ---- graph.c: building and changing -----------------------------------------
 

@@ -81,6 +81,12 @@ void launch_header(Launch *l)
                                  .value = l->g->header });
 }
 
+void launch_list(Launch *l, const List *list, const char *label)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_LIST, .value = NONE,
+                                 .list = list, .label = label });
+}
+
 void launch_act(Launch *l, const Node *n)
 {
     launch_type(l, n->act ? n->act->name : "identity");

@@ -35,12 +35,17 @@ typedef enum ArgType {
     ARG_DIMS,                   // 3 or 3x5: height x width
     ARG_PADDING,                // same, valid, 1, 1x2 (rows x columns), or
                                 // 0x1x2x3: top x bottom x left x right
+    ARG_WORD,                   // one of those that fallback lists
+    ARG_LIST,                   // [1, 0.5, 2]
+    ARG_INIT,                   // one of those words, or a number
 } ArgType;
 
 typedef struct ArgSpec {        // a list of these ends with a NULL name
     const char *name;
     ArgType     type;
-    const char *fallback;       // as in the language; NULL: must be given
+    const char *fallback;       // as in the language; NULL: must be given.  Of
+                                // words all that there are, a|b|c, the first
+                                // of which is meant when none is given
     double      low, high;      // every number must lie within
     const char *meaning;        // for the reference
 } ArgSpec;
@@ -49,18 +54,27 @@ typedef struct ArgValue {
     Pos         pos;            // of the argument, or of the call
     bool        given;
     int64_t     i;              // ARG_INT, ARG_BOOL
-    double      f;              // ARG_FLOAT
+    double      f;              // ARG_FLOAT; ARG_INIT where it is no word
     int         count;          // ARG_DIMS 2; ARG_PADDING 4, 0 for a word
     int64_t     dim[4];
-    const char *word;           // ARG_PADDING: "same" or "valid"
+    const char *word;           // ARG_PADDING, ARG_WORD, ARG_INIT; or NULL
+    const List *list;           // ARG_LIST, in the graph's arena
 } ArgValue;
 
 // What an operator keeps of its arguments, by name, for graph text.  Ends with
 // a NULL name; at most MAX_ATTRS.
+typedef enum AttrType {
+    ATTR_INT, ATTR_FLOAT,       // Attr.i, Attr.f
+    ATTR_LIST,                  // Attr.list; NULL where there is none
+} AttrType;
+
 typedef struct AttrSpec {
     const char *name;
-    bool        is_float;       // Attr.f, else Attr.i
+    AttrType    type;
 } AttrSpec;
+
+// Most values that a call, and so a launch, has.
+enum { MAX_SLOTS = 64 };
 
 // ---- from a call to nodes ---------------------------------------------------
 
@@ -69,15 +83,17 @@ struct Build {
     const Op   *op;
     Pos         pos;
     const char *name;           // of the layer: conv1, basic_2.conv_1
-    ValueId     operand[4];     // those of the row that are not in [brackets]
+    ValueId     operand[MAX_SLOTS]; // those of the row not in [brackets]
     int         operand_count;
-    Pos         operand_pos[4];
+    Pos         operand_pos[MAX_SLOTS];
     ArgValue   *arg;            // one for each of Op.args, in order
 };
 
-// A new parameter <layer>.<name>, uniform in [-limit, limit] (zeros for 0).
-ValueId build_param(Build *b, const char *name, Shape shape, double limit,
+// A new parameter <layer>.<name>.
+ValueId build_param(Build *b, const char *name, Shape shape, Init init,
                     bool decayed);
+// A new running statistic <layer>.<name>, all `value` before training.
+ValueId build_statistic(Build *b, const char *name, Shape shape, double value);
 // The forward node <layer> with these operands and one result of this shape.
 // Results past the first are left NONE.
 ValueId build_node(Build *b, int operand_count, const ValueId *operands,
@@ -122,6 +138,7 @@ typedef enum LaunchArgKind {
     LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
     LAUNCH_SAMPLES,             // how many of the batch are real, at run time
     LAUNCH_HEADER,              // a pointer to the state header
+    LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
 } LaunchArgKind;
 
 typedef struct LaunchArg {
@@ -129,6 +146,7 @@ typedef struct LaunchArg {
     ValueId       value;
     int64_t       i;
     double        f;
+    const List   *list;
     const char   *label;        // printed as a comment where a bare number
                                 // would not explain itself; may be NULL
 } LaunchArg;
@@ -138,7 +156,10 @@ typedef struct Constant {
     int64_t     value;
 } Constant;
 
-enum { MAX_LAUNCH_ARGS = 40, MAX_CONSTANTS = 40, MAX_TEMPLATE = 8 };
+enum {
+    MAX_LAUNCH_ARGS = MAX_SLOTS + 8, MAX_CONSTANTS = 40,
+    MAX_TEMPLATE = MAX_SLOTS + 4
+};
 
 // How a node is launched.  The kernel is a function of
 // runtime/kernels/<operator>.cuh; the emitter copies it and all it needs.
@@ -169,6 +190,7 @@ void launch_int(Launch *l, int64_t i, const char *label);
 void launch_real(Launch *l, double f, const char *label);
 void launch_samples(Launch *l);
 void launch_header(Launch *l);
+void launch_list(Launch *l, const List *list, const char *label);
 // The functor that applies n's activation as it stores: its name, or
 // "identity".
 void launch_act(Launch *l, const Node *n);
@@ -227,8 +249,13 @@ struct Op {
     // stand for its result 0, or NONE; it may also change the node.  NULL:
     // never.
     ValueId (*fold)(Graph *g, NodeId n);
-    // Makes the backward nodes; NULL: no gradient passes.
+    // Makes the backward nodes of a forward node of part 0; NULL: no gradient
+    // passes.
     void (*gradient)(Gradient *c);
+    // Of a forward node of a training step: makes the nodes of the update phase
+    // that take from it what the state keeps, as running statistics; NULL:
+    // nothing.  They must leave the state alone where the header says skip.
+    void (*update)(Graph *g, NodeId n);
     // ACT only: f(x), and dx from dy and y = f(x).
     double (*act)(double x);
     double (*act_gradient)(double dy, double y);
@@ -255,7 +282,6 @@ typedef struct Slot {
     int         length;
     bool        optional, updated, variadic;
 } Slot;
-enum { MAX_SLOTS = 32 };
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);
 // Whether result r of n may be written over operand k.

@@ -33,17 +33,30 @@ static void print_pos(Pos pos, FILE *out)
                 pos.length);
 }
 
+static void print_list(const char *name, const List *list, FILE *out)
+{
+    fprintf(out, " %s=[", name);
+    for (int i = 0; i < list->count; i++) {
+        fputs(i ? ", " : "", out);
+        print_double(list->at[i], out);
+    }
+    fputc(']', out);
+}
+
 // By the operator's own names; 0 goes without saying, -0 does not.
 static void print_attrs(const Op *op, const Attr *attr, FILE *out)
 {
     const AttrSpec *spec = op->attrs;
 
     for (int i = 0; spec != NULL && spec[i].name != NULL; i++) {
-        if (spec[i].is_float && (attr[i].f != 0 || signbit(attr[i].f))) {
+        if (spec[i].type == ATTR_LIST && attr[i].list != NULL)
+            print_list(spec[i].name, attr[i].list, out);
+        if (spec[i].type == ATTR_FLOAT &&
+            (attr[i].f != 0 || signbit(attr[i].f))) {
             fprintf(out, " %s=", spec[i].name);
             print_double(attr[i].f, out);
         }
-        if (!spec[i].is_float && attr[i].i != 0)
+        if (spec[i].type == ATTR_INT && attr[i].i != 0)
             fprintf(out, " %s=%" PRId64, spec[i].name, attr[i].i);
     }
 }
@@ -108,19 +121,19 @@ static void print_memory(const Graph *g, const Value *value, FILE *out)
 static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
 {
     const Value *value = &g->values[id];
-    bool kept = value->kind == PARAM || value->kind == STATE;
 
     fprintf(out, "%%%" PRId32 " %s", id, value->name);
     print_type(value, out);
     if (value->kind != ACTIVATION)
         fprintf(out, " %s", kind_names[value->kind]);
-    if (value->persistent && !kept) fputs(" persistent", out);
+    if (value->persistent && !is_persistent(value->kind))
+        fputs(" persistent", out);
     if (value->output) fputs(" output", out);
     if (value->output_number > 0)
         fprintf(out, "=%" PRId32, value->output_number);
-    if (value->init_limit != 0) {
-        fputs(" limit=", out);
-        print_double(value->init_limit, out);
+    if (value->init.scale != 0) {
+        fprintf(out, " %s=", init_names[value->init.kind]);
+        print_double(value->init.scale, out);
     }
     if (value->decayed) fputs(" decayed", out);
     if (value->classes != 0) fprintf(out, " classes=%" PRId64, value->classes);

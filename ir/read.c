@@ -50,8 +50,10 @@ static void read_type(Reader *r, Value *value)
 // What follows a word and "=".
 static bool read_value_field(Reader *r, Value *value, Word key)
 {
-    if (word_is(key, "limit")) {
-        value->init_limit = read_double(r);
+    int init = word_place(key, init_names, INIT_COUNT);
+
+    if (init != NONE) {
+        value->init = (Init){ (InitKind)init, read_double(r) };
     } else if (word_is(key, "classes")) {
         value->classes = read_int(r);
     } else if (word_is(key, "output")) {
@@ -89,7 +91,7 @@ static bool read_value_flag(Reader *r, Value *value, Word word)
         value->decayed = true;
     else
         return read_fail(r, "a value has no such mark");
-    value->persistent |= kind == PARAM || kind == STATE;
+    value->persistent |= kind != NONE && is_persistent((Kind)kind);
     return true;
 }
 
@@ -175,6 +177,22 @@ static const Op *read_part(Reader *r, int *part)
     return NULL;
 }
 
+// [1, 0.5, 2]
+static const List *read_list(Reader *r)
+{
+    List *list = NEW(r->arena, List);
+    double *at = NEW_ARRAY(r->arena, r->end - r->at + 1, double);
+
+    expect_char(r, '[');
+    while (!r->failed && peek_char(r) != ']') {
+        at[list->count++] = read_double(r);
+        if (!accept_char(r, ',')) break;
+    }
+    expect_char(r, ']');
+    list->at = at;
+    return list;
+}
+
 // Attributes and act=, as far as there are any.  act is NULL where an
 // activation cannot stand.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
@@ -192,7 +210,9 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
         if (spec == NULL || spec->name == NULL)
             read_fail(r, arena_print(r->arena, "%s has no attribute %s",
                                      op->name, word_text(r, key)));
-        else if (spec->is_float)
+        else if (spec->type == ATTR_LIST)
+            attr[spec - op->attrs].list = read_list(r);
+        else if (spec->type == ATTR_FLOAT)
             attr[spec - op->attrs].f = read_double(r);
         else
             attr[spec - op->attrs].i = read_int(r);

@@ -3,7 +3,28 @@
 // the cost and the launch of elementwise work.
 //
 // Nothing here knows which operator calls it.
+#include <math.h>
+#include <string.h>
 #include "rules.h"
+
+Init init_of(const ArgValue *arg, double fan_in, double fan_out)
+{
+    static const struct { const char *word; double variance, of_out; } rules[] =
+        { { "he", 2, 0 }, { "glorot", 2, 1 }, { "lecun", 1, 0 } };
+    const char *word = arg->word;
+
+    if (word == NULL) return (Init){ INIT_CONSTANT, arg->f };
+    size_t length = strcspn(word, "_");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (strncmp(word, rules[i].word, length) != 0) continue;
+        double fan = fan_in + rules[i].of_out * fan_out;
+        double deviation = sqrt(rules[i].variance / fan);
+        return strcmp(word + length, "_normal") == 0
+            ? (Init){ INIT_NORMAL, deviation }
+            : (Init){ INIT_UNIFORM, sqrt(3) * deviation };
+    }
+    return (Init){ INIT_ORTHOGONAL, 1 };
+}
 
 const char *operand_text(Build *b, int k)
 {

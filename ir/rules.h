@@ -16,6 +16,16 @@ ValueId build_rows(Build *b);
 // The shape of those numbers: [batch].
 Shape shape_of_rows(const Graph *g, const Node *n);
 
+// The words of an argument `init`, as Keras has them, and what one of them, or
+// a number, comes to for a weight that sums fan_in products into each of what
+// fan_out results read.  He et al. 2015 (arXiv 1502.01852), Glorot and Bengio
+// 2010, LeCun et al. 1998, Saxe et al. 2014 (arXiv 1312.6120).
+#define INIT_ARG                                                               \
+    { "init", ARG_INIT, "he_uniform|he_normal|glorot_uniform|glorot_normal|"   \
+      "lecun_uniform|lecun_normal|orthogonal", 0, 0,                           \
+      "how weights begin: a word, or a number for all of them" }
+Init init_of(const ArgValue *arg, double fan_in, double fan_out);
+
 // One operation an element of the first result; every operand is read once and
 // every result written once.
 void cost_elementwise(const Graph *g, const Node *n, Cost *cost);

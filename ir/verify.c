@@ -202,7 +202,7 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "no such type or kind");
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
-    if ((value->kind == PARAM || value->kind == STATE) && !value->persistent)
+    if (is_persistent(value->kind) && !value->persistent)
         value_fault(c, id, "it is a %s, but not persistent",
                     kind_names[value->kind]);
     if (value->kind == PARAM && value->dtype != g->real)

@@ -123,7 +123,7 @@ static const char *check_place(Checker *c, int k)
     if (buffer->offset < 0 || buffer->offset > c->plan->arena_bytes ||
         buffer->bytes > c->plan->arena_bytes - buffer->offset)
         return arena_print(c->arena, "%s is outside the arena", buffer->name);
-    if ((buffer->kind == PARAM || buffer->kind == STATE) && !root->persistent)
+    if (is_persistent(buffer->kind) && !root->persistent)
         return arena_print(c->arena, "%s is not persistent", buffer->name);
     if (buffer->alias_of == NONE) {
         if (buffer->offset % ALIGNMENT != 0)

@@ -26,7 +26,7 @@ static bool *wanted_values(const Graph *g)
         wanted[v] = g->values[v].kind == PARAM;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (!n->op->gradient) continue;
+        if (!n->op->gradient || n->part != 0) continue;
         bool any = false;
         for (int k = 0; k < n->operand_count; k++)
             any |= n->operands[k] != NONE && wanted[n->operands[k]];
@@ -48,7 +48,8 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
 {
     for (c->node = forward_count - 1; c->node >= 0; c->node--) {
         const Node *n = &c->g->nodes[c->node];
-        if (n->op->gradient && has_gradient(c, n)) n->op->gradient(c);
+        if (n->op->gradient && n->part == 0 && has_gradient(c, n))
+            n->op->gradient(c);
     }
 }
 
@@ -106,13 +107,22 @@ static void update_parameters(Graph *g, const ValueId *d, int32_t value_count)
                &g->header, 0, NULL);
 }
 
+// What forward nodes leave in the state, before the step is counted.
+static void update_statistics(Graph *g, int32_t forward_count)
+{
+    for (NodeId i = 0; i < forward_count; i++)
+        if (g->nodes[i].op->update && g->nodes[i].part == 0)
+            g->nodes[i].op->update(g, i);
+}
+
 void pass_differentiate(Graph *g)
 {
     if (g->mode != TRAIN) return;
-    int32_t value_count = g->value_count;
+    int32_t value_count = g->value_count, forward_count = g->node_count;
     Gradient c = {.g = g, .wanted = wanted_values(g)};
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
-    differentiate_nodes(&c, g->node_count);
+    differentiate_nodes(&c, forward_count);
+    update_statistics(g, forward_count);
     update_parameters(g, c.d, value_count);
 }

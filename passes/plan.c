@@ -44,18 +44,16 @@ static void append(Graph *g, ValueId v, int64_t *top)
     *top += padded_bytes(g, v);
 }
 
-// The header, the parameters, the rest of the state, each in its own order.
+// The header, the parameters, running statistics (this much is all that
+// inference needs), the rest of the state, each in its own order.
 static int64_t place_state(Graph *g)
 {
     int64_t top = 0;
     if (g->header != NONE) append(g, g->header, &top);
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].persistent && g->values[v].kind == PARAM)
-            append(g, v, &top);
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].persistent && g->values[v].kind != PARAM &&
-            v != g->header)
-            append(g, v, &top);
+    for (Kind kind = PARAM; kind <= STATE; kind++)
+        for (ValueId v = 0; v < g->value_count; v++)
+            if (g->values[v].kind == kind && v != g->header)
+                append(g, v, &top);
     return top;
 }
 

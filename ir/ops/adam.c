@@ -24,8 +24,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "lr", true }, { "beta1", true }, { "beta2", true }, { "epsilon", true },
-    { "weight_decay", true }, { .name = NULL },
+    { "lr", ATTR_FLOAT }, { "beta1", ATTR_FLOAT }, { "beta2", ATTR_FLOAT },
+    { "epsilon", ATTR_FLOAT }, { "weight_decay", ATTR_FLOAT },
+    { .name = NULL },
 };
 static const char *const state[] = { "m", "v", NULL };
 

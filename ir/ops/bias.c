@@ -16,7 +16,7 @@
 enum { SPLITS };
 enum { BLOCK = 256, FEW_ROWS = 256 };
 
-static const AttrSpec attrs[] = { { "splits", false }, { .name = NULL } };
+static const AttrSpec attrs[] = { { "splits", ATTR_INT }, { .name = NULL } };
 
 static int64_t columns_of(Shape shape)
 {

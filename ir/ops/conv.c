@@ -6,7 +6,6 @@
 //
 // A call makes two nodes, conv and bias, which fuse_epilogue merges: only then
 // does the forward launch have its third operand.
-#include <math.h>
 #include "../act.h"
 #include "../op_row.h"
 #include "../rules.h"
@@ -15,7 +14,9 @@
 
 enum { LARGEST = 1 << 12, WIDEST = 1 << 24 };
 
-enum Args { CHANNELS, KERNEL, STRIDE, PADDING, DILATION, GROUPED, BIASED };
+enum Args {
+    CHANNELS, KERNEL, STRIDE, PADDING, DILATION, GROUPED, BIASED, BEGUN
+};
 
 static const ArgSpec args[] = {
     { "channels", ARG_INT, NULL, 1, WIDEST, "channels of the result" },
@@ -27,6 +28,7 @@ static const ArgSpec args[] = {
     { "groups", ARG_INT, "1", 1, WIDEST,
       "runs of channels that do not see each other" },
     { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+    INIT_ARG,
     { .name = NULL },
 };
 
@@ -36,12 +38,12 @@ enum Attrs {
 };
 
 static const AttrSpec attrs[] = {
-    { "stride_h", false }, { "stride_w", false },
-    { "dilation_h", false }, { "dilation_w", false },
-    { "pad_top", false }, { "pad_bottom", false },
-    { "pad_left", false }, { "pad_right", false },
-    { "groups", false }, { "splits", false },
-    { NULL, false },
+    { "stride_h", ATTR_INT }, { "stride_w", ATTR_INT },
+    { "dilation_h", ATTR_INT }, { "dilation_w", ATTR_INT },
+    { "pad_top", ATTR_INT }, { "pad_bottom", ATTR_INT },
+    { "pad_left", ATTR_INT }, { "pad_right", ATTR_INT },
+    { "groups", ATTR_INT }, { "splits", ATTR_INT },
+    { NULL, ATTR_INT },
 };
 
 // ---- from a call to nodes ---------------------------------------------------
@@ -91,7 +93,8 @@ static ValueId add_bias(Build *b, ValueId sum, int64_t channels)
     ValueId operands[] = { sum, NONE };
     bias.op = &op_bias;
     bias.name = arena_print(g->arena, "%s.sum", b->name);
-    operands[1] = build_param(b, "bias", shape_of(1, channels), 0, true);
+    operands[1] = build_param(b, "bias", shape_of(1, channels),
+                              (Init){ .scale = 0 }, true);
     ValueId y = build_node(&bias, 2, operands, NULL, g->values[sum].shape);
     const char *name = g->values[sum].name;
     g->values[sum].name = g->values[y].name;
@@ -122,10 +125,11 @@ static ValueId build(Build *b)
     window_attrs(&w, groups, attr);
     Shape weight =
         shape_of(4, K, w.size[HEIGHT], w.size[WIDTH], map.dim[3] / groups);
-    double fan_in = (double)weight.dim[1] * (double)weight.dim[2] *
-                    (double)weight.dim[3];
+    double taps = (double)weight.dim[1] * (double)weight.dim[2];
+    Init init = init_of(&b->arg[BEGUN], taps * (double)weight.dim[3],
+                        taps * (double)(K / groups));
     ValueId operands[] = { b->operand[0], NONE };
-    operands[1] = build_param(b, "weight", weight, sqrt(6 / fan_in), true);
+    operands[1] = build_param(b, "weight", weight, init, true);
     ValueId y = build_node(b, 2, operands, attr, window_shape(&w, map, K));
     return b->arg[BIASED].i ? add_bias(b, y, K) : y;
 }

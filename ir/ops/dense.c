@@ -10,16 +10,16 @@
 // with tiles of 128 x 128, 128 terms or more each.  It follows from the shape
 // alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
 // want of workspace) and 4 MiB.
-#include <math.h>
 #include "../op_row.h"
 #include "../rules.h"
 
-enum { UNITS, BIAS };
+enum { UNITS, BIAS, BEGUN };
 enum { FORWARD_PART, DGRAD, WGRAD };
 
 static const ArgSpec args[] = {
     { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
     { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+    INIT_ARG,
     { .name = NULL },
 };
 
@@ -68,8 +68,9 @@ static ValueId build_product(Build *b)
     Graph *g = b->g;
     Shape x = g->values[b->operand[0]].shape;
     int64_t units = b->arg[UNITS].i;
+    Init init = init_of(&b->arg[BEGUN], (double)x.dim[1], (double)units);
     ValueId weight = build_param(b, "weight", shape_of(2, units, x.dim[1]),
-                                 sqrt(6.0 / (double)x.dim[1]), true);
+                                 init, true);
     ValueId operands[] = { b->operand[0], weight };
     Build product = *b;
     if (b->arg[BIAS].i)
@@ -92,7 +93,8 @@ static ValueId build(Build *b)
     if (!b->arg[BIAS].i) return y;
 
     Shape result = b->g->values[y].shape;
-    ValueId bias = build_param(b, "bias", shape_of(1, result.dim[1]), 0, true);
+    ValueId bias = build_param(b, "bias", shape_of(1, result.dim[1]),
+                               (Init){ .scale = 0 }, true);
     ValueId operands[] = { y, bias };
     Build biased = *b;
     biased.op = &op_bias;

@@ -17,7 +17,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "rate", true }, { "number", false }, { .name = NULL },
+    { "rate", ATTR_FLOAT }, { "number", ATTR_INT }, { .name = NULL },
 };
 
 static ValueId build(Build *b)

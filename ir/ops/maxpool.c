@@ -27,12 +27,12 @@ enum Attrs {
 };
 
 static const AttrSpec attrs[] = {
-    { "kernel_h", false }, { "kernel_w", false },
-    { "stride_h", false }, { "stride_w", false },
-    { "pad_top", false }, { "pad_bottom", false },
-    { "pad_left", false }, { "pad_right", false },
-    { "ceil", false },
-    { NULL, false },
+    { "kernel_h", ATTR_INT }, { "kernel_w", ATTR_INT },
+    { "stride_h", ATTR_INT }, { "stride_w", ATTR_INT },
+    { "pad_top", ATTR_INT }, { "pad_bottom", ATTR_INT },
+    { "pad_left", ATTR_INT }, { "pad_right", ATTR_INT },
+    { "ceil", ATTR_INT },
+    { NULL, ATTR_INT },
 };
 
 // ---- from a call to a node --------------------------------------------------

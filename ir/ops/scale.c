@@ -16,7 +16,7 @@ static const ArgSpec args[] = {
       "multiplied by" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "factor", true }, { .name = NULL } };
+static const AttrSpec attrs[] = { { "factor", ATTR_FLOAT }, { .name = NULL } };
 
 static ValueId build(Build *b)
 {

@@ -19,8 +19,8 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "lr", true }, { "momentum", true }, { "nesterov", false },
-    { "weight_decay", true }, { .name = NULL },
+    { "lr", ATTR_FLOAT }, { "momentum", ATTR_FLOAT }, { "nesterov", ATTR_INT },
+    { "weight_decay", ATTR_FLOAT }, { .name = NULL },
 };
 static const char *const state[] = { "momentum", NULL };
 

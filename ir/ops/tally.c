@@ -11,7 +11,7 @@
 
 enum { LOSSES };
 
-static const AttrSpec attrs[] = { { "losses", false }, { .name = NULL } };
+static const AttrSpec attrs[] = { { "losses", ATTR_INT }, { .name = NULL } };
 
 // Of the operands the first is the header.
 static int row_count(const Node *n)

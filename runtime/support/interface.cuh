@@ -91,7 +91,7 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
     return NET_OK;
 }
 
-// Fresh weights: every parameter uniform in plus or minus its limit, drawn from the seed.
+// Fresh weights, drawn from the seed, each parameter as its Init says.
 static int net_draw_parameters(net_context *c, uint64_t seed)
 {
     const cudaStream_t stream = c->stream;
@@ -99,7 +99,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
         const long long count = (long long)(net_params[i].bytes / sizeof(real));
         real *const weight = (real *)(c->arena + net_params[i].offset);
         LAUNCH(-1, init_parameter, (unsigned)((count + 1023) / 1024), 256, weight, count,
-               init_limits[i], seed, (uint32_t)i);
+               inits[i], seed, (uint32_t)i);
         if (net_check(c, cudaGetLastError(), -1, "init_parameter")) return c->error.status;
     }
     return net_wait(c);

@@ -29,7 +29,8 @@ def uniform(name, shape, seed):
 
 def weight(name, shape, seed):
     limit = (np.prod(shape) / shape[0]) ** -0.5 if len(shape) > 1 else 0.1
-    return (2 * uniform(name, shape, seed) - 1) * limit
+    factor = len(shape) == 1 and name.endswith((".weight", ".variance"))
+    return factor + (2 * uniform(name, shape, seed) - 1) * limit
 
 
 # classes: of a label, else 0.

@@ -115,7 +115,7 @@ bool run_reset(Run *r)
     for (ValueId v = 0; v < r->g->value_count; v++) {
         const Value *value = &r->g->values[v];
         size_t count = (size_t)elements(value->shape);
-        if (value->kind == PARAM && load(r, &r->weights, v) == 0) return false;
+        if (is_weight(value->kind) && load(r, &r->weights, v) == 0) return false;
         if (value->kind == INPUT &&
             (r->samples = load(r, &r->batch, v)) == 0)
             return false;
@@ -156,7 +156,7 @@ static bool is_written(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
     return v != g->header && strcmp(value->name, "figures") != 0 &&
-           (value->output || value->kind == PARAM || value->kind == STATE);
+           (value->output || is_persistent(value->kind));
 }
 
 static bool save(Run *r, const char *path, int64_t steps, double *rows)

@@ -9,7 +9,8 @@
 //     2^53
 //
 // Weights of rank 2 and more are (2u - 1) / sqrt(elements / shape[0]), other
-// parameters (2u - 1) / 10; real inputs 2u - 1, u8 inputs floor(256 u), labels
+// parameters (2u - 1) / 10, to which 1 is added where they are called weight (a
+// norm's factors) or variance; real inputs 2u - 1, u8 inputs floor(256 u), labels
 // floor(classes u): in double, then rounded to the tensor's type.
 
 #include <initializer_list>
@@ -57,9 +58,13 @@ static void fill(SafeTensor *t, size_t count, bool weight, int classes,
     if (weight)
         scale =
             t->rank > 1 ? 1 / sqrt((double)(count / (size_t)t->shape[0])) : 0.1;
+    const char *last = strrchr(t->name, '.');
+    bool is_factor = weight && t->rank == 1 && last &&
+                     (!strcmp(last, ".weight") || !strcmp(last, ".variance"));
+    double middle = is_factor ? 1 : 0;
     for (size_t i = 0; i < count; i++) {
         double u = (double)(splitmix64(key + i) >> 11) * 0x1p-53;
-        double value = (2 * u - 1) * scale;
+        double value = middle + (2 * u - 1) * scale;
         if (classes > 0)
             value = floor(u * classes);
         else if (t->type == SAFE_U8)

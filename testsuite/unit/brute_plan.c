@@ -41,7 +41,7 @@ static bool buffer_is_sound(const Brute *b, int k)
         return false;
     if (buffer->offset < 0 || top_of(buffer) > b->plan->arena_bytes)
         return false;
-    if ((buffer->kind == PARAM || buffer->kind == STATE) &&
+    if (is_persistent(buffer->kind) &&
         !b->plan->buffers[b->root[k]].persistent)
         return false;
     if (buffer->alias_of == NONE) return buffer->offset % ALIGNMENT == 0;

@@ -77,7 +77,7 @@ static const char step_text[] =
     "%0 header u8[256] state live=0..6 offset=0\n"
     "%1 image f32[2, 8, 8, 1] input live=0..5 offset=1024 @2:11+5\n"
     "%2 label i32[2] input classes=10 live=0..0 offset=2048 @3:11+5\n"
-    "%3 conv.weight f32[4, 3, 3, 1] param limit=0.816496580927726 decayed"
+    "%3 conv.weight f32[4, 3, 3, 1] param uniform=0.816496580927726 decayed"
         " live=0..6 offset=256 @4:14+4\n"
     "%4 conv.momentum f32[4, 3, 3, 1] state live=0..6 offset=512 @4:14+4\n"
     "\n"

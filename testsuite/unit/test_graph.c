@@ -125,7 +125,7 @@ static void text_reads_back_to_itself(void **state)
     assert_string_equal(print_text(again), once);
     assert_int_equal(again->nodes[6].phase, UPDATE);
     assert_int_equal(again->nodes[0].operands[2], NONE);
-    assert_true(again->values[3].init_limit == g->values[3].init_limit);
+    assert_true(again->values[3].init.scale == g->values[3].init.scale);
     assert_true(again->keep_gradients);
 }
 
