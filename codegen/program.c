@@ -9,13 +9,25 @@
 
 // ---- tables of tensors -----------------------------------------------------------
 
+// The place of this name among the inputs of g, or NONE.
+static int input_number(const Graph *g, const char *name)
+{
+    ValueId inputs[MAX_PORTS];
+    int count = graph_inputs(g, inputs, MAX_PORTS);
+    for (int i = 0; i < count; i++)
+        if (!strcmp(g->values[inputs[i]].name, name)) return i;
+    return NONE;
+}
+
 static void tensor_row(Emitter *e, const Program *p, ValueId v)
 {
     const Value *value = &p->g->values[v];
-    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 "},",
+    bool infers = value->kind == INPUT &&
+                  input_number(e->in->infer, value->name) != NONE;
+    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d},",
                value->name, dtype_names[value->dtype], value->shape.rank,
                dims_text(e, value->shape, ", "),
-               p->place[v], value_bytes(value), value->classes);
+               p->place[v], value_bytes(value), value->classes, infers);
 }
 
 static int table(Emitter *e, const Program *p, const char *name,
@@ -23,7 +35,7 @@ static int table(Emitter *e, const Program *p, const char *name,
 {
     write_line(&e->w, "static const NetTensor %s[] = {", name);
     for (int i = 0; i < count; i++) tensor_row(e, p, values[i]);
-    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0},");
+    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0},");
     write_line(&e->w, "};");
     write_blank(&e->w);
     return count;
@@ -62,9 +74,10 @@ static bool is_kept(const Graph *g, ValueId v)
 
 // ---- wrappers -----------------------------------------------------------------------
 
-// One for each call of the descriptor that takes inputs (and outputs).
+// One for each call of the descriptor that takes inputs (and outputs).  All take
+// them as the first program does; from[i] says which is the call's own i.
 static void wrap(Emitter *e, const Program *p, const char *call, int inputs,
-                 int outputs)
+                 const int *from, int outputs)
 {
     Writer *w = &e->w;
     const char *items[4 * MAX_PORTS + 1];
@@ -72,8 +85,8 @@ static void wrap(Emitter *e, const Program *p, const char *call, int inputs,
     items[count++] = "&main_context";
     for (int i = 0; i < inputs; i++) {
         items[count++] = arena_print(e->arena, "(const %s_input_%d *)inputs[%d]",
-                                     call, i, i);
-        items[count++] = arena_print(e->arena, "bytes[%d]", i);
+                                     call, i, from[i]);
+        items[count++] = arena_print(e->arena, "bytes[%d]", from[i]);
     }
     for (int i = 0; i < outputs; i++) {
         items[count++] = arena_print(e->arena, "(%s_output_%d *)outputs[%d]",
@@ -109,6 +122,11 @@ static void emit_wrappers(Emitter *e)
     const Program *last = &e->program[e->program_count - 1];
     int output_count = graph_outputs(last->g, outputs, MAX_PORTS);
     int count = graph_inputs(e->in->infer, inputs, MAX_PORTS);
+    int same[MAX_PORTS], from[MAX_PORTS];
+    for (int i = 0; i < MAX_PORTS; i++) same[i] = i;
+    for (int i = 0; i < count; i++)
+        from[i] = input_number(e->program[0].g,
+                               e->in->infer->values[inputs[i]].name);
     name_types(e, "infer", e->in->infer, inputs, count, "input");
     name_types(e, "infer", last->g, outputs, output_count, "output");
     if (e->in->train) {
@@ -117,11 +135,11 @@ static void emit_wrappers(Emitter *e)
         name_types(e, "train", e->in->train, all, all_count, "input");
         name_types(e, "evaluate", e->in->train, all, all_count, "input");
         write_blank(&e->w);
-        wrap(e, &e->program[0], "train", all_count, 0);
-        wrap(e, last, "evaluate", all_count, 0);
+        wrap(e, &e->program[0], "train", all_count, same, 0);
+        wrap(e, last, "evaluate", all_count, same, 0);
     }
     write_blank(&e->w);
-    wrap(e, last, "infer", count, output_count);
+    wrap(e, last, "infer", count, from, output_count);
 }
 
 // The context, and the calls that do not depend on inputs and outputs.
@@ -134,6 +152,16 @@ static const char *const fixed_wrappers[] = {
     "static int main_write(size_t offset, const void *from, size_t bytes)",
     "{",
     "    return @_stage(&main_context, offset, bytes, from, bytes) || @_wait(&main_context);",
+    "}",
+    "",
+    "static int main_export(void *state, size_t bytes)",
+    "{",
+    "    return @_export(&main_context, state, bytes);",
+    "}",
+    "",
+    "static int main_import(const void *state, size_t bytes)",
+    "{",
+    "    return @_import(&main_context, state, bytes);",
     "}",
     "",
     "static const char *main_describe(void)",
@@ -243,9 +271,10 @@ static void emit_descriptor(Emitter *e)
                e->net, e->upper, e->g->epochs, e->upper, e->upper, e->upper);
     write_line(w, "    main_inputs, %d, main_outputs, %d, main_params, %d, main_state, %d, main_kept, %d,",
                inputs, outputs, params, state, kept);
-    write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write, main_describe,",
+    write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write,",
                metrics, trains ? "main_train" : "0", trains ? "main_evaluate" : "0",
                trains ? "main_figures" : "0", trains ? "main_set_rate" : "0");
+    write_line(w, "    main_export, main_import, main_describe,");
     write_line(w, "};");
     write_blank(w);
 }

@@ -18,6 +18,7 @@ typedef struct Function {
     int         fewest, most;   // arguments
     Datum     (*run)(Resolver *r, const Expr *call, int count,
                      const Datum *datum);
+    const char *meaning;        // for the reference
 } Function;
 
 static Datum wrong(Resolver *r, const Expr *call, const char *wants, Datum got)
@@ -148,11 +149,15 @@ static Datum run_dims(Resolver *r, const Expr *call, int count,
 // ---- the table --------------------------------------------------------------
 
 static const Function functions[] = {
-    { "channels", 1, 1, run_channels }, { "height", 1, 1, run_height },
-    { "width", 1, 1, run_width },       { "min", 2, 4, run_min },
-    { "max", 2, 4, run_max },           { "floor", 1, 1, run_floor },
-    { "ceil", 1, 1, run_ceil },         { "round", 1, 1, run_round },
-    { "dims", 2, 4, run_dims },
+    { "channels", 1, 1, run_channels, "the last dimension of a value" },
+    { "height", 1, 1, run_height, "the first dimension of a map" },
+    { "width", 1, 1, run_width, "the second dimension of a map" },
+    { "min", 2, 4, run_min, "the smallest of numbers" },
+    { "max", 2, 4, run_max, "the largest of numbers" },
+    { "floor", 1, 1, run_floor, "the integer at or below a number" },
+    { "ceil", 1, 1, run_ceil, "the integer at or above a number" },
+    { "round", 1, 1, run_round, "the nearest integer; halves go away from 0" },
+    { "dims", 2, 4, run_dims, "dimensions, as 3x5, from integers" },
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof functions[0] };
 
@@ -166,6 +171,17 @@ static const Function *find_function(const char *name)
 bool is_function(const char *name)
 {
     return find_function(name) != NULL;
+}
+
+bool function_row(int i, const char **name, int *fewest, int *most,
+                  const char **meaning)
+{
+    if (i >= FUNCTION_COUNT) return false;
+    *name = functions[i].name;
+    *fewest = functions[i].fewest;
+    *most = functions[i].most;
+    *meaning = functions[i].meaning;
+    return true;
 }
 
 const char **function_names(Arena *arena, int *count)

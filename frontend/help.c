@@ -2,54 +2,84 @@
 #include <string.h>
 #include "options.h"
 
-void print_help(void)
+// What options.c reads by its beginning, as rows of help.
+const Flag pass_flags[] = {
+    { "-f[no-]PASS", NULL, "an optional pass on or off", NULL },
+    { "-fkeep-gradients", NULL,
+      "every parameter's gradient outlives the step", NULL },
+    { .name = NULL },
+};
+
+static void print_flags(const Flag *flag)
 {
-    puts("cnnc [options] FILE.cnn\n\n"
-         "Writes a standalone CUDA C file that trains the net of FILE.cnn or "
-         "runs it.\n");
-    for (const Flag *flag = flags; flag->name != NULL; flag++) {
+    for (; flag->name != NULL; flag++) {
         int width = printf("  %s%s%s", flag->name,
                            flag->value != NULL ? " " : "",
                            flag->value != NULL ? flag->value : "");
         printf("%*s%s\n", width < 22 ? 22 - width : 1, "", flag->help);
     }
-    puts("  -f[no-]PASS         an optional pass on or off\n"
-         "  -fkeep-gradients    every parameter's gradient outlives the step\n"
-         "\n"
-         "A FILE.ir is a graph as --emit ir and --dump print it.\n"
-         "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
-         "or\nwritten, 70 a fault of cnnc's own.");
 }
 
-void print_passes(void)
+int show_help(Options *o, const char *value)
 {
+    (void)o;
+    (void)value;
+    puts("cnnc [options] FILE.cnn\n\n"
+         "Writes a standalone CUDA C file that trains the net of FILE.cnn or "
+         "runs it.\n");
+    print_flags(flags);
+    print_flags(pass_flags);
+    puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
+         "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
+         "or\nwritten, 70 a fault of cnnc's own.");
+    return EXIT_DONE;
+}
+
+int show_passes(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
     for (int i = 0; i < PASS_COUNT; i++)
         printf("  %-16s%s%s\n", passes[i].name,
                passes[i].optional ? "" : "(always) ", passes[i].what);
+    return EXIT_DONE;
+}
+
+const char *arg_type_words(ArgType type)
+{
+    static const char *const words[] = {
+        [ARG_INT] = "integer", [ARG_FLOAT] = "number",
+        [ARG_BOOL] = "true/false", [ARG_DIMS] = "dimensions",
+        [ARG_PADDING] = "padding", [ARG_WORD] = "word", [ARG_LIST] = "list",
+        [ARG_INIT] = "word/number",
+    };
+    return words[type];
 }
 
 // Name, type, meaning, and what it falls back to.
 static void print_args(const Op *op)
 {
-    static const char *const types[] = {
-        "integer", "number", "true/false", "dimensions", "padding",
-    };
     for (const ArgSpec *spec = op->args;
          spec != NULL && spec->name != NULL; spec++)
-        printf("    %-14s%-12s%s%s%s%s\n", spec->name, types[spec->type],
+        printf("    %-14s%-12s%s%s%s%s\n", spec->name,
+               arg_type_words(spec->type),
                spec->meaning, spec->fallback != NULL ? " (" : "",
                spec->fallback != NULL ? spec->fallback : "",
                spec->fallback != NULL ? ")" : "");
 }
 
-// The operands that a call gives: those that the row has no brackets around.
-static void print_operands(const Op *op)
+// Those that the row has no brackets around, without marks: what may be left
+// out in brackets, any number of them as x, ....
+void print_operands(const Op *op)
 {
     const char *separator = "";
     for (const char *c = op->operands; *c != '\0';) {
-        int length = (int)strcspn(c, " ");
+        int length = (int)strcspn(c, " "), name = (int)strcspn(c, " ?!*");
+        bool optional = memchr(c, '?', (size_t)length) != NULL;
         if (*c != '[' && !(op->flags & OPTIMIZER)) {
-            printf("%s%.*s", separator, length, c);
+            printf("%s%s%.*s%s%s", separator, optional ? "[" : "", name, c,
+                   memchr(c, '*', (size_t)length) != NULL ? ", ..." : "",
+                   optional ? "]" : "");
             separator = ", ";
         }
         c += length + (int)strspn(c + length, " ");
@@ -69,11 +99,14 @@ static void print_group(const char *title, unsigned flag)
     putchar('\n');
 }
 
-void print_ops(void)
+int show_ops(Options *o, const char *value)
 {
+    (void)o;
+    (void)value;
     print_group("Layers: x -> conv(16, 3), or conv(x, 16, 3).  Each takes "
                 "name = \"...\" too.", LAYER);
     print_group("Losses: a number a sample, after the word loss.", LOSS);
     print_group("Metrics: likewise, after the word metric.", METRIC);
     print_group("Optimizers: of the train section.", OPTIMIZER);
+    return EXIT_DONE;
 }

@@ -66,7 +66,8 @@ static int run(const Input *in, const Options *o)
 {
     EmitInput emit = { .command_line = o->command_line,
                        .with_main = o->with_main };
-    bool is_file = o->emit == EMIT_CUDA && !o->compare, ok = true;
+    bool is_table = o->compare || o->summary, ok = true;
+    bool is_file = o->emit == EMIT_CUDA && !is_table;
     Output out;
     if (o->header != NULL) {
         const char *slash = strrchr(o->header, '/');
@@ -76,6 +77,7 @@ static int run(const Input *in, const Options *o)
     if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
     if (is_file) emit_cuda(&emit, out.stream), ok = !in->diag->error_count;
     else if (o->compare) ok = compare(in, o, out.stream);
+    else if (o->summary) ok = summarize(in, o, out.stream);
     else ok = print_program(in, o, out.stream);
     if (!ok) return output_discard(&out), EXIT_INPUT;
     if (!output_close(&out)) return EXIT_FILE;

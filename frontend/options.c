@@ -120,6 +120,13 @@ static int set_compare(Options *o, const char *value)
     return -1;
 }
 
+static int set_summary(Options *o, const char *value)
+{
+    (void)value;
+    o->summary = true;
+    return -1;
+}
+
 // Done before all others.
 static int set_level(Options *o, const char *value)
 {
@@ -179,30 +186,6 @@ static int set_depend_file(Options *o, const char *value)
     return -1;
 }
 
-static int show_passes(Options *o, const char *value)
-{
-    (void)o;
-    (void)value;
-    print_passes();
-    return EXIT_DONE;
-}
-
-static int show_ops(Options *o, const char *value)
-{
-    (void)o;
-    (void)value;
-    print_ops();
-    return EXIT_DONE;
-}
-
-static int show_help(Options *o, const char *value)
-{
-    (void)o;
-    (void)value;
-    print_help();
-    return EXIT_DONE;
-}
-
 static int show_version(Options *o, const char *value)
 {
     (void)o;
@@ -228,6 +211,8 @@ const Flag flags[] = {
     { "--passes", NULL, "list the passes", show_passes },
     { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
     { "--compare", NULL, "the arena after each pass, as a table", set_compare },
+    { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
+      set_summary },
     { "--dump", "PASS", "the graph after a pass, or all", set_dump },
     { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
     { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
@@ -235,6 +220,8 @@ const Flag flags[] = {
     { "-MD", NULL, "write dependencies, for make and ninja", set_depend },
     { "-MF", "FILE", "where to write them", set_depend_file },
     { "--help-ops", NULL, "list the operators", show_ops },
+    { "--reference", NULL, "operators, language and options, as Markdown",
+      show_reference },
     { "--help", NULL, "this text", show_help },
     { "--version", NULL, "the version", show_version },
     { .name = NULL },
@@ -362,7 +349,8 @@ static int check(const Options *o)
         return usage("two of the files are", clash(o), NULL, 0);
     if (o->passes.stop_after != NULL && o->emit != EMIT_IR)
         return usage("--stop-after goes with --emit ir:", input, NULL, 0);
-    if (o->emit == EMIT_CUDA && o->frontend.mode == EVAL && !o->compare)
+    if (o->emit == EMIT_CUDA && o->frontend.mode == EVAL && !o->compare &&
+        !o->summary)
         return usage("--mode eval is a part of train and has no file of its "
                      "own:", input, NULL, 0);
     if ((o->header != NULL || o->with_main) && o->emit != EMIT_CUDA)

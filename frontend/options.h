@@ -22,7 +22,7 @@ typedef struct Options {
     PassOptions     passes;
     Emit            emit;
     bool            emit_given;
-    bool            with_main, compare;
+    bool            with_main, compare, summary;
     bool            depend;         // -MD
     const char     *depend_file;
 } Options;
@@ -41,9 +41,17 @@ typedef struct Flag {
 } Flag;
 extern const Flag flags[];
 
-// help.c: to standard output.
-void print_help(void);
-void print_ops(void);
-void print_passes(void);
+// help.c, reference.c: what options print to standard output, from the tables.
+int show_help(Options *o, const char *value);
+int show_ops(Options *o, const char *value);
+int show_passes(Options *o, const char *value);
+int show_reference(Options *o, const char *value);
+
+// help.c: options that are no rows of flags.
+extern const Flag pass_flags[];
+// The operands that a call of op gives.
+void print_operands(const Op *op);
+// What arguments of this type are called.
+const char *arg_type_words(ArgType type);
 
 #endif

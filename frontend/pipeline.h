@@ -13,6 +13,9 @@ Plan *run_pipeline(Graph *g, const PassOptions *o);
 // after errors.
 bool compare(const Input *in, const Options *o, FILE *out);
 
+// summary.c: the layers and what they cost, as a table.  False after errors.
+bool summarize(const Input *in, const Options *o, FILE *out);
+
 // dependencies.c: -MD.  Returns the status to exit with.
 int write_dependencies(const Input *in, const Options *o);
 

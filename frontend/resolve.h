@@ -105,6 +105,9 @@ Variable *find_variable(const Resolver *r, const char *name);
 bool is_function(const char *name);
 Datum call_function(Resolver *r, const Expr *call);
 const char **function_names(Arena *arena, int *count);
+// Row i of the table, for the reference; false past its end.
+bool function_row(int i, const char **name, int *fewest, int *most,
+                  const char **meaning);
 
 // ---- call.c: operators and blocks -------------------------------------------
 
@@ -153,6 +156,8 @@ void finish_net(Resolver *r);
 // ---- train.c ----------------------------------------------------------------
 
 void read_train(Resolver *r);
+// Setting i, for the reference; false past the last.
+bool setting_row(int i, const char **name, const char **meaning);
 void build_optimizer(Resolver *r);
 
 // ---- resolve.c --------------------------------------------------------------

@@ -43,11 +43,22 @@ static void set_optimizer(Resolver *r, const Stmt *stmt)
 static const struct Setting {
     const char *name;
     void      (*set)(Resolver *r, const Stmt *stmt);
+    const char *meaning;        // for the reference
 } settings[] = {
-    { "batch", set_batch }, { "epochs", set_epochs },
-    { "optimizer", set_optimizer },
+    { "batch", set_batch, "samples of a training step, 1 if not said" },
+    { "epochs", set_epochs, "how often the trainer program goes through the "
+      "data, 1 if not said" },
+    { "optimizer", set_optimizer, "how parameters change; must be given" },
 };
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
+
+bool setting_row(int i, const char **name, const char **meaning)
+{
+    if (i >= SETTING_COUNT) return false;
+    *name = settings[i].name;
+    *meaning = settings[i].meaning;
+    return true;
+}
 
 static void read_setting(Resolver *r, const Stmt *stmt)
 {

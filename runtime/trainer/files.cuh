@@ -4,11 +4,14 @@
 // list holds and that are released together at the end.
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *program_name = "trainer";
 
@@ -42,8 +45,19 @@ static inline void *take_memory(size_t bytes)
     return block + 1;
 }
 
+// FileBytes: a file, whole; the list keeps what is mapped.
+struct FileBytes {
+    const unsigned char *bytes;
+    size_t size;
+    FileBytes *next;
+};
+
+static FileBytes *mapped_files = NULL;
+
 static inline void release_memory(void)
 {
+    for (; mapped_files; mapped_files = mapped_files->next)
+        munmap((void *)mapped_files->bytes, mapped_files->size);
     while (memory_blocks) {
         MemoryBlock *next = memory_blocks->next;
         free(memory_blocks);
@@ -51,48 +65,61 @@ static inline void release_memory(void)
     }
 }
 
-// FileBytes: a file, whole.
-struct FileBytes {
-    const unsigned char *bytes;
-    size_t size;
-};
-
-// Reads a regular file.
-static inline bool read_file_bytes(const char *path, FileBytes *file)
+// Maps a regular file, read only: what of it is never looked at is never read.
+static inline bool map_file(const char *path, FileBytes *file)
 {
     struct stat status;
-    FILE *in = fopen(path, "rb");
-    if (!in) return complain("%s: can't be opened: %s", path, strerror(errno));
-    bool regular = !fstat(fileno(in), &status) && S_ISREG(status.st_mode);
-    file->size = regular ? (size_t)status.st_size : 0;
-    void *bytes = take_memory(file->size);
-    size_t got = fread(bytes, 1, file->size, in);
-    file->bytes = (const unsigned char *)bytes;
-    fclose(in);
+    int in = open(path, O_RDONLY | O_NONBLOCK);
+    if (in < 0) return complain("%s: can't be opened: %s", path, strerror(errno));
+    bool regular = !fstat(in, &status) && S_ISREG(status.st_mode);
+    *file = {(const unsigned char *)"", regular ? (size_t)status.st_size : 0, NULL};
+    void *at = file->size ? mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, in, 0) : NULL;
+    close(in);
     if (!regular) return complain("%s: wanted a regular file", path);
-    return got == file->size || complain("%s: could read %zu bytes of %zu", path, got, file->size);
+    if (at == MAP_FAILED) return complain("%s: can't be mapped: %s", path, strerror(errno));
+    if (!at) return true;
+    FileBytes *kept = (FileBytes *)take_memory(sizeof *kept);
+    *kept = {(const unsigned char *)at, file->size, mapped_files};
+    *file = *(mapped_files = kept);
+    return true;
 }
 
-// Opens path.tmp, which becomes the path when it is whole; its name goes to *beside.  A device or
-// a pipe would be replaced by it, and is refused.
-static inline FILE *open_beside(const char *path, char **beside)
+// BesideFile: a file path.tmp, which becomes the path when it is whole.
+struct BesideFile {
+    FILE *out;
+    const char *path;
+    char beside[4096];
+};
+
+// Opens it.  A device or a pipe would be replaced by the new file, and is refused.
+static inline bool open_beside(const char *path, BesideFile *file)
 {
     struct stat status;
-    if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
-        complain("%s: can't be written: wanted a regular file", path);
-        return NULL;
-    }
-    *beside = (char *)take_memory(strlen(path) + 5);
-    sprintf(*beside, "%s.tmp", path);
-    FILE *out = fopen(*beside, "wb");
-    if (!out) complain("%s: can't be written: %s", *beside, strerror(errno));
-    return out;
+    if (!stat(path, &status) && !S_ISREG(status.st_mode))
+        return complain("%s: can't be written: wanted a regular file", path);
+    file->path = path;
+    int length = snprintf(file->beside, sizeof file->beside, "%s.tmp", path);
+    if (length >= (int)sizeof file->beside)
+        return complain("%s: can't be written: wanted a shorter path", path);
+    file->out = fopen(file->beside, "wb");
+    return file->out || complain("%s: can't be written: %s", file->beside, strerror(errno));
+}
+
+// Syncs, closes and renames it, if all of it was written; else it goes, and the path stays as it
+// was.  errno tells why.
+static inline bool close_beside(BesideFile *file, bool written)
+{
+    written = written && !fflush(file->out) && !ferror(file->out) && !fsync(fileno(file->out));
+    written = !fclose(file->out) && written && !rename(file->beside, file->path);
+    if (written) return true;
+    complain("%s: can't be written: %s", file->path, strerror(errno));
+    remove(file->beside);
+    return false;
 }
 
 // Whether the path's folder lets it be written: better known before a long run than after.
 static inline bool can_write(const char *path)
 {
-    char *beside;
-    FILE *out = open_beside(path, &beside);
-    return out && !fclose(out) && !remove(beside);
+    BesideFile file;
+    return open_beside(path, &file) && !fclose(file.out) && !remove(file.beside);
 }

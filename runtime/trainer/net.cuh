@@ -5,8 +5,9 @@
 // data; addresses it passes are the host's.
 //
 // A training file describes its training step: train, eval and infer are there,
-// inputs are what train reads.  An inference file has no train and no eval;
-// inputs are what infer reads.
+// inputs are what train reads, and all calls take them in that order (infer looks
+// at its own alone).  An inference file has no train and no eval; inputs are
+// what infer reads.
 #pragma once
 #include <stddef.h>
 
@@ -18,6 +19,7 @@ struct NetTensor {
     long long shape[5];         // inputs and outputs: the batch comes first
     size_t offset, bytes;       // in the arena; inputs: only bytes matter
     int classes;                // of a label: it is one of 0 .. classes - 1; else 0
+    int infers;                 // of an input: infer reads it too
 };
 
 // NetFigures: what the state's header tells; means are over the samples since the last reset.
@@ -56,6 +58,9 @@ struct Net {
     int (*set_rate)(double rate);
     int (*read)(size_t offset, void *to, size_t bytes);
     int (*write)(size_t offset, const void *from, size_t bytes);
+    // The whole state, state_bytes of it; import refuses another net's.
+    int (*export_state)(void *state, size_t bytes);
+    int (*import_state)(const void *state, size_t bytes);
     const char *(*describe)(void);
 };
 

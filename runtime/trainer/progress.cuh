@@ -14,6 +14,8 @@ struct Progress {
     bool terminal;
     int epochs;
     long long samples;
+    long long passed;           // samples that were through when it began, of all epochs
+    long long epoch_passed;     // likewise of the epoch
     double begun, epoch_begun, shown;
 };
 
@@ -25,10 +27,10 @@ static inline double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static inline Progress begin_progress(int epochs, long long samples)
+static inline Progress begin_progress(int epochs, long long samples, long long passed)
 {
     double now = clock_seconds();
-    return {isatty(fileno(stdout)) != 0, epochs, samples, now, now, now};
+    return {isatty(fileno(stdout)) != 0, epochs, samples, passed, passed % samples, now, now, now};
 }
 
 // The means since the last reset: ` loss 0.1234 accuracy 0.981`.
@@ -57,26 +59,41 @@ static inline void show_progress(Progress *p, const Net *net, const NetFigures *
     bar[WIDTH] = 0;
     double now = clock_seconds(), all = (double)p->samples * p->epochs;
     double passed = (double)p->samples * epoch + (double)done;
-    long long left = (long long)((now - p->begun) * (all - passed) / passed + 0.5);
+    double here = passed - (double)p->passed;
+    long long left = (long long)((now - p->begun) * (all - passed) / here + 0.5);
     printf("\repoch %d/%d [%s] eta %lld:%02lld", epoch + 1, p->epochs, bar, left / 60, left % 60);
     print_means(net, f);
-    printf(" %.0f images/s\033[K", (double)done / (now - p->epoch_begun + 1e-9));
+    printf(" %.0f images/s\033[K",
+           (double)(done - p->epoch_passed) / (now - p->epoch_begun + 1e-9));
     fflush(stdout);
     p->shown = now;
 }
 
-// The line that stays when an epoch is over; steps without an update are told below it.
+// Samples a second of the epoch that is ending; validation that follows is not in it.
+static inline double epoch_speed(const Progress *p)
+{
+    return (double)(p->samples - p->epoch_passed) / (clock_seconds() - p->epoch_begun + 1e-9);
+}
+
+// The line that stays when an epoch is over, with what validation (NULL: none) gave; steps without
+// an update are told below it.
 static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, int epoch,
+                             double speed, const NetFigures *validation,
                              unsigned long long skipped)
 {
-    double now = clock_seconds();
     if (p->terminal) printf("\r\033[K");
     printf("epoch %d/%d", epoch + 1, p->epochs);
     print_means(net, f);
-    printf(" %.0f images/s\n", (double)p->samples / (now - p->epoch_begun + 1e-9));
+    printf(" %.0f images/s", speed);
+    if (validation) {
+        printf(", validation");
+        print_means(net, validation);
+    }
+    printf("\n");
     if (skipped)
         printf("epoch %d: the loss of %llu training steps was not finite: they changed nothing\n",
                epoch + 1, skipped);
     fflush(stdout);
-    p->epoch_begun = now;
+    p->epoch_begun = clock_seconds();
+    p->epoch_passed = 0;
 }

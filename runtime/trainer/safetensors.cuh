@@ -216,7 +216,7 @@ static inline bool read_safetensors(const char *path, SafeFile *file)
     FileBytes raw = {};
     uint64_t length = 0;
     *file = {path, NULL, 0};
-    if (!read_file_bytes(path, &raw)) return false;
+    if (!map_file(path, &raw)) return false;
     if (raw.size >= 8) memcpy(&length, raw.bytes, 8);
     if (raw.size < 8 || length > raw.size - 8)
         return complain("%s: wanted safetensors; a header of %llu bytes is not in %zu bytes", path,
@@ -302,27 +302,16 @@ static inline void write_safe_header(FILE *out, const SafeTensor *tensors, int c
     while (ftell(out) % 8) fputc(' ', out);
 }
 
-// Writes all of a file and syncs it; errno tells why it could not.
-static inline bool write_safe_bytes(FILE *out, const SafeTensor *tensors, int count)
-{
-    write_safe_header(out, tensors, count);
-    uint64_t length = (uint64_t)ftell(out) - 8;
-    for (int i = 0; i < count; i++)
-        if (fwrite(tensors[i].data, 1, tensors[i].bytes, out) != tensors[i].bytes) return false;
-    return !fseek(out, 0, SEEK_SET) && fwrite(&length, 8, 1, out) == 1 && !fflush(out) &&
-           !ferror(out) && !fsync(fileno(out));
-}
-
 // Writes tensors in this order; their names are the net's, which need no escapes.
 static inline bool write_safetensors(const char *path, const SafeTensor *tensors, int count)
 {
-    char *beside;
-    FILE *out = open_beside(path, &beside);
-    if (!out) return false;
-    bool written = write_safe_bytes(out, tensors, count);
-    written = !fclose(out) && written && !rename(beside, path);
-    if (written) return true;
-    complain("%s: can't be written: %s", path, strerror(errno));
-    remove(beside);
-    return false;
+    BesideFile file;
+    if (!open_beside(path, &file)) return false;
+    write_safe_header(file.out, tensors, count);
+    uint64_t length = (uint64_t)ftell(file.out) - 8;
+    bool written = true;
+    for (int i = 0; i < count && written; i++)
+        written = fwrite(tensors[i].data, 1, tensors[i].bytes, file.out) == tensors[i].bytes;
+    written = written && !fseek(file.out, 0, SEEK_SET) && fwrite(&length, 8, 1, file.out) == 1;
+    return close_beside(&file, written);
 }

@@ -114,21 +114,28 @@ static inline bool load_weights(const Net *net, const char *path)
            write_list(net, state, state_data);
 }
 
-// Adds a list, as it is in the arena, to tensors that will be written to a file.
-static inline bool fetch_list(const Net *net, int role, SafeTensor *tensors, int *count)
+// Adds a list's tensors, with memory for them, to those that will be written to a file.
+static inline void add_list(const Net *net, int role, SafeTensor *tensors, int *count)
 {
     NetList list = tensors_of(net, role);
     for (int i = 0; i < list.count; i++) {
         const NetTensor *from = &list.tensors[i];
         SafeTensor *t = &tensors[(*count)++];
-        void *data = take_memory(from->bytes);
         snprintf(t->name, sizeof t->name, "%s", from->name);
         t->type = safe_type_of(from->dtype);
         t->rank = from->rank;
         memcpy(t->shape, from->shape, sizeof from->shape);
+        t->begin = from->offset;
         t->bytes = from->bytes;
-        t->data = (const unsigned char *)data;
-        if (!call_ok(net, net->read(from->offset, data, t->bytes))) return false;
+        t->data = (const unsigned char *)take_memory(from->bytes);
     }
+}
+
+// Reads tensors that were added as they are in the arena now.
+static inline bool fetch_tensors(const Net *net, const SafeTensor *tensors, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!call_ok(net, net->read(tensors[i].begin, (void *)tensors[i].data, tensors[i].bytes)))
+            return false;
     return true;
 }

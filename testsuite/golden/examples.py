@@ -1,11 +1,14 @@
 # The examples in plain torch.nn, written from their description and not from
-# what cnnc makes of it.  Layers bear the names of cnnc's parameters; maps are
-# PyTorch's [n, c, h, w] inside, and flattened as cnnc does, (h, w, c).
+# what cnnc makes of it: the small ones here, the rest in networks/.  Layers
+# bear the names of cnnc's parameters; maps are PyTorch's [n, c, h, w] inside,
+# and flattened as cnnc does, (h, w, c).
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
 from draws import dropout_mask
+from networks import NETWORKS
+from networks.layers import masks
 
 
 def flatten(x):
@@ -129,7 +132,7 @@ class ExampleNet:
         dtype, shape = module.image
         self.inputs = [("image", dtype, [batch, *shape], 0),
                        ("label", "i32", [batch], 10)]
-        self.shapes = {}
+        self.shapes, self.statistic_shapes = {}, {}
         for name, p in module.named_parameters():
             shape = list(p.shape)
             k, c, *rest = shape if len(shape) == 4 else (0, 0)
@@ -144,6 +147,40 @@ class ExampleNet:
         label = batch["label"].long()
         loss = F.cross_entropy(logits, label, reduction="none")
         return [loss, (logits.argmax(1) == label).double()], {"logits": logits}
+
+
+# cnnc's names of what PyTorch's batch norm has as buffers.
+STATISTICS = {"running_mean": "mean", "running_var": "variance"}
+
+
+# The same for a network, which says its inputs and figures itself.
+class NetworkNet(ExampleNet):
+    def __init__(self, module, batch):
+        module.image = ("u8", [])
+        super().__init__(module, batch)
+        self.inputs = [(name, dtype, [batch, *shape], classes)
+                       for name, dtype, shape, classes in module.inputs]
+        self.buffers = {}
+        for path, buffer in module.named_buffers():
+            layer, _, last = path.rpartition(".")
+            if last in STATISTICS:
+                name = f"{layer}.{STATISTICS[last]}"
+                self.buffers[path] = name
+                self.statistic_shapes[name] = list(buffer.shape)
+
+    # Batch norms change the statistics in place.
+    def forward(self, parameters, batch):
+        masks.begin(self.seed, self.step)
+        buffers = {path: self.statistics[name]
+                   for path, name in self.buffers.items()}
+        return torch.nn.utils.stateless.functional_call(
+            self.module, {**parameters, **buffers}, (batch,))
+
+
+def example_net(name, constants, batch):
+    if name in NETWORKS:
+        return NetworkNet(NETWORKS[name](**constants), batch)
+    return ExampleNet(EXAMPLES[name](), batch)
 
 
 EXAMPLES = {"digits": Digits, "lenet": Lenet, "mnist_cnn": MnistCnn,

@@ -9,9 +9,11 @@
 # same.  After one training step and after three a file is written to NAME-N/:
 #
 #     after_1.safetensors   figures [1, 1 + metrics], outputs, gradients
-#     after_3.safetensors   figures [3, 1 + metrics], weights, optimizer state
+#     after_3.safetensors   figures [3, 1 + metrics], weights, optimizer state,
+#                           running statistics
 #
-# Of a long tensor t only every N-th element is stored, as t@N.
+# Of a long tensor t only every N-th element is stored, as t@N; of the networks
+# fewer, and no optimizer state, so that a folder takes less than 200 KB.
 #
 # Debian: python3-torch, python3-numpy.
 import json
@@ -24,12 +26,13 @@ import numpy as np
 import torch
 
 import draws
-from examples import EXAMPLES, ExampleNet
+from examples import EXAMPLES, NETWORKS, example_net
 from operators import ProgramNet
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-STORED = 40     # elements, about, of a long tensor
+STORED = 40         # elements, about, of a long tensor
+LARGEST = 170000    # bytes, about, of a network's folder
 
 
 # Maps of weights go between PyTorch's [k, c, r, s] and cnnc's [k, r, s, c].
@@ -53,12 +56,19 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+# How many elements of a long tensor there is room for in a network's folder,
+# where a name takes 100 bytes.
+def room(net):
+    count = 2 * len(net.shapes) + len(net.statistic_shapes)
+    return max(2, min(STORED, (LARGEST - 100 * count) // (12 * count)))
+
+
 # A few elements of a tensor will do: an odd stride passes through all rows and
 # channels.
-def sampled(tensors):
+def sampled(tensors, stored):
     out = {}
     for name, x in tensors.items():
-        stride = x.size // STORED | 1
+        stride = x.size // stored | 1
         if name == "figures" or stride == 1:
             out[name] = x
         else:
@@ -95,6 +105,10 @@ def train(net, samples):
         name: to_torch(torch.from_numpy(draws.weight(name, shape, net.seed)))
         .requires_grad_() for name, shape in net.shapes.items()}
     optimizer = net.optimizer(parameters.values())
+    net.samples = samples
+    net.statistics = {
+        name: torch.from_numpy(draws.weight(name, shape, net.seed))
+        for name, shape in getattr(net, "statistic_shapes", {}).items()}
     batch, figures = draw_batch(net, samples), []
     for net.step in range(3):
         optimizer.zero_grad()
@@ -109,7 +123,8 @@ def train(net, samples):
         weights = {k: from_torch(p.detach()).numpy().copy()
                    for k, p in parameters.items()}
         yield (np.array(figures), {**outputs, **gradients},
-               {**weights, **optimizer_state(optimizer, parameters)})
+               {**weights, **optimizer_state(optimizer, parameters),
+                **{k: x.numpy().copy() for k, x in net.statistics.items()}})
 
 
 # The names after the word output.
@@ -127,13 +142,28 @@ def take(options, flag, fallback):
     return value
 
 
+# What -D gives, by name.
+def constants(options):
+    defined = [options[i + 1].split("=") for i, option in enumerate(options)
+               if option == "-D"]
+    return {name: float(value) if "." in value else int(value)
+            for name, value in defined}
+
+
+def is_state(name):
+    return name.rpartition(".")[2] in STATES.values()
+
+
 # One line of `# run:` of the net at path.
 def make(cnnc, path, name, options):
     batch = int(options[options.index("--batch") + 1])
     samples = take(options, "--samples", batch)
     seed = take(options, "--seed", 0)
-    if path.stem in EXAMPLES:
-        net = ExampleNet(EXAMPLES[path.stem](), batch)
+    stored = STORED
+    if path.stem in EXAMPLES or path.stem in NETWORKS:
+        take(options, "--deep", 0)
+        net = example_net(path.stem, constants(options), batch)
+        stored = room(net) if path.stem in NETWORKS else STORED
     else:
         net = ProgramNet(cnnc, path, options, output_names(path))
     net.seed = seed
@@ -141,8 +171,10 @@ def make(cnnc, path, name, options):
     folder.mkdir(exist_ok=True)
     steps = list(train(net, samples))
     for count, kept in ((1, steps[0][1]), (3, steps[2][2])):
-        write_safetensors(folder / f"after_{count}.safetensors",
-                          sampled({"figures": steps[count - 1][0], **kept}))
+        if path.stem in NETWORKS:
+            kept = {k: x for k, x in kept.items() if not is_state(k)}
+        write_safetensors(folder / f"after_{count}.safetensors", sampled(
+            {"figures": steps[count - 1][0], **kept}, stored))
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
 

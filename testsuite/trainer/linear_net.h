@@ -1,10 +1,14 @@
 // A net for tests of the trainer: logits = weight x / 255 + bias on u8[8, 8, 1]
 // images of ten classes, softmax cross entropy, plain gradient descent, all on
-// the CPU, with the arena as the one place of its tensors.
+// the CPU, with the arena as the one place of its tensors.  It sees when a batch
+// changes that a device might still be copying.
 #pragma once
+#include <cuda_runtime.h>
 #include <math.h>
+#include <mutex>
 #include <string.h>
 
+#include "../../runtime/trainer/files.cuh"
 #include "../../runtime/trainer/net.cuh"
 
 enum { BATCH = 64, PIXELS = 64, CLASSES = 10, WEIGHTS = PIXELS * CLASSES };
@@ -12,17 +16,78 @@ enum { BATCH = 64, PIXELS = 64, CLASSES = 10, WEIGHTS = PIXELS * CLASSES };
 // The arena.
 struct LinearArena {
     double rate;
-    float weight[WEIGHTS], bias[CLASSES], d_weight[WEIGHTS],
-        logits[BATCH * CLASSES];
     unsigned long long step, updates, samples;
     double loss, accuracy, loss_sum, accuracy_sum;
+    float weight[WEIGHTS], bias[CLASSES]; // the state ends here
+    float d_weight[WEIGHTS], logits[BATCH * CLASSES];
 };
 
 static LinearArena *linear;
 static const char *linear_error = "all is well";
+static unsigned long long linear_fails_at; // the step that fails; 0: none
+
+// What a device does that copies late: a batch that was given must stay as it
+// was until the event recorded after it has been waited for, or a call that
+// waits.  One entry a buffer.
+struct LinearCopy {
+    const void *from;
+    size_t bytes;
+    unsigned long long sum;
+    cudaEvent_t event;
+};
+
+static LinearCopy linear_copies[2];
+static std::mutex linear_lock;
+static int linear_overwritten, linear_waited; // how often
+
+static unsigned long long linear_sum(const void *from, size_t bytes)
+{
+    unsigned long long sum = 0;
+    for (size_t i = 0; i < bytes; i++)
+        sum = sum * 31 + ((const unsigned char *)from)[i];
+    return sum;
+}
+
+// Copies now, if that was not done before.
+static void linear_copy(LinearCopy *c)
+{
+    if (c->from) linear_overwritten += linear_sum(c->from, c->bytes) != c->sum;
+    *c = {};
+}
+
+static void linear_wait()
+{
+    std::lock_guard<std::mutex> hold(linear_lock);
+    for (LinearCopy &c : linear_copies) linear_copy(&c);
+}
+
+static void linear_give(const void *from, size_t bytes)
+{
+    std::lock_guard<std::mutex> hold(linear_lock);
+    LinearCopy *c = &linear_copies[linear_copies[0].from != NULL];
+    linear_overwritten += c->from != NULL; // a third buffer: one was refilled
+    *c = {from, bytes, linear_sum(from, bytes), NULL};
+}
+
+static cudaError_t linear_record(cudaEvent_t event, cudaStream_t)
+{
+    std::lock_guard<std::mutex> hold(linear_lock);
+    for (LinearCopy &c : linear_copies)
+        if (!c.event) c.event = event;
+    return cudaSuccess;
+}
+
+static cudaError_t linear_synchronize(cudaEvent_t event)
+{
+    std::lock_guard<std::mutex> hold(linear_lock);
+    for (LinearCopy &c : linear_copies)
+        if (c.from && c.event == event) linear_copy(&c), linear_waited++;
+    return cudaSuccess;
+}
 
 static int linear_init(void *arena, size_t bytes, unsigned long long)
 {
+    for (LinearCopy &c : linear_copies) c = {};
     if (bytes != sizeof(LinearArena))
         return linear_error = "the arena is too small", 1;
     linear = (LinearArena *)arena;
@@ -76,6 +141,9 @@ static int linear_run(const void *const *inputs, const size_t *bytes,
     linear->loss /= samples;
     linear->accuracy /= samples;
     linear->step += train;
+    linear_give(inputs[0], bytes[0]);
+    if (train && linear->step == linear_fails_at)
+        return linear_error = "the step that fails", 1;
     if (!train || !isfinite(linear->loss)) return 0;
     linear->updates++;
     for (int i = 0; i < WEIGHTS; i++)
@@ -85,8 +153,20 @@ static int linear_run(const void *const *inputs, const size_t *bytes,
     return 0;
 }
 
+// How much memory the trainer holds at a step, and what it took since the first.
+static long long linear_blocks, linear_more_blocks;
+
+static void linear_count_blocks()
+{
+    long long blocks = 0;
+    for (MemoryBlock *b = memory_blocks; b; b = b->next) blocks++;
+    if (linear->step == 0) linear_blocks = blocks, linear_more_blocks = 0;
+    linear_more_blocks += blocks - linear_blocks;
+}
+
 static int linear_train(const void *const *inputs, const size_t *bytes)
 {
+    linear_count_blocks();
     return linear_run(inputs, bytes, true);
 }
 
@@ -110,6 +190,7 @@ static int linear_infer(const void *const *inputs, const size_t *bytes,
 
 static int linear_figures(NetFigures *f, int reset)
 {
+    linear_wait();
     double samples = linear->samples ? (double)linear->samples : 1;
     *f = {linear->step,
           linear->updates,
@@ -132,6 +213,7 @@ static int linear_rate(double rate)
 
 static int linear_read(size_t offset, void *to, size_t bytes)
 {
+    linear_wait();
     memcpy(to, (char *)linear + offset, bytes);
     return 0;
 }
@@ -142,6 +224,20 @@ static int linear_write(size_t offset, const void *from, size_t bytes)
     return 0;
 }
 
+static int linear_export(void *state, size_t bytes)
+{
+    if (bytes != offsetof(LinearArena, d_weight))
+        return linear_error = "the size of the state is wrong", 1;
+    return linear_read(0, state, bytes);
+}
+
+static int linear_import(const void *state, size_t bytes)
+{
+    if (bytes != offsetof(LinearArena, d_weight))
+        return linear_error = "the size of the state is wrong", 1;
+    return linear_write(0, state, bytes);
+}
+
 static const char *linear_describe(void)
 {
     return linear_error;
@@ -150,15 +246,15 @@ static const char *linear_describe(void)
 #define PLACED(field) offsetof(LinearArena, field), sizeof(LinearArena::field)
 
 static const NetTensor linear_inputs[] = {
-    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0},
-    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES}};
+    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0, 1},
+    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES, 0}};
 static const NetTensor linear_outputs[] = {
-    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0}};
+    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0, 0}};
 static const NetTensor linear_params[] = {
-    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0},
-    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0}};
+    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0, 0},
+    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0}};
 static const NetTensor linear_kept[] = {
-    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0}};
+    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0}};
 static const char *const linear_metrics[] = {"accuracy"};
 
 // The net; if it does not train, an inference file's, with no label.
@@ -184,6 +280,8 @@ static inline Net linear_net(bool trains)
     net.set_rate = linear_rate;
     net.read = linear_read;
     net.write = linear_write;
+    net.export_state = linear_export;
+    net.import_state = linear_import;
     net.describe = linear_describe;
     return net;
 }

@@ -4,44 +4,10 @@
 // must be in it. Returns 0 if all went well; else prints each failure with its
 // line.
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "../../runtime/trainer/main.cuh"
-#include "linear_net.h"
-
-static int failures;
-static FILE *report; // the error stream as it was
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-static void check(bool good, const char *text, int line)
-{
-    if (good) return;
-    failures++;
-    fprintf(report, "trainer_test.cpp:%d: %s\n", line, text);
-}
-
-// Whether the error stream has these words since the last call; empties it.
-static bool complained(const char *words)
-{
-    char text[8192] = "";
-    fflush(stderr);
-    FILE *in = fopen("complaints", "r");
-    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
-    text[length] = 0;
-    if (in) fclose(in);
-    if (!freopen("complaints", "w", stderr)) exit(1);
-    if (strstr(text, words)) return true;
-    fprintf(report, "wanted \"%s\", found \"%s\"\n", words, text);
-    return false;
-}
-
-static void write_file(const char *path, const void *bytes, size_t size)
-{
-    FILE *out = fopen(path, "wb");
-    if (!out || fwrite(bytes, 1, size, out) != size || fclose(out)) exit(1);
-}
+#include "check.h"
+#include "data_test.h"
+#include "reader_test.h"
+#include "run_test.h"
 
 // ---- safetensors ------------------------------------------------------------
 
@@ -183,104 +149,7 @@ static void test_conversions()
     CHECK(!convert_tensor("f", &t, SAFE_F64, d) && complained("is no f64"));
 }
 
-// ---- data -------------------------------------------------------------------
-
-static void test_shuffle()
-{
-    enum { COUNT = 1000 };
-    static long long a[COUNT], b[COUNT];
-    bool seen[COUNT] = {};
-    shuffle_order(a, COUNT, 7, 3);
-    for (long long at : a) seen[at] = true;
-    for (bool one : seen) CHECK(one);
-    shuffle_order(b, COUNT, 7, 3);
-    CHECK(!memcmp(a, b, sizeof a));
-    shuffle_order(b, COUNT, 7, 4);
-    CHECK(memcmp(a, b, sizeof a) != 0);
-    shuffle_order(b, COUNT, 8, 3);
-    CHECK(memcmp(a, b, sizeof a) != 0);
-    shuffle_order(b, 1, 7, 3);
-    CHECK(b[0] == 0);
-}
-
-// Where each of three things lies after many epochs: a third in each place.
-static void test_shuffle_is_fair()
-{
-    int at[3][3] = {};
-    for (uint64_t epoch = 0; epoch < 3000; epoch++) {
-        long long order[3];
-        shuffle_order(order, 3, 1, epoch);
-        for (int i = 0; i < 3; i++) at[i][order[i]]++;
-    }
-    for (int i = 0; i < 9; i++) CHECK(abs(at[i / 3][i % 3] - 1000) < 130);
-}
-
-static void test_idx()
-{
-    static const struct {
-        const char *bytes, *words;
-        size_t size;
-    } rows[] = {
-        {"", "wanted an IDX file", 0},
-        {"\0\0\x0d\1\0\0\0\1x", "wanted an IDX file", 9},
-        {"\0\0\x08\5\0\0\0\1x", "wanted an IDX file", 9},
-        {"\x1f\x8b\x08\0\0\0\0\0\0", "not a compressed one", 9},
-        {"\0\0\x08\3\0\0\0\1", "ends in its dimensions", 8},
-        {"\0\0\x08\1\0\0\0\3xy", "want 3 bytes of data, and it has 2", 10},
-        {"\0\0\x08\1\0\0\0\1xy", "want 1 bytes of data, and it has 2", 10},
-        {"\0\0\x08\3\377\377\377\377\377\377\377\377\377\377\377\377",
-         "no product in 64 bits", 16},
-    };
-    IdxArray array = {};
-    for (const auto &row : rows) {
-        write_file("bad-idx", row.bytes, row.size);
-        CHECK(!read_idx("bad-idx", &array) && complained(row.words));
-    }
-    write_file("idx", "\0\0\x08\2\0\0\0\2\0\0\0\1xy", 14);
-    CHECK(read_idx("idx", &array) && array.rank == 2 && array.dims[0] == 2 &&
-          array.dims[2] == 1 && array.data[1] == 'y');
-}
-
 // ---- the program ------------------------------------------------------------
-
-// `count` images of two bars, whose place is the label, with some noise.
-static void write_set(const char *kind, int count, int height, int classes)
-{
-    char path[64];
-    static unsigned char images[16 + 200 * PIXELS], labels[8 + 200];
-    const unsigned char head[] = {0, 0, 8, 3,
-                                  0, 0, 0, (unsigned char)count,
-                                  0, 0, 0, (unsigned char)height,
-                                  0, 0, 0, 8};
-    memcpy(images, head, 16);
-    memcpy(labels, head, 8);
-    labels[3] = 1;
-    for (int n = 0; n < count; n++) {
-        labels[8 + n] = (unsigned char)(n * 7 % classes);
-        for (int i = 0; i < 8 * height; i++)
-            images[16 + n * 8 * height + i] =
-                (unsigned char)(splitmix64(n * 64 + i) % 64 +
-                                128 * (i % 10 == labels[8 + n]));
-    }
-    snprintf(path, sizeof path, "%s-images-idx3-ubyte", kind);
-    write_file(path, images, 16 + (size_t)(count * 8 * height));
-    snprintf(path, sizeof path, "%s-labels-idx1-ubyte", kind);
-    write_file(path, labels, 8 + (size_t)count);
-}
-
-// Runs the program with the words of a line; its exit status.
-static int run(const char *line, bool trains = true)
-{
-    char text[512], *argv[32] = {};
-    int argc = 1;
-    Net net = linear_net(trains);
-    char name[] = "linear";
-    argv[0] = name;
-    snprintf(text, sizeof text, "%s", line);
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
-        argv[argc++] = word;
-    return trainer_main(&net, argc, argv);
-}
 
 static void test_commands()
 {
@@ -288,10 +157,7 @@ static void test_commands()
     write_set("test", 70, 8, CLASSES);
     CHECK(run("train --data . --epochs 5 --save a.safetensors") == 0);
     CHECK(run("train --data . --epochs 5 --save b.safetensors") == 0);
-    FileBytes a, b;
-    CHECK(read_file_bytes("a.safetensors", &a) &&
-          read_file_bytes("b.safetensors", &b));
-    CHECK(a.size == b.size && !memcmp(a.bytes, b.bytes, a.size));
+    CHECK(same_files("a.safetensors", "b.safetensors"));
     CHECK(run("eval --data . --load a.safetensors") == 0);
     CHECK(run("eval --data . --load a.safetensors", false) == 0);
     CHECK(run("info") == 0 && run("info --tensors") == 0 && run("--help") == 0);
@@ -365,17 +231,18 @@ int main()
     char folder[] = "/tmp/trainer_test_XXXXXX", command[64];
     report = fdopen(dup(2), "w");
     if (!report || !mkdtemp(folder) || chdir(folder)) return 1;
-    if (!freopen("complaints", "w", stderr)) return 1;
+    if (!freopen("complaints", "w", stderr) || !freopen("output", "w", stdout))
+        return 1;
     test_round_trip();
     test_malformed_headers();
     test_malformed_files();
     test_conversions();
-    test_shuffle();
-    test_shuffle_is_fair();
-    test_idx();
+    test_data();
+    test_reader();
     test_commands();
     test_step();
     test_refusals();
+    test_runs();
     release_memory();
     fclose(report);
     snprintf(command, sizeof command, "rm -r %s", folder);

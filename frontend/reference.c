@@ -1,0 +1,287 @@
+// --reference: operators, train settings, functions, passes and options as one
+// page of Markdown.  What is said of each stands in its table's row; here is
+// only how a page of such rows looks.
+#include <math.h>
+#include <string.h>
+#include "options.h"
+#include "resolve.h"
+
+// Text of a table's cell, or of a paragraph: what Markdown would take for its
+// own is escaped.
+static void print_text(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (strchr("\\|*_<>`[]", *c) != NULL) putchar('\\');
+        putchar(*c);
+    }
+}
+
+static void print_cell(const char *text)
+{
+    fputs("| ", stdout);
+    print_text(text);
+    putchar(' ');
+}
+
+// ---- operators --------------------------------------------------------------
+
+static const struct Group {
+    const char *title, *text;
+    unsigned    flag;
+} groups[] = {
+    { "Layers", "Called on values, as `x -> f(...)` or `f(x, ...)`. Each takes "
+      "`name = \"...\"` too. Formulas hold for [batch, height, width, "
+      "channels].", LAYER },
+    { "Losses", "After the word `loss`.", LOSS },
+    { "Metrics", "After the word `metric`.", METRIC },
+    { "Optimizers", "Of the train section, each launched once for every "
+      "parameter. The first operand is the parameter.", OPTIMIZER },
+    { "Internal operators", "What passes and other operators make. No program "
+      "calls them, but graphs and plans show them.", INTERNAL },
+};
+enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
+
+// What the flags promise, in words.
+static const struct Trait {
+    unsigned    flag;
+    const char *text;
+} traits[] = {
+    { VIEW, "Its result is its operand's bytes: nothing is launched." },
+    { ACT, "Can be applied by the launch that computes its operand." },
+    { STORES_ACT, "Its launch can apply an activation to what it stores." },
+};
+
+// Whether fallback lists all words that there are.
+static bool has_words(const ArgSpec *spec)
+{
+    return spec->fallback != NULL &&
+           (spec->type == ARG_WORD || spec->type == ARG_INIT);
+}
+
+// "1 to 4096", "at least 0"; bounds of 1e30 and more are none.
+static void print_range(const ArgSpec *spec)
+{
+    bool low = fabs(spec->low) < 1e30, high = fabs(spec->high) < 1e30;
+    bool is_word = spec->type == ARG_BOOL || spec->type == ARG_WORD ||
+                   spec->type == ARG_INIT;
+
+    fputs("| ", stdout);
+    if (!is_word && low && high)
+        printf("%.10g to %.10g ", spec->low, spec->high);
+    else if (!is_word && low)
+        printf("at least %.10g ", spec->low);
+    else if (!is_word && high)
+        printf("at most %.10g ", spec->high);
+}
+
+// Of words the first; all of them are listed after the meaning.
+static int fallback_length(const ArgSpec *spec)
+{
+    return (int)(has_words(spec) ? strcspn(spec->fallback, "|")
+                                 : strlen(spec->fallback));
+}
+
+static void print_fallback(const ArgSpec *spec)
+{
+    if (spec->fallback == NULL) fputs("| must be given ", stdout);
+    else printf("| `%.*s` ", fallback_length(spec), spec->fallback);
+}
+
+static void print_words(const char *words)
+{
+    const char *separator = "(";
+    while (*words != '\0') {
+        int length = (int)strcspn(words, "|");
+        printf("%s`%.*s`", separator, length, words);
+        words += length + (words[length] == '|');
+        separator = ", ";
+    }
+    fputs(") ", stdout);
+}
+
+static void print_arguments(const Op *op)
+{
+    if (op->args == NULL || op->args[0].name == NULL) return;
+    puts("| argument | type | default | range | meaning |\n"
+         "|---|---|---|---|---|");
+    for (const ArgSpec *spec = op->args; spec->name != NULL; spec++) {
+        printf("| `%s` ", spec->name);
+        print_cell(arg_type_words(spec->type));
+        print_fallback(spec);
+        print_range(spec);
+        print_cell(spec->meaning);
+        if (has_words(spec)) print_words(spec->fallback);
+        puts("|");
+    }
+    putchar('\n');
+}
+
+// The operands that the row has in brackets: parameters, for the most part.
+static void print_own_operands(const Op *op)
+{
+    const char *separator = "Not given by the call: ";
+    for (const char *c = op->operands; *c != '\0'; c++) {
+        if (*c != '[') continue;
+        int length = (int)strcspn(c + 1, "]?!*");
+        printf("%s`%.*s`", separator, length, c + 1);
+        separator = ", ";
+    }
+    if (separator[0] == ',') puts(".\n");
+}
+
+// conv(x, channels, kernel, stride = 1): operands, then arguments.
+static void print_call(const Op *op)
+{
+    printf("    %s(", op->name);
+    print_operands(op);
+    const char *separator = op->flags & OPTIMIZER ? "" : ", ";
+    for (const ArgSpec *spec = op->args; spec != NULL && spec->name != NULL;
+         spec++) {
+        printf("%s%s", separator, spec->name);
+        if (spec->fallback != NULL)
+            printf(" = %.*s", fallback_length(spec), spec->fallback);
+        separator = ", ";
+    }
+    puts(")\n");
+}
+
+static void print_operator(const Op *op)
+{
+    printf("### %s\n\n", op->name);
+    print_call(op);
+    printf("    %s\n\n", op->meaning);
+    if (op->flags & LAYER) print_own_operands(op);
+    if (op->state != NULL && op->state[0] != NULL) {
+        fputs("Keeps for each parameter:", stdout);
+        for (const char *const *state = op->state; *state != NULL; state++)
+            printf("%s `%s`", state > op->state ? "," : "", *state);
+        puts(".\n");
+    }
+    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
+        if (op->flags & traits[i].flag) printf("%s\n\n", traits[i].text);
+    print_arguments(op);
+}
+
+static void print_groups(void)
+{
+    for (int i = 0; i < GROUP_COUNT; i++) {
+        printf("## %s\n\n%s\n\n", groups[i].title, groups[i].text);
+        for (int k = 0; k < OP_COUNT; k++)
+            if (ops[k]->flags & groups[i].flag) print_operator(ops[k]);
+    }
+}
+
+// ---- the rest ---------------------------------------------------------------
+
+static void print_train(void)
+{
+    const char *name, *meaning;
+    puts("## The train section\n\n| setting | meaning |\n|---|---|");
+    for (int i = 0; setting_row(i, &name, &meaning); i++) {
+        printf("| `%s` ", name);
+        print_cell(meaning);
+        puts("|");
+    }
+}
+
+static void print_functions(void)
+{
+    const char *name, *meaning;
+    int fewest, most;
+    puts("\n## Functions\n\n| function | arguments | gives |\n|---|---|---|");
+    for (int i = 0; function_row(i, &name, &fewest, &most, &meaning); i++) {
+        printf("| `%s` | %d", name, fewest);
+        if (most > fewest) printf(" to %d", most);
+        putchar(' ');
+        print_cell(meaning);
+        puts("|");
+    }
+}
+
+static void print_passes(void)
+{
+    puts("\n## Passes\n\nIn the order in which they run. `-f[no-]PASS` turns "
+         "those on and off that can be left out.\n\n"
+         "| pass | can be left out | what it does |\n|---|---|---|");
+    for (int i = 0; i < PASS_COUNT; i++) {
+        printf("| `%s` | %s ", passes[i].name,
+               passes[i].optional ? "yes" : "no");
+        print_cell(passes[i].what);
+        puts("|");
+    }
+}
+
+static void print_flags(const Flag *flag)
+{
+    for (; flag->name != NULL; flag++) {
+        printf("| `%s%s%s` ", flag->name, flag->value != NULL ? " " : "",
+               flag->value != NULL ? flag->value : "");
+        print_cell(flag->help);
+        puts("|");
+    }
+}
+
+static void print_options(void)
+{
+    puts("\n## Options\n\n| option | what it does |\n|---|---|");
+    print_flags(flags);
+    print_flags(pass_flags);
+}
+
+// Links to every heading; an operator's is its name.
+static void print_contents(void)
+{
+    for (int i = 0; i < GROUP_COUNT; i++) {
+        // The anchor of a heading is that in small letters, with hyphens.
+        printf("* [%s](#", groups[i].title);
+        for (const char *c = groups[i].title; *c != '\0'; c++)
+            putchar(*c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+        putchar(')');
+        const char *separator = ": ";
+        for (int k = 0; k < OP_COUNT; k++) {
+            if (!(ops[k]->flags & groups[i].flag)) continue;
+            printf("%s[%s](#%s)", separator, ops[k]->name, ops[k]->name);
+            separator = ", ";
+        }
+        putchar('\n');
+    }
+    puts("* [The train section](#the-train-section)\n"
+         "* [Functions](#functions)\n* [Passes](#passes)\n"
+         "* [Options](#options)\n");
+}
+
+static const char opening[] =
+    "# cnnc: the reference\n\n"
+    "Written by `cnnc --reference` from the tables that the compiler itself "
+    "uses.\n\n"
+    "A program is a net and how it is trained:\n\n"
+    "```cnn\n"
+    "net example {\n"
+    "    input image : u8[28, 28, 1]\n"
+    "    input label : class[10]\n\n"
+    "    x = image -> scale(1/255) -> conv(16, 3) -> relu -> maxpool(2)\n"
+    "    logits = x -> flatten -> dense(10)\n\n"
+    "    output logits\n"
+    "    loss   softmax_cross_entropy(logits, label)\n"
+    "    metric accuracy(logits, label)\n"
+    "}\n\n"
+    "train {\n"
+    "    batch     = 64\n"
+    "    optimizer = adam(lr = 1e-3)\n"
+    "}\n"
+    "```\n\n"
+    "Arguments come in the order of the tables below, or by name.\n";
+
+int show_reference(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    puts(opening);
+    print_contents();
+    print_groups();
+    print_train();
+    print_functions();
+    print_passes();
+    print_options();
+    return EXIT_DONE;
+}

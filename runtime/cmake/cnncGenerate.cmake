@@ -1,0 +1,97 @@
+# cnnc_generate(TARGET t NETS a.cnn b.cnn [OPTIONS --batch 8 ...] [HOST])
+#
+# Compiles each net into <name>.cu and <name>.h, named after its file, in the build
+# tree, and makes them part of target t; t and what links to it may then
+# #include "<name>.h".  Where the project has the language CUDA, nvcc compiles
+# them and t gets cuBLAS; where it has not, or HOST is said, they are C++ and run
+# on the CPU, through cnnc::host.
+#
+# An edit of a net, of a file that it includes, or another cnnc makes them anew.
+# OPTIONS are cnnc's and hold for all of NETS; other options want another call, and
+# another target.  To be called in the directory that made t.
+
+function(cnnc_generate)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "HOST" "TARGET" "NETS;OPTIONS")
+    _cnnc_check_call()
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    set(host ${arg_HOST})
+    if(NOT "CUDA" IN_LIST languages)
+        set(host TRUE)
+    endif()
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/cnnc/${arg_TARGET})
+    file(MAKE_DIRECTORY ${folder})
+    foreach(net IN LISTS arg_NETS)
+        _cnnc_add_net(${net})
+    endforeach()
+    target_include_directories(${arg_TARGET} PUBLIC
+        $<BUILD_INTERFACE:${folder}>)
+    if(host)
+        _cnnc_for_host()
+    else()
+        _cnnc_for_cuda()
+    endif()
+endfunction()
+
+# What follows are parts of it, and share its variables.
+
+macro(_cnnc_check_call)
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "cnnc_generate does not know "
+            "'${arg_UNPARSED_ARGUMENTS}'; it takes TARGET, NETS, OPTIONS, HOST")
+    endif()
+    if(NOT arg_TARGET OR NOT arg_NETS)
+        message(FATAL_ERROR "cnnc_generate wants TARGET and NETS, as in "
+            "cnnc_generate(TARGET app NETS net.cnn)")
+    endif()
+    if(NOT TARGET ${arg_TARGET})
+        message(FATAL_ERROR "cnnc_generate: there is no target "
+            "'${arg_TARGET}'; add_executable or add_library must come first")
+    endif()
+    get_target_property(made_in ${arg_TARGET} SOURCE_DIR)
+    if(NOT made_in STREQUAL CMAKE_CURRENT_SOURCE_DIR)
+        message(FATAL_ERROR "cnnc_generate: target '${arg_TARGET}' was made in "
+            "${made_in}; call it there")
+    endif()
+endmacro()
+
+# The folder is the target's own, so that two targets may take one net with
+# different options.
+macro(_cnnc_add_net net)
+    get_filename_component(path ${net} ABSOLUTE)
+    get_filename_component(name ${net} NAME_WLE)
+    set(output ${folder}/${name})
+    if(NOT EXISTS ${path})
+        message(FATAL_ERROR "cnnc_generate: there is no file ${path}")
+    endif()
+    if("${output}.cu" IN_LIST emitted)
+        message(FATAL_ERROR "cnnc_generate: two nets of target "
+            "'${arg_TARGET}' are called ${name}")
+    endif()
+    add_custom_command(OUTPUT ${output}.cu ${output}.h
+        COMMAND cnnc::cnnc ${arg_OPTIONS} ${path} -o ${output}.cu
+            --header ${output}.h -MD -MF ${output}.d
+        MAIN_DEPENDENCY ${path} DEPENDS cnnc::cnnc DEPFILE ${output}.d
+        COMMENT "Compiling the net ${name}" VERBATIM)
+    target_sources(${arg_TARGET} PRIVATE ${output}.cu ${output}.h)
+    list(APPEND emitted ${output}.cu)
+endmacro()
+
+# The compilers take the ending .cu for something else than C++.
+macro(_cnnc_for_host)
+    if(NOT "CXX" IN_LIST languages)
+        message(FATAL_ERROR "cnnc_generate: emitted files are C++ here; add "
+            "CXX to the languages of project()")
+    endif()
+    set_source_files_properties(${emitted} PROPERTIES LANGUAGE CXX
+        COMPILE_OPTIONS "-xc++")
+    set_target_properties(${arg_TARGET} PROPERTIES LINKER_LANGUAGE CXX)
+    target_compile_features(${arg_TARGET} PRIVATE cxx_std_17)
+    target_link_libraries(${arg_TARGET} PUBLIC cnnc::host)
+endmacro()
+
+macro(_cnnc_for_cuda)
+    find_package(CUDAToolkit REQUIRED)
+    set_source_files_properties(${emitted} PROPERTIES LANGUAGE CUDA)
+    target_compile_features(${arg_TARGET} PRIVATE cuda_std_17)
+    target_link_libraries(${arg_TARGET} PUBLIC CUDA::toolkit CUDA::cublas)
+endmacro()

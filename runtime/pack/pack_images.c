@@ -1,0 +1,302 @@
+// cnnc-pack-images: a folder of images, a folder in it for each class, into
+// arrays that a program can map into memory:
+//
+//     images.npy     u1 [n, height, width, channels]
+//     labels.npy     i4 [n], the class's number
+//     classes.txt    a name a line, in the order of their numbers
+//
+// Classes and the images of each are in the order of their names' bytes, and
+// each image is made by itself, so that the number of workers changes no bit.
+// The three files appear together, in a folder that was not there, or not at
+// all.
+#define _XOPEN_SOURCE 700
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "pack.h"
+
+enum { LARGEST = 1 << 14, MOST_WORKERS = 256, MOST_FAULTS = 20 };
+
+typedef struct Pack {
+    const char *from, *to;
+    Target      target;
+    int         workers;
+    Folder      folder;
+    char      **faults;         // of each of its paths, or NULL
+    int         images;         // the file that is written
+    size_t      head;           // bytes before its first image
+    atomic_size_t next;         // image to take
+    atomic_int  error;          // errno of a failed write
+} Pack;
+
+// ---- images -----------------------------------------------------------------
+
+static size_t image_bytes(const Target *t)
+{
+    return (size_t)t->height * (size_t)t->width * (size_t)t->channels;
+}
+
+static bool write_all(int file, const void *from, size_t bytes, off_t at)
+{
+    for (const char *c = from; bytes > 0;) {
+        ssize_t written = pwrite(file, c, bytes, at);
+        if (written < 0 && errno != EINTR) return false;
+        if (written > 0) c += written, bytes -= (size_t)written, at += written;
+    }
+    return true;
+}
+
+static void pack_one(Pack *p, size_t i, uint8_t *buffer)
+{
+    char message[MESSAGE_SIZE];
+    size_t bytes = image_bytes(&p->target);
+    Image image;
+
+    if (!decode(p->folder.paths.at[i], &image, message)) {
+        p->faults[i] = join(message, "", "");
+        return;
+    }
+    if (!resize(&image, &p->target, buffer))
+        p->faults[i] = join("there is no memory to resize it", "", "");
+    else if (!write_all(p->images, buffer, bytes,
+                        (off_t)(p->head + i * bytes)))
+        p->error = errno;
+    free(image.pixels);
+}
+
+static void *work(void *data)
+{
+    Pack *p = data;
+    uint8_t *buffer = grow(NULL, image_bytes(&p->target));
+    for (size_t i; p->error == 0 && (i = p->next++) < p->folder.paths.count;)
+        pack_one(p, i, buffer);
+    free(buffer);
+    return NULL;
+}
+
+// False if an image was broken or could not be written; each is told.
+static bool pack_all(Pack *p, const char *path)
+{
+    pthread_t thread[MOST_WORKERS];
+    size_t faults = 0;
+
+    for (int i = 0; i < p->workers; i++) {
+        int error = pthread_create(&thread[i], NULL, work, p);
+        if (error != 0 && i == 0) p->error = error;
+        if (error != 0) p->workers = i;
+    }
+    for (int i = 0; i < p->workers; i++) pthread_join(thread[i], NULL);
+    if (p->error != 0) fprintf(stderr, "%s: %s\n", path, strerror(p->error));
+    for (size_t i = 0; i < p->folder.paths.count; i++)
+        if (p->faults[i] != NULL && faults++ < MOST_FAULTS)
+            fprintf(stderr, "%s: %s\n", p->folder.paths.at[i], p->faults[i]);
+    if (faults > MOST_FAULTS)
+        fprintf(stderr, "and %zu more\n", faults - MOST_FAULTS);
+    return p->error == 0 && faults == 0;
+}
+
+// ---- files ------------------------------------------------------------------
+
+enum { FILE_IMAGES, FILE_LABELS, FILE_CLASSES, FILE_COUNT };
+static const char *const file_names[FILE_COUNT] = {
+    "images.npy", "labels.npy", "classes.txt",
+};
+
+// NPY, version 1: a header that ends with a new line where the data begins, at
+// a multiple of 64.  Returns its length.
+static size_t npy_header(char head[256], const char *type, const char *shape)
+{
+    int length = snprintf(head + 10, 240, "{'descr': '%s', 'fortran_order': "
+                          "False, 'shape': (%s), }", type, shape);
+    size_t all = ((size_t)length + 11 + 63) / 64 * 64;
+    memcpy(head, "\x93NUMPY\x01\x00", 8);
+    head[8] = (char)((all - 10) & 255);
+    head[9] = (char)((all - 10) >> 8);
+    memset(head + 10 + length, ' ', all - 10 - (size_t)length);
+    head[all - 1] = '\n';
+    return all;
+}
+
+static bool write_labels(const Pack *p, FILE *out)
+{
+    char head[256], shape[64];
+    snprintf(shape, sizeof shape, "%zu,", p->folder.paths.count);
+    fwrite(head, 1, npy_header(head, "<i4", shape), out);
+    for (size_t i = 0; i < p->folder.paths.count; i++)
+        for (int byte = 0; byte < 4; byte++)
+            putc((int)((uint32_t)p->folder.labels[i] >> 8 * byte & 255), out);
+    return ferror(out) == 0;
+}
+
+static bool write_classes(const Pack *p, FILE *out)
+{
+    for (size_t i = 0; i < p->folder.classes.count; i++)
+        fprintf(out, "%s\n", p->folder.classes.at[i]);
+    return ferror(out) == 0;
+}
+
+static bool write_images(Pack *p, FILE *out, const char *path)
+{
+    char head[256], shape[128];
+    const Target *t = &p->target;
+    snprintf(shape, sizeof shape, "%zu, %d, %d, %d", p->folder.paths.count,
+             t->height, t->width, t->channels);
+    p->head = npy_header(head, "|u1", shape);
+    p->images = fileno(out);
+    if (!write_all(p->images, head, p->head, 0)) p->error = errno;
+    return pack_all(p, path);
+}
+
+static bool failed(Pack *p, const char *path)
+{
+    p->error = errno;
+    fprintf(stderr, "%s: %s\n", path, strerror(errno));
+    return false;
+}
+
+static bool write_file(Pack *p, int which, const char *path)
+{
+    FILE *out = fopen(path, "wbx");
+    if (out == NULL) return failed(p, path);
+    bool done = which == FILE_IMAGES ? write_images(p, out, path)
+              : which == FILE_LABELS ? write_labels(p, out)
+                                     : write_classes(p, out);
+    bool on_disk = fflush(out) == 0 && fsync(fileno(out)) == 0;
+    if (!on_disk) failed(p, path);
+    fclose(out);
+    return done && on_disk;
+}
+
+static void sync_folder(const char *path)
+{
+    int folder = open(path, O_RDONLY);
+    if (folder < 0) return;
+    fsync(folder);
+    close(folder);
+}
+
+// The folder gets its name when all is in it.
+static bool write_shard(Pack *p)
+{
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, "%ld.tmp", (long)getpid());
+    char *folder = join(p->to, ".", suffix), *path[FILE_COUNT];
+    bool done = true;
+
+    if (mkdir(folder, 0777) != 0) die(EXIT_FILES, folder, strerror(errno));
+    for (int i = 0; i < FILE_COUNT; i++) {
+        path[i] = join(folder, "/", file_names[i]);
+        done = done && write_file(p, i, path[i]);
+    }
+    sync_folder(folder);
+    if (done && rename(folder, p->to) != 0) done = failed(p, p->to);
+    for (int i = 0; i < FILE_COUNT; i++) {
+        if (!done) remove(path[i]);
+        free(path[i]);
+    }
+    if (!done) rmdir(folder);
+    char *parent = join(p->to, "/", "..");
+    if (done) sync_folder(parent);
+    free(parent);
+    free(folder);
+    return done;
+}
+
+// ---- the command line -------------------------------------------------------
+
+static const char usage[] =
+    "usage: cnnc-pack-images FOLDER OUTPUT --size HxW [options]\n"
+    "\n"
+    "Packs the JPEG and PNG files of FOLDER/<class>/ into images.npy,\n"
+    "labels.npy and classes.txt of the new folder OUTPUT.  Images are resized\n"
+    "with a bilinear filter (with antialiasing); what reaches beyond the\n"
+    "proportions of HxW is cut off at both sides alike.\n"
+    "\n"
+    "  --size HxW     height and width of the result\n"
+    "  --stretch      keep all of an image, not its proportions\n"
+    "  --gray         one channel instead of red, green and blue\n"
+    "  --workers N    threads; the result is the same for any number\n"
+    "\n"
+    "Exit: 0 done, 1 an image is broken, 2 usage, 3 a file can't be read or\n"
+    "written.\n";
+
+static bool read_number(const char *text, int most, char end, int *number,
+                        const char **rest)
+{
+    char *stop;
+    long value = strtol(text, &stop, 10);
+    *number = (int)value;
+    *rest = stop + 1;
+    return *text >= '0' && *text <= '9' && *stop == end && value >= 1 &&
+           value <= most;
+}
+
+static void read_size(Target *t, const char *text)
+{
+    const char *rest;
+    if (!read_number(text, LARGEST, 'x', &t->height, &rest) ||
+        !read_number(rest, LARGEST, '\0', &t->width, &rest))
+        die(EXIT_USAGE, text, "--size wants height x width, each from 1 to "
+            "16384, as in 224x224");
+}
+
+static void read_workers(Pack *p, const char *text)
+{
+    const char *rest;
+    if (!read_number(text, MOST_WORKERS, '\0', &p->workers, &rest))
+        die(EXIT_USAGE, text, "--workers wants a number from 1 to 256");
+}
+
+// Returns how many arguments the option takes besides itself; -1: no option.
+static int read_option(Pack *p, const char *arg, const char *value)
+{
+    bool is_size = !strcmp(arg, "--size"), counts = !strcmp(arg, "--workers");
+    if ((is_size || counts) && value == NULL)
+        die(EXIT_USAGE, arg, "a value is missing after it");
+    if (is_size) return read_size(&p->target, value), 1;
+    if (counts) return read_workers(p, value), 1;
+    if (!strcmp(arg, "--stretch")) return p->target.stretch = true, 0;
+    if (!strcmp(arg, "--gray")) return p->target.channels = 1, 0;
+    return -1;
+}
+
+static void read_arguments(Pack *p, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        int taken = read_option(p, argv[i], argv[i + 1]);
+        if (taken >= 0) i += taken;
+        else if (!strcmp(argv[i], "--help")) fputs(usage, stdout), exit(0);
+        else if (argv[i][0] == '-') die(EXIT_USAGE, argv[i], "no such option");
+        else if (p->from == NULL) p->from = argv[i];
+        else if (p->to == NULL) p->to = argv[i];
+        else die(EXIT_USAGE, argv[i], "FOLDER and OUTPUT are given already");
+    }
+    if (p->to == NULL || p->target.height == 0)
+        fputs(usage, stderr), exit(EXIT_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+    // Not freed: it lives as long as the program.
+    static Pack p = { .target = { .channels = RGB }, .workers = 1 };
+    struct stat status;
+
+    read_arguments(&p, argc, argv);
+    if (lstat(p.to, &status) == 0)
+        die(EXIT_FILES, p.to, "is there already, and is not overwritten");
+    list_classes(p.from, &p.folder);
+    p.faults = grow(NULL, p.folder.paths.count * sizeof *p.faults);
+    for (size_t i = 0; i < p.folder.paths.count; i++) p.faults[i] = NULL;
+    if (!write_shard(&p)) return p.error != 0 ? EXIT_FILES : EXIT_BROKEN;
+    printf("%s: %zu images of %zu classes, %d x %d x %d; %zu other files\n",
+           p.to, p.folder.paths.count, p.folder.classes.count, p.target.height,
+           p.target.width, p.target.channels, p.folder.skipped);
+    return 0;
+}

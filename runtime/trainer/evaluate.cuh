@@ -1,0 +1,115 @@
+// The net, and what it makes of a data set: loss, metrics, predictions.
+#pragma once
+#include "predict.cuh"
+
+// `digits: arena 1234567 bytes (1.18 MiB), state 4096 bytes, 12345 parameters, batch 64`
+static inline void print_net(const Net *net)
+{
+    long long parameters = 0;
+    for (int i = 0; i < net->param_count; i++) parameters += tensor_elements(&net->params[i], 0);
+    printf("%s: arena %zu bytes (%.2f MiB), state %zu bytes, %lld parameters, batch %d\n",
+           net->name, net->arena_bytes, (double)net->arena_bytes / (1 << 20), net->state_bytes,
+           parameters, net->batch);
+    fflush(stdout);
+}
+
+// Takes the arena and makes a net of fresh weights, or of those of --load.
+static inline bool open_net(Trainer *t)
+{
+    const Net *net = t->net;
+    cudaError_t error = cudaMalloc(&t->arena, net->arena_bytes);
+    if (error != cudaSuccess)
+        return complain("wanted %zu bytes of device memory for the arena: %s", net->arena_bytes,
+                        cudaGetErrorString(error));
+    if (!call_ok(net, net->init(t->arena, net->arena_bytes, (unsigned long long)t->seed)))
+        return false;
+    return !t->option[OPTION_LOAD] || load_weights(net, t->option[OPTION_LOAD]);
+}
+
+// The learning rate of --lr, if it is given.
+static inline bool give_rate(const Trainer *t)
+{
+    return !t->option[OPTION_LR] || call_ok(t->net, t->net->set_rate(t->rate));
+}
+
+// Means over count samples (order NULL: the first ones); an inference file has none.  matrix: if
+// not NULL, predictions are counted too.
+static inline bool evaluate_samples(Trainer *t, const DataSet *set, const long long *order,
+                                    long long count, NetFigures *f, ConfusionMatrix *matrix)
+{
+    const Net *net = t->net;
+    bool failed;
+    if (net->eval && !call_ok(net, net->figures(f, 1))) return false;
+    begin_pass(&t->reader, set, order, 0, count, NULL);
+    while (Staging *s = take_batch(&t->reader, &failed))
+        if ((net->eval && !call_ok(net, net->eval(s->data, s->bytes))) ||
+            (matrix && !count_confusion(net, s, matrix)) || !give_batch(&t->reader, s))
+            return false;
+    return !failed && (!net->eval || call_ok(net, net->figures(f, 1)));
+}
+
+// `test accuracy 97.22 % (350/360), loss 0.0812`; an inference file knows no loss.
+static inline bool evaluate_set(Trainer *t, const DataSet *set)
+{
+    const Net *net = t->net;
+    NetFigures f = {};
+    ConfusionMatrix matrix = {};
+    double count = (double)set->count;
+    bool confusion = t->option[OPTION_CONFUSION] || !net->eval;
+    if ((confusion && !begin_confusion(net, set, &matrix)) ||
+        !evaluate_samples(t, set, NULL, set->count, &f, confusion ? &matrix : NULL))
+        return false;
+    printf("test ");
+    for (int i = 0; net->eval && i < net->metric_count; i++) {
+        double mean = f.metric_mean[i];
+        if (strcmp(net->metrics[i], "accuracy")) printf("%s %.4f, ", net->metrics[i], mean);
+        else printf("accuracy %.2f %% (%.0f/%.0f), ", 100 * mean, mean * count, count);
+    }
+    long long all, right = net->eval ? 0 : confusion_right(&matrix, &all);
+    if (net->eval) printf("loss %.4f\n", f.loss_mean);
+    else printf("accuracy %.2f %% (%lld/%lld)\n", 100 * (double)right / (double)all, right, all);
+    if (t->option[OPTION_CONFUSION]) print_confusion(&matrix);
+    return true;
+}
+
+// Opens the net and the test set for a command that trains nothing.
+static inline bool open_test(Trainer *t, bool infers, DataSet *set)
+{
+    return describe_set(t, set) && read_set(t, SET_TEST, infers, set) &&
+           start_reader(&t->reader, set, t->net->batch, (int)t->workers) && open_net(t);
+}
+
+// eval: the test set through the net of --load.
+static inline bool command_eval(Trainer *t)
+{
+    DataSet test;
+    return open_test(t, false, &test) && evaluate_set(t, &test);
+}
+
+// Infers a set, batch by batch, into the files.
+static inline bool predict_samples(Trainer *t, const DataSet *set, PredictionFiles *files)
+{
+    const Net *net = t->net;
+    OutputBuffers outputs = take_outputs(net);
+    bool failed;
+    begin_pass(&t->reader, set, NULL, 0, set->count, NULL);
+    while (Staging *s = take_batch(&t->reader, &failed)) {
+        if (!infer_batch(net, s, &outputs)) return false;
+        write_predictions(net, s, &outputs, files);
+        if (!give_batch(&t->reader, s)) return false;
+    }
+    return !failed;
+}
+
+// predict: what the net of --load gives for the test set's inputs, which need no labels.
+static inline bool command_predict(Trainer *t)
+{
+    DataSet test;
+    PredictionFiles files = {};
+    if (!t->option[OPTION_OUTPUT] && !t->option[OPTION_CLASSES])
+        return complain("predict wants --output DIR, --classes FILE or both");
+    bool good = open_test(t, true, &test) && open_predictions(t, test.count, &files) &&
+                predict_samples(t, &test, &files);
+    if (!close_predictions(t->net, &files, good)) return false;
+    return printf("%lld samples\n", test.count) > 0;
+}

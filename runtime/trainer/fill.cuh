@@ -1,0 +1,101 @@
+// Filling a batch: samples from their files, as elements of the input's type,
+// normalised, and for training turned and moved at random.  What is done to a
+// sample is a pure function of seed, epoch and the sample's number, so that
+// neither the order of the work nor the number of workers changes a bit.
+#pragma once
+#include "dataset.cuh"
+#include "shuffle.cuh"
+
+// Augmentation: what is done to the maps of training samples.
+struct Augmentation {
+    bool flip;                  // left and right change places in one sample of two
+    int crop;                   // the map moves by up to so many pixels, each way
+    uint64_t key;               // of seed and epoch
+};
+
+// MapView: where a sample's pixel (y, x) comes from: row y + down, column x + right, of a row read
+// backwards if it is flipped; 0 where there is none.
+struct MapView {
+    long long down, right;
+    bool flip;
+};
+
+static inline uint64_t augmentation_key(uint64_t seed, uint64_t epoch)
+{
+    return splitmix64(splitmix64(seed ^ 0x61756776u) + epoch);
+}
+
+// All maps of a sample get the same view.  A place among 2 crop + 1 is drawn from 2^21 numbers: no
+// place is likelier than another by more than (2 crop + 1) / 2^21 of what it should be.
+static inline MapView view_sample(const Augmentation *a, long long sample)
+{
+    if (!a) return {0, 0, false};
+    uint64_t random = splitmix64(a->key + (uint64_t)sample);
+    uint64_t places = 2 * (uint64_t)a->crop + 1;
+    return {(long long)((random >> 1 & 0x1FFFFF) * places >> 21) - a->crop,
+            (long long)((random >> 22 & 0x1FFFFF) * places >> 21) - a->crop,
+            a->flip && (random & 1)};
+}
+
+template <class From> static inline From load_unaligned(const unsigned char *at)
+{
+    From value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+// Writes a sample: element by element, converted; images by (x - mean) / std, where x is in 0 .. 1
+// if the file has bytes and the input real numbers.
+template <class From, class To>
+static inline void convert_sample(const DataColumn *c, const DataArray *a, long long at,
+                                  MapView view, To *to)
+{
+    const unsigned char *from = a->data + (size_t)at * a->stride;
+    const size_t size = sizeof(From), plane = size * (size_t)(c->height * c->width);
+    const size_t channel = a->planes ? plane : size;
+    const size_t pixel = a->planes ? size : size * (size_t)c->depth;
+    const bool real = c->type == SAFE_F32 || c->type == SAFE_F64;
+    const To range = real && sizeof(From) == 1 && is_image(c->input) ? (To)255 : (To)1;
+    for (long long y = 0; y < c->height; y++)
+        for (long long x = 0; x < c->width; x++, to += c->depth) {
+            long long row = y + view.down;
+            long long column = (view.flip ? c->width - 1 - x : x) + view.right;
+            bool inside = row >= 0 && row < c->height && column >= 0 && column < c->width;
+            const unsigned char *first = from + (size_t)(row * c->width + column) * pixel;
+            for (long long k = 0; k < c->depth; k++) {
+                to[k] = inside ? (To)load_unaligned<From>(first + (size_t)k * channel) / range
+                               : (To)0;
+                if (c->mean) to[k] = (to[k] - (To)c->mean[k]) / (To)c->std[k];
+            }
+        }
+}
+
+template <class To>
+static inline void convert_any(const DataColumn *c, const DataArray *a, long long at, MapView view,
+                               To *to)
+{
+    switch (a->type) {
+    case SAFE_F64: convert_sample<double>(c, a, at, view, to); break;
+    case SAFE_F32: convert_sample<float>(c, a, at, view, to); break;
+    case SAFE_I64: convert_sample<int64_t>(c, a, at, view, to); break;
+    case SAFE_I32: convert_sample<int32_t>(c, a, at, view, to); break;
+    default: convert_sample<uint8_t>(c, a, at, view, to); break;
+    }
+}
+
+// Writes a sample of a column to its place in the batch.
+static inline void fill_sample(const DataColumn *c, const Augmentation *augmentation,
+                               long long sample, unsigned char *to)
+{
+    const DataPart *part = find_part(c, sample);
+    const DataArray *a = &part->array;
+    long long at = sample - part->first;
+    MapView view = view_sample(c->is_map ? augmentation : NULL, sample);
+    if (a->type == c->type && !a->planes && !c->mean && !view.down && !view.right && !view.flip)
+        memcpy(to, a->data + (size_t)at * a->stride,
+               (size_t)(c->height * c->width * c->depth) * safe_types[a->type].bytes);
+    else if (c->type == SAFE_F64) convert_any(c, a, at, view, (double *)to);
+    else if (c->type == SAFE_F32) convert_any(c, a, at, view, (float *)to);
+    else if (c->type == SAFE_I32) convert_any(c, a, at, view, (int32_t *)to);
+    else convert_any(c, a, at, view, to);
+}

@@ -1,0 +1,159 @@
+// The trainer's options: one table, from which the command line is read and
+// --help is printed.
+#pragma once
+#include <limits.h>
+#include <math.h>
+
+#include "reader.cuh"
+
+// The options, in the order of trainer_options.
+enum OptionNumber {
+    OPTION_DATA, OPTION_TRAIN, OPTION_TRAIN_IMAGES, OPTION_TRAIN_LABELS, OPTION_VAL,
+    OPTION_VAL_IMAGES, OPTION_VAL_LABELS, OPTION_VAL_SPLIT, OPTION_TEST, OPTION_TEST_IMAGES,
+    OPTION_TEST_LABELS, OPTION_MEAN, OPTION_STD, OPTION_FLIP, OPTION_CROP, OPTION_WORKERS,
+    OPTION_EPOCHS, OPTION_SEED, OPTION_LR, OPTION_LOAD, OPTION_SAVE, OPTION_BEST, OPTION_PATIENCE,
+    OPTION_LOG, OPTION_SAVE_STATE, OPTION_SAVE_EVERY, OPTION_RESUME, OPTION_CONFUSION,
+    OPTION_OUTPUT, OPTION_CLASSES, OPTION_BATCH, OPTION_STEPS, OPTION_TENSORS, OPTION_COUNT
+};
+
+// TrainerOption: its name, what follows it (NULL: nothing), the commands that take it, what it
+// means.
+struct TrainerOption {
+    const char *name, *argument, *commands, *meaning;
+};
+
+static const TrainerOption trainer_options[] = {
+    {"--data", "DIR", "train eval predict", "a folder of data sets under their usual names"},
+    {"--train", "INPUT=FILES", "train", "files of an input, joined by commas; may be repeated"},
+    {"--train-images", "FILES", "train", "files of the input that is no label"},
+    {"--train-labels", "FILES", "train", "files of the label; CIFAR's images hold them"},
+    {"--val", "INPUT=FILES", "train", "the validation set, likewise"},
+    {"--val-images", "FILES", "train", "of the validation set"},
+    {"--val-labels", "FILES", "train", "of the validation set"},
+    {"--val-split", "SHARE", "train", "validate on this share (0.1: a tenth) of the training set"},
+    {"--test", "INPUT=FILES", "train eval predict", "the test set, likewise"},
+    {"--test-images", "FILES", "train eval predict", "of the test set"},
+    {"--test-labels", "FILES", "train eval", "of the test set"},
+    {"--mean", "M,...", "train eval predict", "subtract from images, a number a channel"},
+    {"--std", "S,...", "train eval predict", "then divide by these; bytes are first put in 0 .. 1"},
+    {"--flip", NULL, "train", "change left and right in half of the training samples"},
+    {"--crop", "N", "train", "move training samples by up to N pixels, filled with 0"},
+    {"--workers", "N", "train eval predict", "threads that read batches (1)"},
+    {"--epochs", "N", "train", "passes over the training set"},
+    {"--seed", "N", "train step", "of weights, order and whatever is drawn (0)"},
+    {"--lr", "RATE", "train step", "the learning rate, instead of the net's"},
+    {"--load", "FILE", "train eval predict step", "begin with the weights of this file"},
+    {"--save", "FILE", "train step", "write the last weights here"},
+    {"--best", "FILE", "train", "write the weights of the least validation loss here"},
+    {"--patience", "N", "train", "stop when N epochs brought no less validation loss"},
+    {"--log", "FILE", "train", "write a line of CSV an epoch"},
+    {"--save-state", "FILE", "train", "write the whole state here after every epoch"},
+    {"--save-every", "N", "train", "write it after every N training steps, too"},
+    {"--resume", "FILE", "train", "go on from a state; other options as they were"},
+    {"--confusion", NULL, "eval", "print the confusion matrix, and precision and recall"},
+    {"--output", "DIR", "predict", "write every output to a file of it, NAME.npy"},
+    {"--classes", "FILE", "predict", "write the class of each sample, as CSV"},
+    {"--batch", "FILE", "step", "safetensors with a tensor for each input"},
+    {"--steps", "N", "step", "training steps (1)"},
+    {"--tensors", NULL, "info", "every tensor, a line each: role name dtype shape classes"}};
+
+// GivenOption: an option as it stands on the command line; those that repeat are found here.
+struct GivenOption {
+    int option;
+    const char *text;
+};
+
+// Trainer: a run of the program.
+struct Trainer {
+    const Net *net;
+    const char *option[OPTION_COUNT];   // as given, the last; NULL where not
+    GivenOption *given;
+    int given_count;
+    long long epochs, seed, steps, crop, workers, patience, save_every;
+    double rate, val_split;
+    void *arena;
+    BatchReader reader;
+};
+
+// An option's integer, from `least` up; if it is not given, the value stays.
+static inline bool parse_integer(const Trainer *t, int option, long long least, long long *value)
+{
+    const char *text = t->option[option];
+    if (!text) return true;
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    if (*end || end == text || errno || *value < least || *value > INT_MAX)
+        return complain("%s %s: wanted a whole number from %lld to %d",
+                        trainer_options[option].name, text, least, INT_MAX);
+    return true;
+}
+
+// All integers that options give.
+static inline bool parse_integers(Trainer *t)
+{
+    return parse_integer(t, OPTION_EPOCHS, 1, &t->epochs) &&
+           parse_integer(t, OPTION_SEED, 0, &t->seed) &&
+           parse_integer(t, OPTION_STEPS, 1, &t->steps) &&
+           parse_integer(t, OPTION_CROP, 0, &t->crop) &&
+           parse_integer(t, OPTION_WORKERS, 1, &t->workers) &&
+           parse_integer(t, OPTION_PATIENCE, 1, &t->patience) &&
+           parse_integer(t, OPTION_SAVE_EVERY, 1, &t->save_every);
+}
+
+// The real numbers: the rate, the share.
+static inline bool parse_reals(Trainer *t)
+{
+    const char *rate = t->option[OPTION_LR], *split = t->option[OPTION_VAL_SPLIT];
+    char *end = NULL;
+    if (rate) t->rate = strtod(rate, &end);
+    if (rate && (*end || end == rate || !(t->rate >= 0) || isinf(t->rate)))
+        return complain("--lr %s: wanted a number of 0 and more", rate);
+    if (split) t->val_split = strtod(split, &end);
+    if (split && (*end || end == split || !(t->val_split > 0 && t->val_split < 1)))
+        return complain("--val-split %s: wanted a number between 0 and 1", split);
+    return true;
+}
+
+// Options that want another, or bear none beside them.
+static inline bool options_agree(const Trainer *t)
+{
+    static const int pairs[][3] = {
+        {OPTION_SAVE_EVERY, OPTION_SAVE_STATE, 1}, {OPTION_RESUME, OPTION_LOAD, 0},
+        {OPTION_VAL_SPLIT, OPTION_VAL, 0}, {OPTION_VAL_SPLIT, OPTION_VAL_IMAGES, 0},
+        {OPTION_VAL_SPLIT, OPTION_VAL_LABELS, 0}};
+    for (const int(&pair)[3] : pairs) {
+        const char *name = trainer_options[pair[0]].name, *other = trainer_options[pair[1]].name;
+        if (t->option[pair[0]] && !t->option[pair[1]] && pair[2])
+            return complain("%s wants %s", name, other);
+        if (t->option[pair[0]] && t->option[pair[1]] && !pair[2])
+            return complain("%s and %s: wanted one of them", name, other);
+    }
+    return true;
+}
+
+// The numbers of --mean or --std, one for all channels or one each, as one each.
+static inline bool parse_channels(const Trainer *t, int option, long long channels, double **values)
+{
+    const char *at = t->option[option];
+    bool divisor = option == OPTION_STD;
+    double *list = (double *)take_memory((size_t)channels * sizeof *list);
+    long long count = 0;
+    *values = list;
+    for (bool more = at != NULL; more; count++) {
+        char *end;
+        double value = strtod(at, &end);
+        if (end == at || (*end && *end != ',') || !isfinite(value) || (divisor && !(value > 0)))
+            return complain("%s %s: wanted numbers%s, joined by commas",
+                            trainer_options[option].name, t->option[option],
+                            divisor ? " above 0" : "");
+        if (count < channels) list[count] = value;
+        more = *end == ',';
+        at = end + more;
+    }
+    if (at && count != 1 && count != channels)
+        return complain("%s %s: wanted 1 number or %lld, one a channel",
+                        trainer_options[option].name, t->option[option], channels);
+    for (long long i = count; i < channels; i++) list[i] = at ? list[0] : divisor;
+    return true;
+}

@@ -1,0 +1,193 @@
+// What inference says of a data set: outputs as files, the class of each sample,
+// and how predicted classes stand to labels.
+#pragma once
+#include "sets.cuh"
+
+// OutputBuffers: a batch of every output, taken once.
+struct OutputBuffers {
+    void **data;
+    size_t *bytes;
+};
+
+static inline OutputBuffers take_outputs(const Net *net)
+{
+    size_t count = (size_t)net->output_count;
+    OutputBuffers o = {(void **)take_memory(count * sizeof *o.data),
+                       (size_t *)take_memory(count * sizeof *o.bytes)};
+    for (size_t i = 0; i < count; i++) o.data[i] = take_memory(net->outputs[i].bytes);
+    return o;
+}
+
+// Infers a batch; outputs are there when it returns.
+static inline bool infer_batch(const Net *net, const Staging *s, const OutputBuffers *o)
+{
+    for (int i = 0; i < net->output_count; i++)
+        o->bytes[i] = net->outputs[i].bytes / (size_t)net->batch * (size_t)s->samples;
+    if (!call_ok(net, net->infer(s->data, s->bytes, o->data, o->bytes))) return false;
+    cudaError_t error = cudaStreamSynchronize(0);
+    return error == cudaSuccess || complain("inference: %s", cudaGetErrorString(error));
+}
+
+// The place of the greatest of a row's elements, the first where some are equal.
+static inline int greatest_class(int type, const void *data, size_t row, int classes)
+{
+    size_t best = row * (size_t)classes, end = best + (size_t)classes;
+    for (size_t k = best; k < end; k++)
+        if (read_element(type, data, k) > read_element(type, data, best)) best = k;
+    return (int)(best - row * (size_t)classes);
+}
+
+// The output that scores the classes of a label (NULL: of any): rows of one number a class; -1 if
+// there is none.
+static inline int find_scores(const Net *net, const NetTensor *label)
+{
+    for (int i = 0; i < net->output_count; i++) {
+        const NetTensor *o = &net->outputs[i];
+        if (!label && o->rank == 2) return i;
+        bool scored = label && o->rank == label->rank + 1;
+        if (scored && o->shape[o->rank - 1] == label->classes) return i;
+    }
+    return -1;
+}
+
+// ---- the confusion matrix
+
+// ConfusionMatrix: at [label * classes + predicted], how often.
+struct ConfusionMatrix {
+    int classes, output, column;    // which output has the scores, which column the labels
+    long long *counts;
+    OutputBuffers outputs;
+};
+
+// Takes one for the first label that an output scores.
+static inline bool begin_confusion(const Net *net, const DataSet *set, ConfusionMatrix *m)
+{
+    for (int i = 0; i < set->column_count; i++) {
+        const NetTensor *label = set->columns[i].input;
+        int output = label->classes ? find_scores(net, label) : -1;
+        if (output < 0) continue;
+        size_t cells = (size_t)label->classes * (size_t)label->classes;
+        *m = {label->classes, output, i, (long long *)take_memory(cells * sizeof *m->counts),
+              take_outputs(net)};
+        return true;
+    }
+    return complain("%s has no output of one number a class of a label", net->name);
+}
+
+// Infers a batch and counts it.
+static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMatrix *m)
+{
+    if (!infer_batch(net, s, &m->outputs)) return false;
+    const int *labels = (const int *)s->data[m->column];
+    int type = safe_type_of(net->outputs[m->output].dtype);
+    size_t rows = s->bytes[m->column] / sizeof *labels;
+    for (size_t i = 0; i < rows; i++)
+        m->counts[labels[i] * (long long)m->classes +
+                  greatest_class(type, m->outputs.data[m->output], i, m->classes)]++;
+    return true;
+}
+
+// The sums of a class's row (how often it is the label) and column (how often it is predicted).
+static inline void confusion_sums(const ConfusionMatrix *m, int c, long long *row,
+                                  long long *column)
+{
+    *row = *column = 0;
+    for (long long i = 0; i < m->classes; i++) {
+        *row += m->counts[c * (long long)m->classes + i];
+        *column += m->counts[i * m->classes + c];
+    }
+}
+
+// How many were right, of how many.
+static inline long long confusion_right(const ConfusionMatrix *m, long long *all)
+{
+    long long right = *all = 0, cells = (long long)m->classes * m->classes;
+    for (long long i = 0; i < cells; i++) *all += m->counts[i];
+    for (long long c = 0; c < m->classes; c++) right += m->counts[c * m->classes + c];
+    return right;
+}
+
+// The matrix, if it is not too wide for a page, and a line a class: of those predicted as it, how
+// many are; of those that are, how many were predicted; the harmonic mean of both.
+static inline void print_confusion(const ConfusionMatrix *m)
+{
+    enum { WIDEST = 32 };
+    if (m->classes <= WIDEST) {
+        printf("label \\ predicted\n%6s", "");
+        for (int k = 0; k < m->classes; k++) printf(" %6d", k);
+        for (int c = 0; c < m->classes; c++) {
+            printf("\n%6d", c);
+            for (int k = 0; k < m->classes; k++) printf(" %6lld", m->counts[c * m->classes + k]);
+        }
+        printf("\n");
+    }
+    printf("class  precision     recall         f1     labels\n");
+    double sums[3] = {};
+    for (int c = 0; c < m->classes; c++) {
+        long long row, column, hits = m->counts[c * (long long)m->classes + c];
+        confusion_sums(m, c, &row, &column);
+        double figures[3] = {column ? (double)hits / (double)column : 0,
+                             row ? (double)hits / (double)row : 0,
+                             row + column ? 2.0 * (double)hits / (double)(row + column) : 0};
+        for (int i = 0; i < 3; i++) sums[i] += figures[i] / m->classes;
+        printf("%5d %10.4f %10.4f %10.4f %10lld\n", c, figures[0], figures[1], figures[2], row);
+    }
+    printf(" mean %10.4f %10.4f %10.4f\n", sums[0], sums[1], sums[2]);
+}
+
+// ---- predict
+
+// PredictionFiles: where a run of predict writes.
+struct PredictionFiles {
+    BesideFile *outputs, classes;
+    bool writes_outputs, writes_classes;
+    int scores;
+};
+
+static inline bool open_predictions(const Trainer *t, long long samples, PredictionFiles *p)
+{
+    const Net *net = t->net;
+    const char *folder = t->option[OPTION_OUTPUT], *classes = t->option[OPTION_CLASSES];
+    p->scores = find_scores(net, NULL);
+    p->outputs = (BesideFile *)take_memory((size_t)net->output_count * sizeof *p->outputs);
+    for (int i = 0; folder && i < net->output_count; i++) {
+        char *path = (char *)take_memory(strlen(folder) + strlen(net->outputs[i].name) + 6);
+        sprintf(path, "%s/%s.npy", folder, net->outputs[i].name);
+        if (!open_beside(path, &p->outputs[i])) return false;
+        write_npy_header(p->outputs[i].out, &net->outputs[i], samples);
+    }
+    p->writes_outputs = folder != NULL;
+    if (classes && p->scores < 0)
+        return complain("--classes: %s has no output of one number a class", net->name);
+    if (classes && !open_beside(classes, &p->classes)) return false;
+    p->writes_classes = classes != NULL;
+    if (classes) fprintf(p->classes.out, "sample,class\n");
+    return true;
+}
+
+// Writes a batch of outputs.
+static inline void write_predictions(const Net *net, const Staging *s, const OutputBuffers *o,
+                                     PredictionFiles *p)
+{
+    for (int i = 0; p->writes_outputs && i < net->output_count; i++)
+        fwrite(o->data[i], 1, o->bytes[i], p->outputs[i].out);
+    if (!p->writes_classes) return;
+    const NetTensor *scores = &net->outputs[p->scores];
+    for (int i = 0; i < s->samples; i++)
+        fprintf(p->classes.out, "%lld,%d\n", s->first + i,
+                greatest_class(safe_type_of(scores->dtype), o->data[p->scores], (size_t)i,
+                         (int)scores->shape[1]));
+}
+
+// Closes what was opened; files become what they were to be if all went well.
+static inline bool close_predictions(const Net *net, PredictionFiles *p, bool good)
+{
+    for (int i = 0; p->outputs && i < net->output_count; i++) {
+        BesideFile *file = &p->outputs[i];
+        if (file->out && good) good = close_beside(file, true);
+        else if (file->out && !fclose(file->out)) remove(file->beside);
+    }
+    if (p->classes.out && good) return close_beside(&p->classes, true);
+    if (p->classes.out && !fclose(p->classes.out)) remove(p->classes.beside);
+    return good;
+}

@@ -1,0 +1,204 @@
+// The reader: threads that fill the next batch while the net works on this one.
+// There are two staging buffers, taken once and pinned, so that copies to the
+// device need not wait.  A buffer goes round: FREE, OPENING (one thread waits
+// until the device has copied what was in it), FILLING (threads take rows of
+// it), FULL, TAKEN (the net reads it), FREE.  Batches come in the order of the pass
+// whatever threads do.
+#pragma once
+#include <cuda_runtime.h>
+#include <pthread.h>
+
+#include "fill.cuh"
+
+enum StagingState {
+    STAGING_FREE, STAGING_OPENING, STAGING_FILLING, STAGING_FULL, STAGING_TAKEN
+};
+
+// Staging: a batch.
+struct Staging {
+    int state;
+    void **data;                // for each column
+    size_t *bytes;              // given of it: the last batch is smaller
+    long long first;            // its first sample's place in the order
+    int samples, next, left;    // rows: all, the next to be taken, those not yet filled
+    cudaEvent_t copied;         // the device has passed the net's calls that read it
+    bool recorded;
+};
+
+// BatchReader: two buffers, the threads, and the pass they are on.
+struct BatchReader {
+    int batch, column_count, thread_count;
+    Staging staging[2];
+    pthread_t *threads;
+    pthread_mutex_t lock;       // holds all below, and states and rows of the buffers
+    pthread_cond_t work, full;
+    bool started, quit;
+    cudaError_t error;          // of waiting for a copy
+    const DataSet *set;
+    const long long *order;     // numbers of samples; NULL: 0, 1, ...
+    Augmentation augmentation;
+    bool augments;
+    long long next, end;        // places in the order: of the next batch, of the end
+    unsigned opened, taken;     // batches of this reader so far
+};
+
+// Opens the next batch in a free buffer, once the device is through with what was in it; with the
+// lock held.  Whether there was one to open.
+static inline bool open_staging(BatchReader *r)
+{
+    Staging *s = &r->staging[r->opened % 2];
+    if (s->state != STAGING_FREE || r->next >= r->end) return false;
+    s->state = STAGING_OPENING;
+    s->first = r->next;
+    s->samples = (int)(r->end - r->next < r->batch ? r->end - r->next : r->batch);
+    s->next = 0;
+    s->left = s->samples;
+    r->next += s->samples;
+    r->opened++;
+    if (s->recorded) {
+        pthread_mutex_unlock(&r->lock);
+        cudaError_t error = cudaEventSynchronize(s->copied);
+        pthread_mutex_lock(&r->lock);
+        if (error != cudaSuccess) r->error = error;
+    }
+    s->state = STAGING_FILLING;
+    pthread_cond_broadcast(&r->work);
+    return true;
+}
+
+// Fills some rows of a buffer; the lock is held before and after.  Whether there were any.
+static inline bool fill_rows(BatchReader *r, Staging *s)
+{
+    if (s->state != STAGING_FILLING || s->next == s->samples) return false;
+    int first = s->next, count = r->batch / (4 * r->thread_count) + 1;
+    if (count > s->samples - first) count = s->samples - first;
+    s->next += count;
+    pthread_mutex_unlock(&r->lock);
+    for (int i = 0; i < r->set->column_count; i++) {
+        const DataColumn *c = &r->set->columns[i];
+        size_t bytes = c->input->bytes / (size_t)r->batch;
+        for (int row = first; c->parts && row < first + count; row++) {
+            long long at = s->first + row;
+            fill_sample(c, r->augments ? &r->augmentation : NULL, r->order ? r->order[at] : at,
+                        (unsigned char *)s->data[i] + (size_t)row * bytes);
+        }
+    }
+    pthread_mutex_lock(&r->lock);
+    s->left -= count;
+    if (s->left == 0) {
+        s->state = STAGING_FULL;
+        pthread_cond_broadcast(&r->full);
+    }
+    return true;
+}
+
+// A thread: the older buffer first.
+static inline void *read_batches(void *argument)
+{
+    BatchReader *r = (BatchReader *)argument;
+    pthread_mutex_lock(&r->lock);
+    while (!r->quit)
+        if (!fill_rows(r, &r->staging[r->taken % 2]) &&
+            !fill_rows(r, &r->staging[(r->taken + 1) % 2]) && !open_staging(r))
+            pthread_cond_wait(&r->work, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+// Takes the buffers of a batch of these columns, and starts the threads.
+static inline bool start_reader(BatchReader *r, const DataSet *set, int batch, int threads)
+{
+    r->batch = batch;
+    r->column_count = set->column_count;
+    r->threads = (pthread_t *)take_memory((size_t)threads * sizeof *r->threads);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->work, NULL);
+    pthread_cond_init(&r->full, NULL);
+    r->started = true;
+    for (Staging &s : r->staging) {
+        s.data = (void **)take_memory((size_t)set->column_count * sizeof *s.data);
+        s.bytes = (size_t *)take_memory((size_t)set->column_count * sizeof *s.bytes);
+        cudaError_t error = cudaEventCreateWithFlags(
+            &s.copied, cudaEventDisableTiming | cudaEventBlockingSync);
+        for (int i = 0; i < set->column_count && error == cudaSuccess; i++)
+            error = cudaHostAlloc(&s.data[i], set->columns[i].input->bytes, cudaHostAllocDefault);
+        if (error != cudaSuccess)
+            return complain("wanted two pinned buffers for batches: %s", cudaGetErrorString(error));
+    }
+    // Threads divide rows by how many there are to be, so that is set before the first runs.
+    r->thread_count = threads;
+    for (int i = 0; i < threads; i++)
+        if (int error = pthread_create(&r->threads[i], NULL, read_batches, r)) {
+            r->thread_count = i;
+            return complain("a reader thread can't be started: %s", strerror(error));
+        }
+    return true;
+}
+
+// Ends the threads and gives the buffers back.
+static inline void stop_reader(BatchReader *r)
+{
+    if (!r->started) return;
+    pthread_mutex_lock(&r->lock);
+    r->quit = true;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    for (int i = 0; i < r->thread_count; i++) pthread_join(r->threads[i], NULL);
+    for (Staging &s : r->staging) {
+        for (int i = 0; i < r->column_count && s.data; i++)
+            if (s.data[i]) cudaFreeHost(s.data[i]);
+        if (s.copied) cudaEventDestroy(s.copied);
+    }
+    pthread_cond_destroy(&r->work);
+    pthread_cond_destroy(&r->full);
+    pthread_mutex_destroy(&r->lock);
+    *r = {};
+}
+
+// Begins a pass over places first .. end - 1 of the order, when the pass before has ended.
+static inline void begin_pass(BatchReader *r, const DataSet *set, const long long *order,
+                              long long first, long long end, const Augmentation *augmentation)
+{
+    pthread_mutex_lock(&r->lock);
+    r->set = set;
+    r->order = order;
+    r->next = first;
+    r->end = end;
+    r->augments = augmentation != NULL;
+    if (augmentation) r->augmentation = *augmentation;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+}
+
+// Waits for the next batch of the pass; NULL at its end, or after a complaint (then *failed).
+static inline Staging *take_batch(BatchReader *r, bool *failed)
+{
+    pthread_mutex_lock(&r->lock);
+    Staging *s = &r->staging[r->taken % 2];
+    bool none = r->next >= r->end && s->state == STAGING_FREE;
+    while (!none && s->state != STAGING_FULL) pthread_cond_wait(&r->full, &r->lock);
+    if (!none) s->state = STAGING_TAKEN;
+    *failed = r->error != cudaSuccess;
+    pthread_mutex_unlock(&r->lock);
+    if (*failed) complain("waiting for the device: %s", cudaGetErrorString(r->error));
+    if (none || *failed) return NULL;
+    for (int i = 0; i < r->column_count; i++) {
+        const DataColumn *c = &r->set->columns[i];
+        s->bytes[i] = c->parts ? c->input->bytes / (size_t)r->batch * (size_t)s->samples : 0;
+    }
+    return s;
+}
+
+// Gives a batch back once all calls that read it have been made; the reader waits for the device.
+static inline bool give_batch(BatchReader *r, Staging *s)
+{
+    cudaError_t error = cudaEventRecord(s->copied, 0);
+    pthread_mutex_lock(&r->lock);
+    s->recorded = true;
+    s->state = STAGING_FREE;
+    r->taken++;
+    pthread_cond_broadcast(&r->work);
+    pthread_mutex_unlock(&r->lock);
+    return error == cudaSuccess ||
+           complain("a batch can't be given back: %s", cudaGetErrorString(error));
+}

@@ -1,0 +1,203 @@
+// Where the data sets of a run come from: files named by options, or files of
+// usual names in one folder.
+#pragma once
+#include "options.cuh"
+
+enum SetNumber { SET_TRAIN, SET_VAL, SET_TEST };
+
+// SetNames: a set's word, its options, and the names its files may have in the folder.
+struct SetNames {
+    const char *word;
+    int named, images, labels;
+    const char *image_names[8], *label_names[4];
+};
+
+// In the order of SetNumber.
+static const SetNames set_names[] = {
+    {"train", OPTION_TRAIN, OPTION_TRAIN_IMAGES, OPTION_TRAIN_LABELS,
+     {"train-images-idx3-ubyte", "train-images-idx4-ubyte", "train/images.npy",
+      "data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin",
+      "train.bin"},
+     {"train-labels-idx1-ubyte", "train/labels.npy"}},
+    {"val", OPTION_VAL, OPTION_VAL_IMAGES, OPTION_VAL_LABELS, {"val/images.npy"},
+     {"val/labels.npy"}},
+    {"test", OPTION_TEST, OPTION_TEST_IMAGES, OPTION_TEST_LABELS,
+     {"t10k-images-idx3-ubyte", "t10k-images-idx4-ubyte", "test-images-idx3-ubyte",
+      "test-images-idx4-ubyte", "test/images.npy", "test_batch.bin", "test.bin"},
+     {"t10k-labels-idx1-ubyte", "test-labels-idx1-ubyte", "test/labels.npy"}}};
+
+// Files of the folder: names joined by commas, and so the paths; NULL where the first is not there.
+static inline const char *find_in_folder(const char *folder, const char *names)
+{
+    struct stat status;
+    size_t count = 1, room = strlen(folder) + 2;
+    for (const char *c = names; *c; c++) count += *c == ',';
+    char *paths = (char *)take_memory(strlen(names) + count * room), *to = paths;
+    for (const char *at = names;; *to++ = ',') {
+        size_t length = strcspn(at, ",");
+        to += sprintf(to, "%s/", folder);
+        memcpy(to, at, length);
+        to += length;
+        if (at == names && stat(paths, &status)) return NULL;
+        at += length;
+        if (!*at++) break;
+    }
+    return paths;
+}
+
+// The only input that is a label (or, other than labels); -1 where there is none, or more than one.
+static inline int only_column(const DataSet *set, bool label)
+{
+    int only = -1, count = 0;
+    for (int i = 0; i < set->column_count; i++)
+        if ((set->columns[i].input->classes > 0) == label) only = i, count++;
+    return count == 1 ? only : -1;
+}
+
+// The paths of --train INPUT=FILES and its like for an input, or NULL.
+static inline const char *named_paths(const Trainer *t, int option, const char *input)
+{
+    size_t length = strlen(input);
+    for (int i = t->given_count; i-- > 0;) {
+        const char *text = t->given[i].text;
+        if (t->given[i].option == option && !strncmp(text, input, length) && text[length] == '=')
+            return text + length + 1;
+    }
+    return NULL;
+}
+
+// Whether a path holds labels beside images.
+static inline bool holds_labels(const char *paths)
+{
+    FileBytes file = {};
+    struct stat status;
+    size_t length = strcspn(paths, ",");
+    char *path = (char *)take_memory(length + 1);
+    memcpy(path, paths, length);
+    return !stat(path, &status) && S_ISREG(status.st_mode) && map_file(path, &file) &&
+           !is_npy(&file) && !is_whole_idx(&file) && cifar_record(&file, true);
+}
+
+// The paths of a column of a set, or NULL: by its name, as the only one of its kind, in the folder,
+// in the images' own file.
+static inline const char *find_paths(const Trainer *t, int number, const DataSet *set, int column)
+{
+    const SetNames *names = &set_names[number];
+    const char *input = set->columns[column].input->name, *folder = t->option[OPTION_DATA];
+    bool label = set->columns[column].input->classes > 0, only = only_column(set, label) == column;
+    const char *paths = named_paths(t, names->named, input);
+    if (!paths && only) paths = t->option[label ? names->labels : names->images];
+    const char *const *usual = label ? names->label_names : names->image_names;
+    for (; !paths && folder && only && *usual; usual++) paths = find_in_folder(folder, *usual);
+    if (!paths && folder) {
+        char *name = (char *)take_memory(strlen(names->word) + strlen(input) + 8);
+        sprintf(name, "%s/%s.npy", names->word, input);
+        paths = find_in_folder(folder, name);
+    }
+    int images = only_column(set, false);
+    if (!paths && label && only && images >= 0) {
+        paths = find_paths(t, number, set, images);
+        if (paths && !holds_labels(paths)) paths = NULL;
+    }
+    return paths;
+}
+
+// Whether anything names a file of the set.
+static inline bool is_set_given(const Trainer *t, int number, const DataSet *set)
+{
+    const SetNames *names = &set_names[number];
+    bool given = t->option[names->named] || t->option[names->images] || t->option[names->labels];
+    for (int i = 0; i < set->column_count; i++) given |= find_paths(t, number, set, i) != NULL;
+    return given;
+}
+
+static inline bool complain_of_path(const Trainer *t, int number, const DataSet *set, int column)
+{
+    const SetNames *names = &set_names[number];
+    const NetTensor *input = set->columns[column].input;
+    const char *folder = t->option[OPTION_DATA];
+    bool only = only_column(set, input->classes > 0) == column;
+    const char *usual = (input->classes ? names->label_names : names->image_names)[0];
+    if (!folder && only)
+        return complain("wanted --data DIR, or each file by an option of its own: --%s-%s FILE",
+                        names->word, input->classes ? "labels" : "images");
+    if (!folder) return complain("wanted --%s %s=FILE", names->word, input->name);
+    return complain("%s: wanted %s there, or %s/%s.npy", folder, only ? usual : "its inputs",
+                    names->word, input->name);
+}
+
+// That options name inputs that are there, and speak of images and labels where there is one each.
+static inline bool names_match(const Trainer *t, int number, const DataSet *set)
+{
+    const SetNames *names = &set_names[number];
+    for (int i = 0; i < t->given_count; i++) {
+        const GivenOption *given = &t->given[i];
+        bool known = given->option != names->named;
+        for (int k = 0; k < set->column_count; k++) {
+            const char *input = set->columns[k].input->name;
+            size_t length = strlen(input);
+            known |= !strncmp(given->text, input, length) && given->text[length] == '=';
+        }
+        if (!known)
+            return complain("--%s %s: wanted INPUT=FILES, of an input of the net", names->word,
+                            given->text);
+        for (int label = 0; label < 2; label++)
+            if (given->option == (label ? names->labels : names->images) &&
+                only_column(set, label) < 0)
+                return complain("--%s-%s: the net has not one such input: wanted --%s INPUT=FILES",
+                                names->word, label ? "labels" : "images", names->word);
+    }
+    return true;
+}
+
+// Reads a set: all columns, or those alone that inference reads.
+static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *set)
+{
+    const char *first = NULL;
+    if (!names_match(t, number, set)) return false;
+    for (int i = 0; i < set->column_count; i++) {
+        DataColumn *column = &set->columns[i];
+        if (infers && !column->input->infers) continue;
+        const char *paths = find_paths(t, number, set, i);
+        if (!paths) return complain_of_path(t, number, set, i);
+        if (!first) first = paths;
+        if (!read_column(paths, column) || !counts_match(set, column, paths, first)) return false;
+    }
+    return set->count > 0 || complain("%s reads no input", t->net->name);
+}
+
+// The columns that a set of this net has, still empty: the inputs, and for an inference file, which
+// reads no label, the classes of its first output.
+static inline bool describe_set(const Trainer *t, DataSet *set)
+{
+    const Net *net = t->net;
+    int count = net->input_count + !net->train;
+    *set = {(DataColumn *)take_memory((size_t)count * sizeof *set->columns), count, 0};
+    for (int i = 0; i < net->input_count; i++) set->columns[i] = describe_column(&net->inputs[i]);
+    if (!net->train) {
+        NetTensor *label = (NetTensor *)take_memory(sizeof *label);
+        const NetTensor *output = &net->outputs[0];
+        *label = *output;
+        label->name = "label";
+        label->dtype = "i32";
+        label->infers = 0;
+        label->rank = output->rank - 1;
+        label->classes = (int)output->shape[output->rank - 1];
+        label->bytes = (size_t)tensor_elements(label, 0) * sizeof(int);
+        set->columns[net->input_count] = describe_column(label);
+    }
+    for (int i = 0; i < count; i++) {
+        DataColumn *c = &set->columns[i];
+        bool asked = t->option[OPTION_MEAN] || t->option[OPTION_STD];
+        if (!asked || !is_image(c->input)) continue;
+        if (c->type == SAFE_U8)
+            return complain("--mean and --std: input %s is u8; wanted f32", c->input->name);
+        double *mean, *deviation;
+        if (!parse_channels(t, OPTION_MEAN, c->depth, &mean) ||
+            !parse_channels(t, OPTION_STD, c->depth, &deviation))
+            return false;
+        c->mean = mean;
+        c->std = deviation;
+    }
+    return true;
+}

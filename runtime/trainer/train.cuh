@@ -1,0 +1,259 @@
+// A training run: epochs over the training set, each in an order of its own, and
+// after each what was asked for: validation, a line of the log, the best weights,
+// the state.  All memory is taken before the first batch.
+#pragma once
+#include "evaluate.cuh"
+#include "log.cuh"
+
+// TrainingRun: sets, orders, where it is, and files it writes.
+struct TrainingRun {
+    Trainer *trainer;
+    DataSet set, val, test;
+    bool validates, tests;
+    long long *members;             // the set's samples that are trained on; NULL: all
+    long long *held_out;            // the others, which validate; NULL: the set val does
+    long long member_count, val_count;
+    long long *order;               // of this epoch
+    RunPosition position;
+    Progress progress;
+    FILE *log;
+    SafeTensor *weights;
+    int weight_count;
+    RunState state;
+};
+
+// Splits the training set: a share that the seed draws validates.  Both parts stay in their order.
+static inline bool split_set(TrainingRun *run)
+{
+    const Trainer *t = run->trainer;
+    long long count = run->set.count, held = (long long)((double)count * t->val_split + 0.5);
+    if (held < 1 || held >= count)
+        return complain("--val-split %s: wanted at least one sample of %lld on either side",
+                        t->option[OPTION_VAL_SPLIT], count);
+    long long *drawn = (long long *)take_memory((size_t)count * sizeof *drawn);
+    bool *out = (bool *)take_memory((size_t)count);
+    // No epoch has this number, so no epoch has this order.
+    shuffle_order(drawn, count, (uint64_t)t->seed, UINT64_MAX);
+    for (long long i = 0; i < held; i++) out[drawn[i]] = true;
+    run->members = (long long *)take_memory((size_t)count * sizeof *run->members);
+    run->held_out = (long long *)take_memory((size_t)held * sizeof *run->held_out);
+    for (long long i = 0; i < count; i++)
+        if (out[i]) run->held_out[run->val_count++] = i;
+        else run->members[run->member_count++] = i;
+    return true;
+}
+
+// Reads the sets.  There must be a test set, unless nothing names one and a validation set is
+// there.
+static inline bool read_sets(TrainingRun *run)
+{
+    const Trainer *t = run->trainer;
+    if (!describe_set(t, &run->set) || !describe_set(t, &run->val) || !describe_set(t, &run->test))
+        return false;
+    bool split = t->option[OPTION_VAL_SPLIT] != NULL;
+    bool val = !split && is_set_given(t, SET_VAL, &run->val);
+    run->validates = split || val;
+    run->tests = !run->validates || is_set_given(t, SET_TEST, &run->test);
+    if (!run->validates && (t->option[OPTION_BEST] || t->option[OPTION_PATIENCE]))
+        return complain("--best and --patience want a validation set: --val-split SHARE, or "
+                        "--val-images and --val-labels");
+    return read_set(t, SET_TRAIN, false, &run->set) &&
+           (!val || read_set(t, SET_VAL, false, &run->val)) &&
+           (!run->tests || read_set(t, SET_TEST, false, &run->test));
+}
+
+// That views of a sample fit all its maps: they are as high and wide as each other.
+static inline bool maps_match(const Trainer *t, const DataSet *set)
+{
+    const DataColumn *first = NULL;
+    bool asked = t->option[OPTION_FLIP] || t->crop;
+    for (int i = 0; asked && i < set->column_count; i++) {
+        const DataColumn *c = &set->columns[i];
+        if (!c->is_map) continue;
+        if (!first) first = c;
+        if (c->height != first->height || c->width != first->width)
+            return complain("--flip and --crop: inputs %s and %s differ in height or width",
+                            first->input->name, c->input->name);
+    }
+    return !asked || first || complain("--flip and --crop: no input has height and width");
+}
+
+// Takes up the run of --resume.  Its seed holds, so that the order goes on.
+static inline bool resume_run(TrainingRun *run, const FileBytes *file, const RunHeader *header)
+{
+    Trainer *t = run->trainer;
+    const char *path = t->option[OPTION_RESUME];
+    const RunPosition *p = &header->position;
+    if (p->set_samples != (uint64_t)run->member_count)
+        return complain("%s: was trained on %llu samples, and here are %lld", path,
+                        (unsigned long long)p->set_samples, run->member_count);
+    if (p->samples >= p->set_samples)
+        return complain("%s: is at sample %llu of %llu", path, (unsigned long long)p->samples,
+                        (unsigned long long)p->set_samples);
+    run->position = *p;
+    const unsigned char *state = file->bytes + sizeof *header;
+    return call_ok(t->net, t->net->import_state(state, t->net->state_bytes)) ||
+           complain("%s: is no state of %s", path, t->net->name);
+}
+
+// All that comes before the first step: data, files, memory, the net.
+static inline bool begin_run(TrainingRun *run)
+{
+    Trainer *t = run->trainer;
+    const Net *net = t->net;
+    FileBytes file = {};
+    RunHeader header = {};
+    const char *resume = t->option[OPTION_RESUME];
+    static const int written[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG};
+    if (resume && !read_run(net, resume, &file, &header)) return false;
+    if (resume && t->option[OPTION_SEED] && header.position.seed != (uint64_t)t->seed)
+        return complain("%s: was trained with seed %llu, not %lld", resume,
+                        (unsigned long long)header.position.seed, t->seed);
+    if (resume) t->seed = (long long)header.position.seed;
+    if (!read_sets(run) || !maps_match(t, &run->set)) return false;
+    run->member_count = run->set.count;
+    run->val_count = run->val.count;
+    if (t->option[OPTION_VAL_SPLIT]) {
+        run->member_count = run->val_count = 0;
+        if (!split_set(run)) return false;
+    }
+    for (int option : written)
+        if (t->option[option] && !can_write(t->option[option])) return false;
+    run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
+    run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
+    add_list(net, ROLE_PARAM, run->weights, &run->weight_count);
+    run->state = take_run_state(net);
+    run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
+    return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
+           (!resume || resume_run(run, &file, &header)) && give_rate(t) &&
+           (!t->option[OPTION_LOG] || open_log(net, t->option[OPTION_LOG], run->validates,
+                                               run->position.epoch, &run->log));
+}
+
+// The order of an epoch: of all samples, or of those that are trained on.
+static inline void order_epoch(TrainingRun *run, uint64_t epoch)
+{
+    shuffle_order(run->order, run->member_count, (uint64_t)run->trainer->seed, epoch);
+    for (long long i = 0; run->members && i < run->member_count; i++)
+        run->order[i] = run->members[run->order[i]];
+}
+
+// One training step, and what is due after it.
+static inline bool train_batch(TrainingRun *run, Staging *s)
+{
+    const Trainer *t = run->trainer;
+    const Net *net = t->net;
+    NetFigures f;
+    bool saves = t->option[OPTION_SAVE_EVERY] != NULL;
+    if (!call_ok(net, net->train(s->data, s->bytes))) return false;
+    long long done = s->first + s->samples;
+    if (!give_batch(&run->trainer->reader, s)) return false;
+    if (saves && done < run->member_count && done / net->batch % t->save_every == 0) {
+        run->position.samples = (uint64_t)done;
+        if (!save_run(net, t->option[OPTION_SAVE_STATE], &run->position, &run->state)) return false;
+    }
+    if (!progress_is_due(&run->progress)) return true;
+    if (!call_ok(net, net->figures(&f, 0))) return false;
+    show_progress(&run->progress, net, &f, (int)run->position.epoch, done);
+    return true;
+}
+
+// The batches of an epoch from where the run is; the figures begin anew if that is its beginning.
+static inline bool train_batches(TrainingRun *run, NetFigures *f)
+{
+    Trainer *t = run->trainer;
+    const Net *net = t->net;
+    RunPosition *p = &run->position;
+    if (p->samples == 0) {
+        if (!call_ok(net, net->figures(f, 1))) return false;
+        p->skipped = f->skipped;
+    }
+    order_epoch(run, p->epoch);
+    Augmentation a = {t->option[OPTION_FLIP] != NULL, (int)t->crop,
+                      augmentation_key((uint64_t)t->seed, p->epoch)};
+    bool failed;
+    begin_pass(&t->reader, &run->set, run->order, (long long)p->samples, run->member_count,
+               a.flip || a.crop ? &a : NULL);
+    while (Staging *s = take_batch(&t->reader, &failed))
+        if (!train_batch(run, s)) return false;
+    return !failed && call_ok(net, net->figures(f, 0));
+}
+
+// Keeps the weights if their validation loss is the least so far.
+static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
+{
+    const Trainer *t = run->trainer;
+    RunPosition *p = &run->position;
+    double loss = validation->loss_mean;
+    const char *path = t->option[OPTION_BEST];
+    if (!isfinite(loss) || (p->best_epoch && loss >= p->best_loss)) return true;
+    p->best_loss = loss;
+    p->best_epoch = p->epoch + 1;
+    return !path || (fetch_tensors(t->net, run->weights, run->weight_count) &&
+                     write_safetensors(path, run->weights, run->weight_count));
+}
+
+// One epoch, and all that follows it; the position is the next one's.
+static inline bool train_epoch(TrainingRun *run)
+{
+    Trainer *t = run->trainer;
+    const Net *net = t->net;
+    RunPosition *p = &run->position;
+    NetFigures f = {}, validation = {};
+    if (!train_batches(run, &f)) return false;
+    double speed = epoch_speed(&run->progress);
+    const NetFigures *shown = run->validates ? &validation : NULL;
+    if (run->validates) {
+        const DataSet *set = run->held_out ? &run->set : &run->val;
+        if (!evaluate_samples(t, set, run->held_out, run->val_count, &validation, NULL))
+            return false;
+    }
+    end_epoch(&run->progress, net, &f, (int)p->epoch, speed, shown, f.skipped - p->skipped);
+    if (run->validates && !keep_best(run, &validation)) return false;
+    const char *log = t->option[OPTION_LOG];
+    if (log && !log_epoch(run->log, log, net, &f, (int)p->epoch, speed, shown)) return false;
+    p->epoch++;
+    p->samples = 0;
+    run->progress.epoch_begun = clock_seconds();
+    return !t->option[OPTION_SAVE_STATE] ||
+           save_run(net, t->option[OPTION_SAVE_STATE], p, &run->state);
+}
+
+// Whether --patience has run out.
+static inline bool is_patience_over(const TrainingRun *run)
+{
+    const RunPosition *p = &run->position;
+    return run->trainer->patience && p->epoch >= p->best_epoch + (uint64_t)run->trainer->patience;
+}
+
+// Epochs until the last, or until patience ends; then the weights go to their file, and the test
+// set is evaluated.
+static inline bool finish_run(TrainingRun *run)
+{
+    Trainer *t = run->trainer;
+    const char *save = t->option[OPTION_SAVE];
+    RunPosition *p = &run->position;
+    run->progress = begin_progress((int)t->epochs, run->member_count,
+                                   (long long)(p->epoch * p->set_samples + p->samples));
+    while (p->epoch < (uint64_t)t->epochs && !is_patience_over(run))
+        if (!train_epoch(run)) return false;
+    if (is_patience_over(run) && !p->best_epoch) printf("stopped: no validation loss was finite\n");
+    else if (is_patience_over(run))
+        printf("stopped: the least validation loss, %.4f, was that of epoch %llu\n", p->best_loss,
+               (unsigned long long)p->best_epoch);
+    if (save && (!fetch_tensors(t->net, run->weights, run->weight_count) ||
+                 !write_safetensors(save, run->weights, run->weight_count)))
+        return false;
+    return !run->tests || evaluate_set(t, &run->test);
+}
+
+// train: the run, and its log closed whatever came.
+static inline bool command_train(Trainer *t)
+{
+    TrainingRun run = {};
+    run.trainer = t;
+    bool good = begin_run(&run) && finish_run(&run);
+    if (run.log && fclose(run.log))
+        good = complain("%s: can't be written: %s", t->option[OPTION_LOG], strerror(errno));
+    return good;
+}
