@@ -112,7 +112,7 @@ static void declare_rest(Emitter *e)
     if (e->in->train) {
         write_line(w, "// Waits; reset starts new means.");
         write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset);", net, net, net);
-        write_line(w, "// Waits; the learning rate, between training steps.");
+        write_line(w, "// Waits; the learning rate, between training steps; a schedule's factor is of it.");
         write_line(w, "int %s_set(%s_context *c, %s_setting setting, double value);", net, net, net);
     }
     write_line(w, "// The whole state, STATE_BYTES, to and from host memory; they wait.");

@@ -144,10 +144,11 @@ uint64_t plan_hash(const Plan *plan)
 static void emit_preamble(Emitter *e)
 {
     Writer *w = &e->w;
-    const char **names = NEW_ARRAY(e->arena, e->step_count + 3, const char *);
+    const char **names = NEW_ARRAY(e->arena, e->step_count + 4, const char *);
     int count = 0;
     for (int i = 0; i < e->step_count; i++) names[count++] = e->launches[i].kernel;
     names[count++] = "net_init";
+    names[count++] = "net_draw_parameters";
     names[count++] = e->uses_library ? "PRODUCT" : "STEP";
     if (e->in->with_main) names[count++] = "trainer_main";
     print_includes(e, names, count);

@@ -32,6 +32,51 @@ static void emit_params_table(Emitter *e)
     write_blank(w);
 }
 
+// ---- what is there before training ----------------------------------------------
+
+static bool begins_as(const Graph *g, InitKind kind)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].init.kind == kind) return true;
+    return false;
+}
+
+static void emit_averages_table(Emitter *e)
+{
+    const char *const *place = e->program[0].place;
+    print_chunk(e, "Average");
+    write_line(&e->w, "static const Average averages[] = {");
+    for (ValueId v = 0; v < e->g->value_count; v++) {
+        const Value *value = &e->g->values[v];
+        if (value->init.kind != INIT_COPY) continue;
+        write_line(&e->w, "    {%s.offset, %s.offset, %" PRId64 "},", place[v],
+                   place[value->state_of], value_bytes(value));
+    }
+    write_line(&e->w, "};");
+    write_blank(&e->w);
+}
+
+// Fresh parameters, and only what this net's want.
+static void emit_begin(Emitter *e)
+{
+    Writer *w = &e->w;
+    bool orthogonal = begins_as(e->g, INIT_ORTHOGONAL);
+    bool averages = begins_as(e->g, INIT_COPY);
+    print_chunk(e, "net_draw_parameters");
+    if (orthogonal) print_chunk(e, "net_make_orthogonal");
+    if (averages) {
+        emit_averages_table(e);
+        print_chunk(e, "net_start_averages");
+    }
+    write_line(w, "static int %s_begin(%s_context *c, uint64_t seed)", e->net, e->net);
+    write_line(w, "{");
+    write_line(w, "    return %s_draw_parameters(c, seed)%s%s;", e->net,
+               orthogonal ? arena_print(e->arena, " || %s_make_orthogonal(c)", e->net) : "",
+               averages ? arena_print(e->arena, " || %s_start_averages(c)", e->net) : "");
+    write_line(w, "}");
+    write_blank(w);
+}
+
 // For firmware that wants no pointer: with -D<NET>_STATIC_ARENA the arena is an
 // array of the module, and <net>_static_arena() its address.
 static void emit_static_arena(Emitter *e)
@@ -211,6 +256,7 @@ void emit_interface(Emitter *e)
     emit_static_arena(e);
     print_chunk(e, "net_stage");
     emit_every_step(e);
+    emit_begin(e);
     static const char *const fixed[] = {"net_init", "net_attach"};
     for (int i = 0; i < 2; i++) print_chunk(e, fixed[i]);
     print_chunk(e, "net_is_ready");

@@ -67,6 +67,19 @@ static bool is_optimizer_state(const Graph *g, ValueId v)
     return g->values[v].kind == STATE && v != g->header;
 }
 
+// What inference reads, by the names of the parameters: the tables of both are
+// alike but for the places.
+static void inferred_table(Emitter *e, const Program *p)
+{
+    Program read = *p;
+    read.place = NEW_ARRAY(e->arena, p->g->value_count, const char *);
+    memcpy(read.place, p->place, (size_t)p->g->value_count * sizeof *read.place);
+    for (ValueId v = 0; v < p->g->value_count; v++)
+        if (p->g->values[v].init.kind == INIT_COPY)
+            read.place[p->g->values[v].state_of] = p->place[v];
+    table_of(e, &read, "main_inferred", is_param);
+}
+
 static bool is_kept(const Graph *g, ValueId v)
 {
     return g->values[v].output && g->values[v].kind != SCALAR;
@@ -266,6 +279,8 @@ static void emit_descriptor(Emitter *e)
     int state = table_of(e, first, "main_state", is_optimizer_state);
     int kept = table_of(e, first, "main_kept", is_kept);
     int metrics = emit_metric_names(e);
+    bool averages = trains && e->g->average != 0;
+    if (averages) inferred_table(e, first);
     write_line(w, "static const Net main_net = {");
     write_line(w, "    \"%s\", %s_BATCH, %" PRId64 ", %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES,",
                e->net, e->upper, e->g->epochs, e->upper, e->upper, e->upper);
@@ -274,7 +289,8 @@ static void emit_descriptor(Emitter *e)
     write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write,",
                metrics, trains ? "main_train" : "0", trains ? "main_evaluate" : "0",
                trains ? "main_figures" : "0", trains ? "main_set_rate" : "0");
-    write_line(w, "    main_export, main_import, main_describe,");
+    write_line(w, "    main_export, main_import, main_describe, %s,",
+               averages ? "main_inferred" : "0");
     write_line(w, "};");
     write_blank(w);
 }

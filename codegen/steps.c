@@ -51,7 +51,7 @@ static void mark_named(Emitter *e, Program *p)
     for (ValueId v = 0; v < p->g->value_count; v++) {
         const Value *value = &p->g->values[v];
         p->named[v] = value->kind == INPUT || is_weight(value->kind) ||
-                      value->output ||
+                      value->output || value->init.kind == INIT_COPY ||
                       (e->in->with_main && value->kind == STATE && v != p->g->header);
     }
     for (int i = 0; i < p->plan->step_count; i++) {
@@ -109,6 +109,8 @@ void emit_kernels(Emitter *e)
             if (l->arg[j].kind == LAUNCH_LIST) print_chunk(e, "List");
     }
     print_chunk(e, "init_parameter");
+    for (ValueId v = 0; v < e->g->value_count; v++)
+        if (e->g->values[v].init.kind == INIT_ORTHOGONAL) print_chunk(e, "orthogonalize");
 }
 
 // ---- section 3: shapes ---------------------------------------------------------------
@@ -197,29 +199,40 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     return arena_print(e->arena, "/*%s*/ %s", arg->label, text);
 }
 
-// kernel, or (kernel<conv1_shape, relu>).
-static const char *kernel_text(Emitter *e, int step)
+// kernel, or (kernel<conv1_shape, relu>), as items of a list: one, or, where
+// that would pass the width, one a template argument.  Returns how many.
+static int kernel_items(Emitter *e, int step, const char **items)
 {
     const Launch *l = &e->launches[step];
-    const char *list = e->shapes[step] ? e->shapes[step] : "";
-    for (int i = 0; i < l->type_count; i++)
-        list = arena_print(e->arena, "%s%s%s", list, *list ? ", " : "",
-                           l->type[i]);
-    if (!*list) return l->kernel;
-    return arena_print(e->arena, "(%s<%s>)", l->kernel, list);
+    const char *text = "";
+    int count = 0;
+    if (e->shapes[step]) items[count++] = e->shapes[step];
+    for (int i = 0; i < l->type_count; i++) items[count++] = l->type[i];
+    if (!count) {
+        items[0] = l->kernel;
+        return 1;
+    }
+    items[0] = arena_print(e->arena, "(%s<%s", l->kernel, items[0]);
+    items[count - 1] = arena_print(e->arena, "%s>)", items[count - 1]);
+    for (int i = 0; i < count; i++)
+        text = arena_print(e->arena, "%s%s%s", text, i ? ", " : "", items[i]);
+    int margin = e->w.indent + (int)strlen("STEP(");
+    if (margin + (int)strlen(text) + 1 > e->w.width) return count;
+    items[0] = text;
+    return 1;
 }
 
 static void emit_step(Emitter *e, const Program *p, int step)
 {
     const Launch *l = &e->launches[step];
-    const char *items[MAX_LAUNCH_ARGS + 4];
+    const char *items[MAX_LAUNCH_ARGS + MAX_TEMPLATE + 5];
     int count = 0;
     items[count++] = arena_print(e->arena, "%d", step);
     if (l->library) {
         // The macro stringizes its name, so no parentheses here.
         items[count++] = l->kernel;
     } else {
-        items[count++] = kernel_text(e, step);
+        count += kernel_items(e, step, &items[count]);
         items[count++] = arena_print(e->arena, "%" PRId64, l->grid);
         items[count++] = arena_print(e->arena, "%d", l->block);
     }

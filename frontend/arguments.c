@@ -40,7 +40,7 @@ static int call_slots(const Op *op, Slot *slots)
     Slot all[MAX_SLOTS];
     int count = part_slots(op->operands, all, MAX_SLOTS), own = 0;
 
-    if (op->flags & OPTIMIZER) return 0;
+    if (op->flags & (OPTIMIZER | SCHEDULE)) return 0;
     for (const char *c = op->operands; *c != '\0' && own < MAX_SLOTS;) {
         size_t length = strcspn(c, " ");
         if (*c != '[') part_slots(c, &slots[own++], 1);

@@ -50,6 +50,8 @@ static const char *where_it_belongs(const Op *op)
     if (op->flags & METRIC) return "a metric: write it after the word metric";
     if (op->flags & OPTIMIZER)
         return "an optimizer: it belongs in the train section";
+    if (op->flags & SCHEDULE)
+        return "a schedule: it belongs in the train section";
     return "an operator on values of the net";
 }
 

@@ -1,7 +1,8 @@
 // What a mode asks for, at the end of the net:
 //
 //     train   the tally of loss and metrics, the optimizer and its state
-//     eval    the tally, the outputs; the state too, since both share it
+//     eval    the tally, the outputs; the state too, since both share it, and
+//             where it has averages of the parameters, those in their place
 //     infer   the outputs, and only what they need
 #include <string.h>
 #include "resolve.h"
@@ -85,6 +86,6 @@ void finish_net(Resolver *r)
     if (r->diag->error_count > 0) return;
     build_tally(r);
     mark_outputs(r);
-    build_optimizer(r);
+    build_training(r);
     if (r->options->mode == INFER) drop_unneeded(r->g);
 }

@@ -76,7 +76,7 @@ void print_operands(const Op *op)
     for (const char *c = op->operands; *c != '\0';) {
         int length = (int)strcspn(c, " "), name = (int)strcspn(c, " ?!*");
         bool optional = memchr(c, '?', (size_t)length) != NULL;
-        if (*c != '[' && !(op->flags & OPTIMIZER)) {
+        if (*c != '[' && !(op->flags & (OPTIMIZER | SCHEDULE))) {
             printf("%s%s%.*s%s%s", separator, optional ? "[" : "", name, c,
                    memchr(c, '*', (size_t)length) != NULL ? ", ..." : "",
                    optional ? "]" : "");
@@ -108,5 +108,7 @@ int show_ops(Options *o, const char *value)
     print_group("Losses: a number a sample, after the word loss.", LOSS);
     print_group("Metrics: likewise, after the word metric.", METRIC);
     print_group("Optimizers: of the train section.", OPTIMIZER);
+    print_group("Schedules: of the train section; the learning rate is the "
+                "optimizer's times a factor.", SCHEDULE);
     return EXIT_DONE;
 }

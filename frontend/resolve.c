@@ -108,11 +108,6 @@ static Shape input_shape(Resolver *r, const Stmt *stmt)
 // the shape of the scores that it is compared with.
 static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
 {
-    if (shape.rank < 2) {
-        error(r->diag, stmt->type_pos, "class wants how many there are, as "
-              "in class[10]");
-        return NONE;
-    }
     int64_t classes = shape.dim[--shape.rank];
     ValueId id =
         graph_value(r->g, stmt->name, INPUT, I32, shape, stmt->pos);

@@ -73,7 +73,8 @@ typedef struct Resolver {
     int          loss_count, metric_count;
     Pos          loss_pos;
     int64_t      batch, epochs;
-    const Expr  *optimizer;
+    const Expr  *optimizer, *schedule;  // of the train section, or NULL
+    bool         decays_vectors;        // what has rank 1 decays too
 } Resolver;
 
 // A value that a call gets before its own arguments: what a chain threads
@@ -83,20 +84,25 @@ typedef struct Operand {
     Pos   pos;
 } Operand;
 
-// ---- evaluate.c: expressions ------------------------------------------------
+// ---- datum.c ----------------------------------------------------------------
 
 extern const char *const kind_words[];          // "an integer", ...
-Datum evaluate(Resolver *r, const Expr *expr);
-// Of a condition, a count: POISON where it is anything else.
-Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
-                  const char *what);
 Datum no_datum(void);
 Datum int_datum(int64_t i);
+Datum float_datum(double f);
+Datum bool_datum(bool b);
 Datum tensor_datum(ValueId value);
 // 3, 1e-3, true, 3x3, same, []: what -D gives and what tables fall back to.
 bool datum_of_text(const char *text, Datum *datum);
 // Whether word is one of words, which stand between |.
 bool is_word_of(const char *word, const char *words);
+
+// ---- evaluate.c: expressions ------------------------------------------------
+
+Datum evaluate(Resolver *r, const Expr *expr);
+// Of a condition, a count: POISON where it is anything else.
+Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
+                  const char *what);
 // The variable that a name stands for here, or NULL.
 Variable *find_variable(const Resolver *r, const char *name);
 
@@ -158,7 +164,8 @@ void finish_net(Resolver *r);
 void read_train(Resolver *r);
 // Setting i, for the reference; false past the last.
 bool setting_row(int i, const char **name, const char **meaning);
-void build_optimizer(Resolver *r);
+// What the train section calls, and the state that it keeps.
+void build_training(Resolver *r);
 
 // ---- resolve.c --------------------------------------------------------------
 

@@ -1,10 +1,12 @@
-// The train section: a handful of settings, each once, and the optimizer with
-// the state that it keeps for every parameter.
+// The train section: a handful of settings, each once, and what they make: the
+// optimizer, the schedule of its rate, and the state that is kept for every
+// parameter.
 #include <inttypes.h>
 #include <string.h>
 #include "resolve.h"
 
 enum { MAX_BATCH = 1 << 24, MAX_EPOCHS = 1000000000 };
+#define MOST_NORM 1e30
 
 // 1 after an error.
 static int64_t positive(Resolver *r, const Stmt *stmt, int64_t most)
@@ -28,15 +30,67 @@ static void set_epochs(Resolver *r, const Stmt *stmt)
     r->epochs = positive(r, stmt, MAX_EPOCHS);
 }
 
+// 0 after an error.
+static double number_between(Resolver *r, const Stmt *stmt, double most)
+{
+    Datum datum = evaluate(r, stmt->value);
+    double number = datum.kind == INT ? (double)datum.i : datum.f;
+
+    if (datum.kind == POISON) return 0;
+    if ((datum.kind == INT || datum.kind == FLOAT) && number > 0 &&
+        number < most)
+        return number;
+    error(r->diag, stmt->value->pos, "%s is a number above 0 and below %.15g",
+          stmt->name, most);
+    return 0;
+}
+
+static void set_clip_value(Resolver *r, const Stmt *stmt)
+{
+    r->g->clip_value = number_between(r, stmt, MOST_NORM);
+}
+
+static void set_clip_norm(Resolver *r, const Stmt *stmt)
+{
+    r->g->clip_norm = number_between(r, stmt, MOST_NORM);
+}
+
+static void set_average(Resolver *r, const Stmt *stmt)
+{
+    r->g->average = number_between(r, stmt, 1);
+}
+
+static void set_decay(Resolver *r, const Stmt *stmt)
+{
+    const Expr *value = stmt->value;
+    bool is_word = value->kind == EXPR_NAME;
+
+    if (is_word && strcmp(value->text, "weights") == 0)
+        r->decays_vectors = false;
+    else if (!is_word || strcmp(value->text, "all") != 0)
+        error(r->diag, value->pos, "decay is all or weights");
+}
+
 // sgd(lr = 0.1), or adam where all has defaults; built after the net.
-static void set_optimizer(Resolver *r, const Stmt *stmt)
+static const Expr *called(Resolver *r, const Stmt *stmt, const char *wanted)
 {
     const Expr *value = stmt->value;
 
-    r->optimizer = value;
-    if (value->kind == EXPR_CALL || value->kind == EXPR_NAME) return;
-    error(r->diag, value->pos, "an optimizer is wanted here, as in "
-          "adam(lr = 1e-3)");
+    if (value->kind != EXPR_CALL && value->kind != EXPR_NAME)
+        error(r->diag, value->pos, "%s", wanted);
+    return value;
+}
+
+static void set_optimizer(Resolver *r, const Stmt *stmt)
+{
+    r->optimizer = called(r, stmt, "an optimizer is wanted here, as in "
+                          "adam(lr = 1e-3)");
+}
+
+static void set_schedule(Resolver *r, const Stmt *stmt)
+{
+    r->schedule = called(r, stmt, "a schedule is wanted here, as in "
+                         "cosine(steps = 10000)");
 }
 
 // What the section may set.
@@ -49,6 +103,16 @@ static const struct Setting {
     { "epochs", set_epochs, "how often the trainer program goes through the "
       "data, 1 if not said" },
     { "optimizer", set_optimizer, "how parameters change; must be given" },
+    { "schedule", set_schedule, "how the learning rate changes from step to "
+      "step; constant if not said" },
+    { "decay", set_decay, "what weight_decay applies to: all, or weights, "
+      "which skips biases and norms" },
+    { "clip_value", set_clip_value, "each element of a gradient is kept "
+      "within plus or minus this" },
+    { "clip_norm", set_clip_norm, "gradients are scaled down together where "
+      "their norm passes this" },
+    { "average", set_average, "evaluation and inference read averages of the "
+      "parameters, of which this much is kept at each update" },
 };
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 
@@ -58,6 +122,17 @@ bool setting_row(int i, const char **name, const char **meaning)
     *name = settings[i].name;
     *meaning = settings[i].meaning;
     return true;
+}
+
+// "batch, epochs and optimizer"
+static const char *list_settings(Arena *arena)
+{
+    const char *text = settings[0].name;
+    for (int i = 1; i < SETTING_COUNT; i++)
+        text = arena_print(arena, "%s%s%s", text,
+                           i + 1 < SETTING_COUNT ? ", " : " and ",
+                           settings[i].name);
+    return text;
 }
 
 static void read_setting(Resolver *r, const Stmt *stmt)
@@ -73,8 +148,8 @@ static void read_setting(Resolver *r, const Stmt *stmt)
     const char *near = nearest_name(stmt->name, names, SETTING_COUNT);
     error(r->diag, stmt->pos, near != NULL
           ? "train has no setting '%s'; did you mean '%s'?"
-          : "train has no setting '%s'; it has batch, epochs and optimizer",
-          stmt->name, near != NULL ? near : "");
+          : "train has no setting '%s'; it has %s",
+          stmt->name, near != NULL ? near : list_settings(r->arena));
     if (near != NULL) fixit(r->diag, stmt->pos, near);
 }
 
@@ -95,6 +170,7 @@ void read_train(Resolver *r)
     const Stmt *train = r->ast->train;
 
     r->batch = r->epochs = 1;
+    r->decays_vectors = true;
     if (train != NULL)
         for (const Stmt *s = train->body.first; s != NULL; s = s->next)
             if (!is_repeated(r, s)) read_setting(r, s);
@@ -109,42 +185,81 @@ void read_train(Resolver *r)
               "optimizer = adam(lr = 1e-3)");
 }
 
-// ---- the optimizer ----------------------------------------------------------
+// ---- the optimizer and its schedule -----------------------------------------
 
-// <param>.<state>, zeros, for each parameter in order: the state of training
-// and of evaluation lie alike.
+// <param>.<name>, what training keeps for a parameter.
+static void add_state(Graph *g, ValueId param, const char *name, Init init)
+{
+    const Value *value = &g->values[param];
+    const char *path = arena_print(g->arena, "%s.%s", value->name, name);
+    ValueId state = graph_value(g, path, STATE, g->real, value->shape,
+                                value->pos);
+    g->values[state].state_of = param;
+    g->values[state].init = init;
+}
+
+// For each parameter in order the optimizer's, zeros, and after all of those
+// the averages: the state of training and of evaluation lie alike.
 static void build_states(Graph *g)
 {
     ValueId count = g->value_count;
 
-    for (ValueId v = 0; v < count; v++) {
-        if (g->values[v].kind != PARAM) continue;
-        for (int k = 0; k < g->optimizer_states; k++) {
-            const Value *param = &g->values[v];
-            const char *name = arena_print(g->arena, "%s.%s", param->name,
-                                           g->optimizer->state[k]);
-            graph_value(g, name, STATE, g->real, param->shape, param->pos);
-        }
+    for (ValueId v = 0; v < count; v++)
+        for (int k = 0; g->values[v].kind == PARAM && k < g->optimizer_states;
+             k++)
+            add_state(g, v, g->optimizer->state[k],
+                        (Init){ INIT_CONSTANT, 0 });
+    for (ValueId v = 0; v < count && g->average != 0; v++)
+        if (g->values[v].kind == PARAM)
+            add_state(g, v, "average", (Init){ INIT_COPY, 1 });
+}
+
+// Evaluation has the averages where training has the parameters.
+static void read_averages(Graph *g)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].init.kind == INIT_COPY)
+            graph_replace(g, g->values[v].state_of, v);
+}
+
+static void choose_decay(const Resolver *r)
+{
+    for (ValueId v = 0; v < r->g->value_count; v++) {
+        Value *value = &r->g->values[v];
+        value->decayed &= value->shape.rank > 1 || r->decays_vectors;
     }
 }
 
-// Nothing to name: the optimizer is one for the whole net.
-void build_optimizer(Resolver *r)
+// The operator that a setting calls, built; NULL after an error, without a
+// call, and for inference, which only has its call checked.
+static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
+                              const char *what)
 {
-    Graph *g = r->g;
-    const Expr *call = r->optimizer;
     ArgValue args[MAX_ARGS] = {{ .given = false }};
 
-    if (call == NULL) return;
-    const Op *op = find_flagged(r, call, OPTIMIZER, "optimizer");
-    if (op == NULL) return;
-    Build b = { .g = g, .op = op, .pos = call->pos, .name = op->name,
+    if (call == NULL) return NULL;
+    const Op *op = find_flagged(r, call, flag, what);
+    if (op == NULL) return NULL;
+    // Nothing to name: there is one for the whole net.
+    Build b = { .g = r->g, .op = op, .pos = call->pos, .name = op->name,
                 .arg = args };
     r->scope = NULL;
-    if (!bind_arguments(r, &b, call, NULL, 0)) return;
-    if (g->mode == INFER) return;
-    g->optimizer = op;
-    g->optimizer_pos = call->pos;
+    if (!bind_arguments(r, &b, call, NULL, 0)) return NULL;
+    if (r->g->mode == INFER) return NULL;
     op->build(&b);
-    if (r->diag->error_count == 0) build_states(g);
+    return op;
+}
+
+void build_training(Resolver *r)
+{
+    Graph *g = r->g;
+
+    g->optimizer = build_called(r, r->optimizer, OPTIMIZER, "optimizer");
+    if (g->optimizer != NULL) g->optimizer_pos = r->optimizer->pos;
+    g->schedule = build_called(r, r->schedule, SCHEDULE, "schedule");
+    if (g->schedule != NULL) g->schedule_pos = r->schedule->pos;
+    if (r->diag->error_count > 0 || g->optimizer == NULL) return;
+    choose_decay(r);
+    build_states(g);
+    if (g->mode == EVAL) read_averages(g);
 }

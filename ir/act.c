@@ -23,3 +23,11 @@ ValueId act_gradient(Gradient *c)
     gradient_node(c, n.act, 1, 2, operands, 1, &dz);
     return dz;
 }
+
+void ref_mask(const Ref *r, int k)
+{
+    int64_t count = elements(ref_out(r, 0));
+    if (r->in[k] == NULL) return;
+    for (int64_t i = 0; i < count; i++)
+        r->out[0][i] = r->n->act->act_gradient(r->out[0][i], r->in[k][i]);
+}

@@ -4,12 +4,12 @@
 #include <string.h>
 #include "op.h"
 
-static ValueId build_kept(Build *b, const char *name, Kind kind, Shape shape,
-                          Init init)
+static ValueId build_kept(Build *b, const char *name, Kind kind, DType dtype,
+                          Shape shape, Init init)
 {
     Graph *g = b->g;
     const char *path = arena_print(g->arena, "%s.%s", b->name, name);
-    ValueId id = graph_value(g, path, kind, g->real, shape, b->pos);
+    ValueId id = graph_value(g, path, kind, dtype, shape, b->pos);
     g->values[id].init = init;
     return id;
 }
@@ -17,15 +17,21 @@ static ValueId build_kept(Build *b, const char *name, Kind kind, Shape shape,
 ValueId build_param(Build *b, const char *name, Shape shape, Init init,
                     bool decayed)
 {
-    ValueId id = build_kept(b, name, PARAM, shape, init);
+    ValueId id = build_kept(b, name, PARAM, b->g->real, shape, init);
     b->g->values[id].decayed = decayed;
     return id;
 }
 
 ValueId build_statistic(Build *b, const char *name, Shape shape, double value)
 {
-    return build_kept(b, name, STATISTIC, shape,
+    return build_kept(b, name, STATISTIC, b->g->real, shape,
                       (Init){ INIT_CONSTANT, value });
+}
+
+ValueId build_state(Build *b, const char *name, DType dtype, Shape shape)
+{
+    return build_kept(b, name, STATE, dtype, shape,
+                      (Init){ INIT_CONSTANT, 0 });
 }
 
 // How many attributes the operator has names for: as many are copied.

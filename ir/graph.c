@@ -21,7 +21,7 @@ const char *const fact_names[FACT_COUNT] = {
 };
 
 const char *const init_names[INIT_COUNT] = {
-    "constant", "uniform", "normal", "orthogonal",
+    "constant", "uniform", "normal", "orthogonal", "copy",
 };
 
 bool is_weight(Kind kind)
@@ -150,8 +150,8 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
         .name = names_take(g->value_names, name, id),
         .shape = shape, .dtype = dtype, .kind = kind,
         .persistent = is_persistent(kind), .pos = pos,
-        .def = NONE, .gradient_of = NONE, .first = NONE, .last = NONE,
-        .alias_of = NONE, .offset = NONE,
+        .def = NONE, .gradient_of = NONE, .state_of = NONE, .first = NONE,
+        .last = NONE, .alias_of = NONE, .offset = NONE,
     };
     return id;
 }
@@ -294,6 +294,7 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
         moved.name = names_take(g->value_names, moved.name, value[v]);
         moved.def = renumber(node, moved.def);
         moved.gradient_of = renumber(value, moved.gradient_of);
+        moved.state_of = renumber(value, moved.state_of);
         moved.alias_of = renumber(value, moved.alias_of);
         // A lifetime shrinks to the nodes of it that are left.
         if (moved.first != NONE) moved.first = node[moved.first];

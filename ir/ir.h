@@ -21,7 +21,8 @@ typedef enum Kind {
     PARAM,                      // trained: persistent
     STATISTIC,                  // running statistics: persistent, read by
                                 // inference
-    STATE,                      // the header, optimizer state: persistent
+    STATE,                      // the header, state of the optimizer and of
+                                // metrics: persistent
     INPUT,                      // staging that the caller's data is copied to
     ACTIVATION, GRADIENT,
     MASK,                       // kept for the gradient, in fewer bits
@@ -63,6 +64,7 @@ typedef enum InitKind {
     INIT_NORMAL,                // of mean 0 and standard deviation scale
     INIT_ORTHOGONAL,            // scale times a matrix of orthonormal rows (or
                                 // columns, if those are fewer): [dim 0, rest]
+    INIT_COPY,                  // STATE: what its parameter (state_of) is
     INIT_COUNT
 } InitKind;
 
@@ -85,6 +87,8 @@ typedef struct Value {
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
+    ValueId state_of;           // STATE that training keeps for a parameter:
+                                // which; else NONE
     Init    init;               // persistent, but for the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
@@ -137,6 +141,13 @@ typedef struct Graph {
     Attr        optimizer_attr[MAX_ATTRS];
     int         optimizer_states;   // how many of Op.state it keeps
     Pos         optimizer_pos;
+    const Op   *schedule;       // of the learning rate; NULL: it stays
+    Attr        schedule_attr[MAX_ATTRS];
+    Pos         schedule_pos;
+    double      clip_value;     // limits of each element of a gradient and of
+    double      clip_norm;      // the norm of all of them; 0: there is none
+    double      average;        // how much of the parameters' averages is kept
+                                // in an update; 0: there are none
     int64_t     epochs;         // what the trainer program does if not told
     bool        keep_gradients; // every parameter's gradient outlives the step
     int         dropout_count;
@@ -238,6 +249,9 @@ enum HeaderSlot {
     HEADER_STEP,                // training steps taken, skipped ones too
     HEADER_UPDATES,             // of which changed the parameters
     HEADER_RATE,                // learning rate
+    HEADER_BASE_RATE,           // that rate as the caller set it, which the
+                                // schedule's factor is of
+    HEADER_GRADIENT_SCALE,      // of this step's gradients; with clip_norm
     HEADER_SKIP,                // 1: the loss of this step was not finite
     HEADER_SAMPLES,             // since the last reset, like the sums
     HEADER_SUM_0,               // sums of loss, then of each metric

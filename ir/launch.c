@@ -87,9 +87,14 @@ void launch_list(Launch *l, const List *list, const char *label)
                                  .list = list, .label = label });
 }
 
+const char *functor_of(const Op *op)
+{
+    return op->functor != NULL ? op->functor : op->name;
+}
+
 void launch_act(Launch *l, const Node *n)
 {
-    launch_type(l, n->act ? n->act->name : "identity");
+    launch_type(l, n->act ? functor_of(n->act) : "identity");
 }
 
 int64_t capped_product(int64_t a, int64_t b)

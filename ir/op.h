@@ -24,6 +24,7 @@ typedef enum OpFlags {
                                 // applied as another operator stores
     STORES_ACT = 1 << 7,        // its forward launch can apply an ACT
     ADDS_BIAS  = 1 << 8,        // its forward launch has a last operand "bias?"
+    SCHEDULE   = 1 << 9,        // of the train section: sets the header's rate
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -94,6 +95,8 @@ ValueId build_param(Build *b, const char *name, Shape shape, Init init,
                     bool decayed);
 // A new running statistic <layer>.<name>, all `value` before training.
 ValueId build_statistic(Build *b, const char *name, Shape shape, double value);
+// New state <layer>.<name>, zeros before training; inference has none.
+ValueId build_state(Build *b, const char *name, DType dtype, Shape shape);
 // The forward node <layer> with these operands and one result of this shape.
 // Results past the first are left NONE.
 ValueId build_node(Build *b, int operand_count, const ValueId *operands,
@@ -194,6 +197,7 @@ void launch_list(Launch *l, const List *list, const char *label);
 // The functor that applies n's activation as it stores: its name, or
 // "identity".
 void launch_act(Launch *l, const Node *n);
+const char *functor_of(const Op *op);
 int64_t ceil_div(int64_t a, int64_t b);
 // a * b of numbers that are not negative, or the largest number there is: what
 // is counted, unlike what is stored, has no bound.
@@ -240,7 +244,8 @@ struct Op {
     const AttrSpec *attrs;      // NULL: none
     // Checks operands and arguments, says error() where they are wrong, makes
     // parameters and nodes.  Returns the result, or NONE after an error.
-    // Optimizers set g->optimizer_attr and return NONE.
+    // Optimizers set g->optimizer_attr and schedules g->schedule_attr; both
+    // return NONE.
     ValueId (*build)(Build *b);
     // The shape of forward result 0 from the node's operands and attributes,
     // for the verifier; NULL: that of operand 0.
@@ -256,6 +261,9 @@ struct Op {
     // that take from it what the state keeps, as running statistics; NULL:
     // nothing.  They must leave the state alone where the header says skip.
     void (*update)(Graph *g, NodeId n);
+    // What it is called in the kernels, as the functor that a template takes;
+    // NULL: as here.
+    const char *functor;
     // ACT only: f(x), and dx from dy and y = f(x).
     double (*act)(double x);
     double (*act_gradient)(double dy, double y);

@@ -72,6 +72,24 @@ static void print_facts(const Graph *g, FILE *out)
     fputc('\n', out);
 }
 
+// What the train section calls: nothing where it calls none.
+static void print_called(const char *word, const Op *op, const Attr *attr,
+                         Pos pos, FILE *out)
+{
+    if (op == NULL) return;
+    fprintf(out, "%s %s", word, op->name);
+    print_attrs(op, attr, out);
+    print_pos(pos, out);
+    fputc('\n', out);
+}
+
+static void print_limit(const char *name, double limit, FILE *out)
+{
+    if (limit == 0) return;
+    fprintf(out, " %s=", name);
+    print_double(limit, out);
+}
+
 static void print_net(const Graph *g, FILE *out)
 {
     fprintf(out, "net %s mode=%s batch=%" PRId64 " real=%s", g->name,
@@ -80,14 +98,15 @@ static void print_net(const Graph *g, FILE *out)
     if (g->dropout_count != 0) fprintf(out, " dropouts=%d", g->dropout_count);
     if (g->optimizer_states != 0)
         fprintf(out, " states=%d", g->optimizer_states);
+    print_limit("clip_value", g->clip_value, out);
+    print_limit("clip_norm", g->clip_norm, out);
+    print_limit("average", g->average, out);
     if (g->keep_gradients) fputs(" keep_gradients", out);
     fputc('\n', out);
-    if (g->optimizer != NULL) {
-        fprintf(out, "optimizer %s", g->optimizer->name);
-        print_attrs(g->optimizer, g->optimizer_attr, out);
-        print_pos(g->optimizer_pos, out);
-        fputc('\n', out);
-    }
+    print_called("optimizer", g->optimizer, g->optimizer_attr,
+                 g->optimizer_pos, out);
+    print_called("schedule", g->schedule, g->schedule_attr, g->schedule_pos,
+                 out);
     print_facts(g, out);
     if (g->facts & IS_PLACED)
         fprintf(out, "memory arena=%" PRId64 " state=%" PRId64 " live=%" PRId64
@@ -139,6 +158,8 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     if (value->classes != 0) fprintf(out, " classes=%" PRId64, value->classes);
     if (value->gradient_of != NONE)
         fprintf(out, " of=%%%" PRId32, value->gradient_of);
+    if (value->state_of != NONE)
+        fprintf(out, " of=%%%" PRId32, value->state_of);
     print_memory(g, value, out);
     if (value->pos.line != here.line || value->pos.column != here.column ||
         value->pos.length != here.length)

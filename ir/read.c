@@ -60,7 +60,8 @@ static bool read_value_field(Reader *r, Value *value, Word key)
         value->output = true;
         value->output_number = read_int32(r);
     } else if (word_is(key, "of")) {
-        value->gradient_of = read_reference(r);
+        *(value->kind == STATE ? &value->state_of : &value->gradient_of) =
+            read_reference(r);
     } else if (word_is(key, "over") || word_is(key, "view")) {
         value->view = word_is(key, "view");
         value->alias_of = read_reference(r);
@@ -131,8 +132,8 @@ static ValueId read_value(Reader *r)
     ValueId taken = names_find(g->value_names, word.text, (size_t)word.length);
     bool is_header = taken == g->header && (id == NONE || id == taken);
     Value value = { .kind = ACTIVATION, .def = NONE, .gradient_of = NONE,
-                    .first = NONE, .last = NONE, .alias_of = NONE,
-                    .offset = NONE };
+                    .state_of = NONE, .first = NONE, .last = NONE,
+                    .alias_of = NONE, .offset = NONE };
 
     read_value_rest(r, &value);
     if (is_header) id = taken;
@@ -309,6 +310,12 @@ static void read_net(Reader *r)
             g->dropout_count = read_int32(r);
         else if (word_is(key, "states"))
             g->optimizer_states = read_int32(r);
+        else if (word_is(key, "clip_value"))
+            g->clip_value = read_double(r);
+        else if (word_is(key, "clip_norm"))
+            g->clip_norm = read_double(r);
+        else if (word_is(key, "average"))
+            g->average = read_double(r);
         else
             read_fail(r, "a net has no such field");
     }
@@ -326,12 +333,13 @@ static void read_memory(Reader *r)
     }
 }
 
-static void read_optimizer(Reader *r)
+// What the train section calls.
+static void read_called(Reader *r, const Op **op, Attr *attr, Pos *pos)
 {
-    r->g->optimizer = read_op(r, read_word(r));
-    if (r->g->optimizer == NULL) return;
-    read_attrs(r, r->g->optimizer, r->g->optimizer_attr, NULL);
-    read_pos(r, &r->g->optimizer_pos);
+    *op = read_op(r, read_word(r));
+    if (*op == NULL) return;
+    read_attrs(r, *op, attr, NULL);
+    read_pos(r, pos);
 }
 
 // The first word tells what the line is; one that is none of the words below
@@ -351,7 +359,11 @@ static void read_line(Reader *r)
     else if (r->g == NULL)
         read_net(r);
     else if (word_is(word, "optimizer"))
-        read_optimizer(r);
+        read_called(r, &r->g->optimizer, r->g->optimizer_attr,
+                    &r->g->optimizer_pos);
+    else if (word_is(word, "schedule"))
+        read_called(r, &r->g->schedule, r->g->schedule_attr,
+                    &r->g->schedule_pos);
     else if (word_is(word, "memory"))
         read_memory(r);
     else if (word_is(word, "facts"))
@@ -375,6 +387,7 @@ static bool all_declared(const Graph *g)
 {
     for (ValueId v = 0; v < g->value_count; v++)
         if (!is_declared(g, v) || !is_declared(g, g->values[v].gradient_of) ||
+            !is_declared(g, g->values[v].state_of) ||
             !is_declared(g, g->values[v].alias_of))
             return false;
     for (NodeId i = 0; i < g->node_count; i++)

@@ -28,10 +28,14 @@ Init init_of(const ArgValue *arg, double fan_in, double fan_out)
 
 const char *operand_text(Build *b, int k)
 {
-    Shape shape = b->g->values[b->operand[k]].shape, sample = { .rank = 0 };
+    Graph *g = b->g;
+    const Value *value = &g->values[b->operand[k]];
+    Shape shape = value->shape, sample = { .rank = 0 };
     for (int i = 1; i < shape.rank; i++)
         sample.dim[sample.rank++] = shape.dim[i];
-    return shape_text(b->g, sample);
+    if (value->classes == 0) return shape_text(g, sample);
+    sample.dim[sample.rank++] = value->classes;
+    return arena_print(g->arena, "class%s", shape_text(g, sample));
 }
 
 bool build_wants_real(Build *b, int k)
@@ -52,7 +56,7 @@ bool build_wants_scores(Build *b)
 
     int64_t scores = g->values[b->operand[0]].shape.dim[1];
     int64_t classes = g->values[b->operand[1]].classes;
-    if (classes == 0) {
+    if (classes == 0 || g->values[b->operand[1]].shape.rank != 1) {
         error(g->diag, b->operand_pos[1],
               "%s wants an input of class[%lld] here, but this is %s",
               b->op->name, (long long)scores, operand_text(b, 1));
@@ -76,6 +80,15 @@ ValueId build_rows(Build *b)
 Shape shape_of_rows(const Graph *g, const Node *n)
 {
     return shape_of(1, g->values[n->operands[0]].shape.dim[0]);
+}
+
+void take_attrs(const Build *b, Attr *attr)
+{
+    const AttrSpec *spec = b->op->attrs;
+    for (int i = 0; spec[i].name != NULL; i++)
+        if (spec[i].type == ATTR_FLOAT) attr[i].f = b->arg[i].f;
+        else if (spec[i].type == ATTR_LIST) attr[i].list = b->arg[i].list;
+        else attr[i].i = b->arg[i].i;
 }
 
 static int64_t bytes_of(const Graph *g, int count, const ValueId *values)

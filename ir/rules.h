@@ -4,7 +4,8 @@
 
 #include "op.h"
 
-// The shape of a call's operand k as the language writes it: without the batch.
+// The shape of a call's operand k as the language writes it: without the batch,
+// and of a label class[..].
 const char *operand_text(Build *b, int k);
 // True if operand k has real elements, of any shape; an error if not.
 bool build_wants_real(Build *b, int k);
@@ -25,6 +26,10 @@ Shape shape_of_rows(const Graph *g, const Node *n);
       "lecun_uniform|lecun_normal|orthogonal", 0, 0,                           \
       "how weights begin: a word, or a number for all of them" }
 Init init_of(const ArgValue *arg, double fan_in, double fan_out);
+
+// Attributes that are the operator's arguments, in the same order and of the
+// same types: as the call gave them.
+void take_attrs(const Build *b, Attr *attr);
 
 // One operation an element of the first result; every operand is read once and
 // every result written once.

@@ -190,6 +190,22 @@ static void check_gradient(const Check *c, ValueId id)
                     "gradient it is", of->name);
 }
 
+static void check_state(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *state = &g->values[id];
+
+    if (state->state_of == NONE) return;
+    if (state->state_of < 0 || state->state_of >= g->value_count ||
+        g->values[state->state_of].kind != PARAM)
+        value_fault(c, id, "it is a state of %%%" PRId32 ", no parameter",
+                    state->state_of);
+    const Value *of = &g->values[state->state_of];
+    if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
+        value_fault(c, id, "it has not the shape and type of %s, whose state "
+                    "it is", of->name);
+}
+
 static void check_value(const Check *c, ValueId id)
 {
     const Graph *g = c->g;
@@ -210,6 +226,7 @@ static void check_value(const Check *c, ValueId id)
     if (value->def < NONE || value->def >= g->node_count)
         value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
     check_gradient(c, id);
+    check_state(c, id);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -254,7 +271,7 @@ static void check_phases(const Check *c)
 }
 
 // A parameter is what it was before the step until its update, and nothing
-// but the update may see it afterwards.
+// may see it afterwards but what the update phase takes from it.
 static void check_updates(const Check *c)
 {
     const Graph *g = c->g;
@@ -267,10 +284,11 @@ static void check_updates(const Check *c)
         for (int k = 0; k < n->operand_count; k++) {
             ValueId v = n->operands[k];
             if (v == NONE || g->values[v].kind != PARAM) continue;
-            if (updated[v])
+            bool updates = slot[k < slots ? k : slots - 1].updated;
+            if (updated[v] && (updates || n->phase != UPDATE))
                 node_fault(c, i, "reads %s after its update",
                            g->values[v].name);
-            updated[v] = slot[k < slots ? k : slots - 1].updated;
+            updated[v] |= updates;
         }
     }
 }

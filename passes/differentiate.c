@@ -2,7 +2,7 @@
 //
 // Walks the forward nodes from last to first and lets each operator's rule
 // append its backward nodes; then appends one update a parameter, by the
-// optimizer's row, and the node that counts the step.
+// optimizer's row (update.c), and the node that counts the step.
 //
 //   %4 conv1 = conv(%0, %1 conv1.weight, %2 conv1.bias)
 // becomes, after the loss,
@@ -14,9 +14,8 @@
 // for memory (schedule) nor merge them (fuse_backward).  In modes without
 // training it changes nothing.
 
-#include <string.h>
-
 #include "pass.h"
+#include "update.h"
 
 // Which values lead from a parameter to where a gradient can come from.
 static bool *wanted_values(const Graph *g)
@@ -53,60 +52,6 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
     }
 }
 
-// The values of kind STATE other than the header: the optimizer's, in the order
-// of the parameters, and for each parameter in the order of Op.state.
-static ValueId *optimizer_states(const Graph *g)
-{
-    ValueId *states = NEW_ARRAY(g->arena, g->value_count, ValueId);
-    int32_t count = 0;
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].kind == STATE && v != g->header) states[count++] = v;
-    return states;
-}
-
-static bool slot_is(Slot slot, const char *name)
-{
-    return (size_t)slot.length == strlen(name) &&
-           !strncmp(slot.name, name, slot.length);
-}
-
-// One update: the row's slots are weight, gradient, its states, the header.
-static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
-{
-    const Op *op = g->optimizer;
-    Slot slots[MAX_SLOTS];
-    ValueId operands[MAX_SLOTS];
-    int count = part_slots(part_operands(op, 0), slots, MAX_SLOTS);
-    int state = 0;
-    for (int k = 0; k < count; k++) {
-        if (slot_is(slots[k], "weight")) operands[k] = param;
-        else if (slot_is(slots[k], "gradient")) operands[k] = d;
-        else if (slot_is(slots[k], "header")) operands[k] = g->header;
-        else if (state < g->optimizer_states) operands[k] = states[state++];
-        else operands[k] = NONE;
-    }
-    const char *name =
-        arena_print(g->arena, "%s.%s", g->values[param].name, op->name);
-    NodeId id = graph_node(g, op, 0, UPDATE, name, g->optimizer_pos, count,
-                           operands, 0, NULL);
-    memcpy(g->nodes[id].attr, g->optimizer_attr, sizeof g->optimizer_attr);
-}
-
-static void update_parameters(Graph *g, const ValueId *d, int32_t value_count)
-{
-    const ValueId *states = optimizer_states(g);
-    for (ValueId v = 0; v < value_count; v++) {
-        if (g->values[v].kind != PARAM) continue;
-        if (d[v] != NONE) {
-            if (g->keep_gradients) g->values[d[v]].output = true;
-            update(g, v, d[v], states);
-        }
-        states += g->optimizer_states;
-    }
-    graph_node(g, ops[OP_advance], 0, UPDATE, "advance", g->optimizer_pos, 1,
-               &g->header, 0, NULL);
-}
-
 // What forward nodes leave in the state, before the step is counted.
 static void update_statistics(Graph *g, int32_t forward_count)
 {
@@ -124,5 +69,5 @@ void pass_differentiate(Graph *g)
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);
     update_statistics(g, forward_count);
-    update_parameters(g, c.d, value_count);
+    append_updates(g, c.d, value_count);
 }

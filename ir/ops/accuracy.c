@@ -2,16 +2,51 @@
 //
 // Of equal scores the first is the largest.  A row with a NaN is wrong, and so
 // is a label out of range.  Metrics have no gradient.
+//
+// Of a label a pixel, or where a class does not count, it is the share of the
+// sample's pixels that are right, of those that count, and 0 where none does:
+//
+//   %5 sums = accuracy.sum(logits, label)
+//   %6 rows = accuracy(logits, label, %5)
+#include "../loss.h"
 #include "../op_row.h"
 #include "../rules.h"
 
-static void cost(const Graph *g, const Node *n, Cost *cost)
+enum { IGNORE };
+enum { LABEL = 1, SUMS };       // operands
+enum { SUM = 1 };               // part
+
+static const ArgSpec args[] = { IGNORE_ARG, { .name = NULL } };
+static const AttrSpec attrs[] = { { "ignore", ATTR_INT }, { .name = NULL } };
+
+static ValueId build(Build *b)
 {
-    cost->flops = elements(g->values[n->operands[0]].shape);
-    cost->bytes = cost_bytes(g, n);
+    Graph *g = b->g;
+    if (!build_wants_labels(b)) return NONE;
+    ValueId operands[] = { b->operand[0], b->operand[LABEL], NONE };
+    Shape scores = g->values[operands[0]].shape;
+    Attr attr[MAX_ATTRS] = { { .i = b->arg[IGNORE].i } };
+    Deal deal = deal_pixels(scores);
+    if (scores.rank > 2 || attr[IGNORE].i >= 0)
+        operands[SUMS] = build_before(
+            b, SUM, "sums", g->real,
+            shape_of(3, (int64_t)2, deal.splits, deal.batch), attr);
+    return build_node(b, 3, operands, attr, shape_of(1, g->batch));
 }
 
-static void launch(const Graph *g, const Node *n, Launch *l)
+// ---- a label a sample -------------------------------------------------------
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    bool divides = n->part == 0 && n->operands[SUMS] != NONE;
+    const Value *from = &g->values[n->operands[divides ? SUMS : 0]];
+    cost->flops = elements(from->shape);
+    cost->bytes = divides ? value_bytes(from) +
+                            value_bytes(&g->values[n->results[0]])
+                          : cost_bytes(g, n);
+}
+
+static void row_launch(const Graph *g, const Node *n, Launch *l)
 {
     enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
     Shape logits = g->values[n->operands[0]].shape;
@@ -35,7 +70,7 @@ static bool is_right(const double *row, int64_t classes, double label)
     return true;
 }
 
-static void reference(const Ref *r)
+static void row_reference(const Ref *r)
 {
     Shape shape = ref_in(r, 0);
     for (int64_t n = 0; n < shape.dim[0]; n++) {
@@ -45,12 +80,60 @@ static void reference(const Ref *r)
     }
 }
 
+// ---- a label a pixel --------------------------------------------------------
+
+static void sum_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape scores = g->values[n->operands[0]].shape;
+    Deal deal = deal_pixels(scores);
+    launch_kernel(l, "accuracy_sums", deal.batch * deal.splits, deal.block);
+    launch_deal(l, &deal);
+    launch_constant(l, "CLASSES", scores.dim[scores.rank - 1]);
+    launch_constant(l, "IGNORE", n->attr[IGNORE].i);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[LABEL]);
+    launch_samples(l);
+}
+
+// All of a sample is in its first sum here.
+static void sum_reference(const Ref *r)
+{
+    Shape scores = ref_in(r, 0), sums = ref_out(r, 0);
+    int64_t batch = sums.dim[2], splits = sums.dim[1];
+    int64_t classes = scores.dim[scores.rank - 1];
+    int64_t pixels = elements(ref_in(r, LABEL)) / batch;
+    for (int64_t i = 0; i < elements(sums); i++) r->out[0][i] = 0;
+    for (int64_t i = 0; i < r->samples * pixels; i++) {
+        double label = r->in[LABEL][i];
+        if (label >= 0 && label == (double)r->n->attr[IGNORE].i) continue;
+        r->out[0][i / pixels] +=
+            is_right(r->in[0] + i * classes, classes, label);
+        r->out[0][splits * batch + i / pixels]++;
+    }
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    if (n->operands[SUMS] == NONE) row_launch(g, n, l);
+    else launch_ratio(g, n, l, SUMS, 0, 1, 0);
+}
+
+static void reference(const Ref *r)
+{
+    if (r->in[SUMS] == NULL) row_reference(r);
+    else ratio_reference(r, SUMS, 0, 1, 0);
+}
+
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
+    { .name = "sum", .operands = "scores label", .results = "sums",
+      .cost = cost, .launch = sum_launch, .reference = sum_reference },
     { .results = NULL },
 };
 
 const Op op_accuracy = {
-    ROW(accuracy), .build = build_rows, .shape = shape_of_rows, .parts = parts,
+    ROW(accuracy), .args = args, .attrs = attrs, .build = build,
+    .shape = shape_of_rows, .parts = parts,
 };

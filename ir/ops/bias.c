@@ -10,40 +10,16 @@
 //   %8 d.conv1.bias.partials = bias.grad(%7) splits=32
 //   %9 d.conv1.bias = sum_splits(%8)
 #include "../act.h"
+#include "../columns.h"
 #include "../op_row.h"
 #include "../rules.h"
 
 enum { SPLITS };
-enum { BLOCK = 256, FEW_ROWS = 256 };
+enum { FEW_ROWS = 256 };
 
 static const AttrSpec attrs[] = { { "splits", ATTR_INT }, { .name = NULL } };
 
-static int64_t columns_of(Shape shape)
-{
-    return shape.dim[shape.rank - 1];
-}
-
 // ---- gradient --------------------------------------------------------------
-
-// The columns that a block takes: a power of two, at most 32.
-static int64_t tile_width(int64_t columns)
-{
-    int64_t width = 1;
-    while (width < columns && width < 32) width *= 2;
-    return width;
-}
-
-// As many splits as leave 64 rows to a thread, within about two blocks for
-// each multiprocessor of a large GPU.
-static int64_t split_count(Shape dy)
-{
-    enum { ROWS = 64, BLOCKS = 256 };
-    int64_t columns = columns_of(dy), width = tile_width(columns);
-    int64_t useful = elements(dy) / columns / (ROWS * (BLOCK / width));
-    int64_t most = BLOCKS / ceil_div(columns, width);
-    int64_t splits = useful < most ? useful : most;
-    return splits > 1 ? splits : 1;
-}
 
 static void sum_columns(Gradient *c, ValueId dz, ValueId result,
                         int64_t splits)
@@ -57,7 +33,7 @@ static void bias_gradient(Gradient *c, ValueId dz)
     Graph *g = c->g;
     ValueId db = gradient_value(c, 1);
     Value v = g->values[db];
-    int64_t splits = split_count(g->values[dz].shape);
+    int64_t splits = columns_splits(g->values[dz].shape);
     if (splits == 1) {
         sum_columns(c, dz, db, splits);
     } else {
@@ -110,8 +86,7 @@ static void grad_cost(const Graph *g, const Node *n, Cost *cost)
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape dy = g->values[n->operands[0]].shape;
-    int64_t columns = columns_of(dy), width = tile_width(columns);
-    int64_t splits = n->attr[SPLITS].i, rows = elements(dy) / columns;
+    int64_t columns = columns_of(dy), rows = rows_of(dy);
     // A thread can add up a column of a few rows, as in sum_splits.
     if (rows <= FEW_ROWS) {
         launch_elements(l, "column_sums", columns);
@@ -124,11 +99,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
         launch_int(l, rows, "rows");
         return;
     }
-    launch_kernel(l, "bias_gradient", splits * ceil_div(columns, width), BLOCK);
-    launch_constant(l, "ROWS", rows);
-    launch_constant(l, "C", columns);
-    launch_constant(l, "WIDTH", width);
-    launch_constant(l, "SPLITS", splits);
+    launch_columns(l, "bias_gradient", rows, columns, n->attr[SPLITS].i);
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
 }

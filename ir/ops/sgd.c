@@ -4,10 +4,11 @@
 // gradient: the buffer starts at zero.  The rate is read from the header on
 // the device, where the caller may change it; the argument is its first value.
 #include "../op_row.h"
+#include "../optimizer.h"
 #include "../rules.h"
 
 enum { RATE, MOMENTUM, NESTEROV, DECAY };
-enum { WEIGHT, GRADIENT_OF_WEIGHT, VELOCITY };  // operands
+enum { VELOCITY = FIRST_STATE };        // operand
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, NULL, 0, 1e30, "the learning rate" },
@@ -31,10 +32,7 @@ static ValueId build(Build *b)
         error(g->diag, b->arg[NESTEROV].pos, "nesterov needs a momentum");
         return NONE;
     }
-    g->optimizer_attr[RATE].f = b->arg[RATE].f;
-    g->optimizer_attr[MOMENTUM].f = b->arg[MOMENTUM].f;
-    g->optimizer_attr[NESTEROV].i = b->arg[NESTEROV].i;
-    g->optimizer_attr[DECAY].f = b->arg[DECAY].f;
+    take_attrs(b, g->optimizer_attr);
     g->optimizer_states = b->arg[MOMENTUM].f != 0;
     return NONE;
 }
@@ -43,7 +41,7 @@ static ValueId build(Build *b)
 // step; weight and momentum are written as well as read.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    const Value *weight = &g->values[n->operands[WEIGHT]];
+    const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
     bool has_state = n->operands[VELOCITY] != NONE;
     cost->flops = (has_state ? 6 : 4) * elements(weight->shape);
     cost->bytes = cost_bytes(g, n) + (has_state ? 2 : 1) * value_bytes(weight);
@@ -51,35 +49,31 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    int64_t count = elements(g->values[n->operands[WEIGHT]].shape);
-    launch_elements(l, "sgd_update", count);
-    launch_value(l, n->operands[WEIGHT]);
-    launch_value(l, n->operands[GRADIENT_OF_WEIGHT]);
-    launch_value(l, n->operands[VELOCITY]);
-    launch_header(l);
+    launch_update(g, n, l, "sgd_update");
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
     launch_int(l, n->attr[NESTEROV].i, "nesterov");
-    launch_real(l, decay_of(g, n->operands[WEIGHT], n->attr[DECAY].f),
+    launch_real(l, decay_of(g, n->operands[UPDATED_WEIGHT], n->attr[DECAY].f),
                 "weight_decay");
-    launch_int(l, count, "count");
+    launch_int(l, update_count(g, n), "count");
 }
 
 static void reference(const Ref *r)
 {
     const Attr *attr = r->n->attr;
     double momentum = attr[MOMENTUM].f;
-    double decay = decay_of(r->g, r->n->operands[WEIGHT], attr[DECAY].f);
-    double *weight = r->in[WEIGHT], *velocity = r->in[VELOCITY];
+    double decay = decay_of(r->g, r->n->operands[UPDATED_WEIGHT],
+                            attr[DECAY].f);
+    double *weight = r->in[UPDATED_WEIGHT], *velocity = r->in[VELOCITY];
     if (r->header[HEADER_SKIP] != 0) return;
-    for (int64_t i = 0; i < elements(ref_in(r, WEIGHT)); i++) {
-        double g = r->in[GRADIENT_OF_WEIGHT][i] + decay * weight[i];
+    for (int64_t i = 0; i < update_count(r->g, r->n); i++) {
+        double g = update_gradient(r, i) + decay * weight[i];
         double direction = g;
         if (velocity != NULL) {
             velocity[i] = momentum * velocity[i] + g;
             direction = attr[NESTEROV].i ? g + momentum * velocity[i]
                                          : velocity[i];
         }
-        weight[i] -= r->header[HEADER_RATE] * direction;
+        weight[i] -= update_rate(r) * direction;
     }
 }
 

@@ -1,7 +1,9 @@
 // How often the largest logit is the label's.
 #pragma once
 #include "../support/elementwise.cuh"
+#include "../support/ratio.cuh"
 #include "../support/real.cuh"
+#include "../support/reduce.cuh"
 
 // accuracy_forward: rows[n] = 1 where logits[n,label[n]] is the first of the row's largest, else 0,
 // as where a NaN or no such class is met, and past samples.  A warp a row; logits [batch, classes].
@@ -17,4 +19,33 @@ __global__ void accuracy_forward(real *rows, const real *logits, const int *labe
             wrong = !(o < want ? row[o] < row[want] : row[o] <= row[want]);
         rows[n] = !__any_sync(0xffffffffu, wrong);
     }
+}
+
+// accuracy_sums: sums[0,s,n] = how many of the pixels of run s of sample n are right, as above, and
+// sums[1,s,n] how many there are, those labelled IGNORE left out; 0 past samples.  logits [BATCH,
+// ITEMS, CLASSES], sums [2, SPLITS, BATCH]; a block a run, LANES threads a pixel.
+template <class Shape>
+__global__ void accuracy_sums(real *sums, const real *logits, const int *label, long long samples)
+{
+    constexpr int lanes = (int)Shape::LANES, classes = (int)Shape::CLASSES;
+    const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
+    const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;
+    int right = 0, count = 0;
+    for (long long at = split * Shape::RUN; at < end && n < samples; at += blockDim.x / lanes) {
+        const long long i = at + threadIdx.x / lanes, pixel = n * Shape::ITEMS + i;
+        const int want = i < end ? label[pixel] : -1;
+        const bool counts = i < end && (want < 0 || want != Shape::IGNORE);
+        const real *row = logits + pixel * classes;
+        bool wrong = !counts || want < 0 || want >= classes;
+        for (int o = threadIdx.x % lanes; o < classes && !wrong; o += lanes)
+            wrong = !(o < want ? row[o] < row[want] : row[o] <= row[want]);
+        const int faults = group_reduce<lanes>((int)wrong, [](int a, int b) { return a + b; });
+        right += threadIdx.x % lanes == 0 && faults == 0;
+        count += threadIdx.x % lanes == 0 && counts;
+    }
+    right = block_sum(right);
+    count = block_sum(count);
+    if (threadIdx.x > 0) return;
+    sums[split * Shape::BATCH + n] = (real)right;
+    sums[(Shape::SPLITS + split) * Shape::BATCH + n] = (real)count;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <math.h>
 #include "../support/elementwise.cuh"
+#include "../support/list.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
 
@@ -44,6 +45,117 @@ __global__ void softmax_cross_entropy_gradient(real *dlogits, const real *logits
         for (long long o = i % 32; o < classes; o += 32) {
             const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
             dlogits[row + o] = n < samples ? change / (real)samples : (real)0;
+        }
+    }
+}
+
+// ClassPixel: a row of CLASSES logits in the hands of LANES threads: its largest, and the sum of
+// exp(logit - largest), in a fixed order.  Rows that are not `inside` are not read.
+template <class Shape>
+struct ClassPixel {
+    static constexpr int LANES = (int)Shape::LANES;
+    const real *row;
+    bool inside;
+    int lane = threadIdx.x % LANES, want = -1;
+    real largest = -INFINITY, sum = 0;
+    __device__ ClassPixel(const real *logits, const int *label, long long i, bool inside)
+        : row(logits + i * Shape::CLASSES), inside(inside)
+    {
+        if (inside) want = label[i];
+        for (int o = first(); o < Shape::CLASSES; o += LANES) largest = fmax(largest, row[o]);
+        largest = group_reduce<LANES>(largest, [](real a, real b) { return fmax(a, b); });
+        for (int o = first(); o < Shape::CLASSES; o += LANES) sum += exp(row[o] - largest);
+        sum = group_reduce<LANES>(sum, [](real a, real b) { return a + b; });
+    }
+    __device__ int first() const { return inside ? lane : (int)Shape::CLASSES; }
+    __device__ bool counts() const { return inside && (want < 0 || want != Shape::IGNORE); }
+    __device__ bool known() const { return want >= 0 && want < Shape::CLASSES; }
+};
+
+// class_weight: what class o counts for; one number is meant for all.
+template <int COUNT>
+static __device__ inline real class_weight(const List<COUNT> &weights, int o)
+{
+    return weights.at[COUNT == 1 ? 0 : o];
+}
+
+// cross_entropy_sums: sums[0,s,n], over run s of the pixels i of sample n, of -log(p[y]) * w[y] *
+// hot and of -log(p[o]) * w[o] * spread over all o, where p = softmax(logits[i]) and y = label[i];
+// and sums[1,s,n] of w[y].  Pixels with y == IGNORE don't count, samples past the last are 0; an
+// unknown label makes a NaN.  logits [BATCH, ITEMS, CLASSES], sums [2, SPLITS, BATCH]; a block a
+// run, LANES threads a pixel.
+template <class Shape, int COUNT>
+__global__ void cross_entropy_sums(real *sums, const real *logits, const int *label,
+                                   long long samples, List<COUNT> weights, real hot, real spread)
+{
+    constexpr int lanes = (int)Shape::LANES;
+    const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
+    const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;
+    real loss = 0, weight = 0;
+    for (long long at = split * Shape::RUN; at < end && n < samples; at += blockDim.x / lanes) {
+        const long long i = at + threadIdx.x / lanes;
+        const ClassPixel<Shape> pixel(logits, label, n * Shape::ITEMS + i, i < end);
+        const real top = pixel.largest, tail = log(pixel.sum);
+        const bool first = pixel.lane == 0 && pixel.counts();
+        if (first && !pixel.known()) weight = (real)NAN;
+        if (first && pixel.known()) {
+            const real w = class_weight(weights, pixel.want);
+            loss += hot * w * (tail - (pixel.row[pixel.want] - top));
+            weight += w;
+        }
+        if (Shape::SMOOTH && pixel.counts())
+            for (int o = pixel.lane; o < Shape::CLASSES; o += lanes)
+                loss += spread * class_weight(weights, o) * (tail - (pixel.row[o] - top));
+    }
+    loss = block_sum(loss);
+    weight = block_sum(weight);
+    if (threadIdx.x > 0) return;
+    sums[split * Shape::BATCH + n] = loss;
+    sums[(Shape::SPLITS + split) * Shape::BATCH + n] = weight;
+}
+
+// cross_entropy_rows: total = the sum of sums[1]; rows[n] = weight * samples / total * the sum of
+// sums[0,:,n], so that the mean of rows is the weighted mean over the batch; 0 past samples.  One
+// block; sums [2, splits, batch].  total may be left out.
+__global__ void cross_entropy_rows(real *rows, real *total, const real *sums, long long samples,
+                                   long long batch, long long splits, real weight)
+{
+    real all = 0;
+    for (long long i = threadIdx.x; i < splits * batch; i += blockDim.x)
+        all += sums[splits * batch + i];
+    all = block_sum(all);
+    for (long long n = threadIdx.x; n < batch; n += blockDim.x) {
+        real sum = 0;
+        for (long long s = 0; s < splits; s++) sum += sums[s * batch + n];
+        rows[n] = n < samples ? weight * (real)samples * sum / all : (real)0;
+    }
+    if (threadIdx.x == 0 && total) total[0] = all;
+}
+
+// cross_entropy_gradient: dlogits[i,o] = weight / total * (p[o] * (the sum of t) - t[o]), where
+// t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i does not count; otherwise as
+// cross_entropy_sums.  spread_sum is that of spread * w.  LANES threads a pixel.  dlogits may be
+// logits: a row is read, then written.
+template <class Shape, int COUNT>
+__global__ void cross_entropy_gradient(real *dlogits, const real *logits, const int *label,
+                                       const real *total, long long samples, List<COUNT> weights,
+                                       real hot, real spread, real spread_sum, real weight)
+{
+    constexpr int lanes = (int)Shape::LANES;
+    const long long pixels = Shape::BATCH * Shape::ITEMS;
+    const long long step = (long long)gridDim.x * blockDim.x / lanes;
+    const real scale = weight / total[0];
+    for (long long at = (long long)blockIdx.x * blockDim.x / lanes; at < pixels; at += step) {
+        const long long i = at + threadIdx.x / lanes;
+        const ClassPixel<Shape> pixel(logits, label, i, i < pixels);
+        const bool counts = pixel.counts() && pixel.known() && i < samples * Shape::ITEMS;
+        const real w = counts ? hot * class_weight(weights, pixel.want) : (real)0;
+        const real mass = (w + spread_sum) / pixel.sum;
+        for (int o = pixel.first(); o < Shape::CLASSES; o += lanes) {
+            const real smooth = Shape::SMOOTH ? spread * class_weight(weights, o) : (real)0;
+            const real share = mass * exp(pixel.row[o] - pixel.largest);
+            const real change = share - smooth - (o == pixel.want ? w : (real)0);
+            dlogits[i * Shape::CLASSES + o] = counts ? scale * change : (real)0;
         }
     }
 }

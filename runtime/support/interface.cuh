@@ -18,9 +18,11 @@ static int net_fail(net_context *c, net_status status, int code, const char *tex
     return status;
 }
 
+// An error that is reported is no longer CUDA's last.
 static int net_check(net_context *c, cudaError_t error, int step, const char *call)
 {
     if (error == cudaSuccess) return NET_OK;
+    cudaGetLastError();
     return net_fail(c, NET_CUDA_FAILED, error, cudaGetErrorString(error), step, call);
 }
 
@@ -32,6 +34,16 @@ static int net_refuse(net_context *c, net_status status, const char *call, const
     const net_error error = {status, 0, -1, 0, call, text, wanted, given};
     if (c) c->error = error;
     return status;
+}
+
+// An error that CUDA still keeps is not ours to report as a launch's, nor to forget.
+static int net_is_clean(net_context *c, const char *call)
+{
+    const cudaError_t error = cudaPeekAtLastError();
+    if (error == cudaSuccess) return NET_OK;
+    net_refuse(c, NET_CUDA_FAILED, call, "an earlier call of the program failed", 0, 0);
+    c->error.code = error;
+    return NET_CUDA_FAILED;
 }
 
 // Copies what the caller has given to its place in the arena, and zeroes the rest of that.
@@ -86,6 +98,7 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
         return net_refuse(c, NET_BAD_ARENA, "init or attach",
                           off ? "the arena is not aligned" : "the arena is too small",
                           off ? NET_ARENA_ALIGN : NET_ARENA_BYTES, off ? off : arena_bytes);
+    if (const int status = net_is_clean(c, "init or attach")) return status;
     *c = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
     ARENA_AT(arena, NET_ARENA_BYTES);
     return NET_OK;
@@ -102,7 +115,37 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
                inits[i], seed, (uint32_t)i);
         if (net_check(c, cudaGetLastError(), -1, "init_parameter")) return c->error.status;
     }
-    return net_wait(c);
+    return NET_OK;
+}
+
+// Parameters of kind 3, after their start.
+static int net_make_orthogonal(net_context *c)
+{
+    const cudaStream_t stream = c->stream;
+    for (int i = 0; i < NET_PARAM_COUNT; i++) {
+        const long long count = (long long)(net_params[i].bytes / sizeof(real));
+        const long long rows = net_params[i].shape[0];
+        real *const weight = (real *)(c->arena + net_params[i].offset);
+        if (inits[i].kind != 3) continue;
+        LAUNCH(-1, orthogonalize, 1, 1024, weight, rows, count / rows, inits[i].scale);
+        if (net_check(c, cudaGetLastError(), -1, "orthogonalize")) return c->error.status;
+    }
+    return NET_OK;
+}
+
+// Average: where the average of a parameter lies, and where the parameter.
+struct Average {
+    size_t offset, weight, bytes;
+};
+
+// Averages begin as their parameters.
+static int net_start_averages(net_context *c)
+{
+    for (const Average &a : averages)
+        if (net_check(c, cudaMemcpyAsync(c->arena + a.offset, c->arena + a.weight, a.bytes,
+                                         cudaMemcpyDeviceToDevice, c->stream), -1, "copy averages"))
+            return c->error.status;
+    return NET_OK;
 }
 
 int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
@@ -110,17 +153,17 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 {
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PLAN_HASH, seed, 0, 0,
-                           NET_LEARNING_RATE, 0, 0, 0, {0}};
+                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}};
     if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
         net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
-        net_draw_parameters(c, seed))
+        net_begin(c, seed) || net_wait(c))
         return c->error.status;
     c->ready = 1;
     return NET_OK;
 }
 
 // The first bytes of every state: "cnnc" and the version of its layout.
-static constexpr uint64_t NET_MAGIC = 0x00000001636e6e63ull;
+static constexpr uint64_t NET_MAGIC = 0x00000002636e6e63ull;
 
 static int net_accept(net_context *c, const Header *header, const char *call)
 {
@@ -143,7 +186,7 @@ int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_
 static int net_is_ready(net_context *c, const char *call)
 {
     if (!c) return NET_BAD_ARGUMENT;
-    if (c->ready) return NET_OK;
+    if (c->ready) return net_is_clean(c, call);
     // The first failure stays: it says why.
     if (c->error.status == NET_OK) net_refuse(c, NET_NOT_READY, call, "init or attach first", 0, 0);
     return NET_NOT_READY;
@@ -164,7 +207,8 @@ int net_set(net_context *c, net_setting setting, double value)
 {
     if (const int status = net_is_ready(c, "set")) return status;
     if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting", 0, 0);
-    return net_stage(c, offsetof(Header, rate), sizeof value, &value, sizeof value) || net_wait(c)
+    const double rates[] = {value, value}; // rate and base_rate, which follows it
+    return net_stage(c, offsetof(Header, rate), sizeof rates, rates, sizeof rates) || net_wait(c)
                ? c->error.status
                : NET_OK;
 }

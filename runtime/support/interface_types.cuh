@@ -21,7 +21,7 @@ typedef enum net_status {
 
 // What set() can change between training steps.
 typedef enum net_setting {
-    NET_RATE                            // the learning rate
+    NET_RATE                            // the learning rate; a schedule's factor is of it
 } net_setting;
 
 // What is known of a failure; all text is static.

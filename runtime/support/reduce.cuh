@@ -1,4 +1,4 @@
-// Reductions over a warp, always in the same order.
+// Reductions over a warp or a block, always in the same order.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -10,4 +10,27 @@ static __device__ inline T warp_reduce(T value, Operation op)
     for (int flip = 16; flip > 0; flip /= 2)
         value = op(value, __shfl_xor_sync(0xffffffffu, value, flip));
     return value;
+}
+
+// group_reduce: likewise over each LANES neighbours of a warp, LANES a power of two.
+template <int LANES, class T, class Operation>
+static __device__ inline T group_reduce(T value, Operation op)
+{
+    for (int flip = LANES / 2; flip > 0; flip /= 2)
+        value = op(value, __shfl_xor_sync(0xffffffffu, value, flip));
+    return value;
+}
+
+// block_sum: the sum over the block's threads, in every thread; all of them must come here.
+template <class T>
+static __device__ inline T block_sum(T value)
+{
+    __shared__ T warps[32];
+    value = warp_reduce(value, [](T a, T b) { return a + b; });
+    __syncthreads();                    // an earlier sum may still be read
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+    __syncthreads();
+    T sum = 0;
+    for (int warp = 0; warp < (int)blockDim.x / 32; warp++) sum += warps[warp];
+    return sum;
 }

@@ -47,14 +47,14 @@ static inline bool command_step(Trainer *t)
     for (long long i = 0; i < t->steps; i++, row += columns) {
         NetFigures f;
         if (!call_ok(net, net->train(batch.data, batch.bytes)) ||
-            !call_ok(net, net->figures(&f, 1)))
+            !call_ok(net, net->figures(&f, 0)))
             return false;
         row[0] = f.loss;
         memcpy(row + 1, f.metric, (size_t)net->metric_count * sizeof *row);
         printf("step %lld loss %.9g\n", i + 1, f.loss);
     }
     const int roles[] = {ROLE_KEPT, ROLE_PARAM, ROLE_STATE};
-    for (int role : roles) add_list(net, role, tensors, &count);
+    for (int role : roles) add_list(tensors_of(net, role), tensors, &count);
     return fetch_tensors(net, tensors + 1, count - 1) && write_safetensors(save, tensors, count);
 }
 

@@ -62,6 +62,8 @@ struct Net {
     int (*export_state)(void *state, size_t bytes);
     int (*import_state)(const void *state, size_t bytes);
     const char *(*describe)(void);
+    const NetTensor *inferred;  // what inference reads in the place of params, by their names;
+                                // NULL: params themselves
 };
 
 // The number of elements of a tensor, and of one sample of an input or output.

@@ -24,6 +24,12 @@ static inline NetList tensors_of(const Net *net, int role)
     return lists[role];
 }
 
+// What inference reads: averages of the parameters where the net has those, by their names.
+static inline NetList inferred_of(const Net *net)
+{
+    return {"param", net->inferred ? net->inferred : net->params, net->param_count};
+}
+
 // Whether a call of the net went well; else complains with the net's own sentence.
 static inline bool call_ok(const Net *net, int status)
 {
@@ -99,7 +105,8 @@ static inline bool write_list(const Net *net, NetList list, void **data)
     return true;
 }
 
-// Reads a file over the parameters and, where it has any of it, the optimizer's state.
+// Reads a file over the parameters and, where it has any of it, the optimizer's state; without
+// that, averages begin as the parameters.
 static inline bool load_weights(const Net *net, const char *path)
 {
     SafeFile file;
@@ -111,13 +118,13 @@ static inline bool load_weights(const Net *net, const char *path)
     if (!has_state) state.count = 0;
     void **param_data = load_list(&file, params), **state_data = load_list(&file, state);
     return known && param_data && state_data && write_list(net, params, param_data) &&
+           (has_state || !net->inferred || write_list(net, inferred_of(net), param_data)) &&
            write_list(net, state, state_data);
 }
 
 // Adds a list's tensors, with memory for them, to those that will be written to a file.
-static inline void add_list(const Net *net, int role, SafeTensor *tensors, int *count)
+static inline void add_list(NetList list, SafeTensor *tensors, int *count)
 {
-    NetList list = tensors_of(net, role);
     for (int i = 0; i < list.count; i++) {
         const NetTensor *from = &list.tensors[i];
         SafeTensor *t = &tensors[(*count)++];

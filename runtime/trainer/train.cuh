@@ -121,7 +121,7 @@ static inline bool begin_run(TrainingRun *run)
         if (t->option[option] && !can_write(t->option[option])) return false;
     run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
     run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
-    add_list(net, ROLE_PARAM, run->weights, &run->weight_count);
+    add_list(inferred_of(net), run->weights, &run->weight_count);
     run->state = take_run_state(net);
     run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&

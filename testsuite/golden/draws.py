@@ -65,3 +65,13 @@ def dropout_mask(shape, rate, number, seed, step):
     word = np.choose((element % u64(4)).astype(int), words)
     keep = word >= u64(int(rate * 2**32))
     return (keep / (1 - rate)).reshape(shape)
+
+
+# What stochastic_depth multiplies each sample of [samples, ...] by.
+def depth_mask(shape, rate, number, seed, step):
+    sample = np.arange(shape[0], dtype=u64)
+    zero = np.zeros_like(sample)
+    word, *_ = philox([zero, sample, zero + u64(number), zero + u64(step)],
+                      seed)
+    keep = (word >= u64(int(rate * 2**32))) / (1 - rate)
+    return keep.reshape(-1, *(1 for _ in shape[1:]))

@@ -86,8 +86,9 @@ def draw_batch(net, samples):
     return batch
 
 
-# PyTorch's names of what cnnc calls momentum, m and v.
-STATES = {"momentum_buffer": "momentum", "exp_avg": "m", "exp_avg_sq": "v"}
+# PyTorch's names of what cnnc calls momentum, m, v and square.
+STATES = {"momentum_buffer": "momentum", "exp_avg": "m", "exp_avg_sq": "v",
+          "square_avg": "square"}
 
 
 def optimizer_state(optimizer, parameters):
@@ -110,6 +111,9 @@ def train(net, samples):
         name: torch.from_numpy(draws.weight(name, shape, net.seed))
         for name, shape in getattr(net, "statistic_shapes", {}).items()}
     batch, figures = draw_batch(net, samples), []
+    kept, averages = getattr(net, "average", 0), {}
+    if kept:
+        averages = {k: p.detach().clone() for k, p in parameters.items()}
     for net.step in range(3):
         optimizer.zero_grad()
         rows, outputs = net.forward(parameters, batch)
@@ -119,12 +123,18 @@ def train(net, samples):
         gradients = {f"d.{k}": from_torch(p.grad).numpy().copy()
                      for k, p in parameters.items() if p.grad is not None}
         outputs = {k: x.detach().numpy() for k, x in outputs.items()}
+        if isinstance(net, ProgramNet):
+            net.before_step(parameters.values(), optimizer)
         optimizer.step()
+        for k, x in averages.items():
+            x.mul_(kept).add_(parameters[k].detach(), alpha=1 - kept)
         weights = {k: from_torch(p.detach()).numpy().copy()
                    for k, p in parameters.items()}
         yield (np.array(figures), {**outputs, **gradients},
                {**weights, **optimizer_state(optimizer, parameters),
-                **{k: x.numpy().copy() for k, x in net.statistics.items()}})
+                **{k: x.numpy().copy() for k, x in net.statistics.items()},
+                **{f"{k}.average": from_torch(x).numpy().copy()
+                   for k, x in averages.items()}})
 
 
 # The names after the word output.
@@ -166,7 +176,7 @@ def make(cnnc, path, name, options):
         stored = room(net) if path.stem in NETWORKS else STORED
     else:
         net = ProgramNet(cnnc, path, options, output_names(path))
-    net.seed = seed
+    net.seed, net.samples = seed, samples
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     steps = list(train(net, samples))

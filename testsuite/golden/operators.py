@@ -11,11 +11,23 @@ import subprocess
 import torch
 import torch.nn.functional as F
 
+import operators_elementwise
+import operators_shapes
 from draws import dropout_mask
+from operators_detection import DETECTION
+from operators_norms import NORMS
+from operators_losses import LOSSES
 
 NODE = re.compile(r"\[\d+\] forward \S+: (.*) = (\w+)\((.*?)\)(.*) @")
 VALUE = re.compile(r"%\d+ (\S+) (\w+)\[(.*?)\] (\w+)(.*)")
-SETTING = re.compile(r"(\w+)=(\S+)")
+SETTING = re.compile(r"(\w+)=(\[.*?\]|\S+)")
+
+
+# A number, or a list of them.
+def number(text):
+    if text.startswith("["):
+        return [float(part) for part in text[1:-1].split(", ")]
+    return float(text)
 
 
 class Node:
@@ -25,12 +37,13 @@ class Node:
         self.shape = [int(d) for d in
                       re.search(r"\[(.*?)\]", results).group(1).split(", ")]
         self.operands = [o for o in operands.split(", ") if o != "-"]
-        self.settings = {k: float(v) for k, v in SETTING.findall(settings)}
+        self.settings = {k: number(v) for k, v in SETTING.findall(settings)}
 
     # An attribute, which is not printed where it is 0.
     def __getattr__(self, name):
         value = self.settings.get(name, 0.0)
-        return int(value) if value == int(value) else value
+        whole = not isinstance(value, list) and value == int(value)
+        return int(value) if whole else value
 
 
 def padded(x, node, value):
@@ -43,6 +56,17 @@ def conv(net, node, x, weight):
     y = F.conv2d(padded(x, node, 0.0), weight, groups=node.groups,
                  stride=(node.stride_h, node.stride_w),
                  dilation=(node.dilation_h, node.dilation_w))
+    return y.permute(0, 2, 3, 1)
+
+
+# PyTorch knows no uneven padding here, so that it is taken away afterwards.
+def conv_transpose(net, node, x, weight):
+    y = F.conv_transpose2d(x.permute(0, 3, 1, 2), weight, groups=node.groups,
+                           stride=(node.stride_h, node.stride_w),
+                           dilation=(node.dilation_h, node.dilation_w))
+    y = F.pad(y, (0, node.shape[2], 0, node.shape[1]))
+    y = y[:, :, node.pad_top:node.pad_top + node.shape[1],
+          node.pad_left:node.pad_left + node.shape[2]]
     return y.permute(0, 2, 3, 1)
 
 
@@ -61,7 +85,10 @@ def dropout(net, node, x, header):
 
 
 OPERATORS = {
+    **operators_elementwise.OPERATORS,
+    **NORMS,
     "conv": conv,
+    "conv_transpose": conv_transpose,
     "dense": lambda net, node, x, weight: F.linear(x, weight),
     "bias": lambda net, node, x, bias: x + bias,
     "relu": lambda net, node, x: torch.relu(x),
@@ -70,10 +97,9 @@ OPERATORS = {
     "add": lambda net, node, a, b: a + b,
     "scale": lambda net, node, x: node.factor * x.double(),
     "dropout": dropout,
-    "softmax_cross_entropy": lambda net, node, logits, label:
-        F.cross_entropy(logits, label.long(), reduction="none"),
-    "accuracy": lambda net, node, logits, label:
-        (logits.argmax(1) == label).double(),
+    **operators_shapes.OPERATORS,
+    **LOSSES,
+    **DETECTION,
 }
 
 
@@ -88,6 +114,60 @@ def adam(parameters, lr=0.0, beta1=0.0, beta2=0.0, epsilon=0.0,
                             weight_decay)
 
 
+def adamw(parameters, lr=0.0, beta1=0.0, beta2=0.0, epsilon=0.0,
+          weight_decay=0.0):
+    return torch.optim.AdamW(parameters, lr, (beta1, beta2), epsilon,
+                             weight_decay)
+
+
+def rmsprop(parameters, lr=0.0, decay=0.0, epsilon=0.0, momentum=0.0,
+            weight_decay=0.0):
+    return torch.optim.RMSprop(parameters, lr, decay, epsilon, weight_decay,
+                               momentum)
+
+
+OPTIMIZERS = {"sgd": sgd, "adam": adam, "adamw": adamw, "rmsprop": rmsprop}
+
+
+# The factor of the learning rate that one of PyTorch's schedulers has after
+# `count` steps; count may be past the last.
+def factor_after(count, make, *settings, **named):
+    optimizer = torch.optim.SGD([torch.zeros(1)], 1.0)
+    scheduler = make(optimizer, *settings, **named)
+    for _ in range(count):
+        optimizer.step()
+        scheduler.step()
+    return optimizer.param_groups[0]["lr"]
+
+
+def step(t, every=0.0, factor=0.0, **_):
+    return factor_after(t, torch.optim.lr_scheduler.StepLR, int(every), factor)
+
+
+def cosine(t, steps=0.0, warmup=0.0, final=0.0):
+    last = int(steps - warmup)
+    return factor_after(min(t, last), torch.optim.lr_scheduler.
+                        CosineAnnealingLR, last, final)
+
+
+def polynomial(t, steps=0.0, power=0.0, warmup=0.0, final=0.0):
+    left = factor_after(t, torch.optim.lr_scheduler.PolynomialLR,
+                        int(steps - warmup), power)
+    return final + (1 - final) * left
+
+
+def one_cycle(t, steps=0.0, pct_start=0.0, div_factor=0.0,
+              final_div_factor=0.0):
+    return factor_after(min(t, int(steps) - 1), torch.optim.lr_scheduler.
+                        OneCycleLR, 1.0, int(steps), pct_start=pct_start,
+                        div_factor=div_factor, cycle_momentum=False,
+                        final_div_factor=final_div_factor)
+
+
+SCHEDULES = {"constant": lambda t, **_: 1.0, "step": step, "cosine": cosine,
+             "polynomial": polynomial, "one_cycle": one_cycle}
+
+
 class ProgramNet:
     # inputs: name, dtype, shape, classes of each; shapes: of each parameter.
     def __init__(self, cnnc, path, options, outputs):
@@ -96,15 +176,28 @@ class ProgramNet:
              "f64", *options, path],
             check=True, capture_output=True, text=True).stdout
         self.inputs, self.shapes, self.nodes = [], {}, []
+        self.statistic_shapes = {}
         self.outputs, self.seed, self.step = outputs, 0, 0
+        self.samples, self.kept = None, {}  # kept: by metrics, from step to step
+        self.decayed, self.schedule = [], None
         for line in text.splitlines():
             self.read_line(line)
 
     def read_line(self, line):
-        if match := re.match(r"optimizer (\w+)(.*?)(@|$)", line):
-            settings = SETTING.findall(match.group(2))
-            self.rule = {"sgd": sgd, "adam": adam}[match.group(1)]
-            self.rule_settings = {k: float(v) for k, v in settings}
+        if match := re.match(r"(optimizer|schedule) (\w+)(.*?)(@|$)", line):
+            settings = {k: float(v) for k, v in
+                        SETTING.findall(match.group(3))}
+            if match.group(1) == "optimizer":
+                self.rule = OPTIMIZERS[match.group(2)]
+                self.rule_settings = settings
+            else:
+                self.schedule = SCHEDULES[match.group(2)]
+                self.schedule_settings = settings
+        elif line.startswith("net "):
+            settings = dict(SETTING.findall(line))
+            self.clip_value, self.clip_norm, self.average = (
+                float(settings.get(k, 0))
+                for k in ("clip_value", "clip_norm", "average"))
         elif match := NODE.match(line):
             self.nodes.append(Node(match))
         elif match := VALUE.match(line):
@@ -113,17 +206,47 @@ class ProgramNet:
             classes = int(dict(SETTING.findall(rest)).get("classes", 0))
             if kind == "param":
                 self.shapes[name] = shape
+                self.decayed.append("decayed" in rest)
+            elif kind == "statistic":
+                self.statistic_shapes[name] = shape
             elif kind == "input":
                 self.inputs.append((name, dtype, shape, classes))
 
     def optimizer(self, parameters):
-        return self.rule(parameters, **self.rule_settings)
+        parameters = list(zip(parameters, self.decayed))
+        groups = [{"params": [p for p, decayed in parameters if decayed]},
+                  {"params": [p for p, decayed in parameters if not decayed],
+                   "weight_decay": 0.0}]
+        return self.rule([g for g in groups if g["params"]],
+                         **self.rule_settings)
 
-    # Rows of the loss and the metrics, and the outputs by name.
+    # What the train section does to gradients and rate before a step.
+    def before_step(self, parameters, optimizer):
+        parameters = [p for p in parameters if p.grad is not None]
+        if self.clip_value:
+            torch.nn.utils.clip_grad_value_(parameters, self.clip_value)
+        if self.clip_norm:
+            torch.nn.utils.clip_grad_norm_(parameters, self.clip_norm)
+        if not self.schedule:
+            return
+        settings = self.schedule_settings
+        warmup = int(settings.get("warmup", 0))
+        factor = (self.step + 1) / warmup if self.step < warmup else \
+            self.schedule(self.step - warmup, **settings)
+        for group in optimizer.param_groups:
+            group["lr"] = self.rule_settings.get("lr", 0.0) * factor
+
+    # Rows of the loss and the metrics, and by name the outputs that these
+    # options have.  Operands that only the compiler makes, as partial sums, are
+    # None.
     def forward(self, parameters, batch):
-        values = {**parameters, **batch, "header": None}
+        values = {**parameters, **self.statistics, **batch}
         for node in self.nodes:
-            operands = [values[name] for name in node.operands]
+            # None: the header, and what only cnnc's own launches leave.
+            operands = [values.get(name) for name in node.operands]
             if node.op == "tally":
-                return operands[1:], {k: values[k] for k in self.outputs}
+                loss, metrics = (operands[1:1 + node.losses],
+                                 operands[1 + node.losses:])
+                named = {k: values[k] for k in self.outputs if k in values}
+                return [sum(loss), *metrics], named
             values[node.result] = OPERATORS[node.op](self, node, *operands)

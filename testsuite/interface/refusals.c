@@ -150,6 +150,30 @@ static void failures_name_their_step(void)
     free_one(one);
 }
 
+// What the program itself did wrong is said to be that, and is left to it.
+static void earlier_errors_are_not_ours(void)
+{
+    One *one = new_one(3);
+    Batch b = batch_of(0);
+    State before = state_of(one);
+    float logits[3];
+    EXPECT(cudaMemcpyAsync(NULL, NULL, 1, (enum cudaMemcpyKind)99, NULL) != 0);
+    cudaError_t made = cudaPeekAtLastError();
+    EXPECT(made != cudaSuccess);
+    EXPECT(train_some(one, &b, ONE_BATCH) == ONE_CUDA_FAILED);
+    const one_error *error = one_last_error(&one->c);
+    EXPECT(error->status == ONE_CUDA_FAILED && error->code == (int)made && error->step == -1);
+    EXPECT(strstr(error->text, "an earlier call of the program"));
+    EXPECT(evaluate_some(one, &b, 1) == ONE_CUDA_FAILED);
+    EXPECT(infer_some(one, &b, 1, logits) == ONE_CUDA_FAILED);
+    EXPECT(one->c.ready && cudaPeekAtLastError() == made);
+    EXPECT(cudaGetLastError() == made);
+    State after = state_of(one);
+    EXPECT(same_state(&before, &after));
+    EXPECT_OK(train_some(one, &b, ONE_BATCH));
+    free_one(one);
+}
+
 static void statuses_have_texts(void)
 {
     for (int i = 0; i <= ONE_NOT_READY; i++) {
@@ -166,6 +190,7 @@ int main(void)
     sizes_are_checked();
     foreign_states_are_refused();
     failures_name_their_step();
+    earlier_errors_are_not_ours();
     statuses_have_texts();
     return 0;
 }

@@ -122,8 +122,15 @@ bool run_reset(Run *r)
         if (value->kind == STATE)
             memset(r->t.data[v], 0, count * sizeof(double));
     }
+    for (ValueId v = 0; v < r->g->value_count; v++) {
+        const Value *value = &r->g->values[v];
+        if (value->init.kind == INIT_COPY)
+            memcpy(r->t.data[v], r->t.data[value->state_of],
+                   (size_t)elements(value->shape) * sizeof(double));
+    }
     header[HEADER_SEED] = (double)r->seed;
-    header[HEADER_RATE] = learning_rate(r->g);
+    header[HEADER_RATE] = header[HEADER_BASE_RATE] = learning_rate(r->g);
+    header[HEADER_GRADIENT_SCALE] = 1;
     return true;
 }
 

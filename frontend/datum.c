@@ -1,0 +1,105 @@
+// What an expression comes to: how it is made, what it is called, and how it is
+// read from text that is not a program's (-D, what tables fall back to).
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "resolve.h"
+
+const char *const kind_words[] = {
+    "nothing", "a value of the net", "an integer", "a float",
+    "true or false", "dimensions", "a word", "a string", "a list",
+};
+
+Datum no_datum(void)
+{
+    return (Datum){ .kind = POISON };
+}
+
+Datum int_datum(int64_t i)
+{
+    return (Datum){ .kind = INT, .i = i };
+}
+
+Datum tensor_datum(ValueId value)
+{
+    if (value == NONE) return no_datum();
+    return (Datum){ .kind = TENSOR, .value = value };
+}
+
+Datum float_datum(double f)
+{
+    return (Datum){ .kind = FLOAT, .f = f };
+}
+
+Datum bool_datum(bool b)
+{
+    return (Datum){ .kind = BOOL, .i = b };
+}
+
+// 3 is an integer, 3x5 dimensions.
+static bool dims_of_text(const char *text, Datum *datum)
+{
+    *datum = (Datum){ .kind = DIMS };
+    for (char *end; datum->count < 4; text = end + 1) {
+        if (*text < '0' || *text > '9') return false;
+        errno = 0;
+        datum->dim[datum->count++] = strtoll(text, &end, 10);
+        if (errno != 0) return false;
+        if (*end == '\0') break;
+        if (*end != 'x') return false;
+    }
+    if (datum->count == 1) *datum = int_datum(datum->dim[0]);
+    return true;
+}
+
+bool is_word_of(const char *word, const char *words)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; at != NULL && *at != '\0';) {
+        size_t next = strcspn(at, "|");
+        if (next == length && strncmp(at, word, length) == 0) return true;
+        at += next + (at[next] == '|');
+    }
+    return false;
+}
+
+// Whether an argument of some operator can be this word.
+static bool is_word(const char *text)
+{
+    if (is_word_of(text, "same|valid")) return true;
+    for (int i = 0; i < OP_COUNT; i++)
+        for (const ArgSpec *arg = ops[i]->args;
+             arg != NULL && arg->name != NULL; arg++)
+            if ((arg->type == ARG_WORD || arg->type == ARG_INIT) &&
+                is_word_of(text, arg->fallback))
+                return true;
+    return false;
+}
+
+bool datum_of_text(const char *text, Datum *datum)
+{
+    char *end;
+
+    if (dims_of_text(text, datum)) return true;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        *datum = bool_datum(text[0] == 't');
+        return true;
+    }
+    if (is_word(text)) {
+        *datum = (Datum){ .kind = WORD, .text = text };
+        return true;
+    }
+    if (strcmp(text, "[]") == 0) {
+        static const List none;
+        *datum = (Datum){ .kind = LIST, .list = &none };
+        return true;
+    }
+    if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text))
+        return false;
+    errno = 0;
+    *datum = int_datum(strtoll(text, &end, 10));
+    if (*end == '\0') return errno == 0;
+    *datum = float_datum(strtod(text, &end));
+    return *end == '\0' && isfinite(datum->f);
+}

@@ -1,0 +1,138 @@
+// Anchors of a single-shot detector (Liu et al. 2016, arXiv 1512.02325, 2.2),
+// as TensorFlow's object detection makes them: the scales of the maps are
+// evenly apart; each cell has a box for each ratio and a square one of a scale
+// between its map's and the next one's.
+#include <math.h>
+#include "anchors.h"
+
+enum { MAPS, RATIOS, MIN_SCALE, MAX_SCALE, REDUCE };   // arguments
+
+static const double usual_ratios[] = { 1, 2, 0.5, 3, 0.3333 };
+
+typedef struct Generator {
+    double *sizes;
+    int     count;
+} Generator;
+
+static void add_box(Generator *to, double scale, double ratio)
+{
+    to->sizes[to->count++] = scale * sqrt(ratio);
+    to->sizes[to->count++] = scale / sqrt(ratio);
+}
+
+// The boxes of a cell of a map; returns how many.
+static int add_map(Generator *to, const List *ratios, double scale, double next,
+                   bool reduced)
+{
+    int before = to->count;
+    if (reduced) {
+        add_box(to, 0.1, 1);
+        add_box(to, scale, 2);
+        add_box(to, scale, 0.5);
+    } else {
+        for (int i = 0; i < ratios->count; i++)
+            add_box(to, scale, ratios->at[i]);
+        add_box(to, sqrt(scale * next), 1);
+    }
+    return (to->count - before) / 2;
+}
+
+static const List *new_list(Arena *arena, int count, const double *at)
+{
+    List *list = NEW(arena, List);
+    *list = (List){ count, at };
+    return list;
+}
+
+bool anchor_attrs(Build *b, Attr *attr)
+{
+    enum { MOST_MAPS = 16, MOST_SIZES = 256 };
+    Arena *arena = b->g->arena;
+    const List usual = { 5, usual_ratios }, *maps = b->arg[MAPS].list;
+    const List *ratios = b->arg[RATIOS].list;
+    if (ratios->count == 0) ratios = &usual;
+    double low = b->arg[MIN_SCALE].f, high = b->arg[MAX_SCALE].f;
+
+    if (maps->count < 1 || maps->count > MOST_MAPS ||
+        2 * maps->count * (ratios->count + 3) > MOST_SIZES) {
+        error(b->g->diag, b->arg[MAPS].pos, "%s wants 1 to %d maps of together "
+              "at most %d boxes", b->op->name, MOST_MAPS, MOST_SIZES / 2);
+        return false;
+    }
+    Generator to = { NEW_ARRAY(arena, MOST_SIZES, double), 0 };
+    double *counts = NEW_ARRAY(arena, (size_t)maps->count, double);
+    double apart = maps->count > 1 ? (high - low) / (maps->count - 1) : 0;
+    for (int i = 0; i < maps->count; i++) {
+        double next = i + 1 < maps->count ? low + apart * (i + 1) : 1;
+        counts[i] = add_map(&to, ratios, low + apart * i, next,
+                            i == 0 && b->arg[REDUCE].i);
+    }
+    attr[ANCHOR_MAPS].list = maps;
+    attr[ANCHOR_COUNTS].list = new_list(arena, maps->count, counts);
+    attr[ANCHOR_SIZES].list = new_list(arena, to.count, to.sizes);
+    return true;
+}
+
+static int64_t anchors_of_map(const Attr *attr, int map)
+{
+    int64_t side = (int64_t)attr[ANCHOR_MAPS].list->at[map];
+    return side * side * (int64_t)attr[ANCHOR_COUNTS].list->at[map];
+}
+
+int64_t anchor_count(const Attr *attr)
+{
+    int64_t count = 0;
+    for (int i = 0; i < attr[ANCHOR_MAPS].list->count; i++)
+        count += anchors_of_map(attr, i);
+    return count;
+}
+
+BoundingBox anchor_at(const Attr *attr, int64_t number)
+{
+    int map = 0;
+    int64_t box = 0;
+    while (number >= anchors_of_map(attr, map)) {
+        number -= anchors_of_map(attr, map);
+        box += (int64_t)attr[ANCHOR_COUNTS].list->at[map++];
+    }
+    int64_t side = (int64_t)attr[ANCHOR_MAPS].list->at[map];
+    int64_t boxes = (int64_t)attr[ANCHOR_COUNTS].list->at[map];
+    int64_t cell = number / boxes;
+    box += number % boxes;
+    const double *size = attr[ANCHOR_SIZES].list->at + 2 * box;
+    return (BoundingBox){ ((double)(cell % side) + 0.5) / (double)side,
+                  ((double)(cell / side) + 0.5) / (double)side, size[0],
+                  size[1] };
+}
+
+BoundingBox box_of_corners(const double *corners)
+{
+    return (BoundingBox){ (corners[0] + corners[2]) / 2,
+                          (corners[1] + corners[3]) / 2,
+                          corners[2] - corners[0], corners[3] - corners[1] };
+}
+
+// Of two intervals given by middle and length.
+static double shared(double a, double length_a, double b, double length_b)
+{
+    double end = fmin(a + length_a / 2, b + length_b / 2);
+    double length = end - fmax(a - length_a / 2, b - length_b / 2);
+    return length > 0 ? length : 0;
+}
+
+double box_overlap(BoundingBox a, BoundingBox b)
+{
+    double both = shared(a.x, a.width, b.x, b.width) *
+                  shared(a.y, a.height, b.y, b.height);
+    double either = a.width * a.height + b.width * b.height - both;
+    return either > 0 ? both / either : 0;
+}
+
+void launch_anchors(Launch *l, const Attr *attr)
+{
+    static const char *const labels[] = { "maps", "boxes a cell", "sizes" };
+    launch_constant(l, "MAPS", attr[ANCHOR_MAPS].list->count);
+    launch_constant(l, "SIZES", attr[ANCHOR_SIZES].list->count);
+    for (int i = 0; i < ANCHOR_ATTR_COUNT; i++)
+        launch_list(l, attr[i].list, labels[i]);
+}

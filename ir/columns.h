@@ -1,0 +1,27 @@
+// Sums of the columns of a matrix of elements [rows, columns]: how they are
+// cut into blocks (runtime/support/columns.cuh).  The columns of a map are its
+// channels, its rows the pixels of all samples.
+#ifndef CNNC_COLUMNS_H
+#define CNNC_COLUMNS_H
+
+#include "op.h"
+
+enum { COLUMNS_BLOCK = 256 };   // threads
+
+// The last dimension, and all before it.
+int64_t columns_of(Shape shape);
+int64_t rows_of(Shape shape);
+
+// The columns that a block takes: a power of two, at most 32.
+int64_t columns_width(int64_t columns);
+// Into how many runs the rows are split: few and long for sums, many and short
+// where elements are made one by one.
+int64_t columns_splits(Shape shape);
+int64_t columns_runs(Shape shape);
+
+// A launch of a kernel with a block for each run of each tile of columns; its
+// constants are ROWS, C, WIDTH and SPLITS.
+void launch_columns(Launch *l, const char *kernel, int64_t rows,
+                    int64_t columns, int64_t splits);
+
+#endif

@@ -1,0 +1,280 @@
+// A convolution's nodes, whoever made them: what they compute from the shapes
+// of their values, which kernels do it, and into which tiles and splits it is
+// cut.
+//
+// All three launches are products (runtime/support/product.cuh) over tiles,
+// unless each filter sees one channel of many: then they are direct kernels
+// (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow from
+// shapes alone, so that a budget or a pass never changes the order of a sum.
+#include "convolution.h"
+#include "op_row.h"
+#include "rules.h"
+#include "tile.h"
+
+const AttrSpec convolution_attr_specs[] = {
+    { "stride_h", ATTR_INT }, { "stride_w", ATTR_INT },
+    { "dilation_h", ATTR_INT }, { "dilation_w", ATTR_INT },
+    { "pad_top", ATTR_INT }, { "pad_bottom", ATTR_INT },
+    { "pad_left", ATTR_INT }, { "pad_right", ATTR_INT },
+    { "groups", ATTR_INT }, { "splits", ATTR_INT },
+    { NULL, ATTR_INT },
+};
+
+void convolution_attrs(const Window *w, int64_t groups, Attr *attr)
+{
+    for (int axis = HEIGHT; axis <= WIDTH; axis++) {
+        attr[CONV_STRIDE_H + axis].i = w->stride[axis];
+        attr[CONV_DILATION_H + axis].i = w->dilation[axis];
+        attr[CONV_PAD_TOP + 2 * axis].i = w->before[axis];
+        attr[CONV_PAD_BOTTOM + 2 * axis].i = w->after[axis];
+    }
+    attr[CONV_GROUPS].i = groups;
+    attr[CONV_SPLITS].i = 1;
+}
+
+Window convolution_window(const Attr *attr, Shape weight)
+{
+    Window w = { .ceil = false };
+    for (int axis = HEIGHT; axis <= WIDTH; axis++) {
+        w.size[axis] = weight.dim[weight.rank - 3 + axis];
+        w.stride[axis] = attr[CONV_STRIDE_H + axis].i;
+        w.dilation[axis] = attr[CONV_DILATION_H + axis].i;
+        w.before[axis] = attr[CONV_PAD_TOP + 2 * axis].i;
+        w.after[axis] = attr[CONV_PAD_BOTTOM + 2 * axis].i;
+    }
+    return w;
+}
+
+// ---- a node's dimensions ----------------------------------------------------
+
+static Shape slot_shape(const Graph *g, const Node *n, int slot)
+{
+    ValueId v = slot < 0 ? n->results[-1 - slot] : n->operands[slot];
+    return g->values[v].shape;
+}
+
+// Of a node of any part.  A slot k >= 0 is an operand, -1 - k a result.
+Convolution convolution_of(const Graph *g, const Node *n)
+{
+    static const int x_slot[] = { 0, -1, 1 }, y_slot[] = { -1, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1 };
+    Convolution d = { .x = slot_shape(g, n, x_slot[n->part]),
+                      .y = slot_shape(g, n, y_slot[n->part]),
+                      .groups = n->attr[CONV_GROUPS].i };
+    d.window = convolution_window(n->attr,
+                                  slot_shape(g, n, weight_slot[n->part]));
+    d.N = d.x.dim[0], d.H = d.x.dim[1], d.W = d.x.dim[2], d.C = d.x.dim[3];
+    d.P = d.y.dim[1], d.Q = d.y.dim[2], d.K = d.y.dim[3];
+    d.R = d.window.size[HEIGHT], d.S = d.window.size[WIDTH];
+    d.group_c = d.C / d.groups;
+    d.group_k = d.K / d.groups;
+    d.filter = d.R * d.S * d.group_c;
+    d.pixels = d.N * d.P * d.Q;
+    return d;
+}
+
+// A multiplication and an addition for each weight and pixel, in each part.
+void convolution_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    Convolution d = convolution_of(g, n);
+    cost->flops = capped_product(2 * d.pixels * d.K, d.filter);
+    cost->bytes = cost_bytes(g, n);
+}
+
+// ---- launches ---------------------------------------------------------------
+
+// The constants of a convolution are the same for its three launches, so that
+// they share one struct.
+static void launch_constants(const Node *n, Launch *l, Convolution d)
+{
+    const Attr *attr = n->attr;
+    const Constant constants[] = {
+        { "N", d.N }, { "H", d.H }, { "W", d.W }, { "C", d.C },
+        { "P", d.P }, { "Q", d.Q }, { "K", d.K }, { "R", d.R }, { "S", d.S },
+        { "STRIDE_H", attr[CONV_STRIDE_H].i },
+        { "STRIDE_W", attr[CONV_STRIDE_W].i },
+        { "DILATION_H", attr[CONV_DILATION_H].i },
+        { "DILATION_W", attr[CONV_DILATION_W].i },
+        { "PAD_TOP", attr[CONV_PAD_TOP].i },
+        { "PAD_LEFT", attr[CONV_PAD_LEFT].i }, { "GROUPS", d.groups },
+    };
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        launch_constant(l, constants[i].name, constants[i].value);
+}
+
+static void launch_product(const Node *n, Launch *l, const char *kernel,
+                           Convolution d, Tile t, int64_t grid)
+{
+    launch_kernel(l, kernel, grid, tile_threads(t));
+    launch_constants(n, l, d);
+    launch_tile(l, t);
+}
+
+static void launch_values(const Node *n, Launch *l, int results)
+{
+    int operands = n->part == CONV_WGRAD ? 2 : 3;
+    for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
+    for (int k = 0; k < operands; k++) launch_value(l, n->operands[k]);
+}
+
+// Each filter sees one channel of many.
+static bool is_depthwise(const Convolution *d)
+{
+    return d->group_c == 1 && d->groups > 1;
+}
+
+void convolution_forward(const Graph *g, const Node *n, Launch *l)
+{
+    enum { STRIP = 4 };         // results of a thread of depthwise_forward
+    Convolution d = convolution_of(g, n);
+    if (is_depthwise(&d)) {
+        launch_elements(l, "depthwise_forward",
+                        d.N * d.P * ceil_div(d.Q, STRIP) * d.K);
+        launch_constants(n, l, d);
+    } else {
+        Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
+        int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
+        launch_product(n, l, "conv_forward", d, t, grid);
+    }
+    launch_act(l, n);
+    launch_type(l, n->operands[2] != NONE ? "true" : "false");
+    launch_values(n, l, 1);
+}
+
+// With a stride the pixels of dx fall into classes: conv_strided.cuh.
+static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
+{
+    int64_t stride_h = d.window.stride[HEIGHT];
+    int64_t stride_w = d.window.stride[WIDTH];
+    int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
+    int64_t classes = stride_h * stride_w, times = d.groups * classes;
+    Tile t = tile_of_pixels(pixels, d.group_c, times);
+    int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
+    const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
+    launch_product(n, l, kernel, d, t, grid);
+}
+
+void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
+{
+    Convolution d = convolution_of(g, n);
+    if (is_depthwise(&d)) {
+        launch_elements(l, "depthwise_dgrad", d.N * d.H * d.W * d.C);
+        launch_constants(n, l, d);
+    } else {
+        launch_dgrad_product(n, l, d);
+    }
+    launch_act(l, n);
+    launch_values(n, l, 1);
+}
+
+// ---- the weight gradient ----------------------------------------------------
+
+// The channels side by side of a block of depthwise_wgrad: a power of two.
+static int64_t depthwise_width(int64_t channels)
+{
+    int64_t width = 1;
+    while (width < channels && width < 32) width *= 2;
+    return width;
+}
+
+// Blocks in one split.  A thread of depthwise_wgrad has at most 25 sums.
+static int64_t wgrad_blocks(const Convolution *d)
+{
+    enum { SUMS = 25 };
+    if (is_depthwise(d))
+        return ceil_div(d->K, depthwise_width(d->K)) *
+               ceil_div(d->filter, SUMS);
+    Tile t = tile_of_weights(d->group_k, d->filter);
+    return d->groups * tile_count(t, d->group_k, d->filter);
+}
+
+// Partial sums may take at most half of what x does.  Blocks without a product
+// wait for memory alone, so that more of them are wanted.
+static int64_t count_splits(const Convolution *d)
+{
+    int64_t fitting = d->N * d->H * d->W * d->C / (2 * d->K * d->filter);
+    int64_t blocks = wgrad_blocks(d);
+    if (is_depthwise(d)) blocks = ceil_div(blocks, 4);
+    return tile_splits(blocks, d->pixels, fitting);
+}
+
+void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
+{
+    Convolution d = convolution_of(g, n);
+    int64_t splits = n->attr[CONV_SPLITS].i, grid = splits * wgrad_blocks(&d);
+    if (is_depthwise(&d)) {
+        launch_kernel(l, "depthwise_wgrad", grid, 256);
+        launch_constants(n, l, d);
+        launch_type_int(l, depthwise_width(d.K));
+    } else {
+        Tile t = tile_of_weights(d.group_k, d.filter);
+        launch_product(n, l, "conv_wgrad", d, t, grid);
+    }
+    launch_type_int(l, splits);
+    launch_type(l, n->results[1] != NONE ? "true" : "false");
+    launch_values(n, l, 2);
+}
+
+// The convolution of a weight gradient that is not made yet.
+static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,
+                            const Node *forward)
+{
+    ValueId operands[] = { dy, x };
+    Node n = *forward;
+    n.part = CONV_WGRAD;
+    n.operands = operands;
+    n.results = &weight;
+    return convolution_of(g, &n);
+}
+
+void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last)
+{
+    Graph *g = c->g;
+    Node n = g->nodes[c->node];
+    Convolution of = wgrad_of(g, dy, x, n.operands[1], &n);
+    int64_t splits = count_splits(&of);
+    ValueId operands[] = { dy, x };
+    ValueId d[] = { NONE, NONE }, partial[] = { NONE, NONE };
+
+    for (int k = 1; k <= last; k++) {
+        if (n.operands[k] == NONE) continue;
+        d[k - 1] = gradient_value(c, k);
+        partial[k - 1] = splits == 1 ? d[k - 1]
+                                     : split_sums(g, n.operands[k], splits);
+    }
+    NodeId wgrad = gradient_node(c, &op_conv, CONV_WGRAD, 2, operands, 2,
+                                 partial);
+    g->nodes[wgrad].attr[CONV_SPLITS].i = splits;
+    if (splits > 1) gradient_node(c, &op_sum_splits, 0, 2, partial, 2, d);
+    for (int k = 1; k <= last; k++)
+        if (d[k - 1] != NONE) gradient_add(c, k, d[k - 1]);
+}
+
+// ---- what calls have in common ----------------------------------------------
+
+bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
+                         const char *whose)
+{
+    if (channels % groups == 0) return true;
+    error(b->g->diag, pos,
+          "%lld groups do not divide the %lld channels of the %s",
+          (long long)groups, (long long)channels, whose);
+    return false;
+}
+
+ValueId convolution_bias(Build *b, ValueId sum)
+{
+    Graph *g = b->g;
+    Shape shape = g->values[sum].shape;
+    Build bias = *b;
+    ValueId operands[] = { sum, NONE };
+    bias.op = &op_bias;
+    bias.name = arena_print(g->arena, "%s.sum", b->name);
+    operands[1] = build_param(b, "bias", shape_of(1, shape.dim[3]),
+                              (Init){ .scale = 0 }, true);
+    ValueId y = build_node(&bias, 2, operands, NULL, shape);
+    const char *name = g->values[sum].name;
+    g->values[sum].name = g->values[y].name;
+    g->values[y].name = name;
+    return y;
+}

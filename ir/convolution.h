@@ -1,0 +1,55 @@
+// Convolutions: what conv and conv_transpose have in common.  A node of conv
+// is one of three: y from x, the gradient of x from that of y, that of the
+// weights.
+#ifndef CNNC_CONVOLUTION_H
+#define CNNC_CONVOLUTION_H
+
+#include "op.h"
+#include "window.h"
+
+// Attributes of every convolution's nodes.
+enum {
+    CONV_STRIDE_H, CONV_STRIDE_W, CONV_DILATION_H, CONV_DILATION_W,
+    CONV_PAD_TOP, CONV_PAD_BOTTOM, CONV_PAD_LEFT, CONV_PAD_RIGHT,
+    CONV_GROUPS,
+    CONV_SPLITS,                // of the sum over pixels, in a wgrad
+};
+extern const AttrSpec convolution_attr_specs[];
+void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
+// The window of these attributes; partial sums of a weight's gradient have a
+// rank more than the weight.
+Window convolution_window(const Attr *attr, Shape weight);
+
+// The parts of conv, by number.
+enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD };
+
+// What all three know: x [N,H,W,C], y [N,P,Q,K], K filters of filter =
+// R*S*group_c weights.
+typedef struct Convolution {
+    Shape   x, y;
+    Window  window;
+    int64_t N, H, W, C, K, R, S, P, Q;
+    int64_t groups, group_c, group_k, filter, pixels;
+} Convolution;
+
+// Of a node of any part of conv.
+Convolution convolution_of(const Graph *g, const Node *n);
+
+// Parts of conv.
+void convolution_cost(const Graph *g, const Node *n, Cost *cost);
+void convolution_forward(const Graph *g, const Node *n, Launch *l);
+void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
+void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
+
+// The nodes of the gradients of operands 1 (the weights) to `last` (2: the
+// bias) of the forward node, from dy and x.
+void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last);
+
+// The bias of a layer whose channels are those of sum; the layer's name goes to
+// the biased value, which is what the program means by it.
+ValueId convolution_bias(Build *b, ValueId sum);
+// That groups divide channels; an error at pos if not.
+bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
+                         const char *whose);
+
+#endif

@@ -1,0 +1,84 @@
+// What dropout and its kin have in common.  Whether something is kept is drawn
+// from a counter: the seed, the training step, the layer's number in source
+// order, the sample and the element in it.  So no mask is stored; the backward
+// pass draws it again, and the gradient is the same launch on dy.
+#include "drop.h"
+#include "philox.h"
+#include "rules.h"
+
+enum { RATE_ARG };
+
+const AttrSpec drop_attrs[] = {
+    { "rate", ATTR_FLOAT }, { "number", ATTR_INT }, { .name = NULL },
+};
+
+ValueId drop_build(Build *b)
+{
+    Graph *g = b->g;
+    int number = g->dropout_count++;
+    double rate = b->arg[RATE_ARG].f;
+    if (!build_wants_real(b, 0)) return NONE;
+    if (rate >= 1) {
+        error(g->diag, b->arg[RATE_ARG].pos,
+              "a rate of %g would drop everything", rate);
+        return NONE;
+    }
+    if (g->mode != TRAIN) return b->operand[0];
+
+    ValueId operands[] = { b->operand[0], g->header };
+    Attr attr[] = { [DROP_RATE] = { .f = rate },
+                    [DROP_NUMBER] = { .i = number } };
+    return build_node(b, 2, operands, attr,
+                      g->values[b->operand[0]].shape);
+}
+
+ValueId drop_fold(Graph *g, NodeId id)
+{
+    const Node *n = &g->nodes[id];
+    return n->attr[DROP_RATE].f == 0 ? n->operands[0] : NONE;
+}
+
+void drop_gradient(Gradient *c)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId operands[] = { gradient_of_result(c, 0), c->g->header };
+    ValueId dx = gradient_value(c, 0);
+    const Op *op = c->g->nodes[c->node].op;
+    gradient_node(c, op, 0, 2, operands, 1, &dx);
+    gradient_add(c, 0, dx);
+}
+
+double drop_keep(const Node *n)
+{
+    return 1 / (1 - n->attr[DROP_RATE].f);
+}
+
+uint32_t drop_threshold(const Node *n)
+{
+    return (uint32_t)(n->attr[DROP_RATE].f * 4294967296.0);
+}
+
+void drop_arguments(const Graph *g, const Node *n, Launch *l)
+{
+    Shape shape = g->values[n->results[0]].shape;
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_header(l);
+    launch_int(l, n->attr[DROP_NUMBER].i, "number");
+    launch_int(l, drop_threshold(n), "threshold");
+    launch_real(l, drop_keep(n), "keep");
+    launch_int(l, shape.dim[0], "batch");
+    launch_int(l, elements(shape) / shape.dim[0], "width");
+}
+
+bool drop_keeps(const Ref *r, int64_t sample, int64_t element)
+{
+    const uint32_t counter[4] = {
+        (uint32_t)(element / 4), (uint32_t)sample,
+        (uint32_t)r->n->attr[DROP_NUMBER].i,
+        (uint32_t)(uint64_t)r->header[HEADER_STEP],
+    };
+    uint32_t word[4];
+    philox(counter, (uint64_t)r->header[HEADER_SEED], word);
+    return word[element % 4] >= drop_threshold(r->n);
+}

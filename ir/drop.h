@@ -1,0 +1,29 @@
+// Operators that drop at random while training, and make up for it: dropout
+// and its kin.
+#ifndef CNNC_DROP_H
+#define CNNC_DROP_H
+
+#include "op.h"
+
+// Their attributes: the rate, and the number in source order.
+enum { DROP_RATE, DROP_NUMBER };
+extern const AttrSpec drop_attrs[];
+
+// The build rule of a call x, rate: outside training x itself, but the number
+// is used up, so that every program numbers alike.
+ValueId drop_build(Build *b);
+// x itself where nothing is dropped.
+ValueId drop_fold(Graph *g, NodeId n);
+// The gradient is the forward launch, on dy.
+void drop_gradient(Gradient *c);
+
+// What goes on by how much; a draw below the threshold drops.
+double drop_keep(const Node *n);
+uint32_t drop_threshold(const Node *n);
+// The launch's arguments: y, x, the header, number, threshold, keep, and the
+// result as [batch, width].
+void drop_arguments(const Graph *g, const Node *n, Launch *l);
+// Whether the draw for this element of a sample keeps it.
+bool drop_keeps(const Ref *r, int64_t sample, int64_t element);
+
+#endif

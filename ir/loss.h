@@ -1,0 +1,51 @@
+// What losses and metrics say in common: their arguments, the checks of what
+// they compare, how the work is dealt out to blocks, and rows that are a
+// quotient of two sums.
+#ifndef CNNC_LOSS_H
+#define CNNC_LOSS_H
+
+#include "op.h"
+
+#define WEIGHT_ARG                                                             \
+    { "weight", ARG_FLOAT, "1", 0, 1e30, "what the loss is multiplied by" }
+#define IGNORE_ARG                                                             \
+    { "ignore", ARG_INT, "-1", -1, INT32_MAX, "a class that does not count, "  \
+      "-1: none" }
+
+// True if the operands are scores and a label of as many classes: [classes] and
+// class[classes], or one of each a pixel; an error if not.
+bool build_wants_labels(Build *b);
+// True if the operands are real and of one shape; an error if not.
+bool build_wants_pair(Build *b);
+
+// How a reduction over samples is dealt out: `splits` blocks take a sample
+// together, runs of `run` of its items each, the last one maybe less.
+typedef struct Deal {
+    int64_t batch, items, splits, run;
+    int     lanes;              // threads that take an item together, 1 to 32
+    int     block;              // threads
+} Deal;
+// Of the elements of each sample of a shape; of its pixels, each with as many
+// scores as the last dimension.
+Deal deal_elements(Shape shape);
+Deal deal_pixels(Shape scores);
+// BATCH, ITEMS, SPLITS, RUN and LANES, as constants of a launch.
+void launch_deal(Launch *l, const Deal *deal);
+
+// A node of `part` before the forward node of a call, from the call's first two
+// operands to <layer>.<name>, which is returned.
+ValueId build_before(Build *b, int part, const char *name, DType dtype,
+                     Shape shape, const Attr *attr);
+
+// rows[n] = offset + factor * (a[n] + smooth) / (b[n] + smooth), the quotient 0
+// where b[n] + smooth is: from sums [2, splits, batch], those of a and of b, in
+// operand k.
+void launch_ratio(const Graph *g, const Node *n, Launch *l, int k,
+                  double offset, double factor, double smooth);
+void ratio_reference(const Ref *r, int k, double offset, double factor,
+                     double smooth);
+
+// Which of the header's sums rows go to.
+int figure_of(const Graph *g, ValueId rows);
+
+#endif

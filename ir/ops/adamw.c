@@ -1,0 +1,33 @@
+// adamw: Adam whose decay is no part of the gradient, and so of no moment, with
+// PyTorch's meaning of its arguments.  Loshchilov and Hutter 2019 (arXiv
+// 1711.05101).
+#include "../moments.h"
+#include "../op_row.h"
+
+static const ArgSpec args[] = {
+    MOMENT_ARGS,
+    { "weight_decay", ARG_FLOAT, "0.01", 0, 1e30, "the weight loses this "
+      "times the rate of itself, beside Adam's step" },
+    { .name = NULL },
+};
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_moments(g, n, l, true);
+}
+
+static void reference(const Ref *r)
+{
+    reference_moments(r, true);
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "", .cost = cost_moments, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_adamw = {
+    ROW(adamw), .args = args, .attrs = moment_attrs, .build = build_moments,
+    .state = moment_states, .parts = parts,
+};

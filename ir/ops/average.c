@@ -1,0 +1,46 @@
+// average: the mean of a parameter over the training steps, the older the less,
+// as the train section's average wants it: evaluation and inference have it in
+// the place of the parameter.  It begins as the parameter does.
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { KEEP };
+enum { AVERAGE, WEIGHT };       // operands
+
+static const AttrSpec attrs[] = { { "keep", ATTR_FLOAT }, { .name = NULL } };
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    const Value *average = &g->values[n->operands[AVERAGE]];
+    cost->flops = 3 * elements(average->shape);
+    cost->bytes = cost_bytes(g, n) + value_bytes(average);
+}
+
+// 1 - keep is rounded here, not keep: a float near 0 has more digits.
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t count = elements(g->values[n->operands[AVERAGE]].shape);
+    launch_elements(l, "average_weights", count);
+    launch_value(l, n->operands[AVERAGE]);
+    launch_value(l, n->operands[WEIGHT]);
+    launch_header(l);
+    launch_real(l, 1 - n->attr[KEEP].f, "1 - average");
+    launch_int(l, count, "count");
+}
+
+static void reference(const Ref *r)
+{
+    double keep = r->n->attr[KEEP].f;
+    double *average = r->in[AVERAGE];
+    if (r->header[HEADER_SKIP] != 0) return;
+    for (int64_t i = 0; i < elements(ref_in(r, AVERAGE)); i++)
+        average[i] = keep * average[i] + (1 - keep) * r->in[WEIGHT][i];
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_average = { ROW(average), .attrs = attrs, .parts = parts };

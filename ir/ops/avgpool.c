@@ -1,0 +1,136 @@
+// avgpool: the mean of each window.
+//
+// What a window is divided by is how many of its elements lie in the map, or,
+// with count_padding, in the map and its padding; what reaches past that, as
+// the last windows may with ceil, never counts.  The gradient gathers, and
+// counts again what each window was divided by.
+#include "../act.h"
+#include "../op_row.h"
+#include "../pool.h"
+#include "../rules.h"
+
+enum Args { ARG_COUNT_PADDING = POOL_CEIL + 1 };
+enum Attrs { COUNT_PADDING = POOL_ATTR_COUNT };
+
+static const ArgSpec args[] = {
+    POOL_ARGS("what lies there is zero"),
+    { "count_padding", ARG_BOOL, "false", 0, 1,
+      "whether the padding counts in what a window is divided by" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    POOL_ATTRS, { "count_padding", ATTR_INT }, { .name = NULL },
+};
+
+static ValueId build(Build *b)
+{
+    Attr attr[MAX_ATTRS] = {
+        [COUNT_PADDING] = { .i = b->arg[ARG_COUNT_PADDING].i },
+    };
+    return build_pool(b, attr);
+}
+
+static void gradient(Gradient *c)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId operands[] = { gradient_of_result(c, 0), NONE };
+    ValueId dx = gradient_value(c, 0);
+    gradient_node(c, &op_avgpool, 1, 2, operands, 1, &dx);
+    gradient_add(c, 0, dx);
+}
+
+// ---- launches ---------------------------------------------------------------
+
+static void launch_counted(const Node *n, Launch *l, Shape x, Shape y)
+{
+    launch_windows(l, n->attr, x, y);
+    launch_constant(l, "PAD_BOTTOM", n->attr[PAD_BOTTOM].i);
+    launch_constant(l, "PAD_RIGHT", n->attr[PAD_RIGHT].i);
+    launch_constant(l, "COUNT_PADDING", n->attr[COUNT_PADDING].i);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape y = g->values[n->results[0]].shape;
+    launch_elements(l, "avgpool_forward", elements(y));
+    launch_counted(n, l, g->values[n->operands[0]].shape, y);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape dx = g->values[n->results[0]].shape;
+    launch_elements(l, "avgpool_gradient", elements(dx));
+    launch_counted(n, l, dx, g->values[n->operands[0]].shape);
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+}
+
+// ---- references -------------------------------------------------------------
+
+// How many taps of window i along an axis count: one by one.
+static int64_t counted(const Attr *attr, int axis, int64_t i, int64_t extent)
+{
+    Window w = pool_window(attr);
+    bool padding = attr[COUNT_PADDING].i;
+    int64_t low = padding ? -w.before[axis] : 0, count = 0;
+    int64_t high = padding ? extent + w.after[axis] : extent;
+    for (int64_t tap = 0; tap < w.size[axis]; tap++) {
+        int64_t at = i * w.stride[axis] - w.before[axis] + tap;
+        count += at >= low && at < high;
+    }
+    return count;
+}
+
+// What the window of element i of y is divided by.
+static double divisor(const Ref *r, Shape x, Shape y, int64_t i)
+{
+    int64_t q = i / y.dim[3] % y.dim[2], p = i / y.dim[3] / y.dim[2] % y.dim[1];
+    return (double)(counted(r->n->attr, HEIGHT, p, x.dim[1]) *
+                    counted(r->n->attr, WIDTH, q, x.dim[2]));
+}
+
+static void reference(const Ref *r)
+{
+    Shape x = ref_in(r, 0), y = ref_out(r, 0);
+    int64_t window = r->n->attr[KERNEL_H].i * r->n->attr[KERNEL_W].i;
+    for (int64_t i = 0; i < elements(y); i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < window; j++) {
+            int64_t at = pool_element(r->n->attr, x, y, i, j);
+            if (at >= 0) sum += r->in[0][at];
+        }
+        r->out[0][i] = sum / divisor(r, x, y, i);
+    }
+}
+
+static void grad_reference(const Ref *r)
+{
+    Shape dx = ref_out(r, 0), dy = ref_in(r, 0);
+    int64_t window = r->n->attr[KERNEL_H].i * r->n->attr[KERNEL_W].i;
+    for (int64_t i = 0; i < elements(dx); i++) r->out[0][i] = 0;
+    for (int64_t i = 0; i < elements(dy); i++) {
+        double share = r->in[0][i] / divisor(r, dx, dy, i);
+        for (int64_t j = 0; j < window; j++) {
+            int64_t at = pool_element(r->n->attr, dx, dy, i, j);
+            if (at >= 0) r->out[0][at] += share;
+        }
+    }
+    ref_mask(r, 1);
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y",
+      .cost = cost_pool, .launch = launch, .reference = reference },
+    { .name = "grad", .operands = "dy mask?", .results = "dx",
+      .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
+      .reference = grad_reference },
+    { .results = NULL },
+};
+
+const Op op_avgpool = {
+    ROW(avgpool), .args = args, .attrs = attrs, .build = build,
+    .shape = pool_shape, .gradient = gradient, .parts = parts,
+};

@@ -1,0 +1,413 @@
+// batchnorm: each channel shifted and scaled to mean 0 and variance 1.
+//
+// In training the mean and the variance are those of the batch, over all pixels
+// of the samples that are there; else the running ones.  Sums over rows take
+// two launches, partial sums and their end, so that the order is fixed:
+//
+//   %5 partials = batchnorm.statistics(%1 x)
+//   %6 batch_mean, %7 batch_variance = batchnorm.moments(%5, %1)
+//   %8 y = batchnorm(%1, weight, bias, mean, variance, %6, %7)
+//   ...
+//   %20 partials = batchnorm.reduce(%19 dy, %1, %6)
+//   %21 d.bias, %22 d.weight = batchnorm.sums(%20, %7)
+//   %23 d.x = batchnorm.grad(%19, %1, weight, %6, %7, %21, %22)
+//   batchnorm.commit(mean!, variance!, %6, %7, header)
+//
+// The running statistics are written by that last launch alone, in the update
+// phase: whatever else is run again, they move once a step.  Rows past the
+// samples get no gradient.
+#include <math.h>
+#include <string.h>
+#include "../act.h"
+#include "../columns.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
+enum Attrs { MOMENTUM, EPSILON, PIXELS, SPLITS, ATTRS };  // PIXELS: a sample's
+enum Parts { FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT };
+
+// Operands of the forward part.
+enum { X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, OPERANDS };
+
+static const ArgSpec args[] = {
+    { "momentum", ARG_FLOAT, "0.1", 0, 1, "how far the running statistics "
+      "move to the batch's" },
+    { "epsilon", ARG_FLOAT, "1e-5", 1e-12, 1e6, "is added to the variance" },
+    { "scale", ARG_BOOL, "true", 0, 1, "whether there is a weight a channel" },
+    { "bias", ARG_BOOL, "true", 0, 1, "whether there is a bias a channel" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "momentum", ATTR_FLOAT }, { "epsilon", ATTR_FLOAT },
+    { "pixels", ATTR_INT }, { "splits", ATTR_INT }, { .name = NULL },
+};
+
+// ---- from a call to nodes ---------------------------------------------------
+
+static ValueId new_value(Graph *g, const Node *n, const char *suffix,
+                         Kind kind, Shape shape)
+{
+    return graph_value(g, arena_print(g->arena, "%s.%s", n->name, suffix),
+                       kind, g->real, shape, n->pos);
+}
+
+// A forward node of another part, with these attributes.
+static void forward_node(Build *b, const Attr *attr, int part, int in_count,
+                         const ValueId *in, int out_count, const ValueId *out)
+{
+    const char *name = arena_print(b->g->arena, "%s.%s", b->name,
+                                   b->op->parts[part].name);
+    NodeId id = graph_node(b->g, b->op, part, FORWARD, name, b->pos, in_count,
+                           in, out_count, out);
+    memcpy(b->g->nodes[id].attr, attr, ATTRS * sizeof *attr);
+}
+
+// The nodes that find the batch's mean and variance, for operand's last slots.
+static void add_statistics(Build *b, const Attr *attr, Shape channels,
+                           ValueId *operand)
+{
+    Graph *g = b->g;
+    Node of = { .name = b->name, .pos = b->pos };
+    Shape sums = shape_of(3, attr[SPLITS].i, (int64_t)2, channels.dim[0]);
+    ValueId partials = new_value(g, &of, "partials", WORKSPACE, sums);
+    ValueId in[] = { partials, operand[X] };
+    operand[BATCH_MEAN] = new_value(g, &of, "batch_mean", ACTIVATION, channels);
+    operand[BATCH_VARIANCE] =
+        new_value(g, &of, "batch_variance", ACTIVATION, channels);
+    forward_node(b, attr, STATISTICS, 1, &operand[X], 1, &partials);
+    forward_node(b, attr, MOMENTS, 2, in, 2, &operand[BATCH_MEAN]);
+}
+
+static ValueId build(Build *b)
+{
+    Graph *g = b->g;
+    Shape shape = g->values[b->operand[0]].shape;
+    if (!build_wants(b, 0, shape.rank == 2 ? 2 : 4,
+                     "a map [height, width, channels] or [channels]"))
+        return NONE;
+
+    Shape channels = shape_of(1, columns_of(shape));
+    Attr attr[] = {
+        [MOMENTUM] = { .f = b->arg[MOMENTUM_ARG].f },
+        [EPSILON] = { .f = b->arg[EPSILON_ARG].f },
+        [PIXELS] = { .i = rows_of(shape) / shape.dim[0] },
+        [SPLITS] = { .i = columns_splits(shape) },
+    };
+    ValueId operand[OPERANDS] = { b->operand[0], NONE, NONE, NONE, NONE, NONE,
+                                  NONE };
+    if (b->arg[SCALE_ARG].i)
+        operand[WEIGHT] = build_param(b, "weight", channels,
+                                      (Init){ INIT_CONSTANT, 1 }, true);
+    if (b->arg[BIAS_ARG].i)
+        operand[BIAS] = build_param(b, "bias", channels,
+                                    (Init){ INIT_CONSTANT, 0 }, true);
+    operand[MEAN] = build_statistic(b, "mean", channels, 0);
+    operand[VARIANCE] = build_statistic(b, "variance", channels, 1);
+    if (g->mode == TRAIN) add_statistics(b, attr, channels, operand);
+    return build_node(b, OPERANDS, operand, attr, shape);
+}
+
+// ---- gradient and update ----------------------------------------------------
+
+// The gradient of a parameter, which is one of the two sums; the sum alone
+// where there is no parameter.
+static ValueId sum_value(Gradient *c, int operand, const char *suffix)
+{
+    Node n = c->g->nodes[c->node];
+    if (n.operands[operand] != NONE) return gradient_value(c, operand);
+    Shape channels = c->g->values[n.operands[BATCH_MEAN]].shape;
+    return new_value(c->g, &n, suffix, WORKSPACE, channels);
+}
+
+static void gradient(Gradient *c)
+{
+    Graph *g = c->g;
+    ValueId dz = act_gradient(c);
+    Node n = g->nodes[c->node];
+    const ValueId *in = n.operands;
+    Shape sums = shape_of(3, n.attr[SPLITS].i, (int64_t)2,
+                          g->values[in[MEAN]].shape.dim[0]);
+    ValueId partials = new_value(g, &n, "d_partials", WORKSPACE, sums);
+    ValueId sum[] = { sum_value(c, BIAS, "d_sum"),
+                      sum_value(c, WEIGHT, "d_product") };
+
+    gradient_node(c, &op_batchnorm, REDUCE, 3,
+                  (ValueId[]){ dz, in[X], in[BATCH_MEAN] }, 1, &partials);
+    gradient_node(c, &op_batchnorm, SUMS, 2,
+                  (ValueId[]){ partials, in[BATCH_VARIANCE] }, 2, sum);
+    if (in[WEIGHT] != NONE) gradient_add(c, WEIGHT, sum[1]);
+    if (in[BIAS] != NONE) gradient_add(c, BIAS, sum[0]);
+    if (!gradient_wanted(c, X)) return;
+    ValueId dx = gradient_value(c, X);
+    ValueId operands[] = { dz, in[X], in[WEIGHT], in[BATCH_MEAN],
+                           in[BATCH_VARIANCE], sum[0], sum[1], NONE };
+    gradient_node(c, &op_batchnorm, GRAD, 8, operands, 1, &dx);
+    gradient_add(c, X, dx);
+}
+
+static void update(Graph *g, NodeId id)
+{
+    Node n = g->nodes[id];
+    ValueId operands[] = { n.operands[MEAN], n.operands[VARIANCE],
+                           n.operands[BATCH_MEAN], n.operands[BATCH_VARIANCE],
+                           g->header };
+    NodeId commit = graph_node(g, &op_batchnorm, COMMIT, UPDATE,
+                               arena_print(g->arena, "%s.commit", n.name),
+                               n.pos, 5, operands, 0, NULL);
+    memcpy(g->nodes[commit].attr, n.attr, sizeof n.attr);
+}
+
+// ---- launches ---------------------------------------------------------------
+
+static Shape in_shape(const Graph *g, const Node *n, int k)
+{
+    return g->values[n->operands[k]].shape;
+}
+
+// Additions and multiplications an element of the first operand, by part.
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3 };
+    cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->part]);
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape x = in_shape(g, n, X);
+    bool of_batch = n->operands[BATCH_MEAN] != NONE;
+    launch_columns(l, "batchnorm_forward", rows_of(x), columns_of(x),
+                   columns_runs(x));
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    for (int k = X; k <= BIAS; k++) launch_value(l, n->operands[k]);
+    launch_value(l, n->operands[of_batch ? BATCH_MEAN : MEAN]);
+    launch_value(l, n->operands[of_batch ? BATCH_VARIANCE : VARIANCE]);
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
+}
+
+// Rows of the samples that are there, at run time, are samples * pixels.
+static void launch_rows(Launch *l, const Node *n)
+{
+    launch_samples(l);
+    launch_int(l, n->attr[PIXELS].i, "pixels");
+}
+
+static void statistics_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape x = in_shape(g, n, 0);
+    launch_columns(l, "batchnorm_statistics", rows_of(x), columns_of(x),
+                   n->attr[SPLITS].i);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_rows(l, n);
+}
+
+// The partial sums are a matrix, a split a row, of the sums and the products
+// side by side.
+static void launch_ends(Launch *l, const char *kernel, Shape partials)
+{
+    launch_columns(l, kernel, partials.dim[0], partials.dim[2], 1);
+}
+
+static void moments_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_ends(l, "batchnorm_moments", in_shape(g, n, 0));
+    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_rows(l, n);
+}
+
+static void reduce_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape x = in_shape(g, n, 1);
+    launch_columns(l, "batchnorm_reduce", rows_of(x), columns_of(x),
+                   n->attr[SPLITS].i);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_rows(l, n);
+}
+
+static void sums_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_ends(l, "batchnorm_sums", in_shape(g, n, 0));
+    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape x = in_shape(g, n, 1);
+    launch_columns(l, "batchnorm_gradient", rows_of(x), columns_of(x),
+                   columns_runs(x));
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 8; k++) launch_value(l, n->operands[k]);
+    launch_rows(l, n);
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
+}
+
+static void commit_launch(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t channels = elements(in_shape(g, n, 0));
+    launch_elements(l, "batchnorm_commit", channels);
+    for (int k = 0; k < 4; k++) launch_value(l, n->operands[k]);
+    launch_header(l);
+    launch_real(l, n->attr[MOMENTUM].f, "momentum");
+    launch_rows(l, n);
+    launch_int(l, channels, "channels");
+}
+
+// ---- references -------------------------------------------------------------
+
+// What the batch's rows are, of samples that are there.
+static int64_t real_rows(const Ref *r)
+{
+    return r->samples * r->n->attr[PIXELS].i;
+}
+
+static double deviation(const Ref *r, double variance)
+{
+    return sqrt(variance + r->n->attr[EPSILON].f);
+}
+
+static void reference(const Ref *r)
+{
+    bool of_batch = r->in[BATCH_MEAN] != NULL;
+    const double *mean = r->in[of_batch ? BATCH_MEAN : MEAN];
+    const double *variance = r->in[of_batch ? BATCH_VARIANCE : VARIANCE];
+    Shape x = ref_in(r, X);
+    for (int64_t i = 0; i < elements(x); i++) {
+        int64_t c = i % columns_of(x);
+        double y = (r->in[X][i] - mean[c]) / deviation(r, variance[c]);
+        if (r->in[WEIGHT] != NULL) y *= r->in[WEIGHT][c];
+        if (r->in[BIAS] != NULL) y += r->in[BIAS][c];
+        r->out[0][i] = ref_act(r, y);
+    }
+}
+
+// Adds a pair to the partial sums of row i's split.
+static void add_pair(const Ref *r, Shape x, int64_t i, double a, double b)
+{
+    int64_t C = columns_of(x), c = i % C;
+    int64_t split = i / C / ceil_div(rows_of(x), r->n->attr[SPLITS].i);
+    r->out[0][2 * split * C + c] += a;
+    r->out[0][(2 * split + 1) * C + c] += b;
+}
+
+static void clear(const Ref *r)
+{
+    for (int64_t i = 0; i < elements(ref_out(r, 0)); i++) r->out[0][i] = 0;
+}
+
+static void statistics_reference(const Ref *r)
+{
+    Shape x = ref_in(r, 0);
+    clear(r);
+    for (int64_t i = 0; i < real_rows(r) * columns_of(x); i++) {
+        double shifted = r->in[0][i] - r->in[0][i % columns_of(x)];
+        add_pair(r, x, i, shifted, shifted * shifted);
+    }
+}
+
+// From x itself: the mean, then the mean square of what differs from it.
+static void moments_reference(const Ref *r)
+{
+    int64_t C = elements(ref_out(r, 0)), rows = real_rows(r);
+    const double *x = r->in[1];
+    for (int64_t c = 0; c < C; c++) {
+        double sum = 0, squares = 0;
+        for (int64_t i = 0; i < rows; i++) sum += x[i * C + c];
+        r->out[0][c] = sum / (double)rows;
+        for (int64_t i = 0; i < rows; i++)
+            squares += pow(x[i * C + c] - r->out[0][c], 2);
+        r->out[1][c] = squares / (double)rows;
+    }
+}
+
+static void reduce_reference(const Ref *r)
+{
+    Shape x = ref_in(r, 1);
+    clear(r);
+    for (int64_t i = 0; i < real_rows(r) * columns_of(x); i++) {
+        double centred = r->in[1][i] - r->in[2][i % columns_of(x)];
+        add_pair(r, x, i, r->in[0][i], r->in[0][i] * centred);
+    }
+}
+
+static void sums_reference(const Ref *r)
+{
+    Shape partials = ref_in(r, 0);
+    int64_t C = partials.dim[2];
+    for (int64_t c = 0; c < C; c++) {
+        double sum = 0, product = 0;
+        for (int64_t s = 0; s < partials.dim[0]; s++) {
+            sum += r->in[0][2 * s * C + c];
+            product += r->in[0][(2 * s + 1) * C + c];
+        }
+        r->out[0][c] = sum;
+        r->out[1][c] = product / deviation(r, r->in[1][c]);
+    }
+}
+
+static void grad_reference(const Ref *r)
+{
+    Shape x = ref_in(r, 1);
+    double **in = r->in, rows = (double)real_rows(r);
+    for (int64_t i = 0; i < elements(x); i++) {
+        int64_t c = i % columns_of(x);
+        double normal = (in[1][i] - in[3][c]) / deviation(r, in[4][c]);
+        double factor = in[2] != NULL ? in[2][c] : 1;
+        double d = in[0][i] - in[5][c] / rows - normal * in[6][c] / rows;
+        d *= factor / deviation(r, in[4][c]);
+        if (i / columns_of(x) >= real_rows(r)) d = 0;
+        r->out[0][i] = in[7] != NULL ? r->n->act->act_gradient(d, in[7][i]) : d;
+    }
+}
+
+static void commit_reference(const Ref *r)
+{
+    double momentum = r->n->attr[MOMENTUM].f, rows = (double)real_rows(r);
+    double unbiased = rows > 1 ? rows / (rows - 1) : 1;
+    if (r->header[HEADER_SKIP] != 0 || rows < 1) return;
+    for (int64_t c = 0; c < elements(ref_in(r, 0)); c++) {
+        r->in[0][c] = (1 - momentum) * r->in[0][c] + momentum * r->in[2][c];
+        r->in[1][c] = (1 - momentum) * r->in[1][c] +
+                      momentum * unbiased * r->in[3][c];
+    }
+}
+
+// ---- the operator -----------------------------------------------------------
+
+static const Part parts[] = {
+    [FORWARD_PART] = { .name = "", .results = "y", .in_place = "y/x",
+      .cost = cost, .launch = launch, .reference = reference },
+    [STATISTICS] = { .name = "statistics", .operands = "x",
+      .results = "partials", .cost = cost, .launch = statistics_launch,
+      .reference = statistics_reference },
+    [MOMENTS] = { .name = "moments", .operands = "partials x",
+      .results = "mean variance", .cost = cost, .launch = moments_launch,
+      .reference = moments_reference },
+    [REDUCE] = { .name = "reduce", .operands = "dy x mean",
+      .results = "partials", .cost = cost, .launch = reduce_launch,
+      .reference = reduce_reference },
+    [SUMS] = { .name = "sums", .operands = "partials variance",
+      .results = "sum product", .cost = cost, .launch = sums_launch,
+      .reference = sums_reference },
+    [GRAD] = { .name = "grad",
+      .operands = "dy x weight? mean variance sum product mask?",
+      .results = "dx", .in_place = "dx/dy dx/x dx/mask", .cost = cost,
+      .launch = grad_launch, .reference = grad_reference },
+    [COMMIT] = { .name = "commit",
+      .operands = "mean! variance! batch_mean batch_variance header",
+      .results = "", .cost = cost, .launch = commit_launch,
+      .reference = commit_reference },
+    { .results = NULL },
+};
+
+const Op op_batchnorm = {
+    ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
+    .gradient = gradient, .update = update, .parts = parts,
+};

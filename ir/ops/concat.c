@@ -1,0 +1,191 @@
+// concat: values one after the other along an axis, any number in one launch.
+//
+// Along the axis the rest of each operand lies side by side in memory, so that
+// operand k is a matrix of as many rows as the result, and the result's rows
+// are theirs in turn.  The gradient of an operand is a slice of dy.
+#include "../box.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+// As many as a launch can take pointers and widths of.
+enum { MOST = 32 };
+enum Args { AXIS_WORD };
+enum Attrs { AXIS, START };
+
+static const ArgSpec args[] = {
+    AXIS_ARG("along which the values follow each other"), { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "axis", ATTR_INT }, { "start", ATTR_INT }, { .name = NULL },
+};
+
+// ---- from a call to a node --------------------------------------------------
+
+static bool is_number_right(Build *b)
+{
+    if (b->operand_count >= 1 && b->operand_count <= MOST) return true;
+    error(b->g->diag, b->pos, "concat takes from 1 to %d values, not %d", MOST,
+          b->operand_count);
+    return false;
+}
+
+// Whether operand k fits operand 0 in all dimensions but the axis.
+static bool fits(Build *b, int k, int axis)
+{
+    Graph *g = b->g;
+    Shape first = g->values[b->operand[0]].shape;
+    Shape shape = g->values[b->operand[k]].shape;
+    if (shape.rank == first.rank) {
+        shape.dim[axis] = first.dim[axis];
+        if (same_shape(shape, first)) return true;
+    }
+    error(g->diag, b->operand_pos[k], "concat along %s wants values that are "
+          "alike but for that, and this is %s after %s", b->arg[AXIS_WORD].word,
+          operand_text(b, k), operand_text(b, 0));
+    return false;
+}
+
+// The sum of what the operands have along the axis.  What is too much to be
+// addressed is left for the result's shape to say.
+static Shape joined(const Graph *g, int count, const ValueId *operands,
+                    int axis)
+{
+    enum { DIGITS = 56 };
+    Shape shape = g->values[operands[0]].shape;
+    for (int k = 1; k < count; k++) {
+        shape.dim[axis] += g->values[operands[k]].shape.dim[axis];
+        if (shape.dim[axis] >> DIGITS) shape.dim[axis] = INT64_MAX / MOST;
+    }
+    return shape;
+}
+
+static ValueId build(Build *b)
+{
+    if (!is_number_right(b)) return NONE;
+    for (int k = 0; k < b->operand_count; k++)
+        if (!build_wants_real(b, k)) return NONE;
+    int axis = build_axis(b, &b->arg[AXIS_WORD]);
+    if (axis == NONE) return NONE;
+    for (int k = 1; k < b->operand_count; k++)
+        if (!fits(b, k, axis)) return NONE;
+    Attr attr[] = { [AXIS] = { .i = axis }, [START] = { .i = 0 } };
+    return build_node(b, b->operand_count, b->operand, attr,
+                      joined(b->g, b->operand_count, b->operand, axis));
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return joined(g, n->operand_count, n->operands, (int)n->attr[AXIS].i);
+}
+
+static ValueId fold(Graph *g, NodeId id)
+{
+    const Node *n = &g->nodes[id];
+    return n->operand_count == 1 ? n->operands[0] : NONE;
+}
+
+static void gradient(Gradient *c)
+{
+    Graph *g = c->g;
+    Node n = g->nodes[c->node];
+    int64_t start = 0;
+    for (int k = 0; k < n.operand_count; k++) {
+        if (gradient_wanted(c, k)) {
+            ValueId operands[] = { gradient_of_result(c, 0), NONE };
+            ValueId dx = gradient_value(c, k);
+            NodeId id = gradient_node(c, &op_concat, 1, 2, operands, 1, &dx);
+            g->nodes[id].attr[START].i = start;
+            gradient_add(c, k, dx);
+        }
+        start += g->values[n.operands[k]].shape.dim[n.attr[AXIS].i];
+    }
+}
+
+// ---- forward ----------------------------------------------------------------
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = 0;
+    cost->bytes = cost_bytes(g, n);
+}
+
+// Of operand k as a matrix of `rows` rows.
+static int64_t width_of(const Graph *g, const Node *n, int k, int64_t rows)
+{
+    return elements(g->values[n->operands[k]].shape) / rows;
+}
+
+static int64_t rows_of(Shape y, int64_t axis)
+{
+    int64_t rows = 1;
+    for (int i = 0; i < axis; i++) rows *= y.dim[i];
+    return rows;
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape y = g->values[n->results[0]].shape;
+    int64_t rows = rows_of(y, n->attr[AXIS].i);
+    bool packs = true;
+    for (int k = 0; k < n->operand_count; k++)
+        packs &= width_of(g, n, k, rows) % 4 == 0;
+    launch_elements(l, "concat_forward", elements(y) / (packs ? 4 : 1));
+    launch_constant(l, "ROWS", rows);
+    launch_constant(l, "PACK", packs ? 4 : 1);
+    for (int k = 0; k < n->operand_count; k++)
+        launch_type_int(l, width_of(g, n, k, rows));
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < n->operand_count; k++) launch_value(l, n->operands[k]);
+}
+
+// Operand by operand, each to where its elements belong.
+static void reference(const Ref *r)
+{
+    int axis = (int)r->n->attr[AXIS].i;
+    Shape y = ref_out(r, 0);
+    int64_t inner = 1, start = 0;
+    for (int i = axis + 1; i < y.rank; i++) inner *= y.dim[i];
+    for (int k = 0; k < r->n->operand_count; k++) {
+        Shape x = ref_in(r, k);
+        for (int64_t i = 0; i < elements(x); i++) {
+            int64_t row = i / inner / x.dim[axis];
+            int64_t at = start + i / inner % x.dim[axis];
+            r->out[0][(row * y.dim[axis] + at) * inner + i % inner] =
+                r->in[k][i];
+        }
+        start += x.dim[axis];
+    }
+}
+
+// ---- grad -------------------------------------------------------------------
+
+static Box box_of(const Graph *g, const Node *n)
+{
+    return box_along(g->values[n->operands[0]].shape,
+                     g->values[n->results[0]].shape, (int)n->attr[AXIS].i,
+                     n->attr[START].i);
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_box(l, n, box_of(g, n), 0);
+}
+
+static void grad_reference(const Ref *r)
+{
+    ref_box(r, box_of(r->g, r->n), 0);
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .name = "grad", .operands = "dy mask?", .results = "dx",
+      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
+      .reference = grad_reference },
+    { .results = NULL },
+};
+
+const Op op_concat = {
+    ROW(concat), .args = args, .attrs = attrs, .build = build, .shape = shape,
+    .fold = fold, .gradient = gradient, .parts = parts,
+};

@@ -1,0 +1,29 @@
+// constant: the rate as it was set, after a warmup.
+#include "../op_row.h"
+#include "../rate.h"
+
+static const ArgSpec args[] = {
+    WARMUP_ARG,
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "warmup", ATTR_INT }, { .name = NULL },
+};
+
+static double factor(const Attr *attr, double t)
+{
+    (void)attr, (void)t;
+    return 1;
+}
+
+static void reference(const Ref *r)
+{
+    reference_rate(r, factor);
+}
+
+static const Part parts[] = RATE_PARTS(reference);
+
+const Op op_constant = {
+    ROW(constant), .args = args, .attrs = attrs, .build = build_rate,
+    .parts = parts,
+};

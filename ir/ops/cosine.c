@@ -1,0 +1,39 @@
+// cosine: half a cosine from the rate to its last value; PyTorch's
+// CosineAnnealingLR, but that the rate stays where it ends.  Loshchilov and
+// Hutter 2017 (arXiv 1608.03983).
+#include <math.h>
+#include "../op_row.h"
+#include "../rate.h"
+
+enum { STEPS, WARMUP, FINAL };
+
+static const ArgSpec args[] = {
+    STEPS_ARG,
+    WARMUP_ARG,
+    FINAL_ARG,
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "steps", ATTR_INT }, { "warmup", ATTR_INT }, { "final", ATTR_FLOAT },
+    { .name = NULL },
+};
+
+static double factor(const Attr *attr, double t)
+{
+    double last = (double)(attr[STEPS].i - attr[WARMUP].i);
+    double final = attr[FINAL].f;
+    if (t >= last) return final;
+    return final + (1 - final) / 2 * (1 + cos(acos(-1) * t / last));
+}
+
+static void reference(const Ref *r)
+{
+    reference_rate(r, factor);
+}
+
+static const Part parts[] = RATE_PARTS(reference);
+
+const Op op_cosine = {
+    ROW(cosine), .args = args, .attrs = attrs, .build = build_rate,
+    .parts = parts,
+};

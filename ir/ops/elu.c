@@ -1,0 +1,45 @@
+// elu: y = x where x is positive, else alpha * (exp(x) - 1) (Clevert et al.
+// 2015, arXiv 1511.07289).
+//
+// As alpha is not negative, the result has the operand's sign; where it is
+// negative, the slope is the result plus alpha.
+#include <math.h>
+#include "../op_row.h"
+#include "../unary.h"
+
+enum { ALPHA };
+
+static const ArgSpec args[] = {
+    { "alpha", ARG_FLOAT, "1", 0, 1e30, "how far below 0 the result can come" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = { { "alpha", ATTR_FLOAT }, { .name = NULL } };
+
+static double elu(const Attr *attr, double x)
+{
+    return x > 0 ? x : attr[ALPHA].f * (exp(x) - 1);
+}
+
+static double elu_gradient(const Attr *attr, double dy, double y)
+{
+    return y > 0 ? dy : (y + attr[ALPHA].f) * dy;
+}
+
+static void reference(const Ref *r)
+{
+    unary_reference(r, elu);
+}
+
+static void grad_reference(const Ref *r)
+{
+    unary_gradient_reference(r, elu_gradient);
+}
+
+static const Part parts[] = {
+    UNARY_PARTS(launch_unary, reference, grad_reference, "y"),
+};
+
+const Op op_elu = {
+    ROW(elu), .args = args, .attrs = attrs, .build = build_unary,
+    .gradient = gradient_from_result, .parts = parts,
+};

@@ -1,0 +1,69 @@
+// gelu: y = x * Phi(x), where Phi is the normal distribution's function
+// (Hendrycks and Gimpel 2016, arXiv 1606.08415), or that with Phi approximated
+// by a hyperbolic tangent.
+//
+// The result does not tell the operand, which the gradient needs.
+#include <math.h>
+#include "../op_row.h"
+#include "../unary.h"
+
+enum { APPROXIMATE };
+
+static const ArgSpec args[] = {
+    { "approximate", ARG_BOOL, "false", 0, 1, "whether by a hyperbolic "
+      "tangent, not by the error function" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "approximate", ATTR_INT }, { .name = NULL },
+};
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_functor(g, n, l, n->attr[APPROXIMATE].i ? "gelu_tanh" : "gelu");
+}
+
+static const double pi = 3.14159265358979323846;
+
+// Phi, and its slope.
+static double phi(const Attr *attr, double x)
+{
+    if (!attr[APPROXIMATE].i) return 0.5 * (1 + erf(x / sqrt(2)));
+    return 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
+}
+
+static double phi_slope(const Attr *attr, double x)
+{
+    if (!attr[APPROXIMATE].i) return exp(-x * x / 2) / sqrt(2 * pi);
+    double c = cosh(sqrt(2 / pi) * (x + 0.044715 * x * x * x));
+    return 0.5 * sqrt(2 / pi) * (1 + 3 * 0.044715 * x * x) / (c * c);
+}
+
+static double gelu(const Attr *attr, double x)
+{
+    return x * phi(attr, x);
+}
+
+static double gelu_gradient(const Attr *attr, double dy, double x)
+{
+    return dy * (phi(attr, x) + x * phi_slope(attr, x));
+}
+
+static void reference(const Ref *r)
+{
+    unary_reference(r, gelu);
+}
+
+static void grad_reference(const Ref *r)
+{
+    unary_gradient_reference(r, gelu_gradient);
+}
+
+static const Part parts[] = {
+    UNARY_PARTS(launch, reference, grad_reference, "x"),
+};
+
+const Op op_gelu = {
+    ROW(gelu), .args = args, .attrs = attrs, .build = build_unary,
+    .gradient = gradient_from_operand, .parts = parts,
+};

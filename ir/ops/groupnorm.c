@@ -1,0 +1,36 @@
+// groupnorm: each sample's channels in groups, which are shifted and scaled to
+// mean 0 and variance 1 over all pixels.  ../normal.c has the rest.
+#include "../columns.h"
+#include "../normal.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum Args { GROUPS_ARG, SHARED_ARGS };
+
+static const ArgSpec args[] = {
+    { "groups", ARG_INT, "32", 1, 1 << 24, "into how many the channels fall" },
+    NORMAL_ARGS,
+    { .name = NULL },
+};
+
+static ValueId build(Build *b)
+{
+    Shape shape = b->g->values[b->operand[0]].shape;
+    int64_t groups = b->arg[GROUPS_ARG].i;
+    if (!build_wants(b, 0, shape.rank == 2 ? 2 : 4,
+                     "a map [height, width, channels] or [channels]"))
+        return NONE;
+    if (columns_of(shape) % groups != 0) {
+        error(b->g->diag, b->arg[GROUPS_ARG].pos,
+              "%lld channels do not fall into %lld equal groups",
+              (long long)columns_of(shape), (long long)groups);
+        return NONE;
+    }
+    return normal_build(b, groups, rows_of(shape) / shape.dim[0],
+                        &b->arg[SHARED_ARGS]);
+}
+
+const Op op_groupnorm = {
+    ROW(groupnorm), .args = args, .attrs = normal_attrs, .build = build,
+    .gradient = normal_gradient, .parts = normal_parts,
+};

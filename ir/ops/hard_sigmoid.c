@@ -1,0 +1,21 @@
+// hard_sigmoid: three straight lines in the place of a sigmoid.
+#include "../op_row.h"
+#include "../unary.h"
+
+// A NaN stays one.
+static double hard_sigmoid(double x)
+{
+    if (x <= -3) return 0;
+    return x >= 3 ? 1 : x / 6 + 0.5;
+}
+
+static double hard_sigmoid_gradient(double dy, double y)
+{
+    return y <= 0 || y >= 1 ? 0 : dy / 6;
+}
+
+const Op op_hard_sigmoid = {
+    ROW(hard_sigmoid), .build = build_unary, .gradient = gradient_from_result,
+    .act = hard_sigmoid, .act_gradient = hard_sigmoid_gradient,
+    .parts = act_parts,
+};

@@ -1,0 +1,22 @@
+// layernorm: each pixel's channels shifted and scaled to mean 0 and variance 1.
+// It is the normalisation of ../normal.c with one group, and every pixel by
+// itself.
+#include "../normal.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+static const ArgSpec args[] = { NORMAL_ARGS, { .name = NULL } };
+
+static ValueId build(Build *b)
+{
+    Shape shape = b->g->values[b->operand[0]].shape;
+    if (!build_wants(b, 0, shape.rank < 2 ? 2 : shape.rank,
+                     "[channels], or more of them"))
+        return NONE;
+    return normal_build(b, 1, 1, b->arg);
+}
+
+const Op op_layernorm = {
+    ROW(layernorm), .args = args, .attrs = normal_attrs, .build = build,
+    .gradient = normal_gradient, .parts = normal_parts,
+};

@@ -1,0 +1,44 @@
+// leaky_relu: y = x where x is positive, else slope * x.
+//
+// As the slope is not negative, the result has the operand's sign and the
+// gradient needs the result alone.
+#include "../op_row.h"
+#include "../unary.h"
+
+enum { SLOPE };
+
+static const ArgSpec args[] = {
+    { "slope", ARG_FLOAT, "0.01", 0, 1e30, "what negative elements are "
+      "multiplied by" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = { { "slope", ATTR_FLOAT }, { .name = NULL } };
+
+static double leak(const Attr *attr, double x)
+{
+    return x > 0 ? x : attr[SLOPE].f * x;
+}
+
+static double leak_gradient(const Attr *attr, double dy, double y)
+{
+    return y > 0 ? dy : attr[SLOPE].f * dy;
+}
+
+static void reference(const Ref *r)
+{
+    unary_reference(r, leak);
+}
+
+static void grad_reference(const Ref *r)
+{
+    unary_gradient_reference(r, leak_gradient);
+}
+
+static const Part parts[] = {
+    UNARY_PARTS(launch_unary, reference, grad_reference, "y"),
+};
+
+const Op op_leaky_relu = {
+    ROW(leaky_relu), .args = args, .attrs = attrs, .build = build_unary,
+    .gradient = gradient_from_result, .parts = parts,
+};

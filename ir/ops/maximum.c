@@ -1,0 +1,41 @@
+// maximum: the larger of two elements; a NaN wins.
+//
+// The gradient goes to the larger, and to a alone where they are equal.
+#include "../act.h"
+#include "../broadcast.h"
+#include "../op_row.h"
+
+static void gradient(Gradient *c)
+{
+    ValueId dz = act_gradient(c);
+    for (int k = 0; k < 2; k++) broadcast_gradient(c, k, dz, READS_A | READS_B);
+}
+
+static double larger(double a, double b)
+{
+    return a >= b || a != a ? a : b;
+}
+
+static double larger_gradient(int k, double dz, double a, double b)
+{
+    bool first = a >= b || a != a;
+    return first == (k == 0) ? dz : 0;
+}
+
+static void reference(const Ref *r)
+{
+    broadcast_reference(r, larger);
+}
+
+static void grad_reference(const Ref *r)
+{
+    broadcast_gradient_reference(r, larger_gradient);
+}
+
+static const Part parts[] = { BROADCAST_PARTS(reference, grad_reference) };
+
+const Op op_maximum = {
+    ROW(maximum), .attrs = broadcast_attrs, .build = build_broadcast,
+    .shape = shape_of_broadcast, .gradient = gradient,
+    .functor = "larger_of", .parts = parts,
+};

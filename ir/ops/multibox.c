@@ -1,0 +1,458 @@
+// multibox: the loss of a single-shot detector (Liu et al. 2016, arXiv
+// 1512.02325, 2.2), as torchvision has it: divided by the anchors that stand
+// for boxes in the whole batch.
+//
+// Forward is four launches, since each needs all of the one before:
+//
+//   match             which anchors stand for which boxes
+//   entropy           what the scores of each anchor cost
+//   chosen, positives the background that counts: the costliest of each sample
+//   rows              a number a sample
+//
+// The two gradients start from chosen and positives.
+#include <math.h>
+#include "../anchors.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { LOCATIONS, SCORES, BOXES, LABELS, CHOSEN, POSITIVES, ENTROPY };
+enum { FORWARD_PART, MATCH, ENTROPIES, CHOOSE, DSCORES, DLOCATIONS };
+enum {
+    OVERLAP_ARG = ANCHOR_ARG_COUNT, NEGATIVES_ARG, WEIGHT_ARG
+};
+enum { OVERLAP = ANCHOR_ATTR_COUNT, NEGATIVES, WEIGHT, CLASSES };
+
+static const ArgSpec args[] = {
+    ANCHOR_ARGS,
+    { "overlap", ARG_FLOAT, "0.5", 0, 1, "from which on an anchor stands for "
+      "the box that it covers: what both cover over what either does" },
+    { "negatives", ARG_FLOAT, "3", 0, 1e6, "anchors of the background that "
+      "count for each that stands for a box" },
+    { "weight", ARG_FLOAT, "1", 0, 1e30, "of this loss in the sum" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    ANCHOR_ATTRS, { "overlap", ATTR_FLOAT }, { "negatives", ATTR_FLOAT },
+    { "weight", ATTR_FLOAT }, { "classes", ATTR_INT }, { .name = NULL },
+};
+
+// ---- from a call to nodes ---------------------------------------------------
+
+static bool build_wants_shapes(Build *b, int64_t anchors)
+{
+    const Graph *g = b->g;
+    if (!build_wants(b, LOCATIONS, 3, "[anchors, 4]") ||
+        !build_wants(b, SCORES, 3, "[anchors, classes]") ||
+        !build_wants(b, BOXES, 3, "[boxes, 4]"))
+        return false;
+    const Value *labels = &g->values[b->operand[LABELS]];
+    Shape locations = g->values[b->operand[LOCATIONS]].shape;
+    Shape scores = g->values[b->operand[SCORES]].shape;
+    Shape boxes = g->values[b->operand[BOXES]].shape;
+    const char *wants =
+        locations.dim[1] != anchors || locations.dim[2] != 4 ||
+        scores.dim[1] != anchors ? "a row an anchor in locations, of 4, and in "
+                                   "scores" :
+        boxes.dim[2] != 4 ? "boxes of 4 numbers" :
+        labels->classes != scores.dim[2] || labels->shape.rank != 2 ||
+        labels->shape.dim[1] != boxes.dim[1] ? "labels of class[boxes, "
+                                               "classes], as many as boxes and "
+                                               "scores have" : NULL;
+    if (wants == NULL) return true;
+    error(g->diag, b->pos, "multibox wants %s; there are %lld anchors, and "
+          "these are %s, %s, %s and %s of %lld classes", wants,
+          (long long)anchors, operand_text(b, LOCATIONS),
+          operand_text(b, SCORES), operand_text(b, BOXES),
+          operand_text(b, LABELS), (long long)labels->classes);
+    return false;
+}
+
+// A forward node of another part, whose results are kept for the gradients.
+static void add_part(Build *b, int part, const Attr *attr, int operand_count,
+                     const ValueId *operands, int result_count,
+                     const ValueId *results)
+{
+    Graph *g = b->g;
+    const char *name =
+        arena_print(g->arena, "%s.%s", b->name, b->op->parts[part].name);
+    NodeId id = graph_node(g, b->op, part, FORWARD, name, b->pos, operand_count,
+                           operands, result_count, results);
+    for (int i = 0; i < MAX_ATTRS; i++) g->nodes[id].attr[i] = attr[i];
+}
+
+static ValueId new_value(Build *b, const char *name, DType dtype, int rank)
+{
+    Graph *g = b->g;
+    Shape scores = g->values[b->operand[SCORES]].shape;
+    Kind kind = dtype == I32 ? MASK : ACTIVATION;
+    scores.rank = rank;
+    return graph_value(g, arena_print(g->arena, "%s.%s", b->name, name), kind,
+                       dtype, scores, b->pos);
+}
+
+static ValueId build(Build *b)
+{
+    Attr attr[MAX_ATTRS] = { { 0 } };
+    const ValueId *of = b->operand;
+    if (!anchor_attrs(b, attr) || !build_wants_shapes(b, anchor_count(attr)))
+        return NONE;
+    attr[OVERLAP].f = b->arg[OVERLAP_ARG].f;
+    attr[NEGATIVES].f = b->arg[NEGATIVES_ARG].f;
+    attr[WEIGHT].f = b->arg[WEIGHT_ARG].f;
+    attr[CLASSES].i = b->g->values[of[SCORES]].shape.dim[2];
+
+    ValueId match = new_value(b, "match", I32, 2);
+    ValueId entropy = new_value(b, "entropy", b->g->real, 2);
+    ValueId chosen = new_value(b, "chosen", I32, 2);
+    ValueId positives = new_value(b, "positives", I32, 1);
+    add_part(b, MATCH, attr, 3,
+             (ValueId[]){ of[BOXES], of[LABELS], of[SCORES] }, 1, &match);
+    add_part(b, ENTROPIES, attr, 4,
+             (ValueId[]){ of[SCORES], match, of[LABELS], of[BOXES] }, 1,
+             &entropy);
+    add_part(b, CHOOSE, attr, 2, (ValueId[]){ match, entropy }, 2,
+             (ValueId[]){ chosen, positives });
+    ValueId operands[] = { of[LOCATIONS], of[SCORES], of[BOXES], of[LABELS],
+                           chosen, positives, entropy };
+    return build_node(b, 7, operands, attr, shape_of(1, b->g->batch));
+}
+
+static void gradient(Gradient *c)
+{
+    Node n = c->g->nodes[c->node];
+    const ValueId *of = n.operands;
+    if (gradient_wanted(c, SCORES)) {
+        ValueId operands[] = { of[SCORES], of[CHOSEN], of[LABELS],
+                               of[POSITIVES], of[BOXES] };
+        ValueId d = gradient_value(c, SCORES);
+        gradient_node(c, &op_multibox, DSCORES, 5, operands, 1, &d);
+        gradient_add(c, SCORES, d);
+    }
+    if (gradient_wanted(c, LOCATIONS)) {
+        ValueId operands[] = { of[LOCATIONS], of[BOXES], of[CHOSEN],
+                               of[POSITIVES] };
+        ValueId d = gradient_value(c, LOCATIONS);
+        gradient_node(c, &op_multibox, DLOCATIONS, 4, operands, 1, &d);
+        gradient_add(c, LOCATIONS, d);
+    }
+}
+
+// ---- launches ---------------------------------------------------------------
+
+// A few operations for each anchor and box, or score.
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    int64_t most = 1;
+    for (int k = 0; k < n->operand_count; k++) {
+        int64_t count = elements(g->values[n->operands[k]].shape);
+        if (count > most) most = count;
+    }
+    cost->flops = capped_product(8, most);
+    cost->bytes = cost_bytes(g, n);
+}
+
+enum { BLOCK = 256 };
+
+// anchors and boxes: the slots of what has a row for each; NONE where the
+// launch needs no number of boxes.
+static void launch_start(const Graph *g, const Node *n, Launch *l,
+                         const char *kernel, int64_t grid, int anchors,
+                         int boxes)
+{
+    Shape rows = g->values[n->operands[anchors]].shape;
+    launch_kernel(l, kernel, grid, BLOCK);
+    launch_constant(l, "N", rows.dim[0]);
+    launch_constant(l, "ANCHORS", rows.dim[1]);
+    if (boxes != NONE)
+        launch_constant(l, "BOXES",
+                        g->values[n->operands[boxes]].shape.dim[1]);
+}
+
+static void launch_values(const Node *n, Launch *l)
+{
+    for (int k = 0; k < n->result_count; k++) launch_value(l, n->results[k]);
+    for (int k = 0; k < n->operand_count; k++) launch_value(l, n->operands[k]);
+}
+
+static void match_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_start(g, n, l, "multibox_match", g->batch, 2, 0);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[1]);
+    launch_real(l, n->attr[OVERLAP].f, "overlap");
+    launch_anchors(l, n->attr);
+}
+
+// A warp a row of scores.
+static int64_t warps(const Graph *g, ValueId scores)
+{
+    Shape shape = g->values[scores].shape;
+    int64_t grid = ceil_div(32 * shape.dim[0] * shape.dim[1], BLOCK);
+    return grid < INT32_MAX ? grid : INT32_MAX;
+}
+
+static void entropy_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_start(g, n, l, "multibox_entropy", warps(g, n->operands[0]), 0, 3);
+    launch_constant(l, "CLASSES", n->attr[CLASSES].i);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+}
+
+static void choose_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_start(g, n, l, "multibox_choose", g->batch, 0, NONE);
+    launch_values(n, l);
+    launch_real(l, n->attr[NEGATIVES].f, "negatives");
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    static const int slots[] = { ENTROPY, LOCATIONS, BOXES, CHOSEN, POSITIVES };
+    launch_start(g, n, l, "multibox_forward", g->batch, LOCATIONS, BOXES);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 5; k++) launch_value(l, n->operands[slots[k]]);
+    launch_samples(l);
+    launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_anchors(l, n->attr);
+}
+
+static void dscores_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_start(g, n, l, "multibox_scores", warps(g, n->operands[0]), 0, 4);
+    launch_constant(l, "CLASSES", n->attr[CLASSES].i);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 4; k++) launch_value(l, n->operands[k]);
+    launch_samples(l);
+    launch_real(l, n->attr[WEIGHT].f, "weight");
+}
+
+static void dlocations_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape x = g->values[n->operands[0]].shape;
+    int64_t grid = ceil_div(x.dim[0] * x.dim[1], BLOCK);
+    launch_start(g, n, l, "multibox_locations",
+                 grid < INT32_MAX ? grid : INT32_MAX, 0, 1);
+    launch_values(n, l);
+    launch_samples(l);
+    launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_anchors(l, n->attr);
+}
+
+// ---- references -------------------------------------------------------------
+
+enum { BACKGROUND = -1, NOT_COUNTED = -2 };
+
+static double overlap_of(const Ref *r, int64_t n, int64_t anchor, int64_t box)
+{
+    int64_t boxes = ref_in(r, 0).dim[1];
+    return box_overlap(anchor_at(r->n->attr, anchor),
+                       box_of_corners(r->in[0] + 4 * (n * boxes + box)));
+}
+
+// A box of class 0 is none, and neither is one without area.
+static bool is_box(const Ref *r, int64_t n, int64_t box)
+{
+    int64_t boxes = ref_in(r, 0).dim[1];
+    BoundingBox b = box_of_corners(r->in[0] + 4 * (n * boxes + box));
+    return r->in[1][n * boxes + box] > 0 && b.width > 0 && b.height > 0;
+}
+
+// The box that an anchor covers most, or -1.
+static double best_box(const Ref *r, int64_t n, int64_t anchor)
+{
+    int64_t boxes = ref_in(r, 1).dim[1];
+    double most = 0, best = BACKGROUND;
+    for (int64_t i = 0; i < boxes; i++) {
+        if (!is_box(r, n, i)) continue;
+        double now = overlap_of(r, n, anchor, i);
+        if (now > most) most = now, best = (double)i;
+    }
+    return most >= r->n->attr[OVERLAP].f ? best : BACKGROUND;
+}
+
+static int64_t best_anchor(const Ref *r, int64_t n, int64_t box)
+{
+    int64_t best = 0;
+    for (int64_t a = 1; a < ref_out(r, 0).dim[1]; a++)
+        if (overlap_of(r, n, a, box) > overlap_of(r, n, best, box)) best = a;
+    return best;
+}
+
+static void match_reference(const Ref *r)
+{
+    int64_t anchors = ref_out(r, 0).dim[1], boxes = ref_in(r, 1).dim[1];
+    for (int64_t n = 0; n < ref_out(r, 0).dim[0]; n++) {
+        double *match = r->out[0] + n * anchors;
+        for (int64_t a = 0; a < anchors; a++) match[a] = best_box(r, n, a);
+        for (int64_t i = 0; i < boxes; i++)
+            if (is_box(r, n, i))
+                match[best_anchor(r, n, i)] = (double)i;
+    }
+}
+
+// The class that an anchor should be told, from its box's number.
+static int64_t class_of(const double *labels, int64_t boxes, int64_t n,
+                        double box)
+{
+    return box < 0 ? 0 : (int64_t)labels[n * boxes + (int64_t)box];
+}
+
+static double log_sum(const double *row, int64_t classes)
+{
+    double largest = row[0], sum = 0;
+    for (int64_t c = 1; c < classes; c++) largest = fmax(largest, row[c]);
+    for (int64_t c = 0; c < classes; c++) sum += exp(row[c] - largest);
+    return largest + log(sum);
+}
+
+static void entropy_reference(const Ref *r)
+{
+    Shape scores = ref_in(r, 0);
+    int64_t classes = scores.dim[2], boxes = ref_in(r, 2).dim[1];
+    for (int64_t i = 0; i < scores.dim[0] * scores.dim[1]; i++) {
+        const double *row = r->in[0] + i * classes;
+        int64_t class = class_of(r->in[2], boxes, i / scores.dim[1],
+                                 r->in[1][i]);
+        r->out[0][i] =
+            class < classes ? log_sum(row, classes) - row[class] : (double)NAN;
+    }
+}
+
+// How many of the background cost more, or as much and come first.
+static int64_t rank_of(const double *match, const double *entropy,
+                       int64_t anchors, int64_t a)
+{
+    int64_t rank = 0;
+    for (int64_t b = 0; b < anchors; b++)
+        rank += match[b] < 0 && (entropy[b] > entropy[a] ||
+                                 (entropy[b] == entropy[a] && b < a));
+    return rank;
+}
+
+static void choose_reference(const Ref *r)
+{
+    Shape shape = ref_in(r, 0);
+    int64_t anchors = shape.dim[1];
+    for (int64_t n = 0; n < shape.dim[0]; n++) {
+        const double *match = r->in[0] + n * anchors;
+        const double *entropy = r->in[1] + n * anchors;
+        double *chosen = r->out[0] + n * anchors, count = 0;
+        for (int64_t a = 0; a < anchors; a++) count += match[a] >= 0;
+        for (int64_t a = 0; a < anchors; a++) {
+            bool counts = match[a] >= 0 ||
+                (double)rank_of(match, entropy, anchors, a) <
+                    r->n->attr[NEGATIVES].f * count;
+            chosen[a] = counts ? match[a] : NOT_COUNTED;
+        }
+        r->out[1][n] = count;
+    }
+}
+
+static double share_of(const Ref *r, const double *positives)
+{
+    double total = 0;
+    for (int64_t n = 0; n < r->samples; n++) total += positives[n];
+    return r->n->attr[WEIGHT].f / fmax(total, 1);
+}
+
+// How far the numbers told are from those of the box, of anchor i of all.
+static void distances(const Ref *r, const double *told, const double *boxes,
+                      int64_t box_count, int64_t anchors, int64_t i,
+                      double box, double *distance)
+{
+    BoundingBox a = anchor_at(r->n->attr, i % anchors);
+    int64_t at = i / anchors * box_count + (int64_t)box;
+    BoundingBox b = box_of_corners(boxes + 4 * at);
+    const double code[] = { 10 * (b.x - a.x) / a.width,
+                            10 * (b.y - a.y) / a.height,
+                            5 * log(b.width / a.width),
+                            5 * log(b.height / a.height) };
+    for (int j = 0; j < 4; j++) distance[j] = told[4 * i + j] - code[j];
+}
+
+static double smooth_l1(double x)
+{
+    return fabs(x) < 1 ? x * x / 2 : fabs(x) - 0.5;
+}
+
+static void reference(const Ref *r)
+{
+    Shape locations = ref_in(r, LOCATIONS);
+    int64_t anchors = locations.dim[1], boxes = ref_in(r, BOXES).dim[1];
+    double share = share_of(r, r->in[POSITIVES]) * (double)r->samples;
+
+    for (int64_t n = 0; n < locations.dim[0]; n++) r->out[0][n] = 0;
+    for (int64_t i = 0; i < r->samples * anchors; i++) {
+        double box = r->in[CHOSEN][i], off[4], sum = 0;
+        if (box != NOT_COUNTED) sum += r->in[ENTROPY][i];
+        if (box >= 0) {
+            distances(r, r->in[LOCATIONS], r->in[BOXES], boxes, anchors, i, box,
+                      off);
+            for (int j = 0; j < 4; j++) sum += smooth_l1(off[j]);
+        }
+        r->out[0][i / anchors] += share * sum;
+    }
+}
+
+static void dscores_reference(const Ref *r)
+{
+    Shape scores = ref_in(r, 0);
+    int64_t classes = scores.dim[2], boxes = ref_in(r, 4).dim[1];
+    double share = share_of(r, r->in[3]);
+
+    for (int64_t i = 0; i < scores.dim[0] * scores.dim[1]; i++) {
+        int64_t n = i / scores.dim[1];
+        int64_t class = class_of(r->in[2], boxes, n, r->in[1][i]);
+        bool counts = r->in[1][i] != NOT_COUNTED && n < r->samples;
+        const double *row = r->in[0] + i * classes;
+        double sum = log_sum(row, classes);
+        for (int64_t c = 0; c < classes; c++)
+            r->out[0][i * classes + c] =
+                counts ? share * (exp(row[c] - sum) - (c == class)) : 0;
+    }
+}
+
+static void dlocations_reference(const Ref *r)
+{
+    Shape locations = ref_in(r, 0);
+    int64_t anchors = locations.dim[1], boxes = ref_in(r, 1).dim[1];
+    double share = share_of(r, r->in[3]);
+
+    for (int64_t i = 0; i < locations.dim[0] * anchors; i++) {
+        double box = r->in[2][i], off[4] = { 0 };
+        if (box >= 0 && i / anchors < r->samples)
+            distances(r, r->in[0], r->in[1], boxes, anchors, i, box, off);
+        for (int j = 0; j < 4; j++)
+            r->out[0][4 * i + j] = share * fmax(-1, fmin(1, off[j]));
+    }
+}
+
+// ---- the operator -----------------------------------------------------------
+
+static const Part parts[] = {
+    { .name = "", .results = "rows", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .name = "match", .operands = "boxes labels scores", .results = "match",
+      .cost = cost, .launch = match_launch, .reference = match_reference },
+    { .name = "entropy", .operands = "scores match labels boxes",
+      .results = "entropy", .cost = cost, .launch = entropy_launch,
+      .reference = entropy_reference },
+    { .name = "choose", .operands = "match entropy",
+      .results = "chosen positives", .cost = cost, .launch = choose_launch,
+      .reference = choose_reference },
+    { .name = "dscores", .operands = "scores chosen labels positives boxes",
+      .results = "dscores", .in_place = "dscores/scores", .cost = cost,
+      .launch = dscores_launch, .reference = dscores_reference },
+    { .name = "dlocations", .operands = "locations boxes chosen positives",
+      .results = "dlocations", .in_place = "dlocations/locations",
+      .cost = cost, .launch = dlocations_launch,
+      .reference = dlocations_reference },
+    { .results = NULL },
+};
+
+const Op op_multibox = {
+    ROW(multibox), .args = args, .attrs = attrs, .build = build,
+    .shape = shape_of_rows, .gradient = gradient, .parts = parts,
+};

@@ -1,0 +1,159 @@
+// normalize: what networks expect of an image: less the data's mean, over its
+// standard deviation, a channel at a time.
+//
+// Bytes are first brought to [0, 1], so that mean and std are those that are
+// published for images.  Only of real inputs is there a gradient.
+#include "../act.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+// Both lists are arguments of the launch, by value.
+enum { MOST = 128 };
+enum { MEAN, STD };
+
+static const ArgSpec args[] = {
+    { "mean", ARG_LIST, NULL, -1e30, 1e30,
+      "what is subtracted: a number a channel, or one for all" },
+    { "std", ARG_LIST, NULL, 1e-30, 1e30,
+      "what is divided by: a number a channel, or one for all" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "mean", ATTR_LIST }, { "std", ATTR_LIST }, { .name = NULL },
+};
+
+// ---- from a call to a node --------------------------------------------------
+
+static bool is_image(Build *b)
+{
+    Graph *g = b->g;
+    const Value *x = &g->values[b->operand[0]];
+    if (x->classes == 0 && (x->dtype == U8 || x->dtype == g->real)) return true;
+    error(g->diag, b->operand_pos[0], "normalize wants u8 or real numbers, but "
+          "this is %s", x->classes > 0 ? "a class label"
+                                       : dtype_names[x->dtype]);
+    return false;
+}
+
+static int64_t channels_of(Shape x)
+{
+    return x.dim[x.rank - 1];
+}
+
+// A number a channel, or one.
+static bool is_list_right(Build *b, int which)
+{
+    const List *list = b->arg[which].list;
+    int64_t channels = channels_of(b->g->values[b->operand[0]].shape);
+    const char *name = args[which].name;
+    if (list->count > MOST) {
+        error(b->g->diag, b->arg[which].pos, "%s has %d numbers; normalize "
+              "takes at most %d", name, list->count, MOST);
+        return false;
+    }
+    if (list->count == 1 || list->count == channels) return true;
+    error(b->g->diag, b->arg[which].pos, "%s has %d numbers for %lld channels; "
+          "it is one for each, or one for all", name, list->count,
+          (long long)channels);
+    return false;
+}
+
+static ValueId build(Build *b)
+{
+    if (!is_image(b) || !is_list_right(b, MEAN) || !is_list_right(b, STD))
+        return NONE;
+    Attr attr[] = {
+        [MEAN] = { .list = b->arg[MEAN].list },
+        [STD] = { .list = b->arg[STD].list },
+    };
+    return build_node(b, 1, b->operand, attr,
+                      b->g->values[b->operand[0]].shape);
+}
+
+static void gradient(Gradient *c)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId operands[] = { gradient_of_result(c, 0), NONE };
+    ValueId dx = gradient_value(c, 0);
+    gradient_node(c, &op_normalize, 1, 2, operands, 1, &dx);
+    gradient_add(c, 0, dx);
+}
+
+// ---- launches ---------------------------------------------------------------
+
+static void launch_list_of(Launch *l, const Node *n, int which)
+{
+    launch_list(l, n->attr[which].list, args[which].name);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    const Value *x = &g->values[n->operands[0]];
+    bool bytes = x->dtype == U8;
+    launch_elements(l, "normalize_forward", elements(x->shape));
+    launch_constant(l, "C", channels_of(x->shape));
+    launch_constant(l, "COUNT", elements(x->shape));
+    launch_type(l, bytes ? "uint8_t" : "real");
+    launch_type_int(l, n->attr[MEAN].list->count);
+    launch_type_int(l, n->attr[STD].list->count);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_real(l, bytes ? 255 : 1, "unit");
+    launch_list_of(l, n, MEAN);
+    launch_list_of(l, n, STD);
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape dx = g->values[n->results[0]].shape;
+    launch_elements(l, "normalize_gradient", elements(dx));
+    launch_constant(l, "C", channels_of(dx));
+    launch_constant(l, "COUNT", elements(dx));
+    launch_type_int(l, n->attr[STD].list->count);
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_list_of(l, n, STD);
+}
+
+// ---- references -------------------------------------------------------------
+
+static double at(const List *list, int64_t channel)
+{
+    return list->at[channel < list->count ? channel : 0];
+}
+
+static void reference(const Ref *r)
+{
+    Shape y = ref_out(r, 0);
+    bool bytes = r->g->values[r->n->operands[0]].dtype == U8;
+    for (int64_t i = 0; i < elements(y); i++) {
+        int64_t c = i % channels_of(y);
+        double x = bytes ? r->in[0][i] / 255 : r->in[0][i];
+        r->out[0][i] = (x - at(r->n->attr[MEAN].list, c)) /
+                       at(r->n->attr[STD].list, c);
+    }
+}
+
+static void grad_reference(const Ref *r)
+{
+    Shape dx = ref_out(r, 0);
+    for (int64_t i = 0; i < elements(dx); i++)
+        r->out[0][i] = r->in[0][i] /
+                       at(r->n->attr[STD].list, i % channels_of(dx));
+    ref_mask(r, 1);
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .in_place = "y/x",
+      .cost = cost_elementwise, .launch = launch, .reference = reference },
+    { .name = "grad", .operands = "dy mask?", .results = "dx",
+      .in_place = "dx/dy dx/mask", .cost = cost_elementwise,
+      .launch = grad_launch, .reference = grad_reference },
+    { .results = NULL },
+};
+
+const Op op_normalize = {
+    ROW(normalize), .args = args, .attrs = attrs, .build = build,
+    .gradient = gradient, .parts = parts,
+};

@@ -1,0 +1,55 @@
+// one_cycle: up to the rate and down to almost nothing, each half a cosine;
+// PyTorch's OneCycleLR whose max_lr is the rate, without its cycle of the
+// momentum.  It rises by itself, and so has no warmup.  Smith and Topin 2018
+// (arXiv 1708.07120).
+#include <math.h>
+#include "../op_row.h"
+#include "../rate.h"
+
+enum { STEPS, RISING, DIV_FACTOR, FINAL_DIV_FACTOR };
+
+static const ArgSpec args[] = {
+    STEPS_ARG,
+    { "pct_start", ARG_FLOAT, "0.3", 0, 0.999, "the part of the steps that "
+      "the rate rises in" },
+    { "div_factor", ARG_FLOAT, "25", 1e-30, 1e30, "the first rate is the rate "
+      "divided by this" },
+    { "final_div_factor", ARG_FLOAT, "1e4", 1e-30, 1e30, "and the last is the "
+      "first divided by this" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "steps", ATTR_INT }, { "pct_start", ATTR_FLOAT },
+    { "div_factor", ATTR_FLOAT }, { "final_div_factor", ATTR_FLOAT },
+    { .name = NULL },
+};
+
+// Half a cosine: a where part is 0, b where it is 1.
+static double between(double a, double b, double part)
+{
+    return b + (a - b) / 2 * (1 + cos(acos(-1) * part));
+}
+
+// The steps at which the rate is highest and lowest need not be whole.
+static double factor(const Attr *attr, double t)
+{
+    double first = 1 / attr[DIV_FACTOR].f;
+    double last = first / attr[FINAL_DIV_FACTOR].f;
+    double end = (double)attr[STEPS].i - 1;
+    double top = attr[RISING].f * (double)attr[STEPS].i - 1;
+    if (t >= end) return last;
+    if (t < top) return between(first, 1, t / top);
+    return between(1, last, (t - top) / (end - top));
+}
+
+static void reference(const Ref *r)
+{
+    reference_rate(r, factor);
+}
+
+static const Part parts[] = RATE_PARTS(reference);
+
+const Op op_one_cycle = {
+    ROW(one_cycle), .args = args, .attrs = attrs, .build = build_rate,
+    .parts = parts,
+};

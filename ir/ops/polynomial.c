@@ -1,0 +1,40 @@
+// polynomial: a power of the part of the steps that is left; PyTorch's
+// PolynomialLR, which ends at 0.
+#include <math.h>
+#include "../op_row.h"
+#include "../rate.h"
+
+enum { STEPS, POWER, WARMUP, FINAL };
+
+static const ArgSpec args[] = {
+    STEPS_ARG,
+    { "power", ARG_FLOAT, "1", 0, 1e6, "of the part of the steps that is "
+      "left" },
+    WARMUP_ARG,
+    FINAL_ARG,
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "steps", ATTR_INT }, { "power", ATTR_FLOAT }, { "warmup", ATTR_INT },
+    { "final", ATTR_FLOAT }, { .name = NULL },
+};
+
+static double factor(const Attr *attr, double t)
+{
+    double last = (double)(attr[STEPS].i - attr[WARMUP].i);
+    double final = attr[FINAL].f;
+    if (t >= last) return final;
+    return final + (1 - final) * pow((last - t) / last, attr[POWER].f);
+}
+
+static void reference(const Ref *r)
+{
+    reference_rate(r, factor);
+}
+
+static const Part parts[] = RATE_PARTS(reference);
+
+const Op op_polynomial = {
+    ROW(polynomial), .args = args, .attrs = attrs, .build = build_rate,
+    .parts = parts,
+};

@@ -1,0 +1,101 @@
+// reshape: the same elements in the same order, under another shape.
+//
+// A view, like flatten, whose gradient is this one's too: the result's shape is
+// its value's own.
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { SHAPE };
+
+static const ArgSpec args[] = {
+    { "shape", ARG_LIST, NULL, 1, 1LL << 40, "of a sample: [h, w, c]" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = { { "shape", ATTR_LIST }, { .name = NULL } };
+
+static Shape reshaped(Shape x, const List *list)
+{
+    Shape shape = { .rank = 1 + list->count, .dim = { x.dim[0] } };
+    for (int i = 0; i < list->count; i++)
+        shape.dim[1 + i] = (int64_t)list->at[i];
+    return shape;
+}
+
+static bool is_shape(Build *b)
+{
+    const List *list = b->arg[SHAPE].list;
+    bool whole = list->count >= 1 && list->count < MAX_RANK;
+    for (int i = 0; i < list->count; i++)
+        whole &= list->at[i] == (double)(int64_t)list->at[i];
+    if (whole) return true;
+    error(b->g->diag, b->arg[SHAPE].pos,
+          "a shape is a list of 1 to %d integers", MAX_RANK - 1);
+    return false;
+}
+
+static int64_t count_of(const List *list)
+{
+    int64_t count = 1;
+    for (int i = 0; i < list->count; i++)
+        count = capped_product(count, (int64_t)list->at[i]);
+    return count;
+}
+
+static ValueId build(Build *b)
+{
+    Graph *g = b->g;
+    const Value *x = &g->values[b->operand[0]];
+    if (x->classes > 0) {
+        error(g->diag, b->operand_pos[0], "a class label can't be reshaped");
+        return NONE;
+    }
+    if (!is_shape(b)) return NONE;
+    const List *list = b->arg[SHAPE].list;
+    int64_t count = elements(x->shape) / x->shape.dim[0];
+    if (count_of(list) != count) {
+        error(g->diag, b->arg[SHAPE].pos, "reshape keeps the number of "
+              "elements, but %s has %lld and this shape %lld",
+              operand_text(b, 0), (long long)count, (long long)count_of(list));
+        return NONE;
+    }
+    Attr attr[] = { [SHAPE] = { .list = list } };
+    return build_node(b, 1, b->operand, attr, reshaped(x->shape, list));
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return reshaped(g->values[n->operands[0]].shape, n->attr[SHAPE].list);
+}
+
+static ValueId fold(Graph *g, NodeId id)
+{
+    const Node *n = &g->nodes[id];
+    bool same = same_shape(g->values[n->operands[0]].shape, shape(g, n));
+    return same ? n->operands[0] : NONE;
+}
+
+static void gradient(Gradient *c)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId dy = gradient_of_result(c, 0);
+    ValueId dx = gradient_value(c, 0);
+    gradient_node(c, &op_reshape, 1, 1, &dy, 1, &dx);
+    gradient_add(c, 0, dx);
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    (void)g, (void)n;
+    *cost = (Cost){ .flops = 0, .bytes = 0 };
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .cost = cost },
+    { .name = "grad", .operands = "dy", .results = "dx", .cost = cost },
+    { .results = NULL },
+};
+
+const Op op_reshape = {
+    ROW(reshape), .args = args, .attrs = attrs, .build = build, .shape = shape,
+    .fold = fold, .gradient = gradient, .parts = parts,
+};

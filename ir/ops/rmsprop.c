@@ -1,0 +1,91 @@
+// rmsprop: the gradient over the root of its mean square, with PyTorch's
+// meaning of its arguments (its alpha is decay here), not centered.
+//
+// Without momentum there is one state.  The rate is read from the header on the
+// device, where the caller may change it; the argument is its first value.
+#include <math.h>
+#include "../op_row.h"
+#include "../optimizer.h"
+#include "../rules.h"
+
+enum { RATE, KEPT, EPSILON, MOMENTUM, DECAY };
+enum { SQUARE = FIRST_STATE, VELOCITY };    // operands
+
+static const ArgSpec args[] = {
+    { "lr", ARG_FLOAT, "0.01", 0, 1e30, "the learning rate" },
+    { "decay", ARG_FLOAT, "0.99", 0, 1, "how much of the mean square is kept" },
+    { "epsilon", ARG_FLOAT, "1e-8", 0, 1e30, "added to the root of the mean "
+      "square" },
+    { "momentum", ARG_FLOAT, "0", 0, 1e30, "how much of the last direction "
+      "is kept" },
+    { "weight_decay", ARG_FLOAT, "0", 0, 1e30, "this times the weight is "
+      "added to its gradient" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "lr", ATTR_FLOAT }, { "decay", ATTR_FLOAT }, { "epsilon", ATTR_FLOAT },
+    { "momentum", ATTR_FLOAT }, { "weight_decay", ATTR_FLOAT },
+    { .name = NULL },
+};
+static const char *const state[] = { "square", "momentum", NULL };
+
+static ValueId build(Build *b)
+{
+    take_attrs(b, b->g->optimizer_attr);
+    b->g->optimizer_states = b->arg[MOMENTUM].f != 0 ? 2 : 1;
+    return NONE;
+}
+
+// Two operations for the decay, four for the square, three for the direction
+// and two each for the momentum and the step; what is updated is written too.
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
+    bool has_velocity = n->operands[VELOCITY] != NONE;
+    cost->flops = (has_velocity ? 13 : 11) * elements(weight->shape);
+    cost->bytes = cost_bytes(g, n) + (has_velocity ? 3 : 2) *
+                  value_bytes(weight);
+}
+
+// 1 - decay is rounded here, not decay: a float near 0 has more digits.
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_update(g, n, l, "rmsprop_update");
+    launch_real(l, 1 - n->attr[KEPT].f, "1 - decay");
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
+    launch_real(l, n->attr[MOMENTUM].f, "momentum");
+    launch_real(l, decay_of(g, n->operands[UPDATED_WEIGHT], n->attr[DECAY].f),
+                "weight_decay");
+    launch_int(l, update_count(g, n), "count");
+}
+
+static void reference(const Ref *r)
+{
+    const Attr *attr = r->n->attr;
+    double kept = attr[KEPT].f;
+    double decay = decay_of(r->g, r->n->operands[UPDATED_WEIGHT],
+                            attr[DECAY].f);
+    double *weight = r->in[UPDATED_WEIGHT], *square = r->in[SQUARE];
+    double *velocity = r->in[VELOCITY];
+    if (r->header[HEADER_SKIP] != 0) return;
+    for (int64_t i = 0; i < update_count(r->g, r->n); i++) {
+        double g = update_gradient(r, i) + decay * weight[i];
+        square[i] = kept * square[i] + (1 - kept) * g * g;
+        double direction = g / (sqrt(square[i]) + attr[EPSILON].f);
+        if (velocity != NULL)
+            direction = velocity[i] = attr[MOMENTUM].f * velocity[i] +
+                                      direction;
+        weight[i] -= update_rate(r) * direction;
+    }
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_rmsprop = {
+    ROW(rmsprop), .args = args, .attrs = attrs, .build = build, .state = state,
+    .parts = parts,
+};

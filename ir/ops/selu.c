@@ -1,0 +1,24 @@
+// selu: an elu whose constants keep the mean and the variance of what passes
+// through many layers (Klambauer et al. 2017, arXiv 1706.02515).
+#include <math.h>
+#include "../op_row.h"
+#include "../unary.h"
+
+static const double alpha = 1.6732632423543772848170429916717;
+static const double factor = 1.0507009873554804934193349852946;
+
+static double selu(double x)
+{
+    return factor * (x > 0 ? x : alpha * (exp(x) - 1));
+}
+
+// Where y is negative, alpha * exp(x) is y / factor + alpha.
+static double selu_gradient(double dy, double y)
+{
+    return y > 0 ? factor * dy : factor * (y / factor + alpha) * dy;
+}
+
+const Op op_selu = {
+    ROW(selu), .build = build_unary, .gradient = gradient_from_result,
+    .act = selu, .act_gradient = selu_gradient, .parts = act_parts,
+};

@@ -1,0 +1,110 @@
+// slice: part of a value, along one axis.
+//
+// The gradient is dy where the part lay, and zero around it: the same copy with
+// the operand and the result in each other's place.
+#include <inttypes.h>
+#include "../box.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum Args { ARG_START, ARG_SIZE, ARG_AXIS };
+enum Attrs { AXIS, START, SIZE };
+
+static const ArgSpec args[] = {
+    { "start", ARG_INT, NULL, 0, 1LL << 40, "the first that is taken" },
+    { "size", ARG_INT, NULL, 1, 1LL << 40, "how many are taken" },
+    AXIS_ARG("along which"),
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "axis", ATTR_INT }, { "start", ATTR_INT }, { "size", ATTR_INT },
+    { .name = NULL },
+};
+
+static Shape cut(Shape x, const Attr *attr)
+{
+    x.dim[attr[AXIS].i] = attr[SIZE].i;
+    return x;
+}
+
+static ValueId build(Build *b)
+{
+    Graph *g = b->g;
+    if (!build_wants_real(b, 0)) return NONE;
+    Shape x = g->values[b->operand[0]].shape;
+    int axis = build_axis(b, &b->arg[ARG_AXIS]);
+    if (axis == NONE) return NONE;
+    int64_t start = b->arg[ARG_START].i, size = b->arg[ARG_SIZE].i;
+    if (start + size > x.dim[axis]) {
+        error(g->diag, b->arg[start >= x.dim[axis] ? ARG_START : ARG_SIZE].pos,
+              "slice wants %" PRId64 " from %" PRId64 " on, but %s has %" PRId64
+              " along %s", size, start, operand_text(b, 0), x.dim[axis],
+              b->arg[ARG_AXIS].word);
+        return NONE;
+    }
+    Attr attr[] = {
+        [AXIS] = { .i = axis }, [START] = { .i = start },
+        [SIZE] = { .i = size },
+    };
+    return build_node(b, 1, b->operand, attr, cut(x, attr));
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return cut(g->values[n->operands[0]].shape, n->attr);
+}
+
+// All of it.
+static ValueId fold(Graph *g, NodeId id)
+{
+    const Node *n = &g->nodes[id];
+    Shape x = g->values[n->operands[0]].shape;
+    return same_shape(x, cut(x, n->attr)) ? n->operands[0] : NONE;
+}
+
+static void gradient(Gradient *c)
+{
+    gradient_box(c, &op_slice);
+}
+
+// Of both parts; sign is -1 for the gradient.
+static Box box_of(const Graph *g, const Node *n, int sign)
+{
+    return box_along(g->values[n->operands[0]].shape,
+                     g->values[n->results[0]].shape, (int)n->attr[AXIS].i,
+                     sign * n->attr[START].i);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_box(l, n, box_of(g, n, 1), 0);
+}
+
+static void reference(const Ref *r)
+{
+    ref_box(r, box_of(r->g, r->n, 1), 0);
+}
+
+static void grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_box(l, n, box_of(g, n, -1), 0);
+}
+
+static void grad_reference(const Ref *r)
+{
+    ref_box(r, box_of(r->g, r->n, -1), 0);
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .cost = cost_box, .launch = launch,
+      .reference = reference },
+    { .name = "grad", .operands = "dy mask?", .results = "dx",
+      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
+      .reference = grad_reference },
+    { .results = NULL },
+};
+
+const Op op_slice = {
+    ROW(slice), .args = args, .attrs = attrs, .build = build, .shape = shape,
+    .fold = fold, .gradient = gradient, .parts = parts,
+};

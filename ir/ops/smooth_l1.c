@@ -1,0 +1,66 @@
+// smooth_l1: the distance of two values, but for near ones half its square over
+// beta, so that the slope has no jump: PyTorch's smooth_l1_loss.  beta = 0
+// makes it the distance everywhere.
+#include <math.h>
+#include "../loss.h"
+#include "../op_row.h"
+#include "../pair.h"
+#include "../rules.h"
+
+static const ArgSpec args[] = {
+    { "beta", ARG_FLOAT, "1", 0, 1e30, "the distance from which on it is "
+      "linear" },
+    WEIGHT_ARG, { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "weight", ATTR_FLOAT }, { "beta", ATTR_FLOAT }, { .name = NULL },
+};
+enum { BETA, WEIGHT };
+
+static ValueId build(Build *b)
+{
+    Attr attr[] = { [PAIR_WEIGHT] = { .f = b->arg[WEIGHT].f },
+                    [PAIR_SETTING] = { .f = b->arg[BETA].f } };
+    return build_pair(b, attr);
+}
+
+static double smooth_l1(double a, double b, double beta)
+{
+    double apart = fabs(a - b);
+    return apart < beta ? apart * apart / (2 * beta) : apart - beta / 2;
+}
+
+static double slope(double a, double b, double beta)
+{
+    if (fabs(a - b) < beta) return (a - b) / beta;
+    return (a > b) - (a < b) + 0 * (a - b);     // a NaN stays one
+}
+
+static double target_slope(double a, double b, double beta)
+{
+    return -slope(a, b, beta);
+}
+
+static void smooth_l1_rows(const Ref *r)
+{
+    pair_reference(r, smooth_l1);
+}
+
+static void smooth_l1_partials(const Ref *r)
+{
+    pair_partial_reference(r, smooth_l1);
+}
+
+static void smooth_l1_slopes(const Ref *r)
+{
+    pair_grad_reference(r, slope, target_slope);
+}
+
+static const Part parts[] = {
+    PAIR_FORWARD(smooth_l1), PAIR_GRADIENT(smooth_l1), { .results = NULL },
+};
+
+const Op op_smooth_l1 = {
+    ROW(smooth_l1), .args = args, .attrs = attrs, .build = build,
+    .shape = shape_of_rows, .gradient = pair_gradient, .parts = parts,
+};

@@ -1,0 +1,77 @@
+// softmax: what is along the last axis becomes positive numbers that add up to
+// 1, in the proportions of the exponentials.
+//
+// The gradient needs the result alone: dx = y * (dy - sum of dy * y).
+#include <math.h>
+#include "../op_row.h"
+#include "../unary.h"
+
+static int64_t width_of(Shape shape)
+{
+    return shape.dim[shape.rank - 1];
+}
+
+// About five operations an element, forward: a maximum, a difference, an
+// exponential, a sum, a quotient; four for the gradient.
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    int64_t count = elements(g->values[n->results[0]].shape);
+    cost->flops = (n->part == 0 ? 5 : 4) * count;
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    static const char *const kernel[] = { "softmax_forward",
+                                          "softmax_gradient" };
+    Shape shape = g->values[n->results[0]].shape;
+    int64_t rows = elements(shape) / width_of(shape);
+    launch_elements(l, kernel[n->part], 32 * rows);     // a warp a row
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < n->operand_count; k++)
+        launch_value(l, n->operands[k]);
+    launch_int(l, rows, "rows");
+    launch_int(l, width_of(shape), "width");
+}
+
+static void reference(const Ref *r)
+{
+    int64_t count = elements(ref_out(r, 0)), width = width_of(ref_out(r, 0));
+    for (int64_t row = 0; row < count; row += width) {
+        double largest = r->in[0][row], sum = 0;
+        for (int64_t i = 0; i < width; i++)
+            largest = fmax(largest, r->in[0][row + i]);
+        for (int64_t i = 0; i < width; i++)
+            sum += r->out[0][row + i] = exp(r->in[0][row + i] - largest);
+        for (int64_t i = 0; i < width; i++) r->out[0][row + i] /= sum;
+    }
+}
+
+// By the matrix of derivatives: of y[j] by x[i], y[j] * ((i == j) - y[i]).
+static void grad_reference(const Ref *r)
+{
+    int64_t count = elements(ref_out(r, 0)), width = width_of(ref_out(r, 0));
+    for (int64_t row = 0; row < count; row += width) {
+        const double *dy = r->in[0] + row, *y = r->in[1] + row;
+        for (int64_t i = 0; i < width; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < width; j++)
+                sum += dy[j] * y[j] * ((i == j) - y[i]);
+            r->out[0][row + i] = sum;
+        }
+    }
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .in_place = "y/x", .cost = cost,
+      .launch = launch, .reference = reference },
+    { .name = "grad", .operands = "dy y", .results = "dx",
+      .in_place = "dx/dy dx/y", .cost = cost, .launch = launch,
+      .reference = grad_reference },
+    { .results = NULL },
+};
+
+const Op op_softmax = {
+    ROW(softmax), .build = build_unary, .gradient = gradient_from_result,
+    .parts = parts,
+};

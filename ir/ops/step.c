@@ -1,0 +1,36 @@
+// step: the rate falls by a factor every so many steps; PyTorch's StepLR.
+#include "../op_row.h"
+#include "../rate.h"
+
+enum { EVERY, FACTOR };
+
+static const ArgSpec args[] = {
+    { "every", ARG_INT, NULL, 1, MOST_STEPS, "how many steps the rate stays" },
+    { "factor", ARG_FLOAT, "0.1", 0, 1e30, "what it is multiplied by then" },
+    WARMUP_ARG,
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = {
+    { "every", ATTR_INT }, { "factor", ATTR_FLOAT }, { "warmup", ATTR_INT },
+    { .name = NULL },
+};
+
+static double factor(const Attr *attr, double t)
+{
+    double product = 1;
+    for (int64_t falls = (int64_t)t / attr[EVERY].i; falls > 0; falls--)
+        product *= attr[FACTOR].f;
+    return product;
+}
+
+static void reference(const Ref *r)
+{
+    reference_rate(r, factor);
+}
+
+static const Part parts[] = RATE_PARTS(reference);
+
+const Op op_step = {
+    ROW(step), .args = args, .attrs = attrs, .build = build_rate,
+    .parts = parts,
+};

@@ -1,0 +1,45 @@
+// stochastic_depth: drops whole samples of a branch at random while training,
+// and makes up for them, so that the nets that are trained are of many depths.
+// How it draws is in ../drop.c, of element 0; outside training there is no
+// node at all.
+#include "../drop.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+static const ArgSpec args[] = {
+    { "rate", ARG_FLOAT, NULL, 0, 1, "the part of the samples that is "
+      "dropped, below 1" },
+    { .name = NULL },
+};
+
+// A block stays within a sample; a thread draws once for some elements.
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    enum { BLOCK = 256, EACH = 8 };
+    Shape shape = g->values[n->results[0]].shape;
+    int64_t batch = shape.dim[0], width = elements(shape) / batch;
+    launch_kernel(l, "stochastic_depth_forward",
+                  batch * ceil_div(width, BLOCK * EACH), BLOCK);
+    drop_arguments(g, n, l);
+}
+
+static void reference(const Ref *r)
+{
+    Shape shape = ref_out(r, 0);
+    int64_t width = elements(shape) / shape.dim[0];
+    for (int64_t i = 0; i < elements(shape); i++)
+        r->out[0][i] = drop_keeps(r, i / width, 0)
+            ? r->in[0][i] / (1 - r->n->attr[DROP_RATE].f) : 0;
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "y", .in_place = "y/x",
+      .cost = cost_elementwise, .launch = launch, .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_stochastic_depth = {
+    ROW(stochastic_depth), .args = args, .attrs = drop_attrs,
+    .build = drop_build, .fold = drop_fold, .gradient = drop_gradient,
+    .parts = parts,
+};

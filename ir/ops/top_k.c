@@ -1,0 +1,83 @@
+// top_k: a metric, 1 for each sample whose label is among the k largest scores.
+//
+// Of equal scores the first is the larger, as for accuracy, which is top_k with
+// k = 1.  A NaN counts as larger than the label's score, and a label out of
+// range is wrong.  Metrics have no gradient.
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { K };
+
+static const ArgSpec args[] = {
+    { "k", ARG_INT, "5", 1, INT32_MAX, "how many scores are looked at" },
+    { .name = NULL },
+};
+static const AttrSpec attrs[] = { { "k", ATTR_INT }, { .name = NULL } };
+
+static ValueId build(Build *b)
+{
+    Graph *g = b->g;
+    if (!build_wants_scores(b)) return NONE;
+    int64_t classes = g->values[b->operand[0]].shape.dim[1];
+    if (b->arg[K].i > classes) {
+        error(g->diag, b->arg[K].pos, "top_k looks at %lld scores, and there "
+              "are %lld", (long long)b->arg[K].i, (long long)classes);
+        return NONE;
+    }
+    return build_node(b, 2, b->operand, (Attr[]){ { .i = b->arg[K].i } },
+                      shape_of(1, g->batch));
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = elements(g->values[n->operands[0]].shape);
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
+    Shape logits = g->values[n->operands[0]].shape;
+    launch_kernel(l, "top_k_forward", ceil_div(logits.dim[0], ROWS), BLOCK);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[1]);
+    launch_samples(l);
+    launch_int(l, logits.dim[0], "batch");
+    launch_int(l, logits.dim[1], "classes");
+    launch_int(l, n->attr[K].i, "k");
+}
+
+// How many scores come before that of label, which counts itself if it is a
+// NaN.
+static int64_t place_of(const double *row, int64_t classes, int64_t label)
+{
+    int64_t place = 0;
+    for (int64_t o = 0; o < label; o++) place += !(row[o] < row[label]);
+    for (int64_t o = label; o < classes; o++) place += !(row[o] <= row[label]);
+    return place;
+}
+
+static void reference(const Ref *r)
+{
+    Shape shape = ref_in(r, 0);
+    int64_t classes = shape.dim[1];
+    for (int64_t n = 0; n < shape.dim[0]; n++) {
+        double label = r->in[1][n];
+        bool known = label >= 0 && label < (double)classes;
+        r->out[0][n] = n < r->samples && known &&
+            place_of(r->in[0] + n * classes, classes, (int64_t)label) <
+            r->n->attr[K].i;
+    }
+}
+
+static const Part parts[] = {
+    { .name = "", .results = "rows", .cost = cost, .launch = launch,
+      .reference = reference },
+    { .results = NULL },
+};
+
+const Op op_top_k = {
+    ROW(top_k), .args = args, .attrs = attrs, .build = build,
+    .shape = shape_of_rows, .parts = parts,
+};

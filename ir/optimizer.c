@@ -1,0 +1,33 @@
+// Updates of parameters, as far as they are alike: an elementwise launch over
+// parameter, gradient and states, that reads from the header on the device what
+// may change between training steps.
+//
+// Nothing here knows which optimizer calls it.
+#include "optimizer.h"
+#include "rules.h"
+
+int64_t update_count(const Graph *g, const Node *n)
+{
+    return elements(g->values[n->operands[UPDATED_WEIGHT]].shape);
+}
+
+void launch_update(const Graph *g, const Node *n, Launch *l,
+                   const char *kernel)
+{
+    launch_elements(l, kernel, update_count(g, n));
+    launch_type(l, g->clip_norm != 0 ? "true" : "false");
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == g->header) launch_header(l);
+        else launch_value(l, n->operands[k]);
+}
+
+double update_gradient(const Ref *r, int64_t i)
+{
+    double scale = r->g->clip_norm != 0 ? r->header[HEADER_GRADIENT_SCALE] : 1;
+    return scale * r->in[UPDATE_GRADIENT][i];
+}
+
+double update_rate(const Ref *r)
+{
+    return r->header[HEADER_RATE];
+}

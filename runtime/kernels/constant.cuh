@@ -1,0 +1,10 @@
+// A learning rate that stays.
+#pragma once
+#include "../support/header.cuh"
+#include "../support/rate.cuh"
+
+// rate_constant: factor 1 after the warmup.  One thread.
+__global__ void rate_constant(Header *header, long long warmup)
+{
+    set_rate(header, warmup, [](double) { return 1.0; });
+}

@@ -1,0 +1,121 @@
+// Convolution where each filter sees one channel: maps [N,H,W,C], weights [K,R,S], K a multiple of
+// C.  Each weight meets few elements, so that there is nothing for a product to gain: threads run
+// along channels, as memory does, and read what they need from the caches.
+#pragma once
+#include <type_traits>
+#include "../support/elementwise.cuh"
+#include "../support/identity.cuh"
+#include "../support/real.cuh"
+
+// Index: what counts to COUNT in the cheapest way.
+template <long long COUNT>
+using Index = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
+
+// depthwise_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s of weight[k,r,s] * x[n,h,w,k / (K/C)])
+// in this order, h = p*stride + r*dilation - pad, w likewise.  A thread: four q of a row.
+template <class Shape, class Act, bool BIAS>
+__global__ void depthwise_forward(real *y, const real *x, const real *weight, const real *bias)
+{
+    constexpr int STRIP = 4, R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K;
+    constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W, Q = (int)Shape::Q;
+    constexpr int STRIPS = (Q + STRIP - 1) / STRIP;
+    constexpr long long count = Shape::N * Shape::P * STRIPS * K;
+    FOR_EACH(thread, count) {
+        const Index<count> i = (Index<count>)thread, row = i / K / STRIPS, n = row / Shape::P;
+        const int k = (int)(i % K), q = (int)(i / K % STRIPS) * STRIP;
+        const int top = (int)((row - n * Shape::P) * Shape::STRIDE_H - Shape::PAD_TOP);
+        const int left = (int)(q * Shape::STRIDE_W - Shape::PAD_LEFT);
+        const real *const map = x + (long long)n * H * W * C + k / (K / C);
+        real sum[STRIP] = {};
+        for (int r = 0; r < R; r++) {
+            const int h = top + r * (int)Shape::DILATION_H;
+            if ((unsigned)h >= (unsigned)H) continue;
+            for (int s = 0; s < S; s++) {
+                const real factor = weight[((long long)k * R + r) * S + s];
+                for (int j = 0; j < STRIP; j++) {
+                    const int w = left + j * (int)Shape::STRIDE_W + s * (int)Shape::DILATION_W;
+                    if ((unsigned)w < (unsigned)W)
+                        sum[j] += factor * map[((long long)h * W + w) * C];
+                }
+            }
+        }
+        for (int j = 0; j < STRIP && q + j < Q; j++)
+            y[((long long)row * Q + q + j) * K + k] =
+                Act::forward(BIAS ? sum[j] + bias[k] : sum[j]);
+    }
+}
+
+// depthwise_dgrad: dx[n,h,w,c] = sum over k of c, r, s of weight[k,r,s] * dy[n,p,q,k] in this
+// order, times Act's derivative at mask, which may be dx.  A thread: single elements.
+template <class Shape, class Act>
+__global__ void depthwise_dgrad(real *dx, const real *dy, const real *weight, const real *mask)
+{
+    constexpr int R = (int)Shape::R, S = (int)Shape::S, EACH = (int)(Shape::K / Shape::C);
+    constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W;
+    constexpr int P = (int)Shape::P, Q = (int)Shape::Q;
+    constexpr int STRIDE_H = (int)Shape::STRIDE_H, STRIDE_W = (int)Shape::STRIDE_W;
+    constexpr long long count = Shape::N * H * W * C;
+    FOR_EACH(thread, count) {
+        const Index<count> i = (Index<count>)thread, row = i / C / W, n = row / H;
+        const int c = (int)(i % C), w = (int)(i / C % W) + (int)Shape::PAD_LEFT;
+        const int h = (int)(row - n * H) + (int)Shape::PAD_TOP;
+        real sum = 0;
+        for (int k = c * EACH; k < (c + 1) * EACH; k++)
+            for (int r = 0; r < R; r++) {
+                const int down = h - r * (int)Shape::DILATION_H, p = down / STRIDE_H;
+                if (down < 0 || down % STRIDE_H != 0 || p >= P) continue;
+                for (int s = 0; s < S; s++) {
+                    const int across = w - s * (int)Shape::DILATION_W, q = across / STRIDE_W;
+                    if (across < 0 || across % STRIDE_W != 0 || q >= Q) continue;
+                    sum += weight[((long long)k * R + r) * S + s] *
+                           dy[(((long long)n * P + p) * Q + q) * Shape::K + k];
+                }
+            }
+        dx[i] = Act::gradient(sum, mask, i);
+    }
+}
+
+// depthwise_wgrad: dw[split,k,r,s] = sum of dy[n,p,q,k] * x[n,h,w,k / (K/C)] over the split's
+// pixels and, if BIAS, db[split,k] that of dy.  A block: WIDTH filters, at most 25 taps and a
+// split; each of its 256 / WIDTH lanes takes every so many pixels, and a tree adds the lanes up.
+template <class Shape, int WIDTH, int SPLITS, bool BIAS>
+__global__ void depthwise_wgrad(real *dw, real *db, const real *dy, const real *x)
+{
+    constexpr int R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K, C = (int)Shape::C;
+    constexpr int P = (int)Shape::P, Q = (int)Shape::Q, LANES = 256 / WIDTH;
+    constexpr int CHUNKS = (R * S + 24) / 25, TAPS = (R * S + CHUNKS - 1) / CHUNKS;
+    constexpr int COLUMNS = (K + WIDTH - 1) / WIDTH;
+    constexpr long long PIXELS = Shape::N * P * Q, RUN = (PIXELS + SPLITS - 1) / SPLITS;
+    __shared__ real partial[256];
+    const int column = (int)threadIdx.x % WIDTH, lane = (int)threadIdx.x / WIDTH;
+    const int k = (int)(blockIdx.x % COLUMNS) * WIDTH + column;
+    const int first = (int)(blockIdx.x / COLUMNS % CHUNKS) * TAPS;
+    const long long split = blockIdx.x / COLUMNS / CHUNKS;
+    const long long begin = split * RUN, end = begin + RUN < PIXELS ? begin + RUN : PIXELS;
+    real sums[TAPS + 1] = {};
+
+    for (long long at = begin + lane; at < end && k < K; at += LANES) {
+        const Index<PIXELS> pixel = (Index<PIXELS>)at, row = pixel / Q, n = row / P;
+        const int top = (int)((row - n * P) * Shape::STRIDE_H - Shape::PAD_TOP);
+        const int left = (int)(pixel % Q * Shape::STRIDE_W - Shape::PAD_LEFT);
+        const real slope = dy[at * K + k];
+        for (int j = 0; j < TAPS; j++) {
+            const int r = (first + j) / S, s = (first + j) % S;
+            const int h = top + r * (int)Shape::DILATION_H, w = left + s * (int)Shape::DILATION_W;
+            if (r < R && (unsigned)h < (unsigned)Shape::H && (unsigned)w < (unsigned)Shape::W)
+                sums[j] += slope * x[((n * Shape::H + h) * Shape::W + w) * C + k / (K / C)];
+        }
+        sums[TAPS] += slope;
+    }
+    for (int j = 0; j <= (BIAS && first == 0 ? TAPS : TAPS - 1); j++) {
+        partial[threadIdx.x] = sums[j];
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (lane < half) partial[threadIdx.x] += partial[threadIdx.x + half * WIDTH];
+        }
+        if (lane == 0 && k < K && j == TAPS) db[split * K + k] = partial[column];
+        if (lane == 0 && k < K && j < TAPS && first + j < R * S)
+            dw[(split * K + k) * (R * S) + first + j] = partial[column];
+        __syncthreads();
+    }
+}

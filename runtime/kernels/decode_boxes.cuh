@@ -1,0 +1,21 @@
+// From what a detector tells to boxes.
+#pragma once
+#include "../support/anchors.cuh"
+#include "../support/elementwise.cuh"
+
+// decode_boxes_forward: y[n,a] = left, top, right, bottom of the box that x[n,a] tells from anchor
+// a; x, y [N, ANCHORS, 4].  A thread: single boxes.  y may be x.
+template <class Shape>
+__global__ void decode_boxes_forward(real *y, const real *x, List<(int)Shape::MAPS> maps,
+                                     List<(int)Shape::MAPS> counts,
+                                     List<(int)Shape::SIZES> sizes)
+{
+    const Anchors<Shape> anchors = {maps, counts, sizes};
+    FOR_EACH(i, Shape::N * Shape::ANCHORS) {
+        const BoundingBox box = box_coded(x + 4 * i, anchors(i % Shape::ANCHORS));
+        y[4 * i] = box.x - box.width / 2;
+        y[4 * i + 1] = box.y - box.height / 2;
+        y[4 * i + 2] = box.x + box.width / 2;
+        y[4 * i + 3] = box.y + box.height / 2;
+    }
+}

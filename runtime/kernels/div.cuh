@@ -1,0 +1,14 @@
+// The quotient of two tensors, element by element.
+#pragma once
+#include "../support/broadcast.cuh"
+#include "../support/real.cuh"
+
+// division: y = a / b; the gradient of a needs b, that of b both.
+struct division {
+    static __device__ real forward(real a, real b) { return a / b; }
+    template <int SIDE>
+    static __device__ real gradient(real dy, const real *a, long long i, const real *b, long long j)
+    {
+        return SIDE == 0 ? dy / b[j] : -dy * (a[i] / b[j]) / b[j];
+    }
+};

@@ -1,0 +1,35 @@
+// The mean of each channel over a whole map, and the way back.
+#pragma once
+#include "../support/cell.cuh"
+#include "../support/elementwise.cuh"
+#include "../support/identity.cuh"
+#include "../support/pixels.cuh"
+#include "../support/product.cuh"
+
+// global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  A block as
+// reduce_pixels has it.  y must not be x.
+template <class Shape>
+__global__ void global_avgpool_forward(real *y, const real *x)
+{
+    reduce_pixels<Shape>((real)0, [x](long long i, long long) { return x[i]; },
+                         [](real a, real b) { return a + b; },
+                         [y](long long j, real sum) { y[j] = sum / (real)Shape::PIXELS; });
+}
+
+// global_avgpool_gradient: dx[n,p,c] = dy[n,c] / PIXELS, times the derivative of Act at mask; dx
+// and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.  dx may be mask.
+template <class Shape, class Act>
+__global__ void global_avgpool_gradient(real *dx, const real *dy, const real *mask)
+{
+    constexpr int V = (int)Shape::PACK;
+    constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
+    constexpr bool small = count < 1LL << 31;
+    FOR_EACH(i, count) {
+        const Cell pixel = cell_of(i, Shape::C / V, small);
+        const long long n = cell_of(pixel.row, Shape::PIXELS, small).row;
+        Pack<V> share = *(const Pack<V> *)(dy + n * Shape::C + pixel.column * V);
+        for (int j = 0; j < V; j++)
+            share.at[j] = Act::gradient(share.at[j] / (real)Shape::PIXELS, mask, i * V + j);
+        *(Pack<V> *)(dx + i * V) = share;
+    }
+}

@@ -1,0 +1,58 @@
+// The largest element of each channel of a whole map, and the way back.
+#pragma once
+#include <limits.h>
+#include <math.h>
+#include "../support/cell.cuh"
+#include "../support/elementwise.cuh"
+#include "../support/identity.cuh"
+#include "../support/pixels.cuh"
+#include "../support/product.cuh"
+
+// Largest: an element and its pixel.
+struct Largest { real value; int at; };
+
+// larger_place: a NaN before any number, then the larger, then the one that comes first.
+static __device__ inline Largest larger_place(Largest a, Largest b)
+{
+    const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
+    if (nan_a != nan_b) return nan_a ? a : b;
+    if (nan_a || a.value == b.value) return a.at < b.at ? a : b;
+    return a.value > b.value ? a : b;
+}
+
+// global_maxpool_forward: y[n,c] = max over p of x[n,p,c], the first of equals or of NaNs; if KEEP,
+// index[n,c] = p of it; x [N, PIXELS, C].  A block as reduce_pixels has it.  y must not be x.
+template <class Shape, bool KEEP>
+__global__ void global_maxpool_forward(real *y, int *index, const real *x)
+{
+    reduce_pixels<Shape>(Largest{-(real)INFINITY, INT_MAX},
+                         [x](long long i, long long p) { return Largest{x[i], (int)p}; },
+                         larger_place,
+                         [y, index](long long j, Largest largest) {
+                             y[j] = largest.value;
+                             if (KEEP) index[j] = largest.at;
+                         });
+}
+
+// global_maxpool_gradient: dx[n,p,c] = dy[n,c] where index[n,c] = p, else 0, times the derivative
+// of Act at mask; dx and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.
+// dx may be mask.
+template <class Shape, class Act>
+__global__ void global_maxpool_gradient(real *dx, const real *dy, const int *index,
+                                        const real *mask)
+{
+    constexpr int V = (int)Shape::PACK;
+    constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
+    constexpr bool small = count < 1LL << 31;
+    FOR_EACH(i, count) {
+        const Cell pixel = cell_of(i, Shape::C / V, small);
+        const Cell image = cell_of(pixel.row, Shape::PIXELS, small);
+        const long long from = image.row * Shape::C + pixel.column * V;
+        Pack<V> share;
+        for (int j = 0; j < V; j++) {
+            const bool here = index[from + j] == image.column;
+            share.at[j] = Act::gradient(here ? dy[from + j] : (real)0, mask, i * V + j);
+        }
+        *(Pack<V> *)(dx + i * V) = share;
+    }
+}

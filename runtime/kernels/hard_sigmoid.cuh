@@ -1,0 +1,17 @@
+// Three straight lines in the place of a sigmoid.
+#pragma once
+#include "../support/real.cuh"
+#include "../support/unary.cuh"
+
+// hard_sigmoid: y = min(max(x + 3, 0), 6) / 6, a NaN stays one.  The gradient needs y alone, 0 at
+// y = 0 and y = 1.
+struct hard_sigmoid {
+    static __device__ real forward(real x)
+    {
+        return x <= -3 ? (real)0 : x >= 3 ? (real)1 : (x + 3) * (real)(1 / 6.0);
+    }
+    static __device__ real gradient(real dy, const real *y, long long i)
+    {
+        return y[i] <= 0 || y[i] >= 1 ? 0 : dy * (real)(1 / 6.0);
+    }
+};

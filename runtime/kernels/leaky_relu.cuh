@@ -1,0 +1,13 @@
+// Rectified linear units that let some of what is negative through.
+#pragma once
+#include "../support/real.cuh"
+#include "../support/unary.cuh"
+
+// leaky_relu: y = x > 0 ? x : slope * x.  The gradient needs y alone, as slope >= 0.
+struct leaky_relu {
+    static __device__ real forward(real x, real slope) { return x > 0 ? x : slope * x; }
+    static __device__ real gradient(real dy, const real *y, long long i, real slope)
+    {
+        return y[i] > 0 ? dy : slope * dy;
+    }
+};

@@ -1,0 +1,14 @@
+// The product of two tensors, element by element.
+#pragma once
+#include "../support/broadcast.cuh"
+#include "../support/real.cuh"
+
+// multiplication: y = a * b; an operand's gradient needs the other.
+struct multiplication {
+    static __device__ real forward(real a, real b) { return a * b; }
+    template <int SIDE>
+    static __device__ real gradient(real dy, const real *a, long long i, const real *b, long long j)
+    {
+        return dy * (SIDE == 0 ? b[j] : a[i]);
+    }
+};

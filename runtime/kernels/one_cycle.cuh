@@ -1,0 +1,19 @@
+// A learning rate that rises, and falls to almost nothing.
+#pragma once
+#include <math.h>
+#include "../support/header.cuh"
+#include "../support/rate.cuh"
+
+// rate_one_cycle: from 1 / div_factor to 1 at step rising * steps - 1, then to the first factor /
+// final_div_factor at step steps - 1, and that from then on.  One thread.
+__global__ void rate_one_cycle(Header *header, long long steps, double rising, double div_factor,
+                               double final_div_factor)
+{
+    set_rate(header, 0, [=](double t) {
+        const double top = rising * (double)steps - 1, end = (double)(steps - 1);
+        const double first = 1 / div_factor;
+        return t < top ? half_cosine(first, 1, t / top)
+               : t < end ? half_cosine(1, first / final_div_factor, (t - top) / (end - top))
+                         : first / final_div_factor;
+    });
+}

@@ -1,0 +1,16 @@
+// A learning rate that falls as a power of what is left.
+#pragma once
+#include <math.h>
+#include "../support/header.cuh"
+#include "../support/rate.cuh"
+
+// rate_polynomial: from 1 to final_factor at the last of `steps`, as (1 - t/T) ^ power, and that
+// from then on.  One thread.
+__global__ void rate_polynomial(Header *header, long long steps, double power, long long warmup,
+                                double final_factor)
+{
+    set_rate(header, warmup, [=](double t) {
+        const double part = t / (double)(steps - warmup);
+        return part < 1 ? final_factor + (1 - final_factor) * pow(1 - part, power) : final_factor;
+    });
+}

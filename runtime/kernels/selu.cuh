@@ -1,0 +1,15 @@
+// Scaled exponential linear units.
+#pragma once
+#include <math.h>
+#include "../support/real.cuh"
+#include "../support/unary.cuh"
+
+// selu: y = S * x where x > 0, else S * A * (exp(x) - 1).  The gradient needs y alone.
+struct selu {
+    static constexpr real S = (real)1.0507009873554804934, SA = (real)1.7580993408473768600;
+    static __device__ real forward(real x) { return x > 0 ? S * x : SA * expm1(x); }
+    static __device__ real gradient(real dy, const real *y, long long i)
+    {
+        return y[i] > 0 ? S * dy : dy * (y[i] + SA);
+    }
+};

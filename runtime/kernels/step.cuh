@@ -1,0 +1,11 @@
+// A learning rate that falls in steps.
+#pragma once
+#include <math.h>
+#include "../support/header.cuh"
+#include "../support/rate.cuh"
+
+// rate_step: factor ^ floor(t / every), t steps after the warmup.  One thread.
+__global__ void rate_step(Header *header, long long every, double factor, long long warmup)
+{
+    set_rate(header, warmup, [=](double t) { return pow(factor, floor(t / (double)every)); });
+}

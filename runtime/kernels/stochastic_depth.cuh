@@ -1,0 +1,23 @@
+// Whole samples of a branch dropped at random, without a stored mask.
+#pragma once
+#include <stdint.h>
+#include "../support/header.cuh"
+#include "../support/philox.cuh"
+#include "../support/real.cuh"
+
+// stochastic_depth_forward: y = keep * x where the sample's draw is at least threshold, else 0;
+// x, y [batch, width].  Each sample has as many blocks; a thread draws once.  The draw depends on
+// seed, training step, the layer's number and sample alone, so dy -> dx is the same launch.  y may
+// be x.
+__global__ void stochastic_depth_forward(real *y, const real *x, const Header *header,
+                                         uint32_t number, uint32_t threshold, real keep,
+                                         long long batch, long long width)
+{
+    const long long blocks = gridDim.x / batch, sample = blockIdx.x / blocks;
+    uint32_t draw[4] = {0, (uint32_t)sample, number, (uint32_t)header->step};
+    philox(draw, header->seed);
+    const real factor = draw[0] >= threshold ? keep : (real)0;
+    for (long long i = blockIdx.x % blocks * blockDim.x + threadIdx.x; i < width;
+         i += blocks * blockDim.x)
+        y[sample * width + i] = factor > 0 ? factor * x[sample * width + i] : (real)0;
+}

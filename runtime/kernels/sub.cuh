@@ -1,0 +1,14 @@
+// The difference of two tensors.
+#pragma once
+#include "../support/broadcast.cuh"
+#include "../support/real.cuh"
+
+// subtraction: y = a - b.
+struct subtraction {
+    static __device__ real forward(real a, real b) { return a - b; }
+    template <int SIDE>
+    static __device__ real gradient(real dy, const real *, long long, const real *, long long)
+    {
+        return SIDE == 0 ? dy : -dy;
+    }
+};

@@ -1,0 +1,14 @@
+// The hyperbolic tangent as an activation.
+#pragma once
+#include <math.h>
+#include "../support/real.cuh"
+#include "../support/unary.cuh"
+
+// hyperbolic_tangent: y = tanh(x).  The gradient needs y alone.
+struct hyperbolic_tangent {
+    static __device__ real forward(real x) { return tanh(x); }
+    static __device__ real gradient(real dy, const real *y, long long i)
+    {
+        return dy * (1 - y[i]) * (1 + y[i]);
+    }
+};

@@ -1,0 +1,29 @@
+// A box of one array copied into another: slices, paddings, crops and their gradients.
+#pragma once
+#include "cell.cuh"
+#include "elementwise.cuh"
+#include "identity.cuh"
+#include "product.cuh"
+
+// copy_box: y[o,r,c] = x[o, r + DOWN, c + RIGHT], or outside where x has no such element, times the
+// derivative of Act at mask; x [OUTER, ROWS_IN, COLUMNS_IN], y and mask [OUTER, ROWS, COLUMNS].  A
+// thread takes PACK elements, which must divide both widths and RIGHT.  y may be mask, not x.
+template <class Shape, class Act>
+__global__ void copy_box(real *y, const real *x, const real *mask, real outside)
+{
+    constexpr int V = (int)Shape::PACK;
+    constexpr long long width = Shape::COLUMNS / V, count = Shape::OUTER * Shape::ROWS * width;
+    constexpr bool small = count < 1LL << 31;
+    FOR_EACH(i, count) {
+        const Cell line = cell_of(i, width, small), image = cell_of(line.row, Shape::ROWS, small);
+        const long long row = image.column + Shape::DOWN, column = line.column * V + Shape::RIGHT;
+        const bool inside = row >= 0 && row < Shape::ROWS_IN && column >= 0 &&
+                            column < Shape::COLUMNS_IN;
+        const real *from = x + (image.row * Shape::ROWS_IN + row) * Shape::COLUMNS_IN + column;
+        Pack<V> taken = {};
+        if (inside) taken = *(const Pack<V> *)from;
+        for (int j = 0; j < V; j++)
+            taken.at[j] = Act::gradient(inside ? taken.at[j] : outside, mask, i * V + j);
+        *(Pack<V> *)(y + i * V) = taken;
+    }
+}

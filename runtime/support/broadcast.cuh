@@ -1,0 +1,142 @@
+// Kernels of operators that take each pair of elements of two operands by itself.  Operands of
+// equal shapes need no index arithmetic (pair_...); else one of them is repeated along the axes
+// where it has a single element (broadcast_...), and its gradient is a sum over these axes.
+//
+// What is computed is a functor's: forward(a, b), and gradient<SIDE>(dy, a, i, b, j), what operand
+// SIDE (0: a, 1: b) gets from dy where a[i] met b[j]; it may read neither, and they may be null.
+#pragma once
+#include "elementwise.cuh"
+#include "identity.cuh"
+#include "real.cuh"
+
+// pair_forward: y[i] = Act(F(a[i], b[i])), all [count].  y may be a or b.
+template <class F, class Act>
+__global__ void pair_forward(real *y, const real *a, const real *b, long long count)
+{
+    FOR_EACH(i, count) y[i] = Act::forward(F::forward(a[i], b[i]));
+}
+
+// pair_gradient: d[i], the gradient of operand SIDE of F, times the derivative of Act at mask[i];
+// all [count].  d may be dy, mask or its own operand.
+template <class F, int SIDE, class Act>
+__global__ void pair_gradient(real *d, const real *dy, const real *a, const real *b,
+                              const real *mask, long long count)
+{
+    FOR_EACH(i, count) {
+        const real own = F::template gradient<SIDE>(dy[i], a, i, b, i);
+        d[i] = Act::gradient(own, mask, i);
+    }
+}
+
+// Dim: EXTENT places along an axis (or several in a row) where a and b meet; from one to the next
+// it is so many elements in a and in b, or 0: that one is repeated.
+template <long long EXTENT, long long A, long long B>
+struct Dim {
+    static constexpr long long extent = EXTENT, a = A, b = B;
+    static constexpr long long extent_of_a = A ? EXTENT : 1, extent_of_b = B ? EXTENT : 1;
+};
+
+// Meeting: all that a and b meet along, the outermost first.  An element is at the spot {y, a, b}.
+template <class... Dims>
+struct Meeting {
+    struct Spot { long long y, a, b; };
+    static constexpr int RANK = sizeof...(Dims);
+    static constexpr long long COUNT = (Dims::extent * ...);
+    static constexpr long long OF_A = (Dims::extent_of_a * ...), OF_B = (Dims::extent_of_b * ...);
+    // Of all axes (SIDE < 0), those that operand SIDE has (OWN), or the others: how many places.
+    template <int SIDE, bool OWN>
+    static constexpr long long count = SIDE < 0 ? COUNT
+                                       : OWN    ? (SIDE == 0 ? OF_A : OF_B)
+                                                : COUNT / (SIDE == 0 ? OF_A : OF_B);
+    // The i-th place along these axes.
+    template <int SIDE, bool OWN, class Index>
+    static __device__ Spot digits(Index i)
+    {
+        constexpr long long extent[] = {Dims::extent...}, a[] = {Dims::a...}, b[] = {Dims::b...};
+        long long apart = COUNT, inner = count<SIDE, OWN>;
+        Spot spot = {0, 0, 0};
+        for (int d = 0; d < RANK; d++) {
+            apart /= extent[d];
+            if (SIDE >= 0 && ((SIDE == 0 ? a[d] : b[d]) != 0) != OWN) continue;
+            inner /= extent[d];
+            const Index digit = i / (Index)inner;
+            i -= digit * (Index)inner;
+            spot.y += digit * apart;
+            spot.a += digit * a[d];
+            spot.b += digit * b[d];
+        }
+        return spot;
+    }
+    // Below 2^31 digits are cheaper to find.
+    template <int SIDE = -1, bool OWN = true>
+    static __device__ Spot at(long long i)
+    {
+        return COUNT < 1LL << 31 ? digits<SIDE, OWN>((unsigned)i) : digits<SIDE, OWN>(i);
+    }
+};
+
+// broadcast_forward: y = Act(F(a, b)) wherever a and b meet along Dims; a thread takes single
+// elements.  y may be a or b where that is as large.
+template <class F, class Act, class... Dims>
+__global__ void broadcast_forward(real *y, const real *a, const real *b)
+{
+    typedef Meeting<Dims...> All;
+    FOR_EACH(i, All::COUNT) {
+        const auto spot = All::at(i);
+        y[i] = Act::forward(F::forward(a[spot.a], b[spot.b]));
+    }
+}
+
+// broadcast_gradient: d, the gradient of operand SIDE of F, which is as large as dy, times the
+// derivative of Act at mask; a thread takes single elements.  d may be dy, mask or its own operand.
+template <class F, int SIDE, class Act, class... Dims>
+__global__ void broadcast_gradient(real *d, const real *dy, const real *a, const real *b,
+                                   const real *mask)
+{
+    typedef Meeting<Dims...> All;
+    FOR_EACH(i, All::COUNT) {
+        const auto spot = All::at(i);
+        const real own = F::template gradient<SIDE>(dy[i], a, spot.a, b, spot.b);
+        d[i] = Act::gradient(own, mask, i);
+    }
+}
+
+// broadcast_sums: d[s,k] = the sum of the gradients of element k of operand SIDE of F over the
+// places where it is repeated, those of split s, times the derivative of Act at mask[k].  A block
+// has 256 / LANES elements; LANES threads (a power of two) take the places of one in turns, then
+// add up in a tree.  Neighbours in dy are read by neighbours in a warp.  The order is fixed.  d may
+// be mask or its own operand.
+template <class Shape, class F, int SIDE, class Act, class... Dims>
+__global__ void broadcast_sums(real *d, const real *dy, const real *a, const real *b,
+                               const real *mask)
+{
+    typedef Meeting<Dims...> All;
+    constexpr int lanes = (int)Shape::LANES, width = 256 / lanes;
+    constexpr long long apart[] = {(SIDE == 0 ? Dims::a : Dims::b)...};
+    constexpr bool across = apart[All::RANK - 1] != 0;  // operand SIDE has the innermost axis
+    constexpr long long kept = All::template count<SIDE, true>;
+    constexpr long long terms = All::template count<SIDE, false>;
+    constexpr long long tiles = (kept + width - 1) / width;
+    constexpr long long run = (terms + Shape::SPLITS - 1) / Shape::SPLITS;
+    __shared__ real partial[256];
+    const int lane = across ? threadIdx.x / width : threadIdx.x % lanes;
+    const int column = across ? threadIdx.x % width : threadIdx.x / lanes;
+    const long long split = blockIdx.x / tiles, k = blockIdx.x % tiles * width + column;
+    const long long first = split * run, end = first + run < terms ? first + run : terms;
+
+    real sum = 0;
+    if (k < kept) {
+        const auto own = All::template at<SIDE, true>(k);
+        for (long long i = first + lane; i < end; i += lanes) {
+            const auto spot = All::template at<SIDE, false>(i);
+            sum += F::template gradient<SIDE>(dy[own.y + spot.y], a, own.a + spot.a, b,
+                                              own.b + spot.b);
+        }
+    }
+    partial[threadIdx.x] = sum;
+    for (int half = lanes / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (lane < half) partial[threadIdx.x] += partial[threadIdx.x + half * (across ? width : 1)];
+    }
+    if (lane == 0 && k < kept) d[split * kept + k] = Act::gradient(partial[threadIdx.x], mask, k);
+}

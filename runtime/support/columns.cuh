@@ -1,0 +1,36 @@
+// Sums of the columns of a matrix [ROWS, C], channels innermost, by blocks of 256 threads.
+#pragma once
+#include "real.cuh"
+
+// ColumnRun: what of a matrix a thread takes: column c, where that is below C, and every LANES-th
+// row from first to below end.  A block has WIDTH columns (a power of two, at most 32) of one of
+// SPLITS runs of rows; blocks are numbered with tiles of columns fastest.
+template <class Shape>
+struct ColumnRun {
+    static constexpr int WIDTH = (int)Shape::WIDTH, LANES = 256 / WIDTH;
+    static constexpr long long TILES = (Shape::C + WIDTH - 1) / WIDTH;
+    static constexpr long long RUN = (Shape::ROWS + Shape::SPLITS - 1) / Shape::SPLITS;
+    long long split = blockIdx.x / TILES, c = blockIdx.x % TILES * WIDTH + threadIdx.x % WIDTH;
+    long long first = split * RUN + threadIdx.x / WIDTH, end = (split + 1) * RUN;
+    bool leads = threadIdx.x < WIDTH && c < Shape::C;
+    __device__ ColumnRun(long long rows = Shape::ROWS)
+    {
+        if (c >= Shape::C) end = 0;
+        else if (end > rows) end = rows;
+    }
+};
+
+// column_total: for the thread that leads, the sum of value over the threads of its column, in a
+// tree of fixed order.  All 256 threads of the block call it.
+template <int WIDTH>
+static __device__ inline real column_total(real value)
+{
+    __shared__ real partial[256];
+    __syncthreads();                    // of the total before, all is read
+    partial[threadIdx.x] = value;
+    for (int half = 128; half >= WIDTH; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
+    }
+    return partial[threadIdx.x];
+}
