@@ -62,10 +62,22 @@ const char *word_of(Emitter *e, const char *name)
     return s;
 }
 
+// x_bytes is the size of x where both are parameters of a call.
+static bool is_size_of_another(const char *word)
+{
+    const size_t length = strlen(word), tail = strlen("_bytes");
+    return length > tail && !strcmp(word + length - tail, "_bytes");
+}
+
+// A word that can't be used gets a _; so does what would then be alike, int_
+// beside int.
 const char *identifier(Emitter *e, const char *name)
 {
     const char *s = word_of(e, name);
-    return is_reserved(s) || is_like_a_macro(s) ? arena_print(e->arena, "%s_", s) : s;
+    char *stem = arena_print(e->arena, "%s", s);
+    for (size_t end = strlen(stem); end > 0 && stem[end - 1] == '_';) stem[--end] = '\0';
+    bool other = is_reserved(stem) || is_size_of_another(stem) || is_like_a_macro(s);
+    return other ? arena_print(e->arena, "%s_", s) : s;
 }
 
 // The runtime has main_context and tally_figures, and unistd.h has X_OK; what is

@@ -7,6 +7,20 @@
 #include <string.h>
 #include "resolve.h"
 
+// The inputs that a launch reads, itself or through views.
+static bool *inputs_read(const Graph *g)
+{
+    bool *read = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool is_view = n->op->flags & VIEW;
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] != NONE && (!is_view || read[n->results[0]]))
+                read[n->operands[k]] = true;
+    }
+    return read;
+}
+
 // What a net must have is asked only of one without errors.
 static void check_net(Resolver *r)
 {
@@ -14,8 +28,11 @@ static void check_net(Resolver *r)
     Mode mode = r->options->mode;
 
     if (r->diag->error_count > 0) return;
+    bool *read = inputs_read(r->g);
     for (int32_t i = 0; i < r->input_count; i++)
-        if (!r->inputs[i]->used && r->inputs[i]->datum.kind != POISON)
+        if (r->inputs[i]->datum.kind != POISON &&
+            (!r->inputs[i]->used ||
+             (mode != INFER && !read[r->inputs[i]->datum.value])))
             error(r->diag, r->inputs[i]->pos, "the input '%s' is not used",
                   r->inputs[i]->name);
     if (r->diag->error_count > 0) return;

@@ -61,7 +61,7 @@ static void print_args(const Op *op)
 {
     for (const ArgSpec *spec = op->args;
          spec != NULL && spec->name != NULL; spec++)
-        printf("    %-14s%-12s%s%s%s%s\n", spec->name,
+        printf("    %-18s%-13s%s%s%s%s\n", spec->name,
                arg_type_words(spec->type),
                spec->meaning, spec->fallback != NULL ? " (" : "",
                spec->fallback != NULL ? spec->fallback : "",

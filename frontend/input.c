@@ -1,6 +1,7 @@
 // A file ending in .ir is the text of a graph; anything else is a program.
 #include <errno.h>
 #include <string.h>
+#include "../ir/plan.h"
 #include "input.h"
 #include "parse.h"
 
@@ -35,6 +36,18 @@ static Pos net_pos(const Input *in)
     return in->ast != NULL ? in->ast->net->pos : (Pos){ .file = in->source };
 }
 
+// A plan that was read is checked as one that was made.
+static bool is_sound_text(const Input *in, Graph *g)
+{
+    if (!is_sound(g, net_pos(in))) return false;
+    if (!(g->facts & IS_PLACED)) return true;
+    const char *wrong = verify_plan(g->arena, plan_of(g));
+    if (wrong != NULL)
+        error(in->diag, net_pos(in), "the plan of this graph is not sound: %s",
+              wrong);
+    return wrong == NULL;
+}
+
 Graph *input_graph(const Input *in, const FrontendOptions *options)
 {
     Graph *g;
@@ -42,7 +55,7 @@ Graph *input_graph(const Input *in, const FrontendOptions *options)
     g = in->ast != NULL ? resolve(in->ast, options)
                         : graph_read(in->arena, in->diag, in->source);
     if (g == NULL || in->diag->error_count > 0) return NULL;
-    if (in->ast == NULL && !is_sound(g, net_pos(in))) return NULL;
+    if (in->ast == NULL && !is_sound_text(in, g)) return NULL;
     if (fits_together(g)) return g;
     error(in->diag, net_pos(in), "the tensors of this net take more than 4 "
           "PiB together, which is too large to be addressed");

@@ -26,18 +26,29 @@ static void print_cell(const char *text)
 // ---- operators --------------------------------------------------------------
 
 static const struct Group {
-    const char *title, *text;
+    const char *title, *text, *example;
     unsigned    flag;
 } groups[] = {
     { "Layers", "Called on values, as `x -> f(...)` or `f(x, ...)`. Each takes "
-      "`name = \"...\"` too. Formulas hold for [batch, height, width, "
-      "channels].", LAYER },
-    { "Losses", "After the word `loss`.", LOSS },
-    { "Metrics", "After the word `metric`.", METRIC },
+      "`name = \"...\"` too. Formulas hold for \\[batch, height, width, "
+      "channels\\].",
+      "y = x -> conv(16, 3x5, stride = 2, init = he_normal, name = \"stem\")",
+      LAYER },
+    { "Losses", "After the word `loss`. Several losses are added up.",
+      "loss softmax_cross_entropy(logits, label, label_smoothing = 0.1)",
+      LOSS },
+    { "Metrics", "After the word `metric`.",
+      "metric top_k(logits, label, k = 3)", METRIC },
     { "Optimizers", "Of the train section, each launched once for every "
-      "parameter. The first operand is the parameter.", OPTIMIZER },
+      "parameter.",
+      "optimizer = sgd(lr = 0.1, momentum = 0.9, nesterov = true)", OPTIMIZER },
+    { "Schedules", "Of the train section. The rate of a training step is the "
+      "optimizer's `lr` times the factor. `t` counts training steps from the "
+      "end of the warmup, in whose steps the factor rises evenly to 1; `T` is "
+      "`t` at `steps`.",
+      "schedule = cosine(steps = 10000, warmup = 500)", SCHEDULE },
     { "Internal operators", "What passes and other operators make. No program "
-      "calls them, but graphs and plans show them.", INTERNAL },
+      "calls them, but graphs and plans show them.", NULL, INTERNAL },
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
@@ -67,11 +78,11 @@ static void print_range(const ArgSpec *spec)
 
     fputs("| ", stdout);
     if (!is_word && low && high)
-        printf("%.10g to %.10g ", spec->low, spec->high);
+        printf("%.15g to %.15g ", spec->low, spec->high);
     else if (!is_word && low)
-        printf("at least %.10g ", spec->low);
+        printf("at least %.15g ", spec->low);
     else if (!is_word && high)
-        printf("at most %.10g ", spec->high);
+        printf("at most %.15g ", spec->high);
 }
 
 // Of words the first; all of them are listed after the meaning.
@@ -134,7 +145,7 @@ static void print_call(const Op *op)
 {
     printf("    %s(", op->name);
     print_operands(op);
-    const char *separator = op->flags & OPTIMIZER ? "" : ", ";
+    const char *separator = op->flags & (OPTIMIZER | SCHEDULE) ? "" : ", ";
     for (const ArgSpec *spec = op->args; spec != NULL && spec->name != NULL;
          spec++) {
         printf("%s%s", separator, spec->name);
@@ -152,7 +163,7 @@ static void print_operator(const Op *op)
     printf("    %s\n\n", op->meaning);
     if (op->flags & LAYER) print_own_operands(op);
     if (op->state != NULL && op->state[0] != NULL) {
-        fputs("Keeps for each parameter:", stdout);
+        fputs("Keeps for each parameter, at most:", stdout);
         for (const char *const *state = op->state; *state != NULL; state++)
             printf("%s `%s`", state > op->state ? "," : "", *state);
         puts(".\n");
@@ -166,9 +177,38 @@ static void print_groups(void)
 {
     for (int i = 0; i < GROUP_COUNT; i++) {
         printf("## %s\n\n%s\n\n", groups[i].title, groups[i].text);
+        if (groups[i].example != NULL)
+            printf("    %s\n\n", groups[i].example);
         for (int k = 0; k < OP_COUNT; k++)
             if (ops[k]->flags & groups[i].flag) print_operator(ops[k]);
     }
+}
+
+// ---- arguments --------------------------------------------------------------
+
+// By ArgType, as a program writes them.
+static const char *const spellings[] = {
+    [ARG_INT] = "`32`, `64 * 0.5`: a number that is whole",
+    [ARG_FLOAT] = "`0.1`, `1e-3`, `1/255`",
+    [ARG_BOOL] = "`true`, `false`, or a comparison",
+    [ARG_DIMS] = "`3x5`, height first; `3` is `3x3`",
+    [ARG_PADDING] = ("`1`, at every side; `1x2`, rows and columns; `0x1x2x3`, "
+                     "top, bottom, left, right; of windows `same`, `valid` "
+                     "too"),
+    [ARG_WORD] = "one of the words that the table lists",
+    [ARG_LIST] = "`[1, 2, 0.5]`, numbers; `[]` is the empty one",
+    [ARG_INIT] = "one of those words, or a number",
+};
+
+static void print_types(void)
+{
+    puts("## Arguments\n\nValues come first, then arguments, in the order of "
+         "the tables below or by name. A range holds for each number of "
+         "dimensions, paddings and lists.\n\n"
+         "| type | written as |\n|---|---|");
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++)
+        printf("| %s | %s |\n", arg_type_words((ArgType)i), spellings[i]);
+    putchar('\n');
 }
 
 // ---- the rest ---------------------------------------------------------------
@@ -231,6 +271,7 @@ static void print_options(void)
 // Links to every heading; an operator's is its name.
 static void print_contents(void)
 {
+    puts("* [Arguments](#arguments)");
     for (int i = 0; i < GROUP_COUNT; i++) {
         // The anchor of a heading is that in small letters, with hyphens.
         printf("* [%s](#", groups[i].title);
@@ -269,8 +310,7 @@ static const char opening[] =
     "    batch     = 64\n"
     "    optimizer = adam(lr = 1e-3)\n"
     "}\n"
-    "```\n\n"
-    "Arguments come in the order of the tables below, or by name.\n";
+    "```\n";
 
 int show_reference(Options *o, const char *value)
 {
@@ -278,6 +318,7 @@ int show_reference(Options *o, const char *value)
     (void)value;
     puts(opening);
     print_contents();
+    print_types();
     print_groups();
     print_train();
     print_functions();

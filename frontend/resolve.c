@@ -156,6 +156,18 @@ static void run_input(Resolver *r, const Stmt *stmt)
     r->inputs[r->input_count++] = input;
 }
 
+// Whether a value is an input, or views alone lead from one to it: no launch
+// would make it.
+static bool is_view_of_input(const Graph *g, ValueId v)
+{
+    while (g->values[v].def != NONE) {
+        const Node *n = &g->nodes[g->values[v].def];
+        if (!(n->op->flags & VIEW)) return false;
+        v = n->operands[0];
+    }
+    return true;
+}
+
 // An output of a name that was not kept, since it was assigned more than once,
 // still gets it.
 static void run_output(Resolver *r, const Stmt *stmt)
@@ -165,9 +177,10 @@ static void run_output(Resolver *r, const Stmt *stmt)
     Graph *g = r->g;
 
     if (datum.kind == POISON) return;
-    if (g->values[datum.value].def == NONE) {
-        error(r->diag, stmt->pos, "'%s' is an input; an output is computed",
-              stmt->name);
+    if (is_view_of_input(g, datum.value)) {
+        bool itself = g->values[datum.value].def == NONE;
+        error(r->diag, stmt->pos, "'%s' is %s input; an output is computed",
+              stmt->name, itself ? "an" : "only a view of an");
         return;
     }
     for (int32_t i = 0; i < r->output_count; i++)

@@ -231,7 +231,7 @@ static void choose_decay(const Resolver *r)
 }
 
 // The operator that a setting calls, built; NULL after an error, without a
-// call, and for inference, which only has its call checked.
+// call, and for inference, which is only told what is wrong with it.
 static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
                               const char *what)
 {
@@ -245,9 +245,10 @@ static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
                 .arg = args };
     r->scope = NULL;
     if (!bind_arguments(r, &b, call, NULL, 0)) return NULL;
-    if (r->g->mode == INFER) return NULL;
     op->build(&b);
-    return op;
+    if (r->g->mode != INFER) return op;
+    r->g->optimizer_states = 0;
+    return NULL;
 }
 
 void build_training(Resolver *r)

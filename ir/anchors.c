@@ -44,6 +44,19 @@ static const List *new_list(Arena *arena, int count, const double *at)
     return list;
 }
 
+// A side is a whole number of cells.
+static bool wants_whole_maps(Build *b)
+{
+    const List *maps = b->arg[MAPS].list;
+    for (int i = 0; i < maps->count; i++) {
+        if (maps->at[i] == floor(maps->at[i])) continue;
+        error(b->g->diag, b->arg[MAPS].pos, "maps are integers, and one of "
+              "these is %.15g", maps->at[i]);
+        return false;
+    }
+    return true;
+}
+
 bool anchor_attrs(Build *b, Attr *attr)
 {
     enum { MOST_MAPS = 16, MOST_SIZES = 256 };
@@ -59,6 +72,7 @@ bool anchor_attrs(Build *b, Attr *attr)
               "at most %d boxes", b->op->name, MOST_MAPS, MOST_SIZES / 2);
         return false;
     }
+    if (!wants_whole_maps(b)) return false;
     Generator to = { NEW_ARRAY(arena, MOST_SIZES, double), 0 };
     double *counts = NEW_ARRAY(arena, (size_t)maps->count, double);
     double apart = maps->count > 1 ? (high - low) / (maps->count - 1) : 0;

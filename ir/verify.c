@@ -8,6 +8,7 @@
 //                  and before it is read; slots as the part lists them; shapes
 //                  and types; what is updated is persistent
 //   not scheduled  phases follow each other
+//   no gradients   nodes are forward; states for updates   verify_training.c
 //   HAS_GRADIENTS  parameters are read before they are updated
 //   HAS_LIFETIMES  a value lives wherever it is made or read
 //   IS_SHARED      an overwritten value is not read later     verify_memory.c
@@ -146,6 +147,9 @@ static void check_shape(const Check *c, NodeId id)
         node_fault(c, id, "%s should have the shape %s, but has %s",
                    result->name, shape_text(g, wanted),
                    shape_text(g, result->shape));
+    if (n->op->flags & VIEW && n->operands[0] != NONE &&
+        result->dtype != g->values[n->operands[0]].dtype)
+        node_fault(c, id, "%s is a view of another type", result->name);
 }
 
 // One walk in the order of the list: operands are checked before results are
@@ -334,6 +338,7 @@ static void check_graph(const Check *c)
     check_nodes(c);
     check_names(c);
     if (!(g->facts & IS_SCHEDULED)) check_phases(c);
+    check_training(c);
     if (g->facts & HAS_GRADIENTS) check_updates(c);
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);

@@ -25,5 +25,7 @@ _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 // verify_memory.c: what IS_SHARED and IS_PLACED promise.
 void check_sharing(const Check *c);
 void check_places(const Check *c);
+// verify_training.c: what the updates are made from, and the order of facts.
+void check_training(const Check *c);
 
 #endif

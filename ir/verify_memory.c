@@ -76,6 +76,10 @@ static void check_overwrite(const Check *c, NodeId i, int r,
         if (!allowed)
             node_fault(c, i, "%s must not be written over %s",
                        g->values[v].name, g->values[n->operands[k]].name);
+        if (value_bytes(&g->values[v]) !=
+            value_bytes(&g->values[n->operands[k]]))
+            node_fault(c, i, "%s is written over %s, which has other bytes",
+                       g->values[v].name, g->values[n->operands[k]].name);
     }
     if (!allowed)
         node_fault(c, i, "%s is over %s, which it does not read",

@@ -4,22 +4,22 @@
 #include "../support/identity.cuh"
 #include "../support/window.cuh"
 
-// counted: how many elements of a window that begins at `first` it is divided by, along one axis:
-// those in the map of this extent, or in the map and its padding.
-static __device__ inline int counted(bool padding, int first, int size, int extent, int after)
+// window_extent: how many elements of a window that begins at `first` it is divided by, along one
+// axis: those in the map of this extent, or in the map and its padding.
+static __device__ inline int window_extent(bool padding, int first, int size, int extent, int after)
 {
     const int begin = padding || first > 0 ? first : 0;
     const int most = padding ? extent + after : extent, end = first + size;
     return (end < most ? end : most) - begin;
 }
 
-// divisor: of the window that begins at h, w.
+// window_divisor: of the window that begins at h, w.
 template <class Shape>
-static __device__ inline real divisor(int h, int w)
+static __device__ inline real window_divisor(int h, int w)
 {
     constexpr bool padding = Shape::COUNT_PADDING != 0;
-    return (real)counted(padding, h, (int)Shape::R, (int)Shape::H, (int)Shape::PAD_BOTTOM) *
-           (real)counted(padding, w, (int)Shape::S, (int)Shape::W, (int)Shape::PAD_RIGHT);
+    return (real)window_extent(padding, h, (int)Shape::R, (int)Shape::H, (int)Shape::PAD_BOTTOM) *
+           (real)window_extent(padding, w, (int)Shape::S, (int)Shape::W, (int)Shape::PAD_RIGHT);
 }
 
 // avgpool_forward: y[n,p,q,c] = the sum over r,s of x[n, p*stride + r - pad, q*stride + s - pad, c]
@@ -37,7 +37,7 @@ __global__ void avgpool_forward(real *y, const real *x)
                 if (h < 0 || h >= Shape::H || w < 0 || w >= Shape::W) continue;
                 sum += x[window.offset + (r * Shape::W + s) * Shape::C];
             }
-        y[i] = sum / divisor<Shape>(window.h, window.w);
+        y[i] = sum / window_divisor<Shape>(window.h, window.w);
     }
 }
 
@@ -61,7 +61,7 @@ __global__ void avgpool_gradient(real *dx, const real *dy, const real *mask)
         for (int p = p0; p < Shape::P && p * down <= spot.h; p++)
             for (int q = q0; q < Shape::Q && q * right <= spot.w; q++) {
                 const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
-                sum += dy[at] / divisor<Shape>(p * down - top, q * right - left);
+                sum += dy[at] / window_divisor<Shape>(p * down - top, q * right - left);
             }
         dx[i] = Act::gradient(sum, mask, i);
     }

@@ -51,9 +51,11 @@ __global__ void conv_forward(real *y, const real *x, const real *weight, const r
         x + block.group * G::C, Shape::H, Shape::W, windows<Shape>(G::PIXELS, 1), G::taps()};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
         weight + (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
-    auto store = [=](long long i, int k, real sum) {
-        if (i >= G::PIXELS || k >= G::K) return;
-        y[i * Shape::K + first + k] = Act::forward(BIAS ? sum + bias[first + k] : sum);
+    auto store = [=](long long i) {
+        return [=](int k, real sum) {
+            if (i >= G::PIXELS || k >= G::K) return;
+            y[i * Shape::K + first + k] = Act::forward(BIAS ? sum + bias[first + k] : sum);
+        };
     };
     tile_product<Tile>(patches, filters, block, 0, G::FILTER, false, store);
 }
@@ -76,9 +78,11 @@ __global__ void conv_dgrad(real *dx, const real *dy, const real *weight, const r
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> filters = {
         weight + (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
-    auto store = [=](long long i, int c, real sum) {
-        const long long at = i * Shape::C + block.group * C + c;
-        if (i < PIXELS && c < C) dx[at] = Act::gradient(sum, mask, at);
+    auto store = [=](long long i) {
+        return [=](int c, real sum) {
+            const long long at = i * Shape::C + block.group * C + c;
+            if (i < PIXELS && c < C) dx[at] = Act::gradient(sum, mask, at);
+        };
     };
     tile_product<Tile>(slopes, filters, block, 0, DEPTH, false, store);
 }
@@ -98,8 +102,10 @@ __global__ void conv_wgrad(real *dw, real *db, const real *dy, const real *x)
         dy + block.group * G::K, 1, 1, {G::K, 1}, {end, Shape::K}};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> patches = {
         x + block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
-    auto store = [=](long long i, int tap, real sum) {
-        if (i < G::K && tap < G::FILTER) dw[(first + i) * G::FILTER + tap] = sum;
+    auto store = [=](long long i) {
+        return [=](int tap, real sum) {
+            if (i < G::K && tap < G::FILTER) dw[(first + i) * G::FILTER + tap] = sum;
+        };
     };
     const real sum = tile_product<Tile>(slopes, patches, block, begin, end, sums, store);
     if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = sum;

@@ -7,9 +7,9 @@
 #include "../support/identity.cuh"
 #include "../support/real.cuh"
 
-// Index: what counts to COUNT in the cheapest way.
+// CountIndex: what counts to COUNT in the cheapest way.
 template <long long COUNT>
-using Index = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
+using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 
 // depthwise_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s of weight[k,r,s] * x[n,h,w,k / (K/C)])
 // in this order, h = p*stride + r*dilation - pad, w likewise.  A thread: four q of a row.
@@ -21,7 +21,8 @@ __global__ void depthwise_forward(real *y, const real *x, const real *weight, co
     constexpr int STRIPS = (Q + STRIP - 1) / STRIP;
     constexpr long long count = Shape::N * Shape::P * STRIPS * K;
     FOR_EACH(thread, count) {
-        const Index<count> i = (Index<count>)thread, row = i / K / STRIPS, n = row / Shape::P;
+        const CountIndex<count> i = (CountIndex<count>)thread, row = i / K / STRIPS;
+        const CountIndex<count> n = row / Shape::P;
         const int k = (int)(i % K), q = (int)(i / K % STRIPS) * STRIP;
         const int top = (int)((row - n * Shape::P) * Shape::STRIDE_H - Shape::PAD_TOP);
         const int left = (int)(q * Shape::STRIDE_W - Shape::PAD_LEFT);
@@ -56,7 +57,7 @@ __global__ void depthwise_dgrad(real *dx, const real *dy, const real *weight, co
     constexpr int STRIDE_H = (int)Shape::STRIDE_H, STRIDE_W = (int)Shape::STRIDE_W;
     constexpr long long count = Shape::N * H * W * C;
     FOR_EACH(thread, count) {
-        const Index<count> i = (Index<count>)thread, row = i / C / W, n = row / H;
+        const CountIndex<count> i = (CountIndex<count>)thread, row = i / C / W, n = row / H;
         const int c = (int)(i % C), w = (int)(i / C % W) + (int)Shape::PAD_LEFT;
         const int h = (int)(row - n * H) + (int)Shape::PAD_TOP;
         real sum = 0;
@@ -95,7 +96,7 @@ __global__ void depthwise_wgrad(real *dw, real *db, const real *dy, const real *
     real sums[TAPS + 1] = {};
 
     for (long long at = begin + lane; at < end && k < K; at += LANES) {
-        const Index<PIXELS> pixel = (Index<PIXELS>)at, row = pixel / Q, n = row / P;
+        const CountIndex<PIXELS> pixel = (CountIndex<PIXELS>)at, row = pixel / Q, n = row / P;
         const int top = (int)((row - n * P) * Shape::STRIDE_H - Shape::PAD_TOP);
         const int left = (int)(pixel % Q * Shape::STRIDE_W - Shape::PAD_LEFT);
         const real slope = dy[at * K + k];

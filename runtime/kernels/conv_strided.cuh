@@ -52,9 +52,11 @@ __global__ void conv_strided_dgrad(real *dx, const real *dy, const real *weight,
          {K, 0, 1, G::FILTER}}};
     const Walk pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
                         {width, left, STRIDE_W, Shape::C}};
-    auto store = [=](long long i, int c, real sum) {
-        const long long at = pixel(i).offset + block.group * C + c;
-        if (i < pixels && c < C) dx[at] = Act::gradient(sum, mask, at);
+    auto store = [=](long long i) {
+        const long long first = pixel(i).offset + block.group * C;
+        return [=](int c, real sum) {
+            if (i < pixels && c < C) dx[first + c] = Act::gradient(sum, mask, first + c);
+        };
     };
     tile_product<Tile>(slopes, filters, block, 0, depth, false, store);
 }

@@ -3,7 +3,8 @@
 //   load stage    where elements of a or b come from (LoadStage): a walk over the lanes, which are
 //                 rows i of a or rows j of b, and a walk over the steps k, through a map
 //   product       tiles through shared memory, a small square of sums in each thread's registers
-//   store stage   what becomes of sum i, j, and where it goes: a function of the three
+//   store stage   store(i)(j, sum): what becomes of sum i, j, and where it goes; what takes only i
+//                 to find is found once a row
 //
 // Lane and step give a spot each.  The two add up to a position in a map, which is read, or which
 // lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
@@ -95,7 +96,7 @@ struct LoadStage {
     }
 };
 
-// tile_product: one block's tile of the sums over the steps [begin, end), to store(row, column,
+// tile_product: one block's tile of the sums over the steps [begin, end), to store(row)(column,
 // sum).  Returns, where sum_rows, the sum of row threadIdx.x of a in the tile over these steps.
 template <class Tile, class A, class B, class Block, class Store>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
@@ -128,8 +129,10 @@ static __device__ inline real tile_product(A &a, B &b, const Block &block, long 
         if (sum_rows && threadIdx.x < Tile::ROWS)
             for (int k = 0; k < Tile::DEPTH; k++) row_sum += rows[now][k][threadIdx.x];
     }
-    for (int i = 0; i < Tile::ROWS_EACH; i++)
+    for (int i = 0; i < Tile::ROWS_EACH; i++) {
+        const auto put = store(block.row + Tile::row(i));
         for (int j = 0; j < Tile::COLUMNS_EACH; j++)
-            store(block.row + Tile::row(i), block.column + Tile::column(j), sum[i][j]);
+            put(block.column + Tile::column(j), sum[i][j]);
+    }
     return row_sum;
 }

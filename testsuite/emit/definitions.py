@@ -19,7 +19,8 @@ def code_of(text):
 def pieces(code):
     """Cuts at ; and } where no brace or parenthesis is open."""
     start = depth = 0
-    for at, char in enumerate(code):
+    for match in re.finditer(r"[{}();]", code):
+        char, at = match.group(), match.start()
         if char in "{(":
             depth += 1
         elif char in "})":

@@ -17,7 +17,7 @@ def flatten(x):
 
 # A batch of [n, h, w, c] bytes as a map of [0, 1].
 def pixels(image):
-    return image.permute(0, 3, 1, 2).double() / 255
+    return image.permute(0, 3, 1, 2).to(torch.get_default_dtype()) / 255
 
 
 class Digits(nn.Module):
@@ -34,7 +34,7 @@ class Digits(nn.Module):
     def forward(self, image, seed, step):
         def dropout(x, number):
             mask = dropout_mask(x.shape, 0.5, number, seed, step)
-            return x * torch.from_numpy(mask)
+            return x * torch.from_numpy(mask).to(x.dtype)
         x = F.relu(self.conv_1(pixels(image)))
         x = F.max_pool2d(F.relu(self.conv_2(x)), 2)
         x = F.relu(self.dense_1(dropout(flatten(x), 0)))
@@ -128,7 +128,7 @@ class Skip(nn.Module):
 # What operators.py's nets offer, for a module of ten classes.
 class ExampleNet:
     def __init__(self, module, batch):
-        self.module, self.seed, self.step = module.double(), 0, 0
+        self.module, self.seed, self.step = module, 0, 0
         dtype, shape = module.image
         self.inputs = [("image", dtype, [batch, *shape], 0),
                        ("label", "i32", [batch], 10)]

@@ -11,6 +11,8 @@
 #     after_1.safetensors   figures [1, 1 + metrics], outputs, gradients
 #     after_3.safetensors   figures [3, 1 + metrics], weights, optimizer state,
 #                           running statistics
+#     f32.txt               of an example: how far PyTorch's float32 is from its
+#                           float64 after a step
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
 # fewer, and no optimizer state, so that a folder takes less than 200 KB.
@@ -42,6 +44,11 @@ def to_torch(x):
 
 def from_torch(x):
     return x.permute(0, 2, 3, 1) if x.dim() == 4 else x
+
+
+# Of PyTorch's default type.
+def real(x):
+    return torch.from_numpy(x).to(torch.get_default_dtype())
 
 
 def write_safetensors(path, tensors):
@@ -82,7 +89,7 @@ def draw_batch(net, samples):
     for name, dtype, shape, classes in net.inputs:
         x = draws.batch_input(name, dtype, shape, classes, net.seed)
         x[samples:] = 0
-        batch[name] = torch.from_numpy(x)
+        batch[name] = real(x) if x.dtype == np.float64 else torch.from_numpy(x)
     return batch
 
 
@@ -103,12 +110,12 @@ def optimizer_state(optimizer, parameters):
 # After each of three training steps: figures, and what can be compared.
 def train(net, samples):
     parameters = {
-        name: to_torch(torch.from_numpy(draws.weight(name, shape, net.seed)))
+        name: to_torch(real(draws.weight(name, shape, net.seed)))
         .requires_grad_() for name, shape in net.shapes.items()}
     optimizer = net.optimizer(parameters.values())
     net.samples = samples
     net.statistics = {
-        name: torch.from_numpy(draws.weight(name, shape, net.seed))
+        name: real(draws.weight(name, shape, net.seed))
         for name, shape in getattr(net, "statistic_shapes", {}).items()}
     batch, figures = draw_batch(net, samples), []
     kept, averages = getattr(net, "average", 0), {}
@@ -160,6 +167,34 @@ def constants(options):
             for name, value in defined}
 
 
+# How far single precision is from double after a step: of the loss, of all
+# outputs and of all gradients, by norm.
+def distances(single, double):
+    groups = {"loss": ["figures"], "outputs": [], "gradients": []}
+    for name in double:
+        if name != "figures":
+            group = "gradients" if name.startswith("d.") else "outputs"
+            groups[group].append(name)
+    for group, names in groups.items():
+        a, b = (np.concatenate([
+            np.float64(x[name]).ravel()[:1 if name == "figures" else None]
+            for name in names]) for x in (single, double))
+        yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
+
+
+# The first step again in single precision, and how far it is from `double`.
+def make_f32(path, options, samples, seed, stored, double):
+    torch.set_default_dtype(torch.float32)
+    batch = int(options[options.index("--batch") + 1])
+    net = example_net(path.stem, constants(options), batch)
+    net.seed, net.samples = seed, samples
+    figures, results, _ = next(train(net, samples))
+    single = sampled({"figures": figures, **results}, stored)
+    torch.set_default_dtype(torch.float64)
+    return "".join(f"{group} {distance:.3g}\n"
+                   for group, distance in distances(single, double))
+
+
 def is_state(name):
     return name.rpartition(".")[2] in STATES.values()
 
@@ -170,7 +205,8 @@ def make(cnnc, path, name, options):
     samples = take(options, "--samples", batch)
     seed = take(options, "--seed", 0)
     stored = STORED
-    if path.stem in EXAMPLES or path.stem in NETWORKS:
+    example = path.stem in EXAMPLES or path.stem in NETWORKS
+    if example:
         take(options, "--deep", 0)
         net = example_net(path.stem, constants(options), batch)
         stored = room(net) if path.stem in NETWORKS else STORED
@@ -185,6 +221,11 @@ def make(cnnc, path, name, options):
             kept = {k: x for k, x in kept.items() if not is_state(k)}
         write_safetensors(folder / f"after_{count}.safetensors", sampled(
             {"figures": steps[count - 1][0], **kept}, stored))
+    # A seed will do with no kink within reach of float32's rounding.
+    if example:
+        double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
+        (folder / "f32.txt").write_text(
+            make_f32(path, options, samples, seed, stored, double))
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
 
@@ -200,6 +241,7 @@ def all_runs():
 
 def main():
     cnnc, only = sys.argv[1], sys.argv[2:]
+    torch.set_default_dtype(torch.float64)
     for path, runs in all_runs():
         for number, options in enumerate(runs, 1):
             if not only or path.stem in only:

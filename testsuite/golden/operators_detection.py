@@ -15,7 +15,7 @@ def anchors(node):
             x, y = (cell % side + 0.5) / side, (cell // side + 0.5) / side
             rows += [(x, y, w, h) for w, h in sizes[:count]]
         sizes = sizes[count:]
-    return torch.tensor(rows, dtype=torch.float64)
+    return torch.tensor(rows)
 
 
 def middle(corners):
@@ -80,7 +80,7 @@ def multibox(net, node, locations, scores, boxes, labels, *made):
         rows.append(entropy[counts].sum() + F.smooth_l1_loss(
             locations[n][told], code, reduction="sum"))
         positives += int(told.sum())
-    rows += [torch.zeros([], dtype=torch.float64)] * (len(scores) - len(rows))
+    rows += [torch.zeros([])] * (len(scores) - len(rows))
     return node.weight * net.samples / max(positives, 1) * torch.stack(rows)
 
 

@@ -4,8 +4,9 @@
 usage: check_documents.py CNNC ROOT REFERENCE.md
 
 Links in every README.md below ROOT and in the reference lead somewhere: files exist, anchors
-are headings. Programs in ROOT/README.md and in the reference compile: those fenced as cnn, and
-indented ones that begin with a net. The reference has every operator, pass and option.
+are headings. Programs in all of them compile: those fenced as cnn, and indented ones that begin
+with a net. So do the examples of the reference, one for each group of operators. The reference has
+every operator with its arguments, every pass and option; --help-ops has the same arguments.
 """
 import re
 import subprocess
@@ -55,18 +56,74 @@ def programs(text):
             yield re.sub(r"(?m)^    ", "", block)
 
 
+def compiles(cnnc, path, program, what, folder):
+    file = Path(folder) / "program.cnn"
+    file.write_text(program)
+    result = subprocess.run([cnnc, "--emit", "ir", file, "-o", "/dev/null"],
+                            stderr=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        faults.append(f"{path}: {what} does not compile:\n{result.stderr}")
+
+
 def check_programs(cnnc, path, folder):
     count = 0
     for program in programs(path.read_text()):
         count += 1
-        file = Path(folder) / "program.cnn"
-        file.write_text(program)
-        result = subprocess.run([cnnc, "--emit", "ir", file, "-o", "/dev/null"],
-                                stderr=subprocess.PIPE, text=True)
-        if result.returncode != 0:
-            faults.append(f"{path}: program {count} does not compile:\n{result.stderr}")
+        compiles(cnnc, path, program, f"program {count}", folder)
+    return count
+
+
+# A net around one line of the net, one of its end, and one of its training.
+AROUND = """net around {{
+    input x : u8[8, 8, 3]
+    input label : class[10]
+    y = scale(x, 1/255)
+    {}
+    logits = y -> flatten -> dense(10)
+    output logits
+    {}
+}}
+train {{
+    optimizer = adam(lr = 1e-3)
+    {}
+}}
+"""
+
+
+def check_examples(cnnc, reference, folder):
+    """The line that stands below the heading of each group."""
+    text = reference.read_text()
+    lines = re.findall(r"^## (?:Layers|Losses|Metrics|Optimizers|Schedules)\n\n.+\n\n    (.+)$",
+                       text, re.MULTILINE)
+    if len(lines) != 5:
+        faults.append(f"{reference}: {len(lines)} of 5 groups have an example")
+    for line in lines:
+        word = line.split()[0]
+        layer = line.replace("x ->", "y ->") if word == "y" else ""
+        loss = line if word == "loss" else "loss softmax_cross_entropy(logits, label)"
+        end = loss + (f"\n    {line}" if word == "metric" else "")
+        program = AROUND.format(layer, end, line if word == "schedule" else "")
+        if word == "optimizer":
+            program = program.replace("optimizer = adam(lr = 1e-3)", line)
+        compiles(cnnc, reference, program, f"'{line}'", folder)
+    return len(lines)
+
+
+def check_arguments(cnnc, reference):
+    """Each argument that --help-ops names stands in the operator's table."""
+    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", reference.read_text(),
+                               re.MULTILINE | re.DOTALL))
+    text = subprocess.run([cnnc, "--help-ops"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+    count = 0
+    for name, rest in re.findall(r"^  (\w+)\(.*?\)\n    .*\n((?:    \w+ .*\n)*)", text,
+                                 re.MULTILINE):
+        for argument in re.findall(r"^    (\w+)", rest, re.MULTILINE):
+            count += 1
+            if f"| `{argument}` |" not in sections.get(name, ""):
+                faults.append(f"{reference}: {name} has no row for {argument}")
     if count == 0:
-        faults.append(f"{path}: no program is in it, or none was found")
+        faults.append("--help-ops names no argument")
     return count
 
 
@@ -93,10 +150,15 @@ def main():
                  if "build" not in p.relative_to(root).parts[0]] + [reference]
     links = sum(check_links(p) for p in documents)
     with tempfile.TemporaryDirectory() as folder:
-        count = sum(check_programs(cnnc, p, folder) for p in (root / "README.md", reference))
-    rows = check_rows(root, reference)
+        count = {p: check_programs(cnnc, p, folder) for p in documents}
+        examples = check_examples(cnnc, reference, folder)
+    for path in (root / "README.md", root / "frontend/README.md", reference):
+        if count[path] == 0:
+            faults.append(f"{path}: no program is in it, or none was found")
+    rows = check_rows(root, reference) + check_arguments(cnnc, reference)
     print(*faults, sep="\n", end="\n" if faults else "")
-    print(f"{len(documents)} documents, {links} links, {count} programs, {rows} rows, "
+    print(f"{len(documents)} documents, {links} links, {sum(count.values())} programs, "
+          f"{examples} examples, {rows} rows, "
           f"{len(faults)} faults")
     return 1 if faults or links == 0 else 0
 

@@ -1,6 +1,7 @@
 # The networks of the examples in plain torch.nn, by the names of their folders,
 # written from their descriptions and not from what cnnc makes of them.  What a
 # network's file lets -D set is an argument here.
+from .detectors import SsdMobilenetV1
 from .joined import (Densenet121, Googlenet, Squeezenet11, Unet,
                      Unet416x608)
 from .mobilenets import (EfficientnetB0, MobilenetV1, MobilenetV2,
@@ -18,7 +19,8 @@ NETWORKS = {
     "mobilenet_v3_large": MobilenetV3Large, "resnet1001": Resnet1001,
     "resnet1202": Resnet1202, "resnet152": Resnet152, "resnet18": Resnet18,
     "resnet50": Resnet50, "resnet9": Resnet9, "segnet": Segnet,
-    "squeezenet1_1": Squeezenet11, "tf_cifar10": TfCifar10,
+    "squeezenet1_1": Squeezenet11, "ssd_mobilenet_v1": SsdMobilenetV1,
+    "tf_cifar10": TfCifar10,
     "tf_cifar10_separable": TfCifar10Separable, "unet": Unet,
     "unet_416x608": Unet416x608, "vgg16": Vgg16,
 }

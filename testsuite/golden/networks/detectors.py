@@ -3,6 +3,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from operators_detection import decode_boxes, multibox
+
 from .layers import Network, pixels
 
 
@@ -50,7 +52,7 @@ class Extra(nn.Module):
         return self.conv(self.reduce(x))
 
 
-# [n, boxes, 1, numbers] of `count` boxes a pixel.
+# [n, boxes, numbers] of `count` boxes a pixel.
 class Head(nn.Module):
     def __init__(self, channels, count, numbers):
         super().__init__()
@@ -59,7 +61,25 @@ class Head(nn.Module):
 
     def forward(self, x):
         x = self.conv(x).permute(0, 2, 3, 1)
-        return x.reshape(x.shape[0], -1, 1, self.numbers)
+        return x.reshape(x.shape[0], -1, self.numbers)
+
+
+# What operators_detection.py reads of a node: the boxes of Liu et al. 2016 for
+# maps of these sides, widths and heights in turn.
+class Anchors:
+    overlap, negatives, weight = 0.5, 3, 1
+
+    def __init__(self, maps):
+        self.maps, self.counts, self.sizes = maps, [], []
+        scales = [0.2 + 0.15 * i for i in range(len(maps))] + [1]
+        for i, scale in enumerate(scales[:-1]):
+            boxes = [(scale, r) for r in (1, 2, 0.5, 3, 0.3333)]
+            boxes.append(((scale * scales[i + 1]) ** 0.5, 1))
+            if i == 0:
+                boxes = [(0.1, 1), (scale, 2), (scale, 0.5)]
+            self.counts.append(len(boxes))
+            for side, ratio in boxes:
+                self.sizes += [side * ratio ** 0.5, side / ratio ** 0.5]
 
 
 class SsdMobilenetV1(Network):
@@ -67,9 +87,11 @@ class SsdMobilenetV1(Network):
              (512, 1), (512, 1), (512, 1), (512, 1), (512, 1), (1024, 2),
              (1024, 1))
 
-    def __init__(self, size=300, classes=90, alpha=1):
+    def __init__(self, size=300, classes=90, objects=100, alpha=1):
         super().__init__()
-        self.inputs = [("image", "u8", [size, size, 3], 0)]
+        self.inputs = [("image", "u8", [size, size, 3], 0),
+                       ("boxes", "f32", [objects, 4], 0),
+                       ("kinds", "i32", [objects], classes + 1)]
         channels = int(32 * alpha)
         self.stem = SameNorm(3, channels, 3, 2)
         for i, (width, stride) in enumerate(self.table, 1):
@@ -86,7 +108,7 @@ class SsdMobilenetV1(Network):
             setattr(self, f"box{i}", Head(width, count, 4))
             setattr(self, f"score{i}", Head(width, count, classes + 1))
 
-    # Boxes [n, 1917, 1, 4] and scores of a map of 300x300.
+    # Places [n, 1917, 4] and scores of a map of 300x300, and the maps' sides.
     def net(self, x):
         x = self.stem(x)
         for i in range(1, 12):
@@ -94,10 +116,20 @@ class SsdMobilenetV1(Network):
         maps = [x, self.separable_13(self.separable_12(x))]
         for i in range(3, 7):
             maps.append(getattr(self, f"map{i}")(maps[-1]))
-        return tuple(
+        places, scores = (
             torch.cat([getattr(self, f"{head}{i}")(x)
                        for i, x in enumerate(maps, 1)], 1)
             for head in ("box", "score"))
+        return places, scores, Anchors([x.shape[2] for x in maps])
+
+    def forward(self, batch):
+        half = (0.5, 0.5, 0.5)
+        places, scores, node = self.net(pixels(batch["image"], half, half))
+        self.samples = len(scores)
+        rows = multibox(self, node, places, scores, batch["boxes"],
+                        batch["kinds"])
+        return [rows], {"found": decode_boxes(self, node, places),
+                        "chances": scores.softmax(-1)}
 
     def optimizer(self, parameters):
         return torch.optim.RMSprop(parameters, lr=0.004, alpha=0.9, eps=1,

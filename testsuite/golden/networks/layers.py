@@ -13,9 +13,9 @@ IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 CIFAR = ((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616))
 
 
-# A batch of [n, h, w, c] bytes, as a map.
+# A batch of [n, h, w, c] bytes, as a map of what PyTorch's default type is.
 def pixels(image, mean=(0.0,), std=(1.0,)):
-    x = image.permute(0, 3, 1, 2).double() / 255
+    x = image.permute(0, 3, 1, 2).to(torch.get_default_dtype()) / 255
     mean, std = torch.tensor([mean, std], dtype=x.dtype).view(2, 1, -1, 1, 1)
     return (x - mean) / std
 
@@ -70,7 +70,7 @@ class Masks:
         mask = draws.dropout_mask(y.shape, rate, self.number, self.seed,
                                   self.step)
         self.number += 1
-        y = y * torch.from_numpy(mask)
+        y = y * torch.from_numpy(mask).to(y.dtype)
         return y.permute(0, 3, 1, 2) if x.dim() == 4 else y
 
     # A draw a sample.
@@ -80,7 +80,7 @@ class Masks:
         mask = draws.dropout_mask((x.shape[0], 1), rate, self.number,
                                   self.seed, self.step)
         self.number += 1
-        return x * torch.from_numpy(mask).view(-1, 1, 1, 1)
+        return x * torch.from_numpy(mask).to(x.dtype).view(-1, 1, 1, 1)
 
 
 masks = Masks()
@@ -134,7 +134,23 @@ class Segmenter(Network):
 
     def forward(self, batch):
         logits = self.net(pixels(batch["image"], *self.scaling))
-        mask = batch["mask"].long()
+        mask, guess = batch["mask"].long(), logits.argmax(1)
         rows = [F.cross_entropy(logits, mask, reduction="none").mean((1, 2)),
-                (logits.argmax(1) == mask).double().mean((1, 2))]
+                (guess == mask).double().mean((1, 2)),
+                self.mean_iou(guess, mask, logits.shape[1])]
         return rows, {"logits": logits.permute(0, 2, 3, 1)}
+
+    # Over all steps so far: the mean of this step's row and of those before is
+    # what it should be.
+    def mean_iou(self, guess, mask, classes):
+        if masks.step == 0:
+            self.hits, self.sum = 0, 0
+        pairs = (mask * classes + guess).flatten()
+        self.hits += torch.bincount(pairs, minlength=classes**2) \
+            .reshape(classes, classes)
+        both = self.hits.diagonal().double()
+        either = self.hits.sum(0) + self.hits.sum(1) - both
+        mean = (both[either > 0] / either[either > 0]).mean()
+        row = mean * (masks.step + 1) - self.sum
+        self.sum += row
+        return row.expand(len(mask))

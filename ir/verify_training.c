@@ -1,0 +1,69 @@
+// The verifier's part about training: what differentiate counts on, and the
+// order of the facts.  The front end makes nothing else, but a graph that was
+// read from text may say anything.
+#include "verify.h"
+
+// Each fact but the first holds only with the one before it.
+static void check_order(const Check *c)
+{
+    for (int i = 1; i < FACT_COUNT; i++)
+        if (c->g->facts & 1u << i && !(c->g->facts & 1u << (i - 1)))
+            fault(c, "it %s, but not %s", fact_names[i], fact_names[i - 1]);
+}
+
+static void check_all_forward(const Check *c)
+{
+    for (NodeId i = 0; i < c->g->node_count; i++)
+        if (c->g->nodes[i].phase != FORWARD)
+            node_fault(c, i, "phase %s in a graph without gradients",
+                       phase_names[c->g->nodes[i].phase]);
+}
+
+static void check_called(const Check *c, const Op *op, unsigned flag,
+                         const char *what)
+{
+    if (op != NULL && !(op->flags & flag))
+        fault(c, "%s is no %s", op->name, what);
+}
+
+// The row's slots are weight, gradient, what must be kept, what may be, and the
+// header.
+static void check_states(const Check *c)
+{
+    const Op *op = c->g->optimizer;
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
+    int states = c->g->optimizer_states;
+
+    for (int k = 0; k < slots; k++) fewest += !slot[k].optional;
+    if (states < fewest || states > slots - 3)
+        fault(c, "%s keeps from %d to %d states, not %d", op->name, fewest,
+              slots - 3, states);
+}
+
+static void check_states_of_params(const Check *c)
+{
+    const Graph *g = c->g;
+    int *count = NEW_ARRAY(g->arena, (size_t)g->value_count, int);
+
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].state_of != NONE) count[g->values[v].state_of]++;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == PARAM && count[v] < g->optimizer_states)
+            value_fault(c, v, "it has %d states of %d", count[v],
+                        g->optimizer_states);
+}
+
+void check_training(const Check *c)
+{
+    const Graph *g = c->g;
+
+    check_order(c);
+    check_called(c, g->optimizer, OPTIMIZER, "optimizer");
+    check_called(c, g->schedule, SCHEDULE, "schedule");
+    if (g->facts & HAS_GRADIENTS) return;
+    check_all_forward(c);
+    if (g->mode != TRAIN || g->optimizer == NULL) return;
+    check_states(c);
+    check_states_of_params(c);
+}
