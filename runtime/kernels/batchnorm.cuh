@@ -39,8 +39,8 @@ __global__ void batchnorm_statistics(real *partials, const real *x, long long sa
         sum += shifted;
         squares += shifted * shifted;
     }
-    sum = column_total<run.WIDTH>(sum);
-    squares = column_total<run.WIDTH>(squares);
+    sum = column_total<ColumnRun<Shape>::WIDTH>(sum);
+    squares = column_total<ColumnRun<Shape>::WIDTH>(squares);
     if (!run.leads) return;
     partials[2 * run.split * Shape::C + run.c] = sum;
     partials[(2 * run.split + 1) * Shape::C + run.c] = squares;
@@ -57,8 +57,8 @@ static __device__ inline void batchnorm_ends(const ColumnRun<Shape> &run, const 
         sum += partials[2 * row * Shape::C + run.c];
         product += partials[(2 * row + 1) * Shape::C + run.c];
     }
-    sum = column_total<run.WIDTH>(sum);
-    product = column_total<run.WIDTH>(product);
+    sum = column_total<ColumnRun<Shape>::WIDTH>(sum);
+    product = column_total<ColumnRun<Shape>::WIDTH>(product);
 }
 
 // batchnorm_moments: mean[c] and variance[c] (over n, not n - 1) of x from the partial sums of
@@ -91,8 +91,8 @@ __global__ void batchnorm_reduce(real *partials, const real *dy, const real *x, 
         sum += dy[i];
         product += dy[i] * (x[i] - middle);
     }
-    sum = column_total<run.WIDTH>(sum);
-    product = column_total<run.WIDTH>(product);
+    sum = column_total<ColumnRun<Shape>::WIDTH>(sum);
+    product = column_total<ColumnRun<Shape>::WIDTH>(product);
     if (!run.leads) return;
     partials[2 * run.split * Shape::C + run.c] = sum;
     partials[(2 * run.split + 1) * Shape::C + run.c] = product;

@@ -83,8 +83,8 @@ __global__ void groupnorm_columns(real *dweight, real *dbias, const real *dy, co
         sum += dy[i];
         product += dy[i] * (x[i] - mean[s]) * scale[s];
     }
-    sum = column_total<run.WIDTH>(sum);
-    product = column_total<run.WIDTH>(product);
+    sum = column_total<ColumnRun<Shape>::WIDTH>(sum);
+    product = column_total<ColumnRun<Shape>::WIDTH>(product);
     if (!run.leads) return;
     if (dweight) dweight[run.split * Shape::C + run.c] = product;
     if (dbias) dbias[run.split * Shape::C + run.c] = sum;
