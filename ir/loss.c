@@ -101,6 +101,20 @@ void launch_deal(Launch *l, const Deal *deal)
     launch_constant(l, "LANES", deal->lanes);
 }
 
+void launch_score_rows(const Graph *g, const Node *n, Launch *l,
+                       const char *kernel)
+{
+    enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
+    Shape scores = g->values[n->operands[0]].shape;
+    launch_kernel(l, kernel, ceil_div(scores.dim[0], ROWS), BLOCK);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[0]);
+    launch_value(l, n->operands[1]);
+    launch_samples(l);
+    launch_int(l, scores.dim[0], "batch");
+    launch_int(l, scores.dim[1], "classes");
+}
+
 // The result is a figure on its way: an inference that is not scored leaves it
 // out, as it does the rows.
 ValueId build_before(Build *b, int part, const char *name, DType dtype,

@@ -48,15 +48,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void row_launch(const Graph *g, const Node *n, Launch *l)
 {
-    enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
-    Shape logits = g->values[n->operands[0]].shape;
-    launch_kernel(l, "accuracy_forward", ceil_div(logits.dim[0], ROWS), BLOCK);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
-    launch_samples(l);
-    launch_int(l, logits.dim[0], "batch");
-    launch_int(l, logits.dim[1], "classes");
+    launch_score_rows(g, n, l, "accuracy_forward");
 }
 
 // Whether label is the first of the largest; comparisons with a NaN are false.

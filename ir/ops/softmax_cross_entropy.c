@@ -130,17 +130,9 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void plain_launch(const Graph *g, const Node *n, Launch *l)
 {
-    enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
     static const char *const kernel[] = { "softmax_cross_entropy_forward",
                                           "softmax_cross_entropy_gradient" };
-    Shape logits = g->values[n->operands[0]].shape;
-    launch_kernel(l, kernel[n->part], ceil_div(logits.dim[0], ROWS), BLOCK);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
-    launch_samples(l);
-    launch_int(l, logits.dim[0], "batch");
-    launch_int(l, logits.dim[1], "classes");
+    launch_score_rows(g, n, l, kernel[n->part]);
 }
 
 static double largest_of(const double *row, int64_t classes)

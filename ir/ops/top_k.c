@@ -3,6 +3,7 @@
 // Of equal scores the first is the larger, as for accuracy, which is top_k with
 // k = 1.  A NaN counts as larger than the label's score, and a label out of
 // range is wrong.  Metrics have no gradient.
+#include "../loss.h"
 #include "../op_row.h"
 #include "../rules.h"
 
@@ -36,15 +37,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
-    Shape logits = g->values[n->operands[0]].shape;
-    launch_kernel(l, "top_k_forward", ceil_div(logits.dim[0], ROWS), BLOCK);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
-    launch_samples(l);
-    launch_int(l, logits.dim[0], "batch");
-    launch_int(l, logits.dim[1], "classes");
+    launch_score_rows(g, n, l, "top_k_forward");
     launch_int(l, n->attr[K].i, "k");
 }
 

@@ -21,11 +21,12 @@ __global__ void init_parameter(real *w, long long count, Init init, uint64_t see
         philox(draw, seed);
         const double u = (draw[i % 4] + 0.5) / 4294967296.0;
         const double v = (draw[i % 4 ^ 1] + 0.5) / 4294967296.0;
-        const double pair[] = {cos(2 * 3.14159265358979323846 * v),
-                               sin(2 * 3.14159265358979323846 * u)};
-        const double radius = sqrt(-2 * log(i % 2 ? v : u));
-        const double value[] = {1, 2 * u - 1, radius * pair[i % 2], radius * pair[i % 2]};
-        w[i] = (real)(init.kind == 3 ? value[2] : init.scale * value[init.kind]);
+        double value = init.kind == 0 ? 1 : 2 * u - 1;
+        if (init.kind >= 2) {
+            const double turn = 2 * 3.14159265358979323846;
+            value = sqrt(-2 * log(i % 2 ? v : u)) * (i % 2 ? sin(turn * u) : cos(turn * v));
+        }
+        w[i] = (real)(init.kind == 3 ? value : init.scale * value);
     }
 }
 
