@@ -47,7 +47,7 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
     emit->infer_plan = plan[INFER];
     if (emit->infer == NULL || emit->infer->mode == INFER)
         return emit->infer != NULL;
-    error(in->diag, (Pos){ .file = in->source }, "of graphs as text, only "
+    error(in->diag, emit->infer->places->net, "of graphs as text, only "
           "those of mode infer are a whole file");
     return false;
 }

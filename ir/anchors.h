@@ -25,7 +25,8 @@ enum {
     ANCHOR_ATTR_COUNT
 };
 #define ANCHOR_ATTRS                                                           \
-    { "maps", ATTR_LIST }, { "counts", ATTR_LIST }, { "sizes", ATTR_LIST }
+    { "maps", ATTR_LIST, 1, 4096 }, { "counts", ATTR_LIST, 1, 256 },           \
+    { "sizes", ATTR_LIST, 1e-6, 1e6 }
 
 // Sets the attributes from the call's arguments, as TensorFlow's multiscale
 // generator does; false after an error.

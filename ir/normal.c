@@ -21,8 +21,9 @@ enum Parts { FORWARD_PART, COLUMNS, GRAD };
 enum { X, WEIGHT, BIAS };               // operands of the forward part
 
 const AttrSpec normal_attrs[] = {
-    { "epsilon", ATTR_FLOAT }, { "groups", ATTR_INT }, { "pixels", ATTR_INT },
-    { "splits", ATTR_INT }, { .name = NULL },
+    { "epsilon", ATTR_FLOAT, 0, 0 }, { "groups", ATTR_INT, 1, 1 << 24 },
+    { "pixels", ATTR_INT, 1, 1LL << 62 },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 
 // How elements x [rows, channels] fall into statistics.

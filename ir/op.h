@@ -72,7 +72,14 @@ typedef enum AttrType {
 typedef struct AttrSpec {
     const char *name;
     AttrType    type;
+    double      low, high;      // every number must lie within; both 0: those
+                                // of the argument of this name
 } AttrSpec;
+
+// The ends of what an attribute of op may be, as above.
+void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high);
+// The most splits of a sum that any rule makes.
+enum { MOST_SPLITS = 1 << 16 };
 
 // Most values that a call, and so a launch, has.
 enum { MAX_SLOTS = 64 };

@@ -19,6 +19,15 @@
 #include <string.h>
 #include "verify.h"
 
+// text is what is wrong; pos is where a graph that was read says so.
+static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
+{
+    if (c->refuse == NULL) bug("after %s: %s", c->after, text);
+    error(c->g->diag, pos.line > 0 ? pos : c->g->places->net,
+          "this graph is not sound: %s", text);
+    longjmp(*c->refuse, 1);
+}
+
 _Noreturn void fault(const Check *c, const char *format, ...)
 {
     va_list args;
@@ -26,33 +35,43 @@ _Noreturn void fault(const Check *c, const char *format, ...)
     char text[512];
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (c->refuse == NULL) bug("after %s: %s", c->after, text);
-    error(c->g->diag, c->pos, "this graph is not sound: %s", text);
-    longjmp(*c->refuse, 1);
+    refuse(c, (Pos){ .line = 0 }, text);
+}
+
+// Of value or node id called name; place is NULL in a graph that was not read.
+static _Noreturn void fault_at(const Check *c, const Pos *place,
+                               const char *id, const char *name, Pos source,
+                               const char *format, va_list args)
+{
+    char what[400], text[512];
+    vsnprintf(what, sizeof what, format, args);
+    snprintf(text, sizeof text, "%s %.40s (line %" PRId32 "): %s", id, name,
+             source.line, what);
+    refuse(c, place != NULL ? *place : (Pos){ .line = 0 }, text);
 }
 
 _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
 {
     const Node *n = &c->g->nodes[id];
+    const Places *p = c->g->places;
+    char text[16];
     va_list args;
     va_start(args, format);
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fault(c, "[%" PRId32 "] %s (line %" PRId32 "): %s", id, n->name,
-          n->pos.line, text);
+    snprintf(text, sizeof text, "[%" PRId32 "]", id);
+    fault_at(c, p != NULL && id < p->node_capacity ? &p->node[id] : NULL, text,
+             n->name, n->pos, format, args);
 }
 
 _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 {
     const Value *value = &c->g->values[id];
+    const Places *p = c->g->places;
+    char text[16];
     va_list args;
     va_start(args, format);
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fault(c, "%%%" PRId32 " %s (line %" PRId32 "): %s", id, value->name,
-          value->pos.line, text);
+    snprintf(text, sizeof text, "%%%" PRId32, id);
+    fault_at(c, p != NULL && id < p->value_capacity ? &p->value[id] : NULL,
+             text, value->name, value->pos, format, args);
 }
 
 // ---- nodes ------------------------------------------------------------------
@@ -351,12 +370,12 @@ void verify(const Graph *g, const char *after)
     check_graph(&check);
 }
 
-bool is_sound(const Graph *g, Pos pos)
+bool is_sound(const Graph *g)
 {
-    jmp_buf refuse;
-    const Check check = { .g = g, .refuse = &refuse, .pos = pos };
+    jmp_buf refused;
+    const Check check = { .g = g, .refuse = &refused };
 
-    if (setjmp(refuse) != 0) return false;
+    if (setjmp(refused) != 0) return false;
     check_graph(&check);
     return true;
 }

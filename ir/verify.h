@@ -10,7 +10,6 @@ typedef struct Check {
     const char  *after;         // the pass that has just run
     jmp_buf     *refuse;        // NULL: a fault is a bug; else it is reported
                                 // as an error, and ends the check there
-    Pos          pos;           // of that error
 } Check;
 
 // error() or bug(), saying after which pass and, of the latter two, which node

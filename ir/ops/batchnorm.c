@@ -39,8 +39,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "momentum", ATTR_FLOAT }, { "epsilon", ATTR_FLOAT },
-    { "pixels", ATTR_INT }, { "splits", ATTR_INT }, { .name = NULL },
+    { "momentum", ATTR_FLOAT, 0, 0 }, { "epsilon", ATTR_FLOAT, 0, 0 },
+    { "pixels", ATTR_INT, 1, 1LL << 62 },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 
 // ---- from a call to nodes ---------------------------------------------------

@@ -17,7 +17,9 @@
 enum { SPLITS };
 enum { FEW_ROWS = 256 };
 
-static const AttrSpec attrs[] = { { "splits", ATTR_INT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "splits", ATTR_INT, 0, MOST_SPLITS }, { .name = NULL },
+};
 
 // ---- gradient --------------------------------------------------------------
 

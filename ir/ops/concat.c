@@ -16,7 +16,8 @@ static const ArgSpec args[] = {
     AXIS_ARG("along which the values follow each other"), { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "axis", ATTR_INT }, { "start", ATTR_INT }, { .name = NULL },
+    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 1LL << 62 },
+    { .name = NULL },
 };
 
 // ---- from a call to a node --------------------------------------------------

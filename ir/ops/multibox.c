@@ -32,8 +32,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    ANCHOR_ATTRS, { "overlap", ATTR_FLOAT }, { "negatives", ATTR_FLOAT },
-    { "weight", ATTR_FLOAT }, { "classes", ATTR_INT }, { .name = NULL },
+    ANCHOR_ATTRS, { "overlap", ATTR_FLOAT, 0, 0 },
+    { "negatives", ATTR_FLOAT, 0, 0 }, { "weight", ATTR_FLOAT, 0, 0 },
+    { "classes", ATTR_INT, 1, INT32_MAX }, { .name = NULL },
 };
 
 // ---- from a call to nodes ---------------------------------------------------

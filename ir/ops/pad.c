@@ -13,7 +13,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    MARGIN_ATTRS, { "value", ATTR_FLOAT }, { .name = NULL },
+    MARGIN_ATTRS, { "value", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
 static ValueId build(Build *b)

@@ -11,7 +11,9 @@ static const ArgSpec args[] = {
     { "shape", ARG_LIST, NULL, 1, 1LL << 40, "of a sample: [h, w, c]" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "shape", ATTR_LIST }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "shape", ATTR_LIST, 0, 0 }, { .name = NULL },
+};
 
 static Shape reshaped(Shape x, const List *list)
 {

@@ -16,7 +16,9 @@ static const ArgSpec args[] = {
       "multiplied by" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "factor", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "factor", ATTR_FLOAT, 0, 0 }, { .name = NULL },
+};
 
 static ValueId build(Build *b)
 {

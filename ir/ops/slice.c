@@ -17,8 +17,8 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "axis", ATTR_INT }, { "start", ATTR_INT }, { "size", ATTR_INT },
-    { .name = NULL },
+    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0 },
+    { "size", ATTR_INT, 0, 0 }, { .name = NULL },
 };
 
 static Shape cut(Shape x, const Attr *attr)

@@ -35,8 +35,9 @@ static const ArgSpec args[] = {
     IGNORE_ARG, WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "label_smoothing", ATTR_FLOAT }, { "class_weights", ATTR_LIST },
-    { "ignore", ATTR_INT }, { "weight", ATTR_FLOAT }, { .name = NULL },
+    { "label_smoothing", ATTR_FLOAT, 0, 0 },
+    { "class_weights", ATTR_LIST, 0, 0 }, { "ignore", ATTR_INT, 0, 0 },
+    { "weight", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
 // ---- build and gradient -----------------------------------------------------

@@ -20,8 +20,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "factor_h", ATTR_INT }, { "factor_w", ATTR_INT },
-    { "bilinear", ATTR_INT }, { .name = NULL },
+    { "factor_h", ATTR_INT, 1, LARGEST },
+    { "factor_w", ATTR_INT, 1, LARGEST },
+    { "bilinear", ATTR_INT, 0, 1 }, { .name = NULL },
 };
 
 // ---- from a call to a node --------------------------------------------------

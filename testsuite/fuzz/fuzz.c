@@ -11,6 +11,7 @@
 // An input may take T seconds of the processor's time and M MiB.
 #define _DEFAULT_SOURCE
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +30,27 @@ typedef struct Run {
     Corpus      corpus;
     const char *keep;
     bool        expect_fault;
-    uint64_t   *now;            // input that the child is at, shared with it
+    // Shared with the child: the input that it is at, and how many so far
+    // were right, so that there was an output.
+    uint64_t   *now, *right;
     char        folder[64];
 } Run;
 
 enum { MOST_FINDINGS = 20 };
+
+// What an input that ended its process left too.
+static void empty_folder(const Run *run)
+{
+    DIR *files = opendir(run->folder);
+    const struct dirent *file;
+    char path[512];
+
+    while (files != NULL && (file = readdir(files)) != NULL) {
+        snprintf(path, sizeof path, "%s/%s", run->folder, file->d_name);
+        if (file->d_name[0] != '.') remove(path);
+    }
+    if (files != NULL) closedir(files);
+}
 
 // ---- the child --------------------------------------------------------------
 
@@ -54,7 +71,7 @@ static _Noreturn void run_inputs(const Run *run, uint64_t end)
         struct itimerval limit = { .it_value.tv_sec = run->seconds };
         make_input(run, *run->now, &r, &text);
         setitimer(ITIMER_PROF, &limit, NULL);
-        wrong = run_target(&run->target, &r, &text);
+        wrong = run_target(&run->target, &r, &text, run->right);
         if (wrong == NULL) ++*run->now;
     }
     if (wrong != NULL) fprintf(stderr, "fuzz: %s\n", wrong);
@@ -72,6 +89,7 @@ static int run_child(const Run *run, uint64_t end)
     char messages[128];
     int status = 0;
 
+    empty_folder(run);
     messages_path(run, messages, sizeof messages);
     fflush(NULL);
     pid_t child = fork();
@@ -128,8 +146,9 @@ static int search(const Run *run)
         ++*run->now;
         if (run->expect_fault) break;
     }
-    printf("%llu inputs, %d of them answered wrongly\n",
-           (unsigned long long)(*run->now - run->first), findings);
+    printf("%llu inputs from %zu texts, %llu of them compiled, %d answered "
+           "wrongly\n", (unsigned long long)(*run->now - run->first),
+           run->corpus.count, (unsigned long long)*run->right, findings);
     return findings;
 }
 
@@ -199,18 +218,6 @@ static void read_arguments(Run *run, int argc, char **argv)
     }
 }
 
-static void remove_folder(const Run *run)
-{
-    static const char *const files[] = { "input.cnn", "input.ir", "output",
-                                         "messages" };
-    char path[128];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", run->folder, files[i]);
-        remove(path);
-    }
-    rmdir(run->folder);
-}
-
 int main(int argc, char **argv)
 {
     Run run = { .seed = 1, .count = 1000, .seconds = 20, .keep = ".",
@@ -221,8 +228,9 @@ int main(int argc, char **argv)
         return 3;
     }
     run.target.folder = run.folder;
-    run.now = mmap(NULL, sizeof *run.now, PROT_READ | PROT_WRITE,
+    run.now = mmap(NULL, 2 * sizeof *run.now, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    run.right = run.now + 1;
     corpus_words(&run.corpus);
     read_arguments(&run, argc, argv);
     if (run.now == MAP_FAILED || run.corpus.count == 0) {
@@ -230,6 +238,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int findings = search(&run);
-    remove_folder(&run);
+    empty_folder(&run);
+    rmdir(run.folder);
     return run.expect_fault ? findings == 0 : findings != 0;
 }

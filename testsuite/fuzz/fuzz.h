@@ -58,9 +58,11 @@ typedef struct Target {
 } Target;
 
 // Runs the compiler on text in this process, with options drawn from r, and
-// judges what it did.  NULL, or what was wrong with that.  A fault of the
-// compiler's own, an endless loop or a sanitizer's report end the process.
-const char *run_target(const Target *target, Random *r, const Text *text);
+// judges what it did.  NULL, or what was wrong with that; *right counts the
+// texts that were compiled.  A fault of the compiler's own, an endless loop or
+// a sanitizer's report end the process.
+const char *run_target(const Target *target, Random *r, const Text *text,
+                       uint64_t *right);
 
 // The compiler's main: frontend/main.c.
 int cnnc_main(int argc, char **argv);

@@ -248,7 +248,7 @@ static void change(const Corpus *corpus, Random *r, Text *text)
 void mutate(const Corpus *corpus, Random *r, Text *result)
 {
     const Text *from = &corpus->texts[random_below(r, corpus->count)];
-    size_t changes = 1 + random_below(r, random_below(r, 3) == 0 ? 6 : 2);
+    size_t changes = 1 + random_below(r, random_below(r, 3) == 0 ? 5 : 1);
 
     result->length = 0;
     text_append(result, from->bytes, from->length);

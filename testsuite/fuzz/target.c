@@ -118,7 +118,8 @@ static int draw_options(Random *r, char **argv)
     return count;
 }
 
-const char *run_target(const Target *t, Random *r, const Text *text)
+const char *run_target(const Target *t, Random *r, const Text *text,
+                       uint64_t *right)
 {
     char input[1024], output[1024];
     char *argv[MOST_ARGS] = { "cnnc", input, "-o", output };
@@ -130,5 +131,6 @@ const char *run_target(const Target *t, Random *r, const Text *text)
     forget_messages();
     if (!text_write(text, input)) return fault("the input can't be written");
     int status = cnnc_main(4 + draw_options(r, argv + 4), argv);
+    *right += status == 0;
     return judge(t, status, input, output);
 }
