@@ -92,6 +92,14 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     return false;
 }
 
+// NULL: there is none.
+static const ArgSpec *spec_called(const Op *op, const char *name)
+{
+    for (int k = 0; k < spec_count(op); k++)
+        if (strcmp(op->args[k].name, name) == 0) return &op->args[k];
+    return NULL;
+}
+
 // ---- one argument -----------------------------------------------------------
 
 // A float that is whole will do: 64 * 0.5.
@@ -136,7 +144,8 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
 
     if (spec->type == ARG_PADDING && datum.kind == WORD) {
         value->word = datum.text;
-        return true;
+        return is_word_of(datum.text, "same|valid") ||
+               wrong_kind(w, spec, value->pos, datum);
     }
     if (datum.kind == INT) {
         datum.count = 2;
@@ -315,11 +324,11 @@ static void unknown_argument(Binding *w, const Arg *arg)
 // An argument of the list, or else an operand.
 static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
 {
-    for (int k = 0; k < spec_count(w->b->op); k++)
-        if (strcmp(w->b->op->args[k].name, arg->name) == 0) {
-            bind_argument(w, k, arg->value->pos, datum);
-            return;
-        }
+    const ArgSpec *spec = spec_called(w->b->op, arg->name);
+    if (spec != NULL) {
+        bind_argument(w, (int)(spec - w->b->op->args), arg->value->pos, datum);
+        return;
+    }
     for (int k = 0; k < w->slot_count; k++)
         if (strlen(arg->name) == (size_t)w->slot[k].length &&
             strncmp(w->slot[k].name, arg->name, strlen(arg->name)) == 0) {
@@ -384,6 +393,8 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
+        if (arg->name != NULL)
+            expect_word(r, arg->value, spec_called(b->op, arg->name));
         Datum datum = evaluate(r, arg->value);
         if (arg->name == NULL) bind_by_position(&w, arg->value->pos, datum);
         else bind_by_name(&w, arg, datum);

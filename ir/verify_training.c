@@ -63,7 +63,8 @@ void check_training(const Check *c)
     check_called(c, g->schedule, SCHEDULE, "schedule");
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);
-    if (g->mode != TRAIN || g->optimizer == NULL) return;
+    if (g->mode != TRAIN) return;
+    if (g->optimizer == NULL) fault(c, "mode train without an optimizer");
     check_states(c);
     check_states_of_params(c);
 }
