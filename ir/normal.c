@@ -82,6 +82,16 @@ ValueId normal_build(Build *b, int64_t groups, int64_t pixels,
     return y;
 }
 
+Shape normal_shape(const Graph *g, const Node *n)
+{
+    Shape x = g->values[n->operands[X]].shape;
+    bool fits = x.rank > 1 && columns_of(x) % n->attr[GROUPS].i == 0 &&
+                rows_of(x) % n->attr[PIXELS].i == 0 &&
+                is_vector_of(g, n, WEIGHT, columns_of(x)) &&
+                is_vector_of(g, n, BIAS, columns_of(x));
+    return fits ? x : shape_of(0);
+}
+
 // ---- gradient ---------------------------------------------------------------
 
 static void parameter_gradients(Gradient *c, ValueId dz)

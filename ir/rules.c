@@ -71,6 +71,19 @@ bool build_wants_scores(Build *b)
     return true;
 }
 
+bool has_rank(const Graph *g, const Node *n, int k, int rank)
+{
+    return n->operands[k] != NONE &&
+           g->values[n->operands[k]].shape.rank == rank;
+}
+
+bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count)
+{
+    return n->operands[k] == NONE ||
+           (has_rank(g, n, k, 1) &&
+            g->values[n->operands[k]].shape.dim[0] == count);
+}
+
 ValueId build_rows(Build *b)
 {
     if (!build_wants_scores(b)) return NONE;
@@ -79,7 +92,10 @@ ValueId build_rows(Build *b)
 
 Shape shape_of_rows(const Graph *g, const Node *n)
 {
-    return shape_of(1, g->values[n->operands[0]].shape.dim[0]);
+    Shape a = g->values[n->operands[0]].shape;
+    Shape b = g->values[n->operands[1]].shape;
+    bool fits = a.rank > 1 && b.rank > 0 && a.dim[0] == b.dim[0];
+    return fits ? shape_of(1, a.dim[0]) : shape_of(0);
 }
 
 void take_attrs(const Build *b, Attr *attr)

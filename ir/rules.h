@@ -27,6 +27,11 @@ Shape shape_of_rows(const Graph *g, const Node *n);
       "how weights begin: a word, or a number for all of them" }
 Init init_of(const ArgValue *arg, double fan_in, double fan_out);
 
+// For shape rules, which may meet any graph that was read: whether operand k of
+// n has this rank; whether it is missing or a vector of so many elements.
+bool has_rank(const Graph *g, const Node *n, int k, int rank);
+bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count);
+
 // Attributes that are the operator's arguments, in the same order and of the
 // same types: as the call gave them.
 void take_attrs(const Build *b, Attr *attr);

@@ -197,6 +197,24 @@ static void check_nodes(const Check *c)
 
 // ---- values -----------------------------------------------------------------
 
+// What is staged for no launch has no place in a plan; a view is none.  The
+// front end refuses such a net, so only a graph that was read is asked.
+static void check_inputs(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *read = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool counts = !(n->op->flags & VIEW) || read[n->results[0]];
+        for (int k = 0; counts && k < n->operand_count; k++)
+            if (n->operands[k] != NONE) read[n->operands[k]] = true;
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == INPUT && !read[v])
+            value_fault(c, v, "no launch reads this input");
+}
+
 // A gradient is added to its value's like, so it must look like it.  Partial
 // sums, which do not, are gradients of nothing.
 static void check_gradient(const Check *c, ValueId id)
@@ -377,5 +395,6 @@ bool is_sound(const Graph *g)
 
     if (setjmp(refused) != 0) return false;
     check_graph(&check);
+    check_inputs(&check);
     return true;
 }

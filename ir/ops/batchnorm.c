@@ -109,6 +109,15 @@ static ValueId build(Build *b)
     return build_node(b, OPERANDS, operand, attr, shape);
 }
 
+static Shape shape(const Graph *g, const Node *n)
+{
+    Shape x = g->values[n->operands[X]].shape;
+    bool fits = x.rank == 2 || x.rank == 4;
+    for (int k = WEIGHT; k < OPERANDS; k++)
+        fits = fits && is_vector_of(g, n, k, columns_of(x));
+    return fits ? x : shape_of(0);
+}
+
 // ---- gradient and update ----------------------------------------------------
 
 // The gradient of a parameter, which is one of the two sums; the sum alone
@@ -410,5 +419,5 @@ static const Part parts[] = {
 
 const Op op_batchnorm = {
     ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
-    .gradient = gradient, .update = update, .parts = parts,
+    .shape = shape, .gradient = gradient, .update = update, .parts = parts,
 };

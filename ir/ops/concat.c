@@ -76,7 +76,16 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return joined(g, n->operand_count, n->operands, (int)n->attr[AXIS].i);
+    int axis = (int)n->attr[AXIS].i;
+    if (n->operand_count < 1) return shape_of(0);
+    for (int k = 0; k < n->operand_count; k++) {
+        Shape first = g->values[n->operands[0]].shape;
+        first.dim[axis] = g->values[n->operands[k]].shape.dim[axis];
+        if (axis >= first.rank ||
+            !same_shape(first, g->values[n->operands[k]].shape))
+            return shape_of(0);
+    }
+    return joined(g, n->operand_count, n->operands, axis);
 }
 
 static ValueId fold(Graph *g, NodeId id)

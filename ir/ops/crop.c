@@ -30,7 +30,9 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return with_margin(g->values[n->operands[0]].shape, n->attr, -1);
+    return has_rank(g, n, 0, 4)
+        ? with_margin(g->values[n->operands[0]].shape, n->attr, -1)
+        : shape_of(0);
 }
 
 static void gradient(Gradient *c)

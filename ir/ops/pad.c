@@ -2,6 +2,7 @@
 #include "../box.h"
 #include "../margin.h"
 #include "../op_row.h"
+#include "../rules.h"
 
 enum Args { PADDING, ARG_FILL };
 enum Attrs { FILL = RIGHT + 1 };
@@ -26,7 +27,9 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return with_margin(g->values[n->operands[0]].shape, n->attr, 1);
+    return has_rank(g, n, 0, 4)
+        ? with_margin(g->values[n->operands[0]].shape, n->attr, 1)
+        : shape_of(0);
 }
 
 static void gradient(Gradient *c)

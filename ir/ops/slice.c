@@ -51,7 +51,9 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return cut(g->values[n->operands[0]].shape, n->attr);
+    Shape x = g->values[n->operands[0]].shape;
+    int64_t axis = n->attr[AXIS].i, end = n->attr[START].i + n->attr[SIZE].i;
+    return axis < x.rank && end <= x.dim[axis] ? cut(x, n->attr) : shape_of(0);
 }
 
 // All of it.

@@ -55,7 +55,8 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return enlarged(g->values[n->operands[0]].shape, n->attr);
+    return has_rank(g, n, 0, 4)
+        ? enlarged(g->values[n->operands[0]].shape, n->attr) : shape_of(0);
 }
 
 // A factor of 1.

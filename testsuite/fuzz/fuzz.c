@@ -12,6 +12,7 @@
 #define _DEFAULT_SOURCE
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,13 +163,19 @@ static void add_graphs(Run *run, char *seed)
     char path[128];
 
     snprintf(path, sizeof path, "%s/output", run->folder);
+    fflush(stderr);
+    int said = dup(2), nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, 2);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         char *argv[] = { "cnnc", seed, "-o", path, "--stop-after", stages[i] };
         Text text = { .bytes = NULL };
-        if (cnnc_main(6, argv) != 0 || !text_read(&text, path)) return;
+        if (cnnc_main(6, argv) != 0 || !text_read(&text, path)) break;
         if (text.length <= 40000) corpus_add(&run->corpus, path);
         free(text.bytes);
     }
+    dup2(said, 2);
+    close(said);
+    close(nowhere);
 }
 
 static void add_seed(Run *run, char *seed)
