@@ -92,10 +92,10 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     return false;
 }
 
-// NULL: there is none.
+// NULL: there is none, or no name.
 static const ArgSpec *spec_called(const Op *op, const char *name)
 {
-    for (int k = 0; k < spec_count(op); k++)
+    for (int k = 0; name != NULL && k < spec_count(op); k++)
         if (strcmp(op->args[k].name, name) == 0) return &op->args[k];
     return NULL;
 }
@@ -344,30 +344,25 @@ static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
     unknown_argument(w, arg);
 }
 
-// What an argument falls back to: of words the first.
-static const char *first_word(Binding *w, const ArgSpec *spec)
-{
-    return arena_copy(w->r->arena, spec->fallback,
-                      strcspn(spec->fallback, "|"));
-}
-
-// What was not given falls back to what the operator says.
+// What was not given falls back to what the operator says, of words the first.
 static void bind_fallbacks(Binding *w)
 {
     for (int k = 0; k < spec_count(w->b->op); k++) {
         const ArgSpec *spec = &w->b->op->args[k];
         ArgValue *value = &w->b->arg[k];
+        const char *text = spec->fallback;
         Datum datum;
         if (value->given) continue;
         value->pos = w->call->pos;
-        if (spec->fallback == NULL) {
+        if (text == NULL) {
             if (w->ok)
                 error(w->r->diag, w->call->pos, "%s wants %s: %s",
                       w->b->op->name, spec->name, spec->meaning);
             w->ok = false;
-        } else if (datum_of_text(first_word(w, spec), &datum)) {
-            bind_value(w, spec, value, datum);
+            continue;
         }
+        text = arena_copy(w->r->arena, text, strcspn(text, "|"));
+        if (datum_of_text(text, &datum)) bind_value(w, spec, value, datum);
     }
 }
 
@@ -393,8 +388,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
-        if (arg->name != NULL)
-            expect_word(r, arg->value, spec_called(b->op, arg->name));
+        expect_word(r, arg->value, spec_called(b->op, arg->name));
         Datum datum = evaluate(r, arg->value);
         if (arg->name == NULL) bind_by_position(&w, arg->value->pos, datum);
         else bind_by_name(&w, arg, datum);

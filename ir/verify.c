@@ -211,40 +211,9 @@ static void check_inputs(const Check *c)
             if (n->operands[k] != NONE) read[n->operands[k]] = true;
     }
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].kind == INPUT && !read[v])
-            value_fault(c, v, "no launch reads this input");
-}
-
-// A gradient is added to its value's like, so it must look like it.  Partial
-// sums, which do not, are gradients of nothing.
-static void check_gradient(const Check *c, ValueId id)
-{
-    const Graph *g = c->g;
-    const Value *d = &g->values[id];
-
-    if (d->gradient_of == NONE) return;
-    if (d->gradient_of < 0 || d->gradient_of >= g->value_count)
-        value_fault(c, id, "it is the gradient of %%%" PRId32, d->gradient_of);
-    const Value *of = &g->values[d->gradient_of];
-    if (!same_shape(d->shape, of->shape) || d->dtype != of->dtype)
-        value_fault(c, id, "it has not the shape and type of %s, whose "
-                    "gradient it is", of->name);
-}
-
-static void check_state(const Check *c, ValueId id)
-{
-    const Graph *g = c->g;
-    const Value *state = &g->values[id];
-
-    if (state->state_of == NONE) return;
-    if (state->state_of < 0 || state->state_of >= g->value_count ||
-        g->values[state->state_of].kind != PARAM)
-        value_fault(c, id, "it is a state of %%%" PRId32 ", no parameter",
-                    state->state_of);
-    const Value *of = &g->values[state->state_of];
-    if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
-        value_fault(c, id, "it has not the shape and type of %s, whose state "
-                    "it is", of->name);
+        if (g->values[v].def == NONE && !g->values[v].persistent && !read[v])
+            value_fault(c, v, g->values[v].kind == INPUT
+                        ? "no launch reads this input" : "nothing makes it");
 }
 
 static void check_value(const Check *c, ValueId id)

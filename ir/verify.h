@@ -26,5 +26,8 @@ void check_sharing(const Check *c);
 void check_places(const Check *c);
 // verify_training.c: what the updates are made from, and the order of facts.
 void check_training(const Check *c);
+// That a value which says that it is a gradient, or a state, looks like one.
+void check_gradient(const Check *c, ValueId id);
+void check_state(const Check *c, ValueId id);
 
 #endif
