@@ -130,8 +130,9 @@ static void check_results(const Check *c, NodeId id, bool *made)
         if (value->def != id)
             node_fault(c, id, "makes %s, which says it is made by [%" PRId32
                        "]", value->name, value->def);
-        if (value->persistent)
-            node_fault(c, id, "%s is persistent, but made", value->name);
+        if (value->persistent || value->kind == INPUT)
+            node_fault(c, id, "%s is %s, but made", value->name,
+                       value->persistent ? "persistent" : "an input");
         made[v] = true;
     }
 }
