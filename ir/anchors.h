@@ -43,6 +43,18 @@ BoundingBox box_of_corners(const double *corners);
 // The area of what both cover over that of what either does; 0 for none.
 double box_overlap(BoundingBox a, BoundingBox b);
 
+// The four numbers that tell the box of these corners from an anchor.
+void anchor_code(const Attr *attr, int64_t number, const double *corners,
+                 double *code);
+
+// The number of the box [boxes, 4] that each anchor of a sample stands for, or
+// BACKGROUND: the one that it covers most, if by `overlap` at least; and each
+// box has the anchor that covers it most.
+enum { BACKGROUND = -1 };
+void match_anchors(const Attr *attr, double overlap, const double *corners,
+                   const double *labels, int64_t boxes, double *match,
+                   int64_t anchors);
+
 // The launch's constants MAPS and SIZES and its last three arguments.
 void launch_anchors(Launch *l, const Attr *attr);
 

@@ -67,12 +67,7 @@ ValueId normal_build(Build *b, int64_t groups, int64_t pixels,
                     [GROUPS] = { .i = groups }, [PIXELS] = { .i = pixels },
                     [SPLITS] = { .i = columns_splits(x) } };
 
-    if (arg[SCALE_ARG].i)
-        operands[WEIGHT] = build_param(b, "weight", channels,
-                                       (Init){ INIT_CONSTANT, 1 }, true);
-    if (arg[BIAS_ARG].i)
-        operands[BIAS] = build_param(b, "bias", channels,
-                                     (Init){ INIT_CONSTANT, 0 }, true);
+    build_affine(b, &arg[SCALE_ARG], channels, &operands[WEIGHT]);
     ValueId y = build_node(b, 3, operands, attr, x);
     if (g->mode == TRAIN) {
         Dims d = dims_of(attr, x);

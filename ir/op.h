@@ -108,6 +108,10 @@ ValueId build_state(Build *b, const char *name, DType dtype, Shape shape);
 // Results past the first are left NONE.
 ValueId build_node(Build *b, int operand_count, const ValueId *operands,
                    const Attr *attr, Shape result);
+// A forward node <layer>.<part's name> of another part; attr may be NULL.
+void build_part(Build *b, int part, const Attr *attr, int operand_count,
+                const ValueId *operands, int result_count,
+                const ValueId *results);
 // True if operand k has a rank of `rank` and real elements; an error if not.
 bool build_wants(Build *b, int k, int rank, const char *layout);
 

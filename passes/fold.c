@@ -7,8 +7,8 @@
 // What an operator can become is its own affair (Op.fold); this pass offers
 // each forward node to its operator, then deletes the nodes whose results
 // nobody reads: from the outputs and from the nodes that update state, back
-// over operands.  An output is never left to be an input, or a view of one: some
-// launch makes it.
+// over operands.  An output is never left to be an input, or a view of one:
+// some launch makes it.
 
 #include "pass.h"
 

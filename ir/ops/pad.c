@@ -57,14 +57,7 @@ static void grad_reference(const Ref *r)
     ref_margin(r, -1, 0);
 }
 
-static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_box, .launch = launch,
-      .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
-      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
-      .reference = grad_reference },
-    { .results = NULL },
-};
+static const Part parts[] = { BOX_PARTS };
 
 const Op op_pad = {
     ROW(pad), .args = args, .attrs = attrs, .build = build, .shape = shape,
