@@ -230,8 +230,8 @@ static void check_value(const Check *c, ValueId id)
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
     if (is_persistent(value->kind) != value->persistent)
-        value_fault(c, id, "it is a %s, but %s persistent",
-                    kind_names[value->kind], value->persistent ? "" : "not");
+        value_fault(c, id, "it is a %s, but %spersistent",
+                    kind_names[value->kind], value->persistent ? "" : "not ");
     if (value->kind == PARAM && value->dtype != g->real)
         value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
     if (value->def < NONE || value->def >= g->node_count)
