@@ -27,9 +27,9 @@ Shape shape_of_rows(const Graph *g, const Node *n);
       "how weights begin: a word, or a number for all of them" }
 Init init_of(const ArgValue *arg, double fan_in, double fan_out);
 
-// The weight (ones) and the bias (zeros) of a normalisation, a number a channel,
-// in operands[0] and [1], as far as its arguments scale and bias, arg[0] and
-// [1], want them.
+// The weight (ones) and the bias (zeros) of a normalisation, a number a
+// channel, in operands[0] and [1], as far as its arguments scale and bias,
+// arg[0] and [1], want them.
 void build_affine(Build *b, const ArgValue *arg, Shape channels,
                   ValueId *operands);
 

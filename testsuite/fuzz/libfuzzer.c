@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
     static int outside, messages;
     uint64_t right = 0;
     Text text = { (char *)(uintptr_t)data, length, length };
-    // The first bytes draw the options: equal inputs do equal work.
+    // The input draws the options, so that equal inputs do equal work.
     Random r = random_of(length, length > 0 ? data[length / 2] : 0);
     Target target = { .folder = folder, .graph = IS_GRAPH,
                       .most_kib = INT64_MAX };
