@@ -92,6 +92,14 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     return false;
 }
 
+// NULL: there is none, or no name.
+static const ArgSpec *spec_called(const Op *op, const char *name)
+{
+    for (int k = 0; name != NULL && k < spec_count(op); k++)
+        if (strcmp(op->args[k].name, name) == 0) return &op->args[k];
+    return NULL;
+}
+
 // ---- one argument -----------------------------------------------------------
 
 // A float that is whole will do: 64 * 0.5.
@@ -136,7 +144,8 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
 
     if (spec->type == ARG_PADDING && datum.kind == WORD) {
         value->word = datum.text;
-        return true;
+        return is_word_of(datum.text, "same|valid") ||
+               wrong_kind(w, spec, value->pos, datum);
     }
     if (datum.kind == INT) {
         datum.count = 2;
@@ -315,11 +324,11 @@ static void unknown_argument(Binding *w, const Arg *arg)
 // An argument of the list, or else an operand.
 static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
 {
-    for (int k = 0; k < spec_count(w->b->op); k++)
-        if (strcmp(w->b->op->args[k].name, arg->name) == 0) {
-            bind_argument(w, k, arg->value->pos, datum);
-            return;
-        }
+    const ArgSpec *spec = spec_called(w->b->op, arg->name);
+    if (spec != NULL) {
+        bind_argument(w, (int)(spec - w->b->op->args), arg->value->pos, datum);
+        return;
+    }
     for (int k = 0; k < w->slot_count; k++)
         if (strlen(arg->name) == (size_t)w->slot[k].length &&
             strncmp(w->slot[k].name, arg->name, strlen(arg->name)) == 0) {
@@ -335,30 +344,25 @@ static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
     unknown_argument(w, arg);
 }
 
-// What an argument falls back to: of words the first.
-static const char *first_word(Binding *w, const ArgSpec *spec)
-{
-    return arena_copy(w->r->arena, spec->fallback,
-                      strcspn(spec->fallback, "|"));
-}
-
-// What was not given falls back to what the operator says.
+// What was not given falls back to what the operator says, of words the first.
 static void bind_fallbacks(Binding *w)
 {
     for (int k = 0; k < spec_count(w->b->op); k++) {
         const ArgSpec *spec = &w->b->op->args[k];
         ArgValue *value = &w->b->arg[k];
+        const char *text = spec->fallback;
         Datum datum;
         if (value->given) continue;
         value->pos = w->call->pos;
-        if (spec->fallback == NULL) {
+        if (text == NULL) {
             if (w->ok)
                 error(w->r->diag, w->call->pos, "%s wants %s: %s",
                       w->b->op->name, spec->name, spec->meaning);
             w->ok = false;
-        } else if (datum_of_text(first_word(w, spec), &datum)) {
-            bind_value(w, spec, value, datum);
+            continue;
         }
+        text = arena_copy(w->r->arena, text, strcspn(text, "|"));
+        if (datum_of_text(text, &datum)) bind_value(w, spec, value, datum);
     }
 }
 
@@ -384,6 +388,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
+        expect_word(r, arg->value, spec_called(b->op, arg->name));
         Datum datum = evaluate(r, arg->value);
         if (arg->name == NULL) bind_by_position(&w, arg->value->pos, datum);
         else bind_by_name(&w, arg, datum);

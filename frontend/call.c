@@ -11,7 +11,7 @@
 #include <string.h>
 #include "resolve.h"
 
-enum { MAX_DEPTH = 100, MAX_STEPS = 20000000, MAX_NODES = 2000000 };
+enum { MAX_DEPTH = 100, MAX_STEPS = 20000000, MAX_NODES = 100000 };
 // A block's scope and names take as much time and memory as many statements.
 enum { STEPS_OF_BLOCK = 20 };
 
@@ -21,8 +21,7 @@ bool count_steps(Resolver *r, Pos pos, int count)
     r->steps += count;
     if (r->steps <= MAX_STEPS && r->g->node_count <= MAX_NODES) return true;
     error(r->diag, pos, "this net is too large: more than %d million steps of "
-          "evaluation or %d million layers", MAX_STEPS / 1000000,
-          MAX_NODES / 1000000);
+          "evaluation or %d layers", MAX_STEPS / 1000000, MAX_NODES);
     r->steps = -1;
     return false;
 }

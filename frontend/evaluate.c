@@ -37,6 +37,22 @@ static const char *nearest_visible(const Resolver *r, const char *name)
     return nearest_name(name, names, count);
 }
 
+void expect_word(Resolver *r, const Expr *expr, const ArgSpec *spec)
+{
+    r->word = NULL;
+    if (spec == NULL) return;
+    if (spec->type == ARG_PADDING)
+        r->words = "same, valid, 1, 1x2 or 0x1x2x3";
+    else if (spec->type == ARG_WORD || spec->type == ARG_INIT)
+        r->words = arena_print(r->arena, spec->type == ARG_INIT
+                               ? "a number or one of %s" : "one of %s",
+                               spec->fallback);
+    else
+        return;
+    r->word = expr;
+    r->words_for = spec->name;
+}
+
 // Reported once: from now on the name is there, and poison.
 static Datum unknown_name(Resolver *r, const Expr *expr)
 {
@@ -53,6 +69,9 @@ static Datum unknown_name(Resolver *r, const Expr *expr)
         error(r->diag, expr->pos, "there is no '%s'; did you mean '%s'?",
               expr->text, near);
         fixit(r->diag, expr->pos, near);
+    } else if (expr == r->word) {
+        error(r->diag, expr->pos, "%s can't be '%s', which is no variable; it "
+              "is %s", r->words_for, expr->text, r->words);
     } else {
         error(r->diag, expr->pos, "there is no '%s' here", expr->text);
     }
@@ -188,6 +207,42 @@ static Datum combine_values(Resolver *r, const Expr *expr, const Op *op,
     return call_operator(r, expr, op, sides, 2);
 }
 
+// factor times a value, as scale(factor) has it.
+static Datum scale_value(Resolver *r, const Expr *expr, Datum value, Pos pos,
+                         double factor)
+{
+    Expr *number = NEW(r->arena, Expr), *call = NEW(r->arena, Expr);
+    Arg *arg = NEW(r->arena, Arg);
+    Operand operand = { value, pos };
+
+    *number = (Expr){ .kind = EXPR_FLOAT, .pos = expr->pos, .f = factor };
+    *arg = (Arg){ .pos = expr->pos, .value = number };
+    *call = (Expr){ .kind = EXPR_CALL, .pos = expr->pos, .text = "scale",
+                    .args = arg };
+    return call_operator(r, call, find_op("scale", 5), &operand, 1);
+}
+
+// A value and a number: x * 2, 2 * x, x / 2.
+static Datum combine_with_number(Resolver *r, const Expr *expr, Datum a,
+                                 Datum b)
+{
+    bool first = a.kind == TENSOR;
+    double number = as_float(first ? b : a);
+
+    if (expr->sign == SIGN_DIV && first && number == 0)
+        return divide(r, expr, int_datum(1), b);
+    if (expr->sign == SIGN_DIV && first)
+        return scale_value(r, expr, a, expr->left->pos, 1 / number);
+    if (expr->sign == SIGN_MUL)
+        return scale_value(r, expr, first ? a : b,
+                           (first ? expr->left : expr->right)->pos, number);
+    error(r->diag, expr->pos, expr->sign == SIGN_DIV
+          ? "a number can't be divided by a value of the net"
+          : "a number can't be added to a value of the net or taken from it; "
+            "what can be are *, / and values");
+    return no_datum();
+}
+
 // The operator that a sign stands for between values, or NULL.
 static const Op *op_of_sign(Sign sign)
 {
@@ -217,6 +272,9 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
     const Op *op = op_of_sign(expr->sign);
     if (op != NULL && a.kind == TENSOR && b.kind == TENSOR)
         return combine_values(r, expr, op, a, b);
+    if (op != NULL && ((a.kind == TENSOR && is_number(b)) ||
+                       (b.kind == TENSOR && is_number(a))))
+        return combine_with_number(r, expr, a, b);
     if (!is_number(a) || !is_number(b)) {
         error(r->diag, is_number(a) ? expr->right->pos : expr->left->pos,
               "a number is wanted here, and this is %s",
@@ -235,6 +293,8 @@ static Datum evaluate_unary(Resolver *r, const Expr *expr)
     }
     Datum a = evaluate(r, expr->left);
     if (a.kind == POISON) return a;
+    if (a.kind == TENSOR)
+        return scale_value(r, expr, a, expr->left->pos, -1);
     if (!is_number(a)) {
         error(r->diag, expr->left->pos,
               "a number is wanted here, and this is %s", kind_words[a.kind]);

@@ -30,21 +30,21 @@ bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
     return read && !(in->ast != NULL && in->ast->unreadable);
 }
 
-// The net's name, or the text of a graph from its beginning.
-static Pos net_pos(const Input *in)
+// The net's name, or the line net of the text of a graph.
+static Pos net_pos(const Input *in, const Graph *g)
 {
-    return in->ast != NULL ? in->ast->net->pos : (Pos){ .file = in->source };
+    return in->ast != NULL ? in->ast->net->pos : g->places->net;
 }
 
 // A plan that was read is checked as one that was made.
 static bool is_sound_text(const Input *in, Graph *g)
 {
-    if (!is_sound(g, net_pos(in))) return false;
+    if (!is_sound(g)) return false;
     if (!(g->facts & IS_PLACED)) return true;
     const char *wrong = verify_plan(g->arena, plan_of(g));
     if (wrong != NULL)
-        error(in->diag, net_pos(in), "the plan of this graph is not sound: %s",
-              wrong);
+        error(in->diag, net_pos(in, g), "the plan of this graph is not sound: "
+              "%s", wrong);
     return wrong == NULL;
 }
 
@@ -57,7 +57,7 @@ Graph *input_graph(const Input *in, const FrontendOptions *options)
     if (g == NULL || in->diag->error_count > 0) return NULL;
     if (in->ast == NULL && !is_sound_text(in, g)) return NULL;
     if (fits_together(g)) return g;
-    error(in->diag, net_pos(in), "the tensors of this net take more than 4 "
+    error(in->diag, net_pos(in, g), "the tensors of this net take more than 4 "
           "PiB together, which is too large to be addressed");
     return NULL;
 }

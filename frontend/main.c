@@ -16,6 +16,7 @@ static Graph *compile(const Input *in, const Options *o, Mode mode, Plan **plan)
     frontend.mode = mode;
     Graph *g = input_graph(in, &frontend);
     if (g != NULL) *plan = run_pipeline(g, &o->passes);
+    if (g != NULL && in->ast != NULL) check_trained(g, in->ast->net->pos);
     return in->diag->error_count == 0 ? g : NULL;
 }
 
@@ -47,7 +48,7 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
     emit->infer_plan = plan[INFER];
     if (emit->infer == NULL || emit->infer->mode == INFER)
         return emit->infer != NULL;
-    error(in->diag, (Pos){ .file = in->source }, "of graphs as text, only "
+    error(in->diag, emit->infer->places->net, "of graphs as text, only "
           "those of mode infer are a whole file");
     return false;
 }
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
     if (status < 0) status = run(&in, &o);
+    if (diag.file_failed) status = EXIT_FILE;
     // What help and lists print is output too.
     Output out = { .stream = stdout };
     if (status == EXIT_DONE && !output_close(&out)) status = EXIT_FILE;

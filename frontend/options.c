@@ -206,7 +206,7 @@ const Flag flags[] = {
     { "-D", "NAME=V", "instead of a constant's value", set_define },
     { "--precision", "P", "f32 (default) or f64", set_precision },
     { "-O0", NULL, "no optional pass: nothing is shared", set_level },
-    { "-O1", NULL, "what costs no arithmetic", set_level },
+    { "-O1", NULL, "what costs no arithmetic: so far as -O2", set_level },
     { "-O2", NULL, "everything (default)", set_level },
     { "--passes", NULL, "list the passes", show_passes },
     { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
@@ -244,6 +244,8 @@ static int unknown_flag(const char *arg)
     }
     while (flags[count].name != NULL && count < MOST_OPTIONS) {
         names[count] = flags[count].name;
+        if (strcmp(names[count], word) == 0)
+            return usage("no value goes with", word, NULL, 0);
         count++;
     }
     return usage("unknown option", word, names, count);
@@ -345,20 +347,27 @@ static int check(const Options *o)
               "options\n", stderr);
         return EXIT_USAGE;
     }
+    bool is_table = o->compare || o->summary, is_file = !is_table;
+    bool stops = o->passes.stop_after != NULL, is_cuda = o->emit == EMIT_CUDA;
+    const struct { bool wrong; const char *what; } rules[] = {
+        { strcmp(input, "-") == 0,
+          "the input is a file; standard input is /dev/stdin, not" },
+        { o->compare && o->summary, "--compare or --summary, not both:" },
+        { is_table && (o->emit_given || stops), "--compare and --summary are "
+          "tables, and go with neither --emit nor --stop-after:" },
+        { stops && o->emit != EMIT_IR, "--stop-after goes with --emit ir:" },
+        { is_cuda && o->frontend.mode == EVAL && is_file, "--mode eval is a "
+          "part of train and has no file of its own:" },
+        { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
+          "--header and --main go with --emit cuda:" },
+        { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
+        { o->depend && o->depend_file == NULL && (o->output == NULL ||
+          strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },
+    };
     if (clash(o) != NULL)
         return usage("two of the files are", clash(o), NULL, 0);
-    if (o->passes.stop_after != NULL && o->emit != EMIT_IR)
-        return usage("--stop-after goes with --emit ir:", input, NULL, 0);
-    if (o->emit == EMIT_CUDA && o->frontend.mode == EVAL && !o->compare &&
-        !o->summary)
-        return usage("--mode eval is a part of train and has no file of its "
-                     "own:", input, NULL, 0);
-    if ((o->header != NULL || o->with_main) && o->emit != EMIT_CUDA)
-        return usage("--header and --main go with --emit cuda:", input, NULL,
-                     0);
-    if (o->depend && o->depend_file == NULL &&
-        (o->output == NULL || strcmp(o->output, "-") == 0))
-        return usage("-MD wants -MF or -o:", input, NULL, 0);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
     return -1;
 }
 

@@ -19,4 +19,8 @@ bool summarize(const Input *in, const Options *o, FILE *out);
 // dependencies.c: -MD.  Returns the status to exit with.
 int write_dependencies(const Input *in, const Options *o);
 
+// trained.c: warns of parameters that a training step does not change; an error
+// at pos where there are parameters and it changes none.
+void check_trained(const Graph *g, Pos pos);
+
 #endif

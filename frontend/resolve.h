@@ -75,6 +75,8 @@ typedef struct Resolver {
     int64_t      batch, epochs;
     const Expr  *optimizer, *schedule;  // of the train section, or NULL
     bool         decays_vectors;        // what has rank 1 decays too
+    const Expr  *word;          // an argument that may be a word, or NULL:
+    const char  *words, *words_for;     // what it may be, and its name
 } Resolver;
 
 // A value that a call gets before its own arguments: what a chain threads
@@ -103,6 +105,8 @@ Datum evaluate(Resolver *r, const Expr *expr);
 // Of a condition, a count: POISON where it is anything else.
 Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
                   const char *what);
+// expr is given for an argument: an unknown name is answered by what it can be.
+void expect_word(Resolver *r, const Expr *expr, const ArgSpec *spec);
 // The variable that a name stands for here, or NULL.
 Variable *find_variable(const Resolver *r, const char *name);
 

@@ -3,6 +3,8 @@
 //     layer    operator  result     parameters    forward  activation bytes
 //     scale_1  scale     [8, 8, 1]           0  4.1 kflop             16384
 //
+// Parameters are what is trained; running statistics are counted on their own.
+//
 // A row is what the program calls a layer: the nodes that one call made, as a
 // convolution and its bias.  What is counted is the program as it is written,
 // before any pass; sizes of arenas, and the work of a training step, are those
@@ -27,7 +29,7 @@ typedef struct Summary {
     Arena   *arena;
     Layer   *layers;
     int      count;
-    int64_t  parameters, trained, bytes;
+    int64_t  parameters, statistics, bytes;
     double   flops;
 } Summary;
 
@@ -121,11 +123,11 @@ static void count_parameters(Summary *s, const Graph *g)
         table_set(&named, s->arena, s->layers[i].name, &s->layers[i]);
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        if (value->kind != PARAM && value->kind != STATISTIC) continue;
+        if (value->kind == STATISTIC) s->statistics += elements(value->shape);
+        if (value->kind != PARAM) continue;
         Layer *owner = owner_of(s, &named, value->name);
         if (owner != NULL) owner->parameters += elements(value->shape);
         s->parameters += elements(value->shape);
-        if (value->kind == PARAM) s->trained += elements(value->shape);
     }
 }
 
@@ -288,7 +290,7 @@ bool summarize(const Input *in, const Options *o, FILE *out)
             dtype_names[g->real], mode_names[g->mode]);
     print_layers(&s, g, out);
     fprintf(out, "\n%-22s%16" PRId64 "\n", "parameters", s.parameters);
-    fprintf(out, "%-22s%16" PRId64 "\n", "trained", s.trained);
+    fprintf(out, "%-22s%16" PRId64 "\n", "running statistics", s.statistics);
     fprintf(out, "%-22s%16s\n", "forward", flops_text(s.arena, s.flops));
     return print_plans(&s, in, o, g->mode, out);
 }

@@ -142,6 +142,67 @@ double box_overlap(BoundingBox a, BoundingBox b)
     return either > 0 ? both / either : 0;
 }
 
+void anchor_code(const Attr *attr, int64_t number, const double *corners,
+                 double *code)
+{
+    BoundingBox a = anchor_at(attr, number), b = box_of_corners(corners);
+    code[0] = 10 * (b.x - a.x) / a.width;
+    code[1] = 10 * (b.y - a.y) / a.height;
+    code[2] = 5 * log(b.width / a.width);
+    code[3] = 5 * log(b.height / a.height);
+}
+
+// ---- which anchors stand for which boxes ------------------------------------
+
+typedef struct Boxes {          // of one sample
+    const Attr   *attr;
+    const double *corners, *labels;
+    int64_t       count;
+} Boxes;
+
+static double overlap_of(const Boxes *b, int64_t anchor, int64_t box)
+{
+    return box_overlap(anchor_at(b->attr, anchor),
+                       box_of_corners(b->corners + 4 * box));
+}
+
+// A box of class 0 is none, and neither is one without area.
+static bool is_box(const Boxes *b, int64_t box)
+{
+    BoundingBox bounds = box_of_corners(b->corners + 4 * box);
+    return b->labels[box] > 0 && bounds.width > 0 && bounds.height > 0;
+}
+
+// The box that an anchor covers most.
+static double best_box(const Boxes *b, double overlap, int64_t anchor)
+{
+    double most = 0, best = BACKGROUND;
+    for (int64_t i = 0; i < b->count; i++) {
+        if (!is_box(b, i)) continue;
+        double now = overlap_of(b, anchor, i);
+        if (now > most) most = now, best = (double)i;
+    }
+    return most >= overlap ? best : BACKGROUND;
+}
+
+static int64_t best_anchor(const Boxes *b, int64_t anchors, int64_t box)
+{
+    int64_t best = 0;
+    for (int64_t a = 1; a < anchors; a++)
+        if (overlap_of(b, a, box) > overlap_of(b, best, box)) best = a;
+    return best;
+}
+
+void match_anchors(const Attr *attr, double overlap, const double *corners,
+                   const double *labels, int64_t boxes, double *match,
+                   int64_t anchors)
+{
+    Boxes b = { attr, corners, labels, boxes };
+    for (int64_t a = 0; a < anchors; a++) match[a] = best_box(&b, overlap, a);
+    for (int64_t i = 0; i < boxes; i++)
+        if (is_box(&b, i)) match[best_anchor(&b, anchors, i)] = (double)i;
+}
+
 void launch_anchors(Launch *l, const Attr *attr)
 {
     static const char *const labels[] = { "maps", "boxes a cell", "sizes" };

@@ -25,7 +25,8 @@ enum {
     ANCHOR_ATTR_COUNT
 };
 #define ANCHOR_ATTRS                                                           \
-    { "maps", ATTR_LIST }, { "counts", ATTR_LIST }, { "sizes", ATTR_LIST }
+    { "maps", ATTR_LIST, 1, 4096 }, { "counts", ATTR_LIST, 1, 256 },           \
+    { "sizes", ATTR_LIST, 1e-6, 1e6 }
 
 // Sets the attributes from the call's arguments, as TensorFlow's multiscale
 // generator does; false after an error.
@@ -41,6 +42,18 @@ BoundingBox anchor_at(const Attr *attr, int64_t number);
 BoundingBox box_of_corners(const double *corners);
 // The area of what both cover over that of what either does; 0 for none.
 double box_overlap(BoundingBox a, BoundingBox b);
+
+// The four numbers that tell the box of these corners from an anchor.
+void anchor_code(const Attr *attr, int64_t number, const double *corners,
+                 double *code);
+
+// The number of the box [boxes, 4] that each anchor of a sample stands for, or
+// BACKGROUND: the one that it covers most, if by `overlap` at least; and each
+// box has the anchor that covers it most.
+enum { BACKGROUND = -1 };
+void match_anchors(const Attr *attr, double overlap, const double *corners,
+                   const double *labels, int64_t boxes, double *match,
+                   int64_t anchors);
 
 // The launch's constants MAPS and SIZES and its last three arguments.
 void launch_anchors(Launch *l, const Attr *attr);

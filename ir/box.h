@@ -29,6 +29,16 @@ Box box_of_map(Shape operand, Shape result, int64_t down, int64_t right);
 // A backward node of part 1, "dy mask?" to "dx", that is a box.
 void gradient_box(Gradient *c, const Op *op);
 
+// The parts of an operator that copies a box, and whose gradient does: with
+// functions called launch, reference, grad_launch and grad_reference.
+#define BOX_PARTS                                                              \
+    { .name = "", .results = "y", .cost = cost_box, .launch = launch,          \
+      .reference = reference },                                                \
+    { .name = "grad", .operands = "dy mask?", .results = "dx",                 \
+      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,          \
+      .reference = grad_reference },                                           \
+    { .results = NULL }
+
 // The launch, cost and reference of a node whose operand 0 and result 0 these
 // are; a last operand 1 is a mask.  What lies outside of the operand is
 // `outside`.

@@ -18,7 +18,7 @@ enum { SPLITS };
 enum { DY, A, B, MASK_SLOT };   // operands of a gradient
 
 const AttrSpec broadcast_attrs[] = {
-    { "splits", ATTR_INT }, { .name = NULL },
+    { "splits", ATTR_INT, 0, MOST_SPLITS }, { .name = NULL },
 };
 
 // ---- shapes -----------------------------------------------------------------

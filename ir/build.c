@@ -78,6 +78,19 @@ ValueId build_node(Build *b, int operand_count, const ValueId *operands,
     return results[0];
 }
 
+void build_part(Build *b, int part, const Attr *attr, int operand_count,
+                const ValueId *operands, int result_count,
+                const ValueId *results)
+{
+    Graph *g = b->g;
+    const char *name =
+        arena_print(g->arena, "%s.%s", b->name, b->op->parts[part].name);
+    NodeId id = graph_node(g, b->op, part, FORWARD, name, b->pos, operand_count,
+                           operands, result_count, results);
+    if (attr == NULL) return;
+    memcpy(g->nodes[id].attr, attr, (size_t)attr_count(b->op) * sizeof *attr);
+}
+
 // A shape as the language writes it: without the batch.
 static const char *sample_text(Graph *g, Shape shape)
 {

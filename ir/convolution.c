@@ -11,13 +11,17 @@
 #include "rules.h"
 #include "tile.h"
 
+// Of the words same and valid, the padding is up to a window's span.
+enum { LARGEST = 1 << 12, WIDEST = 1 << 25 };
+
 const AttrSpec convolution_attr_specs[] = {
-    { "stride_h", ATTR_INT }, { "stride_w", ATTR_INT },
-    { "dilation_h", ATTR_INT }, { "dilation_w", ATTR_INT },
-    { "pad_top", ATTR_INT }, { "pad_bottom", ATTR_INT },
-    { "pad_left", ATTR_INT }, { "pad_right", ATTR_INT },
-    { "groups", ATTR_INT }, { "splits", ATTR_INT },
-    { NULL, ATTR_INT },
+    { "stride_h", ATTR_INT, 1, LARGEST }, { "stride_w", ATTR_INT, 1, LARGEST },
+    { "dilation_h", ATTR_INT, 1, LARGEST },
+    { "dilation_w", ATTR_INT, 1, LARGEST },
+    { "pad_top", ATTR_INT, 0, WIDEST }, { "pad_bottom", ATTR_INT, 0, WIDEST },
+    { "pad_left", ATTR_INT, 0, WIDEST }, { "pad_right", ATTR_INT, 0, WIDEST },
+    { "groups", ATTR_INT, 1, 1 << 24 },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 
 void convolution_attrs(const Window *w, int64_t groups, Attr *attr)

@@ -187,6 +187,15 @@ void error(Diag *diag, Pos pos, const char *format, ...)
     va_end(args);
 }
 
+void warning(Diag *diag, Pos pos, const char *format, ...)
+{
+    if (is_silent(diag)) return;
+    va_list args;
+    va_start(args, format);
+    message(diag, pos, "warning", "\33[35m", format, args);
+    va_end(args);
+}
+
 void note(Diag *diag, Pos pos, const char *format, ...)
 {
     if (is_silent(diag)) return;

@@ -32,6 +32,7 @@ typedef struct Diag {
     int32_t source_count, source_capacity;
     int     error_count;
     bool    color;
+    bool    file_failed;        // one of the errors is about writing a file
 } Diag;
 
 // Adds a source; text is kept, not copied.  Returns its number, for Pos.file.
@@ -43,6 +44,9 @@ const char *source_line(const Source *source, int32_t line, int32_t *length);
 
 // file:line:col: error: text, the source line, a caret under the range.
 void error(Diag *diag, Pos pos, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// The same with "warning:"; it is not counted, and the output is made.
+void warning(Diag *diag, Pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // The same with "note:", after an error, where it helps.
 void note(Diag *diag, Pos pos, const char *format, ...)

@@ -9,7 +9,8 @@
 enum { RATE_ARG };
 
 const AttrSpec drop_attrs[] = {
-    { "rate", ATTR_FLOAT }, { "number", ATTR_INT }, { .name = NULL },
+    { "rate", ATTR_FLOAT, 0, 0 }, { "number", ATTR_INT, 0, INT32_MAX },
+    { .name = NULL },
 };
 
 ValueId drop_build(Build *b)

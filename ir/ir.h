@@ -154,7 +154,17 @@ typedef struct Graph {
     int64_t     arena_bytes, state_bytes;   // since plan
     int64_t     max_live_bytes;             // since plan
     struct Names *value_names, *node_names; // what is taken: names.h
+    const struct Places *places;    // of a graph that was read, until a pass
+                                    // renumbers it; else NULL
 } Graph;
+
+// Where in its own text a graph that was read has its net, values and nodes;
+// Pos in values and nodes is of the net's source.  Of line 0: nowhere.
+typedef struct Places {
+    Pos     net;
+    Pos    *value, *node;       // by id
+    int32_t value_capacity, node_capacity;
+} Places;
 
 // ---- names ------------------------------------------------------------------
 
@@ -221,9 +231,9 @@ const char *shape_text(Graph *g, Shape shape);
 // Checks the graph and all that its facts promise; bug() on the first fault,
 // naming the pass that has just run.
 void verify(const Graph *g, const char *after);
-// The same of a graph from outside: false, after an error at pos, where it has
-// a fault.
-bool is_sound(const Graph *g, Pos pos);
+// The same of a graph that was read: false, after an error at the line of what
+// is wrong, where it has a fault.
+bool is_sound(const Graph *g);
 
 // ---- print.c and read.c: the text of a graph --------------------------------
 

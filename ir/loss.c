@@ -124,12 +124,7 @@ ValueId build_before(Build *b, int part, const char *name, DType dtype,
     ValueId result = graph_value(
         g, arena_print(g->arena, "%s.%s", b->name, name), SCALAR, dtype, shape,
         b->pos);
-    NodeId id = graph_node(
-        g, b->op, part, FORWARD,
-        arena_print(g->arena, "%s.%s", b->name, b->op->parts[part].name),
-        b->pos, 2, b->operand, 1, &result);
-    if (attr != NULL)
-        memcpy(g->nodes[id].attr, attr, sizeof g->nodes[id].attr);
+    build_part(b, part, attr, 2, b->operand, 1, &result);
     return result;
 }
 

@@ -9,8 +9,10 @@ enum { WIDEST_MARGIN = 1 << 24 };
 // An operator's attributes begin with these.
 enum MarginAttrs { TOP, BOTTOM, LEFT, RIGHT };
 #define MARGIN_ATTRS                                                           \
-    { "top", ATTR_INT }, { "bottom", ATTR_INT }, { "left", ATTR_INT },         \
-    { "right", ATTR_INT }
+    { "top", ATTR_INT, 0, WIDEST_MARGIN },                                     \
+    { "bottom", ATTR_INT, 0, WIDEST_MARGIN },                                  \
+    { "left", ATTR_INT, 0, WIDEST_MARGIN },                                    \
+    { "right", ATTR_INT, 0, WIDEST_MARGIN }
 
 // Sets them from an argument, of a call whose operand 0 must be a map; false
 // after an error: the words same and valid are no margins.

@@ -12,9 +12,9 @@ enum { RATE, BETA1, BETA2, EPSILON, DECAY };
 enum { MEAN = FIRST_STATE, SQUARE };    // operands
 
 const AttrSpec moment_attrs[] = {
-    { "lr", ATTR_FLOAT }, { "beta1", ATTR_FLOAT }, { "beta2", ATTR_FLOAT },
-    { "epsilon", ATTR_FLOAT }, { "weight_decay", ATTR_FLOAT },
-    { .name = NULL },
+    { "lr", ATTR_FLOAT, 0, 0 }, { "beta1", ATTR_FLOAT, 0, 0 },
+    { "beta2", ATTR_FLOAT, 0, 0 }, { "epsilon", ATTR_FLOAT, 0, 0 },
+    { "weight_decay", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 const char *const moment_states[] = { "m", "v", NULL };
 

@@ -21,8 +21,9 @@ enum Parts { FORWARD_PART, COLUMNS, GRAD };
 enum { X, WEIGHT, BIAS };               // operands of the forward part
 
 const AttrSpec normal_attrs[] = {
-    { "epsilon", ATTR_FLOAT }, { "groups", ATTR_INT }, { "pixels", ATTR_INT },
-    { "splits", ATTR_INT }, { .name = NULL },
+    { "epsilon", ATTR_FLOAT, 0, 0 }, { "groups", ATTR_INT, 1, 1 << 24 },
+    { "pixels", ATTR_INT, 1, 1LL << 62 },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 
 // How elements x [rows, channels] fall into statistics.
@@ -66,12 +67,7 @@ ValueId normal_build(Build *b, int64_t groups, int64_t pixels,
                     [GROUPS] = { .i = groups }, [PIXELS] = { .i = pixels },
                     [SPLITS] = { .i = columns_splits(x) } };
 
-    if (arg[SCALE_ARG].i)
-        operands[WEIGHT] = build_param(b, "weight", channels,
-                                       (Init){ INIT_CONSTANT, 1 }, true);
-    if (arg[BIAS_ARG].i)
-        operands[BIAS] = build_param(b, "bias", channels,
-                                     (Init){ INIT_CONSTANT, 0 }, true);
+    build_affine(b, &arg[SCALE_ARG], channels, &operands[WEIGHT]);
     ValueId y = build_node(b, 3, operands, attr, x);
     if (g->mode == TRAIN) {
         Dims d = dims_of(attr, x);
@@ -79,6 +75,16 @@ ValueId normal_build(Build *b, int64_t groups, int64_t pixels,
         add_result(b, g->values[y].def, 2, "scale", d.statistics);
     }
     return y;
+}
+
+Shape normal_shape(const Graph *g, const Node *n)
+{
+    Shape x = g->values[n->operands[X]].shape;
+    bool fits = x.rank > 1 && columns_of(x) % n->attr[GROUPS].i == 0 &&
+                rows_of(x) % n->attr[PIXELS].i == 0 &&
+                is_vector_of(g, n, WEIGHT, columns_of(x)) &&
+                is_vector_of(g, n, BIAS, columns_of(x));
+    return fits ? x : shape_of(0);
 }
 
 // ---- gradient ---------------------------------------------------------------

@@ -17,6 +17,7 @@ extern const Part normal_parts[];
 // The node of a call, whose NORMAL_ARGS begin at arg.
 ValueId normal_build(Build *b, int64_t groups, int64_t pixels,
                      const ArgValue *arg);
+Shape normal_shape(const Graph *g, const Node *n);
 void normal_gradient(Gradient *c);
 
 #endif

@@ -72,7 +72,14 @@ typedef enum AttrType {
 typedef struct AttrSpec {
     const char *name;
     AttrType    type;
+    double      low, high;      // every number must lie within; both 0: those
+                                // of the argument of this name
 } AttrSpec;
+
+// The ends of what an attribute of op may be, as above.
+void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high);
+// The most splits of a sum that any rule makes.
+enum { MOST_SPLITS = 1 << 16 };
 
 // Most values that a call, and so a launch, has.
 enum { MAX_SLOTS = 64 };
@@ -101,6 +108,10 @@ ValueId build_state(Build *b, const char *name, DType dtype, Shape shape);
 // Results past the first are left NONE.
 ValueId build_node(Build *b, int operand_count, const ValueId *operands,
                    const Attr *attr, Shape result);
+// A forward node <layer>.<part's name> of another part; attr may be NULL.
+void build_part(Build *b, int part, const Attr *attr, int operand_count,
+                const ValueId *operands, int result_count,
+                const ValueId *results);
 // True if operand k has a rank of `rank` and real elements; an error if not.
 bool build_wants(Build *b, int k, int rank, const char *layout);
 

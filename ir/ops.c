@@ -108,3 +108,18 @@ bool may_write_over(const Node *n, int r, int k)
     }
     return false;
 }
+
+void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high)
+{
+    const ArgSpec *arg = op->args;
+
+    *low = spec->low;
+    *high = spec->high;
+    if (*low != 0 || *high != 0) return;
+    while (arg != NULL && arg->name != NULL && strcmp(arg->name, spec->name))
+        arg++;
+    if (arg == NULL || arg->name == NULL)
+        bug("%s: no argument is called %s", op->name, spec->name);
+    *low = arg->low;
+    *high = arg->high;
+}

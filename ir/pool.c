@@ -67,7 +67,7 @@ Shape pool_shape(const Graph *g, const Node *n)
 {
     Window w = pool_window(n->attr);
     Shape map = g->values[n->operands[0]].shape;
-    return window_shape(&w, map, map.dim[3]);
+    return map.rank == 4 ? window_shape(&w, map, map.dim[3]) : shape_of(0);
 }
 
 int64_t pool_element(const Attr *attr, Shape x, Shape y, int64_t i, int64_t j)
@@ -117,7 +117,8 @@ Shape pooled(Shape map)
 
 Shape pooled_shape(const Graph *g, const Node *n)
 {
-    return pooled(g->values[n->operands[0]].shape);
+    return has_rank(g, n, 0, 4) ? pooled(g->values[n->operands[0]].shape)
+                                : shape_of(0);
 }
 
 ValueId fold_pooled(Graph *g, NodeId id)

@@ -27,11 +27,15 @@ enum PoolAttrs {
     POOL_ATTR_COUNT
 };
 #define POOL_ATTRS                                                             \
-    { "kernel_h", ATTR_INT }, { "kernel_w", ATTR_INT },                        \
-    { "stride_h", ATTR_INT }, { "stride_w", ATTR_INT },                        \
-    { "pad_top", ATTR_INT }, { "pad_bottom", ATTR_INT },                       \
-    { "pad_left", ATTR_INT }, { "pad_right", ATTR_INT },                       \
-    { "ceil", ATTR_INT }
+    { "kernel_h", ATTR_INT, 1, POOL_LARGEST },                                 \
+    { "kernel_w", ATTR_INT, 1, POOL_LARGEST },                                 \
+    { "stride_h", ATTR_INT, 1, POOL_LARGEST },                                 \
+    { "stride_w", ATTR_INT, 1, POOL_LARGEST },                                 \
+    { "pad_top", ATTR_INT, 0, POOL_LARGEST },                                  \
+    { "pad_bottom", ATTR_INT, 0, POOL_LARGEST },                               \
+    { "pad_left", ATTR_INT, 0, POOL_LARGEST },                                 \
+    { "pad_right", ATTR_INT, 0, POOL_LARGEST },                                \
+    { "ceil", ATTR_INT, 0, 1 }
 
 // The build rule: sets the attributes above from the call's arguments and makes
 // the node.  Every window that passes holds an element of the map.

@@ -71,6 +71,30 @@ bool build_wants_scores(Build *b)
     return true;
 }
 
+void build_affine(Build *b, const ArgValue *arg, Shape channels,
+                  ValueId *operands)
+{
+    if (arg[0].i)
+        operands[0] = build_param(b, "weight", channels,
+                                  (Init){ INIT_CONSTANT, 1 }, true);
+    if (arg[1].i)
+        operands[1] = build_param(b, "bias", channels,
+                                  (Init){ INIT_CONSTANT, 0 }, true);
+}
+
+bool has_rank(const Graph *g, const Node *n, int k, int rank)
+{
+    return n->operands[k] != NONE &&
+           g->values[n->operands[k]].shape.rank == rank;
+}
+
+bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count)
+{
+    return n->operands[k] == NONE ||
+           (has_rank(g, n, k, 1) &&
+            g->values[n->operands[k]].shape.dim[0] == count);
+}
+
 ValueId build_rows(Build *b)
 {
     if (!build_wants_scores(b)) return NONE;
@@ -79,7 +103,24 @@ ValueId build_rows(Build *b)
 
 Shape shape_of_rows(const Graph *g, const Node *n)
 {
-    return shape_of(1, g->values[n->operands[0]].shape.dim[0]);
+    Shape a = g->values[n->operands[0]].shape;
+    Shape b = g->values[n->operands[1]].shape;
+    bool fits = a.rank > 1 && b.rank > 0 && a.dim[0] == b.dim[0];
+    return fits ? shape_of(1, a.dim[0]) : shape_of(0);
+}
+
+double largest_of(const double *row, int64_t count)
+{
+    double largest = row[0];
+    for (int64_t i = 1; i < count; i++) largest = fmax(largest, row[i]);
+    return largest;
+}
+
+double exp_sum_of(const double *row, int64_t count, double largest)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += exp(row[i] - largest);
+    return sum;
 }
 
 void take_attrs(const Build *b, Attr *attr)
@@ -118,6 +159,18 @@ void cost_elementwise(const Graph *g, const Node *n, Cost *cost)
 double decay_of(const Graph *g, ValueId weight, double decay)
 {
     return g->values[weight].decayed ? decay : 0;
+}
+
+void launch_slots(Launch *l, const Node *n, int results, int operands)
+{
+    for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
+    for (int k = 0; k < operands; k++) launch_value(l, n->operands[k]);
+}
+
+void ref_clear(const Ref *r, int k)
+{
+    int64_t count = elements(ref_out(r, k));
+    for (int64_t i = 0; i < count; i++) r->out[k][i] = 0;
 }
 
 void launch_elements(Launch *l, const char *kernel, int64_t count)

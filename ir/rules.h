@@ -27,6 +27,22 @@ Shape shape_of_rows(const Graph *g, const Node *n);
       "how weights begin: a word, or a number for all of them" }
 Init init_of(const ArgValue *arg, double fan_in, double fan_out);
 
+// The weight (ones) and the bias (zeros) of a normalisation, a number a
+// channel, in operands[0] and [1], as far as its arguments scale and bias,
+// arg[0] and [1], want them.
+void build_affine(Build *b, const ArgValue *arg, Shape channels,
+                  ValueId *operands);
+
+// For shape rules, which may meet any graph that was read: whether operand k of
+// n has this rank; whether it is missing or a vector of so many elements.
+bool has_rank(const Graph *g, const Node *n, int k, int rank);
+bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count);
+
+// The largest of a row, and the sum of exp(x - largest) over it: what softmax
+// and its logarithm are made of, so that nothing overflows.
+double largest_of(const double *row, int64_t count);
+double exp_sum_of(const double *row, int64_t count, double largest);
+
 // Attributes that are the operator's arguments, in the same order and of the
 // same types: as the call gave them.
 void take_attrs(const Build *b, Attr *attr);
@@ -40,6 +56,12 @@ int64_t cost_bytes(const Graph *g, const Node *n);
 
 // The weight decay of a parameter: decay, or 0 where it is not to decay.
 double decay_of(const Graph *g, ValueId weight, double decay);
+
+// The first results of a node, and after them its first operands, as arguments.
+void launch_slots(Launch *l, const Node *n, int results, int operands);
+
+// Result k all zeros.
+void ref_clear(const Ref *r, int k);
 
 // A launch over count elements with a thread for each; more than a grid can
 // have threads are left to the kernel's loop.

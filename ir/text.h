@@ -13,6 +13,7 @@ typedef struct Reader {
     const char *start, *at, *end;   // the line
     Pos         pos;            // of the line
     int64_t     most_values;    // the text could declare
+    Places     *places;         // of what has been read
     bool        failed;
 } Reader;
 

@@ -19,6 +19,15 @@
 #include <string.h>
 #include "verify.h"
 
+// text is what is wrong; pos is where a graph that was read says so.
+static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
+{
+    if (c->refuse == NULL) bug("after %s: %s", c->after, text);
+    error(c->g->diag, pos.line > 0 ? pos : c->g->places->net,
+          "this graph is not sound: %s", text);
+    longjmp(*c->refuse, 1);
+}
+
 _Noreturn void fault(const Check *c, const char *format, ...)
 {
     va_list args;
@@ -26,33 +35,43 @@ _Noreturn void fault(const Check *c, const char *format, ...)
     char text[512];
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (c->refuse == NULL) bug("after %s: %s", c->after, text);
-    error(c->g->diag, c->pos, "this graph is not sound: %s", text);
-    longjmp(*c->refuse, 1);
+    refuse(c, (Pos){ .line = 0 }, text);
+}
+
+// Of value or node id called name; place is NULL in a graph that was not read.
+static _Noreturn void fault_at(const Check *c, const Pos *place,
+                               const char *id, const char *name, Pos source,
+                               const char *format, va_list args)
+{
+    char what[400], text[512];
+    vsnprintf(what, sizeof what, format, args);
+    snprintf(text, sizeof text, "%s %.40s (line %" PRId32 "): %s", id, name,
+             source.line, what);
+    refuse(c, place != NULL ? *place : (Pos){ .line = 0 }, text);
 }
 
 _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
 {
     const Node *n = &c->g->nodes[id];
+    const Places *p = c->g->places;
+    char text[16];
     va_list args;
     va_start(args, format);
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fault(c, "[%" PRId32 "] %s (line %" PRId32 "): %s", id, n->name,
-          n->pos.line, text);
+    snprintf(text, sizeof text, "[%" PRId32 "]", id);
+    fault_at(c, p != NULL && id < p->node_capacity ? &p->node[id] : NULL, text,
+             n->name, n->pos, format, args);
 }
 
 _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 {
     const Value *value = &c->g->values[id];
+    const Places *p = c->g->places;
+    char text[16];
     va_list args;
     va_start(args, format);
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fault(c, "%%%" PRId32 " %s (line %" PRId32 "): %s", id, value->name,
-          value->pos.line, text);
+    snprintf(text, sizeof text, "%%%" PRId32, id);
+    fault_at(c, p != NULL && id < p->value_capacity ? &p->value[id] : NULL,
+             text, value->name, value->pos, format, args);
 }
 
 // ---- nodes ------------------------------------------------------------------
@@ -111,8 +130,9 @@ static void check_results(const Check *c, NodeId id, bool *made)
         if (value->def != id)
             node_fault(c, id, "makes %s, which says it is made by [%" PRId32
                        "]", value->name, value->def);
-        if (value->persistent)
-            node_fault(c, id, "%s is persistent, but made", value->name);
+        if (value->persistent || value->kind == INPUT)
+            node_fault(c, id, "%s is %s, but made", value->name,
+                       value->persistent ? "persistent" : "an input");
         made[v] = true;
     }
 }
@@ -178,36 +198,23 @@ static void check_nodes(const Check *c)
 
 // ---- values -----------------------------------------------------------------
 
-// A gradient is added to its value's like, so it must look like it.  Partial
-// sums, which do not, are gradients of nothing.
-static void check_gradient(const Check *c, ValueId id)
+// What is staged for no launch has no place in a plan; a view is none.  The
+// front end refuses such a net, so only a graph that was read is asked.
+static void check_inputs(const Check *c)
 {
     const Graph *g = c->g;
-    const Value *d = &g->values[id];
+    bool *read = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
 
-    if (d->gradient_of == NONE) return;
-    if (d->gradient_of < 0 || d->gradient_of >= g->value_count)
-        value_fault(c, id, "it is the gradient of %%%" PRId32, d->gradient_of);
-    const Value *of = &g->values[d->gradient_of];
-    if (!same_shape(d->shape, of->shape) || d->dtype != of->dtype)
-        value_fault(c, id, "it has not the shape and type of %s, whose "
-                    "gradient it is", of->name);
-}
-
-static void check_state(const Check *c, ValueId id)
-{
-    const Graph *g = c->g;
-    const Value *state = &g->values[id];
-
-    if (state->state_of == NONE) return;
-    if (state->state_of < 0 || state->state_of >= g->value_count ||
-        g->values[state->state_of].kind != PARAM)
-        value_fault(c, id, "it is a state of %%%" PRId32 ", no parameter",
-                    state->state_of);
-    const Value *of = &g->values[state->state_of];
-    if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
-        value_fault(c, id, "it has not the shape and type of %s, whose state "
-                    "it is", of->name);
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool counts = !(n->op->flags & VIEW) || read[n->results[0]];
+        for (int k = 0; counts && k < n->operand_count; k++)
+            if (n->operands[k] != NONE) read[n->operands[k]] = true;
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].def == NONE && !g->values[v].persistent && !read[v])
+            value_fault(c, v, g->values[v].kind == INPUT
+                        ? "no launch reads this input" : "nothing makes it");
 }
 
 static void check_value(const Check *c, ValueId id)
@@ -222,9 +229,9 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "no such type or kind");
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
-    if (is_persistent(value->kind) && !value->persistent)
-        value_fault(c, id, "it is a %s, but not persistent",
-                    kind_names[value->kind]);
+    if (is_persistent(value->kind) != value->persistent)
+        value_fault(c, id, "it is a %s, but %spersistent",
+                    kind_names[value->kind], value->persistent ? "" : "not ");
     if (value->kind == PARAM && value->dtype != g->real)
         value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
     if (value->def < NONE || value->def >= g->node_count)
@@ -351,12 +358,13 @@ void verify(const Graph *g, const char *after)
     check_graph(&check);
 }
 
-bool is_sound(const Graph *g, Pos pos)
+bool is_sound(const Graph *g)
 {
-    jmp_buf refuse;
-    const Check check = { .g = g, .refuse = &refuse, .pos = pos };
+    jmp_buf refused;
+    const Check check = { .g = g, .refuse = &refused };
 
-    if (setjmp(refuse) != 0) return false;
+    if (setjmp(refused) != 0) return false;
     check_graph(&check);
+    check_inputs(&check);
     return true;
 }

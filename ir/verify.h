@@ -10,7 +10,6 @@ typedef struct Check {
     const char  *after;         // the pass that has just run
     jmp_buf     *refuse;        // NULL: a fault is a bug; else it is reported
                                 // as an error, and ends the check there
-    Pos          pos;           // of that error
 } Check;
 
 // error() or bug(), saying after which pass and, of the latter two, which node
@@ -27,5 +26,8 @@ void check_sharing(const Check *c);
 void check_places(const Check *c);
 // verify_training.c: what the updates are made from, and the order of facts.
 void check_training(const Check *c);
+// That a value which says that it is a gradient, or a state, looks like one.
+void check_gradient(const Check *c, ValueId id);
+void check_state(const Check *c, ValueId id);
 
 #endif

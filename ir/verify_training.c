@@ -1,7 +1,40 @@
 // The verifier's part about training: what differentiate counts on, and the
 // order of the facts.  The front end makes nothing else, but a graph that was
 // read from text may say anything.
+#include <inttypes.h>
 #include "verify.h"
+
+// A gradient is added to its value's like, so it must look like it.  Partial
+// sums, which do not, are gradients of nothing.
+void check_gradient(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *d = &g->values[id];
+
+    if (d->gradient_of == NONE) return;
+    if (d->gradient_of < 0 || d->gradient_of >= g->value_count)
+        value_fault(c, id, "it is the gradient of %%%" PRId32, d->gradient_of);
+    const Value *of = &g->values[d->gradient_of];
+    if (!same_shape(d->shape, of->shape) || d->dtype != of->dtype)
+        value_fault(c, id, "it has not the shape and type of %s, whose "
+                    "gradient it is", of->name);
+}
+
+void check_state(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *state = &g->values[id];
+
+    if (state->state_of == NONE) return;
+    if (state->state_of < 0 || state->state_of >= g->value_count ||
+        g->values[state->state_of].kind != PARAM)
+        value_fault(c, id, "it is a state of %%%" PRId32 ", no parameter",
+                    state->state_of);
+    const Value *of = &g->values[state->state_of];
+    if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
+        value_fault(c, id, "it has not the shape and type of %s, whose state "
+                    "it is", of->name);
+}
 
 // Each fact but the first holds only with the one before it.
 static void check_order(const Check *c)
@@ -63,7 +96,8 @@ void check_training(const Check *c)
     check_called(c, g->schedule, SCHEDULE, "schedule");
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);
-    if (g->mode != TRAIN || g->optimizer == NULL) return;
+    if (g->mode != TRAIN) return;
+    if (g->optimizer == NULL) fault(c, "mode train without an optimizer");
     check_states(c);
     check_states_of_params(c);
 }

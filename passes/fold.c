@@ -7,7 +7,8 @@
 // What an operator can become is its own affair (Op.fold); this pass offers
 // each forward node to its operator, then deletes the nodes whose results
 // nobody reads: from the outputs and from the nodes that update state, back
-// over operands.
+// over operands.  An output is never left to be an input, or a view of one:
+// some launch makes it.
 
 #include "pass.h"
 
@@ -41,8 +42,32 @@ static void drop_unread(Graph *g)
     }
 }
 
+// Which values are outputs, or have views alone between them and one.
+static bool *outputs_or_viewed(const Graph *g)
+{
+    bool *seen = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (ValueId v = 0; v < g->value_count; v++) seen[v] = g->values[v].output;
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        if (n->op->flags & VIEW && seen[n->results[0]])
+            seen[n->operands[0]] = true;
+    }
+    return seen;
+}
+
+static bool is_view_of_input(const Graph *g, ValueId v)
+{
+    while (g->values[v].def != NONE) {
+        const Node *n = &g->nodes[g->values[v].def];
+        if (!(n->op->flags & VIEW)) return false;
+        v = n->operands[0];
+    }
+    return g->values[v].kind == INPUT;
+}
+
 void pass_fold(Graph *g)
 {
+    const bool *outside = outputs_or_viewed(g);
     // stands[v]: what readers of v may read instead, so that one walk renames.
     ValueId *stands = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) stands[v] = v;
@@ -52,7 +77,8 @@ void pass_fold(Graph *g)
             if (n->operands[k] != NONE) n->operands[k] = stands[n->operands[k]];
         if (!n->op->fold) continue;
         ValueId instead = n->op->fold(g, i);
-        if (instead != NONE && !g->values[n->results[0]].output)
+        if (instead == NONE || g->values[n->results[0]].output) continue;
+        if (!outside[n->results[0]] || !is_view_of_input(g, instead))
             stands[n->results[0]] = instead;
     }
     drop_unread(g);

@@ -4,6 +4,7 @@
 
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -75,7 +76,7 @@ static double seconds(void)
 static void dump(const Graph *g, const PassOptions *o, int number)
 {
     const char *name = passes[number].name;
-    if (!o->dump) return;
+    if (!o->dump || g->diag->file_failed) return;
     if (strcmp(o->dump, "all") && !same_name(name, o->dump, strlen(o->dump)))
         return;
     if (!o->dump_dir) {
@@ -89,8 +90,11 @@ static void dump(const Graph *g, const PassOptions *o, int number)
                     g->mode == TRAIN ? "" : mode_names[g->mode]);
     FILE *file = fopen(path, "w");
     if (file) graph_print(g, file);
-    if (!file || fclose(file))
-        error(g->diag, (Pos){0}, "%s: can't write this dump", path);
+    bool written = file && !fflush(file) && !ferror(file);
+    if (written && !fclose(file)) return;
+    error(g->diag, (Pos){ .file = NONE }, "can't write '%s': %s", path,
+          strerror(errno));
+    g->diag->file_failed = true;
 }
 
 // Runs a pass, or its stand-in; what it breaks ceases to hold, what it gives

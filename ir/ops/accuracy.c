@@ -17,7 +17,9 @@ enum { LABEL = 1, SUMS };       // operands
 enum { SUM = 1 };               // part
 
 static const ArgSpec args[] = { IGNORE_ARG, { .name = NULL } };
-static const AttrSpec attrs[] = { { "ignore", ATTR_INT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "ignore", ATTR_INT, 0, 0 }, { .name = NULL },
+};
 
 static ValueId build(Build *b)
 {

@@ -7,7 +7,9 @@
 enum { KEEP };
 enum { AVERAGE, WEIGHT };       // operands
 
-static const AttrSpec attrs[] = { { "keep", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "keep", ATTR_FLOAT, 0, 1 }, { .name = NULL },
+};
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {

@@ -19,7 +19,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    POOL_ATTRS, { "count_padding", ATTR_INT }, { .name = NULL },
+    POOL_ATTRS, { "count_padding", ATTR_INT, 0, 0 }, { .name = NULL },
 };
 
 static ValueId build(Build *b)

@@ -24,7 +24,7 @@
 #include "../rules.h"
 
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
-enum Attrs { MOMENTUM, EPSILON, PIXELS, SPLITS, ATTRS };  // PIXELS: a sample's
+enum Attrs { MOMENTUM, EPSILON, PIXELS, SPLITS };  // PIXELS: a sample's
 enum Parts { FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT };
 
 // Operands of the forward part.
@@ -39,8 +39,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "momentum", ATTR_FLOAT }, { "epsilon", ATTR_FLOAT },
-    { "pixels", ATTR_INT }, { "splits", ATTR_INT }, { .name = NULL },
+    { "momentum", ATTR_FLOAT, 0, 0 }, { "epsilon", ATTR_FLOAT, 0, 0 },
+    { "pixels", ATTR_INT, 1, 1LL << 62 },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 
 // ---- from a call to nodes ---------------------------------------------------
@@ -50,17 +51,6 @@ static ValueId new_value(Graph *g, const Node *n, const char *suffix,
 {
     return graph_value(g, arena_print(g->arena, "%s.%s", n->name, suffix),
                        kind, g->real, shape, n->pos);
-}
-
-// A forward node of another part, with these attributes.
-static void forward_node(Build *b, const Attr *attr, int part, int in_count,
-                         const ValueId *in, int out_count, const ValueId *out)
-{
-    const char *name = arena_print(b->g->arena, "%s.%s", b->name,
-                                   b->op->parts[part].name);
-    NodeId id = graph_node(b->g, b->op, part, FORWARD, name, b->pos, in_count,
-                           in, out_count, out);
-    memcpy(b->g->nodes[id].attr, attr, ATTRS * sizeof *attr);
 }
 
 // The nodes that find the batch's mean and variance, for operand's last slots.
@@ -75,8 +65,8 @@ static void add_statistics(Build *b, const Attr *attr, Shape channels,
     operand[BATCH_MEAN] = new_value(g, &of, "batch_mean", ACTIVATION, channels);
     operand[BATCH_VARIANCE] =
         new_value(g, &of, "batch_variance", ACTIVATION, channels);
-    forward_node(b, attr, STATISTICS, 1, &operand[X], 1, &partials);
-    forward_node(b, attr, MOMENTS, 2, in, 2, &operand[BATCH_MEAN]);
+    build_part(b, STATISTICS, attr, 1, &operand[X], 1, &partials);
+    build_part(b, MOMENTS, attr, 2, in, 2, &operand[BATCH_MEAN]);
 }
 
 static ValueId build(Build *b)
@@ -96,16 +86,20 @@ static ValueId build(Build *b)
     };
     ValueId operand[OPERANDS] = { b->operand[0], NONE, NONE, NONE, NONE, NONE,
                                   NONE };
-    if (b->arg[SCALE_ARG].i)
-        operand[WEIGHT] = build_param(b, "weight", channels,
-                                      (Init){ INIT_CONSTANT, 1 }, true);
-    if (b->arg[BIAS_ARG].i)
-        operand[BIAS] = build_param(b, "bias", channels,
-                                    (Init){ INIT_CONSTANT, 0 }, true);
+    build_affine(b, &b->arg[SCALE_ARG], channels, &operand[WEIGHT]);
     operand[MEAN] = build_statistic(b, "mean", channels, 0);
     operand[VARIANCE] = build_statistic(b, "variance", channels, 1);
     if (g->mode == TRAIN) add_statistics(b, attr, channels, operand);
     return build_node(b, OPERANDS, operand, attr, shape);
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    Shape x = g->values[n->operands[X]].shape;
+    bool fits = x.rank == 2 || x.rank == 4;
+    for (int k = WEIGHT; k < OPERANDS; k++)
+        fits = fits && is_vector_of(g, n, k, columns_of(x));
+    return fits ? x : shape_of(0);
 }
 
 // ---- gradient and update ----------------------------------------------------
@@ -199,8 +193,7 @@ static void statistics_launch(const Graph *g, const Node *n, Launch *l)
     Shape x = in_shape(g, n, 0);
     launch_columns(l, "batchnorm_statistics", rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_slots(l, n, 1, 1);
     launch_rows(l, n);
 }
 
@@ -214,8 +207,7 @@ static void launch_ends(Launch *l, const char *kernel, Shape partials)
 static void moments_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_ends(l, "batchnorm_moments", in_shape(g, n, 0));
-    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 2, 2);
     launch_rows(l, n);
 }
 
@@ -224,16 +216,14 @@ static void reduce_launch(const Graph *g, const Node *n, Launch *l)
     Shape x = in_shape(g, n, 1);
     launch_columns(l, "batchnorm_reduce", rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 3);
     launch_rows(l, n);
 }
 
 static void sums_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_ends(l, "batchnorm_sums", in_shape(g, n, 0));
-    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 2, 2);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
@@ -243,8 +233,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_columns(l, "batchnorm_gradient", rows_of(x), columns_of(x),
                    columns_runs(x));
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 8; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 8);
     launch_rows(l, n);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
@@ -297,15 +286,10 @@ static void add_pair(const Ref *r, Shape x, int64_t i, double a, double b)
     r->out[0][(2 * split + 1) * C + c] += b;
 }
 
-static void clear(const Ref *r)
-{
-    for (int64_t i = 0; i < elements(ref_out(r, 0)); i++) r->out[0][i] = 0;
-}
-
 static void statistics_reference(const Ref *r)
 {
     Shape x = ref_in(r, 0);
-    clear(r);
+    ref_clear(r, 0);
     for (int64_t i = 0; i < real_rows(r) * columns_of(x); i++) {
         double shifted = r->in[0][i] - r->in[0][i % columns_of(x)];
         add_pair(r, x, i, shifted, shifted * shifted);
@@ -330,7 +314,7 @@ static void moments_reference(const Ref *r)
 static void reduce_reference(const Ref *r)
 {
     Shape x = ref_in(r, 1);
-    clear(r);
+    ref_clear(r, 0);
     for (int64_t i = 0; i < real_rows(r) * columns_of(x); i++) {
         double centred = r->in[1][i] - r->in[2][i % columns_of(x)];
         add_pair(r, x, i, r->in[0][i], r->in[0][i] * centred);
@@ -409,5 +393,5 @@ static const Part parts[] = {
 
 const Op op_batchnorm = {
     ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
-    .gradient = gradient, .update = update, .parts = parts,
+    .shape = shape, .gradient = gradient, .update = update, .parts = parts,
 };

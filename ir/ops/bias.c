@@ -17,7 +17,9 @@
 enum { SPLITS };
 enum { FEW_ROWS = 256 };
 
-static const AttrSpec attrs[] = { { "splits", ATTR_INT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "splits", ATTR_INT, 0, MOST_SPLITS }, { .name = NULL },
+};
 
 // ---- gradient --------------------------------------------------------------
 
@@ -117,6 +119,12 @@ static void grad_reference(const Ref *r)
     }
 }
 
+static Shape shape(const Graph *g, const Node *n)
+{
+    Shape x = g->values[n->operands[0]].shape;
+    return x.rank > 0 && is_vector_of(g, n, 1, columns_of(x)) ? x : shape_of(0);
+}
+
 static const Part parts[] = {
     { .name = "", .results = "y", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .reference = reference },
@@ -126,5 +134,6 @@ static const Part parts[] = {
 };
 
 const Op op_bias = {
-    ROW(bias), .attrs = attrs, .gradient = gradient, .parts = parts,
+    ROW(bias), .attrs = attrs, .shape = shape, .gradient = gradient,
+    .parts = parts,
 };

@@ -5,7 +5,9 @@
 
 enum { LIMIT };
 
-static const AttrSpec attrs[] = { { "limit", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "limit", ATTR_FLOAT, 0, 1e38 }, { .name = NULL },
+};
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {

@@ -12,7 +12,9 @@
 enum { PARTS = 128, BLOCK = 512 };
 enum { LIMIT };
 
-static const AttrSpec attrs[] = { { "limit", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "limit", ATTR_FLOAT, 0, 1e38 }, { .name = NULL },
+};
 
 static Shape shape(const Graph *g, const Node *n)
 {

@@ -16,7 +16,8 @@ static const ArgSpec args[] = {
     AXIS_ARG("along which the values follow each other"), { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "axis", ATTR_INT }, { "start", ATTR_INT }, { .name = NULL },
+    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 1LL << 62 },
+    { .name = NULL },
 };
 
 // ---- from a call to a node --------------------------------------------------
@@ -75,7 +76,16 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return joined(g, n->operand_count, n->operands, (int)n->attr[AXIS].i);
+    int axis = (int)n->attr[AXIS].i;
+    if (n->operand_count < 1) return shape_of(0);
+    for (int k = 0; k < n->operand_count; k++) {
+        Shape first = g->values[n->operands[0]].shape;
+        first.dim[axis] = g->values[n->operands[k]].shape.dim[axis];
+        if (axis >= first.rank ||
+            !same_shape(first, g->values[n->operands[k]].shape))
+            return shape_of(0);
+    }
+    return joined(g, n->operand_count, n->operands, axis);
 }
 
 static ValueId fold(Graph *g, NodeId id)

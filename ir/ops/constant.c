@@ -7,7 +7,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "warmup", ATTR_INT }, { .name = NULL },
+    { "warmup", ATTR_INT, 0, 0 }, { .name = NULL },
 };
 
 static double factor(const Attr *attr, double t)

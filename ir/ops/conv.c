@@ -66,7 +66,14 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
+    Shape x = g->values[n->operands[0]].shape;
     Shape weight = g->values[n->operands[1]].shape;
+    int64_t groups = n->attr[CONV_GROUPS].i;
+    // Of any other rank or number of groups there is no result.
+    if (x.rank != 4 || weight.rank != 4 || weight.dim[0] % groups != 0 ||
+        weight.dim[3] * groups != x.dim[3] ||
+        !is_vector_of(g, n, 2, weight.dim[0]))
+        return shape_of(0);
     Window w = convolution_window(n->attr, weight);
     return window_shape(&w, g->values[n->operands[0]].shape, weight.dim[0]);
 }

@@ -135,7 +135,9 @@ static Shape shape(const Graph *g, const Node *n)
     Shape weight = g->values[n->operands[1]].shape;
     Shape y = g->values[n->results[0]].shape;
     Window w = convolution_window(n->attr, weight);
-    bool fits = y.rank == 4 &&
+    bool fits = x.rank == 4 && weight.rank == 4 && y.rank == 4 &&
+                weight.dim[0] == x.dim[3] &&
+                x.dim[3] % n->attr[CONV_GROUPS].i == 0 &&
                 y.dim[3] == weight.dim[3] * n->attr[CONV_GROUPS].i &&
                 y.dim[0] == x.dim[0];
     for (int axis = HEIGHT; fits && axis <= WIDTH; axis++)

@@ -14,8 +14,8 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "steps", ATTR_INT }, { "warmup", ATTR_INT }, { "final", ATTR_FLOAT },
-    { .name = NULL },
+    { "steps", ATTR_INT, 0, 0 }, { "warmup", ATTR_INT, 0, 0 },
+    { "final", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
 static double factor(const Attr *attr, double t)

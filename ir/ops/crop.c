@@ -30,7 +30,9 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return with_margin(g->values[n->operands[0]].shape, n->attr, -1);
+    return has_rank(g, n, 0, 4)
+        ? with_margin(g->values[n->operands[0]].shape, n->attr, -1)
+        : shape_of(0);
 }
 
 static void gradient(Gradient *c)
@@ -58,14 +60,7 @@ static void grad_reference(const Ref *r)
     ref_margin(r, 1, 0);
 }
 
-static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_box, .launch = launch,
-      .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
-      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
-      .reference = grad_reference },
-    { .results = NULL },
-};
+static const Part parts[] = { BOX_PARTS };
 
 const Op op_crop = {
     ROW(crop), .args = args, .attrs = attrs, .build = build, .shape = shape,

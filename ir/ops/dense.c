@@ -25,8 +25,10 @@ static const ArgSpec args[] = {
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return shape_of(2, g->values[n->operands[0]].shape.dim[0],
-                    g->values[n->operands[1]].shape.dim[0]);
+    Shape x = g->values[n->operands[0]].shape;
+    Shape weight = g->values[n->operands[1]].shape;
+    bool fits = x.rank == 2 && weight.rank == 2 && x.dim[1] == weight.dim[1];
+    return fits ? shape_of(2, x.dim[0], weight.dim[0]) : shape_of(0);
 }
 
 // Bytes for a product whose result is v, each element a sum of so many terms.

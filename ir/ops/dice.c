@@ -20,7 +20,8 @@ static const ArgSpec args[] = {
     WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "smooth", ATTR_FLOAT }, { "weight", ATTR_FLOAT }, { .name = NULL },
+    { "smooth", ATTR_FLOAT, 0, 0 }, { "weight", ATTR_FLOAT, 0, 0 },
+    { .name = NULL },
 };
 
 static ValueId build(Build *b)

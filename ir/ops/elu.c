@@ -13,7 +13,9 @@ static const ArgSpec args[] = {
     { "alpha", ARG_FLOAT, "1", 0, 1e30, "how far below 0 the result can come" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "alpha", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "alpha", ATTR_FLOAT, 0, 0 }, { .name = NULL },
+};
 
 static double elu(const Attr *attr, double x)
 {

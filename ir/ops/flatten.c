@@ -12,7 +12,8 @@ static Shape flat(Shape x)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return flat(g->values[n->operands[0]].shape);
+    Shape x = g->values[n->operands[0]].shape;
+    return x.rank > 1 ? flat(x) : shape_of(0);
 }
 
 static ValueId build(Build *b)

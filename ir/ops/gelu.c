@@ -15,7 +15,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "approximate", ATTR_INT }, { .name = NULL },
+    { "approximate", ATTR_INT, 0, 0 }, { .name = NULL },
 };
 
 static void launch(const Graph *g, const Node *n, Launch *l)

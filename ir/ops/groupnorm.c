@@ -32,5 +32,5 @@ static ValueId build(Build *b)
 
 const Op op_groupnorm = {
     ROW(groupnorm), .args = args, .attrs = normal_attrs, .build = build,
-    .gradient = normal_gradient, .parts = normal_parts,
+    .shape = normal_shape, .gradient = normal_gradient, .parts = normal_parts,
 };

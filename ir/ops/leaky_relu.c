@@ -12,7 +12,9 @@ static const ArgSpec args[] = {
       "multiplied by" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "slope", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "slope", ATTR_FLOAT, 0, 0 }, { .name = NULL },
+};
 
 static double leak(const Attr *attr, double x)
 {

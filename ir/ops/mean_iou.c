@@ -29,7 +29,9 @@ enum { RIGHT, PREDICTED, LABELLED };                // of partials
 enum { MOST_CLASSES = 4096 };   // whose counts are 48 KB, a block's memory
 
 static const ArgSpec args[] = { IGNORE_ARG, { .name = NULL } };
-static const AttrSpec attrs[] = { { "ignore", ATTR_INT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "ignore", ATTR_INT, 0, 0 }, { .name = NULL },
+};
 
 static int64_t classes_of(Shape scores)
 {

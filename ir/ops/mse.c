@@ -6,7 +6,9 @@
 #include "../rules.h"
 
 static const ArgSpec args[] = { WEIGHT_ARG, { .name = NULL } };
-static const AttrSpec attrs[] = { { "weight", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "weight", ATTR_FLOAT, 0, 0 }, { .name = NULL },
+};
 enum { WEIGHT };
 
 static ValueId build(Build *b)

@@ -12,13 +12,14 @@
 // The two gradients start from chosen and positives.
 #include <math.h>
 #include "../anchors.h"
+#include "../loss.h"
 #include "../op_row.h"
 #include "../rules.h"
 
 enum { LOCATIONS, SCORES, BOXES, LABELS, CHOSEN, POSITIVES, ENTROPY };
 enum { FORWARD_PART, MATCH, ENTROPIES, CHOOSE, DSCORES, DLOCATIONS };
 enum {
-    OVERLAP_ARG = ANCHOR_ARG_COUNT, NEGATIVES_ARG, WEIGHT_ARG
+    OVERLAP_AT = ANCHOR_ARG_COUNT, NEGATIVES_AT, WEIGHT_AT
 };
 enum { OVERLAP = ANCHOR_ATTR_COUNT, NEGATIVES, WEIGHT, CLASSES };
 
@@ -28,12 +29,13 @@ static const ArgSpec args[] = {
       "the box that it covers: what both cover over what either does" },
     { "negatives", ARG_FLOAT, "3", 0, 1e6, "anchors of the background that "
       "count for each that stands for a box" },
-    { "weight", ARG_FLOAT, "1", 0, 1e30, "of this loss in the sum" },
+    WEIGHT_ARG,
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    ANCHOR_ATTRS, { "overlap", ATTR_FLOAT }, { "negatives", ATTR_FLOAT },
-    { "weight", ATTR_FLOAT }, { "classes", ATTR_INT }, { .name = NULL },
+    ANCHOR_ATTRS, { "overlap", ATTR_FLOAT, 0, 0 },
+    { "negatives", ATTR_FLOAT, 0, 0 }, { "weight", ATTR_FLOAT, 0, 0 },
+    { "classes", ATTR_INT, 1, INT32_MAX }, { .name = NULL },
 };
 
 // ---- from a call to nodes ---------------------------------------------------
@@ -67,19 +69,6 @@ static bool build_wants_shapes(Build *b, int64_t anchors)
     return false;
 }
 
-// A forward node of another part, whose results are kept for the gradients.
-static void add_part(Build *b, int part, const Attr *attr, int operand_count,
-                     const ValueId *operands, int result_count,
-                     const ValueId *results)
-{
-    Graph *g = b->g;
-    const char *name =
-        arena_print(g->arena, "%s.%s", b->name, b->op->parts[part].name);
-    NodeId id = graph_node(g, b->op, part, FORWARD, name, b->pos, operand_count,
-                           operands, result_count, results);
-    for (int i = 0; i < MAX_ATTRS; i++) g->nodes[id].attr[i] = attr[i];
-}
-
 static ValueId new_value(Build *b, const char *name, DType dtype, int rank)
 {
     Graph *g = b->g;
@@ -96,21 +85,21 @@ static ValueId build(Build *b)
     const ValueId *of = b->operand;
     if (!anchor_attrs(b, attr) || !build_wants_shapes(b, anchor_count(attr)))
         return NONE;
-    attr[OVERLAP].f = b->arg[OVERLAP_ARG].f;
-    attr[NEGATIVES].f = b->arg[NEGATIVES_ARG].f;
-    attr[WEIGHT].f = b->arg[WEIGHT_ARG].f;
+    attr[OVERLAP].f = b->arg[OVERLAP_AT].f;
+    attr[NEGATIVES].f = b->arg[NEGATIVES_AT].f;
+    attr[WEIGHT].f = b->arg[WEIGHT_AT].f;
     attr[CLASSES].i = b->g->values[of[SCORES]].shape.dim[2];
 
     ValueId match = new_value(b, "match", I32, 2);
     ValueId entropy = new_value(b, "entropy", b->g->real, 2);
     ValueId chosen = new_value(b, "chosen", I32, 2);
     ValueId positives = new_value(b, "positives", I32, 1);
-    add_part(b, MATCH, attr, 3,
+    build_part(b, MATCH, attr, 3,
              (ValueId[]){ of[BOXES], of[LABELS], of[SCORES] }, 1, &match);
-    add_part(b, ENTROPIES, attr, 4,
+    build_part(b, ENTROPIES, attr, 4,
              (ValueId[]){ of[SCORES], match, of[LABELS], of[BOXES] }, 1,
              &entropy);
-    add_part(b, CHOOSE, attr, 2, (ValueId[]){ match, entropy }, 2,
+    build_part(b, CHOOSE, attr, 2, (ValueId[]){ match, entropy }, 2,
              (ValueId[]){ chosen, positives });
     ValueId operands[] = { of[LOCATIONS], of[SCORES], of[BOXES], of[LABELS],
                            chosen, positives, entropy };
@@ -168,12 +157,6 @@ static void launch_start(const Graph *g, const Node *n, Launch *l,
                         g->values[n->operands[boxes]].shape.dim[1]);
 }
 
-static void launch_values(const Node *n, Launch *l)
-{
-    for (int k = 0; k < n->result_count; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < n->operand_count; k++) launch_value(l, n->operands[k]);
-}
-
 static void match_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_start(g, n, l, "multibox_match", g->batch, 2, 0);
@@ -196,14 +179,13 @@ static void entropy_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_start(g, n, l, "multibox_entropy", warps(g, n->operands[0]), 0, 3);
     launch_constant(l, "CLASSES", n->attr[CLASSES].i);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 3);
 }
 
 static void choose_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_start(g, n, l, "multibox_choose", g->batch, 0, NONE);
-    launch_values(n, l);
+    launch_slots(l, n, n->result_count, n->operand_count);
     launch_real(l, n->attr[NEGATIVES].f, "negatives");
 }
 
@@ -222,8 +204,7 @@ static void dscores_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_start(g, n, l, "multibox_scores", warps(g, n->operands[0]), 0, 4);
     launch_constant(l, "CLASSES", n->attr[CLASSES].i);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 4; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 4);
     launch_samples(l);
     launch_real(l, n->attr[WEIGHT].f, "weight");
 }
@@ -234,7 +215,7 @@ static void dlocations_launch(const Graph *g, const Node *n, Launch *l)
     int64_t grid = ceil_div(x.dim[0] * x.dim[1], BLOCK);
     launch_start(g, n, l, "multibox_locations",
                  grid < INT32_MAX ? grid : INT32_MAX, 0, 1);
-    launch_values(n, l);
+    launch_slots(l, n, n->result_count, n->operand_count);
     launch_samples(l);
     launch_real(l, n->attr[WEIGHT].f, "weight");
     launch_anchors(l, n->attr);
@@ -242,54 +223,15 @@ static void dlocations_launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- references -------------------------------------------------------------
 
-enum { BACKGROUND = -1, NOT_COUNTED = -2 };
-
-static double overlap_of(const Ref *r, int64_t n, int64_t anchor, int64_t box)
-{
-    int64_t boxes = ref_in(r, 0).dim[1];
-    return box_overlap(anchor_at(r->n->attr, anchor),
-                       box_of_corners(r->in[0] + 4 * (n * boxes + box)));
-}
-
-// A box of class 0 is none, and neither is one without area.
-static bool is_box(const Ref *r, int64_t n, int64_t box)
-{
-    int64_t boxes = ref_in(r, 0).dim[1];
-    BoundingBox b = box_of_corners(r->in[0] + 4 * (n * boxes + box));
-    return r->in[1][n * boxes + box] > 0 && b.width > 0 && b.height > 0;
-}
-
-// The box that an anchor covers most, or -1.
-static double best_box(const Ref *r, int64_t n, int64_t anchor)
-{
-    int64_t boxes = ref_in(r, 1).dim[1];
-    double most = 0, best = BACKGROUND;
-    for (int64_t i = 0; i < boxes; i++) {
-        if (!is_box(r, n, i)) continue;
-        double now = overlap_of(r, n, anchor, i);
-        if (now > most) most = now, best = (double)i;
-    }
-    return most >= r->n->attr[OVERLAP].f ? best : BACKGROUND;
-}
-
-static int64_t best_anchor(const Ref *r, int64_t n, int64_t box)
-{
-    int64_t best = 0;
-    for (int64_t a = 1; a < ref_out(r, 0).dim[1]; a++)
-        if (overlap_of(r, n, a, box) > overlap_of(r, n, best, box)) best = a;
-    return best;
-}
+enum { NOT_COUNTED = -2 };
 
 static void match_reference(const Ref *r)
 {
     int64_t anchors = ref_out(r, 0).dim[1], boxes = ref_in(r, 1).dim[1];
-    for (int64_t n = 0; n < ref_out(r, 0).dim[0]; n++) {
-        double *match = r->out[0] + n * anchors;
-        for (int64_t a = 0; a < anchors; a++) match[a] = best_box(r, n, a);
-        for (int64_t i = 0; i < boxes; i++)
-            if (is_box(r, n, i))
-                match[best_anchor(r, n, i)] = (double)i;
-    }
+    for (int64_t n = 0; n < ref_out(r, 0).dim[0]; n++)
+        match_anchors(r->n->attr, r->n->attr[OVERLAP].f,
+                      r->in[0] + 4 * n * boxes, r->in[1] + n * boxes, boxes,
+                      r->out[0] + n * anchors, anchors);
 }
 
 // The class that an anchor should be told, from its box's number.
@@ -301,10 +243,8 @@ static int64_t class_of(const double *labels, int64_t boxes, int64_t n,
 
 static double log_sum(const double *row, int64_t classes)
 {
-    double largest = row[0], sum = 0;
-    for (int64_t c = 1; c < classes; c++) largest = fmax(largest, row[c]);
-    for (int64_t c = 0; c < classes; c++) sum += exp(row[c] - largest);
-    return largest + log(sum);
+    double largest = largest_of(row, classes);
+    return largest + log(exp_sum_of(row, classes, largest));
 }
 
 static void entropy_reference(const Ref *r)
@@ -362,13 +302,9 @@ static void distances(const Ref *r, const double *told, const double *boxes,
                       int64_t box_count, int64_t anchors, int64_t i,
                       double box, double *distance)
 {
-    BoundingBox a = anchor_at(r->n->attr, i % anchors);
-    int64_t at = i / anchors * box_count + (int64_t)box;
-    BoundingBox b = box_of_corners(boxes + 4 * at);
-    const double code[] = { 10 * (b.x - a.x) / a.width,
-                            10 * (b.y - a.y) / a.height,
-                            5 * log(b.width / a.width),
-                            5 * log(b.height / a.height) };
+    double code[4];
+    anchor_code(r->n->attr, i % anchors,
+                boxes + 4 * (i / anchors * box_count + (int64_t)box), code);
     for (int j = 0; j < 4; j++) distance[j] = told[4 * i + j] - code[j];
 }
 

@@ -19,7 +19,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "mean", ATTR_LIST }, { "std", ATTR_LIST }, { .name = NULL },
+    { "mean", ATTR_LIST, 0, 0 }, { "std", ATTR_LIST, 0, 0 }, { .name = NULL },
 };
 
 // ---- from a call to a node --------------------------------------------------

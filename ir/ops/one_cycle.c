@@ -19,9 +19,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "steps", ATTR_INT }, { "pct_start", ATTR_FLOAT },
-    { "div_factor", ATTR_FLOAT }, { "final_div_factor", ATTR_FLOAT },
-    { .name = NULL },
+    { "steps", ATTR_INT, 0, 0 }, { "pct_start", ATTR_FLOAT, 0, 0 },
+    { "div_factor", ATTR_FLOAT, 0, 0 },
+    { "final_div_factor", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
 // Half a cosine: a where part is 0, b where it is 1.

@@ -2,6 +2,7 @@
 #include "../box.h"
 #include "../margin.h"
 #include "../op_row.h"
+#include "../rules.h"
 
 enum Args { PADDING, ARG_FILL };
 enum Attrs { FILL = RIGHT + 1 };
@@ -13,7 +14,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    MARGIN_ATTRS, { "value", ATTR_FLOAT }, { .name = NULL },
+    MARGIN_ATTRS, { "value", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
 static ValueId build(Build *b)
@@ -26,7 +27,9 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return with_margin(g->values[n->operands[0]].shape, n->attr, 1);
+    return has_rank(g, n, 0, 4)
+        ? with_margin(g->values[n->operands[0]].shape, n->attr, 1)
+        : shape_of(0);
 }
 
 static void gradient(Gradient *c)
@@ -54,14 +57,7 @@ static void grad_reference(const Ref *r)
     ref_margin(r, -1, 0);
 }
 
-static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_box, .launch = launch,
-      .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
-      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
-      .reference = grad_reference },
-    { .results = NULL },
-};
+static const Part parts[] = { BOX_PARTS };
 
 const Op op_pad = {
     ROW(pad), .args = args, .attrs = attrs, .build = build, .shape = shape,

@@ -15,8 +15,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "steps", ATTR_INT }, { "power", ATTR_FLOAT }, { "warmup", ATTR_INT },
-    { "final", ATTR_FLOAT }, { .name = NULL },
+    { "steps", ATTR_INT, 0, 0 }, { "power", ATTR_FLOAT, 0, 0 },
+    { "warmup", ATTR_INT, 0, 0 }, { "final", ATTR_FLOAT, 0, 0 },
+    { .name = NULL },
 };
 
 static double factor(const Attr *attr, double t)

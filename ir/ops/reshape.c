@@ -11,7 +11,9 @@ static const ArgSpec args[] = {
     { "shape", ARG_LIST, NULL, 1, 1LL << 40, "of a sample: [h, w, c]" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "shape", ATTR_LIST }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "shape", ATTR_LIST, 0, 0 }, { .name = NULL },
+};
 
 static Shape reshaped(Shape x, const List *list)
 {
@@ -64,7 +66,11 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return reshaped(g->values[n->operands[0]].shape, n->attr[SHAPE].list);
+    Shape x = g->values[n->operands[0]].shape;
+    const List *list = n->attr[SHAPE].list;
+    bool fits = list != NULL && list->count < MAX_RANK && x.rank > 0 &&
+                count_of(list) == elements(x) / x.dim[0];
+    return fits ? reshaped(x, list) : shape_of(0);
 }
 
 static ValueId fold(Graph *g, NodeId id)

@@ -23,9 +23,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "lr", ATTR_FLOAT }, { "decay", ATTR_FLOAT }, { "epsilon", ATTR_FLOAT },
-    { "momentum", ATTR_FLOAT }, { "weight_decay", ATTR_FLOAT },
-    { .name = NULL },
+    { "lr", ATTR_FLOAT, 0, 0 }, { "decay", ATTR_FLOAT, 0, 0 },
+    { "epsilon", ATTR_FLOAT, 0, 0 }, { "momentum", ATTR_FLOAT, 0, 0 },
+    { "weight_decay", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 static const char *const state[] = { "square", "momentum", NULL };
 

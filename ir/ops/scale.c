@@ -6,17 +6,21 @@
 //   %2 = scale(%1) factor=2    %3 = scale(%2) factor=3
 // becomes
 //   %3 = scale(%1) factor=6
+#include <math.h>
 #include "../op_row.h"
 #include "../rules.h"
 
 enum { FACTOR };
+#define LARGEST 1e30
 
 static const ArgSpec args[] = {
-    { "factor", ARG_FLOAT, NULL, -1e30, 1e30, "what every element is "
+    { "factor", ARG_FLOAT, NULL, -LARGEST, LARGEST, "what every element is "
       "multiplied by" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "factor", ATTR_FLOAT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "factor", ATTR_FLOAT, 0, 0 }, { .name = NULL },
+};
 
 static ValueId build(Build *b)
 {
@@ -34,8 +38,11 @@ static ValueId fold(Graph *g, NodeId id)
 {
     Node *n = &g->nodes[id];
     NodeId maker = g->values[n->operands[0]].def;
-    if (maker != NONE && g->nodes[maker].op == &op_scale) {
-        n->attr[FACTOR].f *= g->nodes[maker].attr[FACTOR].f;
+    double before = maker != NONE && g->nodes[maker].op == &op_scale
+        ? g->nodes[maker].attr[FACTOR].f : NAN;
+    // The product must be one that a call could have given.
+    if (fabs(n->attr[FACTOR].f * before) <= LARGEST) {
+        n->attr[FACTOR].f *= before;
         n->operands[0] = g->nodes[maker].operands[0];
     }
     bool changes = n->attr[FACTOR].f != 1 ||

@@ -20,8 +20,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "lr", ATTR_FLOAT }, { "momentum", ATTR_FLOAT }, { "nesterov", ATTR_INT },
-    { "weight_decay", ATTR_FLOAT }, { .name = NULL },
+    { "lr", ATTR_FLOAT, 0, 0 }, { "momentum", ATTR_FLOAT, 0, 0 },
+    { "nesterov", ATTR_INT, 0, 0 }, { "weight_decay", ATTR_FLOAT, 0, 0 },
+    { .name = NULL },
 };
 static const char *const state[] = { "momentum", NULL };
 

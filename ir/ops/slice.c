@@ -17,8 +17,8 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "axis", ATTR_INT }, { "start", ATTR_INT }, { "size", ATTR_INT },
-    { .name = NULL },
+    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0 },
+    { "size", ATTR_INT, 0, 0 }, { .name = NULL },
 };
 
 static Shape cut(Shape x, const Attr *attr)
@@ -51,7 +51,9 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return cut(g->values[n->operands[0]].shape, n->attr);
+    Shape x = g->values[n->operands[0]].shape;
+    int64_t axis = n->attr[AXIS].i, end = n->attr[START].i + n->attr[SIZE].i;
+    return axis < x.rank && end <= x.dim[axis] ? cut(x, n->attr) : shape_of(0);
 }
 
 // All of it.
@@ -95,14 +97,7 @@ static void grad_reference(const Ref *r)
     ref_box(r, box_of(r->g, r->n, -1), 0);
 }
 
-static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_box, .launch = launch,
-      .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
-      .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
-      .reference = grad_reference },
-    { .results = NULL },
-};
+static const Part parts[] = { BOX_PARTS };
 
 const Op op_slice = {
     ROW(slice), .args = args, .attrs = attrs, .build = build, .shape = shape,

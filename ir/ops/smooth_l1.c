@@ -13,7 +13,8 @@ static const ArgSpec args[] = {
     WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "weight", ATTR_FLOAT }, { "beta", ATTR_FLOAT }, { .name = NULL },
+    { "weight", ATTR_FLOAT, 0, 0 }, { "beta", ATTR_FLOAT, 0, 0 },
+    { .name = NULL },
 };
 enum { BETA, WEIGHT };
 

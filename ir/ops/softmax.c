@@ -4,6 +4,7 @@
 // The gradient needs the result alone: dx = y * (dy - sum of dy * y).
 #include <math.h>
 #include "../op_row.h"
+#include "../rules.h"
 #include "../unary.h"
 
 static int64_t width_of(Shape shape)
@@ -38,12 +39,11 @@ static void reference(const Ref *r)
 {
     int64_t count = elements(ref_out(r, 0)), width = width_of(ref_out(r, 0));
     for (int64_t row = 0; row < count; row += width) {
-        double largest = r->in[0][row], sum = 0;
+        const double *x = r->in[0] + row;
+        double largest = largest_of(x, width);
+        double sum = exp_sum_of(x, width, largest);
         for (int64_t i = 0; i < width; i++)
-            largest = fmax(largest, r->in[0][row + i]);
-        for (int64_t i = 0; i < width; i++)
-            sum += r->out[0][row + i] = exp(r->in[0][row + i] - largest);
-        for (int64_t i = 0; i < width; i++) r->out[0][row + i] /= sum;
+            r->out[0][row + i] = exp(x[i] - largest) / sum;
     }
 }
 

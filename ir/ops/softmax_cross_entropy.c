@@ -35,8 +35,9 @@ static const ArgSpec args[] = {
     IGNORE_ARG, WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "label_smoothing", ATTR_FLOAT }, { "class_weights", ATTR_LIST },
-    { "ignore", ATTR_INT }, { "weight", ATTR_FLOAT }, { .name = NULL },
+    { "label_smoothing", ATTR_FLOAT, 0, 0 },
+    { "class_weights", ATTR_LIST, 0, 0 }, { "ignore", ATTR_INT, 0, 0 },
+    { "weight", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
 // ---- build and gradient -----------------------------------------------------
@@ -135,20 +136,6 @@ static void plain_launch(const Graph *g, const Node *n, Launch *l)
     launch_score_rows(g, n, l, kernel[n->part]);
 }
 
-static double largest_of(const double *row, int64_t classes)
-{
-    double largest = row[0];
-    for (int64_t o = 1; o < classes; o++) largest = fmax(largest, row[o]);
-    return largest;
-}
-
-static double sum_of(const double *row, int64_t classes, double largest)
-{
-    double sum = 0;
-    for (int64_t o = 0; o < classes; o++) sum += exp(row[o] - largest);
-    return sum;
-}
-
 static void plain_reference(const Ref *r)
 {
     Shape shape = ref_in(r, 0);
@@ -156,7 +143,7 @@ static void plain_reference(const Ref *r)
     for (int64_t n = 0; n < shape.dim[0]; n++) {
         const double *row = r->in[0] + n * classes;
         double largest = largest_of(row, classes), label = r->in[1][n];
-        double sum = sum_of(row, classes, largest);
+        double sum = exp_sum_of(row, classes, largest);
         bool known = label >= 0 && label < (double)classes;
         double loss = known ? log(sum) - (row[(int64_t)label] - largest) : NAN;
         r->out[0][n] = n < r->samples ? loss : 0;
@@ -171,7 +158,7 @@ static void grad_reference(const Ref *r)
         const double *row = r->in[0] + n * classes;
         double *d = r->out[0] + n * classes;
         double largest = largest_of(row, classes);
-        double sum = sum_of(row, classes, largest);
+        double sum = exp_sum_of(row, classes, largest);
         for (int64_t o = 0; o < classes; o++) {
             double hot = (double)o == r->in[1][n];
             double change = exp(row[o] - largest) / sum - hot;
@@ -298,7 +285,7 @@ static Pixel pixel_of(const Ref *r, int64_t i)
     Pixel p = { .row = r->in[0] + i * classes, .classes = classes,
                 .label = r->in[1][i] };
     p.largest = largest_of(p.row, classes);
-    p.log_sum = log(sum_of(p.row, classes, p.largest));
+    p.log_sum = log(exp_sum_of(p.row, classes, p.largest));
     p.counts = i < r->samples * pixels &&
         (p.label != (double)r->n->attr[IGNORE].i || p.label < 0);
     return p;

@@ -11,8 +11,8 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "every", ATTR_INT }, { "factor", ATTR_FLOAT }, { "warmup", ATTR_INT },
-    { .name = NULL },
+    { "every", ATTR_INT, 0, 0 }, { "factor", ATTR_FLOAT, 0, 0 },
+    { "warmup", ATTR_INT, 0, 0 }, { .name = NULL },
 };
 
 static double factor(const Attr *attr, double t)

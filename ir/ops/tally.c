@@ -11,7 +11,9 @@
 
 enum { LOSSES };
 
-static const AttrSpec attrs[] = { { "losses", ATTR_INT }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "losses", ATTR_INT, 1, INT32_MAX }, { .name = NULL },
+};
 
 // Of the operands the first is the header.
 static int row_count(const Node *n)

@@ -13,7 +13,7 @@ static const ArgSpec args[] = {
     { "k", ARG_INT, "5", 1, INT32_MAX, "how many scores are looked at" },
     { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "k", ATTR_INT }, { .name = NULL } };
+static const AttrSpec attrs[] = { { "k", ATTR_INT, 0, 0 }, { .name = NULL } };
 
 static ValueId build(Build *b)
 {

@@ -20,8 +20,9 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "factor_h", ATTR_INT }, { "factor_w", ATTR_INT },
-    { "bilinear", ATTR_INT }, { .name = NULL },
+    { "factor_h", ATTR_INT, 1, LARGEST },
+    { "factor_w", ATTR_INT, 1, LARGEST },
+    { "bilinear", ATTR_INT, 0, 1 }, { .name = NULL },
 };
 
 // ---- from a call to a node --------------------------------------------------
@@ -54,7 +55,8 @@ static ValueId build(Build *b)
 
 static Shape shape(const Graph *g, const Node *n)
 {
-    return enlarged(g->values[n->operands[0]].shape, n->attr);
+    return has_rank(g, n, 0, 4)
+        ? enlarged(g->values[n->operands[0]].shape, n->attr) : shape_of(0);
 }
 
 // A factor of 1.

@@ -83,7 +83,7 @@ static const char step_text[] =
     "\n"
     "[0] forward conv: %5 conv f32[2, 6, 6, 4] live=0..3 offset=2048 ="
         " conv(image, conv.weight, -) stride_h=1 stride_w=1 dilation_h=1"
-        " dilation_w=1 groups=1 @4:14+4\n"
+        " dilation_w=1 groups=1 splits=1 @4:14+4\n"
     "[1] forward relu: %6 relu f32[2, 6, 6, 4] live=1..4 over=%5 offset=2048"
         " = relu(conv) @4:26+4\n"
     "[2] forward flat: %7 flat f32[2, 144] live=2..3 view=%6 offset=2048"
@@ -94,7 +94,8 @@ static const char step_text[] =
         " live=4..5 over=%6 offset=2048 = relu.grad(relu, relu) @4:26+4\n"
     "[5] backward conv.wgrad: %10 d.conv.weight f32[4, 3, 3, 1] gradient"
         " of=%3 live=5..6 offset=1280, - = conv.wgrad(d.conv, image)"
-        " stride_h=1 stride_w=1 splits=1 @4:14+4\n"
+        " stride_h=1 stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1"
+        " @4:14+4\n"
     "[6] update conv.weight: sgd(conv.weight, d.conv.weight, conv.momentum,"
         " header) @20:17+3\n";
 
