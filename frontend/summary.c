@@ -27,7 +27,7 @@ typedef struct Summary {
     Arena   *arena;
     Layer   *layers;
     int      count;
-    int64_t  parameters, trained, bytes;
+    int64_t  parameters, trained;
     double   flops;
 } Summary;
 

@@ -69,6 +69,8 @@ static bool read_value_field(Reader *r, Value *value, Word key)
         value->offset = read_int(r);
     } else if (word_is(key, "live")) {
         value->first = read_int32(r);
+        // Two dots.
+        // NOLINTNEXTLINE(misc-redundant-expression)
         if (expect_char(r, '.') && expect_char(r, '.'))
             value->last = read_int32(r);
     } else {
@@ -198,7 +200,8 @@ static const List *read_list(Reader *r)
 // activation cannot stand.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
 {
-    while (!r->failed && isalpha((unsigned char)peek_char(r))) {
+    while (op != NULL && !r->failed &&
+           isalpha((unsigned char)peek_char(r))) {
         Word key = read_word(r);
         const AttrSpec *spec = op->attrs;
         if (!expect_char(r, '=')) return;
@@ -208,6 +211,8 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
         }
         while (spec != NULL && spec->name != NULL && !word_is(key, spec->name))
             spec++;
+        // attr is as long as op->attrs.
+        // NOLINTBEGIN(clang-analyzer-core.NullDereference)
         if (spec == NULL || spec->name == NULL)
             read_fail(r, arena_print(r->arena, "%s has no attribute %s",
                                      op->name, word_text(r, key)));
@@ -217,6 +222,7 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
             attr[spec - op->attrs].f = read_double(r);
         else
             attr[spec - op->attrs].i = read_int(r);
+        // NOLINTEND(clang-analyzer-core.NullDereference)
     }
 }
 
