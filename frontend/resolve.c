@@ -370,10 +370,3 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     run_net(&r);
     return ast->diag->error_count > 0 ? NULL : r.g;
 }
-
-Graph *compile_source(Arena *arena, Diag *diag, const char *path,
-                      const FrontendOptions *options)
-{
-    Ast *ast = parse_file(arena, diag, path);
-    return ast != NULL ? resolve(ast, options) : NULL;
-}
