@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FOLDERS = ("ir", "passes", "frontend", "codegen")
@@ -58,7 +59,7 @@ def tensors_of(text):
             yield f"{role} {name} {dtype} {shape.replace(', ', 'x')} {classes or 0}\n"
 
 
-def check_net(root, folder, net, options):
+def check_net(folder, net, options):
     """All that the compiler does for a net, and the references of its operators."""
     cnnc, tools = folder / "cnnc", folder / "testsuite"
     with tempfile.TemporaryDirectory() as work:
@@ -83,14 +84,13 @@ def run_tests(root, folder):
     out = must("ctest", "--test-dir", folder, "-j", os.environ.get("JOBS", "1"), "-R",
                r"^(unit\..*|text|passes\.text)$", "--output-on-failure")
     print(re.search(r"^\d+% tests passed.*$", out, re.MULTILINE).group())
-    count = 0
+    nets = [(root / "examples" / name / f"{name}.cnn", ["--batch", "2"]) for name in EXAMPLES]
     for net in sorted((root / "testsuite/ops").glob("*.cnn")):
-        for line in re.findall(r"^# run:(.*)$", net.read_text(), re.MULTILINE) or [""]:
-            check_net(root, folder, net, options_of(line))
-            count += 1
-    for name in EXAMPLES:
-        check_net(root, folder, root / "examples" / name / f"{name}.cnn", ["--batch", "2"])
-    print(f"{count + len(EXAMPLES)} nets compiled and interpreted")
+        runs = re.findall(r"^# run:(.*)$", net.read_text(), re.MULTILINE)
+        nets += [(net, options_of(line)) for line in runs]
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
+        list(pool.map(lambda net: check_net(folder, *net), nets))
+    print(f"{len(nets)} nets compiled and interpreted", flush=True)
 
 
 def lines_of_bugs(text):
