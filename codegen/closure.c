@@ -123,7 +123,7 @@ static void add_include(const char **list, int *count, const char *name)
 void print_includes(Emitter *e, const char *const *names, int count)
 {
     bool *marked = NEW_ARRAY(e->arena, chunk_count, bool);
-    const char *list[128];
+    const char *list[128] = {0};
     int include_count = 0;
     for (int i = 0; i < count; i++) {
         int chunk = find_chunk(names[i]);

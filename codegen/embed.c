@@ -22,13 +22,11 @@
 enum { MAX_CHUNKS = 2048, MAX_NAMES = 64, MAX_INCLUDES = 16, MAX_FILES = 256 };
 
 typedef struct Piece {
-    int    file;
     char **lines;
-    int    line_count;
     char  *names[MAX_NAMES];
-    int    name_count;
     char **words;               // every identifier of its code
-    int    word_count;
+    int    line_count, name_count, word_count;
+    int    file;
 } Piece;
 
 typedef struct File {
@@ -98,6 +96,8 @@ static bool next(Tokens *t)
 {
     t->at_line_start = t->text == NULL;
     for (;;) {
+        // A text ends with a zero.
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
         if (*t->at == '\n') t->at_line_start = true;
         if (isspace((unsigned char)*t->at)) t->at++;
         else if (t->at[0] == '/' && t->at[1] == '/')

@@ -90,7 +90,7 @@ void make_launches(Emitter *e)
 // ---- section 2 ---------------------------------------------------------------------
 
 // The runtime's struct that a template argument names, if it names one: relu,
-// Tile<64, 32, 4, 4>; not 64 or true.
+// BlockTile<64, 32, 4, 4>; not 64 or true.
 static void print_type(Emitter *e, const char *text)
 {
     int length = (int)strcspn(text, "<");

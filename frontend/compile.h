@@ -23,8 +23,4 @@ Ast *parse_file(Arena *arena, Diag *diag, const char *path);
 // errors.
 Graph *resolve(const Ast *ast, const FrontendOptions *options);
 
-// Both, for one mode.
-Graph *compile_source(Arena *arena, Diag *diag, const char *path,
-                      const FrontendOptions *options);
-
 #endif

@@ -172,14 +172,14 @@ static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
     bool equal;
 
-    if (a.kind == INT && b.kind == INT) equal = a.i == b.i;
+    if (a.kind == b.kind && (a.kind == INT || a.kind == BOOL))
+        equal = a.i == b.i;
     else if (is_number(a) && is_number(b)) equal = as_float(a) == as_float(b);
     else if (a.kind != b.kind || a.kind == TENSOR || a.kind == LIST) {
         error(r->diag, expr->name_pos, "%s can't be compared with %s",
               kind_words[a.kind], kind_words[b.kind]);
         return no_datum();
-    } else if (a.kind == BOOL) equal = a.i == b.i;
-    else if (a.kind == DIMS) equal = same_dims(a, b);
+    } else if (a.kind == DIMS) equal = same_dims(a, b);
     else equal = strcmp(a.text, b.text) == 0;
     return bool_datum(equal == (expr->sign == SIGN_EQ));
 }

@@ -59,7 +59,7 @@ static void build_tally(Resolver *r)
            (size_t)r->metric_count * sizeof *operands);
     ValueId figures =
         graph_value(g, "figures", SCALAR, g->real,
-                    shape_of(1, (int64_t)(1 + r->metric_count)), r->loss_pos);
+                    shape_of(1, (int64_t)1 + r->metric_count), r->loss_pos);
     g->values[figures].output = true;
     NodeId tally = graph_node(g, ops[OP_tally], 0, FORWARD, "tally",
                               r->loss_pos, 1 + count, operands, 1, &figures);

@@ -199,6 +199,7 @@ Datum call_function(Resolver *r, const Expr *call)
     bool poison = false;
     int count = 0;
 
+    if (function == NULL) bug("%s is no function", call->text);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next, count++) {
         if (arg->name != NULL) {
             error(r->diag, arg->pos, "%s() takes no arguments by name",

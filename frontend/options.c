@@ -10,8 +10,6 @@
 #include <string.h>
 #include "options.h"
 
-enum { MOST_OPTIONS = 64 };
-
 // Reports a mistake in the command line, with the nearest of count names.
 static int usage(const char *what, const char *word, const char *const *names,
                  int count)
@@ -230,7 +228,7 @@ const Flag flags[] = {
 // The nearest option's name, for --bacth=64 too.
 static int unknown_flag(const char *arg)
 {
-    const char *names[MOST_OPTIONS];
+    const char *names[sizeof flags / sizeof *flags];
     const char *word = arg;
     char name[32];
     size_t length = strcspn(arg, "=");
@@ -242,7 +240,7 @@ static int unknown_flag(const char *arg)
         name[length] = '\0';
         word = name;
     }
-    while (flags[count].name != NULL && count < MOST_OPTIONS) {
+    while (flags[count].name != NULL) {
         names[count] = flags[count].name;
         if (strcmp(names[count], word) == 0)
             return usage("no value goes with", word, NULL, 0);

@@ -152,7 +152,10 @@ static void run_input(Resolver *r, const Stmt *stmt)
                          .is_input = true };
     table_set(&r->scope->variables, r->arena, stmt->name, input);
     r->inputs = arena_grow(r->arena, r->inputs, &r->input_capacity,
-                           (int64_t)r->input_count + 1, sizeof *r->inputs);
+                           (int64_t)r->input_count + 1,
+                           // An array of pointers.
+                           // NOLINTNEXTLINE(bugprone-sizeof-expression)
+                           sizeof *r->inputs);
     r->inputs[r->input_count++] = input;
 }
 
@@ -345,6 +348,7 @@ static void run_net(Resolver *r)
     r->scope = &scope;
     run_body(r, &net->body);
     finish_net(r);
+    r->scope = NULL;
 }
 
 Graph *resolve(const Ast *ast, const FrontendOptions *options)
@@ -365,11 +369,4 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     read_train(&r);
     run_net(&r);
     return ast->diag->error_count > 0 ? NULL : r.g;
-}
-
-Graph *compile_source(Arena *arena, Diag *diag, const char *path,
-                      const FrontendOptions *options)
-{
-    Ast *ast = parse_file(arena, diag, path);
-    return ast != NULL ? resolve(ast, options) : NULL;
 }

@@ -114,9 +114,10 @@ BoundingBox anchor_at(const Attr *attr, int64_t number)
     int64_t cell = number / boxes;
     box += number % boxes;
     const double *size = attr[ANCHOR_SIZES].list->at + 2 * box;
-    return (BoundingBox){ ((double)(cell % side) + 0.5) / (double)side,
-                  ((double)(cell / side) + 0.5) / (double)side, size[0],
-                  size[1] };
+    int64_t row = cell / side, column = cell % side;
+    return (BoundingBox){ ((double)column + 0.5) / (double)side,
+                          ((double)row + 0.5) / (double)side, size[0],
+                          size[1] };
 }
 
 BoundingBox box_of_corners(const double *corners)

@@ -62,8 +62,9 @@ ValueId build_node(Build *b, int operand_count, const ValueId *operands,
 {
     Graph *g = b->g;
     const Op *op = b->op;
-    Kind kind = op->flags & (LOSS | METRIC) ? SCALAR : ACTIVATION;
-    DType dtype = op->flags & VIEW ? g->values[operands[0]].dtype : g->real;
+    Kind kind = (op->flags & (LOSS | METRIC)) != 0 ? SCALAR : ACTIVATION;
+    DType dtype = (op->flags & VIEW) != 0 ? g->values[operands[0]].dtype
+                                           : g->real;
     ValueId padded[MAX_SLOTS], results[MAX_SLOTS];
     Slot slot[MAX_SLOTS];
     int result_count = part_slots(op->parts[0].results, slot, MAX_SLOTS);

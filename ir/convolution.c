@@ -250,7 +250,9 @@ void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last)
                                  partial);
     g->nodes[wgrad].attr[CONV_SPLITS].i = splits;
     if (splits > 1) gradient_node(c, &op_sum_splits, 0, 2, partial, 2, d);
+    // last is 1, or 2 where there is a bias.
     for (int k = 1; k <= last; k++)
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
         if (d[k - 1] != NONE) gradient_add(c, k, d[k - 1]);
 }
 

@@ -13,7 +13,7 @@ extern const AttrSpec drop_attrs[];
 // is used up, so that every program numbers alike.
 ValueId drop_build(Build *b);
 // x itself where nothing is dropped.
-ValueId drop_fold(Graph *g, NodeId n);
+ValueId drop_fold(Graph *g, NodeId id);
 // The gradient is the forward launch, on dy.
 void drop_gradient(Gradient *c);
 

@@ -55,6 +55,8 @@ static bool read_value_field(Reader *r, Value *value, Word key)
         value->offset = read_int(r);
     } else if (word_is(key, "live")) {
         value->first = read_int32(r);
+        // Two dots.
+        // NOLINTNEXTLINE(misc-redundant-expression)
         if (expect_char(r, '.') && expect_char(r, '.'))
             value->last = read_int32(r);
     } else {

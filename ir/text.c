@@ -34,7 +34,8 @@ void skip_blanks(Reader *r)
 char peek_char(Reader *r)
 {
     skip_blanks(r);
-    return r->at < r->end ? *r->at : '\0';
+    if (r->at == r->end) return '\0';
+    return *r->at;
 }
 
 bool accept_char(Reader *r, char c)

@@ -52,8 +52,8 @@ int tile_threads(Tile tile)
 
 void launch_tile(Launch *l, Tile tile)
 {
-    launch_type(l, arena_print(l->g->arena, "Tile<%d, %d, %d, %d>", tile.rows,
-                               tile.columns, tile.rows_each,
+    launch_type(l, arena_print(l->g->arena, "BlockTile<%d, %d, %d, %d>",
+                               tile.rows, tile.columns, tile.rows_each,
                                tile.columns_each));
 }
 

@@ -5,7 +5,7 @@
 #include "op.h"
 
 // A block's share of a product, rows x columns, and a thread's of that; the
-// Tile of runtime/support/product.cuh.
+// BlockTile of runtime/support/product.cuh.
 typedef struct Tile {
     int rows, columns, rows_each, columns_each;
 } Tile;

@@ -37,6 +37,7 @@ static ValueId build(Build *b)
     if (!build_wants(b, 0, 4, "a map [height, width, channels]")) return NONE;
     Shape map = g->values[b->operand[0]].shape;
     int64_t K = b->arg[CHANNELS].i, groups = b->arg[GROUPED].i;
+    int64_t outputs = K / groups;
     Pos pos = b->arg[GROUPED].pos;
     if (!convolution_divides(b, pos, groups, map.dim[3], "operand") ||
         !convolution_divides(b, pos, groups, K, "result"))
@@ -57,7 +58,7 @@ static ValueId build(Build *b)
         shape_of(4, K, w.size[HEIGHT], w.size[WIDTH], map.dim[3] / groups);
     double taps = (double)weight.dim[1] * (double)weight.dim[2];
     Init init = init_of(&b->arg[BEGUN], taps * (double)weight.dim[3],
-                        taps * (double)(K / groups));
+                        taps * (double)outputs);
     ValueId operands[] = { b->operand[0], NONE };
     operands[1] = build_param(b, "weight", weight, init, true);
     ValueId y = build_node(b, 2, operands, attr, window_shape(&w, map, K));

@@ -103,6 +103,7 @@ static ValueId build(Build *b)
     if (!build_wants(b, 0, 4, "a map [height, width, channels]")) return NONE;
     int64_t C = b->g->values[b->operand[0]].shape.dim[3];
     int64_t K = b->arg[CHANNELS].i, groups = b->arg[GROUPED].i;
+    int64_t inputs = C / groups, outputs = K / groups;
     Pos pos = b->arg[GROUPED].pos;
     Window w = { .ceil = false };
     if (!convolution_divides(b, pos, groups, C, "operand") ||
@@ -117,12 +118,12 @@ static ValueId build(Build *b)
     double taps = (double)(w.size[HEIGHT] * w.size[WIDTH]);
     double strides = (double)(w.stride[HEIGHT] * w.stride[WIDTH]);
     double met = taps > strides ? taps / strides : 1;
-    Init init = init_of(&b->arg[BEGUN], met * (double)(C / groups),
-                        taps * (double)(K / groups));
+    Init init = init_of(&b->arg[BEGUN], met * (double)inputs,
+                        taps * (double)outputs);
     ValueId operands[] = { b->operand[0], NONE };
     operands[1] = build_param(b, "weight",
                               shape_of(4, C, w.size[HEIGHT], w.size[WIDTH],
-                                       K / groups), init, true);
+                                       outputs), init, true);
     ValueId sum = build_node(b, 2, operands, attr, y);
     return b->arg[BIASED].i ? convolution_bias(b, sum) : sum;
 }

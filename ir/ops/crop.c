@@ -21,8 +21,8 @@ static ValueId build(Build *b)
     if (left.dim[1] < 1 || left.dim[2] < 1) {
         error(b->g->diag, b->arg[PADDING].pos, "crop leaves nothing of a map "
               "%s: it takes away %lld rows and %lld columns",
-              operand_text(b, 0), (long long)(attr[TOP].i + attr[BOTTOM].i),
-              (long long)(attr[LEFT].i + attr[RIGHT].i));
+              operand_text(b, 0), (long long)attr[TOP].i + attr[BOTTOM].i,
+              (long long)attr[LEFT].i + attr[RIGHT].i);
         return NONE;
     }
     return build_node(b, 1, b->operand, attr, left);

@@ -50,7 +50,7 @@ static void reference(const Ref *r)
         double *y = r->out[0] + 4 * i;
         double width = a.width * exp(code[2] / 5);
         double height = a.height * exp(code[3] / 5);
-        double middle[] = { a.x + code[0] / 10 * a.width,
+        const double middle[] = { a.x + code[0] / 10 * a.width,
                             a.y + code[1] / 10 * a.height };
         y[0] = middle[0] - width / 2, y[2] = middle[0] + width / 2;
         y[1] = middle[1] - height / 2, y[3] = middle[1] + height / 2;

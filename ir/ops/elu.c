@@ -19,7 +19,7 @@ static const AttrSpec attrs[] = {
 
 static double elu(const Attr *attr, double x)
 {
-    return x > 0 ? x : attr[ALPHA].f * (exp(x) - 1);
+    return x > 0 ? x : attr[ALPHA].f * expm1(x);
 }
 
 static double elu_gradient(const Attr *attr, double dy, double y)

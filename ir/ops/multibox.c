@@ -321,9 +321,10 @@ static void reference(const Ref *r)
 
     for (int64_t n = 0; n < locations.dim[0]; n++) r->out[0][n] = 0;
     for (int64_t i = 0; i < r->samples * anchors; i++) {
-        double box = r->in[CHOSEN][i], off[4], sum = 0;
+        double box = r->in[CHOSEN][i], sum = 0;
         if (box != NOT_COUNTED) sum += r->in[ENTROPY][i];
         if (box >= 0) {
+            double off[4];
             distances(r, r->in[LOCATIONS], r->in[BOXES], boxes, anchors, i, box,
                       off);
             for (int j = 0; j < 4; j++) sum += smooth_l1(off[j]);

@@ -9,7 +9,7 @@ static const double factor = 1.0507009873554804934193349852946;
 
 static double selu(double x)
 {
-    return factor * (x > 0 ? x : alpha * (exp(x) - 1));
+    return factor * (x > 0 ? x : alpha * expm1(x));
 }
 
 // Where y is negative, alpha * exp(x) is y / factor + alpha.

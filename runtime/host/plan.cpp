@@ -45,7 +45,7 @@ struct Plans {
     bool              named = false, broken = false;
     Plans();
     bool add(const std::string &path);
-    bool add_buffers(const Json &buffers, size_t first_step);
+    bool add_buffers(const Json &list, size_t first_step);
 };
 
 std::mutex arena_lock;

@@ -44,7 +44,8 @@ Pool pool;
 int thread_count()
 {
     const char *asked = getenv("CNNC_HOST_THREADS");
-    int count = asked ? atoi(asked) : (int)std::thread::hardware_concurrency();
+    int count = asked ? (int)strtol(asked, nullptr, 10)
+                      : (int)std::thread::hardware_concurrency();
     return std::min(std::max(count, 1), MAX_POOL);
 }
 

@@ -6,5 +6,5 @@
 // rate_constant: factor 1 after the warmup.  One thread.
 __global__ void rate_constant(Header *header, long long warmup)
 {
-    set_rate(header, warmup, [](double) { return 1.0; });
+    schedule_rate(header, warmup, [](double) { return 1.0; });
 }

@@ -8,7 +8,7 @@
 __global__ void rate_cosine(Header *header, long long steps, long long warmup,
                             double final_factor)
 {
-    set_rate(header, warmup, [=](double t) {
+    schedule_rate(header, warmup, [=](double t) {
         return half_cosine(1, final_factor, t / (double)(steps - warmup));
     });
 }

@@ -9,7 +9,7 @@
 __global__ void rate_one_cycle(Header *header, long long steps, double rising, double div_factor,
                                double final_div_factor)
 {
-    set_rate(header, 0, [=](double t) {
+    schedule_rate(header, 0, [=](double t) {
         const double top = rising * (double)steps - 1, end = (double)(steps - 1);
         const double first = 1 / div_factor;
         return t < top ? half_cosine(first, 1, t / top)

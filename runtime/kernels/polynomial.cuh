@@ -9,7 +9,7 @@
 __global__ void rate_polynomial(Header *header, long long steps, double power, long long warmup,
                                 double final_factor)
 {
-    set_rate(header, warmup, [=](double t) {
+    schedule_rate(header, warmup, [=](double t) {
         const double part = t / (double)(steps - warmup);
         return part < 1 ? final_factor + (1 - final_factor) * pow(1 - part, power) : final_factor;
     });

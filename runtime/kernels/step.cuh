@@ -7,5 +7,5 @@
 // rate_step: factor ^ floor(t / every), t steps after the warmup.  One thread.
 __global__ void rate_step(Header *header, long long every, double factor, long long warmup)
 {
-    set_rate(header, warmup, [=](double t) { return pow(factor, floor(t / (double)every)); });
+    schedule_rate(header, warmup, [=](double t) { return pow(factor, floor(t / (double)every)); });
 }

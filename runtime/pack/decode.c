@@ -93,7 +93,6 @@ static bool read_jpeg_rows(Jpeg *jpeg, Image *image)
 static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
 {
     Jpeg jpeg = { .message = message };
-    bool done = false;
 
     jpeg.decoder.err = jpeg_std_error(&jpeg.errors);
     jpeg.errors.error_exit = jpeg_fault;
@@ -103,7 +102,7 @@ static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
         jpeg_create_decompress(&jpeg.decoder);
         // It clears all but err and client_data.
         jpeg_stdio_src(&jpeg.decoder, file);
-        done = read_jpeg_rows(&jpeg, image);
+        bool done = read_jpeg_rows(&jpeg, image);
         jpeg_destroy_decompress(&jpeg.decoder);
         return done;
     }

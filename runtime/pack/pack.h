@@ -51,8 +51,8 @@ void list_classes(const char *from, Folder *f);
 // Also there: what ends the program, memory that is never NULL, texts put
 // together.
 enum { EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_FILES = 3 };
-void  die(int status, const char *what, const char *why);
+_Noreturn void die(int status, const char *what, const char *why);
 void *grow(void *memory, size_t bytes);
-char *join(const char *first, const char *second, const char *third);
+char *join(const char *folder, const char *separator, const char *name);
 
 #endif

@@ -95,6 +95,8 @@ static bool pack_all(Pack *p, const char *path)
     for (int i = 0; i < p->workers; i++) pthread_join(thread[i], NULL);
     if (p->error != 0) fprintf(stderr, "%s: %s\n", path, strerror(p->error));
     for (size_t i = 0; i < p->folder.paths.count; i++)
+        // There is one of each path.
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         if (p->faults[i] != NULL && faults++ < MOST_FAULTS)
             fprintf(stderr, "%s: %s\n", p->folder.paths.at[i], p->faults[i]);
     if (faults > MOST_FAULTS)
@@ -116,6 +118,8 @@ static size_t npy_header(char head[256], const char *type, const char *shape)
     int length = snprintf(head + 10, 240, "{'descr': '%s', 'fortran_order': "
                           "False, 'shape': (%s), }", type, shape);
     size_t all = ((size_t)length + 11 + 63) / 64 * 64;
+    // Bytes, not a text.
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result)
     memcpy(head, "\x93NUMPY\x01\x00", 8);
     head[8] = (char)((all - 10) & 255);
     head[9] = (char)((all - 10) >> 8);
@@ -128,7 +132,8 @@ static bool write_labels(const Pack *p, FILE *out)
 {
     char head[256], shape[64];
     snprintf(shape, sizeof shape, "%zu,", p->folder.paths.count);
-    fwrite(head, 1, npy_header(head, "<i4", shape), out);
+    size_t length = npy_header(head, "<i4", shape);
+    fwrite(head, 1, length, out);
     for (size_t i = 0; i < p->folder.paths.count; i++)
         for (int byte = 0; byte < 4; byte++)
             putc((int)((uint32_t)p->folder.labels[i] >> 8 * byte & 255), out);
@@ -289,6 +294,8 @@ int main(int argc, char **argv)
     struct stat status;
 
     read_arguments(&p, argc, argv);
+    // Without a name for the output, the usage has ended it.
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
     if (lstat(p.to, &status) == 0)
         die(EXIT_FILES, p.to, "is there already, and is not overwritten");
     list_classes(p.from, &p.folder);

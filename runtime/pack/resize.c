@@ -3,6 +3,7 @@
 // wide as two pixels of the source or of the result, whichever is larger.
 // Sums are made in one order, so that the result depends on nothing but the
 // image.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pack.h"
@@ -78,7 +79,8 @@ static void along_rows(const Image *image, const Axis *axis, int results,
             float sum[RGB] = { 0, 0, 0 };
             for (int k = 0; k < axis->count[x]; k++)
                 for (int c = 0; c < RGB; c++)
-                    sum[c] += weight[k] * line[(axis->first[x] + k) * RGB + c];
+                    sum[c] += weight[k] *
+                              (float)line[(axis->first[x] + k) * RGB + c];
             memcpy(rows, sum, sizeof sum);
             rows += RGB;
         }
@@ -87,7 +89,7 @@ static void along_rows(const Image *image, const Axis *axis, int results,
 
 static uint8_t to_byte(float x)
 {
-    return x <= 0 ? 0 : x >= 255 ? 255 : (uint8_t)(x + 0.5f);
+    return x <= 0 ? 0 : x >= 255 ? 255 : (uint8_t)lroundf(x);
 }
 
 // Gray is what the eye makes of the colours: ITU-R BT.601.

@@ -39,7 +39,7 @@ struct Dim {
 // Meeting: all that a and b meet along, the outermost first.  An element is at the spot {y, a, b}.
 template <class... Dims>
 struct Meeting {
-    struct Spot { long long y, a, b; };
+    struct Met { long long y, a, b; };
     static constexpr int RANK = sizeof...(Dims);
     static constexpr long long COUNT = (Dims::extent * ...);
     static constexpr long long OF_A = (Dims::extent_of_a * ...), OF_B = (Dims::extent_of_b * ...);
@@ -50,11 +50,11 @@ struct Meeting {
                                                 : COUNT / (SIDE == 0 ? OF_A : OF_B);
     // The i-th place along these axes.
     template <int SIDE, bool OWN, class Index>
-    static __device__ Spot digits(Index i)
+    static __device__ Met digits(Index i)
     {
         constexpr long long extent[] = {Dims::extent...}, a[] = {Dims::a...}, b[] = {Dims::b...};
         long long apart = COUNT, inner = count<SIDE, OWN>;
-        Spot spot = {0, 0, 0};
+        Met spot = {0, 0, 0};
         for (int d = 0; d < RANK; d++) {
             apart /= extent[d];
             if (SIDE >= 0 && ((SIDE == 0 ? a[d] : b[d]) != 0) != OWN) continue;
@@ -69,7 +69,7 @@ struct Meeting {
     }
     // Below 2^31 digits are cheaper to find.
     template <int SIDE = -1, bool OWN = true>
-    static __device__ Spot at(long long i)
+    static __device__ Met at(long long i)
     {
         return COUNT < 1LL << 31 ? digits<SIDE, OWN>((unsigned)i) : digits<SIDE, OWN>(i);
     }

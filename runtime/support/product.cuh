@@ -46,9 +46,10 @@ struct Walk {
     }
 };
 
-// Tile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a time.
+// BlockTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
+// time.
 template <int R, int C, int RE, int CE>
-struct Tile {
+struct BlockTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
     static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
     static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts

@@ -91,8 +91,8 @@ static inline bool labels_match(const char *path, const DataArray *a, const NetT
 static inline bool read_column(const char *paths, DataColumn *column)
 {
     const NetTensor *input = column->input;
-    char *path = (char *)take_memory(strlen(paths) + 1);
-    strcpy(path, paths);
+    size_t bytes = strlen(paths) + 1;
+    char *path = (char *)memcpy(take_memory(bytes), paths, bytes);
     int most = 1;
     for (const char *c = paths; *c; c++) most += *c == ',';
     column->parts = (DataPart *)take_memory((size_t)most * sizeof *column->parts);

@@ -2,6 +2,7 @@
 // written over a few times a second, with the time left for the whole run;
 // elsewhere one plain line an epoch.
 #pragma once
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -60,7 +61,7 @@ static inline void show_progress(Progress *p, const Net *net, const NetFigures *
     double now = clock_seconds(), all = (double)p->samples * p->epochs;
     double passed = (double)p->samples * epoch + (double)done;
     double here = passed - (double)p->passed;
-    long long left = (long long)((now - p->begun) * (all - passed) / here + 0.5);
+    long long left = llround((now - p->begun) * (all - passed) / here);
     printf("\repoch %d/%d [%s] eta %lld:%02lld", epoch + 1, p->epochs, bar, left / 60, left % 60);
     print_means(net, f);
     printf(" %.0f images/s\033[K",

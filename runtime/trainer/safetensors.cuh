@@ -305,7 +305,7 @@ static inline void write_safe_header(FILE *out, const SafeTensor *tensors, int c
 // Writes tensors in this order; their names are the net's, which need no escapes.
 static inline bool write_safetensors(const char *path, const SafeTensor *tensors, int count)
 {
-    BesideFile file;
+    BesideFile file = {};
     if (!open_beside(path, &file)) return false;
     write_safe_header(file.out, tensors, count);
     uint64_t length = (uint64_t)ftell(file.out) - 8;

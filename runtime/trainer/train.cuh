@@ -2,6 +2,7 @@
 // after each what was asked for: validation, a line of the log, the best weights,
 // the state.  All memory is taken before the first batch.
 #pragma once
+#include <math.h>
 #include "evaluate.cuh"
 #include "log.cuh"
 
@@ -26,7 +27,7 @@ struct TrainingRun {
 static inline bool split_set(TrainingRun *run)
 {
     const Trainer *t = run->trainer;
-    long long count = run->set.count, held = (long long)((double)count * t->val_split + 0.5);
+    long long count = run->set.count, held = llround((double)count * t->val_split);
     if (held < 1 || held >= count)
         return complain("--val-split %s: wanted at least one sample of %lld on either side",
                         t->option[OPTION_VAL_SPLIT], count);
@@ -234,7 +235,8 @@ static inline bool finish_run(TrainingRun *run)
     const char *save = t->option[OPTION_SAVE];
     RunPosition *p = &run->position;
     run->progress = begin_progress((int)t->epochs, run->member_count,
-                                   (long long)(p->epoch * p->set_samples + p->samples));
+                                   (long long)p->epoch * (long long)p->set_samples +
+                                       (long long)p->samples);
     while (p->epoch < (uint64_t)t->epochs && !is_patience_over(run))
         if (!train_epoch(run)) return false;
     if (is_patience_over(run) && !p->best_epoch) printf("stopped: no validation loss was finite\n");

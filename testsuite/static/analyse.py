@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""What static analysers say of the sources; generated files are not ours to mend.
+
+    analyse.py TOOL ROOT GENERATED              prints every complaint; 1 if any
+    analyse.py TOOL ROOT GENERATED --planted    the same for the files of planted/
+
+TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  GENERATED holds what
+flex and bison made.  Each file of planted/ has one fault, named in FAULTS with the
+words that TOOL must say; it is analysed by the same command as the sources.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FAULTS = {
+    "leak.c": {"gcc": "analyzer-malloc-leak", "cppcheck": "memleak",
+               "clang-tidy": "clang-analyzer-unix.Malloc"},
+    "null.c": {"gcc": "analyzer-null-dereference", "cppcheck": "nullPointer",
+               "clang-tidy": "clang-analyzer-core.NullDereference"},
+    "double_free.c": {"gcc": "analyzer-double-free", "cppcheck": "doubleFree",
+                      "clang-tidy": "clang-analyzer-unix.Malloc"},
+    "uninitialised.c": {"gcc": "uninit", "cppcheck": "uninit",
+                        "clang-tidy": "clang-analyzer-core"},
+}
+COMPILER = ("ir", "ir/ops", "passes", "codegen", "frontend", "runtime/pack")
+
+
+def sources(root):
+    """The compiler, the packer, and in C++ the host runtime and the trainer."""
+    files = [f for folder in COMPILER for f in sorted((root / folder).glob("*.c"))]
+    return files, [*sorted((root / "runtime/host").glob("*.cpp")),
+                   root / "testsuite/static/trainer.cpp"]
+
+
+def flags_of(file, root, generated):
+    folders = ["runtime/host"] if file.suffix == ".cpp" else ["codegen", "frontend"]
+    return ["-std=c++17" if file.suffix == ".cpp" else "-std=c17",
+            *(f"-I{root / folder}" for folder in folders), f"-I{generated}"]
+
+
+def gcc(root, generated, files):
+    """The compiler alone: in pack it follows a path on which realloc fails and goes on."""
+    return [["gcc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fanalyzer", "-fno-diagnostics-"
+             "show-caret", *flags_of(f, root, generated), "-c", "-o", "/dev/null", str(f)]
+            for f in files if f.suffix == ".c" and "pack" not in f.parts]
+
+
+def clang_tidy(root, generated, files):
+    # One file a process: two in one confuse its checker of variadic functions.
+    return [["clang-tidy", "--quiet", f"--config-file={root / '.clang-tidy'}", str(f), "--",
+             "-Wall", "-Wextra", "-DHAVE_JPEG", "-DHAVE_PNG", *flags_of(f, root, generated)]
+            for f in files]
+
+
+def cppcheck(root, generated, files):
+    here = root / "testsuite/static"
+    commands = []
+    for suffix, language, enabled in ((".c", "c", "warning,style,performance,portability"),
+                                      (".cpp", "c++", "warning,performance,portability")):
+        chosen = [f for f in files if f.suffix == suffix]
+        if chosen:
+            commands.append(["cppcheck", "--quiet", "--error-exitcode=1", f"--enable={enabled}",
+                             f"--language={language}", "--inline-suppr",
+                             f"--suppressions-list={here / 'cppcheck.txt'}",
+                             "--template={file}:{line}: {message} [{id}]",
+                             f"--std={'c++17' if language == 'c++' else 'c11'}",
+                             *flags_of(chosen[0], root, generated)[1:], *map(str, chosen)])
+    return commands
+
+
+TOOLS = {"gcc": gcc, "clang-tidy": clang_tidy, "cppcheck": cppcheck}
+
+
+def run(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    text = "\n".join(line for line in done.stdout.splitlines()
+                     if not re.match(r"\d+ warnings? (generated|treated)", line))
+    return done.returncode, text
+
+
+def analyse(tool, root, generated, files):
+    """How many commands complain, and how many there were."""
+    commands = TOOLS[tool](root, generated, files)
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
+        results = list(pool.map(run, commands))
+    for status, text in results:
+        if status:
+            print(text)
+    return sum(1 for status, _ in results if status), len(commands)
+
+
+def planted(tool, root, generated):
+    missed = 0
+    for name, words in FAULTS.items():
+        command, = TOOLS[tool](root, generated, [root / "testsuite/static/planted" / name])
+        status, text = run(command)
+        found = status != 0 and words[tool] in text
+        missed += not found
+        print(f"{name}: {'found' if found else 'NOT FOUND'}: {words[tool]}")
+        if not found:
+            print(text)
+    return missed
+
+
+def main(tool, root, generated, *rest):
+    if not shutil.which(tool):
+        print(f"no {tool} here")
+        return 77
+    root = Path(root).resolve()
+    if rest:
+        return 1 if planted(tool, root, generated) else 0
+    c_files, cpp_files = sources(root)
+    faults, count = analyse(tool, root, generated, c_files + cpp_files)
+    print(f"{tool}: {count} commands, {faults} with complaints")
+    return 1 if faults or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

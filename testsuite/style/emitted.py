@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Every function, type, constant and macro that cnnc emits for the operators' nets has a user.
+
+usage: emitted.py CNNC NET.cnn ...
+
+Each in the options of its lines "# run:", training with the trainer's program and all passes, and
+inference without any.  The examples are emit.text.*, by the same means.
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "emit"))
+from definitions import code_of, unused  # noqa: E402
+
+
+def public(net):
+    """What others call: main, and the net's interface."""
+    return lambda name: name == "main" or name.startswith((net + "_", net.upper() + "_"))
+
+
+def uncalled(text, net):
+    yield from unused(text, public(net))
+    for name in re.findall(rf"^static \w[\w *]*?\b({net}_\w+)\(", text, re.MULTILINE):
+        if len(re.findall(rf"\b{name}\b", code_of(text))) < 2:
+            yield name
+
+
+def constants(file):
+    """The -D options of a net's tests; others do not change what there is."""
+    with open(file) as source:
+        text = source.read()
+    runs = re.findall(r"^# run:(.*)$", text, re.MULTILINE)
+    found = {tuple(re.findall(r"-D\s*\w+=\S+", run)) for run in runs} or {()}
+    net = re.search(r"^net (\w+)", text, re.MULTILINE).group(1)
+    return net, [[word for option in run for word in option.split()] for run in sorted(found)]
+
+
+def main(cnnc, files):
+    faults = count = 0
+    for file in files:
+        net, runs = constants(file)
+        for run in runs:
+            for flags in (["-O2", "--main"], ["-O0", "--mode", "infer"]):
+                text = subprocess.run([cnnc, *run, *flags, file], check=True,
+                                      stdout=subprocess.PIPE, text=True).stdout
+                count += 1
+                for name in uncalled(text, net):
+                    faults += 1
+                    print(f"{file}: {' '.join([*run, *flags])}: nothing uses {name}")
+    print(f"{count} files, {faults} faults")
+    return 1 if faults or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
