@@ -145,5 +145,8 @@ static inline bool close_beside(BesideFile *file, bool written)
 static inline bool can_write(const char *path)
 {
     BesideFile file;
-    return open_beside(path, &file) && !fclose(file.out) && !remove(file.beside);
+    if (!open_beside(path, &file)) return false;
+    bool closed = !fclose(file.out), removed = !remove(file.beside);
+    return (closed && removed) ||
+           complain("%s: can't be written: %s", file.beside, strerror(errno));
 }

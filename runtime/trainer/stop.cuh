@@ -7,6 +7,11 @@ static int stop_signal = 0;     // the first that came; 0: none
 
 static const int stop_numbers[] = {SIGINT, SIGTERM};
 
+static inline const char *stop_name(int number)
+{
+    return number == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
 // Signals come to any thread, the reader's too.
 static void note_stop(int number)
 {

@@ -148,7 +148,7 @@ static inline bool stop_run(TrainingRun *run, int number)
     if (run->progress.terminal) printf("\n");
     if (path && !save_run(t->net, path, p, &run->state)) return false;
     printf("stopped by %s after epoch %llu and %llu samples of %llu: ",
-           number == SIGINT ? "SIGINT" : "SIGTERM", (unsigned long long)p->epoch,
+           stop_name(number), (unsigned long long)p->epoch,
            (unsigned long long)p->samples, (unsigned long long)p->set_samples);
     if (path) printf("the state is in %s, --resume %s goes on\n", path, path);
     else printf("nothing is saved, for want of --save-state\n");
@@ -270,7 +270,10 @@ static inline bool finish_run(TrainingRun *run)
                  !write_safetensors(save, run->weights, run->weight_count)))
         return false;
     await_no_stop();
-    return !run->tests || evaluate_set(t, &run->test);
+    if (!run->tests) return true;
+    t->stopped = stop_asked();
+    if (t->stopped) return printf("stopped by %s before the test set\n", stop_name(t->stopped)) > 0;
+    return evaluate_set(t, &run->test);
 }
 
 // train: the run, and its log closed whatever came.
