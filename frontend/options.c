@@ -356,6 +356,8 @@ static int check(const Options *o)
     if ((o->header != NULL || o->with_main) && o->emit != EMIT_CUDA)
         return usage("--header and --main go with --emit cuda:", input, NULL,
                      0);
+    if (o->header != NULL && (o->compare || o->summary))
+        return usage("--header goes with no table:", input, NULL, 0);
     if (o->depend && o->depend_file == NULL &&
         (o->output == NULL || strcmp(o->output, "-") == 0))
         return usage("-MD wants -MF or -o:", input, NULL, 0);

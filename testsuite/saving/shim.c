@@ -8,6 +8,8 @@
 //     SHIM_AT=K SHIM_DO=fail call K fails, a write half done: the disk is full
 //     SHIM_AT=K SHIM_DO=int  two SIGINT come in call K
 //     SHIM_AT=K SHIM_DO=stop one comes
+//     SHIM_AT=K SHIM_DO=term SIGTERM comes
+//     SHIM_AT=K SHIM_DO=exit the program finds a fault of its own: exit(70)
 //     SHIM_KEEP=DIR          what a file becomes by its Nth rename is DIR/N.NAME, too
 //     SHIM_IN_PLACE=1        a planted fault: files are written in their places
 #define _GNU_SOURCE
@@ -39,7 +41,7 @@ static int is_beside(const FILE *file)
     return 0;
 }
 
-// Counts a call; whether it is the one, and what is to be done: k, f, i or s.
+// Counts a call; whether it is the one, and the first letter of what is to be done.
 static int meet(const char *name)
 {
     static int count;
@@ -59,6 +61,8 @@ static int suffer(int what)
     if (what == 'k') kill(getpid(), SIGKILL);
     if (what == 'i' || what == 's') raise(SIGINT);
     if (what == 'i') raise(SIGINT);
+    if (what == 't') raise(SIGTERM);
+    if (what == 'e') exit(70);
     if (what == 'f') errno = ENOSPC;
     return what == 'f';
 }
@@ -71,13 +75,22 @@ static void fill_disk(FILE *file)
     close(full);
 }
 
+// PATH.tmp or PATH.123.tmp to PATH.
+static void cut_to_place(char *path)
+{
+    char *end = path + strlen(path) - 4;
+    char *dot = end;
+    while (dot > path && strchr("0123456789", dot[-1])) dot--;
+    *(dot < end && dot > path && dot[-1] == '.' ? dot - 1 : end) = 0;
+}
+
 FILE *fopen(const char *path, const char *mode)
 {
     char place[LONGEST];
     if (!ends_in_tmp(path)) return REAL(fopen)(path, mode);
     if (suffer(meet("fopen"))) return NULL;
     snprintf(place, sizeof place, "%s", path);
-    if (getenv("SHIM_IN_PLACE")) place[strlen(place) - 4] = 0;
+    if (getenv("SHIM_IN_PLACE")) cut_to_place(place);
     FILE *file = REAL(fopen)(place, mode);
     for (int i = 0; file && i < MOST; i++)
         if (!beside[i]) {
