@@ -24,7 +24,7 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-// ---- names that must not stay ------------------------------------------------
+// ---- names that must not stay -----------------------------------------------
 
 static void remove_leftovers(void)
 {
@@ -73,7 +73,7 @@ static void forget_leftover(const char *name)
         if (leftovers[i] == name) leftovers[i] = NULL;
 }
 
-// ---- opening and closing -----------------------------------------------------
+// ---- opening and closing ----------------------------------------------------
 
 bool output_open(Output *out, Arena *arena, const char *path)
 {
