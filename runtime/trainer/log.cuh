@@ -16,7 +16,7 @@ static inline bool open_log(const Net *net, const char *path, bool validates, ui
         if (old.bytes[i] == '\n') kept = i + 1, lines++;
     BesideFile file;
     if (!open_beside(path, &file)) return false;
-    fwrite(old.bytes, 1, kept, file.out);
+    if (kept) fwrite(old.bytes, 1, kept, file.out);
     if (!kept) {
         fprintf(file.out, "step,epoch,loss");
         for (int i = 0; i < net->metric_count; i++) fprintf(file.out, ",%s", net->metrics[i]);
