@@ -175,10 +175,10 @@ def fill_disk():
     run(command(1))
     page = os.sysconf("SC_PAGE_SIZE")
     room = (len(undisturbed["state"]) + page - 1) // page * page + page
-    done = subprocess.run(["unshare", "-m", "sh", "-c", FULL, "sh", str(room), "./small", "train",
-                           "--epochs", "2", *data], stdout=subprocess.DEVNULL, check=False)
-    if done.returncode == 77 or os.geteuid():
-        print("a full disk needs root: left out")
+    subprocess.run(["unshare", "-m", "sh", "-c", FULL, "sh", str(room), "./small", "train",
+                    "--epochs", "2", *data], stdout=subprocess.DEVNULL, check=False)
+    if not os.path.exists("said"):
+        print("no disk can be made here, which takes root: a full one is left out")
         return
     said = bytes_of("said").decode()
     expect(said == "small: full/state: can't be written: No space left on device\nstatus 1\nstate\n",
@@ -196,7 +196,10 @@ def disturb_at_random(kills, draw, number, epochs):
         start_anew()
         process = subprocess.Popen(command(epochs), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        time.sleep(draw.uniform(0, 1.1 * took))
+        # One of four at any moment, the others after the first save.
+        while i % 4 and process.poll() is None and not os.path.exists("state"):
+            time.sleep(0.0005)
+        time.sleep(draw.uniform(0, took if i % 4 == 0 else took / 2))
         process.send_signal(number)
         status = process.wait()
         # Before the run has begun the signal ends it as it ends any program.
