@@ -121,8 +121,8 @@ static void declare_rest(Emitter *e)
     }
     write_line(w, "// The whole state, STATE_BYTES, to and from host memory; they wait.");
     if (!e->in->train) {
-        write_line(w, "// It may be the first bytes of the state of a file that trains, whose PARAMS_HASH is the same");
-        write_line(w, "// (and else averages stand for the parameters); attach takes that, too.");
+        write_line(w, "// import and attach also take the first bytes of the state of a file that trains, where its");
+        write_line(w, "// PARAMS_HASH is the same: it is not where training keeps averages to infer from.");
     }
     write_line(w, "int %s_export(%s_context *c, void *state, size_t bytes);", net, net);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes);", net, net);
