@@ -32,15 +32,19 @@ static void emit_macros(Emitter *e)
         bytes = in->eval_plan->arena_bytes;
     for (ValueId v = 0; v < e->g->value_count; v++)
         params += is_weight(e->g->values[v].kind);
-    write_line(&e->w, "// The arena that init wants; what inference alone would want; the state at its start.");
+    write_line(&e->w, "// The arena that init wants; what inference alone would want; the state at its start, and how");
+    write_line(&e->w, "// much of that is header, parameters and statistics.");
     define_bytes(e, "ARENA_BYTES", bytes);
     define_bytes(e, "INFER_ARENA_BYTES", in->infer_plan->arena_bytes);
     define_bytes(e, "STATE_BYTES", plan->state_bytes);
+    define_bytes(e, "PARAMS_BYTES", params_bytes(e->g));
     define_bytes(e, "ARENA_ALIGN", ALIGNMENT);
     define_bytes(e, "BATCH", e->g->batch);
     define_bytes(e, "PARAM_COUNT", params);
     define_bytes(e, "USES_CUBLAS", e->uses_library);
+    define_bytes(e, "TRAINS", in->train != NULL);
     define(e, "STATE_HASH", arena_print(arena, "0x%016" PRIx64 "u", state_hash(e->g)));
+    define(e, "PARAMS_HASH", arena_print(arena, "0x%016" PRIx64 "u", params_hash(e->g)));
     define(e, "PLAN_HASH", arena_print(arena, "0x%016" PRIx64 "u", plan_hash(plan)));
     define(e, "LEARNING_RATE",
            in->train ? arena_print(arena, "%.17g", e->g->optimizer_attr[0].f) : "0.0");
@@ -116,6 +120,10 @@ static void declare_rest(Emitter *e)
         write_line(w, "int %s_set(%s_context *c, %s_setting setting, double value);", net, net, net);
     }
     write_line(w, "// The whole state, STATE_BYTES, to and from host memory; they wait.");
+    if (!e->in->train) {
+        write_line(w, "// import and attach also take the first bytes of the state of a file that trains, where its");
+        write_line(w, "// PARAMS_HASH is the same: it is not where training keeps averages to infer from.");
+    }
     write_line(w, "int %s_export(%s_context *c, void *state, size_t bytes);", net, net);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes);", net, net);
     write_line(w, "// Parameter index, 0 to PARAM_COUNT - 1, or NULL.");

@@ -113,20 +113,43 @@ static uint64_t mix_number(uint64_t hash, int64_t number)
     return mix(hash, b, 8);
 }
 
-// FNV-1a over what a state holds: names, types and shapes, and the optimizer.
-uint64_t state_hash(const Graph *g)
+// FNV-1a over names, types and shapes of values of some kinds.
+static uint64_t hash_values(const Graph *g, const char *begin,
+                            bool (*belongs)(Kind kind))
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    hash = mix_text(hash, g->optimizer ? g->optimizer->name : "");
+    uint64_t hash = mix_text(UINT64_C(14695981039346656037), begin);
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        if (!is_persistent(value->kind)) continue;
+        if (!belongs(value->kind)) continue;
         hash = mix_text(hash, value->name);
         hash = mix_text(hash, dtype_names[value->dtype]);
         for (int i = 0; i < value->shape.rank; i++)
             hash = mix_number(hash, value->shape.dim[i]);
     }
     return hash;
+}
+
+uint64_t state_hash(const Graph *g)
+{
+    return hash_values(g, g->optimizer ? g->optimizer->name : "", is_persistent);
+}
+
+uint64_t params_hash(const Graph *g)
+{
+    bool averages = g->mode == TRAIN && g->average != 0;
+    return hash_values(g, averages ? "averages" : "", is_weight);
+}
+
+int64_t params_bytes(const Graph *g)
+{
+    int64_t end = HEADER_BYTES;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        int64_t padded = (value_bytes(value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        if (is_weight(value->kind) && value->offset + padded > end)
+            end = value->offset + padded;
+    }
+    return end;
 }
 
 uint64_t plan_hash(const Plan *plan)

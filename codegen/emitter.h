@@ -77,6 +77,10 @@ void emit_declarations(Emitter *e);
 void emit_interface(Emitter *e);
 void emit_program(Emitter *e);          // the trainer, --main
 uint64_t state_hash(const Graph *g);
+// Of what inference reads; averages in the place of parameters make another.
+uint64_t params_hash(const Graph *g);
+// Bytes of the state up to the last parameter or statistic: header included.
+int64_t params_bytes(const Graph *g);
 uint64_t plan_hash(const Plan *plan);
 
 // The inputs of a graph in order; returns their number.

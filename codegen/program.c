@@ -19,15 +19,47 @@ static int input_number(const Graph *g, const char *name)
     return NONE;
 }
 
+// What a loss ignores among its labels, or -1.
+static int64_t ignored_by(const Node *n)
+{
+    for (int i = 0; n->op->attrs && n->op->attrs[i].name; i++)
+        if (!strcmp(n->op->attrs[i].name, "ignore")) return n->attr[i].i;
+    return -1;
+}
+
+static bool reads(const Node *n, ValueId v)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == v) return true;
+    return false;
+}
+
+// What may stand in a label for no class at all: a number beside its classes
+// that every loss which reads it ignores; 0 where there is none.
+static int64_t ignored_label(const Graph *g, ValueId v)
+{
+    int64_t ignored = -1;
+    bool is_read = false;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (!n->op || !(n->op->flags & LOSS) || !reads(n, v)) continue;
+        if (is_read && ignored_by(n) != ignored) return 0;
+        ignored = ignored_by(n);
+        is_read = true;
+    }
+    return ignored >= g->values[v].classes && g->values[v].classes ? ignored : 0;
+}
+
 static void tensor_row(Emitter *e, const Program *p, ValueId v)
 {
     const Value *value = &p->g->values[v];
     bool infers = value->kind == INPUT &&
                   input_number(e->in->infer, value->name) != NONE;
-    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d},",
+    write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d, %" PRId64 "},",
                value->name, dtype_names[value->dtype], value->shape.rank,
                dims_text(e, value->shape, ", "),
-               p->place[v], value_bytes(value), value->classes, infers);
+               p->place[v], value_bytes(value), value->classes, infers,
+               ignored_label(p->g, v));
 }
 
 static int table(Emitter *e, const Program *p, const char *name,
@@ -35,7 +67,7 @@ static int table(Emitter *e, const Program *p, const char *name,
 {
     write_line(&e->w, "static const NetTensor %s[] = {", name);
     for (int i = 0; i < count; i++) tensor_row(e, p, values[i]);
-    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0},");
+    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0, 0},");
     write_line(&e->w, "};");
     write_blank(&e->w);
     return count;
@@ -78,6 +110,48 @@ static void inferred_table(Emitter *e, const Program *p)
         if (p->g->values[v].init.kind == INIT_COPY)
             read.place[p->g->values[v].state_of] = p->place[v];
     table_of(e, &read, "main_inferred", is_param);
+}
+
+// ---- the state's sections ----------------------------------------------------------
+
+enum { SECTIONS = 6 };
+static const char *const section_names[SECTIONS] = {
+    "header", "parameters", "statistics", "metrics", "optimizer", "averages"};
+
+static int section_of(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    if (v == g->header) return 0;
+    if (value->kind != STATE) return value->kind == PARAM ? 1 : 2;
+    if (value->state_of == NONE) return 3;
+    return value->init.kind == INIT_COPY ? 5 : 4;
+}
+
+// A section goes from its first value to the next section's.
+static int sections_table(Emitter *e)
+{
+    const Graph *g = e->g;
+    int64_t begin[SECTIONS + 1];
+    int count = 0;
+    for (int i = 0; i <= SECTIONS; i++) begin[i] = e->program[0].plan->state_bytes;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        if (!is_persistent(g->values[v].kind)) continue;
+        int i = section_of(g, v);
+        if (g->values[v].offset < begin[i]) begin[i] = g->values[v].offset;
+    }
+    write_line(&e->w, "static const NetSection main_sections[] = {");
+    for (int i = 0; i < SECTIONS; i++) {
+        int64_t end = begin[SECTIONS];
+        for (int k = 0; k < SECTIONS; k++)
+            if (begin[k] > begin[i] && begin[k] < end) end = begin[k];
+        if (begin[i] == begin[SECTIONS]) continue;
+        write_line(&e->w, "    {\"%s\", %" PRId64 ", %" PRId64 "},", section_names[i], begin[i],
+                   end - begin[i]);
+        count++;
+    }
+    write_line(&e->w, "};");
+    write_blank(&e->w);
+    return count;
 }
 
 static bool is_kept(const Graph *g, ValueId v)
@@ -279,6 +353,7 @@ static void emit_descriptor(Emitter *e)
     int state = table_of(e, first, "main_state", is_optimizer_state);
     int kept = table_of(e, first, "main_kept", is_kept);
     int metrics = emit_metric_names(e);
+    int sections = sections_table(e);
     bool averages = trains && e->g->average != 0;
     if (averages) inferred_table(e, first);
     write_line(w, "static const Net main_net = {");
@@ -289,8 +364,8 @@ static void emit_descriptor(Emitter *e)
     write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write,",
                metrics, trains ? "main_train" : "0", trains ? "main_evaluate" : "0",
                trains ? "main_figures" : "0", trains ? "main_set_rate" : "0");
-    write_line(w, "    main_export, main_import, main_describe, %s,",
-               averages ? "main_inferred" : "0");
+    write_line(w, "    main_export, main_import, main_describe, %s, %s_STATE_HASH, main_sections, %d,",
+               averages ? "main_inferred" : "0", e->upper, sections);
     write_line(w, "};");
     write_blank(w);
 }

@@ -2,7 +2,6 @@
 // gone does not stop the build: each included one is also a target of its own.
 #include <string.h>
 #include "input.h"
-#include "output.h"
 #include "pipeline.h"
 
 static void print_word(const char *word, FILE *out)
@@ -39,15 +38,16 @@ static void print_rules(const Diag *diag, const char *target, FILE *out)
     }
 }
 
-int write_dependencies(const Input *in, const Options *o)
+bool open_dependencies(const Options *o, const Input *in, Output *out)
 {
-    Output out;
     const char *target = o->output != NULL ? o->output : in->path;
     const char *path = o->depend_file != NULL
         ? o->depend_file : arena_print(o->arena, "%s.d", target);
+    return !o->depend || output_open(out, o->arena, path);
+}
 
-    if (!o->depend) return EXIT_DONE;
-    if (!output_open(&out, o->arena, path)) return EXIT_FILE;
-    print_rules(in->diag, target, out.stream);
-    return output_close(&out) ? EXIT_DONE : EXIT_FILE;
+void print_dependencies(const Options *o, const Input *in, FILE *out)
+{
+    if (o->depend)
+        print_rules(in->diag, o->output != NULL ? o->output : in->path, out);
 }

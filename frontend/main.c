@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "../codegen/codegen.h"
 #include "input.h"
-#include "output.h"
 #include "pipeline.h"
 
 // The graph of one mode, placed; NULL after errors.
@@ -53,13 +52,26 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
     return false;
 }
 
-static int write_header(const EmitInput *emit, const Options *o)
+// All that goes to files; they appear together, when all of it is right.
+static int write_files(const Input *in, const Options *o, const EmitInput *emit)
 {
-    Output header;
-    if (o->header == NULL) return EXIT_DONE;
-    if (!output_open(&header, o->arena, o->header)) return EXIT_FILE;
-    emit_header(emit, header.stream);
-    return output_close(&header) ? EXIT_DONE : EXIT_FILE;
+    enum { MAIN, HEADER, DEPENDENCIES, FILES };
+    Output out[FILES] = { { .stream = NULL } };
+    bool ok = true;
+    if (!output_open(&out[MAIN], o->arena, o->output) ||
+        (o->header != NULL &&
+         !output_open(&out[HEADER], o->arena, o->header)) ||
+        !open_dependencies(o, in, &out[DEPENDENCIES]))
+        return output_discard(out, FILES), EXIT_FILE;
+    if (o->compare) ok = compare(in, o, out[MAIN].stream);
+    else if (o->summary) ok = summarize(in, o, out[MAIN].stream);
+    else if (o->emit == EMIT_CUDA) emit_cuda(emit, out[MAIN].stream);
+    else ok = print_program(in, o, out[MAIN].stream);
+    if (!ok || in->diag->error_count > 0)
+        return output_discard(out, FILES), EXIT_INPUT;
+    if (o->header != NULL) emit_header(emit, out[HEADER].stream);
+    print_dependencies(o, in, out[DEPENDENCIES].stream);
+    return output_close(out, FILES) ? EXIT_DONE : EXIT_FILE;
 }
 
 // Nothing is written before all is known to be right.
@@ -67,23 +79,14 @@ static int run(const Input *in, const Options *o)
 {
     EmitInput emit = { .command_line = o->command_line,
                        .with_main = o->with_main };
-    bool is_table = o->compare || o->summary, ok = true;
-    bool is_file = o->emit == EMIT_CUDA && !is_table;
-    Output out;
     if (o->header != NULL) {
         const char *slash = strrchr(o->header, '/');
         emit.header_name = slash != NULL ? slash + 1 : o->header;
     }
-    if (is_file && !make_programs(in, o, &emit)) return EXIT_INPUT;
-    if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
-    if (is_file) emit_cuda(&emit, out.stream), ok = !in->diag->error_count;
-    else if (o->compare) ok = compare(in, o, out.stream);
-    else if (o->summary) ok = summarize(in, o, out.stream);
-    else ok = print_program(in, o, out.stream);
-    if (!ok) return output_discard(&out), EXIT_INPUT;
-    if (!output_close(&out)) return EXIT_FILE;
-    int status = write_header(&emit, o);
-    return status != EXIT_DONE ? status : write_dependencies(in, o);
+    if (o->emit == EMIT_CUDA && !o->compare && !o->summary &&
+        !make_programs(in, o, &emit))
+        return EXIT_INPUT;
+    return write_files(in, o, &emit);
 }
 
 int main(int argc, char **argv)
@@ -100,7 +103,7 @@ int main(int argc, char **argv)
     if (diag.file_failed) status = EXIT_FILE;
     // What help and lists print is output too.
     Output out = { .stream = stdout };
-    if (status == EXIT_DONE && !output_close(&out)) status = EXIT_FILE;
+    if (status == EXIT_DONE && !output_close(&out, 1)) status = EXIT_FILE;
     arena_free(arena);
     return status;
 }

@@ -1,5 +1,6 @@
 // Files that are whole or not there: written beside their place under another
-// name, and moved when all went well.
+// name, and moved when all went well.  Of those names none is left when the
+// program exits, whatever the status, or by SIGINT, SIGTERM or SIGHUP.
 #ifndef CNNC_OUTPUT_H
 #define CNNC_OUTPUT_H
 
@@ -8,16 +9,23 @@
 #include "../ir/arena.h"
 
 typedef struct Output {
-    FILE       *stream;
+    FILE       *stream;         // NULL: never opened
     const char *path;           // where it goes; NULL: standard output
     const char *temporary;      // where it is; NULL: in place
+    const char *old;            // what was there, while all are moved
+    bool        was_there, moved;
 } Output;
 
+enum { MOST_OUTPUTS = 4 };      // open at once
+
 // path NULL or "-" is standard output.  What can't be opened or written is
-// said on standard error.
+// said on standard error.  The arena must live as long as the output.
 bool output_open(Output *out, Arena *arena, const char *path);
-bool output_close(Output *out);
-// After a failure: nothing is left of it.
-void output_discard(Output *out);
+// All of them or none: nothing is moved before all is written, and where one
+// can't be moved those before it are put back (but on file systems without
+// hard links).  Outputs that were never opened are left out.
+bool output_close(Output *out, int count);
+// After a failure: nothing is left of them.
+void output_discard(Output *out, int count);
 
 #endif

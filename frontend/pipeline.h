@@ -4,6 +4,7 @@
 
 #include "input.h"
 #include "options.h"
+#include "output.h"
 
 // The plan; NULL where --stop-after ended it before.  A plan that the checker
 // refuses is a bug().
@@ -16,8 +17,10 @@ bool compare(const Input *in, const Options *o, FILE *out);
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);
 
-// dependencies.c: -MD.  Returns the status to exit with.
-int write_dependencies(const Input *in, const Options *o);
+// dependencies.c: -MD; without it they do nothing.  False if the file can't be
+// written.
+bool open_dependencies(const Options *o, const Input *in, Output *out);
+void print_dependencies(const Options *o, const Input *in, FILE *out);
 
 // trained.c: warns of parameters that a training step does not change; an error
 // at pos where there are parameters and it changes none.

@@ -5,7 +5,7 @@
 // Header: what changes from training step to training step; kernels read it on the device, so
 // that a captured graph of launches stays valid.
 struct Header {
-    uint64_t magic, state_hash, plan_hash;
+    uint64_t magic, state_hash, params_hash, plan_hash;
     uint64_t seed, step, updates;       // updates: of the steps, those that were not skipped
     double   rate;                      // the learning rate
     double   base_rate;                 // as the caller set it: a schedule's factor is of it

@@ -152,7 +152,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
              struct cublasContext *cublas, uint64_t seed)
 {
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
-    const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PLAN_HASH, seed, 0, 0,
+    const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0, 0,
                            NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}};
     if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
         net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
@@ -163,11 +163,14 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 }
 
 // The first bytes of every state: "cnnc" and the version of its layout.
-static constexpr uint64_t NET_MAGIC = 0x00000002636e6e63ull;
+static constexpr uint64_t NET_MAGIC = 0x00000003636e6e63ull;
 
+// Inference takes the beginning of any state with its parameters, training only its own.
 static int net_accept(net_context *c, const Header *header, const char *call)
 {
-    if (header->magic == NET_MAGIC && header->state_hash == NET_STATE_HASH) return NET_OK;
+    const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
+                                  : header->params_hash == NET_PARAMS_HASH;
+    if (header->magic == NET_MAGIC && known) return NET_OK;
     return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net, or none", 0, 0);
 }
 

@@ -13,7 +13,8 @@ typedef enum net_status {
     NET_OK = 0,
     NET_BAD_ARGUMENT,                   // a null pointer, or a wrong size
     NET_BAD_ARENA,                      // too small, or not aligned
-    NET_BAD_STATE,                      // no state of this net: its STATE_HASH differs
+    NET_BAD_STATE,                      // of another net: its STATE_HASH differs, or
+                                        // for inference alone its PARAMS_HASH
     NET_CUDA_FAILED,
     NET_CUBLAS_FAILED,
     NET_NOT_READY                       // before init or attach, or after a failed launch

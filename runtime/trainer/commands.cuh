@@ -21,9 +21,8 @@ static inline bool read_batch(Trainer *t, const char *path, Staging *batch)
                             input->name, samples, before);
         batch->bytes[i] = input->bytes / (size_t)net->batch * (size_t)samples;
         for (long long k = 0; input->classes && k < samples * tensor_elements(input, 1); k++)
-            if (labels[k] < 0 || labels[k] >= input->classes)
-                return complain("%s: %s %lld is %d, and the net has classes 0 to %d", path,
-                                input->name, k, labels[k], input->classes - 1);
+            if (!is_label(input, labels[k]))
+                return complain_of_label(path, input->name, k, labels[k], input);
     }
     return good;
 }

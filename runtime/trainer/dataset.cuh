@@ -72,7 +72,24 @@ static inline bool type_matches(const char *path, const DataArray *a, const NetT
                     to == SAFE_U8 ? ": declare it f32" : "");
 }
 
-// Whether every label is one of the net's classes.
+// Whether a label is one of the net's classes, or what its losses ignore.
+static inline bool is_label(const NetTensor *input, double label)
+{
+    return (label >= 0 && label < input->classes) || (input->ignored && label == input->ignored);
+}
+
+// Complains of a label that is none.
+static inline bool complain_of_label(const char *path, const char *which, long long number,
+                                     double label, const NetTensor *input)
+{
+    if (input->ignored)
+        return complain("%s: %s %lld is %.0f, and the net has classes 0 to %d and ignores %d", path,
+                        which, number, label, input->classes - 1, input->ignored);
+    return complain("%s: %s %lld is %.0f, and the net has classes 0 to %d", path, which, number,
+                    label, input->classes - 1);
+}
+
+// Whether every label is one.
 static inline bool labels_match(const char *path, const DataArray *a, const NetTensor *input)
 {
     size_t each = (size_t)tensor_elements(input, 1), bytes = safe_types[a->type].bytes;
@@ -80,9 +97,7 @@ static inline bool labels_match(const char *path, const DataArray *a, const NetT
         for (size_t i = 0; i < each; i++) {
             const unsigned char *at = a->data + (size_t)n * a->stride + i * bytes;
             double label = read_element(a->type, at, 0);
-            if (label < 0 || label >= input->classes)
-                return complain("%s: label %lld is %.0f, and the net has classes 0 to %d", path, n,
-                                label, input->classes - 1);
+            if (!is_label(input, label)) return complain_of_label(path, "label", n, label, input);
         }
     return true;
 }

@@ -1,6 +1,7 @@
 // The net, and what it makes of a data set: loss, metrics, predictions.
 #pragma once
 #include "predict.cuh"
+#include "progress.cuh"
 
 // `digits: arena 1234567 bytes (1.18 MiB), state 4096 bytes, 12345 parameters, batch 64`
 static inline void print_net(const Net *net)
@@ -32,8 +33,9 @@ static inline bool give_rate(const Trainer *t)
     return !t->option[OPTION_LR] || call_ok(t->net, t->net->set_rate(t->rate));
 }
 
-// Means over count samples (order NULL: the first ones); an inference file has none.  matrix: if
-// not NULL, predictions are counted too.
+// Means over count samples (order NULL: the first ones); an inference file has none.  Samples of
+// batches whose loss was not finite are not in them, nor in f->samples.  matrix: if not NULL,
+// predictions are counted too.
 static inline bool evaluate_samples(Trainer *t, const DataSet *set, const long long *order,
                                     long long count, NetFigures *f, ConfusionMatrix *matrix)
 {
@@ -45,7 +47,10 @@ static inline bool evaluate_samples(Trainer *t, const DataSet *set, const long l
         if ((net->eval && !call_ok(net, net->eval(s->data, s->bytes))) ||
             (matrix && !count_confusion(net, s, matrix)) || !give_batch(&t->reader, s))
             return false;
-    return !failed && (!net->eval || call_ok(net, net->figures(f, 1)));
+    if (failed || (net->eval && !call_ok(net, net->figures(f, 1)))) return false;
+    if (net->eval && !f->samples) f->loss_mean = NAN;   // a mean of nothing
+    for (int i = 0; net->eval && !f->samples && i < net->metric_count; i++) f->metric_mean[i] = NAN;
+    return true;
 }
 
 // `test accuracy 97.22 % (350/360), loss 0.0812`; an inference file knows no loss.
@@ -54,11 +59,11 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
     const Net *net = t->net;
     NetFigures f = {};
     ConfusionMatrix matrix = {};
-    double count = (double)set->count;
     bool confusion = t->option[OPTION_CONFUSION] || !net->eval;
     if ((confusion && !begin_confusion(net, set, &matrix)) ||
         !evaluate_samples(t, set, NULL, set->count, &f, confusion ? &matrix : NULL))
         return false;
+    double count = (double)f.samples;
     printf("test ");
     for (int i = 0; net->eval && i < net->metric_count; i++) {
         double mean = f.metric_mean[i];
@@ -68,6 +73,7 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
     long long all, right = net->eval ? 0 : confusion_right(&matrix, &all);
     if (net->eval) printf("loss %.4f\n", f.loss_mean);
     else printf("accuracy %.2f %% (%lld/%lld)\n", 100 * (double)right / (double)all, right, all);
+    if (net->eval) tell_dropped(&f, set->count);
     if (t->option[OPTION_CONFUSION]) print_confusion(&matrix);
     return true;
 }

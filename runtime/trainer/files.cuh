@@ -105,21 +105,48 @@ static inline bool open_beside(const char *path, BesideFile *file)
     return file->out || complain("%s: can't be written: %s", file->beside, strerror(errno));
 }
 
+// Syncs the folder of a path, so that a rename in it outlives a loss of power.
+static inline bool sync_folder(const char *path)
+{
+    char folder[4096] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    int in = open(folder, O_RDONLY | O_DIRECTORY);
+    if (in < 0) return false;
+    // EINVAL is what file systems say that have nothing to sync there.
+    bool synced = !fsync(in) || errno == EINVAL;
+    int error = errno;
+    close(in);
+    errno = error;
+    return synced;
+}
+
 // Syncs, closes and renames it, if all of it was written; else it goes, and the path stays as it
 // was.  errno tells why.
 static inline bool close_beside(BesideFile *file, bool written)
 {
     written = written && !fflush(file->out) && !ferror(file->out) && !fsync(fileno(file->out));
-    written = !fclose(file->out) && written && !rename(file->beside, file->path);
-    if (written) return true;
-    complain("%s: can't be written: %s", file->path, strerror(errno));
-    remove(file->beside);
-    return false;
+    int error = errno;
+    bool closed = !fclose(file->out);
+    if (written) error = errno;
+    written = written && closed;
+    if (written && rename(file->beside, file->path)) written = false, error = errno;
+    if (!written) {
+        remove(file->beside);
+        return complain("%s: can't be written: %s", file->path, strerror(error));
+    }
+    return sync_folder(file->path) ||
+           complain("%s: is written, but its folder can't be synced: %s", file->path,
+                    strerror(errno));
 }
 
 // Whether the path's folder lets it be written: better known before a long run than after.
 static inline bool can_write(const char *path)
 {
     BesideFile file;
-    return open_beside(path, &file) && !fclose(file.out) && !remove(file.beside);
+    if (!open_beside(path, &file)) return false;
+    bool closed = !fclose(file.out), removed = !remove(file.beside);
+    return (closed && removed) ||
+           complain("%s: can't be written: %s", file.beside, strerror(errno));
 }

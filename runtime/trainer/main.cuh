@@ -1,5 +1,5 @@
 // The trainer's main program: options, the command, the exit status (0 done, 1 the
-// input is wrong or a call failed, 2 usage).
+// input is wrong or a call failed, 2 usage, 128 + n stopped by signal n).
 #pragma once
 #include "commands.cuh"
 
@@ -84,6 +84,8 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     t.net = net;
     t.epochs = net->epochs > 0 ? net->epochs : 10;
     t.steps = t.workers = 1;
+    // A file past the limit of its size is an error of that file, as a full disk is.
+    signal(SIGXFSZ, SIG_IGN);
     if (!command || !parse_options(&t, command, argc, argv)) {
         print_usage(help ? stdout : stderr, net, command);
         return help ? 0 : 2;
@@ -93,5 +95,6 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     stop_reader(&t.reader);
     if (t.arena && cudaFree(t.arena) != cudaSuccess) good = complain("the arena can't be freed");
     release_memory();
-    return good && !fflush(stdout) && !ferror(stdout) ? 0 : 1;
+    good = good && !fflush(stdout) && !ferror(stdout);
+    return !good ? 1 : t.stopped ? 128 + t.stopped : 0;
 }

@@ -10,6 +10,7 @@
 // what infer reads.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 // NetTensor: a tensor that lies in the arena.
 struct NetTensor {
@@ -20,6 +21,13 @@ struct NetTensor {
     size_t offset, bytes;       // in the arena; inputs: only bytes matter
     int classes;                // of a label: it is one of 0 .. classes - 1; else 0
     int infers;                 // of an input: infer reads it too
+    int ignored;                // of a label: what stands for none, beside its classes; 0: nothing
+};
+
+// NetSection: a part of the state, in bytes from its beginning; header, parameters and so on.
+struct NetSection {
+    const char *name;
+    size_t offset, bytes;
 };
 
 // NetFigures: what the state's header tells; means are over the samples since the last reset.
@@ -64,6 +72,9 @@ struct Net {
     const char *(*describe)(void);
     const NetTensor *inferred;  // what inference reads in the place of params, by their names;
                                 // NULL: params themselves
+    uint64_t state_hash;
+    const NetSection *sections; // of the state, one after the other, without a gap
+    int section_count;
 };
 
 // The number of elements of a tensor, and of one sample of an input or output.

@@ -47,7 +47,7 @@ static const TrainerOption trainer_options[] = {
     {"--best", "FILE", "train", "write the weights of the least validation loss here"},
     {"--patience", "N", "train", "stop when N epochs brought no less validation loss"},
     {"--log", "FILE", "train", "write a line of CSV an epoch"},
-    {"--save-state", "FILE", "train", "write the whole state here after every epoch"},
+    {"--save-state", "FILE", "train", "write the state here after every epoch, and when stopped"},
     {"--save-every", "N", "train", "write it after every N training steps, too"},
     {"--resume", "FILE", "train", "go on from a state; other options as they were"},
     {"--confusion", NULL, "eval", "print the confusion matrix, and precision and recall"},
@@ -71,6 +71,7 @@ struct Trainer {
     int given_count;
     long long epochs, seed, steps, crop, workers, patience, save_every;
     double rate, val_split;
+    int stopped;                        // by this signal; 0: by none
     void *arena;
     BatchReader reader;
 };

@@ -74,7 +74,7 @@ static inline bool begin_confusion(const Net *net, const DataSet *set, Confusion
     return complain("%s has no output of one number a class of a label", net->name);
 }
 
-// Infers a batch and counts it.
+// Infers a batch and counts it; what losses ignore counts for nothing.
 static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMatrix *m)
 {
     if (!infer_batch(net, s, &m->outputs)) return false;
@@ -82,8 +82,9 @@ static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMa
     int type = safe_type_of(net->outputs[m->output].dtype);
     size_t rows = s->bytes[m->column] / sizeof *labels;
     for (size_t i = 0; i < rows; i++)
-        m->counts[labels[i] * (long long)m->classes +
-                  greatest_class(type, m->outputs.data[m->output], i, m->classes)]++;
+        if (labels[i] < m->classes)
+            m->counts[labels[i] * (long long)m->classes +
+                      greatest_class(type, m->outputs.data[m->output], i, m->classes)]++;
     return true;
 }
 

@@ -76,10 +76,19 @@ static inline double epoch_speed(const Progress *p)
     return (double)(p->samples - p->epoch_passed) / (clock_seconds() - p->epoch_begun + 1e-9);
 }
 
-// The line that stays when an epoch is over, with what validation (NULL: none) gave; steps without
-// an update are told below it.
+// Means leave out batches whose loss was not finite: says how many samples of count were in those.
+static inline void tell_dropped(const NetFigures *f, long long count)
+{
+    long long dropped = count - (long long)f->samples;
+    if (dropped)
+        printf("%lld samples of %lld are not in these means: the loss of their batches was not "
+               "finite\n", dropped, count);
+}
+
+// The line that stays when an epoch is over, with what validation (NULL: none) of so many samples
+// gave; steps without an update, and samples without a loss, are told below it.
 static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, int epoch,
-                             double speed, const NetFigures *validation,
+                             double speed, const NetFigures *validation, long long count,
                              unsigned long long skipped)
 {
     if (p->terminal) printf("\r\033[K");
@@ -94,6 +103,7 @@ static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, i
     if (skipped)
         printf("epoch %d: the loss of %llu training steps was not finite: they changed nothing\n",
                epoch + 1, skipped);
+    if (validation) tell_dropped(validation, count);
     fflush(stdout);
     p->epoch_begun = clock_seconds();
     p->epoch_passed = 0;

@@ -1,6 +1,7 @@
-// The state file of a run: a header, then the net's whole state as export gives
-// it.  The header tells where the run is; its checksum covers both.  With the
-// same options a resumed run goes on bit for bit, in the middle of an epoch too.
+// The state file of a run: a head with a table of sections, then the sections,
+// without a gap: where the run is, and the net's whole state as export gives it.
+// The head has a checksum and so has each section.  With the same options a
+// resumed run goes on bit for bit, in the middle of an epoch too.
 #pragma once
 #include "options.cuh"
 
@@ -13,71 +14,169 @@ struct RunPosition {
     double best_loss;
 };
 
-// RunHeader: what the file begins with; little-endian, as all hosts here.
-struct RunHeader {
+// RunHead: what the file begins with; little-endian, as all hosts here.
+struct RunHead {
     char magic[8];
-    uint64_t version, checksum, state_bytes;
-    RunPosition position;
+    uint64_t version;
+    uint64_t checksum;              // of head and table, but for this word
+    uint64_t file_bytes, state_hash, section_count;
+};
+
+// RunSection: a row of the table that follows the head; offset is from the file's beginning.
+struct RunSection {
+    char name[16];
+    uint64_t offset, bytes, checksum;
 };
 
 static const char run_magic[9] = "cnnc-run";
 
-// RunState: a file's bytes, taken once: header and state.
+// RunState: a file's bytes, taken once: head, table, sections.
 struct RunState {
     unsigned char *bytes;
     size_t size;
 };
 
-static inline RunState take_run_state(const Net *net)
+// Bytes of head and table: a row for the position, and one for each section of the net's state.
+static inline size_t run_head_bytes(const Net *net)
 {
-    size_t size = sizeof(RunHeader) + net->state_bytes;
-    return {(unsigned char *)take_memory(size), size};
+    return sizeof(RunHead) + (1 + (size_t)net->section_count) * sizeof(RunSection);
 }
 
-// 64 bits that depend on every byte, but for those of the checksum itself.
-static inline uint64_t run_checksum(const unsigned char *bytes, size_t size)
+// Bytes of a whole file.
+static inline size_t run_file_bytes(const Net *net)
+{
+    return run_head_bytes(net) + sizeof(RunPosition) + net->state_bytes;
+}
+
+static inline RunState take_run_state(const Net *net)
+{
+    return {(unsigned char *)take_memory(run_file_bytes(net)), run_file_bytes(net)};
+}
+
+// 64 bits that depend on every byte, but for those of the word at `except`.  No two files that
+// differ in one word have the same.
+static inline uint64_t run_checksum(const unsigned char *bytes, size_t size, size_t except)
 {
     uint64_t sum = size;
     for (size_t i = 0; i < size; i += 8) {
         uint64_t word = 0;
         memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
-        if (i != offsetof(RunHeader, checksum)) sum = splitmix64(sum ^ word);
+        if (i != except) sum = splitmix64(sum ^ word);
     }
     return sum;
+}
+
+// The row of a section: 0 is the position, the others are the state's.
+static inline RunSection run_section(const Net *net, int i)
+{
+    const NetSection position = {"position", 0, sizeof(RunPosition)};
+    const NetSection *from = i ? &net->sections[i - 1] : &position;
+    RunSection section = {{}, run_head_bytes(net), from->bytes, 0};
+    if (i) section.offset += position.bytes + from->offset;
+    snprintf(section.name, sizeof section.name, "%s", from->name);
+    return section;
+}
+
+static inline uint64_t section_checksum(const unsigned char *file, const RunSection *section)
+{
+    return run_checksum(file + section->offset, section->bytes, SIZE_MAX);
 }
 
 // Writes the run as it is now; waits for the device.
 static inline bool save_run(const Net *net, const char *path, const RunPosition *position,
                             const RunState *state)
 {
-    RunHeader header = {{}, 1, 0, net->state_bytes, *position};
+    RunHead head = {{}, 2, 0, state->size, net->state_hash, 1 + (uint64_t)net->section_count};
+    const size_t begin = run_head_bytes(net);
     BesideFile file;
-    memcpy(header.magic, run_magic, 8);
-    unsigned char *to = state->bytes + sizeof header;
+    memcpy(head.magic, run_magic, 8);
+    memcpy(state->bytes + begin, position, sizeof *position);
+    unsigned char *to = state->bytes + begin + sizeof *position;
     if (!call_ok(net, net->export_state(to, net->state_bytes)) || !open_beside(path, &file))
         return false;
-    memcpy(state->bytes, &header, sizeof header);
-    header.checksum = run_checksum(state->bytes, state->size);
-    memcpy(state->bytes, &header, sizeof header);
+    for (int i = 0; i <= net->section_count; i++) {
+        RunSection section = run_section(net, i);
+        section.checksum = section_checksum(state->bytes, &section);
+        memcpy(state->bytes + sizeof head + (size_t)i * sizeof section, &section, sizeof section);
+    }
+    memcpy(state->bytes, &head, sizeof head);
+    head.checksum = run_checksum(state->bytes, begin, offsetof(RunHead, checksum));
+    memcpy(state->bytes, &head, sizeof head);
     return close_beside(&file, fwrite(state->bytes, 1, state->size, file.out) == state->size);
 }
 
-// Reads a file and checks that it is whole, and of a net with a state as large.
-static inline bool read_run(const Net *net, const char *path, FileBytes *file, RunHeader *header)
+// ---- reading: all is verified before anything is taken from a file.
+
+static inline bool checksum_matches(const char *path, const char *what, uint64_t begin,
+                                    uint64_t end, uint64_t wanted, uint64_t found)
 {
-    if (!map_file(path, file)) return false;
-    if (file->size < sizeof *header || memcmp(file->bytes, run_magic, 8))
-        return complain("%s: wanted a state that --save-state wrote", path);
-    memcpy(header, file->bytes, sizeof *header);
-    if (header->version != 1)
-        return complain("%s: wanted version 1 of a state, found %llu", path,
-                        (unsigned long long)header->version);
-    if (file->size - sizeof *header != header->state_bytes)
-        return complain("%s: wanted a state of %llu bytes, and it has %zu", path,
-                        (unsigned long long)header->state_bytes, file->size - sizeof *header);
-    if (run_checksum(file->bytes, file->size) != header->checksum)
-        return complain("%s: its checksum is wrong: the file is damaged", path);
-    return header->state_bytes == net->state_bytes ||
-           complain("%s: has a state of %llu bytes, and that of %s has %zu: it is another net's",
-                    path, (unsigned long long)header->state_bytes, net->name, net->state_bytes);
+    return wanted == found ||
+           complain("%s: %s, bytes %llu to %llu: wanted checksum %016llx, found %016llx: the file "
+                    "is damaged", path, what, (unsigned long long)begin, (unsigned long long)end,
+                    (unsigned long long)wanted, (unsigned long long)found);
+}
+
+// Whether the head is one, of a file of this length, and table and head are as they were written.
+static inline bool read_run_head(const char *path, const FileBytes *file, RunHead *head)
+{
+    if (file->size < sizeof *head || memcmp(file->bytes, run_magic, 8))
+        return complain("%s: wanted a state that --save-state wrote: %zu bytes that begin with %s",
+                        path, sizeof *head, run_magic);
+    memcpy(head, file->bytes, sizeof *head);
+    if (head->version != 2)
+        return complain("%s: wanted version 2 of a state, found %llu", path,
+                        (unsigned long long)head->version);
+    if (head->file_bytes != file->size)
+        return complain("%s: wanted a state of %llu bytes, as its head says, and it has %zu", path,
+                        (unsigned long long)head->file_bytes, file->size);
+    const uint64_t room = (file->size - sizeof *head) / sizeof(RunSection);
+    if (head->section_count > room)
+        return complain("%s: its head says %llu sections, and there is room for %llu", path,
+                        (unsigned long long)head->section_count, (unsigned long long)room);
+    const size_t begin = sizeof *head + (size_t)head->section_count * sizeof(RunSection);
+    return checksum_matches(path, "head", 0, begin, head->checksum,
+                            run_checksum(file->bytes, begin, offsetof(RunHead, checksum)));
+}
+
+// Whether a file's bytes are whole, and a state of this net; if so, where its run is.
+static inline bool check_run(const Net *net, const char *path, const FileBytes *file,
+                             RunPosition *position)
+{
+    RunHead head = {};
+    if (!read_run_head(path, file, &head)) return false;
+    if (head.state_hash != net->state_hash)
+        return complain("%s: wanted a state of %s, whose STATE_HASH is %016llx, found %016llx: "
+                        "other names, shapes, types or another optimizer", path, net->name,
+                        (unsigned long long)net->state_hash, (unsigned long long)head.state_hash);
+    if (head.section_count != 1 + (uint64_t)net->section_count ||
+        file->size != run_file_bytes(net))
+        return complain("%s: wanted %d sections in %zu bytes, found %llu in %zu", path,
+                        1 + net->section_count, run_file_bytes(net),
+                        (unsigned long long)head.section_count, file->size);
+    for (int i = 0; i <= net->section_count; i++) {
+        RunSection want = run_section(net, i), have;
+        memcpy(&have, file->bytes + sizeof head + (size_t)i * sizeof have, sizeof have);
+        if (memcmp(&have, &want, offsetof(RunSection, checksum)))
+            return complain("%s: section %d: wanted %s, %llu bytes at %llu, found %.15s, %llu at "
+                            "%llu", path, i, want.name, (unsigned long long)want.bytes,
+                            (unsigned long long)want.offset, have.name,
+                            (unsigned long long)have.bytes, (unsigned long long)have.offset);
+        if (!checksum_matches(path, want.name, want.offset, want.offset + want.bytes, have.checksum,
+                              section_checksum(file->bytes, &want)))
+            return false;
+    }
+    memcpy(position, file->bytes + run_head_bytes(net), sizeof *position);
+    return true;
+}
+
+static inline bool read_run(const Net *net, const char *path, FileBytes *file,
+                            RunPosition *position)
+{
+    return map_file(path, file) && check_run(net, path, file, position);
+}
+
+// The net's state in a file that was read.
+static inline const unsigned char *state_of_run(const Net *net, const FileBytes *file)
+{
+    return file->bytes + run_head_bytes(net) + sizeof(RunPosition);
 }

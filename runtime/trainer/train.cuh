@@ -5,6 +5,7 @@
 #include <math.h>
 #include "evaluate.cuh"
 #include "log.cuh"
+#include "stop.cuh"
 
 // TrainingRun: sets, orders, where it is, and files it writes.
 struct TrainingRun {
@@ -80,11 +81,10 @@ static inline bool maps_match(const Trainer *t, const DataSet *set)
 }
 
 // Takes up the run of --resume.  Its seed holds, so that the order goes on.
-static inline bool resume_run(TrainingRun *run, const FileBytes *file, const RunHeader *header)
+static inline bool resume_run(TrainingRun *run, const FileBytes *file, const RunPosition *p)
 {
     Trainer *t = run->trainer;
     const char *path = t->option[OPTION_RESUME];
-    const RunPosition *p = &header->position;
     if (p->set_samples != (uint64_t)run->member_count)
         return complain("%s: was trained on %llu samples, and here are %lld", path,
                         (unsigned long long)p->set_samples, run->member_count);
@@ -92,8 +92,7 @@ static inline bool resume_run(TrainingRun *run, const FileBytes *file, const Run
         return complain("%s: is at sample %llu of %llu", path, (unsigned long long)p->samples,
                         (unsigned long long)p->set_samples);
     run->position = *p;
-    const unsigned char *state = file->bytes + sizeof *header;
-    return call_ok(t->net, t->net->import_state(state, t->net->state_bytes)) ||
+    return call_ok(t->net, t->net->import_state(state_of_run(t->net, file), t->net->state_bytes)) ||
            complain("%s: is no state of %s", path, t->net->name);
 }
 
@@ -103,14 +102,14 @@ static inline bool begin_run(TrainingRun *run)
     Trainer *t = run->trainer;
     const Net *net = t->net;
     FileBytes file = {};
-    RunHeader header = {};
+    RunPosition position = {};
     const char *resume = t->option[OPTION_RESUME];
     static const int written[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG};
-    if (resume && !read_run(net, resume, &file, &header)) return false;
-    if (resume && t->option[OPTION_SEED] && header.position.seed != (uint64_t)t->seed)
+    if (resume && !read_run(net, resume, &file, &position)) return false;
+    if (resume && t->option[OPTION_SEED] && position.seed != (uint64_t)t->seed)
         return complain("%s: was trained with seed %llu, not %lld", resume,
-                        (unsigned long long)header.position.seed, t->seed);
-    if (resume) t->seed = (long long)header.position.seed;
+                        (unsigned long long)position.seed, t->seed);
+    if (resume) t->seed = (long long)position.seed;
     if (!read_sets(run) || !maps_match(t, &run->set)) return false;
     run->member_count = run->set.count;
     run->val_count = run->val.count;
@@ -126,7 +125,7 @@ static inline bool begin_run(TrainingRun *run)
     run->state = take_run_state(net);
     run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
-           (!resume || resume_run(run, &file, &header)) && give_rate(t) &&
+           (!resume || resume_run(run, &file, &position)) && give_rate(t) &&
            (!t->option[OPTION_LOG] || open_log(net, t->option[OPTION_LOG], run->validates,
                                                run->position.epoch, &run->log));
 }
@@ -139,27 +138,47 @@ static inline void order_epoch(TrainingRun *run, uint64_t epoch)
         run->order[i] = run->members[run->order[i]];
 }
 
+// The end that a signal asked for, after a training step or an epoch: the state is saved where that
+// was wanted, and the run says so.
+static inline bool stop_run(TrainingRun *run, int number)
+{
+    Trainer *t = run->trainer;
+    const RunPosition *p = &run->position;
+    const char *path = t->option[OPTION_SAVE_STATE];
+    t->stopped = number;
+    if (run->progress.terminal) printf("\n");
+    if (path && !save_run(t->net, path, p, &run->state)) return false;
+    printf("stopped by %s after epoch %llu and %llu samples of %llu: ",
+           stop_name(number), (unsigned long long)p->epoch,
+           (unsigned long long)p->samples, (unsigned long long)p->set_samples);
+    if (path) printf("the state is in %s, --resume %s goes on\n", path, path);
+    else printf("nothing is saved, for want of --save-state\n");
+    return true;
+}
+
 // One training step, and what is due after it.
 static inline bool train_batch(TrainingRun *run, Staging *s)
 {
-    const Trainer *t = run->trainer;
+    Trainer *t = run->trainer;
     const Net *net = t->net;
     NetFigures f;
     bool saves = t->option[OPTION_SAVE_EVERY] != NULL;
     if (!call_ok(net, net->train(s->data, s->bytes))) return false;
     long long done = s->first + s->samples;
-    if (!give_batch(&run->trainer->reader, s)) return false;
-    if (saves && done < run->member_count && done / net->batch % t->save_every == 0) {
-        run->position.samples = (uint64_t)done;
-        if (!save_run(net, t->option[OPTION_SAVE_STATE], &run->position, &run->state)) return false;
-    }
+    if (!give_batch(&t->reader, s)) return false;
+    run->position.samples = (uint64_t)done;
+    if (done < run->member_count && stop_asked()) return stop_run(run, stop_asked());
+    if (saves && done < run->member_count && done / net->batch % t->save_every == 0 &&
+        !save_run(net, t->option[OPTION_SAVE_STATE], &run->position, &run->state))
+        return false;
     if (!progress_is_due(&run->progress)) return true;
     if (!call_ok(net, net->figures(&f, 0))) return false;
     show_progress(&run->progress, net, &f, (int)run->position.epoch, done);
     return true;
 }
 
-// The batches of an epoch from where the run is; the figures begin anew if that is its beginning.
+// The batches of an epoch from where the run is, until a signal stops it; the figures begin anew if
+// that is its beginning.
 static inline bool train_batches(TrainingRun *run, NetFigures *f)
 {
     Trainer *t = run->trainer;
@@ -177,17 +196,19 @@ static inline bool train_batches(TrainingRun *run, NetFigures *f)
                a.flip || a.crop ? &a : NULL);
     while (Staging *s = take_batch(&t->reader, &failed))
         if (!train_batch(run, s)) return false;
+        else if (t->stopped) return true;
     return !failed && call_ok(net, net->figures(f, 0));
 }
 
-// Keeps the weights if their validation loss is the least so far.
+// Keeps the weights if their validation loss is the least so far, and that of all its samples.
 static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
 {
     const Trainer *t = run->trainer;
     RunPosition *p = &run->position;
     double loss = validation->loss_mean;
     const char *path = t->option[OPTION_BEST];
-    if (!isfinite(loss) || (p->best_epoch && loss >= p->best_loss)) return true;
+    bool whole = (long long)validation->samples == run->val_count;
+    if (!whole || !isfinite(loss) || (p->best_epoch && loss >= p->best_loss)) return true;
     p->best_loss = loss;
     p->best_epoch = p->epoch + 1;
     return !path || (fetch_tensors(t->net, run->weights, run->weight_count) &&
@@ -202,6 +223,7 @@ static inline bool train_epoch(TrainingRun *run)
     RunPosition *p = &run->position;
     NetFigures f = {}, validation = {};
     if (!train_batches(run, &f)) return false;
+    if (t->stopped) return true;
     double speed = epoch_speed(&run->progress);
     const NetFigures *shown = run->validates ? &validation : NULL;
     if (run->validates) {
@@ -209,13 +231,15 @@ static inline bool train_epoch(TrainingRun *run)
         if (!evaluate_samples(t, set, run->held_out, run->val_count, &validation, NULL))
             return false;
     }
-    end_epoch(&run->progress, net, &f, (int)p->epoch, speed, shown, f.skipped - p->skipped);
+    end_epoch(&run->progress, net, &f, (int)p->epoch, speed, shown, run->val_count,
+              f.skipped - p->skipped);
     if (run->validates && !keep_best(run, &validation)) return false;
     const char *log = t->option[OPTION_LOG];
     if (log && !log_epoch(run->log, log, net, &f, (int)p->epoch, speed, shown)) return false;
     p->epoch++;
     p->samples = 0;
     run->progress.epoch_begun = clock_seconds();
+    if (stop_asked()) return stop_run(run, stop_asked());
     return !t->option[OPTION_SAVE_STATE] ||
            save_run(net, t->option[OPTION_SAVE_STATE], p, &run->state);
 }
@@ -237,8 +261,9 @@ static inline bool finish_run(TrainingRun *run)
     run->progress = begin_progress((int)t->epochs, run->member_count,
                                    (long long)p->epoch * (long long)p->set_samples +
                                        (long long)p->samples);
-    while (p->epoch < (uint64_t)t->epochs && !is_patience_over(run))
+    while (p->epoch < (uint64_t)t->epochs && !is_patience_over(run) && !t->stopped)
         if (!train_epoch(run)) return false;
+    if (t->stopped) return true;
     if (is_patience_over(run) && !p->best_epoch) printf("stopped: no validation loss was finite\n");
     else if (is_patience_over(run))
         printf("stopped: the least validation loss, %.4f, was that of epoch %llu\n", p->best_loss,
@@ -246,7 +271,11 @@ static inline bool finish_run(TrainingRun *run)
     if (save && (!fetch_tensors(t->net, run->weights, run->weight_count) ||
                  !write_safetensors(save, run->weights, run->weight_count)))
         return false;
-    return !run->tests || evaluate_set(t, &run->test);
+    await_no_stop();
+    if (!run->tests) return true;
+    t->stopped = stop_asked();
+    if (t->stopped) return printf("stopped by %s before the test set\n", stop_name(t->stopped)) > 0;
+    return evaluate_set(t, &run->test);
 }
 
 // train: the run, and its log closed whatever came.
@@ -254,7 +283,9 @@ static inline bool command_train(Trainer *t)
 {
     TrainingRun run = {};
     run.trainer = t;
-    bool good = begin_run(&run) && finish_run(&run);
+    bool good = begin_run(&run);
+    if (good) await_stop();
+    good = good && finish_run(&run);
     if (run.log && fclose(run.log))
         good = complain("%s: can't be written: %s", t->option[OPTION_LOG], strerror(errno));
     return good;

@@ -3,9 +3,10 @@
 
 static void arenas_are_checked(void)
 {
-    one_context c = {0};
+    one_context c;
     cublasHandle_t cublas;
     unsigned char *arena = (unsigned char *)new_arena(ONE_ARENA_BYTES + ONE_ARENA_ALIGN);
+    memset(&c, 0, sizeof c);
     EXPECT_OK(cublasCreate(&cublas));
 
     EXPECT(one_init(&c, arena, ONE_ARENA_BYTES - 1, NULL, cublas, 1) == ONE_BAD_ARENA);

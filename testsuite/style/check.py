@@ -24,11 +24,7 @@ ALLOCATES = re.compile(r"\b(malloc|calloc|realloc|strdup|free)\s*\(")
 FOLDERS = ("ir", "frontend", "passes", "codegen", "runtime")
 SOURCES = (".c", ".h", ".cpp", ".cuh", ".l", ".y")
 
-LONG_FILES = {
-    "ir/read.c": "one grammar, read from its first line to its last",
-    "ir/ops/batchnorm.c": "two programs, training and inference, of one operator",
-    "ir/ops/multibox.c": "a loss of seven launches, each with its reference",
-}
+LONG_FILES = {}
 LONG_FUNCTIONS = {}
 
 PARAMETERS = "a parameter or an argument of this name"
@@ -40,17 +36,18 @@ NAMES = {
     "ir/gradient.c": ("add", "gradients that meet are added"),
     "ir/graph.c": ("constant", "an initialiser of this name"),
     "ir/loss.c": ("tally", "which figure a loss is, its launch says"),
-    "ir/normal.c": ("bias scale sum_splits", PARAMETERS + "; sums of columns"),
+    "ir/normal.c": ("scale sum_splits", PARAMETERS + "; sums of columns"),
     "ir/normal.h": ("bias scale", PARAMETERS),
     "ir/print.c": ("clip_norm average", SETTINGS),
     "ir/read.c": ("clip_norm average", SETTINGS),
+    "ir/rules.c": ("bias", PARAMETERS),
     "ir/ops/batchnorm.c": ("bias scale", PARAMETERS),
     "ir/ops/bias.c": ("sum_splits", "adds the parts of a launch's sum"),
     "ir/ops/clip_norm.c": ("scale", "its own part of this name"),
     "ir/ops/conv.c": ("bias", PARAMETERS),
     "ir/ops/conv_transpose.c": ("bias conv", PARAMETERS + "; its gradient is a convolution"),
     "ir/ops/dense.c": ("bias", PARAMETERS),
-    "frontend/evaluate.c": ("add sub mul div", "what the signs + - * / mean"),
+    "frontend/evaluate.c": ("add sub mul div scale", "what the signs + - * / mean"),
     "frontend/finish.c": ("tally", "what gathers losses and metrics at the end"),
     "frontend/train.c": ("clip_norm average", SETTINGS),
     "passes/fuse_epilogue.c": ("bias", "what it moves into the operator before"),

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 #include <math.h>
 #include <mutex>
+#include <signal.h>
 #include <string.h>
 
 #include "../../runtime/trainer/files.cuh"
@@ -25,6 +26,9 @@ struct LinearArena {
 static LinearArena *linear;
 static const char *linear_error = "all is well";
 static unsigned long long linear_fails_at; // the step that fails; 0: none
+static unsigned long long linear_stops_at; // the step in which a signal comes
+static int linear_signal;                  // which
+static int linear_inits;                   // how often
 
 // What a device does that copies late: a batch that was given must stay as it
 // was until the event recorded after it has been waited for, or a call that
@@ -88,6 +92,7 @@ static cudaError_t linear_synchronize(cudaEvent_t event)
 static int linear_init(void *arena, size_t bytes, unsigned long long)
 {
     for (LinearCopy &c : linear_copies) c = {};
+    linear_inits++;
     if (bytes != sizeof(LinearArena))
         return linear_error = "the arena is too small", 1;
     linear = (LinearArena *)arena;
@@ -167,6 +172,8 @@ static void linear_count_blocks()
 static int linear_train(const void *const *inputs, const size_t *bytes)
 {
     linear_count_blocks();
+    if (linear_stops_at && linear->step + 1 == linear_stops_at)
+        raise(linear_signal);
     return linear_run(inputs, bytes, true);
 }
 
@@ -246,16 +253,21 @@ static const char *linear_describe(void)
 #define PLACED(field) offsetof(LinearArena, field), sizeof(LinearArena::field)
 
 static const NetTensor linear_inputs[] = {
-    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0, 1},
-    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES, 0}};
+    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0, 1, 0},
+    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES, 0, 0}};
 static const NetTensor linear_outputs[] = {
-    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0, 0}};
+    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0, 0, 0}};
 static const NetTensor linear_params[] = {
-    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0, 0},
-    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0}};
+    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0, 0, 0},
+    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0, 0}};
 static const NetTensor linear_kept[] = {
-    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0}};
+    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0, 0}};
 static const char *const linear_metrics[] = {"accuracy"};
+
+static const NetSection linear_sections[] = {
+    {"header", 0, offsetof(LinearArena, weight)},
+    {"parameters", PLACED(weight)},
+    {"statistics", PLACED(bias)}};
 
 // The net; if it does not train, an inference file's, with no label.
 static inline Net linear_net(bool trains)
@@ -283,5 +295,7 @@ static inline Net linear_net(bool trains)
     net.export_state = linear_export;
     net.import_state = linear_import;
     net.describe = linear_describe;
+    net.state_hash = 0x11ea6;
+    net.sections = linear_sections, net.section_count = 3;
     return net;
 }

@@ -9,10 +9,10 @@ enum { ODD_SAMPLE = ODD_HEIGHT * ODD_WIDTH * ODD_DEPTH };
 static unsigned char odd_data[ODD_COUNT * ODD_SAMPLE];
 static const NetTensor odd_bytes = {
     "x", "u8", 4, {8, ODD_HEIGHT, ODD_WIDTH, ODD_DEPTH}, 0, 8 * ODD_SAMPLE, 0,
-    1};
+    1, 0};
 static const NetTensor odd_reals = {
     "x", "f32", 4, {8, ODD_HEIGHT, ODD_WIDTH, ODD_DEPTH}, 0,
-    8 * ODD_SAMPLE * sizeof(float), 0, 1};
+    8 * ODD_SAMPLE * sizeof(float), 0, 1, 0};
 
 // A column of bytes of which none is 0, pixel after pixel.
 static DataColumn odd_column(const NetTensor *input, DataPart *part)

@@ -1,0 +1,45 @@
+// Signals that stop a run: the first SIGINT or SIGTERM is noted, so that the
+// training step ends and the state is saved; a second ends the program at once.
+#pragma once
+#include <signal.h>
+
+static int stop_signal = 0;     // the first that came; 0: none
+
+static const int stop_numbers[] = {SIGINT, SIGTERM};
+
+static inline const char *stop_name(int number)
+{
+    return number == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+// Signals come to any thread, the reader's too.
+static void note_stop(int number)
+{
+    __atomic_store_n(&stop_signal, number, __ATOMIC_RELAXED);
+    for (int each : stop_numbers) signal(each, SIG_DFL);
+}
+
+static inline int stop_asked(void)
+{
+    return __atomic_load_n(&stop_signal, __ATOMIC_RELAXED);
+}
+
+// Notes the signals from here on, but for those that whoever started the program has it ignore.
+static inline void await_stop(void)
+{
+    struct sigaction noted = {}, old;
+    __atomic_store_n(&stop_signal, 0, __ATOMIC_RELAXED);
+    noted.sa_handler = note_stop;
+    noted.sa_flags = SA_RESTART;
+    for (int number : stop_numbers)
+        if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(number, &noted, NULL);
+}
+
+// From here on they end the program at once: there is nothing left to save.
+static inline void await_no_stop(void)
+{
+    struct sigaction old;
+    for (int number : stop_numbers)
+        if (!sigaction(number, NULL, &old) && old.sa_handler == note_stop) signal(number, SIG_DFL);
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The tests of the interface can fail: each fault that is planted in the emitted
+file makes the test fail that is there for it.
+
+    check_planted.py CNNC LIBHOST
+
+The programs of this folder are linked with nets `one` and `two` in whose text faults
+wait for their number in PLANTED; without one all pass.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HOST = os.path.join(HERE, "..", "..", "runtime", "host")
+
+# The test that must fail, the text that the fault stands in, and the fault: @ is
+# whether it is planted.
+FAULTS = [
+    ("refusals", "arena_bytes < ONE_ARENA_BYTES", "arena_bytes + @ < ONE_ARENA_BYTES"),
+    ("refusals", "|| off)", "|| (off && !@))"),
+    ("refusals", "if (!arena || (ONE_USES_CUBLAS && !cublas))",
+     "if (!@ && (!arena || (ONE_USES_CUBLAS && !cublas)))"),
+    ("refusals", "header->magic == ONE_MAGIC", "(@ || header->magic == ONE_MAGIC)"),
+    ("refusals", "&& known)", "&& (@ || known))"),
+    ("refusals", "bytes == *given * sample_bytes)", "(@ || bytes == *given * sample_bytes))"),
+    ("refusals", "if (c->ready) return", "if (c->ready || @) return"),
+    ("state", "one_stage(c, 0, bytes, state, bytes)",
+     "one_stage(c, 0, bytes - 256 * @, state, bytes - 256 * @)"),
+    ("state", "return one_fetch(c, state, 0, bytes)",
+     "if (@) memset(state, 0, bytes);\n    return one_fetch(c, state, 0, bytes - 256 * @)"),
+    ("state", "one_warm(c) ||\n        one_write_header(c, &header))",
+     "one_warm(c) ||\n        (!@ && one_write_header(c, &header)))"),
+    ("state", "if (!reset) return ONE_OK;", "if (!reset && !@) return ONE_OK;"),
+    # Something of one context is another's too.
+    ("contexts", "unsigned char *const to = c->arena + offset;",
+     "static unsigned char *first;\n    if (!first || !@) first = c->arena;\n"
+     "    unsigned char *const to = first + offset;"),
+]
+PROLOGUE = """#include <stdlib.h>
+static const int planted_fault = getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;
+"""
+
+
+def plant(text):
+    for number, (_, place, fault) in enumerate(FAULTS):
+        if text.count(place) != 1:
+            sys.exit(f"no place, or more than one, for a fault: {place}")
+        text = text.replace(place, fault.replace("@", f"(planted_fault == {number})"))
+    return PROLOGUE + text
+
+
+def run(*command):
+    subprocess.run(command, check=True)
+
+
+def build(cnnc, libhost):
+    for net in ["one", "two"]:
+        run(cnnc, os.path.join(HERE, net + ".cnn"), "-o", net + ".cpp", "--header", net + ".h")
+    with open("one.cpp", encoding="utf-8") as file:
+        text = plant(file.read())
+    with open("one.cpp", "w", encoding="utf-8") as out:
+        out.write(text)
+    for net in ["one", "two"]:
+        run("g++", "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp")
+    for name in sorted({fault[0] for fault in FAULTS}):
+        run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c",
+            os.path.join(HERE, name + ".c"))
+        run("g++", name + ".o", "one.o", "two.o", libhost, "-lpthread", "-lm", "-o", name)
+
+
+def status(name, planted):
+    return subprocess.run(["./" + name], env=dict(os.environ, PLANTED=str(planted)), check=False,
+                          stderr=subprocess.DEVNULL).returncode
+
+
+def main():
+    cnnc, libhost = [os.path.abspath(path) for path in sys.argv[1:3]]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        build(cnnc, libhost)
+        for name in {fault[0] for fault in FAULTS}:
+            if status(name, -1):
+                sys.exit(f"{name} fails without any fault")
+        for number, (name, place, _) in enumerate(FAULTS):
+            if not status(name, number):
+                sys.exit(f"{name} does not see the fault in {place}")
+            print(f"{name} sees the fault in {place}")
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
