@@ -93,6 +93,26 @@ static void dump(const Graph *g, const PassOptions *o, int number)
         error(g->diag, (Pos){0}, "%s: can't write this dump", path);
 }
 
+// From schedule on, passes may only order nodes: what they must keep is
+// remembered, and the plan is held against it.
+static void remember(Graph *g)
+{
+    size_t count = (size_t)g->node_count;
+    Node *written = NEW_ARRAY(g->arena, count, Node);
+    memcpy(written, g->nodes, count * sizeof *written);
+    for (size_t i = 0; i < count; i++) {
+        Node *n = &written[i];
+        size_t operands = (size_t)n->operand_count * sizeof *n->operands;
+        size_t results = (size_t)n->result_count * sizeof *n->results;
+        n->operands = memcpy(arena_alloc(g->arena, operands, 1), n->operands,
+                             operands);
+        n->results = memcpy(arena_alloc(g->arena, results, 1), n->results,
+                            results);
+    }
+    g->written = written;
+    g->written_count = g->node_count;
+}
+
 // Runs a pass, or its stand-in; what it breaks ceases to hold, what it gives
 // begins to.
 static void run_pass(Graph *g, const Pass *pass, bool enabled)
@@ -100,6 +120,7 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     if ((g->facts & pass->needs) != pass->needs)
         bug("pass %s needs facts %x, the graph has %x", pass->name,
             pass->needs, g->facts);
+    if (pass->gives & IS_SCHEDULED) remember(g);
     void (*run)(Graph *) = enabled ? pass->run : instead_of(pass);
     if (run) run(g);
     g->facts = (g->facts & ~pass->breaks) | pass->gives;
