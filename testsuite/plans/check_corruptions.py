@@ -17,11 +17,8 @@ The nets are all examples as golden/examples.txt says, and those of ops/, or NAM
 """
 import argparse
 import collections
-import hashlib
-import io
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -37,25 +34,9 @@ parser.add_argument("--program", help="in place of corrupt_plans")
 parser.add_argument("--seed", default="1")
 parser.add_argument("--first", action="store_true", help="end at the first failure")
 options = parser.parse_args()
-sys.path.insert(0, options.tests)
+sys.path[:0] = [options.tests, os.path.join(options.tests, "tools")]
+import emitted  # noqa: E402
 import plan_check  # noqa: E402
-
-PLACE = re.compile(r"^constexpr (Place<\w+>) +(\w+) += \{ *(\d+)\};", re.M)
-TABLE = """#include <stdio.h>
-#include <stdlib.h>
-static long long place_of(int i)
-{
-    static long long table[100000];
-    static bool read = false;
-    if (!read) {
-        FILE *file = fopen(getenv("PLACES"), "r");
-        for (int k = 0; fscanf(file, "%lld", &table[k]) == 1; k++) {}
-        fclose(file);
-        read = true;
-    }
-    return table[i];
-}
-"""
 
 
 def nets():
@@ -93,51 +74,26 @@ def state(plan):
 
 
 class Runner:
-    """Emitted files, built once for all that differ in offsets alone."""
+    """What is emitted from plans, run."""
 
     def __init__(self, folder):
-        self.folder, self.programs, self.sound = folder, {}, {}
-        self.runs, self.builds = 0, 0
+        self.folder, self.sound, self.runs = folder, {}, 0
+        self.programs = emitted.Programs(folder, options.build, options.host)
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def program(self, text):
-        """The program of an emitted file, and the offsets that it is to read."""
-        places = []
-
-        def place(match):
-            places.append(match[3])
-            return f"static const {match[1]} {match[2]} = {{place_of({len(places) - 1})}};"
-
-        text = PLACE.sub(place, re.sub(r"//[^\n]*", "", text))
-        text = re.sub(r"(PLAN_HASH) +\w+", r"\1 0", text)
-        key = hashlib.sha256(text.encode()).hexdigest()
-        if key not in self.programs:
-            source = self.path(f"program{len(self.programs)}")
-            with open(source + ".cu", "w") as file:
-                file.write(TABLE + text)
-            subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-I", options.host, "-x", "c++",
-                            source + ".cu", "-x", "none",
-                            os.path.join(options.build, "libcnnc_host.a"), "-lpthread", "-o",
-                            source], check=options.program is None)
-            self.programs[key] = source
-            self.builds += 1
-        return self.programs[key], places
-
-    def step(self, net, level, emitted, plan):
+    def step(self, net, level, name, plan):
         """What three training steps leave, as bytes, or what went wrong."""
-        with open(emitted) as file:
-            program, places = self.program(file.read())
-        os.unlink(emitted)
-        if not os.path.exists(program):
+        with open(self.path(name + ".cu")) as file:
+            program, places = self.programs.program(file.read())
+        os.unlink(self.path(name + ".cu"))
+        if program is None:
             return b"what is emitted can't be compiled"
-        with open(self.path("places"), "w") as file:
-            file.write(" ".join(places))
         with open(self.path("plan"), "w") as file:
             json.dump(plan, file)
-        plans = self.path("plan") + ":" + self.path(f"{net}.{level}.eval")
-        environment = dict(os.environ, PLACES=self.path("places"), CNNC_HOST_PLAN=plans)
+        environment = self.programs.environment(places, self.path("plan"),
+                                                self.path(f"{net}.{level}.eval"))
         self.draw(net, program, environment)
         done = subprocess.run(
             [program, "step", "--seed", "7", "--load", self.path(net + ".weights"), "--batch",
@@ -167,10 +123,10 @@ class Runner:
             net, level = name.rsplit(".", 1)
             with open(self.path(f"{name}.train")) as file:
                 train = json.load(file)
-            self.sound[name] = self.step(net, level, self.path(name + ".cu"), train)
+            self.sound[name] = self.step(net, level, name, train)
 
     def is_harmless(self, net, level, name, plan):
-        after = self.step(net, level, self.path(name + ".cu"), plan)
+        after = self.step(net, level, name, plan)
         return after == self.sound[f"{net}.{level}"]
 
 
@@ -213,7 +169,7 @@ class Results:
         self.agreed += (said == "sound") == (not faults)
         if said == "through" and faults:
             self.fail(f"{where} was let through, but {faults[0]}")
-        elif said == "through" and state(plan) != self.states.get(net, state(plan)):
+        elif said == "through" and state(plan) != self.states.get((net, mode), state(plan)):
             self.fail(f"{where} was let through, but its state is not laid out as another's")
         elif name != "-":
             self.run[kind] += 1
@@ -223,7 +179,7 @@ class Results:
     def take(self, words, plan):
         if words[0] == "plan":
             self.runner.keep_sound(words[1], words[2], plan)
-            self.states[words[1].rsplit(".", 1)[0]] = state(plan)
+            self.states[words[1].rsplit(".", 1)[0], words[2]] = state(plan)
         elif words[0] == "corruption":
             self.corruption(*words[1:], plan=plan)
         elif words[0] == "wild":
@@ -245,7 +201,7 @@ class Results:
               f"{sum(self.run.values()):6}")
         print(f"plan_check.py saw {self.compared}: the same verdict on {self.agreed}; caught, "
               f"though sound to it: {dict(self.stricter)}")
-        print(f"{self.runner.runs} runs of {self.runner.builds} programs")
+        print(f"{self.runner.runs} runs of {len(self.runner.programs.built)} programs")
 
 
 def main():

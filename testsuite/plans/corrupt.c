@@ -215,13 +215,15 @@ static void report(Job *job, const Sample *sample, Plan *plan, int kind,
     plan_print_json(plan, stdout);
 }
 
-// Draws until the plan is another.
+// Draws until the plan is another.  A kind that changes nothing in a hundred
+// draws is drawn again.
 static Plan *spoil(Job *job, Arena *scratch, Sample *sample, int *kind)
 {
-    for (;;) {
+    for (int i = 0;; i++) {
         uint32_t samples = (uint32_t)job->sample_count;
+        if (i % 100 == 0)
+            *kind = (int)next_number(&job->seed, (uint32_t)spoiler_count);
         *sample = job->samples[next_number(&job->seed, samples)];
-        *kind = (int)next_number(&job->seed, (uint32_t)spoiler_count);
         Spoil s = {.arena = scratch, .seed = job->seed};
         s.plan = copy_plan(scratch, sample->plan);
         corrupt_plan(&s, *kind);

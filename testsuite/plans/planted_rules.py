@@ -36,7 +36,7 @@ RULES = [
     ("verify_plan.c", "no circles", "if (ends[at] == on_path) return false;", ""),
     ("verify_plan.c", "types", "buffer->dtype >= DTYPE_COUNT ||", "false ||"),
     ("verify_plan.c", "kinds", "buffer->kind >= KIND_COUNT ||", "false ||"),
-    ("verify_plan.c", "ranks", "buffer->shape.rank > MAX_RANK)", "false)"),
+    ("verify_plan.c", "ranks", "buffer->shape.rank < 0 || buffer->shape.rank > MAX_RANK)", "false)"),
     ("verify_plan.c", "holds its shape",
      "needed < 0 || buffer->bytes <= 0 || buffer->bytes < needed", "false"),
     ("verify_plan.c", "not larger than its shape",

@@ -234,21 +234,21 @@ static void offset_anywhere(Spoil *s)
         s->plan->state_bytes + 256 * (int64_t)draw(s, limit);
 }
 
+static void move_class(Plan *plan, PlanBuffer *root, int64_t by)
+{
+    for (int k = 0; k < plan->buffer_count; k++)
+        if (root_of(plan, &plan->buffers[k]) == root)
+            plan->buffers[k].offset += by;
+}
+
 // It and all that lie in it: what a planner would do.
 static void class_moved(Spoil *s)
 {
     PlanBuffer *root = draw_such(s, passes_away);
     int64_t room = (s->plan->arena_bytes - s->plan->state_bytes) / 256 + 1;
     uint32_t limit = room < 1 << 30 ? (uint32_t)room : 1u << 30;
-    int64_t by = s->plan->state_bytes + 256 * (int64_t)draw(s, limit) -
-                 root->offset;
-    for (int k = 0; k < s->plan->buffer_count; k++) {
-        PlanBuffer *at = &s->plan->buffers[k];
-        while (at->alias_of != NONE) at = &s->plan->buffers[at->alias_of];
-        if (at == root && &s->plan->buffers[k] != root)
-            s->plan->buffers[k].offset += by;
-    }
-    root->offset += by;
+    move_class(s->plan, root, s->plan->state_bytes - root->offset +
+                                  256 * (int64_t)draw(s, limit));
 }
 
 static void offset_within(Spoil *s)
@@ -440,6 +440,33 @@ static void in_place(Spoil *s)
     pair[1] = step->reads[draw(s, (uint32_t)step->read_count)];
 }
 
+// A result laid over another operand or result of its step, with all that lies
+// in it: what a share that asks too little would do.
+static void joined(Spoil *s)
+{
+    PlanStep *step = draw_step(s);
+    if (step->write_count == 0 || step->read_count == 0) return;
+    int32_t k = step->writes[draw(s, (uint32_t)step->write_count)];
+    bool read = draw(s, 2);
+    int32_t under = read ? step->reads[draw(s, (uint32_t)step->read_count)]
+                         : step->writes[draw(s, (uint32_t)step->write_count)];
+    PlanBuffer *buffer = &s->plan->buffers[k], *to = &s->plan->buffers[under];
+    if (!passes_away(buffer) || to->bytes < buffer->bytes ||
+        root_of(s->plan, to) == buffer)
+        return;
+    move_class(s->plan, buffer, to->offset - buffer->offset);
+    buffer->alias_of = under;
+    if (read && draw(s, 2)) {
+        step->in_place[step->in_place_count][0] = k;
+        step->in_place[step->in_place_count++][1] = under;
+    }
+    int32_t last = step->writes[step->write_count - 1];
+    if (draw(s, 2)) {
+        step->writes[step->write_count - 1] = step->writes[0];
+        step->writes[0] = last;
+    }
+}
+
 // ---- numbers that name nothing ----------------------------------------------
 
 static void wild(Spoil *s)
@@ -454,7 +481,7 @@ static void wild(Spoil *s)
     case 2: buffer->alias_of = id; break;
     case 3: buffer->kind = (Kind)(1 << 20); break;
     case 4: buffer->dtype = (DType)(1 << 20); break;
-    case 5: buffer->shape.rank = 1 << 20; break;
+    case 5: buffer->shape.rank = -1; break;
     case 6: s->plan->buffers = NULL, s->plan->buffer_count = 0; break;
     default: buffer->alias_of = (int32_t)(buffer - s->plan->buffers);
     }
@@ -487,7 +514,7 @@ const Spoiler spoilers[] = {
     ROW(size), ROW(shape), ROW(type), ROW(kind), ROW(persistence), ROW(output),
     ROW(state_swapped), WITH_LIVES(steps_swapped), WITH_LIVES(step_moved),
     WITH_LIVES(neighbours_swapped), WITH_LIVES(step_dropped),
-    WITH_LIVES(step_twice), WITH_LIVES(reads), WITH_LIVES(writes),
+    WITH_LIVES(step_twice), WITH_LIVES(joined), WITH_LIVES(reads), WITH_LIVES(writes),
     ROW(in_place), ROW(arena_bytes), ROW(state_bytes), ROW(max_live_bytes),
     {"wild", wild, false, false},
 };
