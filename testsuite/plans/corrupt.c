@@ -236,7 +236,7 @@ static void corrupt(Job *job, int number)
 {
     Arena *scratch = arena_new();
     Sample sample;
-    int kind;
+    int kind = 0;
     Plan *plan = spoil(job, scratch, &sample, &kind);
     const Graph *g = sample.net->graph[sample.mode];
     const char *wrong = verify_program(scratch, g, plan);

@@ -140,6 +140,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         common = compile_files(folder, [os.path.join(here, "corrupt.c"),
+                                        os.path.join(here, "copy.c"),
                                         os.path.join(here, "spoil.c")],
                                "-I", os.path.join(root, "frontend"),
                                "-I", os.path.join(root, "codegen"))

@@ -23,11 +23,18 @@ extern const Spoiler spoilers[];
 extern const int spoiler_count;
 // It may happen to change nothing.
 void corrupt_plan(Spoil *s, int kind);
-// Says anew which buffers are printed, as the steps now are.
-void number_buffers(Arena *arena, Plan *plan);
 
+// copy.c.
 // A copy that shares nothing with the plan but names.
 Plan *copy_plan(Arena *arena, const Plan *plan);
 bool same_plan(const Plan *a, const Plan *b);
+// A step's lists of its own, with room for one more in each.
+void copy_step(Arena *arena, PlanStep *step);
+// The end of its chain of aliases.
+PlanBuffer *root_of(const Plan *plan, PlanBuffer *buffer);
+// The lives and the bound that follow from the steps as they are.
+void restate(Arena *arena, Plan *plan);
+// Says anew which buffers are printed, as the steps now are.
+void number_buffers(Arena *arena, Plan *plan);
 
 #endif
