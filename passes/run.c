@@ -93,21 +93,23 @@ static void dump(const Graph *g, const PassOptions *o, int number)
         error(g->diag, (Pos){0}, "%s: can't write this dump", path);
 }
 
+static ValueId *copy_ids(Arena *arena, const ValueId *ids, int32_t count)
+{
+    ValueId *copy = NEW_ARRAY(arena, count, ValueId);
+    for (int32_t k = 0; k < count; k++) copy[k] = ids[k];
+    return copy;
+}
+
 // From schedule on, passes may only order nodes: what they must keep is
 // remembered, and the plan is held against it.
 static void remember(Graph *g)
 {
-    size_t count = (size_t)g->node_count;
-    Node *written = NEW_ARRAY(g->arena, count, Node);
-    memcpy(written, g->nodes, count * sizeof *written);
-    for (size_t i = 0; i < count; i++) {
+    Node *written = NEW_ARRAY(g->arena, g->node_count, Node);
+    for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &written[i];
-        size_t operands = (size_t)n->operand_count * sizeof *n->operands;
-        size_t results = (size_t)n->result_count * sizeof *n->results;
-        n->operands = memcpy(arena_alloc(g->arena, operands, 1), n->operands,
-                             operands);
-        n->results = memcpy(arena_alloc(g->arena, results, 1), n->results,
-                            results);
+        *n = g->nodes[i];
+        n->operands = copy_ids(g->arena, n->operands, n->operand_count);
+        n->results = copy_ids(g->arena, n->results, n->result_count);
     }
     g->written = written;
     g->written_count = g->node_count;

@@ -174,7 +174,8 @@ class Results:
         elif name != "-":
             self.run[kind] += 1
             if not self.runner.is_harmless(net, level, name, plan):
-                self.fail(f"{where} passes, but ends in other bytes")
+                self.fail(f"{where} {'passes' if said == 'sound' else 'was let through'}, but "
+                          "ends in other bytes")
 
     def take(self, words, plan):
         if words[0] == "plan":
