@@ -41,7 +41,7 @@ static bool is_sound_text(const Input *in, Graph *g)
 {
     if (!is_sound(g)) return false;
     if (!(g->facts & IS_PLACED)) return true;
-    const char *wrong = verify_plan(g->arena, plan_of(g));
+    const char *wrong = verify_program(g->arena, g, plan_of(g));
     if (wrong != NULL)
         error(in->diag, net_pos(in, g), "the plan of this graph is not sound: "
               "%s", wrong);

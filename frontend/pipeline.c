@@ -11,7 +11,7 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
     }
     if (!run_passes(g, o)) return NULL;
     Plan *plan = plan_of(g);
-    const char *fault = verify_plan(g->arena, plan);
+    const char *fault = verify_program(g->arena, g, plan);
     if (fault != NULL) bug("the plan is wrong: %s", fault);
     return plan;
 }

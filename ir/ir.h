@@ -151,6 +151,8 @@ typedef struct Graph {
     int64_t     epochs;         // what the trainer program does if not told
     bool        keep_gradients; // every parameter's gradient outlives the step
     int         dropout_count;
+    const Node *written;        // the nodes in the program's order, as they
+    int32_t     written_count;  // were before schedule; NULL: as they are
     int64_t     arena_bytes, state_bytes;   // since plan
     int64_t     max_live_bytes;             // since plan
     struct Names *value_names, *node_names; // what is taken: names.h

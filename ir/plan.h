@@ -48,6 +48,11 @@ Plan *plan_of(const Graph *g);
 // the planner.  Returns NULL if it is sound, else what is wrong, in arena.
 const char *verify_plan(Arena *arena, const Plan *plan);
 
+// verify_program.c: holds the plan against the graph it was made from, as the
+// graph was before schedule, and then checks it as verify_plan does.  This is
+// what every plan that the compiler makes must pass.
+const char *verify_program(Arena *arena, const Graph *g, const Plan *plan);
+
 // print_plan.c: --emit plan and --emit plan-csv (MiniMalloc's format).
 void plan_print_json(const Plan *plan, FILE *out);
 void plan_print_csv(const Plan *plan, FILE *out);

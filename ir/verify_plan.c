@@ -114,8 +114,7 @@ static const char *check_size(Checker *c, const PlanBuffer *buffer)
     return NULL;
 }
 
-// Inside the arena, on the right side of the state's end, aligned; and what
-// lies in another buffer lies inside it.
+// Inside the arena and aligned; and what lies in another buffer lies inside it.
 static const char *check_place(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -128,10 +127,6 @@ static const char *check_place(Checker *c, int k)
     if (buffer->alias_of == NONE) {
         if (buffer->offset % ALIGNMENT != 0)
             return arena_print(c->arena, "%s is not aligned", buffer->name);
-        if (buffer->persistent ? buffer_end(buffer) > c->plan->state_bytes
-                               : buffer->offset < c->plan->state_bytes)
-            return arena_print(c->arena, "%s is on the wrong side of the "
-                               "end of the state", buffer->name);
         return NULL;
     }
     const PlanBuffer *parent = &c->plan->buffers[buffer->alias_of];
@@ -201,7 +196,7 @@ static void join_roots(Checker *c)
 }
 
 // A root must state the life of all that lie in it, any other its own; one
-// that no step touches, that of its root.
+// that no step touches, that of its root; and a root has one.
 static const char *check_lives(Checker *c)
 {
     find_touches(c);
@@ -212,9 +207,7 @@ static const char *check_lives(Checker *c)
         bool whole = r == k || c->first[k] == NONE;
         int32_t first = whole ? c->begin[r] : c->first[k];
         int32_t last = whole ? c->end[r] : c->last[k];
-        if (first == NONE)
-            return arena_print(c->arena, "no step touches %s", buffer->name);
-        if (buffer->first != first || buffer->last != last)
+        if (first == NONE || buffer->first != first || buffer->last != last)
             return arena_print(c->arena, "%s is said to live %d..%d, is "
                                "alive %d..%d", buffer->name, buffer->first,
                                buffer->last, first, last);

@@ -97,6 +97,28 @@ static void dump(const Graph *g, const PassOptions *o, int number)
     g->diag->file_failed = true;
 }
 
+static ValueId *copy_ids(Arena *arena, const ValueId *ids, int32_t count)
+{
+    ValueId *copy = NEW_ARRAY(arena, count, ValueId);
+    for (int32_t k = 0; k < count; k++) copy[k] = ids[k];
+    return copy;
+}
+
+// From schedule on, passes may only order nodes: what they must keep is
+// remembered, and the plan is held against it.
+static void remember(Graph *g)
+{
+    Node *written = NEW_ARRAY(g->arena, g->node_count, Node);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &written[i];
+        *n = g->nodes[i];
+        n->operands = copy_ids(g->arena, n->operands, n->operand_count);
+        n->results = copy_ids(g->arena, n->results, n->result_count);
+    }
+    g->written = written;
+    g->written_count = g->node_count;
+}
+
 // Runs a pass, or its stand-in; what it breaks ceases to hold, what it gives
 // begins to.
 static void run_pass(Graph *g, const Pass *pass, bool enabled)
@@ -104,6 +126,7 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     if ((g->facts & pass->needs) != pass->needs)
         bug("pass %s needs facts %x, the graph has %x", pass->name,
             pass->needs, g->facts);
+    if (pass->gives & IS_SCHEDULED) remember(g);
     void (*run)(Graph *) = enabled ? pass->run : instead_of(pass);
     if (run) run(g);
     g->facts = (g->facts & ~pass->breaks) | pass->gives;

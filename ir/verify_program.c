@@ -1,0 +1,214 @@
+// A plan against the graph that it was made from.  verify_plan.c trusts the
+// steps; here they are held against the program, so that both together trust
+// nothing that a pass from schedule on has made:
+//
+//   - a buffer for each value, of its type, shape and kind;
+//   - the state one prefix, packed, in the order that files of it count on;
+//   - a step for each launch and no other, which reads and writes what the
+//     launch does;
+//   - what is updated in place is read and updated in the program's order: its
+//     bytes hold one value throughout, so no map of bytes would show it.
+#include <string.h>
+#include "names.h"
+#include "op.h"
+#include "plan.h"
+
+typedef struct Against {
+    Arena       *arena;
+    const Graph *g;
+    const Plan  *plan;
+    const Node  *nodes;         // in the program's order
+    int32_t      count;
+    int32_t     *node_of;       // of each step
+} Against;
+
+// ---- buffers ----------------------------------------------------------------
+
+static bool makes_view(const Graph *g, ValueId v)
+{
+    NodeId def = g->values[v].def;
+    return def != NONE && g->nodes[def].op->flags & VIEW;
+}
+
+// A view of an input is one too, and what lies under an output may be marked
+// as one.
+static bool is_value(const Graph *g, ValueId v, const PlanBuffer *buffer)
+{
+    const Value *value = &g->values[v];
+    bool view = makes_view(g, v);
+    return strcmp(buffer->name, value->name) == 0 &&
+           (buffer->kind == value->kind || (view && buffer->kind == INPUT)) &&
+           buffer->dtype == value->dtype &&
+           same_shape(buffer->shape, value->shape) &&
+           buffer->persistent == value->persistent &&
+           (buffer->output || !value->output) && buffer->view == view;
+}
+
+static const char *check_values(Against *a)
+{
+    if (a->plan->buffer_count != a->g->value_count)
+        return arena_print(a->arena, "%d buffers for %d values",
+                           a->plan->buffer_count, (int)a->g->value_count);
+    for (ValueId v = 0; v < a->g->value_count; v++)
+        if (!is_value(a->g, v, &a->plan->buffers[v]))
+            return arena_print(a->arena, "%s is not what the program says",
+                               a->g->values[v].name);
+    return NULL;
+}
+
+// The next of the state's buffers begins where the one before ends.
+static bool follows(const PlanBuffer *buffer, int64_t *end)
+{
+    if (buffer->offset != *end) return false;
+    *end += (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return true;
+}
+
+// The header, then what inference needs, then the rest.
+static const char *check_state(Against *a)
+{
+    const Graph *g = a->g;
+    const PlanBuffer *buffers = a->plan->buffers;
+    int64_t end = 0;
+    bool in_order = follows(&buffers[g->header], &end);
+    for (Kind kind = PARAM; kind <= STATE; kind++)
+        for (ValueId v = 0; v < g->value_count && in_order; v++)
+            if (g->values[v].kind == kind && v != g->header)
+                in_order = follows(&buffers[v], &end);
+    if (in_order && end == a->plan->state_bytes) return NULL;
+    return "the state is not laid out as its files are";
+}
+
+// ---- steps ------------------------------------------------------------------
+
+static bool is_among(const int32_t *list, int count, int32_t k)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == k) return true;
+    return false;
+}
+
+// Whether each of these but NONE is in the list; counts those that are met
+// for the first time.
+static bool all_listed(const int32_t *ids, int count, const int32_t *list,
+                       int length, int *met)
+{
+    for (int k = 0; k < count; k++) {
+        if (ids[k] == NONE) continue;
+        if (!is_among(list, length, ids[k])) return false;
+        *met += !is_among(ids, k, ids[k]);
+    }
+    return true;
+}
+
+// The operands that n updates, each once; returns how many.
+static int updated_by(const Node *n, ValueId *updated)
+{
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int found = 0;
+    for (int k = 0; k < n->operand_count && k < count; k++)
+        if (slots[k].updated && n->operands[k] != NONE &&
+            !is_among(updated, found, n->operands[k]))
+            updated[found++] = n->operands[k];
+    return found;
+}
+
+static const char *check_step(Against *a, const PlanStep *step, const Node *n)
+{
+    ValueId updated[MAX_SLOTS];
+    int reads = 0, writes = 0, count = updated_by(n, updated);
+    if (all_listed(n->operands, n->operand_count, step->reads,
+                   step->read_count, &reads) &&
+        all_listed(n->results, n->result_count, step->writes,
+                   step->write_count, &writes) &&
+        all_listed(updated, count, step->writes, step->write_count, &writes) &&
+        reads == step->read_count && writes == step->write_count &&
+        step->phase == n->phase)
+        return NULL;
+    return arena_print(a->arena, "step %s does not read and write what %s "
+                       "does", step->name, n->name);
+}
+
+// Each launch has a step; as many steps are all.
+static const char *check_steps(Against *a)
+{
+    Names *names = names_new(a->arena);
+    int launches = 0;
+    for (int32_t i = 0; i < a->plan->step_count; i++)
+        names_take(names, a->plan->steps[i].name, i);
+    for (int32_t i = 0; i < a->count; i++) {
+        const Node *n = &a->nodes[i];
+        if (n->op->flags & VIEW) continue;
+        int32_t at = names_find(names, n->name, strlen(n->name));
+        if (at == NONE)
+            return arena_print(a->arena, "no step launches %s", n->name);
+        const char *wrong = check_step(a, &a->plan->steps[at], n);
+        if (wrong) return wrong;
+        a->node_of[at] = i;
+        launches++;
+    }
+    if (launches == a->plan->step_count) return NULL;
+    return arena_print(a->arena, "%d steps for %d launches",
+                       a->plan->step_count, launches);
+}
+
+// ---- the order of updates ---------------------------------------------------
+
+// What each value is a name for.
+static ValueId *find_viewed(const Against *a)
+{
+    ValueId *viewed = NEW_ARRAY(a->arena, a->g->value_count, ValueId);
+    for (ValueId v = 0; v < a->g->value_count; v++) viewed[v] = v;
+    for (int32_t i = 0; i < a->count; i++) {
+        const Node *n = &a->nodes[i];
+        if (n->op->flags & VIEW) viewed[n->results[0]] = viewed[n->operands[0]];
+    }
+    return viewed;
+}
+
+// A step comes after all that the program has before it of those who touch
+// what it updates, or update what it touches.
+static const char *check_order(Against *a)
+{
+    const ValueId *viewed = find_viewed(a);
+    int32_t *touch = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
+    int32_t *update = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
+    for (int i = 0; i < a->plan->step_count; i++) {
+        // Counted from one: zero is nobody.
+        int32_t at = a->node_of[i] + 1;
+        const Node *n = &a->nodes[at - 1];
+        ValueId updated[MAX_SLOTS];
+        int count = updated_by(n, updated);
+        for (int k = 0; k < n->operand_count; k++) {
+            if (n->operands[k] == NONE) continue;
+            ValueId v = viewed[n->operands[k]];
+            bool late = is_among(updated, count, n->operands[k])
+                            ? at < touch[v] : at < update[v];
+            if (late)
+                return arena_print(a->arena, "%s comes too late for %s",
+                                   n->name, a->g->values[v].name);
+            if (at > touch[v]) touch[v] = at;
+        }
+        for (int k = 0; k < count; k++) update[viewed[updated[k]]] = at;
+    }
+    return NULL;
+}
+
+const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
+{
+    static const char *(*const checks[])(Against *) = {
+        check_values, check_state, check_steps, check_order,
+    };
+    Against a = {.arena = arena, .g = g, .plan = plan, .nodes = g->nodes,
+                 .count = g->node_count,
+                 .node_of = NEW_ARRAY(arena, plan->step_count, int32_t)};
+    if (g->written) {
+        a.nodes = g->written;
+        a.count = g->written_count;
+    }
+    const char *wrong = NULL;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && !wrong; i++)
+        wrong = checks[i](&a);
+    return wrong ? wrong : verify_plan(arena, plan);
+}

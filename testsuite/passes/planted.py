@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Faults planted in the passes that move bytes, each found by same_bits.py.
+
+    planted.py BUILD HOST ROOT CC
+
+A compiler is built from a patched copy of passes/ and frontend/, in which nothing is
+verified: neither graphs nor plans, and same_bits.py does not ask plan_check.py. So what
+finds the fault is that other bits come out. The copy without a fault must pass.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+only = os.environ.get("FAULT", "")
+build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
+                               for i, a in enumerate(sys.argv[1:]))
+
+# What is planted: the example where it shows, a file, and texts with what stands there
+# instead.
+FAULTS = {
+    "nothing": ("lenet", None),
+    "share: over what is read later":
+        ("digits", "share.c", ("classes->kept[class] || classes->last[class] != i",
+                               "classes->kept[class]")),
+    "share: over what the kernel has still to read":
+        ("skip", "share.c", ("is_taken(classes, n, class) || !may_write_over(n, r, k)",
+                             "is_taken(classes, n, class)"),
+         ("!may_write_over(n, r, j) &&", "false &&")),
+    "schedule: an update that waits for no reader":
+        ("lenet", "depend.c", ("add_edge(d, touched->cells[k].to, i);", "(void)d;")),
+    "plan: buffers that end a step early":
+        ("digits", "plan.c", (".last = value->last,",
+                              ".last = value->last - (value->last > value->first),"),
+         ("if (g->values[v].last > item->last) item->last = g->values[v].last;", "")),
+}
+UNVERIFIED = [
+    ("passes/run.c", "        verify(g, pass->name);\n", ""),
+    ("frontend/pipeline.c", "verify_program(g->arena, g, plan)", "NULL"),
+]
+
+
+def patch(path, old, new):
+    with open(path) as file:
+        text = file.read()
+    assert text.count(old) == 1, f"no such text in {path}: {old}"
+    with open(path, "w") as file:
+        file.write(text.replace(old, new))
+
+
+def compiler_with(folder, fault):
+    """cnnc with the fault, linked before the library that has the right ones."""
+    for name in "passes", "frontend":
+        shutil.copytree(os.path.join(root, name), os.path.join(folder, name))
+    for name in "ir", "codegen":
+        os.symlink(os.path.join(root, name), os.path.join(folder, name))
+    for path, old, new in UNVERIFIED:
+        patch(os.path.join(folder, path), old, new)
+    files = ["frontend/main.c", "frontend/pipeline.c", "passes/run.c"]
+    if fault[1]:
+        for old, new in fault[2:]:
+            patch(os.path.join(folder, "passes", fault[1]), old, new)
+        files.append("passes/" + fault[1])
+    cnnc = os.path.join(folder, "cnnc")
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", *(os.path.join(folder, f) for f in files),
+                    os.path.join(build, "libcore.a"), "-lm", "-o", cnnc], check=True)
+    return cnnc
+
+
+def main():
+    failed = 0
+    for name, fault in FAULTS.items():
+        if only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            cnnc = compiler_with(folder, fault)
+            done = subprocess.run(
+                [sys.executable, os.path.join(root, "testsuite", "passes", "same_bits.py"), build,
+                 host, os.path.join(root, "testsuite"), cnnc,
+                 os.path.join(root, "examples", fault[0], fault[0] + ".cnn"), "--batch", "2",
+                 "--bits-only"],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        other = [line.split()[0] for line in done.stdout.splitlines() if "OTHER BITS" in line]
+        right = bool(other) == bool(fault[1]) and done.returncode == bool(fault[1])
+        failed += not right
+        print("ok    " if right else "WRONG ", name, "|", *other, flush=True)
+        if not right:
+            print(done.stdout)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

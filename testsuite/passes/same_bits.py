@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Passes that move bytes may not change one bit of what a net computes.
+
+    same_bits.py BUILD HOST TESTS CNNC NET.cnn [OPTIONS...] [--bits-only]
+
+OPTIONS are a line of golden/examples.txt. schedule, share and plan, each on and off in all
+eight combinations, with fusion and without: figures, weights and optimizer state after
+three training steps in f32, in bytes. (share is what works in place: without it, a view is
+still a name. plan is what lets buffers share bytes.) Those passes that fuse may change the
+order of sums: they are held to a tolerance. Each program runs with dead bytes filled with
+NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
+each plan. --bits-only: it does not, and nothing is tried without fusion.
+
+What differs in offsets alone is compiled once.
+"""
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+build, host, tests, cnnc, net, *words = [
+    os.path.abspath(w) if i < 5 else w for i, w in enumerate(sys.argv[1:])]
+sys.path[:0] = [tests, os.path.join(tests, "tools")]
+import emitted  # noqa: E402
+import plan_check  # noqa: E402
+
+PASSES = "schedule", "share", "plan"
+UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-backward"]
+
+
+class Net:
+    def __init__(self, folder):
+        self.folder = folder
+        self.programs = emitted.Programs(folder, build, host)
+        self.check = "--bits-only" not in words
+        pairs = list(zip(words, words[1:]))
+        self.batch = int(dict(pairs).get("--batch", 1))
+        self.samples = int(dict(pairs).get("--samples",
+                                           self.batch - 1 if self.batch > 2 else self.batch))
+        self.seed = dict(pairs).get("--seed", "7")
+        self.options = [x for a, b in pairs if a in ("--batch", "-D") for x in (a, b)]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def compile(self, name, options):
+        """The emitted file; its plans as NAME.train, NAME.eval. Returns text and arena."""
+        command = [cnnc, *self.options, *options, net]
+        subprocess.run([*command, "--main", "-o", self.path(name + ".cu")], check=True)
+        arena = 0
+        for mode in "train", "eval":
+            path = self.path(f"{name}.{mode}")
+            subprocess.run([*command, "--mode", mode, "--emit", "plan", "-o", path], check=True)
+            with open(path) as file:
+                plan = json.load(file)
+            arena = max(arena, plan["arena_bytes"])
+            if self.check:
+                faults = plan_check.check(plan)[0]
+                assert not faults, f"{name}: {faults[0]}"
+        with open(self.path(name + ".cu")) as file:
+            return file.read(), arena
+
+    def draw(self, program, environment):
+        """Weights and a batch, for all variants."""
+        tensors = subprocess.run([program, "info", "--tensors"], env=environment, check=True,
+                                 stdout=subprocess.PIPE, text=True).stdout
+        tensors = re.sub(rf"^(input \S+ \S+ ){self.batch}(?=[x ])", rf"\g<1>{self.samples}",
+                         tensors, flags=re.M)
+        subprocess.run([os.path.join(build, "testsuite", "random_tensors"), "--seed", self.seed,
+                        "--weights", self.path("weights"), "--batch", self.path("batch")],
+                       input=tensors, text=True, check=True)
+
+    def step(self, name, text, arena):
+        """The file of what three training steps leave."""
+        program, places = self.programs.program(text, arena)
+        assert program, f"{name} can't be compiled"
+        environment = self.programs.environment(places, self.path(name + ".train"),
+                                                self.path(name + ".eval"))
+        if not os.path.exists(self.path("batch")):
+            self.draw(program, environment)
+        subprocess.run([program, "step", "--seed", self.seed, "--load", self.path("weights"),
+                        "--batch", self.path("batch"), "--steps", "3", "--save",
+                        self.path(name + ".after")], env=environment, check=True,
+                       stdout=subprocess.DEVNULL)
+        return self.path(name + ".after")
+
+
+def variants():
+    for on in itertools.product((True, False), repeat=len(PASSES)):
+        off = [p for p, is_on in zip(PASSES, on) if not is_on]
+        for fused in (True, False) if "--bits-only" not in words else (True,):
+            name = "-".join(["fused" if fused else "unfused", *("no_" + p for p in off)])
+            yield name, [f"-fno-{p}" for p in off] + ([] if fused else UNFUSED)
+
+
+def main():
+    different = 0
+    with tempfile.TemporaryDirectory() as folder:
+        it = Net(folder)
+        made = {name: it.compile(name, options) for name, options in variants()}
+        arena = max(size for _, size in made.values())
+        first = {}
+        for name in made:
+            fused = name.split("-")[0]
+            after = it.step(name, made[name][0], arena)
+            with open(after, "rb") as file:
+                bits = file.read()
+            first.setdefault(fused, bits)
+            print(name, "the same bits" if bits == first[fused] else "OTHER BITS",
+                  f"arena {made[name][1]}", flush=True)
+            different += bits != first[fused]
+        print(len(it.programs.built), "programs")
+        if "--bits-only" not in words:
+            print("fused and not: ", end="", flush=True)
+            different += subprocess.run(
+                [os.path.join(build, "testsuite", "compare_tensors"), it.path("fused.after"),
+                 it.path("unfused.after"), "--tolerance", "1e-5"]).returncode
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,10 @@
+// A checker to compare the compiler's with.
+#ifndef CNNC_TEST_SECOND_H
+#define CNNC_TEST_SECOND_H
+
+#include "../../ir/plan.h"
+
+// What is wrong, or NULL; as verify_program.
+const char *second_checker(Arena *arena, const Graph *g, const Plan *plan);
+
+#endif

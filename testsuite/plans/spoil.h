@@ -1,0 +1,40 @@
+// Corruptions of plans, each of one thing.
+#ifndef CNNC_TEST_SPOIL_H
+#define CNNC_TEST_SPOIL_H
+
+#include "../../ir/plan.h"
+
+// A plan that may be written to, and the number that draws come from.
+typedef struct Spoil {
+    Arena   *arena;
+    Plan    *plan;
+    uint64_t seed;
+} Spoil;
+
+// One kind of corruption.
+typedef struct Spoiler {
+    const char *name;
+    void      (*spoil)(Spoil *s);
+    bool        may_restate;    // half the time lives and bound are then stated
+                                // as they follow from the corrupted steps
+    bool        printable;      // false: what it leaves can't be printed
+} Spoiler;
+extern const Spoiler spoilers[];
+extern const int spoiler_count;
+// It may happen to change nothing.
+void corrupt_plan(Spoil *s, int kind);
+
+// copy.c.
+// A copy that shares nothing with the plan but names.
+Plan *copy_plan(Arena *arena, const Plan *plan);
+bool same_plan(const Plan *a, const Plan *b);
+// A step's lists of its own, with room for one more in each.
+void copy_step(Arena *arena, PlanStep *step);
+// The end of its chain of aliases.
+PlanBuffer *root_of(const Plan *plan, PlanBuffer *buffer);
+// The lives and the bound that follow from the steps as they are.
+void restate(Arena *arena, Plan *plan);
+// Says anew which buffers are printed, as the steps now are.
+void number_buffers(Arena *arena, Plan *plan);
+
+#endif

@@ -1,0 +1,73 @@
+"""Emitted files that differ in nothing but where tensors lie, as one program.
+
+Offsets are taken out of the file and read from a file that PLACES names when the program
+starts, so that many plans of a net cost one compilation.
+"""
+import hashlib
+import os
+import re
+import subprocess
+
+PLACE = re.compile(r"^constexpr (Place<\w+>) +(\w+) += \{ *(\d+)\};", re.M)
+TABLE = """#include <stdio.h>
+#include <stdlib.h>
+static long long place_of(int i)
+{
+    static long long table[100000];
+    static bool read = false;
+    if (!read) {
+        FILE *file = fopen(getenv("PLACES"), "r");
+        for (int k = 0; fscanf(file, "%lld", &table[k]) == 1; k++) {}
+        fclose(file);
+        read = true;
+    }
+    return table[i];
+}
+"""
+
+
+def take_out(text, arena_bytes=None):
+    """The file without comments and offsets, and the offsets. arena_bytes: what it reserves."""
+    places = []
+
+    def place(match):
+        places.append(match[3])
+        return f"static const {match[1]} {match[2]} = {{place_of({len(places) - 1})}};"
+
+    text = PLACE.sub(place, re.sub(r"//[^\n]*", "", text))
+    text = re.sub(r"(PLAN_HASH) +\w+", r"\1 0", text)
+    if arena_bytes:
+        text = re.sub(r"(define \w+_ARENA_BYTES) +\d+", rf"\1 {arena_bytes}", text)
+    return text, places
+
+
+class Programs:
+    """What has been built, by text; host is runtime/host."""
+
+    def __init__(self, folder, build, host):
+        self.folder, self.build, self.host = folder, build, host
+        self.built = {}
+
+    def program(self, text, arena_bytes=None):
+        """The program's path and the offsets that it is to read; None if the file can't be
+        compiled, as it may be where its plan is corrupted."""
+        text, places = take_out(text, arena_bytes)
+        key = hashlib.sha256(text.encode()).hexdigest()
+        if key not in self.built:
+            source = os.path.join(self.folder, f"program{len(self.built)}")
+            with open(source + ".cu", "w") as file:
+                file.write(TABLE + text)
+            level = "-O" + os.environ.get("CNNC_HOST_O", "1")
+            failed = subprocess.run(
+                ["g++", "-std=c++17", level, "-w", "-I", self.host, "-x", "c++", source + ".cu",
+                 "-x", "none", os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o",
+                 source]).returncode
+            self.built[key] = None if failed else source
+        return self.built[key], places
+
+    def environment(self, places, *plans):
+        """To run with these offsets, and dead bytes of these plans as NaN."""
+        path = os.path.join(self.folder, "places")
+        with open(path, "w") as file:
+            file.write(" ".join(places))
+        return dict(os.environ, PLACES=path, CNNC_HOST_PLAN=":".join(plans))
