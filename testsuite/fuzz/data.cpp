@@ -40,7 +40,7 @@ static int heap_unmap(void *at)
 }
 
 static const NetTensor inputs[] = {
-    {"image", "u8", 4, {2, 8, 8, 1}, 0, 128, 0, 1}, {"label", "i32", 1, {2}, 0, 8, 20, 0}};
+    {"image", "u8", 4, {2, 8, 8, 1}, 0, 128, 0, 1, 0}, {"label", "i32", 1, {2}, 0, 8, 20, 0, 255}};
 
 // ---- sound files -----------------------------------------------------------------------
 
@@ -77,20 +77,26 @@ static void add_safetensors(const char *header, size_t data)
     add(file, 8 + length + data);
 }
 
-static void add_state()
+static int export_fives(void *to, size_t bytes)
 {
-    static unsigned char file[sizeof(RunHeader) + 512];
-    RunHeader header = {};
-    memcpy(&header, run_magic, 8);
-    header.version = 1;
-    header.state_bytes = 512;
-    memcpy(file, &header, sizeof header);
-    header.checksum = run_checksum(file, sizeof file);
-    memcpy(file, &header, sizeof header);
-    add(file, sizeof file);
+    memset(to, 5, bytes);
+    return 0;
 }
 
-static void add_files()
+static const NetSection sections[] = {{"header", 0, 256}, {"parameters", 256, 256}};
+
+// A state as the trainer writes it, into the folder that this runs in.
+static void add_state(const Net *net)
+{
+    RunState state = take_run_state(net);
+    RunPosition position = {};
+    FileBytes file;
+    if (!save_run(net, "input", &position, &state) || !map_file("input", &file)) exit(3);
+    add(file.bytes, file.size);
+    release_memory();
+}
+
+static void add_files(const Net *net)
 {
     static unsigned char records[2 * (CIFAR_PIXELS + 2)] = {3};
     static char idx[16 + 2 * 64] = "\0\0\x08\3\0\0\0\2\0\0\0\x08\0\0\0\x08";
@@ -104,7 +110,7 @@ static void add_files()
                     "\"shape\": [10, 64], \"data_offsets\": [0, 2560]}, \"fc.bias\": {\"dtype\": "
                     "\"F64\", \"shape\": [10], \"data_offsets\": [2560, 2640]}}", 2640);
     add_safetensors("{}", 0);
-    add_state();
+    add_state(net);
     static const char *words[] = {"0", "F16", "\"", "'descr'", "18446744073709551615", "shape"};
     corpus.words = words;
     corpus.word_count = sizeof words / sizeof *words;
@@ -152,12 +158,12 @@ static void look_at_tensors(const char *path)
 static bool run_input(const Net *net, const char *path)
 {
     FileBytes bytes;
-    RunHeader header;
+    RunPosition position;
     look_at_array(&inputs[0], path);
     look_at_array(&inputs[1], path);
     look_at_tensors(path);
     long before = ftell(stderr);
-    bool read = read_run(net, path, &bytes, &header);
+    bool read = read_run(net, path, &bytes, &position);
     if (read) look(bytes.bytes, bytes.size);
     release_memory();
     return read || ftell(stderr) > before;
@@ -176,8 +182,11 @@ int main(int argc, char **argv)
     Net net = {};
     net.name = "n";
     net.state_bytes = 512;
-    add_files();
+    net.sections = sections;
+    net.section_count = 2;
+    net.export_state = export_fives;
     if (!mkdtemp(folder) || chdir(folder) || !freopen("complaints", "w", stderr)) return 3;
+    add_files(&net);
     Text text = {};
     uint64_t done = first;
     bool good = true;
