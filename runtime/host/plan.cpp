@@ -231,6 +231,11 @@ void host_library_step(int step)
     library_step = step;
 }
 
+int announced_step()
+{
+    return library_step;
+}
+
 int take_library_step()
 {
     int step = library_step;
