@@ -188,7 +188,7 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned)
 {
     Call call("cudaHostAlloc");
     if (call.error) return call.error;
-    return allocate(pointer, bytes, PINNED, "cudaMallocHost");
+    return allocate(pointer, bytes, PINNED, "cudaHostAlloc");
 }
 
 cudaError_t cudaFreeHost(void *pointer)

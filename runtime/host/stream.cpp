@@ -1,5 +1,5 @@
-// Streams.  By default a stream holds nothing, since all its work is done by the
-// time a call returns.
+// Streams.  By default a stream holds nothing, since all its work is done by
+// the time a call returns.
 //
 // With CNNC_HOST_DEFER=1 a stream keeps what it is given, and does it when
 // somebody waits for it: for the stream, for an event behind it, for the

@@ -1,4 +1,4 @@
-// Streams as stream.cpp, event.cpp and graph.cpp see them.  Nobody else includes it.
+// Streams as stream.cpp, event.cpp and graph.cpp see them; nobody else does.
 //
 // A stream counts what it has been given and what of that is done; an item may
 // have to come after a place in another stream.  The legacy stream's items come
