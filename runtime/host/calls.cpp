@@ -72,6 +72,16 @@ Call::~Call()
     depth--;
 }
 
+Inside::Inside()
+{
+    depth++;
+}
+
+Inside::~Inside()
+{
+    depth--;
+}
+
 void take_resource(const char *call)
 {
     if (calls().forbidden) {

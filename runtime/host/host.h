@@ -35,6 +35,14 @@ struct Call {
     Call &operator=(const Call &) = delete;
 };
 
+// In what is no call of CUDA's but takes memory of its own all the same.
+struct Inside {
+    Inside();
+    ~Inside();
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+};
+
 // The program gets something that it must give back; ends the program if it
 // was to take no more.
 void take_resource(const char *call);

@@ -209,6 +209,7 @@ void step_ends(int step, const volatile void *const *pointers, int count)
 
 void host_arena_at(const void *pointer, size_t bytes)
 {
+    Inside inside;
     add_device_memory(pointer, bytes);
     forget_arenas(pointer, bytes);
     std::lock_guard<std::mutex> hold(arena_lock);
