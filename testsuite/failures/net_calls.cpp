@@ -199,6 +199,7 @@ int main(int argc, char **argv)
         failures += 2;
     }
     EXPECT(taken == 0, "the emitted code takes memory %ld times", taken);
+    end_program(p);
     printf("%s: %ld calls, %ld failures\n", main_net.name, calls, failures);
     return expect_failures != 0;
 }

@@ -129,6 +129,7 @@ static void test_bits()
     Bits from_device =
         run_all(runs_of(batch, inferred), true, [=] { return copy_inputs(device); });
     EXPECT(called == from_device, "pinned inputs, and inputs on the device");
+    for (void *data : device.data) must(cudaFree(data));
 }
 
 // A capture leaves the state as it is.
@@ -170,6 +171,7 @@ int main(int argc, char **argv)
     test_bits();
     test_capture_alone();
     test_refused();
+    end_program(p);
     printf("%s: %d batches of %zu samples\n", main_net.name, STEPS, samples);
     return expect_failures != 0;
 }

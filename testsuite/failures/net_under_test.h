@@ -112,6 +112,22 @@ static inline Program *begin_program()
     return p;
 }
 
+// Gives all back; then nothing may be in use.
+static inline void end_program(Program *p)
+{
+    must(cudaFree(p->arena));
+    for (int k = 0; k < BATCHES; k++) {
+        for (void *data : p->batch[k].data) must(cudaFreeHost(data));
+        size_t inputs = p->inferred[k].data.size() - (size_t)main_net.output_count;
+        for (size_t i = inputs; i < p->inferred[k].data.size(); i++)
+            must(cudaFreeHost(p->inferred[k].data[i]));
+    }
+    must(cudaStreamDestroy(p->stream));
+    if (cublasDestroy(p->cublas)) exit(1);
+    delete p;
+    EXPECT(cuda_host_in_use() == 0, "%zu are in use at the end", cuda_host_in_use());
+}
+
 template <class T>
 static T argument(const Buffers &b, size_t i)
 {
