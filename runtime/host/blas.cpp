@@ -18,6 +18,14 @@ struct cublasContext {
 
 namespace {
 
+// What cuBLAS says when a CUDA call of its own failed so.
+cublasStatus_t status_of(cudaError_t error)
+{
+    if (is_sticky(error)) return CUBLAS_STATUS_EXECUTION_FAILED;
+    return error == cudaErrorMemoryAllocation ? CUBLAS_STATUS_ALLOC_FAILED
+                                              : CUBLAS_STATUS_INTERNAL_ERROR;
+}
+
 bool is_operation(cublasOperation_t operation)
 {
     return operation >= CUBLAS_OP_N && operation <= CUBLAS_OP_C;
@@ -66,33 +74,43 @@ bool are_there(const Product<T> &g)
            is_there(g.c, g.m, g.n, g.ldc);
 }
 
+// What a product needs when its stream comes to it; where the handle's pointer
+// mode is the device's, alpha and beta are read only then.
 template <class T>
-cublasStatus_t run(cublasHandle_t handle, const Product<T> &g, int step)
+struct Task {
+    Product<T> product;
+    const T   *alpha, *beta;
+    void      *workspace;
+    size_t     workspace_bytes;
+    int        step;
+};
+
+template <class T>
+cudaError_t run(const Task<T> &task)
 {
+    Product<T> g = task.product;
+    if (task.alpha) g.alpha = *task.alpha, g.beta = *task.beta;
     const volatile void *pointers[] = {g.a, g.b, g.c};
-    if (finish(cudaSuccess)) return CUBLAS_STATUS_EXECUTION_FAILED;
-    if (!are_there(g)) {
-        fail(cudaErrorIllegalAddress);
-        return CUBLAS_STATUS_EXECUTION_FAILED;
-    }
-    if (!step_begins(step, pointers, 3)) {
-        fail(cudaErrorLaunchFailure);
-        return CUBLAS_STATUS_EXECUTION_FAILED;
-    }
-    if (has_plan() && handle->workspace)
-        memset(handle->workspace, FILL, handle->workspace_bytes);
+    if (!are_there(g)) return cudaErrorIllegalAddress;
+    if (!step_begins(task.step, pointers, 3)) return cudaErrorLaunchFailure;
+    if (has_plan() && task.workspace)
+        memset(task.workspace, FILL, task.workspace_bytes);
     gemm(g);
-    step_ends(step, pointers, 3);
-    return CUBLAS_STATUS_SUCCESS;
+    step_ends(task.step, pointers, 3);
+    return cudaSuccess;
 }
 
 template <class T>
-cublasStatus_t product(cublasHandle_t handle, cublasOperation_t transa,
+cublasStatus_t product(const char *name, cublasHandle_t handle,
+                       cublasOperation_t transa,
                        cublasOperation_t transb, int m, int n, int k,
                        const T *alpha, const T *a, int lda, const T *b, int ldb,
                        const T *beta, T *c, int ldc)
 {
     int step = take_library_step();
+    Call call(name, step);
+    if (call.error) return status_of(call.error);
+    note_step(step);
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!is_operation(transa) || !is_operation(transb) || !alpha || !beta)
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -107,9 +125,13 @@ cublasStatus_t product(cublasHandle_t handle, cublasOperation_t transa,
                "pointer mode says");
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    g.alpha = *alpha;
-    g.beta = *beta;
-    return run(handle, g, step);
+    if (!on_device) g.alpha = *alpha, g.beta = *beta;
+    Task<T> task = {g, on_device ? alpha : nullptr, beta, handle->workspace,
+                    handle->workspace_bytes, step};
+    cudaError_t error = finish(cudaSuccess);
+    if (!error) error = give_work(handle->stream, [=] { return run(task); });
+    if (error) fail(error);
+    return error ? CUBLAS_STATUS_EXECUTION_FAILED : CUBLAS_STATUS_SUCCESS;
 }
 
 struct StatusText {
@@ -121,6 +143,10 @@ const StatusText status_texts[] = {
     {CUBLAS_STATUS_SUCCESS, "CUBLAS_STATUS_SUCCESS", "success"},
     {CUBLAS_STATUS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED",
      "the library was not initialized"},
+    {CUBLAS_STATUS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED",
+     "the resource allocation failed"},
+    {CUBLAS_STATUS_INTERNAL_ERROR, "CUBLAS_STATUS_INTERNAL_ERROR",
+     "an internal operation failed"},
     {CUBLAS_STATUS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE",
      "an unsupported value or parameter was passed to the function"},
     {CUBLAS_STATUS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED",
@@ -129,7 +155,7 @@ const StatusText status_texts[] = {
 
 const StatusText &text_of(cublasStatus_t status)
 {
-    static const StatusText unknown = {CUBLAS_STATUS_INTERNAL_ERROR,
+    static const StatusText unknown = {CUBLAS_STATUS_NOT_SUPPORTED,
                                        "CUBLAS_STATUS_unknown", "unknown"};
     for (const StatusText &row : status_texts)
         if (row.status == status) return row;
@@ -147,7 +173,11 @@ cublasStatus_t about(cublasHandle_t handle, bool sound)
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
+    Call call("cublasCreate");
+    if (call.error) return status_of(call.error);
     if (!handle) return CUBLAS_STATUS_INVALID_VALUE;
+    if (cudaError_t error = check_capture()) return status_of(error);
+    take_resource("cublasCreate");
     *handle = new cublasContext{nullptr, nullptr, 0, CUBLAS_DEFAULT_MATH,
                                 CUBLAS_POINTER_MODE_HOST};
     return CUBLAS_STATUS_SUCCESS;
@@ -155,13 +185,18 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
+    Call call("cublasDestroy");
+    if (call.error) return status_of(call.error);
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     delete handle;
+    give_resource();
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasGetVersion(cublasHandle_t, int *version)
 {
+    Call call("cublasGetVersion");
+    if (call.error) return status_of(call.error);
     if (!version) return CUBLAS_STATUS_INVALID_VALUE;
     *version = CUDART_VERSION * 10;
     return CUBLAS_STATUS_SUCCESS;
@@ -179,6 +214,8 @@ const char *cublasGetStatusString(cublasStatus_t status)
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 {
+    Call call("cublasSetStream", announced_step());
+    if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, is_stream(stream));
     if (!status) {
         handle->stream = stream;
@@ -190,6 +227,8 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 
 cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
 {
+    Call call("cublasGetStream");
+    if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, stream != nullptr);
     if (!status) *stream = handle->stream;
     return status;
@@ -198,6 +237,8 @@ cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace,
                                   size_t bytes)
 {
+    Call call("cublasSetWorkspace", announced_step());
+    if (call.error) return status_of(call.error);
     bool sound = (uintptr_t)workspace % 256 == 0 &&
                  (bytes == 0 || is_device_memory(workspace, bytes, false));
     cublasStatus_t status = about(handle, sound);
@@ -210,6 +251,8 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace,
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
+    Call call("cublasSetMathMode", announced_step());
+    if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, ((unsigned)mode & ~31u) == 0);
     if (!status) handle->math = mode;
     return status;
@@ -217,6 +260,8 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 
 cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
 {
+    Call call("cublasGetMathMode");
+    if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, mode != nullptr);
     if (!status) *mode = handle->math;
     return status;
@@ -225,6 +270,8 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
 cublasStatus_t cublasSetPointerMode(cublasHandle_t handle,
                                     cublasPointerMode_t mode)
 {
+    Call call("cublasSetPointerMode", announced_step());
+    if (call.error) return status_of(call.error);
     bool sound = mode == CUBLAS_POINTER_MODE_HOST ||
                  mode == CUBLAS_POINTER_MODE_DEVICE;
     cublasStatus_t status = about(handle, sound);
@@ -235,6 +282,8 @@ cublasStatus_t cublasSetPointerMode(cublasHandle_t handle,
 cublasStatus_t cublasGetPointerMode(cublasHandle_t handle,
                                     cublasPointerMode_t *mode)
 {
+    Call call("cublasGetPointerMode");
+    if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, mode != nullptr);
     if (!status) *mode = handle->pointers;
     return status;
@@ -246,8 +295,8 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa,
                            const float *B, int ldb, const float *beta,
                            float *C, int ldc)
 {
-    return product(handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta,
-                   C, ldc);
+    return product("cublasSgemm", handle, transa, transb, m, n, k, alpha, A,
+                   lda, B, ldb, beta, C, ldc);
 }
 
 cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t transa,
@@ -256,6 +305,6 @@ cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t transa,
                            const double *B, int ldb, const double *beta,
                            double *C, int ldc)
 {
-    return product(handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta,
-                   C, ldc);
+    return product("cublasDgemm", handle, transa, transb, m, n, k, alpha, A,
+                   lda, B, ldb, beta, C, ldc);
 }

@@ -3,9 +3,10 @@
 // names, numbers and results.  C and C++ may include it.
 //
 // There is one device, the CPU.  A stream runs everything at once, so every
-// call has finished when it returns; the asynchronous ones too.  Memory of the
-// device is host memory that the runtime knows: a copy or a launch that takes
-// any other address for it fails, as it would on a GPU.
+// call has finished when it returns, the asynchronous ones too; unless
+// CNNC_HOST_DEFER is set, and then nothing is done before somebody waits for
+// it.  Memory of the device is host memory that the runtime knows: a copy or a
+// launch that takes any other address for it fails, as it would on a GPU.
 #ifndef CNNC_HOST_CUDA_RUNTIME_API_H
 #define CNNC_HOST_CUDA_RUNTIME_API_H
 
@@ -37,12 +38,29 @@ extern "C" {
     X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")            \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                   \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")          \
+    X(cudaErrorIllegalState, 401,                                              \
+      "the operation cannot be performed in the present state")                \
     X(cudaErrorNotReady, 600, "device not ready")                              \
     X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")\
     X(cudaErrorLaunchOutOfResources, 701,                                      \
       "too many resources requested for launch")                               \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")               \
     X(cudaErrorNotSupported, 801, "operation not supported")                   \
+    X(cudaErrorStreamCaptureUnsupported, 900,                                  \
+      "operation not permitted when stream is capturing")                      \
+    X(cudaErrorStreamCaptureInvalidated, 901,                                  \
+      "operation failed due to a previous error during capture")               \
+    X(cudaErrorStreamCaptureIsolation, 905,                                    \
+      "dependency created on uncaptured work in another stream")               \
+    X(cudaErrorStreamCaptureImplicit, 906,                                     \
+      "operation would make the legacy stream depend on a capturing blocking " \
+      "stream")                                                                \
+    X(cudaErrorCapturedEvent, 907,                                             \
+      "operation not permitted on an event last recorded in a capturing "      \
+      "stream")                                                                \
+    X(cudaErrorStreamCaptureWrongThread, 908,                                  \
+      "attempt to terminate a thread-local capture sequence from another "     \
+      "thread")                                                                \
     X(cudaErrorUnknown, 999, "unknown error")
 
 typedef enum cudaError {
@@ -72,6 +90,12 @@ typedef enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusInvalidated
 } cudaStreamCaptureStatus;
 
+typedef enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
+} cudaStreamCaptureMode;
+
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum {
     cudaEventDefault = 0,
@@ -84,6 +108,10 @@ struct CUstream_st;
 typedef struct CUstream_st *cudaStream_t;
 struct CUevent_st;
 typedef struct CUevent_st *cudaEvent_t;
+struct CUgraph_st;
+typedef struct CUgraph_st *cudaGraph_t;
+struct CUgraphExec_st;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
 
 typedef struct cudaDeviceProp {
     char   name[256];
@@ -126,6 +154,7 @@ cudaError_t cudaDeviceReset(void);
 cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaDriverGetVersion(int *version);
 
+// stream.cpp
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
@@ -145,6 +174,17 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start,
                                  cudaEvent_t end);
+
+// stream.cpp.  Captures take work of one stream; launching the graph is as if
+// that work were given to the stream anew, with the arguments it had.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
+                                   cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                 unsigned long long flags HOST_DEFAULT(0));
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 // memory.cpp.  Fresh memory holds bytes 0xff: NaN, whatever the precision.
 cudaError_t cudaMalloc(void **pointer, size_t bytes);

@@ -2,6 +2,8 @@
 #ifndef CNNC_HOST_HOST_H
 #define CNNC_HOST_HOST_H
 
+#include <functional>
+#include <memory>
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda_runtime.h"
@@ -22,14 +24,87 @@ __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
 // Whether a kernel of that name has not been mentioned to this function yet.
 bool is_first_mention(const char *kernel);
 
+// calls.cpp.  One stands at the head of every call of the program.  `error` is
+// what this one was told to fail with, which fail() knows already; a call that
+// another makes in its own name does not count.
+struct Call {
+    cudaError_t error;
+    explicit Call(const char *name, int step = -1);
+    ~Call();
+    Call(const Call &) = delete;
+    Call &operator=(const Call &) = delete;
+};
+
+// In what is no call of CUDA's but takes memory of its own all the same.
+struct Inside {
+    Inside();
+    ~Inside();
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+};
+
+// The program gets something that it must give back; ends the program if it
+// was to take no more.
+void take_resource(const char *call);
+void give_resource();
+
+// That step of a plan has been asked for.
+void note_step(int step);
+
 // memory.cpp.  Whether all the bytes lie in device memory (pinned host memory
 // counts where `pinned` is true), and whether any of them does.
 bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned);
 bool touches_device_memory(const void *pointer, size_t bytes);
 void add_device_memory(const void *pointer, size_t bytes);
 
-// device.cpp
+// Opens device memory to the CPU, and shuts it again, where CNNC_HOST_DEFER
+// keeps it shut; whoever opens holds the streams' lock.
+void open_device_memory(bool open);
+
+// Which allocation of device memory an address lies in; for a signal handler,
+// so it does not wait for anybody: false also if the list is being changed.
+bool find_guarded(uintptr_t at, size_t *offset, size_t *bytes);
+
+// guard.cpp.  Sets what the CPU may do there, if work is deferred; whether
+// opening or shutting changes anything, since openings nest.
+void guard_memory(void *start, size_t bytes, bool open);
+bool guard_turns(bool open);
+
+// stream.cpp.  Whether the handle is a stream; the legacy one is nullptr.
 bool is_stream(cudaStream_t stream);
+
+// CNNC_HOST_DEFER: work waits until somebody waits for it.
+bool is_deferring();
+
+// What a stream does, once or (in a graph) as often as it is launched.
+typedef std::function<cudaError_t()> Work;
+typedef std::shared_ptr<const Work>  WorkRef;
+
+// Whether what is given to the stream is done at once.  If not, put_work()
+// appends it to the stream, or to the graph that the stream is capturing.
+bool works_at_once(cudaStream_t stream);
+cudaError_t put_work(cudaStream_t stream, WorkRef work);
+
+// Does all that has been given to the stream, or to all streams.
+cudaError_t finish_stream(cudaStream_t stream);
+cudaError_t finish_streams();
+void forget_streams();
+
+// The error of a call that may not be made while this thread captures, or
+// while any does that forbids it to all; such captures become invalid.
+cudaError_t check_capture();
+
+// Whether the stream is capturing; a valid capture becomes invalid.
+bool spoil_capture(cudaStream_t stream);
+bool is_capturing(cudaStream_t stream);
+
+// Does the work now, or when the stream comes to it.
+template <class F>
+static inline cudaError_t give_work(cudaStream_t stream, F work)
+{
+    if (works_at_once(stream)) return work();
+    return put_work(stream, std::make_shared<const Work>(std::move(work)));
+}
 
 // pool.cpp.  Calls task(context, begin, end) over all of 0..count in pieces,
 // on the caller's thread and the pool's, and returns when all are done.
@@ -45,6 +120,7 @@ bool run_blocks(const HostLaunch &launch, int64_t begin, int64_t end);
 bool step_begins(int step, const volatile void *const *pointers, int count);
 void step_ends(int step, const volatile void *const *pointers, int count);
 void forget_arenas(const void *pointer, size_t bytes);
+int  announced_step();
 int  take_library_step();
 bool has_plan();
 

@@ -1,11 +1,13 @@
 // A launch, from its checks to its error.  It fails as on a GPU where CUDA says
 // how: limits of grid and block, addresses that are not the device's, threads
-// that diverge.  Everything has run when host_launch returns.
+// that diverge.  Unless the stream defers or captures, everything has run when
+// host_launch returns.
 #include <algorithm>
 #include <atomic>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <vector>
 #include "host.h"
 
 namespace {
@@ -106,22 +108,61 @@ cudaError_t run(const HostLaunch &launch)
     return failed ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
+// All of a launch that is not known to fail: when its stream comes to it.
+cudaError_t do_launch(const HostLaunch &asked)
+{
+    PlainName name(asked.kernel);
+    HostLaunch launch = asked;
+    launch.kernel = name.text;
+    cudaError_t error = check_pointers(launch);
+    if (!error && !step_begins(launch.step, launch.pointers,
+                               launch.pointer_count))
+        error = cudaErrorLaunchFailure;
+    if (!error) error = run(launch);
+    if (!error) step_ends(launch.step, launch.pointers, launch.pointer_count);
+    return error;
 }
 
-void host_launch(const HostLaunch &asked)
+// A launch that outlives the call: what it points to, by value.
+struct KeptLaunch {
+    HostLaunch                         launch;
+    std::vector<const volatile void *> pointers;
+    std::unique_ptr<char[]>            arguments;
+    explicit KeptLaunch(const HostLaunch &l)
+        : launch(l), pointers(l.pointers, l.pointers + l.pointer_count),
+          arguments(new char[l.argument_bytes])
+    {
+        memcpy(arguments.get(), l.arguments, l.argument_bytes);
+        launch.pointers = pointers.data();
+        launch.arguments = arguments.get();
+    }
+};
+
+cudaError_t check_launch(const HostLaunch &asked)
 {
-    if (finish(cudaSuccess)) return;
     PlainName name(asked.kernel);
     HostLaunch launch = asked;
     launch.kernel = name.text;
     cudaError_t error = check_extents(launch);
     if (!error && !is_stream(launch.stream))
         error = cudaErrorInvalidResourceHandle;
-    if (!error) error = check_pointers(launch);
-    if (!error && !step_begins(launch.step, launch.pointers,
-                               launch.pointer_count))
-        error = cudaErrorLaunchFailure;
-    if (!error) error = run(launch);
+    return error;
+}
+
+}
+
+void host_launch(const HostLaunch &launch)
+{
+    Call call(launch.kernel, launch.step);
+    if (call.error || finish(cudaSuccess)) return;
+    note_step(launch.step);
+    cudaError_t error = check_launch(launch);
+    if (!error && works_at_once(launch.stream)) {
+        error = do_launch(launch);
+    } else if (!error) {
+        auto kept = std::make_shared<const KeptLaunch>(launch);
+        error = give_work(launch.stream,
+                          [kept] { return do_launch(kept->launch); });
+    }
     if (error) fail(error);
-    else step_ends(launch.step, launch.pointers, launch.pointer_count);
 }

@@ -2,9 +2,10 @@
 //
 //     LAUNCH(4, (conv_forward<conv1_shape, relu>), 392, 256, y, x, weight);
 //
-// runs the kernel at once, on `stream`, which must be in scope.  The number is
-// the step's in the plan; -1 is a launch outside it.  The arguments are
-// evaluated once and converted to the kernel's parameters, as in a call.
+// runs the kernel on `stream`, which must be in scope: at once, unless streams
+// defer.  The number is the step's in the plan; -1 is a launch outside it.  The
+// arguments are evaluated once and converted to the kernel's parameters, as in
+// a call, and copied as bytes.
 #ifndef CNNC_HOST_LAUNCH_H
 #define CNNC_HOST_LAUNCH_H
 
@@ -34,6 +35,7 @@ struct HostLaunch {
     const void  *arguments;
     const volatile void *const *pointers; // those among the arguments
     int          pointer_count;
+    size_t       argument_bytes;
 };
 
 // launch.cpp: checks a launch, runs it, and leaves an error for
@@ -54,11 +56,29 @@ static inline bool host_next_thread()
     return host_thread_ended();
 }
 
+// The most bytes of parameters that a kernel may have, and where the last of
+// these ends if each is aligned as its type.
+constexpr size_t MAX_PARAMETER_BYTES = 4096;
+
+template <class... P>
+constexpr size_t host_parameter_bytes()
+{
+    size_t end = 0;
+    ((end = (end + alignof(P) - 1) / alignof(P) * alignof(P) + sizeof(P)), ...);
+    return end;
+}
+
 template <auto Kernel>
 struct HostKernel;
 
 template <class... P, void (*Kernel)(P...)>
 struct HostKernel<Kernel> {
+    static_assert(host_parameter_bytes<P...>() <= MAX_PARAMETER_BYTES,
+                  "a kernel has at most 4096 bytes of parameters");
+    static_assert((std::is_trivially_copyable_v<P> && ...) &&
+                      alignof(std::tuple<P...>) <= 16,
+                  "a kernel's parameters are copied as bytes");
+
     // The body of a block: one thread after the other.  The kernel is known
     // here, so the compiler can put it into the loop.
     static void threads(const void *arguments)
@@ -77,7 +97,7 @@ struct HostKernel<Kernel> {
         (keep(pointers, &count, argument), ...);
         std::tuple<P...> all(argument...);
         host_launch({step, name, grid, block, stream, threads, &all, pointers,
-                     count});
+                     count, sizeof all});
     }
 
     template <class T>

@@ -52,29 +52,40 @@ std::map<uintptr_t, Range>::iterator range_at(uintptr_t at)
     return at < next->first + next->second.bytes ? next : memory.ranges.end();
 }
 
-cudaError_t allocate(void **pointer, size_t bytes, RangeKind kind)
+// Fresh memory between its guards, or null.
+void *map(size_t bytes, RangeKind kind)
 {
-    if (cudaError_t error = finish(cudaSuccess)) return error;
-    if (!pointer) return finish(cudaErrorInvalidValue);
-    *pointer = nullptr;
-    if (bytes == 0) return cudaSuccess;
     std::lock_guard<std::mutex> hold(memory.lock);
     size_t free = total_memory() - memory.used;
-    if (bytes > free || mapped(bytes) > free)
-        return finish(cudaErrorMemoryAllocation);
+    if (bytes > free || mapped(bytes) > free) return nullptr;
     void *guard = mmap(nullptr, mapped(bytes) + 2 * page(), PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (guard == MAP_FAILED) return finish(cudaErrorMemoryAllocation);
+    if (guard == MAP_FAILED) return nullptr;
     void *start = (char *)guard + page();
     if (mprotect(start, mapped(bytes), PROT_READ | PROT_WRITE)) {
         munmap(guard, mapped(bytes) + 2 * page());
-        return finish(cudaErrorMemoryAllocation);
+        return nullptr;
     }
     memset(start, FILL, mapped(bytes));
     memory.ranges[(uintptr_t)start] = {bytes, kind};
     memory.used += mapped(bytes);
-    *pointer = start;
-    return cudaSuccess;
+    if (kind == ALLOCATED) guard_memory(start, mapped(bytes), false);
+    return start;
+}
+
+cudaError_t allocate(void **pointer, size_t bytes, RangeKind kind,
+                     const char *call)
+{
+    if (cudaError_t error = finish(cudaSuccess)) return error;
+    if (!pointer) return finish(cudaErrorInvalidValue);
+    *pointer = nullptr;
+    if (cudaError_t error = check_capture()) return error;
+    if (bytes == 0) return cudaSuccess;
+    take_resource(call);
+    *pointer = map(bytes, kind);
+    if (*pointer) return cudaSuccess;
+    give_resource();
+    return finish(cudaErrorMemoryAllocation);
 }
 
 void unmap(uintptr_t start, size_t bytes)
@@ -87,6 +98,8 @@ cudaError_t release(void *pointer, RangeKind kind)
 {
     if (cudaError_t error = finish(cudaSuccess)) return error;
     if (!pointer) return cudaSuccess;
+    if (cudaError_t error = check_capture()) return error;
+    if (cudaError_t error = finish_streams()) return error;
     std::lock_guard<std::mutex> hold(memory.lock);
     auto range = memory.ranges.find((uintptr_t)pointer);
     if (range == memory.ranges.end() || range->second.kind != kind)
@@ -94,19 +107,8 @@ cudaError_t release(void *pointer, RangeKind kind)
     forget_arenas(pointer, range->second.bytes);
     unmap(range->first, range->second.bytes);
     memory.ranges.erase(range);
+    give_resource();
     return cudaSuccess;
-}
-
-// Whether a copy may take these bytes for the device's, or for the host's.
-bool is_side(const void *pointer, size_t bytes, bool device)
-{
-    return device ? is_device_memory(pointer, bytes, true)
-                  : !touches_device_memory(pointer, bytes);
-}
-
-bool is_any(const void *pointer, size_t bytes)
-{
-    return is_side(pointer, bytes, true) || is_side(pointer, bytes, false);
 }
 
 }
@@ -131,6 +133,29 @@ bool touches_device_memory(const void *pointer, size_t bytes)
            range->first < at + bytes;
 }
 
+bool find_guarded(uintptr_t at, size_t *offset, size_t *bytes)
+{
+    if (!memory.lock.try_lock()) return false;
+    auto range = range_at(at);
+    bool found = range != memory.ranges.end() &&
+                 range->second.kind == ALLOCATED;
+    if (found) {
+        *offset = at - range->first;
+        *bytes = range->second.bytes;
+    }
+    memory.lock.unlock();
+    return found;
+}
+
+void open_device_memory(bool open)
+{
+    if (!is_deferring() || !guard_turns(open)) return;
+    std::lock_guard<std::mutex> hold(memory.lock);
+    for (auto &range : memory.ranges)
+        if (range.second.kind == ALLOCATED)
+            guard_memory((void *)range.first, mapped(range.second.bytes), open);
+}
+
 void add_device_memory(const void *pointer, size_t bytes)
 {
     if (is_device_memory(pointer, bytes, true)) return;
@@ -140,31 +165,43 @@ void add_device_memory(const void *pointer, size_t bytes)
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
-    return allocate(pointer, bytes, ALLOCATED);
+    Call call("cudaMalloc");
+    if (call.error) return call.error;
+    return allocate(pointer, bytes, ALLOCATED, "cudaMalloc");
 }
 
 cudaError_t cudaFree(void *pointer)
 {
+    Call call("cudaFree");
+    if (call.error) return call.error;
     return release(pointer, ALLOCATED);
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
-    return allocate(pointer, bytes, PINNED);
+    Call call("cudaMallocHost");
+    if (call.error) return call.error;
+    return allocate(pointer, bytes, PINNED, "cudaMallocHost");
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned)
 {
-    return allocate(pointer, bytes, PINNED);
+    Call call("cudaHostAlloc");
+    if (call.error) return call.error;
+    return allocate(pointer, bytes, PINNED, "cudaHostAlloc");
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    Call call("cudaFreeHost");
+    if (call.error) return call.error;
     return release(pointer, PINNED);
 }
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
+    Call call("cudaMemGetInfo");
+    if (call.error) return call.error;
     if (!free || !total) return finish(cudaErrorInvalidValue);
     std::lock_guard<std::mutex> hold(memory.lock);
     *total = total_memory();
@@ -172,56 +209,11 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
     return finish(cudaSuccess);
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
-                       cudaMemcpyKind kind)
-{
-    if (cudaError_t error = finish(cudaSuccess)) return error;
-    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-        return finish(cudaErrorInvalidMemcpyDirection);
-    if (bytes == 0) return cudaSuccess;
-    if (!to || !from) return finish(cudaErrorInvalidValue);
-    bool sound = kind == cudaMemcpyDefault
-                     ? is_any(to, bytes) && is_any(from, bytes)
-                     : is_side(to, bytes, kind & cudaMemcpyHostToDevice) &&
-                           is_side(from, bytes, kind & cudaMemcpyDeviceToHost);
-    if (!sound) {
-        report("a copy of %zu bytes to %p from %p does not fit its direction "
-               "or the memory there", bytes, to, from);
-        return finish(cudaErrorInvalidValue);
-    }
-    memmove(to, from, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
-                            cudaMemcpyKind kind, cudaStream_t stream)
-{
-    if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-    return cudaMemcpy(to, from, bytes, kind);
-}
-
-cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
-{
-    if (cudaError_t error = finish(cudaSuccess)) return error;
-    if (bytes == 0) return cudaSuccess;
-    if (!pointer || !is_device_memory(pointer, bytes, true)) {
-        report("a memset of %zu bytes at %p: no device memory", bytes, pointer);
-        return finish(cudaErrorInvalidValue);
-    }
-    memset(pointer, value, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes,
-                            cudaStream_t stream)
-{
-    if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
-    return cudaMemset(pointer, value, bytes);
-}
-
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
                                      const void *pointer)
 {
+    Call call("cudaPointerGetAttributes");
+    if (call.error) return call.error;
     if (!attributes) return finish(cudaErrorInvalidValue);
     bool device = is_device_memory(pointer, 1, false);
     bool pinned = !device && is_device_memory(pointer, 1, true);
@@ -236,6 +228,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
 
 cudaError_t cuda_host_symbol(void **pointer, const void *symbol, size_t bytes)
 {
+    Call call("cudaGetSymbolAddress");
+    if (call.error) return call.error;
     if (!pointer) return finish(cudaErrorInvalidValue);
     add_device_memory(symbol, bytes);
     *pointer = const_cast<void *>(symbol);
@@ -244,6 +238,9 @@ cudaError_t cuda_host_symbol(void **pointer, const void *symbol, size_t bytes)
 
 cudaError_t cudaDeviceReset(void)
 {
+    Call call("cudaDeviceReset");
+    if (call.error) return call.error;
+    forget_streams();
     {
         std::lock_guard<std::mutex> hold(memory.lock);
         auto range = memory.ranges.begin();
@@ -255,6 +252,7 @@ cudaError_t cudaDeviceReset(void)
             forget_arenas((void *)range->first, range->second.bytes);
             unmap(range->first, range->second.bytes);
             range = memory.ranges.erase(range);
+            give_resource();
         }
     }
     forget_errors();

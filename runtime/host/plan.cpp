@@ -209,6 +209,7 @@ void step_ends(int step, const volatile void *const *pointers, int count)
 
 void host_arena_at(const void *pointer, size_t bytes)
 {
+    Inside inside;
     add_device_memory(pointer, bytes);
     forget_arenas(pointer, bytes);
     std::lock_guard<std::mutex> hold(arena_lock);
@@ -229,6 +230,11 @@ void forget_arenas(const void *pointer, size_t bytes)
 void host_library_step(int step)
 {
     library_step = step;
+}
+
+int announced_step()
+{
+    return library_step;
 }
 
 int take_library_step()

@@ -60,6 +60,7 @@ void work(Job &job)
 
 void *serve(void *)
 {
+    Inside inside;
     uint64_t seen = 0;
     std::unique_lock<std::mutex> hold(pool.lock);
     for (;;) {

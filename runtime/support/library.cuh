@@ -8,9 +8,11 @@
 #define LIBRARY_STEP(step) ((void)0)
 #endif
 
+// What cuBLAS met may be CUDA's last error too, where the two share a runtime.
 static int net_check_product(net_context *c, cublasStatus_t error, int step, const char *call)
 {
     if (error == CUBLAS_STATUS_SUCCESS) return NET_OK;
+    cudaGetLastError();
     return net_fail(c, NET_CUBLAS_FAILED, error, cublasGetStatusString(error), step, call);
 }
 

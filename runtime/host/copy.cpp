@@ -1,0 +1,132 @@
+// Copies and fills.  What lies where is checked when they are asked for; they
+// are done when their stream comes to them.
+//
+// Pageable memory is the host's alone, as on a GPU: what is read from there is
+// taken at once, what is written there is waited for.  Pinned memory is read
+// and written when the stream comes to it, and so may not be touched before.
+#include <string.h>
+#include <vector>
+#include "host.h"
+
+namespace {
+
+// Whether a copy may take these bytes for the device's, or for the host's.
+bool is_side(const void *pointer, size_t bytes, bool device)
+{
+    return device ? is_device_memory(pointer, bytes, true)
+                  : !touches_device_memory(pointer, bytes);
+}
+
+bool is_any(const void *pointer, size_t bytes)
+{
+    return is_side(pointer, bytes, true) || is_side(pointer, bytes, false);
+}
+
+cudaError_t check_copy(void *to, const void *from, size_t bytes,
+                       cudaMemcpyKind kind)
+{
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (bytes == 0) return cudaSuccess;
+    if (!to || !from) return cudaErrorInvalidValue;
+    bool sound = kind == cudaMemcpyDefault
+                     ? is_any(to, bytes) && is_any(from, bytes)
+                     : is_side(to, bytes, kind & cudaMemcpyHostToDevice) &&
+                           is_side(from, bytes, kind & cudaMemcpyDeviceToHost);
+    if (sound) return cudaSuccess;
+    report("a copy of %zu bytes to %p from %p does not fit its direction or "
+           "the memory there", bytes, to, from);
+    return cudaErrorInvalidValue;
+}
+
+// The copy on a stream, pageable memory as it was when this is called.
+cudaError_t give_copy(void *to, const void *from, size_t bytes,
+                      cudaStream_t stream)
+{
+    auto move = [=] {
+        memmove(to, from, bytes);
+        return cudaSuccess;
+    };
+    if (works_at_once(stream)) return move();
+    bool pageable_to = !is_device_memory(to, 1, true);
+    bool pageable_from = !is_device_memory(from, 1, true);
+    if ((pageable_to || pageable_from) && spoil_capture(stream)) {
+        report("a copy of %zu bytes to %p from %p is captured: host memory "
+               "must be pinned then", bytes, to, from);
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    if (pageable_to) {
+        cudaError_t error = give_work(stream, move);
+        return error ? error : finish_stream(stream);
+    }
+    if (!pageable_from) return give_work(stream, move);
+    const char *bytes_from = static_cast<const char *>(from);
+    auto kept = std::make_shared<const std::vector<char>>(bytes_from,
+                                                          bytes_from + bytes);
+    return give_work(stream, [=] {
+        memcpy(to, kept->data(), bytes);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t give_fill(void *pointer, int value, size_t bytes,
+                      cudaStream_t stream)
+{
+    if (cudaError_t error = finish(cudaSuccess)) return error;
+    if (bytes == 0) return cudaSuccess;
+    if (!pointer || !is_device_memory(pointer, bytes, true)) {
+        report("a memset of %zu bytes at %p: no device memory", bytes, pointer);
+        return finish(cudaErrorInvalidValue);
+    }
+    return finish(give_work(stream, [=] {
+        memset(pointer, value, bytes);
+        return cudaSuccess;
+    }));
+}
+
+}
+
+// Waits where host memory takes part, pinned or not.
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
+                       cudaMemcpyKind kind)
+{
+    Call call("cudaMemcpy");
+    if (call.error) return call.error;
+    if (cudaError_t error = finish(cudaSuccess)) return error;
+    cudaError_t error = check_copy(to, from, bytes, kind);
+    if (error || bytes == 0) return finish(error);
+    error = check_capture();
+    if (!error) error = give_copy(to, from, bytes, nullptr);
+    if (error) return finish(error);
+    bool waits = !is_device_memory(to, 1, false) ||
+                 !is_device_memory(from, 1, false);
+    return waits ? finish_stream(nullptr) : finish(cudaSuccess);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream)
+{
+    Call call("cudaMemcpyAsync");
+    if (call.error) return call.error;
+    if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+    if (cudaError_t error = finish(cudaSuccess)) return error;
+    cudaError_t error = check_copy(to, from, bytes, kind);
+    if (!error && bytes) error = give_copy(to, from, bytes, stream);
+    return finish(error);
+}
+
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
+{
+    Call call("cudaMemset");
+    if (call.error) return call.error;
+    return give_fill(pointer, value, bytes, nullptr);
+}
+
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes,
+                            cudaStream_t stream)
+{
+    Call call("cudaMemsetAsync");
+    if (call.error) return call.error;
+    if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+    return give_fill(pointer, value, bytes, stream);
+}
