@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda_runtime.h"
+#include "sanitize.h"
 
 enum { MAX_THREADS = 1024, WARP = 32, FILL = 0xff };
 
@@ -36,9 +37,15 @@ bool is_stream(cudaStream_t stream);
 typedef void PoolTask(const void *context, int64_t begin, int64_t end);
 void pool_run(int64_t count, PoolTask *task, const void *context);
 
-// block.cpp.  Runs blocks begin..end of the launch on the caller's OS thread;
-// false if a thread waited where others had ended, which has been reported.
-bool run_blocks(const HostLaunch &launch, int64_t begin, int64_t end);
+// Calls task(context, i, i + 1) for all of 0..count, which the caller's thread
+// and one of the pool's share like cards that are dealt, whoever is quicker.
+void pool_deal(int64_t count, PoolTask *task, const void *context);
+
+// block.cpp.  Runs blocks begin..end of the launch on the caller's OS thread,
+// or those that `order` has there; false if threads waited for one another for
+// ever, which has been reported.
+bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
+                int64_t end);
 
 // plan.cpp.  What a step does to the arena that one of the pointers lies in.
 // step_begins() is false, with a report, if the plans have no such step.

@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <vector>
 #include "host.h"
+#include "order.h"
 
 namespace {
 
 // The part of a launch that the pool runs: its blocks from `first` on.
 struct Run {
     const HostLaunch  *launch;
+    const int64_t     *order;   // of the blocks; null: ascending
     int64_t            first;
     std::atomic<bool> *failed;
 };
@@ -71,8 +74,9 @@ cudaError_t check_pointers(const HostLaunch &launch)
 void run_piece(const void *context, int64_t begin, int64_t end)
 {
     const Run &run = *static_cast<const Run *>(context);
-    if (*run.failed) return;
-    if (!run_blocks(*run.launch, run.first + begin, run.first + end))
+    // Relaxed: not by this may a block come before another.
+    if (run.failed->load(std::memory_order_relaxed)) return;
+    if (!run_blocks(*run.launch, run.order, run.first + begin, run.first + end))
         *run.failed = true;
 }
 
@@ -84,17 +88,27 @@ double seconds()
 }
 
 // The first blocks run here, 1, 1, 2, 4, ... of them; the pool is woken as soon
-// as the rest looks longer than waking it.
+// as the rest looks longer than waking it.  Where races are looked for, two OS
+// threads get every other block each: what blocks of one of them do comes one
+// after the other, what those of both do need not.
 cudaError_t run(const HostLaunch &launch)
 {
     const double worth_waking = 40e-6;
     const HostExtent &grid = launch.grid;
     int64_t blocks = grid.x * grid.y * grid.z, done = 0;
     std::atomic<bool> failed(false);
+    std::vector<int64_t> shuffled = order_blocks(blocks, launch.step);
+    const int64_t *order = shuffled.empty() ? nullptr : shuffled.data();
     double start = seconds();
+    if (SEES_RACES) {
+        Run all = {&launch, order, 0, &failed};
+        race_release((void *)&launch);
+        pool_deal(blocks, run_piece, &all);
+        done = blocks;
+    }
     while (done < blocks && !failed) {
         int64_t left = blocks - done, piece = done ? std::min(done, left) : 1;
-        Run rest = {&launch, done, &failed};
+        Run rest = {&launch, order, done, &failed};
         double each = done ? (seconds() - start) / (double)done : 0;
         if (each * (double)left > worth_waking) {
             pool_run(left, run_piece, &rest);

@@ -26,6 +26,7 @@ struct Job {
     const void          *context;
     int64_t              count, piece;
     std::atomic<int64_t> next;
+    bool                 dealt; // the first thread takes the odd ones
 };
 
 struct Pool {
@@ -36,6 +37,7 @@ struct Pool {
     uint64_t                number = 0; // of the job, counting from 1
     bool                    open = false, quit = false;
     int                     inside = 0;
+    bool                    took = false; // the odd ones of a job that is dealt
     ~Pool();
 };
 
@@ -57,20 +59,31 @@ void work(Job &job)
     }
 }
 
-void *serve(void *)
+// Every other piece, of one, from `first` on.
+void work_dealt(Job &job, int64_t first)
 {
+    for (int64_t i = first; i < job.count; i += 2)
+        job.task(job.context, i, i + 1);
+}
+
+void *serve(void *number)
+{
+    bool is_first = number == nullptr;
     uint64_t seen = 0;
     std::unique_lock<std::mutex> hold(pool.lock);
     for (;;) {
         pool.opened.wait(hold, [&] {
-            return pool.quit || (pool.open && pool.number != seen);
+            return pool.quit || (pool.open && pool.number != seen &&
+                                 (is_first || !pool.job.dealt));
         });
         if (pool.quit) return nullptr;
         seen = pool.number;
         pool.inside++;
         hold.unlock();
-        work(pool.job);
+        if (pool.job.dealt) work_dealt(pool.job, 1);
+        else work(pool.job);
         hold.lock();
+        pool.took = true;
         if (--pool.inside == 0) pool.left.notify_one();
     }
 }
@@ -84,7 +97,9 @@ void start_threads(int count)
     pthread_attr_setstacksize(&attributes, (size_t)256 << 20);
     for (int i = 1; i < count; i++) {
         pthread_t thread;
-        if (pthread_create(&thread, &attributes, serve, nullptr)) break;
+        if (pthread_create(&thread, &attributes, serve,
+                           pool.threads.empty() ? nullptr : &pool))
+            break;
         pool.threads.push_back(thread);
     }
     pthread_attr_destroy(&attributes);
@@ -100,7 +115,8 @@ Pool::~Pool()
     for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
-void open_job(int64_t count, PoolTask *task, const void *context, int threads)
+void open_job(int64_t count, PoolTask *task, const void *context, int threads,
+              bool dealt)
 {
     std::lock_guard<std::mutex> hold(pool.lock);
     if (pool.threads.empty()) start_threads(threads);
@@ -110,6 +126,8 @@ void open_job(int64_t count, PoolTask *task, const void *context, int threads)
     pool.job.piece = std::min<int64_t>(std::max<int64_t>(
         count / (threads * 16), 1), 256);
     pool.job.next = 0;
+    pool.job.dealt = dealt;
+    pool.took = false;
     pool.number++;
     pool.open = true;
 }
@@ -124,10 +142,25 @@ void pool_run(int64_t count, PoolTask *task, const void *context)
         task(context, 0, count);
         return;
     }
-    open_job(count, task, context, threads);
+    open_job(count, task, context, threads, false);
     pool.opened.notify_all();
     work(pool.job);
     std::unique_lock<std::mutex> hold(pool.lock);
     pool.open = false;
     pool.left.wait(hold, [] { return pool.inside == 0; });
+}
+
+void pool_deal(int64_t count, PoolTask *task, const void *context)
+{
+    if (count < 2) {
+        task(context, 0, count);
+        return;
+    }
+    std::lock_guard<std::mutex> mine(pool.taken);
+    open_job(count, task, context, std::max(thread_count(), 2), true);
+    pool.opened.notify_all();
+    work_dealt(pool.job, 0);
+    std::unique_lock<std::mutex> hold(pool.lock);
+    pool.left.wait(hold, [] { return pool.took && pool.inside == 0; });
+    pool.open = false;
 }
