@@ -69,20 +69,25 @@ bool are_there(const Product<T> &g)
 template <class T>
 cublasStatus_t run(cublasHandle_t handle, const Product<T> &g, int step)
 {
-    const volatile void *pointers[] = {g.a, g.b, g.c};
+    // The workspace counts where the plan is asked: no other call has it.
+    const volatile void *pointers[] = {g.a, g.b, g.c, handle->workspace};
+    HostStep asked = {step, "a product", nullptr, pointers, step < 0 ? 3 : 4};
     if (finish(cudaSuccess)) return CUBLAS_STATUS_EXECUTION_FAILED;
     if (!are_there(g)) {
         fail(cudaErrorIllegalAddress);
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    if (!step_begins(step, pointers, 3)) {
+    if (!step_begins(asked)) {
         fail(cudaErrorLaunchFailure);
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
     if (has_plan() && handle->workspace)
         memset(handle->workspace, FILL, handle->workspace_bytes);
     gemm(g);
-    step_ends(step, pointers, 3);
+    if (!step_ends(asked)) {
+        fail(cudaErrorLaunchFailure);
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
     return CUBLAS_STATUS_SUCCESS;
 }
 

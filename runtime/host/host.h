@@ -47,13 +47,27 @@ void pool_deal(int64_t count, PoolTask *task, const void *context);
 bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
                 int64_t end);
 
-// plan.cpp.  What a step does to the arena that one of the pointers lies in.
-// step_begins() is false, with a report, if the plans have no such step.
-bool step_begins(int step, const volatile void *const *pointers, int count);
-void step_ends(int step, const volatile void *const *pointers, int count);
+// watch.cpp.  A launch, or a call of a library.
+struct HostStep {
+    int                           number; // in the plan; -1: outside it
+    const char                   *call;   // "kernel relu<4>", "a product"
+    const char                   *kernel; // null: a call of a library
+    const volatile void *const   *pointers;
+    int                           count;
+};
+
+// Around each, while plans are watched: false, with a report, if it is not what
+// the plan has next, or has done what the plan does not say.
+bool step_begins(const HostStep &step);
+bool step_ends(const HostStep &step);
 void forget_arenas(const void *pointer, size_t bytes);
 int  take_library_step();
 bool has_plan();
+
+// Whether the program may copy there now; false, with a report, between two
+// steps of a plan.  And whether only raw_copy() and raw_fill() can do it.
+bool may_copy(const void *pointer);
+bool is_trapped(const void *pointer);
 
 // gemm.cpp: C = alpha op(A) op(B) + beta C for arguments that are sound.
 template <class T>

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <stdio.h>
 #include <string.h>
+#include <string>
 #include <time.h>
 #include <vector>
 #include "host.h"
@@ -132,10 +133,13 @@ void host_launch(const HostLaunch &asked)
     if (!error && !is_stream(launch.stream))
         error = cudaErrorInvalidResourceHandle;
     if (!error) error = check_pointers(launch);
-    if (!error && !step_begins(launch.step, launch.pointers,
-                               launch.pointer_count))
-        error = cudaErrorLaunchFailure;
-    if (!error) error = run(launch);
+    std::string call = std::string("kernel ") + launch.kernel;
+    HostStep step = {launch.step, call.c_str(), launch.kernel, launch.pointers,
+                     launch.pointer_count};
+    if (!error && !step_begins(step)) error = cudaErrorLaunchFailure;
+    if (!error) {
+        error = run(launch);
+        if (!step_ends(step) && !error) error = cudaErrorLaunchFailure;
+    }
     if (error) fail(error);
-    else step_ends(launch.step, launch.pointers, launch.pointer_count);
 }

@@ -104,6 +104,20 @@ bool is_side(const void *pointer, size_t bytes, bool device)
                   : !touches_device_memory(pointer, bytes);
 }
 
+// The host's side is AddressSanitizer's to check, even beside an arena.
+void copy_bytes(void *to, const void *from, size_t bytes)
+{
+    bool sound = true;
+#ifdef HOST_ASAN
+    sound = (is_trapped(to) || !__asan_region_is_poisoned(to, bytes)) &&
+            (is_trapped(from) ||
+             !__asan_region_is_poisoned((void *)from, bytes));
+#endif
+    if (sound && (is_trapped(to) || is_trapped(from)))
+        raw_copy(to, from, bytes);
+    else memmove(to, from, bytes);
+}
+
 bool is_any(const void *pointer, size_t bytes)
 {
     return is_side(pointer, bytes, true) || is_side(pointer, bytes, false);
@@ -189,7 +203,8 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
                "or the memory there", bytes, to, from);
         return finish(cudaErrorInvalidValue);
     }
-    memmove(to, from, bytes);
+    if (!may_copy(to) || !may_copy(from)) return finish(cudaErrorInvalidValue);
+    copy_bytes(to, from, bytes);
     return cudaSuccess;
 }
 
@@ -208,7 +223,9 @@ cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
         report("a memset of %zu bytes at %p: no device memory", bytes, pointer);
         return finish(cudaErrorInvalidValue);
     }
-    memset(pointer, value, bytes);
+    if (!may_copy(pointer)) return finish(cudaErrorInvalidValue);
+    if (is_trapped(pointer)) raw_fill(pointer, value, bytes);
+    else memset(pointer, value, bytes);
     return cudaSuccess;
 }
 
