@@ -329,7 +329,7 @@ UNSEEN const unsigned char *host_exchange(const void *value, size_t bytes,
 }
 
 UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
-                       int64_t begin, int64_t end)
+                       int64_t begin, int64_t end, int64_t stride)
 {
     Runner *r = runner();
     const HostExtent &grid = launch.grid, &block = launch.block;
@@ -341,19 +341,24 @@ UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
     r->threads = (int)(block.x * block.y * block.z);
     r->warps = (r->threads + WARP - 1) / WARP;
     make_identities(r);
-    for (int64_t i = begin; i < end && !r->failed; i++) {
+    for (int64_t i = begin; i < end && !r->failed; i += stride) {
         int64_t b = order ? order[i] : i;
         blockIdx = {(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
                     (unsigned)(b / grid.x / grid.y)};
         if (r->ordered) r->random = random_start((uint64_t)b, 1);
         run_block(r);
     }
-    race_acquire(&r->finished[0]);
-    race_acquire(&r->finished[1]);
     if (r->failed) {
         // Threads that were left in the middle have left their traces.
         for (int k = 0; k < r->stacks; k++) untrap(stack_of(r, k), STACK);
         forget_identities(r);
     }
     return !r->failed;
+}
+
+UNSEEN void blocks_are_over()
+{
+    Runner *r = runner();
+    race_acquire(&r->finished[0]);
+    race_acquire(&r->finished[1]);
 }

@@ -37,15 +37,20 @@ bool is_stream(cudaStream_t stream);
 typedef void PoolTask(const void *context, int64_t begin, int64_t end);
 void pool_run(int64_t count, PoolTask *task, const void *context);
 
-// Calls task(context, i, i + 1) for all of 0..count, which the caller's thread
-// and one of the pool's share like cards that are dealt, whoever is quicker.
-void pool_deal(int64_t count, PoolTask *task, const void *context);
+// Calls task(context, 0, 2) here and task(context, 1, 2) on one of the pool's
+// threads, always, however long it takes to come.
+void pool_halves(PoolTask *task, const void *context);
 
-// block.cpp.  Runs blocks begin..end of the launch on the caller's OS thread,
-// or those that `order` has there; false if threads waited for one another for
-// ever, which has been reported.
+// block.cpp.  Runs every `stride`-th of blocks begin..end-1 of the launch, or
+// those that `order` has there, on the caller's OS thread; false if threads
+// waited for one another for ever, which has been reported.
 bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
-                int64_t end);
+                int64_t end, int64_t stride);
+
+// For ThreadSanitizer: the blocks that the caller's OS thread has run come
+// before what it does next.  Not sooner: identities that it makes, or that
+// another makes who learns from it, would come after those blocks too.
+void blocks_are_over();
 
 // watch.cpp.  A launch, or a call of a library.
 struct HostStep {

@@ -75,10 +75,30 @@ cudaError_t check_pointers(const HostLaunch &launch)
 void run_piece(const void *context, int64_t begin, int64_t end)
 {
     const Run &run = *static_cast<const Run *>(context);
-    // Relaxed: not by this may a block come before another.
-    if (run.failed->load(std::memory_order_relaxed)) return;
-    if (!run_blocks(*run.launch, run.order, run.first + begin, run.first + end))
+    if (*run.failed) return;
+    if (!run_blocks(*run.launch, run.order, run.first + begin, run.first + end,
+                    1))
         *run.failed = true;
+}
+
+// Every second block, from `half` on.
+void run_half(const void *context, int64_t half, int64_t)
+{
+    const Run &run = *static_cast<const Run *>(context);
+    const HostExtent &grid = run.launch->grid;
+    if (!run_blocks(*run.launch, run.order, half, grid.x * grid.y * grid.z, 2))
+        *run.failed = true;
+    if (half) blocks_are_over();
+}
+
+cudaError_t run_for_races(const HostLaunch &launch, Run all)
+{
+    race_release((void *)&launch);
+    if (launch.grid.x * launch.grid.y * launch.grid.z > 1)
+        pool_halves(run_half, &all);
+    else run_half(&all, 0, 2);
+    blocks_are_over();
+    return *all.failed ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
 double seconds()
@@ -101,12 +121,7 @@ cudaError_t run(const HostLaunch &launch)
     std::vector<int64_t> shuffled = order_blocks(blocks, launch.step);
     const int64_t *order = shuffled.empty() ? nullptr : shuffled.data();
     double start = seconds();
-    if (SEES_RACES) {
-        Run all = {&launch, order, 0, &failed};
-        race_release((void *)&launch);
-        pool_deal(blocks, run_piece, &all);
-        done = blocks;
-    }
+    if (SEES_RACES) return run_for_races(launch, {&launch, order, 0, &failed});
     while (done < blocks && !failed) {
         int64_t left = blocks - done, piece = done ? std::min(done, left) : 1;
         Run rest = {&launch, order, done, &failed};

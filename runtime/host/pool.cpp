@@ -26,7 +26,7 @@ struct Job {
     const void          *context;
     int64_t              count, piece;
     std::atomic<int64_t> next;
-    bool                 dealt; // the first thread takes the odd ones
+    bool                 halves; // the first thread takes the second half
 };
 
 struct Pool {
@@ -37,7 +37,7 @@ struct Pool {
     uint64_t                number = 0; // of the job, counting from 1
     bool                    open = false, quit = false;
     int                     inside = 0;
-    bool                    took = false; // the odd ones of a job that is dealt
+    bool                    took = false; // the second half has been taken
     ~Pool();
 };
 
@@ -59,13 +59,6 @@ void work(Job &job)
     }
 }
 
-// Every other piece, of one, from `first` on.
-void work_dealt(Job &job, int64_t first)
-{
-    for (int64_t i = first; i < job.count; i += 2)
-        job.task(job.context, i, i + 1);
-}
-
 void *serve(void *number)
 {
     bool is_first = number == nullptr;
@@ -74,13 +67,13 @@ void *serve(void *number)
     for (;;) {
         pool.opened.wait(hold, [&] {
             return pool.quit || (pool.open && pool.number != seen &&
-                                 (is_first || !pool.job.dealt));
+                                 (is_first || !pool.job.halves));
         });
         if (pool.quit) return nullptr;
         seen = pool.number;
         pool.inside++;
         hold.unlock();
-        if (pool.job.dealt) work_dealt(pool.job, 1);
+        if (pool.job.halves) pool.job.task(pool.job.context, 1, 2);
         else work(pool.job);
         hold.lock();
         pool.took = true;
@@ -116,7 +109,7 @@ Pool::~Pool()
 }
 
 void open_job(int64_t count, PoolTask *task, const void *context, int threads,
-              bool dealt)
+              bool halves)
 {
     std::lock_guard<std::mutex> hold(pool.lock);
     if (pool.threads.empty()) start_threads(threads);
@@ -126,7 +119,7 @@ void open_job(int64_t count, PoolTask *task, const void *context, int threads,
     pool.job.piece = std::min<int64_t>(std::max<int64_t>(
         count / (threads * 16), 1), 256);
     pool.job.next = 0;
-    pool.job.dealt = dealt;
+    pool.job.halves = halves;
     pool.took = false;
     pool.number++;
     pool.open = true;
@@ -150,16 +143,12 @@ void pool_run(int64_t count, PoolTask *task, const void *context)
     pool.left.wait(hold, [] { return pool.inside == 0; });
 }
 
-void pool_deal(int64_t count, PoolTask *task, const void *context)
+void pool_halves(PoolTask *task, const void *context)
 {
-    if (count < 2) {
-        task(context, 0, count);
-        return;
-    }
     std::lock_guard<std::mutex> mine(pool.taken);
-    open_job(count, task, context, std::max(thread_count(), 2), true);
+    open_job(2, task, context, std::max(thread_count(), 2), true);
     pool.opened.notify_all();
-    work_dealt(pool.job, 0);
+    task(context, 0, 2);
     std::unique_lock<std::mutex> hold(pool.lock);
     pool.left.wait(hold, [] { return pool.took && pool.inside == 0; });
     pool.open = false;

@@ -80,7 +80,8 @@ void close_buffers(const Arena &arena, const PlannedStep &planned)
     const size_t grain = 8;
     for (const Touched &t : planned.touched) {
         size_t from = t.offset / grain * grain;
-        size_t to = std::min((t.end() + grain - 1) / grain * grain, arena.bytes);
+        size_t to = (t.end() + grain - 1) / grain * grain;
+        to = std::min(to, arena.bytes);
         trap((void *)(arena.start + from), to - from);
     }
 }
