@@ -124,7 +124,7 @@ static void make_step(Builder *b, const Node *n)
     Cost cost = {0, 0};
     Launch launch = {.g = (Graph *)g};
     if (part->cost) part->cost(g, n, &cost);
-    part->launch(g, n, &launch);
+    if (part->launch) part->launch(g, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;
     if (part->name[0])
