@@ -122,12 +122,15 @@ static void make_step(Builder *b, const Node *n)
     const Graph *g = b->g;
     const Part *part = &n->op->parts[n->part];
     Cost cost = {0, 0};
+    Launch launch = {.g = (Graph *)g};
     if (part->cost) part->cost(g, n, &cost);
+    if (part->launch) part->launch(g, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;
     if (part->name[0])
         step->op = arena_print(g->arena, "%s.%s", n->op->name, part->name);
     step->name = n->name;
+    step->kernel = launch.library ? NULL : launch.kernel;
     step->phase = n->phase;
     step->line = n->pos.line;
     step->flops = cost.flops;

@@ -7,6 +7,7 @@
 
 typedef struct PlanStep {
     const char *op, *name;      // "conv.dgrad", "conv1.dgrad"
+    const char *kernel;         // NULL: it calls a library, or is a test's
     Phase       phase;
     int32_t     line;
     int64_t     flops;

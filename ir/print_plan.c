@@ -58,6 +58,7 @@ static void print_step(const Plan *plan, const PlanStep *step, FILE *out)
     fputs("    {", out);
     print_field("op", step->op, out);
     print_field("name", step->name, out);
+    if (step->kernel) print_field("kernel", step->kernel, out);
     print_field("phase", phase_names[step->phase], out);
     fprintf(out, "\"line\": %" PRId32 ", \"flops\": %" PRId64 ", \"reads\": ",
             step->line, step->flops);

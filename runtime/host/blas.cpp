@@ -90,14 +90,16 @@ cudaError_t run(const Task<T> &task)
 {
     Product<T> g = task.product;
     if (task.alpha) g.alpha = *task.alpha, g.beta = *task.beta;
-    const volatile void *pointers[] = {g.a, g.b, g.c};
+    // The workspace counts where the plan is asked: no other call has it.
+    const volatile void *pointers[] = {g.a, g.b, g.c, task.workspace};
+    HostStep step = {task.step, "a product", nullptr, pointers,
+                     task.step < 0 ? 3 : 4};
     if (!are_there(g)) return cudaErrorIllegalAddress;
-    if (!step_begins(task.step, pointers, 3)) return cudaErrorLaunchFailure;
+    if (!step_begins(step)) return cudaErrorLaunchFailure;
     if (has_plan() && task.workspace)
         memset(task.workspace, FILL, task.workspace_bytes);
     gemm(g);
-    step_ends(task.step, pointers, 3);
-    return cudaSuccess;
+    return step_ends(step) ? cudaSuccess : cudaErrorLaunchFailure;
 }
 
 template <class T>

@@ -15,22 +15,16 @@
 //
 // While the block is one-dimensional and nobody has waited, not even those
 // counters are kept (host_plain): threadIdx.x alone tells.
-#include "host.h"
+//
+// In an order that was asked for (CNNC_HOST_ORDER) the counters are always
+// kept, and a barrier that opens begins with the first of the order.  For
+// ThreadSanitizer each thread has a stack and an identity of its own as well;
+// launch, barriers and the block's end are where they meet.
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "fiber.h"
-#if defined(__SANITIZE_ADDRESS__)
-#define HOST_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HOST_ASAN 1
-#endif
-#endif
-#ifdef HOST_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
+#include "order.h"
+#include "runner.h"
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
@@ -38,41 +32,25 @@ __thread bool host_plain;
 
 namespace {
 
-enum { OVER = -1 };             // instead of a thread: the block has ended
+enum { OVER = -1 };             // instead of a position: the block has ended
 constexpr size_t STACK = 256 << 10;
 
-// A thread that waits: how to go on with it, and its threadIdx.
-struct Waiting {
-    Fiber fiber;
-    uint3 index;
-};
-
-// What one OS thread needs to run blocks; made once, used for every block.
-struct Runner {
-    const HostLaunch *launch;
-    int thread;                 // that runs, or is about to; OVER
-    int begun;                  // threads 0..begun-1 have begun
-    int threads, warps;         // of the block
-    int first, lanes;           // of the running warp: first thread, how many
-    int at_warp, at_block, ended; // of these: lanes that stopped, why
-    int warps_at_block, warps_ended;
-    bool failed;
-    int fibers;                 // stacks in use by this block
-    int stacks;                 // that can be used; the rest is no memory
-    char *stack;                // [MAX_THREADS] of a guard page and STACK bytes
-    int side;                   // which half of `offers` the next exchange uses
-    unsigned char offers[2][8 * WARP];
-    Fiber caller, nowhere;
-    Waiting waiting[MAX_THREADS];
-};
-
 __thread Runner *runner_of_thread;
+
+void forget_identities(Runner *r)
+{
+    for (void *&identity : r->identity) {
+        if (identity) race_destroy(identity);
+        identity = nullptr;
+    }
+}
 
 struct RunnerOwner {
     ~RunnerOwner()
     {
         Runner *r = runner_of_thread;
         if (!r) return;
+        forget_identities(r);
         munmap(r->stack, MAX_THREADS * (STACK + (size_t)getpagesize()));
         delete r;
         runner_of_thread = nullptr;
@@ -89,6 +67,8 @@ Runner *runner()
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (stack == MAP_FAILED) perror("the host runtime: stacks"), _exit(70);
         r->stack = (char *)stack;
+        r->self = race_self();
+        for (int t = 0; t < MAX_THREADS; t++) r->at[t] = (short)t;
         runner_of_thread = r;
         (void)&runner_owner;    // constructs it: its destructor will run
     }
@@ -96,7 +76,7 @@ Runner *runner()
 }
 
 // Stack number `number`; below it lies a page that stays a guard.
-char *stack_of(Runner *r, int number)
+UNSEEN char *stack_of(Runner *r, int number)
 {
     size_t page = (size_t)getpagesize();
     return r->stack + (size_t)number * (STACK + page) + page;
@@ -104,7 +84,7 @@ char *stack_of(Runner *r, int number)
 
 // Tops are staggered over a page: equal distances would put them all into the
 // same few sets of the cache.
-char *stack_top(Runner *r, int number)
+UNSEEN char *stack_top(Runner *r, int number)
 {
     for (; r->stacks <= number; r->stacks++)
         if (mprotect(stack_of(r, r->stacks), STACK, PROT_READ | PROT_WRITE))
@@ -114,20 +94,22 @@ char *stack_top(Runner *r, int number)
 
 void run_threads();
 
-void prepare_thread(Runner *r, int thread)
+UNSEEN void prepare_thread(Runner *r, int thread)
 {
-    fiber_prepare(&r->waiting[thread].fiber, stack_top(r, r->fibers++),
-                  run_threads);
+    int stack = SEES_RACES ? thread : r->fibers++;
+    fiber_prepare(&r->waiting[thread].fiber, stack_top(r, stack), run_threads);
 }
 
-void enter_warp(Runner *r, int first)
+UNSEEN void enter_warp(Runner *r, int first)
 {
+    int left = r->threads - r->at[first] / WARP * WARP;
     r->first = first;
-    r->lanes = r->threads - first < WARP ? r->threads - first : WARP;
+    r->lanes = left < WARP ? left : WARP;
     r->at_warp = r->at_block = r->ended = 0;
+    r->mixed_warp = false;
 }
 
-void begin_thread(Runner *r)
+UNSEEN void begin_thread(Runner *r)
 {
     unsigned t = (unsigned)r->thread;
     threadIdx = {t % blockDim.x, t / blockDim.x % blockDim.y,
@@ -137,190 +119,246 @@ void begin_thread(Runner *r)
 
 // The counters as they would stand had they been kept: the threads before this
 // one have all ended.
-void leave_plain(Runner *r)
+UNSEEN void leave_plain(Runner *r)
 {
     host_plain = false;
-    r->thread = (int)threadIdx.x;
+    r->thread = r->position = (int)threadIdx.x;
     r->begun = r->thread + 1;
     enter_warp(r, r->thread / WARP * WARP);
     r->ended = r->thread % WARP;
     r->warps_ended = r->thread / WARP;
+    for (int t = 0; t < r->thread; t++) r->waiting[t].place.call = HOST_NO_CALL;
 }
 
-// Reports that the threads disagree and leaves the block for good.
-[[noreturn]] void abandon_block(const char *why)
+// The running thread has left; the one at the position goes on.
+UNSEEN inline __attribute__((always_inline)) void go_on(Runner *r, Fiber *from)
 {
-    Runner *r = runner();
-    report("kernel %s, step %d: block (%u, %u, %u): %s", r->launch->kernel,
-           r->launch->step, blockIdx.x, blockIdx.y, blockIdx.z, why);
+    if (r->position == OVER) {
+        race_switch(r->self);
+        fiber_switch(from, &r->caller);
+    } else {
+        race_switch(r->identity[r->thread]);
+        fiber_switch(from, &r->waiting[r->thread].fiber);
+    }
+}
+
+// Reports what is wrong and leaves the block for good.
+[[noreturn]] UNSEEN void abandon_block(Runner *r, const char *why)
+{
+    race_switch(r->self);
+    report_diverged(r, why);
     r->failed = true;
     fiber_switch(&r->nowhere, &r->caller);
     __builtin_unreachable();
 }
 
-[[noreturn]] void abandon_diverged(Runner *r)
+UNSEEN int open_warp(Runner *r)
 {
-    char why[200];
-    if (r->at_warp + r->at_block + r->ended == r->lanes &&
-        (r->at_warp || (r->at_block && r->ended)))
-        snprintf(why, sizeof why,
-                 "barrier divergence in the warp of threads %d to %d: %d wait "
-                 "at __syncthreads, %d at a warp's barrier or shuffle, and %d "
-                 "have ended", r->first, r->first + r->lanes - 1, r->at_block,
-                 r->at_warp, r->ended);
-    else
-        snprintf(why, sizeof why,
-                 "barrier divergence: the threads of %d warps wait at "
-                 "__syncthreads, those of %d have ended", r->warps_at_block,
-                 r->warps_ended);
-    abandon_block(why);
+    if (r->mixed_warp)
+        abandon_block(r, "barrier divergence: lanes of a warp wait in "
+                      "different calls");
+    r->at_warp = 0;
+    r->side ^= 1;
+    if (!r->ordered) return r->position;
+    shuffle_lanes(r->at + r->first, r->lanes, &r->random);
+    return r->first;
 }
 
-// All lanes of the running warp have stopped: the thread that runs next.
-int close_circle(Runner *r)
+UNSEEN int open_block(Runner *r)
 {
-    if (r->at_warp == r->lanes) {
-        r->at_warp = 0;
-        r->side ^= 1;
-        return r->thread;
-    }
+    if (r->mixed_block)
+        abandon_block(r, "barrier divergence: threads wait at different "
+                      "barriers");
+    r->warps_at_block = r->at_block = 0;
+    r->block_side ^= 1;
+    if (!r->ordered) return r->position;
+    order_threads(r->at, r->threads, &r->random);
+    enter_warp(r, 0);
+    return 0;
+}
+
+// All lanes of the running warp have stopped: the position that runs next.
+UNSEEN int close_circle(Runner *r)
+{
+    if (r->at_warp == r->lanes) return open_warp(r);
     if (r->at_block == r->lanes) r->warps_at_block++;
     else if (r->ended == r->lanes) r->warps_ended++;
-    else abandon_diverged(r);
+    else abandon_block(r, "barrier divergence in a warp");
     if (r->warps_at_block + r->warps_ended == r->warps) {
         if (r->warps_ended == r->warps) return OVER;
-        if (r->warps_ended) abandon_diverged(r);
-        r->warps_at_block = 0;
-        r->at_block = 0;
-        return r->thread;
+        if (r->warps_ended) abandon_block(r, "barrier divergence");
+        return open_block(r);
     }
-    int next = r->first + WARP;
+    int next = r->first + r->lanes;
     enter_warp(r, next < r->threads ? next : 0);
     return r->first;
 }
 
-inline int next_thread(Runner *r)
+// Moves on to the thread that runs next.
+UNSEEN inline void next_thread(Runner *r)
 {
-    if (r->at_warp + r->at_block + r->ended == r->lanes) return close_circle(r);
-    int next = r->thread + 1;
-    return next == r->first + r->lanes ? r->first : next;
+    int next = r->position + 1;
+    if (r->at_warp + r->at_block + r->ended == r->lanes) next = close_circle(r);
+    else if (next == r->first + r->lanes) next = r->first;
+    r->position = next;
+    if (next != OVER) r->thread = r->at[next];
 }
 
 // The running thread, which has been counted as waiting, lets others run until
 // its barrier opens.
-__attribute__((noinline)) void wait(Runner *r)
+UNSEEN __attribute__((noinline)) void wait(Runner *r, uint64_t *meeting)
 {
-    int thread = r->thread, next = next_thread(r);
-    if (next == thread) return;
-    if (next == r->begun) prepare_thread(r, next);
-    Waiting *waiting = &r->waiting[thread];
-    waiting->index = threadIdx;
-    r->thread = next;
-    fiber_switch(&waiting->fiber, &r->waiting[next].fiber);
-    r = runner_of_thread;
-    threadIdx = r->waiting[r->thread].index;
+    int thread = r->thread;
+    race_release(meeting);
+    next_thread(r);
+    if (r->thread != thread) {
+        if (r->position == r->begun) prepare_thread(r, r->thread);
+        Waiting *waiting = &r->waiting[thread];
+        waiting->index = threadIdx;
+        go_on(r, &waiting->fiber);
+        r = runner_of_thread;
+        threadIdx = r->waiting[r->thread].index;
+    }
+    race_acquire(meeting);
 }
 
 // What a fiber does: it runs threads as long as there is one to begin, then
 // gives its place to one that waits, and is itself done for this block.
-void run_threads()
+UNSEEN void run_threads()
 {
     Runner *r = runner_of_thread;
     if (!host_plain) begin_thread(r);
+    race_acquire((void *)r->launch);
+    race_acquire(&r->finished[!r->turn]);
     r->launch->threads(r->launch->arguments);
     r = runner_of_thread;
-    fiber_switch(&r->nowhere, r->thread == OVER
-                                  ? &r->caller
-                                  : &r->waiting[r->thread].fiber);
+    go_on(r, &r->nowhere);
     __builtin_unreachable();
 }
 
-void run_block(Runner *r)
+// Made by the OS thread: one that a thread made would come after that thread.
+UNSEEN void make_identities(Runner *r)
 {
-    r->thread = r->begun = r->fibers = 0;
+    for (int t = 0; SEES_RACES && t < r->threads; t++)
+        if (!r->identity[t]) r->identity[t] = race_create();
+}
+
+UNSEEN void run_block(Runner *r)
+{
+    r->position = r->begun = r->fibers = 0;
     r->warps_at_block = r->warps_ended = 0;
+    r->mixed_block = false;
+    r->turn ^= 1;
+    if (r->ordered) order_threads(r->at, r->threads, &r->random);
+    r->thread = r->at[0];
     enter_warp(r, 0);
-    host_plain = blockDim.y * blockDim.z == 1;
+    host_plain = !r->ordered && !SEES_RACES && blockDim.y * blockDim.z == 1;
     threadIdx = {0, 0, 0};
-    prepare_thread(r, 0);
-    fiber_switch(&r->caller, &r->waiting[0].fiber);
+    prepare_thread(r, r->thread);
+    go_on(r, &r->caller);
 }
 
 }
 
-bool host_thread_ended()
+UNSEEN bool host_thread_ended()
 {
     Runner *r = runner_of_thread;
     if (host_plain) {
-        r->thread = OVER;
+        r->position = OVER;
         return false;
     }
+    r->waiting[r->thread].place.call = HOST_NO_CALL;
+    race_release(&r->finished[r->turn]);
     r->ended++;
-    r->thread = next_thread(r);
-    if (r->thread != r->begun) return false;
+    next_thread(r);
+    if (r->position != r->begun) return false;
+    if (SEES_RACES) {
+        prepare_thread(r, r->thread);
+        return false;
+    }
     begin_thread(r);
     return true;
 }
 
-void __syncthreads()
+UNSEEN void __syncthreads(HostPlace place)
 {
     Runner *r = runner_of_thread;
     if (host_plain) leave_plain(r);
+    r->waiting[r->thread].place = place;
+    if (!r->at_block && !r->warps_at_block) r->block_place = place;
+    else r->mixed_block |= !same_place(place, r->block_place);
     r->at_block++;
-    wait(r);
+    wait(r, &r->meet_block[r->block_side]);
 }
 
-static void wait_for_warp(Runner *r, unsigned mask)
+UNSEEN static void wait_for_warp(Runner *r, unsigned mask,
+                                 HostPlace place)
 {
+    r->waiting[r->thread].place = place;
     if (mask != 0xffffffffu)
-        abandon_block("a warp intrinsic with a partial mask, which this "
+        abandon_block(r, "a warp intrinsic with a partial mask, which this "
                       "runtime does not have");
+    if (!r->at_warp) r->warp_place = place, r->mixed_warp = false;
+    else r->mixed_warp |= !same_place(place, r->warp_place);
     r->at_warp++;
-    wait(r);
+    wait(r, &r->meet_warp[r->thread / WARP][r->side]);
 }
 
-void __syncwarp(unsigned mask)
+UNSEEN void __syncwarp(unsigned mask, HostPlace place)
 {
     Runner *r = runner_of_thread;
     if (host_plain) leave_plain(r);
-    wait_for_warp(r, mask);
+    wait_for_warp(r, mask, place);
 }
 
 // Two halves take turns: a lane can be one exchange ahead of another that has
 // still to read, never two.
-const unsigned char *host_exchange(const void *value, size_t bytes,
-                                   unsigned mask, int *lane, int *lanes)
+UNSEEN const unsigned char *host_exchange(const void *value, size_t bytes,
+                                          unsigned mask, HostPlace place,
+                                          int *lane, int *lanes)
 {
     Runner *r = runner_of_thread;
     if (host_plain) leave_plain(r);
     unsigned char *offers = r->offers[r->side];
-    *lane = r->thread - r->first;
+    *lane = r->thread % WARP;
     *lanes = r->lanes;
-    memcpy(offers + 8 * *lane, value, bytes);
-    wait_for_warp(r, mask);
+    for (size_t i = 0; i < bytes; i++)
+        offers[8 * *lane + i] = ((const unsigned char *)value)[i];
+    wait_for_warp(r, mask, place);
     return offers;
 }
 
-bool run_blocks(const HostLaunch &launch, int64_t begin, int64_t end)
+UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
+                       int64_t begin, int64_t end, int64_t stride)
 {
     Runner *r = runner();
     const HostExtent &grid = launch.grid, &block = launch.block;
     r->launch = &launch;
     r->failed = false;
+    r->ordered = host_order() != AS_IT_COMES;
     gridDim = dim3((unsigned)grid.x, (unsigned)grid.y, (unsigned)grid.z);
     blockDim = dim3((unsigned)block.x, (unsigned)block.y, (unsigned)block.z);
     r->threads = (int)(block.x * block.y * block.z);
     r->warps = (r->threads + WARP - 1) / WARP;
-    for (int64_t b = begin; b < end && !r->failed; b++) {
+    make_identities(r);
+    for (int64_t i = begin; i < end && !r->failed; i += stride) {
+        int64_t b = order ? order[i] : i;
         blockIdx = {(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
                     (unsigned)(b / grid.x / grid.y)};
+        if (r->ordered) r->random = random_start((uint64_t)b, 1);
         run_block(r);
     }
-#ifdef HOST_ASAN
-    // Threads that were left in the middle have left their traces.
-    if (r->failed)
-        for (int k = 0; k < r->stacks; k++)
-            __asan_unpoison_memory_region(stack_of(r, k), STACK);
-#endif
+    if (r->failed) {
+        // Threads that were left in the middle have left their traces.
+        for (int k = 0; k < r->stacks; k++) untrap(stack_of(r, k), STACK);
+        forget_identities(r);
+    }
     return !r->failed;
+}
+
+UNSEEN void blocks_are_over()
+{
+    Runner *r = runner();
+    race_acquire(&r->finished[0]);
+    race_acquire(&r->finished[1]);
 }

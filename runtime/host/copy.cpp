@@ -22,6 +22,40 @@ bool is_any(const void *pointer, size_t bytes)
     return is_side(pointer, bytes, true) || is_side(pointer, bytes, false);
 }
 
+#ifdef HOST_ASAN
+// Reads the first byte of the host's that AddressSanitizer forbids: it reports.
+void check_host(const void *at, size_t bytes)
+{
+    if (is_trapped(at)) return;
+    if (void *bad = __asan_region_is_poisoned(const_cast<void *>(at), bytes))
+        (void)*(volatile char *)bad;
+}
+#else
+void check_host(const void *, size_t) {}
+#endif
+
+// The copy itself, when its stream comes to it.
+cudaError_t copy_bytes(void *to, const void *from, size_t bytes)
+{
+    if (!may_copy(to) || !may_copy(from)) return cudaErrorInvalidValue;
+    if (!is_trapped(to) && !is_trapped(from)) {
+        memmove(to, from, bytes);
+        return cudaSuccess;
+    }
+    check_host(to, bytes);
+    check_host(from, bytes);
+    raw_copy(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t fill_bytes(void *pointer, int value, size_t bytes)
+{
+    if (!may_copy(pointer)) return cudaErrorInvalidValue;
+    if (is_trapped(pointer)) raw_fill(pointer, value, bytes);
+    else memset(pointer, value, bytes);
+    return cudaSuccess;
+}
+
 cudaError_t check_copy(void *to, const void *from, size_t bytes,
                        cudaMemcpyKind kind)
 {
@@ -43,10 +77,7 @@ cudaError_t check_copy(void *to, const void *from, size_t bytes,
 cudaError_t give_copy(void *to, const void *from, size_t bytes,
                       cudaStream_t stream)
 {
-    auto move = [=] {
-        memmove(to, from, bytes);
-        return cudaSuccess;
-    };
+    auto move = [=] { return copy_bytes(to, from, bytes); };
     if (works_at_once(stream)) return move();
     bool pageable_to = !is_device_memory(to, 1, true);
     bool pageable_from = !is_device_memory(from, 1, true);
@@ -63,10 +94,8 @@ cudaError_t give_copy(void *to, const void *from, size_t bytes,
     const char *bytes_from = static_cast<const char *>(from);
     auto kept = std::make_shared<const std::vector<char>>(bytes_from,
                                                           bytes_from + bytes);
-    return give_work(stream, [=] {
-        memcpy(to, kept->data(), bytes);
-        return cudaSuccess;
-    });
+    return give_work(stream,
+                     [=] { return copy_bytes(to, kept->data(), bytes); });
 }
 
 cudaError_t give_fill(void *pointer, int value, size_t bytes,
@@ -78,10 +107,8 @@ cudaError_t give_fill(void *pointer, int value, size_t bytes,
         report("a memset of %zu bytes at %p: no device memory", bytes, pointer);
         return finish(cudaErrorInvalidValue);
     }
-    return finish(give_work(stream, [=] {
-        memset(pointer, value, bytes);
-        return cudaSuccess;
-    }));
+    return finish(give_work(
+        stream, [=] { return fill_bytes(pointer, value, bytes); }));
 }
 
 }

@@ -31,24 +31,40 @@ extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
 static constexpr int warpSize = 32;
 
+// Where a thread waits: in which call, and where a kernel makes it.  It comes
+// as a default argument, so that kernels need not know.
+enum HostCall {
+    HOST_NO_CALL, HOST_SYNCTHREADS, HOST_SYNCWARP, HOST_SHFL, HOST_SHFL_UP,
+    HOST_SHFL_DOWN, HOST_SHFL_XOR, HOST_BALLOT, HOST_ANY, HOST_ALL
+};
+struct HostPlace {
+    const char *file;
+    int         line;
+    HostCall    call;
+};
+#define HOST_PLACE(call) {__builtin_FILE(), __builtin_LINE(), call}
+
 // All threads of the block, or of the warp, wait for one another.
-void __syncthreads();
-void __syncwarp(unsigned mask = 0xffffffffu);
+void __syncthreads(HostPlace place = HOST_PLACE(HOST_SYNCTHREADS));
+void __syncwarp(unsigned mask = 0xffffffffu,
+                HostPlace place = HOST_PLACE(HOST_SYNCWARP));
 
 // Offers the `bytes` at value to the warp, waits until all its lanes did, and
 // returns what they offered, eight bytes a lane; *lane is the caller's own.
 const unsigned char *host_exchange(const void *value, size_t bytes,
-                                   unsigned mask, int *lane, int *lanes);
+                                   unsigned mask, HostPlace place,
+                                   int *lane, int *lanes);
 
 // What lane `source` of the caller's segment of `width` lanes holds, where
 // source is at(lane in segment); the caller's own value if that is no lane.
 template <class T, class Source>
-static inline T host_shuffle(unsigned mask, T value, int width, Source at)
+static inline T host_shuffle(unsigned mask, T value, int width,
+                             HostPlace place, Source at)
 {
     static_assert(sizeof(T) <= 8, "a shuffle moves at most eight bytes");
     int lane, lanes;
     const unsigned char *offers =
-        host_exchange(&value, sizeof value, mask, &lane, &lanes);
+        host_exchange(&value, sizeof value, mask, place, &lane, &lanes);
     int first = lane & ~(width - 1), source = at(lane - first);
     if (source < 0 || source >= width || first + source >= lanes) return value;
     memcpy(&value, offers + 8 * (first + source), sizeof value);
@@ -56,55 +72,63 @@ static inline T host_shuffle(unsigned mask, T value, int width, Source at)
 }
 
 template <class T>
-static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32)
+static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32,
+                            HostPlace place = HOST_PLACE(HOST_SHFL))
 {
-    return host_shuffle(mask, value, width,
+    return host_shuffle(mask, value, width, place,
                         [=](int) { return source & (width - 1); });
 }
 
 template <class T>
 static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta,
-                               int width = 32)
+                               int width = 32,
+                               HostPlace place = HOST_PLACE(HOST_SHFL_UP))
 {
-    return host_shuffle(mask, value, width,
+    return host_shuffle(mask, value, width, place,
                         [=](int lane) { return lane - (int)delta; });
 }
 
 template <class T>
 static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta,
-                                 int width = 32)
+                                 int width = 32,
+                                 HostPlace place = HOST_PLACE(HOST_SHFL_DOWN))
 {
-    return host_shuffle(mask, value, width,
+    return host_shuffle(mask, value, width, place,
                         [=](int lane) { return lane + (int)delta; });
 }
 
 template <class T>
 static inline T __shfl_xor_sync(unsigned mask, T value, int flip,
-                                int width = 32)
+                                int width = 32,
+                                HostPlace place = HOST_PLACE(HOST_SHFL_XOR))
 {
-    return host_shuffle(mask, value, width,
+    return host_shuffle(mask, value, width, place,
                         [=](int lane) { return lane ^ flip; });
 }
 
 // Bit l of the result: whether lane l's predicate is not zero.
-static inline unsigned __ballot_sync(unsigned mask, int predicate)
+static inline unsigned __ballot_sync(unsigned mask, int predicate,
+                                     HostPlace place = HOST_PLACE(HOST_BALLOT))
 {
     int lane, lanes;
     unsigned char mine = predicate != 0;
-    const unsigned char *offers = host_exchange(&mine, 1, mask, &lane, &lanes);
+    const unsigned char *offers =
+        host_exchange(&mine, 1, mask, place, &lane, &lanes);
     unsigned votes = 0;
     for (int l = 0; l < lanes; l++) votes |= (unsigned)offers[8 * l] << l;
     return votes;
 }
 
-static inline int __any_sync(unsigned mask, int predicate)
+static inline int __any_sync(unsigned mask, int predicate,
+                             HostPlace place = HOST_PLACE(HOST_ANY))
 {
-    return __ballot_sync(mask, predicate) != 0;
+    return __ballot_sync(mask, predicate, place) != 0;
 }
 
-static inline int __all_sync(unsigned mask, int predicate)
+static inline int __all_sync(unsigned mask, int predicate,
+                             HostPlace place = HOST_PLACE(HOST_ALL))
 {
-    return __ballot_sync(mask, !predicate) == 0;
+    return __ballot_sync(mask, !predicate, place) == 0;
 }
 
 template <class T>

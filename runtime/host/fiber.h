@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "sanitize.h"
 
 struct Fiber {
     void *stack, *frame, *code;
@@ -18,7 +19,8 @@ struct Fiber {
 
 // Makes *fiber one that will call entry(), which must not return, on the stack
 // that ends at `top`.
-static inline void fiber_prepare(Fiber *fiber, char *top, void (*entry)())
+UNSEEN static inline void
+fiber_prepare(Fiber *fiber, char *top, void (*entry)())
 {
     uintptr_t end = (uintptr_t)top & ~(uintptr_t)15;
 #ifdef __x86_64__
@@ -29,7 +31,7 @@ static inline void fiber_prepare(Fiber *fiber, char *top, void (*entry)())
 }
 
 // Stops here, for another switch to go on from, and goes on where `to` stopped.
-static inline __attribute__((always_inline)) void
+UNSEEN static inline __attribute__((always_inline)) void
 fiber_switch(Fiber *from, const Fiber *to)
 {
 #if defined(__x86_64__)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda_runtime.h"
+#include "sanitize.h"
 
 enum { MAX_THREADS = 1024, WARP = 32, FILL = 0xff };
 
@@ -111,18 +112,43 @@ static inline cudaError_t give_work(cudaStream_t stream, F work)
 typedef void PoolTask(const void *context, int64_t begin, int64_t end);
 void pool_run(int64_t count, PoolTask *task, const void *context);
 
-// block.cpp.  Runs blocks begin..end of the launch on the caller's OS thread;
-// false if a thread waited where others had ended, which has been reported.
-bool run_blocks(const HostLaunch &launch, int64_t begin, int64_t end);
+// Calls task(context, 0, 2) here and task(context, 1, 2) on one of the pool's
+// threads, always, however long it takes to come.
+void pool_halves(PoolTask *task, const void *context);
 
-// plan.cpp.  What a step does to the arena that one of the pointers lies in.
-// step_begins() is false, with a report, if the plans have no such step.
-bool step_begins(int step, const volatile void *const *pointers, int count);
-void step_ends(int step, const volatile void *const *pointers, int count);
+// block.cpp.  Runs every `stride`-th of blocks begin..end-1 of the launch, or
+// those that `order` has there, on the caller's OS thread; false if threads
+// waited for one another for ever, which has been reported.
+bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
+                int64_t end, int64_t stride);
+
+// For ThreadSanitizer: the blocks that the caller's OS thread has run come
+// before what it does next.  Not sooner: identities that it makes, or that
+// another makes who learns from it, would come after those blocks too.
+void blocks_are_over();
+
+// watch.cpp.  A launch, or a call of a library.
+struct HostStep {
+    int                           number; // in the plan; -1: outside it
+    const char                   *call;   // "kernel relu<4>", "a product"
+    const char                   *kernel; // null: a call of a library
+    const volatile void *const   *pointers;
+    int                           count;
+};
+
+// Around each, while plans are watched: false, with a report, if it is not what
+// the plan has next, or has done what the plan does not say.
+bool step_begins(const HostStep &step);
+bool step_ends(const HostStep &step);
 void forget_arenas(const void *pointer, size_t bytes);
 int  announced_step();
 int  take_library_step();
 bool has_plan();
+
+// Whether the program may copy there now; false, with a report, between two
+// steps of a plan.  And whether only raw_copy() and raw_fill() can do it.
+bool may_copy(const void *pointer);
+bool is_trapped(const void *pointer);
 
 // gemm.cpp: C = alpha op(A) op(B) + beta C for arguments that are sound.
 template <class T>

@@ -6,15 +6,18 @@
 #include <atomic>
 #include <stdio.h>
 #include <string.h>
+#include <string>
 #include <time.h>
 #include <vector>
 #include "host.h"
+#include "order.h"
 
 namespace {
 
 // The part of a launch that the pool runs: its blocks from `first` on.
 struct Run {
     const HostLaunch  *launch;
+    const int64_t     *order;   // of the blocks; null: ascending
     int64_t            first;
     std::atomic<bool> *failed;
 };
@@ -74,8 +77,29 @@ void run_piece(const void *context, int64_t begin, int64_t end)
 {
     const Run &run = *static_cast<const Run *>(context);
     if (*run.failed) return;
-    if (!run_blocks(*run.launch, run.first + begin, run.first + end))
+    if (!run_blocks(*run.launch, run.order, run.first + begin, run.first + end,
+                    1))
         *run.failed = true;
+}
+
+// Every second block, from `half` on.
+void run_half(const void *context, int64_t half, int64_t)
+{
+    const Run &run = *static_cast<const Run *>(context);
+    const HostExtent &grid = run.launch->grid;
+    if (!run_blocks(*run.launch, run.order, half, grid.x * grid.y * grid.z, 2))
+        *run.failed = true;
+    if (half) blocks_are_over();
+}
+
+cudaError_t run_for_races(const HostLaunch &launch, Run all)
+{
+    race_release((void *)&launch);
+    if (launch.grid.x * launch.grid.y * launch.grid.z > 1)
+        pool_halves(run_half, &all);
+    else run_half(&all, 0, 2);
+    blocks_are_over();
+    return *all.failed ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
 double seconds()
@@ -86,17 +110,22 @@ double seconds()
 }
 
 // The first blocks run here, 1, 1, 2, 4, ... of them; the pool is woken as soon
-// as the rest looks longer than waking it.
+// as the rest looks longer than waking it.  Where races are looked for, two OS
+// threads get every other block each: what blocks of one of them do comes one
+// after the other, what those of both do need not.
 cudaError_t run(const HostLaunch &launch)
 {
     const double worth_waking = 40e-6;
     const HostExtent &grid = launch.grid;
     int64_t blocks = grid.x * grid.y * grid.z, done = 0;
     std::atomic<bool> failed(false);
+    std::vector<int64_t> shuffled = order_blocks(blocks, launch.step);
+    const int64_t *order = shuffled.empty() ? nullptr : shuffled.data();
     double start = seconds();
+    if (SEES_RACES) return run_for_races(launch, {&launch, order, 0, &failed});
     while (done < blocks && !failed) {
         int64_t left = blocks - done, piece = done ? std::min(done, left) : 1;
-        Run rest = {&launch, done, &failed};
+        Run rest = {&launch, order, done, &failed};
         double each = done ? (seconds() - start) / (double)done : 0;
         if (each * (double)left > worth_waking) {
             pool_run(left, run_piece, &rest);
@@ -114,13 +143,14 @@ cudaError_t do_launch(const HostLaunch &asked)
     PlainName name(asked.kernel);
     HostLaunch launch = asked;
     launch.kernel = name.text;
+    std::string call = std::string("kernel ") + launch.kernel;
+    HostStep step = {launch.step, call.c_str(), launch.kernel, launch.pointers,
+                     launch.pointer_count};
     cudaError_t error = check_pointers(launch);
-    if (!error && !step_begins(launch.step, launch.pointers,
-                               launch.pointer_count))
-        error = cudaErrorLaunchFailure;
-    if (!error) error = run(launch);
-    if (!error) step_ends(launch.step, launch.pointers, launch.pointer_count);
-    return error;
+    if (!error && !step_begins(step)) error = cudaErrorLaunchFailure;
+    if (error) return error;
+    error = run(launch);
+    return step_ends(step) || error ? error : cudaErrorLaunchFailure;
 }
 
 // A launch that outlives the call: what it points to, by value.

@@ -1,56 +1,29 @@
-// Fills dead and unwritten bytes of an arena with NaN, by the plan.
+// Reads the plans of CNNC_HOST_PLAN.
 //
 // CNNC_HOST_PLAN names the plans (JSON, as cnnc --emit=plan writes them) in the
 // order of their step numbers: train.json:eval.json gives steps 0..T-1 to the
-// first and T.. to the second.  Before the first step of a buffer's life its
-// bytes become 0xff, and after the last step they do again; so a step that
-// reads what nobody has written, or what is dead, computes with NaN.
+// first and T.. to the second.  watch.cpp holds the launches to them.
 //
-// A buffer and its aliases live as one, from the first step of any of them to
-// the last.  Not filled: what persists; an input before its first step, since
-// the caller has put it there; an output after its last, since the caller will
-// fetch it.
+// Before the first step of a buffer's life its bytes become 0xff, and after the
+// last step they do again; so a step that reads what nobody has written, or
+// what is dead, computes with NaN.  A buffer and its aliases live as one, from
+// the first step of any of them to the last.  Not filled: what persists; an
+// input before its first step, since the caller has put it there; an output
+// after its last, since the caller will fetch it.
 #include <algorithm>
-#include <mutex>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "host.h"
 #include "json.h"
+#include "plan.h"
 
 namespace {
-
-struct Fill {
-    size_t offset, bytes;
-};
-
-struct Step {
-    std::vector<Fill> before, after;
-    size_t            arena_bytes; // that its plan needs
-};
-
-struct Arena {
-    uintptr_t start;
-    size_t    bytes;
-};
 
 // A root buffer and all that aliases it.
 struct Group {
     int64_t first, last;
     bool    persistent, input, output;
 };
-
-struct Plans {
-    std::vector<Step> steps;
-    bool              named = false, broken = false;
-    Plans();
-    bool add(const std::string &path);
-    bool add_buffers(const Json &list, size_t first_step);
-};
-
-std::mutex arena_lock;
-std::vector<Arena> arenas;
-thread_local int library_step = -1;
 
 bool read_file(const std::string &path, std::string *text)
 {
@@ -91,10 +64,9 @@ void join(Group *group, const Json &buffer)
     group->output |= buffer["output"].boolean;
 }
 
-bool Plans::add_buffers(const Json &list, size_t first_step)
+bool find_fills(const std::vector<Json> &buffers, PlannedStep *steps,
+                int64_t count)
 {
-    const std::vector<Json> &buffers = list.array;
-    int64_t count = (int64_t)(steps.size() - first_step);
     std::vector<size_t> roots;
     std::vector<Group> groups(buffers.size(), {count, -1, false, false, false});
     if (!find_roots(buffers, &roots)) return false;
@@ -105,13 +77,69 @@ bool Plans::add_buffers(const Json &list, size_t first_step)
         if (roots[k] != k || group.persistent) continue;
         if (group.first < 0 || group.first > group.last || group.last >= count)
             return false;
-        Fill fill = {(size_t)buffers[k]["offset"].number,
-                     (size_t)buffers[k]["bytes"].number};
-        Step *first = &steps[first_step];
-        if (!group.input) first[group.first].before.push_back(fill);
-        if (!group.output) first[group.last].after.push_back(fill);
+        Bytes fill = {(size_t)buffers[k]["offset"].number,
+                      (size_t)buffers[k]["bytes"].number};
+        if (!group.input) steps[group.first].before.push_back(fill);
+        if (!group.output) steps[group.last].after.push_back(fill);
     }
     return true;
+}
+
+Touched touch(const Json &buffer, bool writes)
+{
+    size_t rows = 1, bytes = (size_t)buffer["bytes"].number, stride = bytes;
+    if (buffer["rows"].kind == Json::NUMBER && buffer["rows"].number >= 1) {
+        rows = (size_t)buffer["rows"].number;
+        stride = (size_t)buffer["stride"].number;
+        bytes /= rows;
+    }
+    return {buffer["name"].string, (size_t)buffer["offset"].number, bytes,
+            rows, std::max<size_t>(stride, 1), writes};
+}
+
+// Adds what the step reads, or writes; false if there is no such buffer.
+bool add_touched(const Json &ids, const std::vector<Json> &buffers, bool writes,
+                 PlannedStep *step)
+{
+    for (const Json &id : ids.array) {
+        if (!(id.number >= 0 && id.number < (double)buffers.size()))
+            return false;
+        step->touched.push_back(touch(buffers[(size_t)id.number], writes));
+    }
+    return true;
+}
+
+// A loss or a metric.
+bool is_scored(const Json &step, const std::vector<Json> &buffers)
+{
+    const std::vector<Json> &writes = step["writes"].array;
+    return !writes.empty() &&
+           buffers[(size_t)writes[0].number]["kind"].string == "scalar";
+}
+
+bool read_steps(const Json &plan, int first, PlannedStep *steps)
+{
+    const std::vector<Json> &all = plan["steps"].array;
+    const std::vector<Json> &buffers = plan["buffers"].array;
+    bool knows = false;
+    for (const Json &step : all) knows |= step["kernel"].kind == Json::STRING;
+    for (size_t i = 0; i < all.size(); i++) {
+        PlannedStep *step = &steps[i];
+        step->name = all[i]["name"].string;
+        step->kernel = all[i]["kernel"].string;
+        step->knows_kernels = knows;
+        step->arena_bytes = (size_t)plan["arena_bytes"].number;
+        step->first = first;
+        step->last = first + (int)all.size() - 1;
+        if (!add_touched(all[i]["writes"], buffers, true, step) ||
+            !add_touched(all[i]["reads"], buffers, false, step))
+            return false;
+        step->optional =
+            plan["mode"].string == "eval" && is_scored(all[i], buffers);
+    }
+    return find_fills(buffers, steps, (int64_t)all.size());
+}
+
 }
 
 bool Plans::add(const std::string &path)
@@ -126,10 +154,10 @@ bool Plans::add(const std::string &path)
         report("CNNC_HOST_PLAN: %s: %s", path.c_str(), fault.c_str());
         return false;
     }
-    size_t first_step = steps.size();
-    steps.resize(first_step + plan["steps"].array.size(),
-                 {{}, {}, (size_t)plan["arena_bytes"].number});
-    if (plan["schema"].number == 1 && add_buffers(plan["buffers"], first_step))
+    size_t first = steps.size();
+    steps.resize(first + plan["steps"].array.size());
+    if (plan["schema"].number == 1 &&
+        read_steps(plan, (int)first, steps.data() + first))
         return true;
     report("CNNC_HOST_PLAN: %s is no plan of schema 1", path.c_str());
     return false;
@@ -152,94 +180,4 @@ const Plans &plans()
 {
     static const Plans all;
     return all;
-}
-
-bool find_arena(const volatile void *const *pointers, int count, Arena *found)
-{
-    std::lock_guard<std::mutex> hold(arena_lock);
-    for (int i = 0; i < count; i++)
-        for (const Arena &arena : arenas)
-            if ((uintptr_t)pointers[i] - arena.start < arena.bytes) {
-                *found = arena;
-                return true;
-            }
-    return false;
-}
-
-void fill_all(const Arena &arena, const std::vector<Fill> &fills)
-{
-    for (const Fill &fill : fills)
-        memset((void *)(arena.start + fill.offset), FILL, fill.bytes);
-}
-
-}
-
-bool has_plan()
-{
-    return plans().named;
-}
-
-bool step_begins(int step, const volatile void *const *pointers, int count)
-{
-    if (!plans().named) return true;
-    if (plans().broken) return false;
-    Arena arena;
-    if (step < 0 || !find_arena(pointers, count, &arena)) return true;
-    if ((size_t)step >= plans().steps.size()) {
-        report("step %d: the plans of CNNC_HOST_PLAN have %zu steps", step,
-               plans().steps.size());
-        return false;
-    }
-    const Step &planned = plans().steps[(size_t)step];
-    if (arena.bytes < planned.arena_bytes) {
-        report("step %d: the plan needs an arena of %zu bytes, here are %zu",
-               step, planned.arena_bytes, arena.bytes);
-        return false;
-    }
-    fill_all(arena, planned.before);
-    return true;
-}
-
-void step_ends(int step, const volatile void *const *pointers, int count)
-{
-    Arena arena;
-    if (plans().named && step >= 0 && find_arena(pointers, count, &arena))
-        fill_all(arena, plans().steps[(size_t)step].after);
-}
-
-void host_arena_at(const void *pointer, size_t bytes)
-{
-    Inside inside;
-    add_device_memory(pointer, bytes);
-    forget_arenas(pointer, bytes);
-    std::lock_guard<std::mutex> hold(arena_lock);
-    arenas.push_back({(uintptr_t)pointer, bytes});
-}
-
-void forget_arenas(const void *pointer, size_t bytes)
-{
-    uintptr_t start = (uintptr_t)pointer;
-    std::lock_guard<std::mutex> hold(arena_lock);
-    arenas.erase(std::remove_if(arenas.begin(), arenas.end(),
-                                [=](const Arena &arena) {
-                                    return arena.start - start < bytes;
-                                }),
-                 arenas.end());
-}
-
-void host_library_step(int step)
-{
-    library_step = step;
-}
-
-int announced_step()
-{
-    return library_step;
-}
-
-int take_library_step()
-{
-    int step = library_step;
-    library_step = -1;
-    return step;
 }

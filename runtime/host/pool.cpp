@@ -26,6 +26,7 @@ struct Job {
     const void          *context;
     int64_t              count, piece;
     std::atomic<int64_t> next;
+    bool                 halves; // the first thread takes the second half
 };
 
 struct Pool {
@@ -36,6 +37,7 @@ struct Pool {
     uint64_t                number = 0; // of the job, counting from 1
     bool                    open = false, quit = false;
     int                     inside = 0;
+    bool                    took = false; // the second half has been taken
     ~Pool();
 };
 
@@ -58,21 +60,25 @@ void work(Job &job)
     }
 }
 
-void *serve(void *)
+void *serve(void *number)
 {
     Inside inside;
+    bool is_first = number == nullptr;
     uint64_t seen = 0;
     std::unique_lock<std::mutex> hold(pool.lock);
     for (;;) {
         pool.opened.wait(hold, [&] {
-            return pool.quit || (pool.open && pool.number != seen);
+            return pool.quit || (pool.open && pool.number != seen &&
+                                 (is_first || !pool.job.halves));
         });
         if (pool.quit) return nullptr;
         seen = pool.number;
         pool.inside++;
         hold.unlock();
-        work(pool.job);
+        if (pool.job.halves) pool.job.task(pool.job.context, 1, 2);
+        else work(pool.job);
         hold.lock();
+        pool.took = true;
         if (--pool.inside == 0) pool.left.notify_one();
     }
 }
@@ -86,7 +92,9 @@ void start_threads(int count)
     pthread_attr_setstacksize(&attributes, (size_t)256 << 20);
     for (int i = 1; i < count; i++) {
         pthread_t thread;
-        if (pthread_create(&thread, &attributes, serve, nullptr)) break;
+        if (pthread_create(&thread, &attributes, serve,
+                           pool.threads.empty() ? nullptr : &pool))
+            break;
         pool.threads.push_back(thread);
     }
     pthread_attr_destroy(&attributes);
@@ -102,7 +110,8 @@ Pool::~Pool()
     for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
-void open_job(int64_t count, PoolTask *task, const void *context, int threads)
+void open_job(int64_t count, PoolTask *task, const void *context, int threads,
+              bool halves)
 {
     std::lock_guard<std::mutex> hold(pool.lock);
     if (pool.threads.empty()) start_threads(threads);
@@ -112,6 +121,8 @@ void open_job(int64_t count, PoolTask *task, const void *context, int threads)
     pool.job.piece = std::min<int64_t>(std::max<int64_t>(
         count / (threads * 16), 1), 256);
     pool.job.next = 0;
+    pool.job.halves = halves;
+    pool.took = false;
     pool.number++;
     pool.open = true;
 }
@@ -126,10 +137,21 @@ void pool_run(int64_t count, PoolTask *task, const void *context)
         task(context, 0, count);
         return;
     }
-    open_job(count, task, context, threads);
+    open_job(count, task, context, threads, false);
     pool.opened.notify_all();
     work(pool.job);
     std::unique_lock<std::mutex> hold(pool.lock);
     pool.open = false;
     pool.left.wait(hold, [] { return pool.inside == 0; });
+}
+
+void pool_halves(PoolTask *task, const void *context)
+{
+    std::lock_guard<std::mutex> mine(pool.taken);
+    open_job(2, task, context, std::max(thread_count(), 2), true);
+    pool.opened.notify_all();
+    task(context, 0, 2);
+    std::unique_lock<std::mutex> hold(pool.lock);
+    pool.left.wait(hold, [] { return pool.took && pool.inside == 0; });
+    pool.open = false;
 }

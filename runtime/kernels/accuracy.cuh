@@ -17,7 +17,8 @@ __global__ void accuracy_forward(real *rows, const real *logits, const int *labe
         bool wrong = n >= samples || want < 0 || want >= classes;
         for (long long o = i % 32; o < classes && !wrong; o += 32)
             wrong = !(o < want ? row[o] < row[want] : row[o] <= row[want]);
-        rows[n] = !__any_sync(0xffffffffu, wrong);
+        wrong = __any_sync(0xffffffffu, wrong);
+        if (i % 32 == 0) rows[n] = !wrong;
     }
 }
 

@@ -1,6 +1,8 @@
 // CNNC_HOST_PLAN: what a plan says is unwritten or dead reads as NaN, what it
-// says is alive is left alone.  Two plans of small nets over one arena of four
-// places of 256 bytes; the second one's steps are numbered on.
+// says is alive is left alone; launches that are not the plan's next, and
+// pointers outside the buffers of their step, fail.  Two plans of small nets
+// over one arena of four places of 256 bytes; the second one's steps are
+// numbered on.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -12,22 +14,33 @@
 enum { COUNT = 64, IMAGE = COUNT, HIDDEN = 2 * COUNT, LAST = 3 * COUNT };
 
 static const char train[] =
-    "{\"schema\": 1, \"arena_bytes\": 1024, \"steps\": [{}, {}, {}], \"buffers\": [\n"
+    "{\"schema\": 1, \"arena_bytes\": 1024, \"steps\": [\n"
+    " {\"name\": \"one\", \"kernel\": \"step\", \"reads\": [1], \"writes\": [2]},\n"
+    " {\"name\": \"two\", \"kernel\": \"step\", \"reads\": [2], \"writes\": [4]},\n"
+    " {\"name\": \"three\", \"kernel\": \"step\", \"reads\": [4], \"writes\": [3]}],\n"
+    " \"buffers\": [\n"
     " {\"offset\": 0, \"bytes\": 256, \"kind\": \"param\", \"persistent\": true,"
     "  \"first\": 0, \"last\": 2, \"alias_of\": null},\n"
-    " {\"offset\": 256, \"bytes\": 256, \"kind\": \"input\", \"persistent\": false,"
-    "  \"first\": 0, \"last\": 0, \"alias_of\": null},\n"
-    " {\"offset\": 512, \"bytes\": 256, \"kind\": \"activation\", \"persistent\": false,"
-    "  \"first\": 0, \"last\": 1, \"alias_of\": null},\n"
+    " {\"name\": \"image\", \"offset\": 256, \"bytes\": 256, \"kind\": \"input\","
+    "  \"persistent\": false, \"first\": 0, \"last\": 0, \"alias_of\": null},\n"
+    " {\"name\": \"hidden\", \"offset\": 512, \"bytes\": 256, \"kind\": \"activation\","
+    "  \"persistent\": false, \"first\": 0, \"last\": 1, \"alias_of\": null},\n"
     " {\"offset\": 512, \"bytes\": 256, \"kind\": \"gradient\", \"persistent\": false,"
     "  \"first\": 1, \"last\": 2, \"alias_of\": 2},\n"
     " {\"offset\": 768, \"bytes\": 256, \"kind\": \"scalar\", \"persistent\": false,"
     "  \"first\": 1, \"last\": 2, \"alias_of\": null, \"output\": true}\n]}\n";
 
 static const char eval[] =
-    "{\"schema\": 1, \"arena_bytes\": 768, \"steps\": [{}], \"buffers\": [\n"
+    "{\"schema\": 1, \"arena_bytes\": 768, \"mode\": \"eval\", \"steps\": [\n"
+    " {\"name\": \"product\", \"reads\": [1], \"writes\": [0]},\n"
+    " {\"name\": \"loss\", \"kernel\": \"step\", \"reads\": [1], \"writes\": [2]}],\n"
+    " \"buffers\": [\n"
     " {\"offset\": 512, \"bytes\": 256, \"kind\": \"activation\", \"persistent\": false,"
-    "  \"first\": 0, \"last\": 0, \"alias_of\": null}]}\n";
+    "  \"first\": 0, \"last\": 0, \"alias_of\": null},\n"
+    " {\"name\": \"weights\", \"offset\": 0, \"bytes\": 256, \"kind\": \"param\","
+    "  \"persistent\": true, \"first\": 0, \"last\": 1, \"alias_of\": null},\n"
+    " {\"offset\": 256, \"bytes\": 256, \"kind\": \"scalar\", \"persistent\": false,"
+    "  \"first\": 1, \"last\": 1, \"alias_of\": null, \"output\": true}]}\n";
 
 static std::string write_file(const char *text)
 {
@@ -93,10 +106,121 @@ static void test_library(float *arena)
     cublasDestroy(handle);
 }
 
+// Does nothing: another kernel than the plan's, and one that leaves its mark in
+// what it only reads.
+__global__ void other(int *, float *, const float *)
+{
+}
+
+__global__ void stray(int *, float *, float *x)
+{
+    x[3] = 7;
+}
+
+static float *arena_of_test;
+
+// A fresh arena whose steps up to `due` have run.
+static float *start(int due)
+{
+    cudaStream_t stream = nullptr;
+    int *seen = (int *)(arena_of_test + 4 * COUNT);
+    float *arena = arena_of_test;
+    EXPECT_SUCCESS(cudaDeviceReset());
+    EXPECT_SUCCESS(cudaMalloc(&arena_of_test, 1024 + 256));
+    arena = arena_of_test;
+    seen = (int *)(arena + 4 * COUNT);
+    for (int i = 0; i < 4 * COUNT; i++) arena[i] = 2;
+    ARENA_AT(arena, 1024);
+    float *image = arena + IMAGE, *hidden = arena + HIDDEN, *last = arena + LAST;
+    if (due > 0) LAUNCH(0, step, 1, COUNT, seen, hidden, image);
+    if (due > 1) LAUNCH(1, step, 1, COUNT, seen, last, hidden);
+    if (due > 2) LAUNCH(2, step, 1, COUNT, seen, hidden, last);
+    EXPECT_SUCCESS(cudaGetLastError());
+    return arena;
+}
+
+// A launch of a step while another is due, with two places: it fails, saying so.
+#define FAILS(due, number, kernel, y, x, said)                                                     \
+    do {                                                                                           \
+        float *at = start(due);                                                                    \
+        LAUNCH(number, kernel, 1, COUNT, (int *)(at + 4 * COUNT), at + (y), at + (x));             \
+        EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);                                      \
+        EXPECT(strstr(cuda_host_report(), said) != nullptr);                                       \
+    } while (0)
+
+static void test_order(cudaStream_t stream)
+{
+    FAILS(3, 5, step, 0, 0, "kernel step, step 5: the plans of CNNC_HOST_PLAN have 5 steps");
+    FAILS(0, 1, step, LAST, HIDDEN, "kernel step, step 1: the first step of a plan is due");
+    FAILS(1, 2, step, HIDDEN, LAST, "kernel step, step 2: step 1 (two) is due");
+    FAILS(1, 0, step, HIDDEN, IMAGE, "kernel step, step 0: step 1 (two) is due");
+    FAILS(2, 3, step, HIDDEN, IMAGE, "kernel step, step 3: step 2 (three) is due");
+    FAILS(1, -1, step, HIDDEN, IMAGE, "kernel step: launched outside the plan, while step 1");
+    FAILS(1, 1, other, LAST, HIDDEN, "kernel other, step 1 (two): the plan has step here");
+    FAILS(3, 3, step, HIDDEN, 0, "step 3 (product): the plan has a library call here");
+    float *arena = start(1), host[4] = {};
+    EXPECT(cudaMemcpy(arena, host, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    EXPECT(strstr(cuda_host_report(), "while step 1 of the plan is due") != nullptr);
+    arena = start(3);
+    EXPECT_SUCCESS(cudaMemcpy(arena, host, 4, cudaMemcpyHostToDevice));
+    EXPECT_SUCCESS(cudaMemset(arena, 0, 4));
+}
+
+// Losses and metrics of an evaluation are all left out, or none.
+static void test_optional(cudaStream_t stream)
+{
+    float one = 1, *arena = start(3);
+    int *seen = (int *)(arena + 4 * COUNT);
+    cublasHandle_t handle;
+    cublasCreate(&handle);
+    for (int scored = 0; scored < 2; scored++) {
+        LIBRARY_STEP(3);
+        EXPECT(!cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, arena, 8, arena, 8,
+                            &one, arena + HIDDEN, 8));
+        if (scored) LAUNCH(4, step, 1, COUNT, seen, arena + IMAGE, arena);
+        EXPECT_SUCCESS(cudaGetLastError());
+    }
+    LAUNCH(0, step, 1, COUNT, seen, arena + HIDDEN, arena + IMAGE);
+    EXPECT_SUCCESS(cudaGetLastError());
+    arena = start(3);
+    LIBRARY_STEP(3);
+    EXPECT(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, arena + LAST, 8, arena, 8,
+                       &one, arena + HIDDEN, 8) == CUBLAS_STATUS_EXECUTION_FAILED);
+    EXPECT(strstr(cuda_host_report(), "a product, step 3 (product): its pointer argument 0") !=
+           nullptr);
+    cublasDestroy(handle);
+}
+
+static void test_pointers(cudaStream_t stream)
+{
+    FAILS(0, 0, step, LAST, IMAGE,
+          "kernel step, step 0 (one): its pointer argument 1 is offset 768 of the arena, in no "
+          "buffer of the step; the nearest is hidden, at 512 to 768");
+    FAILS(0, 0, step, HIDDEN, 0, "its pointer argument 2 is offset 0 of the arena, in no buffer");
+}
+
+// Under the planned kernel's name, one that writes what it should only read, and
+// one that writes beside what it is given.
+static void test_writes(cudaStream_t stream)
+{
+#define step stray
+    float *arena = start(0);
+    LAUNCH(0, step, 1, 1, nullptr, arena + HIDDEN, arena + IMAGE);
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
+    EXPECT(strstr(cuda_host_report(), "kernel step, step 0 (one): it has changed byte 270 of the "
+                                      "arena, which it only reads: image") != nullptr);
+    arena = start(0);
+    LAUNCH(0, step, 1, 1, nullptr, arena + HIDDEN, arena + HIDDEN + COUNT - 1);
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
+    EXPECT(strstr(cuda_host_report(), "byte 778 of the arena, which it does not touch") != nullptr);
+#undef step
+}
+
 int main()
 {
     std::string first = write_file(train), second = write_file(eval);
     setenv("CNNC_HOST_PLAN", (first + ":" + second).c_str(), 1);
+    setenv("CNNC_HOST_CHECK", "writes", 1);
     cudaStream_t stream = nullptr;
     float *arena;
     int *seen;
@@ -106,9 +230,10 @@ int main()
     for (int i = 0; i < 4 * COUNT; i++) arena[i] = 2;
     test_train(arena, seen, stream);
     test_library(arena);
-    LAUNCH(4, step, 1, COUNT, seen, arena, arena);
-    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
-    EXPECT(strstr(cuda_host_report(), "4 steps") != nullptr);
+    test_order(stream);
+    test_optional(stream);
+    test_pointers(stream);
+    test_writes(stream);
     unlink(first.c_str()), unlink(second.c_str());
     return expect_failures != 0;
 }

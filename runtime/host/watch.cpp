@@ -1,0 +1,352 @@
+// Holds launches and library calls to the plan (plan.cpp), in the arena that
+// one of their pointers lies in:
+//
+// - they come in the plan's order, each once, and launch the kernel it says;
+// - their pointers into the arena lie in buffers of their step;
+// - dead and unwritten bytes are NaN;
+// - built for AddressSanitizer, all of the arena traps, between steps and in
+//   them, but for the buffers of the step that runs;
+// - with CNNC_HOST_CHECK=writes, no byte changes that the step does not write.
+//
+// A launch outside the plan (step -1) may touch all of the arena, and neither
+// it nor a copy may come between the steps of a plan that has begun.
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <stdlib.h>
+#include "host.h"
+#include "plan.h"
+
+namespace {
+
+struct Arena {
+    uintptr_t start;
+    size_t    bytes;
+    int       next = -1;        // step that is due; -1: the first of a plan
+    int       scored = -1;      // whether the plan's optional steps run; -1:
+                                // that is still open
+    std::vector<unsigned char> kept; // what it held when the step began
+};
+
+// Of arenas.  Elements stay where they are: one program thread at a time
+// launches into each.
+std::mutex arena_lock;
+std::list<Arena> arenas;
+thread_local int library_step = -1;
+
+bool checks_writes()
+{
+    static const bool asked = [] {
+        const char *text = getenv("CNNC_HOST_CHECK");
+        if (!text || !*text) return false;
+        if (!strcmp(text, "writes")) return true;
+        report("CNNC_HOST_CHECK is %s: not writes", text);
+        exit(2);
+    }();
+    return asked;
+}
+
+Arena *arena_at(const volatile void *pointer)
+{
+    std::lock_guard<std::mutex> hold(arena_lock);
+    for (Arena &arena : arenas)
+        if ((uintptr_t)pointer - arena.start < arena.bytes) return &arena;
+    return nullptr;
+}
+
+Arena *find_arena(const HostStep &step)
+{
+    Arena *found = nullptr;
+    for (int i = 0; i < step.count && !found; i++)
+        found = arena_at(step.pointers[i]);
+    return found;
+}
+
+void trap_all(const Arena &arena)
+{
+    if (TRAPS && plans().named) trap((void *)arena.start, arena.bytes);
+}
+
+// Traps have a grain: an open run ends to the byte, but begins with its grain.
+void open_buffers(const Arena &arena, const PlannedStep &planned)
+{
+    for (const Touched &t : planned.touched)
+        for (size_t row = 0; TRAPS && row < t.rows; row++)
+            untrap((void *)(arena.start + t.offset + row * t.stride), t.bytes);
+}
+
+void close_buffers(const Arena &arena, const PlannedStep &planned)
+{
+    const size_t grain = 8;
+    for (const Touched &t : planned.touched) {
+        size_t from = t.offset / grain * grain;
+        size_t to = (t.end() + grain - 1) / grain * grain;
+        to = std::min(to, arena.bytes);
+        trap((void *)(arena.start + from), to - from);
+    }
+}
+
+void fill_all(const Arena &arena, const std::vector<Bytes> &fills)
+{
+    for (const Bytes &fill : fills)
+        raw_fill((void *)(arena.start + fill.offset), FILL, fill.bytes);
+}
+
+// Whether the plan may go from the arena's next step to `step`: what lies
+// between are optional steps that this evaluation leaves out.
+bool may_skip_to(const Arena &arena, int step)
+{
+    for (int s = arena.next; s < step; s++)
+        if (!plans().steps[(size_t)s].optional || arena.scored == 1)
+            return false;
+    return true;
+}
+
+// Whether no plan has begun, or the one that has can be over.
+bool is_at_rest(const Arena &arena)
+{
+    if (arena.next < 0) return true;
+    return may_skip_to(arena, plans().steps[(size_t)arena.next].last + 1);
+}
+
+bool is_due(const Arena &arena, int step)
+{
+    const PlannedStep &planned = plans().steps[(size_t)step];
+    if (step == planned.first && is_at_rest(arena)) return true;
+    if (arena.next < planned.first || arena.next > step) return false;
+    return may_skip_to(arena, step) &&
+           !(planned.optional && arena.scored == 0);
+}
+
+void advance(Arena *arena, int step)
+{
+    const PlannedStep &planned = plans().steps[(size_t)step];
+    bool skipped = step != planned.first && arena->next < step;
+    if (step == planned.first) arena->scored = -1;
+    if (skipped) arena->scored = 0;
+    if (planned.optional) arena->scored = 1;
+    arena->next = step == planned.last ? -1 : step + 1;
+}
+
+bool check_order(const Arena &arena, const HostStep &step)
+{
+    if (is_due(arena, step.number)) return true;
+    if (arena.next < 0)
+        report("%s, step %d: the first step of a plan is due", step.call,
+               step.number);
+    else
+        report("%s, step %d: step %d (%s) is due", step.call, step.number,
+               arena.next, plans().steps[(size_t)arena.next].name.c_str());
+    return false;
+}
+
+// "conv_forward" of "conv_forward<conv1_shape, relu>".
+bool check_kernel(const PlannedStep &planned, const HostStep &step)
+{
+    if (!planned.knows_kernels) return true;
+    std::string name = step.kernel ? step.kernel : "";
+    name.erase(std::min(name.find('<'), name.size()));
+    if (name == planned.kernel) return true;
+    report("%s, step %d (%s): the plan has %s here", step.call, step.number,
+           planned.name.c_str(),
+           planned.kernel.empty() ? "a library call" : planned.kernel.c_str());
+    return false;
+}
+
+// How far an offset lies from a buffer.
+size_t distance(const Touched &t, size_t at)
+{
+    return at < t.offset ? t.offset - at : at < t.end() ? 0 : at - t.end() + 1;
+}
+
+bool check_pointer(const Arena &arena, const PlannedStep &planned,
+                   const HostStep &step, int i)
+{
+    Arena *other = arena_at(step.pointers[i]);
+    if (!other) return true;
+    size_t at = (uintptr_t)step.pointers[i] - arena.start;
+    const Touched *nearest = nullptr;
+    for (const Touched &t : planned.touched) {
+        if (other == &arena && t.holds(at)) return true;
+        if (!nearest || distance(t, at) < distance(*nearest, at)) nearest = &t;
+    }
+    if (other != &arena)
+        report("%s, step %d (%s): its pointer argument %d lies in another "
+               "arena than the first", step.call, step.number,
+               planned.name.c_str(), i);
+    else if (!nearest)
+        report("%s, step %d (%s): its pointer argument %d is offset %zu of the "
+               "arena, and the step has no buffers", step.call, step.number,
+               planned.name.c_str(), i, at);
+    else
+        report("%s, step %d (%s): its pointer argument %d is offset %zu of the "
+               "arena, in no buffer of the step; the nearest is %s, at %zu to "
+               "%zu", step.call, step.number, planned.name.c_str(), i, at,
+               nearest->name.c_str(), nearest->offset, nearest->end());
+    return false;
+}
+
+bool check_step(const Arena &arena, const HostStep &step)
+{
+    if ((size_t)step.number >= plans().steps.size()) {
+        report("%s, step %d: the plans of CNNC_HOST_PLAN have %zu steps",
+               step.call, step.number, plans().steps.size());
+        return false;
+    }
+    const PlannedStep &planned = plans().steps[(size_t)step.number];
+    if (arena.bytes < planned.arena_bytes) {
+        report("%s, step %d: the plan needs an arena of %zu bytes, here are "
+               "%zu", step.call, step.number, planned.arena_bytes, arena.bytes);
+        return false;
+    }
+    if (!check_order(arena, step) || !check_kernel(planned, step)) return false;
+    for (int i = 0; i < step.count; i++)
+        if (!check_pointer(arena, planned, step, i)) return false;
+    return true;
+}
+
+void keep(Arena *arena)
+{
+    arena->kept.resize(arena->bytes);
+    raw_copy(arena->kept.data(), (void *)arena->start, arena->bytes);
+}
+
+// Puts what the step writes into the kept bytes; then all must be as it is.
+bool check_kept(Arena *arena, const PlannedStep &planned, const HostStep &step)
+{
+    std::vector<unsigned char> now(arena->bytes);
+    unsigned char *kept = arena->kept.data();
+    raw_copy(now.data(), (void *)arena->start, arena->bytes);
+    for (const Touched &t : planned.touched)
+        for (size_t row = 0; t.writes && row < t.rows; row++) {
+            size_t at = t.offset + row * t.stride;
+            memcpy(kept + at, now.data() + at, t.bytes);
+        }
+    size_t at = 0;
+    if (!memcmp(kept, now.data(), arena->bytes)) return true;
+    while (kept[at] == now[at]) at++;
+    const char *where = "which it does not touch";
+    std::string name;
+    for (const Touched &t : planned.touched)
+        if (t.holds(at)) where = "which it only reads: ", name = t.name;
+    report("%s, step %d (%s): it has changed byte %zu of the arena, %s%s",
+           step.call, step.number, planned.name.c_str(), at, where,
+           name.c_str());
+    return false;
+}
+
+// A launch outside the plan.
+bool begin_unplanned(const HostStep &step)
+{
+    for (int i = 0; i < step.count; i++) {
+        Arena *arena = arena_at(step.pointers[i]);
+        if (!arena) continue;
+        if (!is_at_rest(*arena)) {
+            report("%s: launched outside the plan, while step %d is due",
+                   step.call, arena->next);
+            return false;
+        }
+        untrap((void *)arena->start, arena->bytes);
+    }
+    return true;
+}
+
+}
+
+bool has_plan()
+{
+    return plans().named;
+}
+
+bool step_begins(const HostStep &step)
+{
+    if (!plans().named) return true;
+    if (plans().broken) return false;
+    if (step.number < 0) return begin_unplanned(step);
+    Arena *arena = find_arena(step);
+    if (!arena) {
+        std::lock_guard<std::mutex> hold(arena_lock);
+        if (arenas.empty()) return true;
+        report("%s, step %d: none of its pointers lies in an arena", step.call,
+               step.number);
+        return false;
+    }
+    if (!check_step(*arena, step)) return false;
+    const PlannedStep &planned = plans().steps[(size_t)step.number];
+    advance(arena, step.number);
+    fill_all(*arena, planned.before);
+    if (checks_writes()) keep(arena);
+    open_buffers(*arena, planned);
+    return true;
+}
+
+bool step_ends(const HostStep &step)
+{
+    if (!plans().named) return true;
+    if (step.number < 0) {
+        for (int i = 0; i < step.count; i++)
+            if (Arena *arena = arena_at(step.pointers[i])) trap_all(*arena);
+        return true;
+    }
+    Arena *arena = find_arena(step);
+    if (!arena) return true;
+    const PlannedStep &planned = plans().steps[(size_t)step.number];
+    close_buffers(*arena, planned);
+    bool sound = !checks_writes() || check_kept(arena, planned, step);
+    fill_all(*arena, planned.after);
+    return sound;
+}
+
+bool may_copy(const void *pointer)
+{
+    Arena *arena = plans().named ? arena_at(pointer) : nullptr;
+    if (!arena || is_at_rest(*arena)) return true;
+    report("a copy or memset at %p, in the arena, while step %d of the plan is "
+           "due", pointer, arena->next);
+    return false;
+}
+
+bool is_trapped(const void *pointer)
+{
+    return TRAPS && plans().named && arena_at(pointer);
+}
+
+void host_arena_at(const void *pointer, size_t bytes)
+{
+    Inside inside;
+    add_device_memory(pointer, bytes);
+    forget_arenas(pointer, bytes);
+    std::lock_guard<std::mutex> hold(arena_lock);
+    arenas.emplace_back();
+    arenas.back().start = (uintptr_t)pointer;
+    arenas.back().bytes = bytes;
+    trap_all(arenas.back());
+}
+
+void forget_arenas(const void *pointer, size_t bytes)
+{
+    uintptr_t start = (uintptr_t)pointer;
+    std::lock_guard<std::mutex> hold(arena_lock);
+    arenas.remove_if([=](const Arena &arena) {
+        if (arena.start - start >= bytes) return false;
+        untrap((void *)arena.start, arena.bytes);
+        return true;
+    });
+}
+
+void host_library_step(int step)
+{
+    library_step = step;
+}
+
+int announced_step()
+{
+    return library_step;
+}
+
+int take_library_step()
+{
+    int step = library_step;
+    library_step = -1;
+    return step;
+}

@@ -1,0 +1,2 @@
+# Adam changes the gradient that it only reads.
+s/^    __syncthreads\(\);$/&\n    *(real *)gradient = 0;/
