@@ -1,0 +1,413 @@
+// Runs the programs of a batch and holds them to the reference:
+//
+//     run_batch WORK
+//
+// Each program runs in a process of its own, with NaN in what its plan says is
+// dead or not yet written (the plans go to the folder WORK); what crashes or
+// hangs has failed like what is wrong.  Prints a line a program:
+//
+//     ok PATH LINE TENSORS LOOSE
+//     FAILED PATH LINE: what differs
+//
+// TENSORS are those compared, of which LOOSE were so sensitive that the bound
+// is more than twice 1e-9 of their norm.
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../runtime/host/cublas_v2.h"
+#include "../../runtime/host/cuda_runtime_api.h"
+#include "program.h"
+#include "reference.h"
+
+enum { MOST_TENSORS = 64, SECONDS = 60, MOST_CONTEXT = 4096 };
+#define TOLERANCE 1e-9
+#define LEAST_GRADIENT 1e-6     // of the norm of all gradients
+#define PER_MOVE 100            // how much of `moved` a tensor may be off
+
+typedef struct Running {
+    Arena                *arena;
+    const EmittedProgram *program;
+    const Case           *of;
+    const Reference      *ref;
+    Graph                *train, *infer;    // as the program was made
+    void                 *memory;           // its arena
+    union { uint64_t align; unsigned char bytes[MOST_CONTEXT]; } context;
+    const void           *in[MOST_TENSORS], *in_infer[MOST_TENSORS];
+    size_t                in_bytes[MOST_TENSORS], infer_bytes[MOST_TENSORS];
+    int                   compared, loose;
+    bool                  good;
+} Running;
+
+static void complain(Running *r, const char *text)
+{
+    printf("FAILED %s %d: %s\n", r->program->path, r->program->line, text);
+    r->good = false;
+}
+
+// ---- numbers in the arena ---------------------------------------------------
+
+static double number_at(DType dtype, const void *data, int64_t i)
+{
+    switch (dtype) {
+    case F32: return (double)((const float *)data)[i];
+    case F64: return ((const double *)data)[i];
+    case I32: return (double)((const int32_t *)data)[i];
+    default:  return (double)((const uint8_t *)data)[i];
+    }
+}
+
+static void *numbers_of(Arena *arena, const Value *v, const double *from)
+{
+    int64_t count = elements(v->shape);
+    void *to = arena_alloc(arena, (size_t)count, (size_t)dtype_bytes(v->dtype));
+    for (int64_t i = 0; i < count; i++)
+        switch (v->dtype) {
+        case F32: ((float *)to)[i] = (float)from[i]; break;
+        case F64: ((double *)to)[i] = from[i]; break;
+        case I32: ((int32_t *)to)[i] = (int32_t)from[i]; break;
+        default:  ((uint8_t *)to)[i] = (uint8_t)from[i]; break;
+        }
+    return to;
+}
+
+// ---- comparison -------------------------------------------------------------
+
+// Where both are not finite they agree: how a sum overflows is its own affair.
+static double distance(const Expected *e, DType dtype, const void *data)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < e->count; i++) {
+        double x = number_at(dtype, data, i), y = e->data[i];
+        if (!isfinite(x) && !isfinite(y)) continue;
+        sum += (x - y) * (x - y);
+    }
+    return sqrt(sum);
+}
+
+static const char *const moments[] = { "1 step", "all steps", "evaluation" };
+
+static void compare_tensor(Running *r, int moment, const Expected *e,
+                           DType dtype, const void *data)
+{
+    const Moment *m = &r->ref->moment[moment];
+    double scale = fmax(e->norm, LEAST_GRADIENT * m->gradients);
+    double bound = TOLERANCE * scale, apart = distance(e, dtype, data);
+    char text[256];
+
+    r->compared++;
+    if (PER_MOVE * e->moved > bound) r->loose++;
+    bound = r->of->exact ? 0 : bound + PER_MOVE * e->moved;
+    if (apart <= bound || !isfinite(bound)) return;
+    snprintf(text, sizeof text, "after %s, %s is %.3g away, of a norm of %.6g, "
+             "and may be %.3g", moments[moment], e->name, apart, e->norm,
+             bound);
+    complain(r, text);
+}
+
+static bool is_shown(const Graph *g, ValueId v)
+{
+    return g->values[v].output || is_persistent(g->values[v].kind);
+}
+
+// What lies in the arena: all of the state, and what is kept of the step.
+static void compare_arena(Running *r, int moment, const Graph *g)
+{
+    const Moment *m = &r->ref->moment[moment];
+    for (int k = 0; k < m->count; k++) {
+        const Expected *e = &m->tensor[k];
+        ValueId v = case_value(g, e->name);
+        if (v == NONE || !is_shown(g, v) || e->is_output) continue;
+        size_t bytes = (size_t)value_bytes(&g->values[v]);
+        void *data = arena_alloc(r->arena, bytes, 1);
+        cudaMemcpy(data, (char *)r->memory + g->values[v].offset, bytes,
+                   cudaMemcpyDeviceToHost);
+        if (moment == 2 && strcmp(e->name, "figures") == 0 &&
+            g->mode != EVAL) continue;
+        compare_tensor(r, moment, e, g->values[v].dtype, data);
+    }
+}
+
+// What metrics() says, against the header.
+static void compare_metrics(Running *r, int moment)
+{
+    const double *header = r->ref->moment[moment].header;
+    union { uint64_t counts[64]; double numbers[64]; } figures;
+    char text[160];
+
+    if (r->program->metrics(&r->context, &figures, 0) != 0) {
+        complain(r, "metrics fails");
+        return;
+    }
+    static const struct { int slot; const char *name; } counts[] = {
+        { HEADER_STEP, "step" }, { HEADER_UPDATES, "updates" },
+        { HEADER_SAMPLES, "samples" },
+    };
+    for (int k = 0; k < 3; k++) {
+        double want = header[counts[k].slot];
+        if ((double)figures.counts[k] == want) continue;
+        snprintf(text, sizeof text, "after %s, %s is %llu and not %.17g",
+                 moments[moment], counts[k].name,
+                 (unsigned long long)figures.counts[k], want);
+        complain(r, text);
+    }
+    double rate = figures.numbers[3], want = header[HEADER_RATE];
+    if (fabs(rate - want) <= TOLERANCE * fabs(want)) return;
+    snprintf(text, sizeof text, "after %s, the rate is %.17g and not %.17g",
+             moments[moment], rate, want);
+    complain(r, text);
+}
+
+// ---- the program's calls ----------------------------------------------------
+
+static bool call(Running *r, const char *name, int status)
+{
+    char text[256];
+    if (status == 0) return true;
+    const char *why = r->program->text(&r->context);
+    snprintf(text, sizeof text, "%s fails with %d at step %d: %s", name, status,
+             r->program->step(&r->context), why != NULL ? why : "");
+    complain(r, text);
+    return false;
+}
+
+// Inputs in the order of the graph's values, as the interface has them; what
+// inference alone reads are those that its own graph has.
+static void prepare_inputs(Running *r, const Graph *g, const Graph *infer)
+{
+    int count = 0, inferred = 0;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->kind != INPUT) continue;
+        ValueId from = case_value(r->ref->inputs, value->name);
+        size_t bytes = (size_t)(value_bytes(value) / g->batch *
+                                r->ref->samples);
+        r->in[count] = numbers_of(r->arena, value, r->ref->given[from]);
+        r->in_bytes[count] = bytes;
+        if (case_value(infer, value->name) != NONE) {
+            r->in_infer[inferred] = r->in[count];
+            r->infer_bytes[inferred++] = bytes;
+        }
+        count++;
+    }
+}
+
+// Weights, and the averages that begin as they do, over those that init drew.
+static void write_weights(Running *r, const Graph *g)
+{
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        ValueId of = is_weight(value->kind) ? v :
+                     value->init.kind == INIT_COPY ? value->state_of : NONE;
+        if (of == NONE || !is_persistent(value->kind)) continue;
+        ValueId from = case_value(r->ref->inputs, g->values[of].name);
+        const void *data = numbers_of(r->arena, value, r->ref->given[from]);
+        cudaMemcpy((char *)r->memory + value->offset, data,
+                   (size_t)value_bytes(value), cudaMemcpyHostToDevice);
+    }
+}
+
+// Calls infer and compares what it gives, of the samples that there are.
+static void infer(Running *r, const Graph *g)
+{
+    void *out[MOST_TENSORS];
+    size_t bytes[MOST_TENSORS];
+    const Value *value[MOST_TENSORS];
+    int count = 0;
+
+    for (int number = 1; number < MOST_TENSORS; number++)
+        for (ValueId v = 0; v < g->value_count; v++) {
+            if (g->values[v].output_number != number) continue;
+            value[count] = &g->values[v];
+            out[count] = arena_alloc(r->arena,
+                                     (size_t)value_bytes(value[count]), 1);
+            bytes[count] = (size_t)(value_bytes(value[count]) / g->batch *
+                                    r->ref->samples);
+            count++;
+        }
+    if (count == 0 || !call(r, "infer", r->program->infer(&r->context,
+                            r->in_infer, r->infer_bytes, out, bytes)))
+        return;
+    cudaDeviceSynchronize();
+    const Moment *m = &r->ref->moment[2];
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < m->count; i++) {
+            Expected e = m->tensor[i];
+            if (strcmp(e.name, value[k]->name) != 0) continue;
+            e.count = e.count / g->batch * r->ref->samples;
+            compare_tensor(r, 2, &e, value[k]->dtype, out[k]);
+        }
+}
+
+static bool train(Running *r)
+{
+    for (int step = 1; step <= STEPS && r->good; step++) {
+        if (!call(r, "train", r->program->train(&r->context, r->in,
+                                                r->in_bytes)))
+            return false;
+        if (step == 1) compare_arena(r, 0, r->train);
+        if (step == STEPS) compare_arena(r, 1, r->train);
+    }
+    if (!r->good) return false;
+    compare_metrics(r, 1);
+    if (!call(r, "evaluate", r->program->evaluate(&r->context, r->in,
+                                                  r->in_bytes)))
+        return false;
+    compare_arena(r, 2, r->infer);
+    compare_metrics(r, 2);
+    return r->good;
+}
+
+// ---- one program ------------------------------------------------------------
+
+static bool write_plan(const Plan *plan, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    if (out == NULL) return false;
+    plan_print_json(plan, out);
+    return fclose(out) == 0;
+}
+
+// Compiles once more, for the addresses; the plans are written for the host
+// runtime to follow.
+static bool compile(Running *r, Diag *diag, const char *work)
+{
+    Compiled c;
+    Plan *plan;
+    const char *names = "";
+
+    if (!case_open(&c, r->arena, diag, r->of, false)) return false;
+    Graph *alone = case_graph(&c, INFER, &plan);
+    for (int mode = TRAIN; alone != NULL && mode <= INFER; mode++) {
+        if ((mode != INFER) != r->ref->trains) continue;
+        Graph *g = mode == INFER ? alone : case_graph(&c, (Mode)mode, &plan);
+        const char *path = arena_print(r->arena, "%s/%d.%d.json", work,
+                                       (int)getpid(), mode);
+        if (g == NULL || !write_plan(plan, path)) return false;
+        names = arena_print(r->arena, "%s%s%s", names,
+                            names[0] != '\0' ? ":" : "", path);
+        if (mode == TRAIN) r->train = g;
+        else r->infer = g;
+    }
+    if (r->infer == NULL) return false;
+    setenv("CNNC_HOST_PLAN", names, 1);
+    setenv("CNNC_HOST_THREADS", "1", 1);
+    prepare_inputs(r, r->ref->trains ? r->train : r->infer, alone);
+    return true;
+}
+
+static bool run(Running *r)
+{
+    cublasHandle_t handle;
+
+    if (sizeof r->context < r->program->context_bytes ||
+        cudaMalloc(&r->memory, r->program->arena_bytes) != cudaSuccess ||
+        cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) {
+        complain(r, "no memory or no handle");
+        return false;
+    }
+    if (!call(r, "init", r->program->init(&r->context, r->memory,
+              r->program->arena_bytes, NULL, handle, r->of->seed)))
+        return false;
+    write_weights(r, r->ref->trains ? r->train : r->infer);
+    if (r->ref->trains && !train(r)) return false;
+    infer(r, r->infer);
+    return r->good;
+}
+
+static bool run_program(const EmittedProgram *program, const Case *of,
+                        const Reference *ref, const char *work)
+{
+    Running r = { .arena = arena_new(), .program = program, .of = of,
+                  .ref = ref, .good = true };
+    Diag diag = { .arena = r.arena, .stream = stderr };
+
+    if (!compile(&r, &diag, work)) complain(&r, "can't be compiled again");
+    if (r.good && run(&r))
+        printf("ok %s %d %d %d\n", program->path, program->line, r.compared,
+               r.loose);
+    return r.good;
+}
+
+// ---- all of them ------------------------------------------------------------
+
+// The reference of the last net and options, which several settings share.
+typedef struct Cached {
+    Arena     *arena;
+    char      *key;
+    Reference *ref;
+} Cached;
+
+static char *key_of(Arena *arena, const Case *of)
+{
+    char *key = arena_print(arena, "%s %lld %llu", of->path,
+                            (long long)of->samples,
+                            (unsigned long long)of->seed);
+    for (int i = 0; i < of->argc; i++)
+        if (strncmp(of->argv[i], "-f", 2) != 0 &&
+            strncmp(of->argv[i], "-O", 2) != 0)
+            key = arena_print(arena, "%s %s", key, of->argv[i]);
+    return key;
+}
+
+static const Reference *reference_of(Cached *cached, const Case *of)
+{
+    Arena *arena = arena_new();
+    char *key = key_of(arena, of);
+    if (cached->key == NULL || strcmp(cached->key, key) != 0) {
+        Diag diag = { .arena = arena, .stream = stderr };
+        if (cached->arena != NULL) arena_free(cached->arena);
+        *cached = (Cached){ arena, key, reference_new(arena, &diag, of) };
+    } else {
+        arena_free(arena);
+    }
+    return cached->ref;
+}
+
+static void run_child(const EmittedProgram *program, const Case *of,
+                      const Reference *ref, const char *work)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS);
+        bool good = run_program(program, of, ref, work);
+        fflush(NULL);
+        _exit(good ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    for (int mode = TRAIN; mode <= INFER; mode++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%d.%d.json", work, (int)child, mode);
+        remove(path);
+    }
+    if (WIFSIGNALED(status))
+        printf("FAILED %s %d: ends by signal %d\n", program->path,
+               program->line, WTERMSIG(status));
+    else if (WEXITSTATUS(status) > 1)
+        printf("FAILED %s %d: ends with %d\n", program->path, program->line,
+               WEXITSTATUS(status));
+}
+
+int main(int argc, char **argv)
+{
+    Arena *arena = arena_new();
+    Cached cached = { NULL, NULL, NULL };
+
+    if (argc < 2) return fputs("usage: run_batch WORK\n", stderr), 2;
+    for (const EmittedProgram *p = emitted_programs; p->path != NULL; p++) {
+        int count;
+        Case *cases = cases_read(arena, p->path, &count);
+        if (p->line >= count) return 2;
+        const Reference *ref = reference_of(&cached, &cases[p->line]);
+        if (ref == NULL) printf("FAILED %s %d: no reference\n", p->path, p->line);
+        else run_child(p, &cases[p->line], ref, argv[1]);
+    }
+    if (cached.arena != NULL) arena_free(cached.arena);
+    arena_free(arena);
+    return 0;
+}
