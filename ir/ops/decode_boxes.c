@@ -65,5 +65,5 @@ static const Part parts[] = {
 
 const Op op_decode_boxes = {
     ROW(decode_boxes), .args = args, .attrs = attrs, .build = build,
-    .parts = parts,
+    .fits = "a 4", .parts = parts,
 };

@@ -454,5 +454,6 @@ static const Part parts[] = {
 
 const Op op_multibox = {
     ROW(multibox), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = gradient, .parts = parts,
+    .fits = "a 4, a c, b 4, b:c", .shape = shape_of_rows,
+    .gradient = gradient, .parts = parts,
 };

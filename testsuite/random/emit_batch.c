@@ -140,7 +140,7 @@ static void print_functions(FILE *out, const char *net, const EmitInput *emit)
             "static int %s_call_step(const void *c)\n{\n"
             "    return %s_call_error(c)->step;\n}\n", net, net, net, net);
     if (emit->train != NULL) {
-        print_call(out, net, "train", count_inputs(emit->train), 0);
+        print_call(out, net, "train", count_inputs(emit->eval), 0);
         print_call(out, net, "evaluate", count_inputs(emit->eval), 0);
         fprintf(out, "static int %s_call_metrics(void *c, void *f, int reset)\n"
                 "{\n    return %s_program::%s_metrics((%s_context *)c, "

@@ -295,7 +295,7 @@ static bool compile(Running *r, Diag *diag, const char *work)
     if (r->infer == NULL) return false;
     setenv("CNNC_HOST_PLAN", names, 1);
     setenv("CNNC_HOST_THREADS", "1", 1);
-    prepare_inputs(r, r->ref->trains ? r->train : r->infer, alone);
+    prepare_inputs(r, r->infer, alone);
     return true;
 }
 
