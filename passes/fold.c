@@ -6,14 +6,17 @@
 //
 // What an operator can become is its own affair (Op.fold); this pass offers
 // each forward node to its operator, then deletes the nodes whose results
-// nobody reads: from the outputs and from the nodes that update state, back
-// over operands.
+// nobody reads: from the outputs and from the nodes that update state, or will
+// once there is an update, back over operands.
 
 #include "pass.h"
 
+// In training, what the state takes from a forward node is an effect too:
+// running statistics follow whether or not a loss reads what they belong to.
 static bool has_effect(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
+    if (g->mode == TRAIN && n->part == 0 && n->op->update) return true;
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (slots[k].updated) return true;
