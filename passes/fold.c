@@ -11,12 +11,13 @@
 
 #include "pass.h"
 
-// In training, what the state takes from a forward node is an effect too:
-// running statistics follow whether or not a loss reads what they belong to.
+// What training takes from a forward node for the state is an effect too: running
+// statistics follow whether or not a loss reads what they belong to.  It is one
+// in evaluation as well, so that both read the same inputs.
 static bool has_effect(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
-    if (g->mode == TRAIN && n->part == 0 && n->op->update) return true;
+    if (g->mode != INFER && n->part == 0 && n->op->update) return true;
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (slots[k].updated) return true;

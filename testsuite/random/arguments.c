@@ -186,13 +186,19 @@ static void add_argument(Net *n, const Op *op, const ArgSpec *spec,
                              spec->name, text));
 }
 
-const char *draw_arguments(Net *n, const Op *op, Shape x)
+const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given)
 {
     const char *all = "";
     bool in_order = true;       // so that its name may be left out
 
     for (const ArgSpec *spec = op->args; spec != NULL && spec->name != NULL;
          spec++) {
+        if (given != NULL) {
+            all = arena_print(n->arena, ", %s", given);
+            add_argument(n, op, spec, given);
+            given = NULL;
+            continue;
+        }
         if (spec->fallback != NULL && draw_chance(&n->draw, 0.5)) {
             in_order = false;
             continue;

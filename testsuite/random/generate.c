@@ -36,7 +36,9 @@ static bool is_small(const Graph *g)
 {
     int64_t flops = 0;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (elements(g->values[v].shape) > MOST_ELEMENTS) return false;
+        if (elements(g->values[v].shape) > MOST_ELEMENTS &&
+            g->values[v].kind != WORKSPACE)
+            return false;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *node = &g->nodes[i];
         Cost cost = { 0, 0 };
@@ -78,7 +80,13 @@ static bool settle_pool(Net *n)
         if (p->is_input) continue;
         while (v < g->value_count && strcmp(g->values[v].name, p->name) != 0)
             v++;
-        good = v < g->value_count && g->values[v].shape.rank > 1;
+        if (v == g->value_count) {      // what evaluation does without
+            p->shape = n->pool[p->from].shape;
+            p->dtype = n->pool[p->from].dtype;
+            p->trained = n->pool[p->from].trained;
+            continue;
+        }
+        good = g->values[v].shape.rank > 1;
         if (!good) break;
         p->shape = g->values[v].shape;
         p->shape.rank--;
@@ -103,7 +111,7 @@ static void add_value(Net *n, const char *call)
 {
     Pooled *p = &n->pool[n->pool_count++];
     *p = (Pooled){ .name = arena_print(n->arena, "v%d", ++n->value_number),
-                   .dtype = F64 };
+                   .dtype = F64, .from = n->first_operand };
     add_line(&n->body, arena_print(n->arena, "%s = %s", p->name, call));
 }
 

@@ -19,6 +19,7 @@ typedef struct Pooled {
     int         uses;
     bool        is_input;
     bool        trained;        // a parameter leads to it
+    int         from;           // in the pool: the call's first operand
 } Pooled;
 
 typedef struct Lines {
@@ -37,6 +38,7 @@ typedef struct Net {
     int      pool_count;
     Lines    inputs, body, ends, train;
     int      input_number, value_number;
+    int      first_operand;     // of the last call drawn: in the pool
     // conv, conv.stride, ...: what has been drawn, for coverage.
     const char *drawn[MOST_DRAWN];
     int         drawn_count;
@@ -56,8 +58,8 @@ Graph *try_net(const Net *n, Arena *arena, Mode mode);
 // ---- arguments.c ------------------------------------------------------------
 
 // The arguments of a call, each with ", " before it; x is the shape of its
-// first operand's samples.
-const char *draw_arguments(Net *n, const Op *op, Shape x);
+// first operand's samples.  `given`: the text of the first argument, or NULL.
+const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given);
 
 // ---- operands.c -------------------------------------------------------------
 

@@ -135,9 +135,28 @@ static const Pooled *through_layer(Net *n, const Pooled *input)
     const char *call = draw_call(n, op, input);
     Pooled *p = &n->pool[n->pool_count++];
     *p = (Pooled){ .name = arena_print(n->arena, "v%d", ++n->value_number),
-                   .shape = input->shape, .dtype = F64 };
+                   .shape = input->shape, .dtype = F64,
+                   .from = n->first_operand };
     add_line(&n->body, arena_print(n->arena, "%s = %s", p->name, call));
     return p;
+}
+
+// One of the ways in which op.fits has it, and the argument that goes with it.
+static const char *draw_fits(Net *n, const Op *op, const char **argument)
+{
+    const char *fits = op->fits;
+    int count = 1;
+
+    if (fits == NULL) return NULL;
+    for (const char *c = fits; *c != '\0'; c++) count += *c == '|';
+    for (int64_t skip = draw_int(&n->draw, 0, count - 1); skip > 0; skip--)
+        fits = strchr(fits, '|') + 1;
+    fits += strspn(fits, " ");
+    size_t length = strcspn(fits, "|"), shapes = strcspn(fits, ";|");
+    if (shapes < length)
+        *argument = arena_copy(n->arena, fits + shapes + 2,
+                               length - shapes - 2);
+    return arena_copy(n->arena, fits, shapes);
 }
 
 // The next operand of fits, "a 4, b:c": a value of a x 4, a label class[b, c].
@@ -147,13 +166,13 @@ static const Pooled *fitting(Net *n, const char **fits, int64_t letter[128])
     int64_t classes = 0;
     const char *c = *fits;
 
-    while (*c != '\0' && *c != ',') {
+    while (*c != '\0' && *c != ',' && *c != ';') {
         bool is_classes = *c == ':';
         c += strspn(c, " :");
         int64_t dim = dim_of(n, c, letter);
         if (is_classes) classes = dim;
         else shape.dim[shape.rank++] = dim;
-        c += strcspn(c, " :,");
+        c += strcspn(c, " :,;");
         if (*c == ' ') c++;
     }
     *fits = c + strspn(c, ", ");
@@ -167,6 +186,7 @@ static const Pooled *fitting(Net *n, const char **fits, int64_t letter[128])
 typedef struct Operands {
     const Pooled *at[MAX_SLOTS];
     int           count;
+    const char   *argument;     // that goes with them, or NULL
 } Operands;
 
 // How many operands a call of op has: those not in brackets; what the train
@@ -191,13 +211,13 @@ static Operands draw_operands(Net *n, const Op *op, const Pooled *first)
 {
     Operands o = { .count = draw_count(n, op) };
     int64_t letter[128] = { 0 };
-    const char *fits = op->fits;
+    const char *fits = draw_fits(n, op, &o.argument);
 
     for (int k = 0; k < o.count; k++) {
         if (fits != NULL) o.at[k] = fitting(n, &fits, letter);
         else if (k > 0) o.at[k] = operand_beside(n, o.at[0]);
         else if (first != NULL) o.at[k] = first;
-        else o.at[k] = draw_chance(&n->draw, 0.1) ? NULL : draw_pooled(n);
+        else o.at[k] = draw_chance(&n->draw, 0.2) ? NULL : draw_pooled(n);
         if (o.at[k] == NULL) o.at[k] = any_input(n);
     }
     // Which is first matters where they are not alike.
@@ -217,12 +237,13 @@ const char *draw_call(Net *n, const Op *op, const Pooled *first)
     Shape x = { .rank = 0 };
 
     if (o.count > 0) x = o.at[0]->shape;
+    if (o.count > 0) n->first_operand = (int)(o.at[0] - n->pool);
     for (int k = 0; k < o.count; k++) {
         n->pool[o.at[k] - n->pool].uses++;
         text = arena_print(n->arena, "%s%s%s", text, k > 0 ? ", " : "",
                            o.at[k]->name);
     }
-    const char *arguments = draw_arguments(n, op, x);
+    const char *arguments = draw_arguments(n, op, x, o.argument);
     if (o.count == 0 && *arguments != '\0') arguments += 2;
     add_drawn(n, op->name);
     return arena_print(n->arena, "%s%s)", text, arguments);

@@ -32,7 +32,8 @@ static bool draw_end(Net *n, const char *word, unsigned flag)
 {
     for (int i = 0; i < TRIES; i++) {
         Net saved = *n;
-        const Pooled *first = draw_scores(n);
+        const Pooled *first = draw_chance(&n->draw, 0.2) ? NULL
+                                                         : draw_scores(n);
         const char *call = draw_call(n, draw_op(n, flag), first);
         add_line(&n->ends, arena_print(n->arena, "%s %s", word, call));
         if (is_taken(n)) return true;
