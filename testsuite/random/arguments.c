@@ -20,6 +20,14 @@ static double high_of(const ArgSpec *spec)
     return spec->low == 0 && spec->high == 0 ? 4 : spec->high;
 }
 
+int64_t round_dim(Net *n, int64_t dim)
+{
+    int64_t power = 1;
+    if (!n->exact || dim < 1 || draw_chance(&n->draw, 0.2)) return dim;
+    while (2 * power <= dim) power *= 2;
+    return power;
+}
+
 static int64_t draw_whole(Net *n, const ArgSpec *spec, Shape x, int64_t most)
 {
     int64_t low = (int64_t)low_of(spec), high = low + most;
@@ -30,7 +38,8 @@ static int64_t draw_whole(Net *n, const ArgSpec *spec, Shape x, int64_t most)
         if ((double)dim >= low_of(spec) && (double)dim <= high_of(spec))
             return dim;
     }
-    return draw_small(&n->draw, low, high);
+    int64_t drawn = round_dim(n, draw_small(&n->draw, low, high));
+    return drawn < low ? low : drawn;
 }
 
 // In the integer mode a power of two, or 0.

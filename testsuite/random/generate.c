@@ -153,10 +153,8 @@ static void draw_sizes(Net *n)
 
 static bool try_draw(Net *n)
 {
-    int64_t statements = draw_int(&n->draw, 2, 12);
-
     draw_sizes(n);
-    for (int64_t i = 0; i < statements; i++) draw_statement(n);
+    for (int64_t i = 0; i < n->statements; i++) draw_statement(n);
     if (n->value_number == 0 || !draw_ends(n)) return false;
     draw_train(n);
     Arena *arena = arena_new();

@@ -34,6 +34,7 @@ typedef struct Net {
     bool     exact;             // integer mode
     int64_t  batch;
     int64_t  side, channels;    // about how large maps are
+    int64_t  statements;        // how many are tried
     Pooled   pool[MOST_LINES];
     int      pool_count;
     Lines    inputs, body, ends, train;
@@ -57,6 +58,9 @@ Graph *try_net(const Net *n, Arena *arena, Mode mode);
 
 // ---- arguments.c ------------------------------------------------------------
 
+// A dimension as it is, but in the integer mode mostly a power of two: means
+// divide by what is counted.
+int64_t round_dim(Net *n, int64_t dim);
 // The arguments of a call, each with ", " before it; x is the shape of its
 // first operand's samples.  `given`: the text of the first argument, or NULL.
 const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given);

@@ -46,6 +46,8 @@ static const Pooled *any_input(Net *n)
         shape.dim[i] = i < 2 && shape.rank == 3
             ? draw_side(n) : draw_chance(&n->draw, 0.6)
             ? n->channels : draw_small(&n->draw, 1, n->channels);
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = round_dim(n, shape.dim[i]);
     return new_input(n, draw_chance(&n->draw, 0.25) ? "u8" : "f32", shape, 0);
 }
 

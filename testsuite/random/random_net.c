@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "net.h"
+#include "reference.h"
 
 static bool is_drawn(const Op *op)
 {
@@ -61,6 +62,42 @@ static void print_drawn(Net *n, FILE *out)
     fputs("\n", out);
 }
 
+// Whether the net's first training step is exact: the integer mode's proof, of
+// the file that the net is drawn in.
+static bool is_proved(const Net *n)
+{
+    Arena *arena = arena_new();
+    Diag diag = { .arena = arena, .stream = stderr };
+    FILE *out = fopen(n->path, "w");
+    int count;
+
+    fprintf(out, "# run: --seed %llu --exact\n", (unsigned long long)n->seed);
+    print_net(n, out);
+    fclose(out);
+    Case *cases = cases_read(arena, n->path, &count);
+    const Reference *ref = reference_new(arena, &diag, cases);
+    bool good = ref != NULL && ref->proved[0];
+    arena_free(arena);
+    return good;
+}
+
+// In the integer mode as often as it takes, and now and then one statement less.
+static void draw_proved(Net *n)
+{
+    enum { TRIES = 20 };
+
+    n->statements = draw_int(&n->draw, 2, 12);
+    Net fresh = *n;
+    draw_net(n);
+    for (int i = 1; n->exact && !is_proved(n); i++) {
+        Draw draw = n->draw;
+        if (i % TRIES == 0 && fresh.statements > 1) fresh.statements--;
+        *n = fresh;
+        n->draw = draw;
+        draw_net(n);
+    }
+}
+
 static bool write_net(uint64_t seed, bool exact, int settings,
                       const char *output)
 {
@@ -73,7 +110,7 @@ static bool write_net(uint64_t seed, bool exact, int settings,
     if (file < 0 || out == NULL) return false;
     *n = (Net){ .arena = arena, .seed = seed, .exact = exact, .path = path,
                 .draw = draw_named(seed, exact ? "exact" : "net") };
-    draw_net(n);
+    draw_proved(n);
     close(file);
     for (int i = 0; i < settings; i++)
         fprintf(out, "# run: %s\n", draw_options(n, i));

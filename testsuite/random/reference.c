@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include "draw.h"
+#include "exact.h"
 
 enum { MOVED_RUNS = 2 };
 #define MOVE 1e-13
@@ -77,6 +78,7 @@ typedef struct Run {
     Tensors      trained, inferred;
     double     **given;
     Draw        *mover;         // NULL: what is given is taken as it is
+    bool         exact;         // so far
 } Run;
 
 static double base_rate(const Graph *g)
@@ -193,17 +195,32 @@ static void show(Run *r, Moment *m, const Graph *g, const Tensors *t)
     else measure_moves(r->arena, m, g, t);
 }
 
-static void run(Run *r, Moment *moments, int64_t samples)
+// Once something is not exact, nothing after it is held to be.
+static void step_graph(Run *r, const Graph *g, Tensors *t, int64_t samples)
 {
+    if (r->of->exact && r->exact)
+        r->exact = interpret_exactly(g, t, samples);
+    else
+        interpret(g, t, samples);
+}
+
+static void run(Run *r, Reference *ref)
+{
+    Moment *moments = ref->moment;
+
     begin(r);
+    r->exact = true;
     for (int step = 1; r->train != NULL && step <= STEPS; step++) {
-        interpret(r->train, &r->trained, samples);
+        step_graph(r, r->train, &r->trained, ref->samples);
         if (step == 1) show(r, &moments[0], r->train, &r->trained);
+        if (step == 1) ref->proved[0] = r->exact;
         if (step == STEPS) show(r, &moments[1], r->train, &r->trained);
     }
+    ref->proved[1] = r->exact;
     if (r->train != NULL) take_state(r);
-    interpret(r->infer, &r->inferred, samples);
+    step_graph(r, r->infer, &r->inferred, ref->samples);
     show(r, &moments[2], r->infer, &r->inferred);
+    ref->proved[2] = r->exact;
 }
 
 // ---- the reference ----------------------------------------------------------
@@ -234,7 +251,7 @@ Reference *reference_new(Arena *arena, Diag *diag, const Case *of)
                   .mover = i > 0 ? &mover : NULL };
         if (ref->trains) r.trained = tensors_new(ref->train);
         r.inferred = tensors_new(ref->infer);
-        run(&r, ref->moment, ref->samples);
+        run(&r, ref);
     }
     return ref;
 }

@@ -35,6 +35,8 @@ typedef struct Reference {
     const Graph *inputs;        // which of the two graphs that is
     int64_t     samples;
     bool        trains;
+    bool        proved[MOMENTS];    // that up to this moment all is exact; of
+                                    // other cases true
 } Reference;
 
 // NULL after errors.  Everything lies in arena.
