@@ -1,7 +1,7 @@
 // A net drawn from a seed, with options to compile it with:
 //
 //     random_net SEED [--exact] [--settings N] [-o FILE.cnn]
-//     random_net --list
+//     random_net --list [--exact]
 //
 // The net is written with N (5 if not told) lines "# run: OPTIONS", and a line
 // "# drawn: ..." of the operators and arguments in it.  --list prints all that
@@ -16,9 +16,9 @@
 #include "net.h"
 #include "reference.h"
 
-static bool is_drawn(const Op *op)
+static bool is_drawn(const Op *op, bool exact)
 {
-    return !(op->flags & INTERNAL);
+    return !(op->flags & INTERNAL) && (!exact || op->flags & EXACT);
 }
 
 static void list_words(const Op *op, const ArgSpec *spec, const char *words)
@@ -30,11 +30,11 @@ static void list_words(const Op *op, const ArgSpec *spec, const char *words)
     }
 }
 
-static void list(void)
+static void list(bool exact)
 {
     for (int i = 0; i < OP_COUNT; i++) {
         const Op *op = ops[i];
-        if (!is_drawn(op)) continue;
+        if (!is_drawn(op, exact)) continue;
         puts(op->name);
         for (const ArgSpec *a = op->args; a != NULL && a->name != NULL; a++)
             if (a->type == ARG_WORD || a->type == ARG_INIT)
@@ -124,18 +124,19 @@ static bool write_net(uint64_t seed, bool exact, int settings,
 int main(int argc, char **argv)
 {
     const char *output = NULL, *seed = NULL;
-    bool exact = false;
+    bool exact = false, lists = false;
     int settings = 5;
 
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
-        if (strcmp(argv[i], "--list") == 0) return list(), 0;
-        if (strcmp(argv[i], "--exact") == 0) exact = true;
+        if (strcmp(argv[i], "--list") == 0) lists = true;
+        else if (strcmp(argv[i], "--exact") == 0) exact = true;
         else if (strcmp(argv[i], "--settings") == 0 && more)
             settings = atoi(argv[++i]);
         else if (strcmp(argv[i], "-o") == 0 && more) output = argv[++i];
         else seed = argv[i];
     }
+    if (lists) return list(exact), 0;
     if (seed == NULL)
         return fputs("usage: random_net SEED [--exact] [--settings N] "
                      "[-o FILE.cnn]\n", stderr), 2;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "draw.h"
 #include "exact.h"
+#include "slopes.h"
 
 enum { MOVED_RUNS = 2 };
 #define MOVE 1e-13
@@ -107,6 +108,7 @@ static void begin(Run *r)
     Tensors *t = r->train != NULL ? &r->trained : &r->inferred;
     double *header = t->data[g->header];
 
+    memset(header, 0, HEADER_SLOTS * sizeof *header);
     for (ValueId v = 0; v < g->value_count; v++)
         if (r->given[v] != NULL) set_given(r, g, t, v);
     for (ValueId v = 0; v < g->value_count; v++)
@@ -117,6 +119,13 @@ static void begin(Run *r)
     header[HEADER_GRADIENT_SCALE] = 1;
     if (r->train != NULL)
         header[HEADER_RATE] = header[HEADER_BASE_RATE] = base_rate(g);
+}
+
+void reference_begin(const Reference *ref, const Case *of, Tensors *t)
+{
+    Run r = { .of = of, .train = ref->train, .infer = ref->infer,
+              .trained = *t, .inferred = *t, .given = ref->given };
+    begin(&r);
 }
 
 // Evaluation starts from the state that training has left.

@@ -23,6 +23,7 @@
 #include "../../runtime/host/cuda_runtime_api.h"
 #include "program.h"
 #include "reference.h"
+#include "slopes.h"
 
 enum { MOST_TENSORS = 64, SECONDS = 60, MOST_CONTEXT = 4096 };
 #define TOLERANCE 1e-9
@@ -321,6 +322,18 @@ static bool run(Running *r)
     return r->good;
 }
 
+// Once a net: it is the reference's affair, whatever the setting.
+static void check_slopes(Running *r)
+{
+    double slope, gradient;
+    char text[160];
+
+    if (slopes_agree(r->arena, r->ref, r->of, &slope, &gradient)) return;
+    snprintf(text, sizeof text, "along a random direction the loss has a slope "
+             "of %.9g, and the gradients say %.9g", slope, gradient);
+    complain(r, text);
+}
+
 static bool run_program(const EmittedProgram *program, const Case *of,
                         const Reference *ref, const char *work)
 {
@@ -329,6 +342,7 @@ static bool run_program(const EmittedProgram *program, const Case *of,
     Diag diag = { .arena = r.arena, .stream = stderr };
 
     if (!compile(&r, &diag, work)) complain(&r, "can't be compiled again");
+    if (program->line == 0) check_slopes(&r);
     if (r.good && run(&r) && r.compared == 0)
         printf("dropped %s %d: not proved to be exact\n", program->path,
                program->line);
