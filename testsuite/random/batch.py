@@ -28,14 +28,16 @@ class Failure(Exception):
 
 
 class Tools:
-    """The tools of one build, with the runtime precompiled in a folder of work."""
+    """The tools of one build, with the runtime precompiled in a folder of work.  CXX and CXXFLAGS
+    may say what compiles it."""
 
-    def __init__(self, build, work, exact=False, flags=()):
+    def __init__(self, build, work, exact=False):
         self.build, self.work = Path(build).resolve(), Path(work)
         self.programs = self.build / "testsuite" / "random"
         self.cxx = os.environ.get("CXX") or shutil.which("clang++") or "g++"
         self.flags = ["-std=c++17", "-O0", "-w", "-I", str(ROOT / "runtime/host"), "-I",
-                      str(ROOT / "runtime/support"), "-I", str(HERE), *flags]
+                      str(ROOT / "runtime/support"), "-I", str(HERE),
+                      *os.environ.get("CXXFLAGS", "").split()]
         if not exact:
             self.flags.append("-DCNNC_F64")
         self.work.mkdir(parents=True, exist_ok=True)

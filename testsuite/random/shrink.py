@@ -75,6 +75,32 @@ def without_line(program):
             yield other
 
 
+def only_one_end(program):
+    """One loss and one output alone, or one loss with all of the rest."""
+    ends = [line for line in program.lines if not defines(line)]
+    losses = [line for line in ends if line.startswith("loss")]
+    outputs = [line for line in ends if line.startswith("output")]
+    for loss in losses:
+        for kept in [[loss, output] for output in outputs] + [[loss] + outputs]:
+            other = program.copy()
+            other.lines = [line for line in program.lines if defines(line) or line in kept]
+            yield other.clean()
+
+
+def cut_before(program, shapes):
+    """All statements before one become inputs of the shapes of their results."""
+    body = [i for i, line in enumerate(program.lines)
+            if defines(line) and not line.startswith("input")]
+    for at in body[len(body) // 2::-1] + body[len(body) // 2 + 1:]:
+        other = program.copy()
+        for i in body:
+            name = defines(program.lines[i])
+            if i < at and name in shapes:
+                other.lines[i] = f"input {name} : f32[{shapes[name]}]"
+        other.lines.sort(key=lambda line: not line.startswith("input"))
+        yield other.clean()
+
+
 def as_input(program, shapes):
     """A statement becomes an input of the shape of its result."""
     for i, line in enumerate(program.lines):
@@ -152,8 +178,8 @@ def candidates(tools, program, path):
     path.write_text(program.text())
     seen = {program.text()}
     shapes = shapes_of(tools, path)
-    for kind in (as_input(program, shapes), without_line(program), without_option(program),
-                 without_argument(program), smaller_dimension(program), smaller_number(program)):
+    for kind in (only_one_end(program), cut_before(program, shapes), without_line(program),
+                 as_input(program, shapes), without_option(program), without_argument(program), smaller_dimension(program), smaller_number(program)):
         for other in kind:
             if other.text() not in seen:
                 seen.add(other.text())
