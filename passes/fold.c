@@ -11,9 +11,9 @@
 
 #include "pass.h"
 
-// What training takes from a forward node for the state is an effect too: running
-// statistics follow whether or not a loss reads what they belong to.  It is one
-// in evaluation as well, so that both read the same inputs.
+// What training takes from a forward node for the state is an effect too:
+// running statistics follow whether or not a loss reads what they belong to.
+// It is one in evaluation as well, so that both read the same inputs.
 static bool has_effect(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];

@@ -1,6 +1,6 @@
 // Arguments of a call, by what the operator's list says of each: its type, its
-// range, what it falls back to.  What fits the operands is for the shape rule to
-// say; draws lean to small numbers and to the operands' own dimensions, for
+// range, what it falls back to.  What fits the operands is for the shape rule
+// to say; draws lean to small numbers and to the operands' own dimensions, for
 // those fit often.
 #include "net.h"
 

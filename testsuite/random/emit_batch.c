@@ -76,8 +76,8 @@ static void print_undefs(const char *text, const char *upper, FILE *out)
     }
 }
 
-// Without comments of whole lines, includes, and section 2.  The interface joins
-// the namespace of the rest, which stays open.
+// Without comments of whole lines, includes, and section 2.  The interface
+// joins the namespace of the rest, which stays open.
 static void print_text(const char *text, FILE *out, FILE *shapes)
 {
     bool skip = false;
@@ -130,8 +130,8 @@ static void print_functions(FILE *out, const char *net, const EmitInput *emit)
 
     fprintf(out, "static int %s_call_init(void *c, void *arena, size_t bytes, "
             "CUstream_st *stream, cublasContext *cublas, uint64_t seed)\n{\n"
-            "    return %s_program::%s_init((%s_context *)c, arena, bytes, stream, "
-            "cublas, seed);\n}\n", net, net, net, net);
+            "    return %s_program::%s_init((%s_context *)c, arena, bytes, "
+            "stream, cublas, seed);\n}\n", net, net, net, net);
     fprintf(out, "static const %s_error *%s_call_error(const void *c)\n{\n"
             "    return %s_program::%s_last_error((const %s_context *)c);\n}\n",
             net, net, net, net, net);

@@ -7,16 +7,15 @@
 //     every partial sum, in any order, is at most the sum of |terms|, and that
 //     is what the reference gives for operands of equal magnitudes and some
 //     choice of a sign for each operand;
-//     every partial sum is a multiple of the unit of c times the units of a and
-//     b, where the unit of numbers is the greatest power of two, 1 at most, that
-//     divides them all.
+//     every partial sum is a multiple of the unit of c times the units of a
+//     and b, where the unit of numbers is the greatest power of two, 1 at most,
+//     that divides them all.
 //
 // So where the greatest result over all choices of signs is below 2^24 units,
 // all is exact.  It must be below 2^21 here, since a fused launch adds up what
 // a few nodes do, and an update subtracts a weight's decay from that weight.
-// The unit of c is read from results for random whole numbers: sums of few terms
-// hide it with a chance of a half each time, and PROBES of them, over all
-// elements, do not.
+// The unit of c is read from results for random whole numbers: one sum may hide
+// it, with a chance of a half, and PROBES of them, over all elements, do not.
 //
 // What an operator does by its flag alone is trusted no further than this: a
 // flag that lies shows as numbers that differ.
@@ -51,7 +50,8 @@ static int unit_of(const double *x, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         if (x[i] == 0) continue;
         if (!isfinite(x[i])) return LEAST_UNIT;
-        while (unit > LEAST_UNIT && ldexp(x[i], -unit) != rint(ldexp(x[i], -unit)))
+        while (unit > LEAST_UNIT &&
+               ldexp(x[i], -unit) != rint(ldexp(x[i], -unit)))
             unit--;
     }
     return unit;
@@ -103,7 +103,8 @@ static void measure(const Trial *t, double *most, int *unit)
 {
     const Node *n = t->n;
     Slot slots[MAX_SLOTS];
-    int slot_count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int slot_count =
+        part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
 
     for (int k = 0; k < n->result_count + n->operand_count; k++) {
         bool result = k < n->result_count;

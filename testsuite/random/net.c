@@ -7,7 +7,8 @@
 
 void add_line(Lines *lines, const char *line)
 {
-    if (lines->count == MOST_LINES) bug("a net of more than %d lines", MOST_LINES);
+    if (lines->count == MOST_LINES)
+        bug("a net of more than %d lines", MOST_LINES);
     lines->at[lines->count++] = line;
 }
 

@@ -132,7 +132,8 @@ static const Pooled *through_layer(Net *n, const Pooled *input)
     const Op *op = draw_op(n, LAYER);
 
     if (op->fits != NULL) return input;
-    if (strpbrk(op->operands, " *") != NULL && strchr(op->operands, '[') == NULL)
+    if (strpbrk(op->operands, " *") != NULL &&
+        strchr(op->operands, '[') == NULL)
         return input;
     const char *call = draw_call(n, op, input);
     Pooled *p = &n->pool[n->pool_count++];

@@ -81,7 +81,7 @@ static bool is_proved(const Net *n)
     return good;
 }
 
-// In the integer mode as often as it takes, and now and then one statement less.
+// In the integer mode as often as it takes, now and then one statement less.
 static void draw_proved(Net *n)
 {
     enum { TRIES = 20 };

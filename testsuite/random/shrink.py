@@ -179,7 +179,8 @@ def candidates(tools, program, path):
     seen = {program.text()}
     shapes = shapes_of(tools, path)
     for kind in (only_one_end(program), cut_before(program, shapes), without_line(program),
-                 as_input(program, shapes), without_option(program), without_argument(program), smaller_dimension(program), smaller_number(program)):
+                 as_input(program, shapes), without_option(program), without_argument(program),
+                 smaller_dimension(program), smaller_number(program)):
         for other in kind:
             if other.text() not in seen:
                 seen.add(other.text())

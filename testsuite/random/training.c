@@ -94,8 +94,10 @@ static const char *number_text(Net *n, double low, double high)
     return arena_print(n->arena, "%.6g", f < high ? f : high / 2);
 }
 
+// A batch of 1 need not be said.
 static void set_batch(Net *n)
 {
+    if (n->batch == 1 && draw_chance(&n->draw, 0.5)) return;
     add_setting(n, "batch", arena_print(n->arena, "%lld", (long long)n->batch));
 }
 
@@ -141,7 +143,7 @@ static const struct {
     double      chance;
     void      (*set)(Net *n);
 } settings[] = {
-    { "batch", 0.9, set_batch }, { "epochs", 0.1, set_epochs },
+    { "batch", 1, set_batch }, { "epochs", 0.1, set_epochs },
     { "optimizer", 1, set_optimizer }, { "schedule", 0.4, set_schedule },
     { "decay", 0.3, set_decay }, { "clip_value", 0.2, set_clip_value },
     { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
@@ -188,8 +190,7 @@ static const char *flag_text(Net *n, const char *text, const char *name,
     return flag;
 }
 
-// Passes as a level leaves them, or each on or off; whether gradients are kept;
-// seldom another batch, or inference alone.
+// Passes as a level leaves them, or each on or off.
 static const char *draw_passes(Net *n)
 {
     const char *text = arena_print(n->arena, " -O%d",
@@ -202,12 +203,27 @@ static const char *draw_passes(Net *n)
     return text;
 }
 
+// Fewer samples than the batch has, or another batch.
+static const char *draw_samples(Net *n)
+{
+    int64_t batch = round_dim(n, draw_small(&n->draw, 1, 7));
+    int64_t samples = round_dim(n, draw_int(&n->draw, 1, n->batch));
+
+    if (draw_chance(&n->draw, 0.2))
+        return arena_print(n->arena, " --samples %lld", (long long)samples);
+    if (draw_chance(&n->draw, 0.1))
+        return arena_print(n->arena, " --batch %lld", (long long)batch);
+    return "";
+}
+
 const char *draw_options(Net *n, int number)
 {
     const char *text = arena_print(n->arena, "--seed %llu",
                                    (unsigned long long)n->seed);
     if (n->exact) text = arena_print(n->arena, "%s --exact", text);
-    if (number > 0) text = arena_print(n->arena, "%s%s", text, draw_passes(n));
+    if (number > 0)
+        text = arena_print(n->arena, "%s%s%s", text, draw_passes(n),
+                           draw_samples(n));
     if (draw_chance(&n->draw, 0.7))
         text = flag_text(n, text, "keep-gradients", true);
     if (number > 0 && draw_chance(&n->draw, 0.1))
