@@ -35,7 +35,8 @@ class Tools:
         self.build, self.work = Path(build).resolve(), Path(work)
         self.programs = self.build / "testsuite" / "random"
         self.cxx = os.environ.get("CXX") or shutil.which("clang++") or "g++"
-        self.flags = ["-std=c++17", "-O0", "-w", "-I", str(ROOT / "runtime/host"), "-I",
+        self.flags = ["-std=c++17", "-O0", "-w", "-fno-exceptions",
+                      "-fno-asynchronous-unwind-tables", "-I", str(ROOT / "runtime/host"), "-I",
                       str(ROOT / "runtime/support"), "-I", str(HERE),
                       *os.environ.get("CXXFLAGS", "").split()]
         if not exact:

@@ -82,8 +82,10 @@ def run_seeds(tools, options, seeds, work, totals):
     for seed, path in zip(seeds, paths):
         tools.draw(seed, options.exact, options.settings, path)
     results = tools.run(paths, name)
-    if totals.add(results, paths) and options.first:
-        totals.stop = True
+    failed = totals.add(results, paths)
+    print(f"{totals.nets} nets, {totals.settings} settings, {len(totals.failures)} failed",
+          file=sys.stderr, flush=True)
+    totals.stop = totals.stop or bool(failed and options.first)
 
 
 def run_campaign(tools, options, work, totals):
