@@ -41,6 +41,9 @@ void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
     char text[256];
 
     if (!r->ref->proved[moment]) return;
+    // Of a loss that is not finite no gradient is used: what is made of them,
+    // as 0 times one in a window's padding, is a kernel's own affair.
+    if (m->header[HEADER_SKIP] != 0 && e->is_gradient) return;
     r->compared++;
     if (PER_MOVE * e->moved > bound) r->loose++;
     bound = r->of->exact ? 0 : bound + PER_MOVE * e->moved;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Plants each bug of bugs/*.patch in a copy of the tree, and expects random nets to find it.
 
-usage: find_bugs.py [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...]
+usage: find_bugs.py BUILD [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...]
 
 The copy is built once, and again where a patch changes it.  Nets are drawn, in double and in the
 integer mode by turns, until one fails or N of each have passed; what fails must shrink to at most
-STATEMENTS statements of the net's body.  Prints a line a bug; exits with 1 unless all are found."""
+STATEMENTS statements of the net's body, and pass in the tree as it is, which BUILD is of.  Prints
+a line a bug; exits with 1 unless all are found."""
 import argparse
 import re
 import shutil
@@ -56,12 +57,13 @@ def hunt(tree, options, name):
                        "--first", "-j", options.j, "--shrink", options.seconds, *mode,
                        "--output", Path(options.output) / name])
             if got.returncode:
-                return got.stdout + got.stderr
+                return f"({' '.join(mode)})\n{got.stdout}{got.stderr}"
     return None
 
 
 def try_bug(tree, options, patch):
     start, name = time.monotonic(), patch.stem
+    shutil.rmtree(Path(options.output) / name, ignore_errors=True)
     must(["patch", "-p1", "-d", tree, "-i", patch])
     build(tree, options)
     text = hunt(tree, options, name)
@@ -75,6 +77,12 @@ def try_bug(tree, options, patch):
     if not size or not what:
         print(f"{name}: the hunt itself fails:\n{text}", flush=True)
         return False
+    nets = (Path(options.output) / name).glob("*.small.cnn")
+    sound = run([sys.executable, HERE / "random_nets.py", options.build, "--net", *nets] +
+                (["--exact"] if "(--exact)" in text else []))
+    if sound.returncode:
+        print(f"{name}: what fails does so without the bug:\n{sound.stdout}", flush=True)
+        return False
     small = int(size.group(1)) <= options.most
     print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'}; "
           f"{seconds:.0f} s; {what.group(1)[:150]}", flush=True)
@@ -83,6 +91,7 @@ def try_bug(tree, options, patch):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build")
     parser.add_argument("--nets", type=int, default=400)
     parser.add_argument("--most", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=200)

@@ -18,6 +18,7 @@ typedef struct Expected {
     double      moved;          // norm of how far it moves when weights and
                                 // data are moved by a part in 1e13
     bool        is_output;      // of inference: fetched, not read in place
+    bool        is_gradient;
 } Expected;
 
 typedef struct Moment {
