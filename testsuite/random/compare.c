@@ -77,7 +77,10 @@ void compare_arena(Running *r, int moment, const Graph *g)
 void compare_metrics(Running *r, int moment)
 {
     const double *header = r->ref->moment[moment].header;
-    union { uint64_t counts[64]; double numbers[64]; } figures;
+    union {
+        uint64_t counts[FIGURES_BYTES / 8];
+        double   numbers[FIGURES_BYTES / 8];
+    } figures;
     char text[160];
 
     if (!r->ref->proved[moment]) return;

@@ -164,8 +164,8 @@ static void print_row(FILE *rows, Arena *arena, const char *net,
         { "metrics", trains }, { "text", true }, { "step", true },
     };
 
-    fprintf(rows, "    {\"%s\", %d, %s_ARENA_BYTES, %s_ARENA_ALIGN, "
-            "sizeof(%s_context), ", of->path, of->line, upper, upper, net);
+    fprintf(rows, "    {\"%s\", %d, %s_ARENA_BYTES, sizeof(%s_context), ",
+            of->path, of->line, upper, net);
     fprintf(rows, trains ? "sizeof(%s_figures)" : "0", net);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (functions[i].there)

@@ -115,13 +115,21 @@ static void add_value(Net *n, const char *call)
     add_line(&n->body, arena_print(n->arena, "%s = %s", p->name, call));
 }
 
+// Passes look at pairs of neighbours: often a statement reads the one before, and
+// an activation follows what can store one.
 static bool draw_statement(Net *n)
 {
-    const Op *op = draw_op(n, LAYER);
+    bool stores = n->last != NULL && n->last->flags & STORES_ACT;
+    bool follows = n->value_number > 0 && draw_chance(&n->draw, 0.5);
+    const Op *op = draw_op(n, follows && stores && draw_chance(&n->draw, 0.6)
+                                  ? ACT : LAYER);
 
     for (int i = 0; i < TRIES; i++) {
         Net saved = *n;
-        add_value(n, draw_call(n, op, NULL));
+        const Pooled *before = follows && i < TRIES / 2
+            ? &n->pool[n->pool_count - 1] : NULL;
+        n->last = op;
+        add_value(n, draw_call(n, op, before));
         // Of a view nothing may be known before it is read.
         if (op->flags & VIEW && draw_chance(&n->draw, 0.5))
             add_value(n, draw_call(n, draw_op(n, LAYER),

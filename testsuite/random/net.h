@@ -40,6 +40,7 @@ typedef struct Net {
     Lines    inputs, body, ends, train;
     int      input_number, value_number;
     int      first_operand;     // of the last call drawn: in the pool
+    const Op *last;             // of the last statement
     // conv, conv.stride, ...: what has been drawn, for coverage.
     const char *drawn[MOST_DRAWN];
     int         drawn_count;

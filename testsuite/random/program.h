@@ -18,7 +18,7 @@ struct cublasContext;
 typedef struct EmittedProgram {
     const char *path;           // of the net
     int         line;           // which of its lines "# run:", from 0
-    size_t      arena_bytes, arena_align, context_bytes, figures_bytes;
+    size_t      arena_bytes, context_bytes, figures_bytes;
     int       (*init)(void *context, void *arena, size_t bytes,
                       struct CUstream_st *stream, struct cublasContext *cublas,
                       uint64_t seed);

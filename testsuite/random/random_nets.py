@@ -67,6 +67,7 @@ class Totals:
                 elif net not in failed:
                     failed.add(net)
                     self.failures.append((net, line, text))
+                    print(text, file=sys.stderr)
             for path in paths:
                 drawn = re.search(r"^# drawn:(.*)$", Path(path).read_text(), re.M)
                 if drawn and str(path) not in self.dropped:

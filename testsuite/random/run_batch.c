@@ -190,6 +190,7 @@ static bool run(Running *r)
     cublasHandle_t handle;
 
     if (sizeof r->context < r->program->context_bytes ||
+        FIGURES_BYTES < r->program->figures_bytes ||
         cudaMalloc(&r->memory, r->program->arena_bytes) != cudaSuccess ||
         cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) {
         complain(r, "no memory or no handle");

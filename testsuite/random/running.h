@@ -5,7 +5,8 @@
 #include "program.h"
 #include "reference.h"
 
-enum { MOST_TENSORS = 64, MOST_CONTEXT = 4096 };
+enum { MOST_TENSORS = 64, MOST_CONTEXT = 4096,
+       FIGURES_BYTES = 512 };
 
 typedef struct Running {
     Arena                *arena;
