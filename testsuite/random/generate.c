@@ -115,8 +115,8 @@ static void add_value(Net *n, const char *call)
     add_line(&n->body, arena_print(n->arena, "%s = %s", p->name, call));
 }
 
-// Passes look at pairs of neighbours: often a statement reads the one before, and
-// an activation follows what can store one.
+// Passes look at pairs of neighbours: often a statement reads the one before,
+// and an activation follows what can store one.
 static bool draw_statement(Net *n)
 {
     bool stores = n->last != NULL && n->last->flags & STORES_ACT;
