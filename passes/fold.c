@@ -45,8 +45,31 @@ static void drop_unread(Graph *g)
     }
 }
 
+// Of every value, whether it is an output or a view of it is.
+static bool *shown_values(const Graph *g)
+{
+    bool *shown = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (ValueId v = 0; v < g->value_count; v++)
+        shown[v] = g->values[v].output;
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        if (n->op->flags & VIEW && shown[n->results[0]])
+            shown[n->operands[0]] = true;
+    }
+    return shown;
+}
+
+static bool is_input(const Graph *g, ValueId v)
+{
+    while (g->values[v].def != NONE &&
+           g->nodes[g->values[v].def].op->flags & VIEW)
+        v = g->nodes[g->values[v].def].operands[0];
+    return g->values[v].kind == INPUT;
+}
+
 void pass_fold(Graph *g)
 {
+    const bool *shown = shown_values(g);
     // stands[v]: what readers of v may read instead, so that one walk renames.
     ValueId *stands = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) stands[v] = v;
@@ -56,8 +79,10 @@ void pass_fold(Graph *g)
             if (n->operands[k] != NONE) n->operands[k] = stands[n->operands[k]];
         if (!n->op->fold) continue;
         ValueId instead = n->op->fold(g, i);
-        if (instead != NONE && !g->values[n->results[0]].output)
-            stands[n->results[0]] = instead;
+        if (instead == NONE || g->values[n->results[0]].output) continue;
+        // An output is computed: some launch must make it.
+        if (shown[n->results[0]] && is_input(g, instead)) continue;
+        stands[n->results[0]] = instead;
     }
     drop_unread(g);
     graph_compact(g);
