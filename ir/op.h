@@ -275,7 +275,8 @@ struct Op {
     double (*act_gradient)(double dy, double y);
     // Shapes of a call's operands, where random ones would hardly ever fit:
     // "a 4, b:c; [1]" wants a value [a, 4] and a label class[b, c], for any a,
-    // b, c, with [1] for its first argument.  Ways stand between |.
+    // b, c, with [1] for its first argument.  After ! it is an input that is
+    // wanted, for no gradient goes there.  Ways stand between |.
     const char *fits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;

@@ -168,7 +168,9 @@ static const Pooled *fitting(Net *n, const char **fits, int64_t letter[128])
     Shape shape = { .rank = 0 };
     int64_t classes = 0;
     const char *c = *fits;
+    bool as_input = *c == '!';
 
+    c += as_input;
     while (*c != '\0' && *c != ',' && *c != ';') {
         bool is_classes = *c == ':';
         c += strspn(c, " :");
@@ -179,6 +181,7 @@ static const Pooled *fitting(Net *n, const char **fits, int64_t letter[128])
         if (*c == ' ') c++;
     }
     *fits = c + strspn(c, ", ");
+    if (as_input) return new_input(n, "f32", shape, 0);
     const Pooled *p = like(n, shape, classes, NULL);
     return p->is_input && classes == 0 && draw_chance(&n->draw, 0.6)
         ? through_layer(n, p) : p;
