@@ -105,8 +105,8 @@ static const Pooled *operand_beside(Net *n, const Pooled *first)
         for (int i = 0; i < shape.rank; i++)
             if (draw_chance(&n->draw, 0.5)) shape.dim[i] = 1;
         break;
-    case 1:                     // a label
-        classes = shape.dim[--shape.rank];
+    case 1:                     // a label; of a shape not known yet, none
+        if (shape.rank > 0) classes = shape.dim[--shape.rank];
         break;
     case 2:
         if (draw_chance(&n->draw, 0.5)) return draw_pooled(n);
