@@ -18,7 +18,6 @@ typedef struct Expected {
     double      moved;          // norm of how far it moves when weights and
                                 // data are moved by a part in 1e13
     bool        is_output;      // of inference: fetched, not read in place
-    bool        is_gradient;
 } Expected;
 
 typedef struct Moment {
@@ -36,8 +35,8 @@ typedef struct Reference {
     const Graph *inputs;        // which of the two graphs that is
     int64_t     samples;
     bool        trains;
-    bool        proved[MOMENTS];    // that up to this moment all is exact; of
-                                    // other cases true
+    bool        proved[MOMENTS];    // that up to this moment all is finite, and
+                                    // in the integer mode exact
 } Reference;
 
 // NULL after errors.  Everything lies in arena.

@@ -227,8 +227,8 @@ static bool run_program(const EmittedProgram *program, const Case *of,
     if (!compile(&r, &diag, work)) complain(&r, "can't be compiled again");
     if (program->line == 0) check_slopes(&r);
     if (r.good && run(&r) && r.compared == 0)
-        printf("dropped %s %d: not proved to be exact\n", program->path,
-               program->line);
+        printf("dropped %s %d: not finite, or not proved to be exact\n",
+               program->path, program->line);
     else if (r.good)
         printf("ok %s %d %d %d\n", program->path, program->line, r.compared,
                r.loose);

@@ -26,7 +26,7 @@ typedef struct Running {
 void complain(Running *r, const char *text);
 
 // compare.c: each complains of what differs from the reference at a moment.
-// Of a moment that the integer mode has not proved nothing is compared.
+// Of a moment that is not proved to be finite, or exact, nothing is compared.
 
 // One tensor, whose elements are data.
 void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
