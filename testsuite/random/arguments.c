@@ -64,7 +64,10 @@ static double draw_float(Net *n, const ArgSpec *spec)
     if (n->exact) return draw_power(n, low, high);
     if (spec->fallback != NULL) sscanf(spec->fallback, "%lf", &usual);
     // Never 0 where it is not: what divides by such a number is rounding alone.
-    if (usual != 0 && (high > 1 || draw_chance(d, 0.7)))
+    // What keeps a divisor from 0 keeps it from rounding only where it is large.
+    if (usual != 0 && usual < 1e-6)
+        f = usual * exp2(draw_real(d, 4, 14));
+    else if (usual != 0 && (high > 1 || draw_chance(d, 0.7)))
         f = usual * exp2(draw_real(d, -2, 2));
     else if (high <= 1 && low >= 0)
         f = draw_chance(d, 0.1) ? low : draw_real(d, low, high);

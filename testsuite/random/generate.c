@@ -11,7 +11,7 @@ enum { TRIES = 40, MOST_ELEMENTS = 6000, MOST_FLOPS = 400000 };
 
 static int weight_of(const Op *op, unsigned flags, bool exact)
 {
-    int weight = 2;
+    int weight = 4;
     if (!(op->flags & flags) || op->flags & INTERNAL) return 0;
     if (exact && !(op->flags & EXACT)) return 0;
     for (const ArgSpec *a = op->args; a != NULL && a->name != NULL; a++)
