@@ -141,11 +141,11 @@ static void declare_programs(Emitter *e)
     Ports p = ports_of(g);
     ValueId plain[MAX_PORTS];
     if (e->in->train) {
-        Ports t = ports_of(e->in->train);
+        Ports t = ports_of(e->in->eval);
         write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
         write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so pinned");
         write_line(&e->w, "// memory must stay as it is until the stream has passed.");
-        int count = parameters(e, e->in->train, t.input, t.input_count, "const ", items);
+        int count = parameters(e, e->in->eval, t.input, t.input_count, "const ", items);
         function_head(e, "train", items, count, ";");
         function_head(e, "evaluate", items, count, ";");
     }

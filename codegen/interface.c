@@ -176,16 +176,19 @@ static void open_call(Emitter *e, const char *call)
                e->net, call);
 }
 
+// Training and evaluation are given the same: what evaluation reads, of which
+// training may need less where only an output reads an input.
 static void emit_scored_call(Emitter *e, const Program *p, const char *call,
                              const char *arguments)
 {
     const char *items[4 * MAX_PORTS];
-    Ports ports = ports_of(p->g);
+    const Graph *g = e->in->eval;
+    Ports ports = ports_of(g), own = ports_of(p->g);
     Chain chain = {.count = 0};
-    int count = parameters(e, p->g, ports.input, ports.input_count, "const ", items);
+    int count = parameters(e, g, ports.input, ports.input_count, "const ", items);
     for (int i = 0; i < ports.input_count; i++)
-        chain_samples(e, &chain, p->g, ports.input[i], call);
-    stage_inputs(e, &chain, p, ports.input, ports.input_count);
+        chain_samples(e, &chain, g, ports.input[i], call);
+    stage_inputs(e, &chain, p, own.input, own.input_count);
     chain_steps(e, &chain, p, arguments);
     function_head(e, call, items, count, "");
     open_call(e, call);

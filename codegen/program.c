@@ -162,7 +162,7 @@ static bool is_kept(const Graph *g, ValueId v)
 // ---- wrappers -----------------------------------------------------------------------
 
 // One for each call of the descriptor that takes inputs (and outputs).  All take
-// them as the first program does; from[i] says which is the call's own i.
+// them as the last program does; from[i] says which is the call's own i.
 static void wrap(Emitter *e, const Program *p, const char *call, int inputs,
                  const int *from, int outputs)
 {
@@ -212,15 +212,15 @@ static void emit_wrappers(Emitter *e)
     int same[MAX_PORTS], from[MAX_PORTS];
     for (int i = 0; i < MAX_PORTS; i++) same[i] = i;
     for (int i = 0; i < count; i++)
-        from[i] = input_number(e->program[0].g,
+        from[i] = input_number(last->g,
                                e->in->infer->values[inputs[i]].name);
     name_types(e, "infer", e->in->infer, inputs, count, "input");
     name_types(e, "infer", last->g, outputs, output_count, "output");
     if (e->in->train) {
         ValueId all[MAX_PORTS];
-        int all_count = graph_inputs(e->in->train, all, MAX_PORTS);
-        name_types(e, "train", e->in->train, all, all_count, "input");
-        name_types(e, "evaluate", e->in->train, all, all_count, "input");
+        int all_count = graph_inputs(e->in->eval, all, MAX_PORTS);
+        name_types(e, "train", e->in->eval, all, all_count, "input");
+        name_types(e, "evaluate", e->in->eval, all, all_count, "input");
         write_blank(&e->w);
         wrap(e, &e->program[0], "train", all_count, same, 0);
         wrap(e, last, "evaluate", all_count, same, 0);
@@ -345,7 +345,7 @@ static void emit_descriptor(Emitter *e)
     Writer *w = &e->w;
     const Program *first = &e->program[0], *last = &e->program[e->program_count - 1];
     bool trains = e->in->train != NULL;
-    int inputs = table_of(e, first, "main_inputs", is_input);
+    int inputs = table_of(e, last, "main_inputs", is_input);
     ValueId named[MAX_PORTS];
     int outputs = table(e, last, "main_outputs", named,
                         graph_outputs(last->g, named, MAX_PORTS));

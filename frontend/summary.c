@@ -29,7 +29,7 @@ typedef struct Summary {
     Arena   *arena;
     Layer   *layers;
     int      count;
-    int64_t  parameters, statistics, bytes;
+    int64_t  parameters, statistics;
     double   flops;
 } Summary;
 

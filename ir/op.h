@@ -25,6 +25,12 @@ typedef enum OpFlags {
     STORES_ACT = 1 << 7,        // its forward launch can apply an ACT
     ADDS_BIAS  = 1 << 8,        // its forward launch has a last operand "bias?"
     SCHEDULE   = 1 << 9,        // of the train section: sets the header's rate
+    EXACT      = 1 << 10,       // forward and backward, results are maxima of
+                                // operands, or sums of products of at most one
+                                // element of each operand (LOSS: two) and a
+                                // number, all of one sign that come of the same
+                                // operands: of whole numbers and numbers that
+                                // are powers of two nothing is rounded
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -278,6 +284,11 @@ struct Op {
     // ACT only: f(x), and dx from dy and y = f(x).
     double (*act)(double x);
     double (*act_gradient)(double dy, double y);
+    // Shapes of a call's operands, where random ones would hardly ever fit:
+    // "a 4, b:c; [1]" wants a value [a, 4] and a label class[b, c], for any a,
+    // b, c, with [1] for its first argument.  After ! it is an input that is
+    // wanted, for no gradient goes there.  Ways stand between |.
+    const char *fits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;
     const Part *parts;          // ends with a NULL results

@@ -111,15 +111,13 @@ bool may_write_over(const Node *n, int r, int k)
 
 void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high)
 {
-    const ArgSpec *arg = op->args;
-
     *low = spec->low;
     *high = spec->high;
     if (*low != 0 || *high != 0) return;
-    while (arg != NULL && arg->name != NULL && strcmp(arg->name, spec->name))
-        arg++;
-    if (arg == NULL || arg->name == NULL)
-        bug("%s: no argument is called %s", op->name, spec->name);
-    *low = arg->low;
-    *high = arg->high;
+    for (const ArgSpec *arg = op->args; arg && arg->name; arg++) {
+        *low = arg->low;
+        *high = arg->high;
+        if (strcmp(arg->name, spec->name) == 0) return;
+    }
+    bug("%s: no argument is called %s", op->name, spec->name);
 }

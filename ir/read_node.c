@@ -72,6 +72,13 @@ static void read_attr(Reader *r, const AttrSpec *spec, Attr *attr)
         attr->i = read_int(r);
 }
 
+static void check_list(Reader *r, const Op *op, const AttrSpec *spec,
+                       const List *list)
+{
+    for (int k = 0; list != NULL && k < list->count && !r->failed; k++)
+        check_attr(r, op, spec, list->at[k]);
+}
+
 // Also those that are not there, which are 0: where that is none of the
 // numbers that they can be, they are missing.
 static void check_attrs(Reader *r, const Op *op, const Attr *attr)
@@ -83,15 +90,14 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
         else if (spec[i].type == ATTR_INT)
             check_attr(r, op, &spec[i], (double)attr[i].i);
         else
-            for (int k = 0; attr[i].list != NULL && k < attr[i].list->count &&
-                 check_attr(r, op, &spec[i], attr[i].list->at[k]); k++)
-                continue;
+            check_list(r, op, &spec[i], attr[i].list);
 }
 
 // Attributes and act=, as far as there are any.  act is NULL where an
 // activation cannot stand.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
 {
+    if (op == NULL) return;     // which has been complained about
     while (!r->failed && isalpha((unsigned char)peek_char(r))) {
         Word key = read_word(r);
         const AttrSpec *spec = op->attrs;

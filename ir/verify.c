@@ -41,10 +41,9 @@ _Noreturn void fault(const Check *c, const char *format, ...)
 // Of value or node id called name; place is NULL in a graph that was not read.
 static _Noreturn void fault_at(const Check *c, const Pos *place,
                                const char *id, const char *name, Pos source,
-                               const char *format, va_list args)
+                               const char *what)
 {
-    char what[400], text[512];
-    vsnprintf(what, sizeof what, format, args);
+    char text[512];
     snprintf(text, sizeof text, "%s %.40s (line %" PRId32 "): %s", id, name,
              source.line, what);
     refuse(c, place != NULL ? *place : (Pos){ .line = 0 }, text);
@@ -54,24 +53,28 @@ _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
 {
     const Node *n = &c->g->nodes[id];
     const Places *p = c->g->places;
-    char text[16];
+    char text[16], what[400];
     va_list args;
     va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
     snprintf(text, sizeof text, "[%" PRId32 "]", id);
     fault_at(c, p != NULL && id < p->node_capacity ? &p->node[id] : NULL, text,
-             n->name, n->pos, format, args);
+             n->name, n->pos, what);
 }
 
 _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 {
     const Value *value = &c->g->values[id];
     const Places *p = c->g->places;
-    char text[16];
+    char text[16], what[400];
     va_list args;
     va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
     snprintf(text, sizeof text, "%%%" PRId32, id);
     fault_at(c, p != NULL && id < p->value_capacity ? &p->value[id] : NULL,
-             text, value->name, value->pos, format, args);
+             text, value->name, value->pos, what);
 }
 
 // ---- nodes ------------------------------------------------------------------

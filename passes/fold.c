@@ -6,15 +6,19 @@
 //
 // What an operator can become is its own affair (Op.fold); this pass offers
 // each forward node to its operator, then deletes the nodes whose results
-// nobody reads: from the outputs and from the nodes that update state, back
-// over operands.  An output is never left to be an input, or a view of one:
-// some launch makes it.
+// nobody reads: from the outputs and from the nodes that update state, or will
+// once there is an update, back over operands.  An output is never left to be
+// an input, or a view of one: some launch makes it.
 
 #include "pass.h"
 
+// What training takes from a forward node for the state is an effect too:
+// running statistics follow whether or not a loss reads what they belong to.
+// It is one in evaluation as well, so that both read the same inputs.
 static bool has_effect(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
+    if (g->mode != INFER && n->part == 0 && n->op->update) return true;
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (slots[k].updated) return true;
@@ -42,32 +46,31 @@ static void drop_unread(Graph *g)
     }
 }
 
-// Which values are outputs, or have views alone between them and one.
-static bool *outputs_or_viewed(const Graph *g)
+// Of every value, whether it is an output or a view of it is.
+static bool *shown_values(const Graph *g)
 {
-    bool *seen = NEW_ARRAY(g->arena, g->value_count, bool);
-    for (ValueId v = 0; v < g->value_count; v++) seen[v] = g->values[v].output;
+    bool *shown = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (ValueId v = 0; v < g->value_count; v++)
+        shown[v] = g->values[v].output;
     for (NodeId i = g->node_count - 1; i >= 0; i--) {
         const Node *n = &g->nodes[i];
-        if (n->op->flags & VIEW && seen[n->results[0]])
-            seen[n->operands[0]] = true;
+        if (n->op->flags & VIEW && shown[n->results[0]])
+            shown[n->operands[0]] = true;
     }
-    return seen;
+    return shown;
 }
 
-static bool is_view_of_input(const Graph *g, ValueId v)
+static bool is_input(const Graph *g, ValueId v)
 {
-    while (g->values[v].def != NONE) {
-        const Node *n = &g->nodes[g->values[v].def];
-        if (!(n->op->flags & VIEW)) return false;
-        v = n->operands[0];
-    }
+    while (g->values[v].def != NONE &&
+           g->nodes[g->values[v].def].op->flags & VIEW)
+        v = g->nodes[g->values[v].def].operands[0];
     return g->values[v].kind == INPUT;
 }
 
 void pass_fold(Graph *g)
 {
-    const bool *outside = outputs_or_viewed(g);
+    const bool *shown = shown_values(g);
     // stands[v]: what readers of v may read instead, so that one walk renames.
     ValueId *stands = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) stands[v] = v;
@@ -78,8 +81,9 @@ void pass_fold(Graph *g)
         if (!n->op->fold) continue;
         ValueId instead = n->op->fold(g, i);
         if (instead == NONE || g->values[n->results[0]].output) continue;
-        if (!outside[n->results[0]] || !is_view_of_input(g, instead))
-            stands[n->results[0]] = instead;
+        // An output is computed: some launch must make it.
+        if (shown[n->results[0]] && is_input(g, instead)) continue;
+        stands[n->results[0]] = instead;
     }
     drop_unread(g);
     graph_compact(g);

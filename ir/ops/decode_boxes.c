@@ -65,5 +65,5 @@ static const Part parts[] = {
 
 const Op op_decode_boxes = {
     ROW(decode_boxes), .args = args, .attrs = attrs, .build = build,
-    .parts = parts,
+    .fits = "3 4; [1] | 12 4; [2] | 18 4; [2, 1]", .parts = parts,
 };

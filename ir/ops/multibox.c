@@ -391,5 +391,7 @@ static const Part parts[] = {
 
 const Op op_multibox = {
     ROW(multibox), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = gradient, .parts = parts,
+    .fits = "3 4, 3 c, !b 4, b:c; [1] | 12 4, 12 c, !b 4, b:c; [2] | "
+            "18 4, 18 c, !b 4, b:c; [2, 1]", .shape = shape_of_rows,
+    .gradient = gradient, .parts = parts,
 };

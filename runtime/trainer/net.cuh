@@ -5,8 +5,8 @@
 // data; addresses it passes are the host's.
 //
 // A training file describes its training step: train, eval and infer are there,
-// inputs are what train reads, and all calls take them in that order (infer looks
-// at its own alone).  An inference file has no train and no eval; inputs are
+// inputs are what evaluation reads, and all calls take them in that order (train
+// and infer look at their own alone).  An inference file has no train and no eval; inputs are
 // what infer reads.
 #pragma once
 #include <stddef.h>

@@ -1,0 +1,118 @@
+"""Compiles many nets as one translation unit, runs it, and says what failed.
+
+Used by random_nets.py.  A net is a file NET.cnn with a line "# run: OPTIONS" for each setting."""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# What is the emitted file's own: it comes with each program.
+NOT_SHARED = re.compile(r"interface.*\.cuh|launch\.cuh|library\.cuh")
+SYSTEM = ["cublas_v2.h", "cuda_runtime.h", "math.h", "stddef.h", "stdint.h", "string.h"]
+SECONDS = 1200      # for a whole batch, on a machine that has other work
+
+
+def runtime_header():
+    """All kernels, and what they share: what section 2 of an emitted file has a part of."""
+    files = sorted(ROOT.glob("runtime/kernels/*.cuh")) + sorted(ROOT.glob("runtime/support/*.cuh"))
+    lines = [f"#include <{name}>" for name in SYSTEM]
+    lines += [f'#include "{path}"' for path in files if not NOT_SHARED.fullmatch(path.name)]
+    return "\n".join(lines + ['#include "program.h"', ""])
+
+
+class Failure(Exception):
+    pass
+
+
+class Tools:
+    """The tools of one build, with the runtime precompiled in a folder of work.  CXX and CXXFLAGS
+    may say what compiles it."""
+
+    def __init__(self, build, work, exact=False):
+        self.build, self.work = Path(build).resolve(), Path(work)
+        self.programs = self.build / "testsuite" / "random"
+        self.cxx = os.environ.get("CXX") or shutil.which("clang++") or "g++"
+        self.flags = ["-std=c++17", "-O0", "-w", "-fno-exceptions",
+                      "-fno-asynchronous-unwind-tables", "-I", str(ROOT / "runtime/host"), "-I",
+                      str(ROOT / "runtime/support"), "-I", str(HERE),
+                      *os.environ.get("CXXFLAGS", "").split()]
+        if not exact:
+            self.flags.append("-DCNNC_F64")
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.header = self.work / ("exact.h" if exact else "double.h")
+        self.header.write_text(runtime_header())
+        self.is_clang = "clang" in os.path.basename(self.cxx)
+        built = f"{self.header}.pch" if self.is_clang else f"{self.header}.gch"
+        self.compile(["-x", "c++-header", str(self.header), "-o", built])
+
+    def compile(self, arguments):
+        got = subprocess.run([self.cxx, *self.flags, *arguments], capture_output=True, text=True,
+                             timeout=SECONDS)
+        if got.returncode:
+            raise Failure(got.stderr[:2000])
+
+    def draw(self, seed, exact, settings, path):
+        command = [self.programs / "random_net", str(seed), "--settings", str(settings), "-o", path]
+        subprocess.run(command + (["--exact"] if exact else []), check=True, timeout=SECONDS)
+
+    def build_batch(self, nets, folder):
+        """Returns the program, and the failures of programs that are not in it."""
+        source, built, program = folder / "batch.cu", folder / "batch.o", folder / "batch"
+        got = subprocess.run([self.programs / "emit_batch", source, *nets], capture_output=True,
+                             text=True, timeout=SECONDS)
+        if got.returncode:
+            raise Failure(got.stdout + got.stderr)
+        include = ["-include-pch", f"{self.header}.pch"] if self.is_clang else \
+            ["-include", str(self.header)]
+        self.compile([*include, "-x", "c++", "-c", str(source), "-o", str(built)])
+        libraries = [self.programs / "librandom_run.a", self.programs / "librandom_case.a",
+                     self.build / "libcore.a", self.build / "libcnnc_host.a"]
+        self.compile([str(built), *map(str, libraries), "-lpthread", "-lm", "-o", str(program)])
+        return program, got.stdout
+
+    def run(self, nets, name):
+        """{(net, line): text} of all programs of these nets: "ok ..." or what failed."""
+        folder = self.work / name
+        folder.mkdir(parents=True, exist_ok=True)
+        nets = [str(net) for net in nets]
+        try:
+            program, text = self.build_batch(nets, folder)
+            got = subprocess.run([program, folder], capture_output=True, text=True,
+                                 timeout=SECONDS)
+            text += got.stdout
+            if got.returncode:
+                raise Failure(f"the runner ends with {got.returncode}: {got.stderr[:500]}")
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            return self.run_apart(nets, name, failure)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return parse(text)
+
+    def run_apart(self, nets, name, failure):
+        """After a batch that can't be built or run: each net alone says whose fault it was."""
+        if len(nets) == 1:
+            return {(nets[0], 0): f"FAILED {nets[0]} 0: {failure}"}
+        results = {}
+        for net in nets:
+            results.update(self.run([net], name))
+        return results
+
+
+def parse(text):
+    results = {}
+    for line in text.splitlines():
+        match = re.match(r"(ok|dropped|FAILED) (\S+) (\d+)", line)
+        if not match:
+            continue
+        key = (match.group(2), int(match.group(3)))
+        if not results.get(key, "").startswith("FAILED"):
+            results[key] = line
+    return results
+
+
+def is_failure(text):
+    """Of a net that the front end refuses nothing is known: it is no failure."""
+    return text.startswith("FAILED") and not text.endswith(("cnnc ends with 1", "no reference"))

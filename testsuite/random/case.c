@@ -1,0 +1,110 @@
+// Reads the settings of a net and compiles it with one of them.
+#include "case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../frontend/parse.h"
+
+enum { MOST_WORDS = 64 };
+
+// Whether the word is an option of the case itself, which takes a number.
+static bool take_number(const char *word, const char *name, char **words,
+                        int count, int *i, uint64_t *number)
+{
+    if (strcmp(word, name) != 0 || *i + 1 >= count) return false;
+    *number = strtoull(words[++*i], NULL, 10);
+    return true;
+}
+
+static Case read_line(Arena *arena, const char *path, const char *text,
+                      size_t length)
+{
+    Case c = { .path = path, .argv = NEW_ARRAY(arena, MOST_WORDS + 4, char *) };
+    char *words[MOST_WORDS], *line = arena_copy(arena, text, length);
+    uint64_t samples = 0;
+    int count = 0;
+
+    for (char *word = strtok(line, " "); word != NULL && count < MOST_WORDS;
+         word = strtok(NULL, " "))
+        words[count++] = word;
+    c.argv[c.argc++] = "cnnc";
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i], "--exact") == 0) c.exact = true;
+        else if (!take_number(words[i], "--samples", words, count, &i,
+                              &samples) &&
+                 !take_number(words[i], "--seed", words, count, &i, &c.seed))
+            c.argv[c.argc++] = words[i];
+    }
+    c.samples = (int64_t)samples;
+    return c;
+}
+
+Case *cases_read(Arena *arena, const char *path, int *count)
+{
+    static const char mark[] = "# run:";
+    size_t length;
+    const char *text = read_text(arena, path, &length);
+    Case *cases = NULL;
+    int32_t capacity = 0;
+
+    *count = 0;
+    if (text == NULL) {
+        fprintf(stderr, "%s can't be read\n", path);
+        return NULL;
+    }
+    text = arena_copy(arena, text, length);
+    for (const char *line = text; *line != '\0';) {
+        size_t width = strcspn(line, "\n");
+        if (strncmp(line, mark, sizeof mark - 1) == 0) {
+            cases = arena_grow(arena, cases, &capacity, *count + 1,
+                               sizeof *cases);
+            cases[*count] = read_line(arena, path, line + sizeof mark - 1,
+                                      width - sizeof mark + 1);
+            cases[*count].line = *count;
+            ++*count;
+        }
+        line += width + (line[width] == '\n');
+    }
+    if (*count > 0) return cases;
+    cases = NEW(arena, Case);
+    *cases = read_line(arena, path, "", 0);
+    *count = 1;
+    return cases;
+}
+
+bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
+               bool plain)
+{
+    char **argv = NEW_ARRAY(arena, of->argc + 4, char *);
+    int argc = 0;
+
+    for (int i = 0; i < of->argc; i++)
+        if (!plain || (strncmp(of->argv[i], "-O", 2) != 0 &&
+                       (strncmp(of->argv[i], "-f", 2) != 0 ||
+                        strstr(of->argv[i], "keep") != NULL)))
+            argv[argc++] = of->argv[i];
+    if (plain) argv[argc++] = "-O0";
+    argv[argc++] = of->exact ? "--precision=f32" : "--precision=f64";
+    argv[argc++] = (char *)of->path;
+    return options_read(&c->options, arena, argc, argv) < 0 &&
+           input_open(&c->in, arena, diag, c->options.input) &&
+           diag->error_count == 0;
+}
+
+Graph *case_graph(Compiled *c, Mode mode, Plan **plan)
+{
+    FrontendOptions frontend = c->options.frontend;
+
+    frontend.mode = mode;
+    Graph *g = input_graph(&c->in, &frontend);
+    if (g != NULL) *plan = run_pipeline(g, &c->options.passes);
+    return c->in.diag->error_count == 0 ? g : NULL;
+}
+
+ValueId case_value(const Graph *g, const char *name)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (strcmp(g->values[v].name, name) == 0) return v;
+    return NONE;
+}

@@ -1,0 +1,41 @@
+// A net of the random tests: a .cnn whose lines "# run: OPTIONS" are the
+// settings it is compiled with.  OPTIONS are cnnc's, and
+//
+//     --samples N     of the batch are there; default: all
+//     --seed N        of weights, data and random numbers
+//     --exact         the integer mode: everything is equal in bits
+#ifndef TESTSUITE_RANDOM_CASE_H
+#define TESTSUITE_RANDOM_CASE_H
+
+#include "../../frontend/pipeline.h"
+
+typedef struct Case {
+    const char *path;
+    int         line;           // of its "# run:" lines, from 0
+    int64_t     samples;        // 0: the whole batch
+    uint64_t    seed;
+    bool        exact;
+    int         argc;           // cnnc's options
+    char      **argv;
+} Case;
+
+// All lines of the file, or one with no options where it has none; NULL, said
+// on standard error, if it can't be read.
+Case *cases_read(Arena *arena, const char *path, int *count);
+
+// What cnnc makes of the case's options; the input stays open for more modes.
+typedef struct Compiled {
+    Options options;
+    Input   in;
+} Compiled;
+
+// False after errors.  With `plain`, no optional pass is on.
+bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
+               bool plain);
+// The graph of a mode through its passes, and its plan; NULL after errors.
+Graph *case_graph(Compiled *c, Mode mode, Plan **plan);
+
+// The value of that name, or NONE.
+ValueId case_value(const Graph *g, const char *name);
+
+#endif

@@ -1,0 +1,39 @@
+// What the files of the runner share: one program on its way.
+#ifndef TESTSUITE_RANDOM_RUNNING_H
+#define TESTSUITE_RANDOM_RUNNING_H
+
+#include "program.h"
+#include "reference.h"
+
+enum { MOST_TENSORS = 64, MOST_CONTEXT = 4096,
+       FIGURES_BYTES = 512 };
+
+typedef struct Running {
+    Arena                *arena;
+    const EmittedProgram *program;
+    const Case           *of;
+    const Reference      *ref;
+    Graph                *train, *infer;    // as the program was made
+    void                 *memory;           // its arena
+    union { uint64_t align; unsigned char bytes[MOST_CONTEXT]; } context;
+    const void           *in[MOST_TENSORS], *in_infer[MOST_TENSORS];
+    size_t                in_bytes[MOST_TENSORS], infer_bytes[MOST_TENSORS];
+    int                   compared, loose;
+    bool                  good;
+} Running;
+
+// Says on standard output what has failed.
+void complain(Running *r, const char *text);
+
+// compare.c: each complains of what differs from the reference at a moment.
+// Of a moment that is not proved to be finite, or exact, nothing is compared.
+
+// One tensor, whose elements are data.
+void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
+                    const void *data);
+// What lies in the arena: all of the state, and what is kept of the step.
+void compare_arena(Running *r, int moment, const Graph *g);
+// What metrics() says, against the header.
+void compare_metrics(Running *r, int moment);
+
+#endif

@@ -1,0 +1,232 @@
+// What a net ends in: losses, metrics, outputs; how it is trained; and the
+// options that it is compiled with.
+#include "net.h"
+
+#include <math.h>
+#include <string.h>
+#include "../../frontend/resolve.h"
+#include "../../passes/pass.h"
+
+enum { TRIES = 60 };
+
+// ---- losses, metrics, outputs -----------------------------------------------
+
+static bool is_taken(const Net *n)
+{
+    Arena *arena = arena_new();
+    bool good = try_net(n, arena, EVAL) != NULL;
+    arena_free(arena);
+    return good;
+}
+
+// What a loss starts from is mostly something that training can change.
+static const Pooled *draw_scores(Net *n)
+{
+    const Pooled *p = draw_pooled(n);
+    for (int i = 0; i < 8 && !p->trained; i++) p = draw_pooled(n);
+    return p;
+}
+
+// `loss op(...)` or `metric op(...)`.
+static bool draw_end(Net *n, const char *word, unsigned flag)
+{
+    for (int i = 0; i < TRIES; i++) {
+        Net saved = *n;
+        const Pooled *first = draw_chance(&n->draw, 0.2) ? NULL
+                                                         : draw_scores(n);
+        const char *call = draw_call(n, draw_op(n, flag), first);
+        add_line(&n->ends, arena_print(n->arena, "%s %s", word, call));
+        if (is_taken(n)) return true;
+        Draw draw = n->draw;
+        *n = saved;
+        n->draw = draw;
+    }
+    return false;
+}
+
+static void draw_outputs(Net *n)
+{
+    int64_t count = draw_int(&n->draw, 0, 3);
+    for (int64_t i = 0; i < count; i++) {
+        Pooled *p = draw_pooled(n);
+        Net saved = *n;
+        if (p == NULL || p->is_input) continue;
+        add_line(&n->ends, arena_print(n->arena, "output %s", p->name));
+        if (!is_taken(n)) {
+            Draw draw = n->draw;
+            *n = saved;
+            n->draw = draw;
+        }
+    }
+}
+
+static bool has_output(const Net *n)
+{
+    for (int i = 0; i < n->ends.count; i++)
+        if (strncmp(n->ends.at[i], "output", 6) == 0) return true;
+    return false;
+}
+
+bool draw_ends(Net *n)
+{
+    int64_t metrics = draw_int(&n->draw, 0, 2);
+
+    for (int tries = 0; tries < TRIES && !has_output(n); tries++)
+        draw_outputs(n);
+    if (!has_output(n) || !draw_end(n, "loss", LOSS)) return false;
+    while (draw_chance(&n->draw, 0.4)) draw_end(n, "loss", LOSS);
+    for (int64_t i = 0; i < metrics; i++) draw_end(n, "metric", METRIC);
+    return true;
+}
+
+// ---- the train section ------------------------------------------------------
+
+static void add_setting(Net *n, const char *name, const char *value)
+{
+    add_line(&n->train, arena_print(n->arena, "%s = %s", name, value));
+    add_drawn(n, arena_print(n->arena, "train.%s", name));
+}
+
+static const char *number_text(Net *n, double low, double high)
+{
+    double f = exp2((double)draw_int(&n->draw, -6, 2));
+    if (!n->exact) f = draw_real(&n->draw, low, high);
+    return arena_print(n->arena, "%.6g", f < high ? f : high / 2);
+}
+
+// A batch of 1 need not be said.
+static void set_batch(Net *n)
+{
+    if (n->batch == 1 && draw_chance(&n->draw, 0.5)) return;
+    add_setting(n, "batch", arena_print(n->arena, "%lld", (long long)n->batch));
+}
+
+static void set_epochs(Net *n)
+{
+    add_setting(n, "epochs", "2");
+}
+
+static void set_optimizer(Net *n)
+{
+    add_setting(n, "optimizer", draw_call(n, draw_op(n, OPTIMIZER), NULL));
+}
+
+static void set_schedule(Net *n)
+{
+    add_setting(n, "schedule", draw_call(n, draw_op(n, SCHEDULE), NULL));
+}
+
+static void set_decay(Net *n)
+{
+    add_setting(n, "decay", draw_chance(&n->draw, 0.5) ? "all" : "weights");
+}
+
+static void set_clip_value(Net *n)
+{
+    add_setting(n, "clip_value", number_text(n, 0.001, 0.5));
+}
+
+// A root is no whole number.
+static void set_clip_norm(Net *n)
+{
+    if (!n->exact) add_setting(n, "clip_norm", number_text(n, 0.01, 2));
+}
+
+static void set_average(Net *n)
+{
+    add_setting(n, "average", number_text(n, 0.05, n->exact ? 0.75 : 0.999));
+}
+
+// Every setting of the language; how often each is set.
+static const struct {
+    const char *name;
+    double      chance;
+    void      (*set)(Net *n);
+} settings[] = {
+    { "batch", 1, set_batch }, { "epochs", 0.1, set_epochs },
+    { "optimizer", 1, set_optimizer }, { "schedule", 0.4, set_schedule },
+    { "decay", 0.3, set_decay }, { "clip_value", 0.2, set_clip_value },
+    { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+// A setting that the language has and nothing here draws is a fault of ours.
+static void check_settings(void)
+{
+    const char *name, *meaning;
+    for (int i = 0; setting_row(i, &name, &meaning); i++) {
+        int k = 0;
+        while (k < SETTINGS && strcmp(settings[k].name, name) != 0) k++;
+        if (k == SETTINGS) bug("nothing draws the train setting '%s'", name);
+    }
+}
+
+void draw_train(Net *n)
+{
+    check_settings();
+    for (int i = 0; i < TRIES; i++) {
+        Net saved = *n;
+        for (int k = 0; k < SETTINGS; k++)
+            if (draw_chance(&n->draw, settings[k].chance)) settings[k].set(n);
+        Arena *arena = arena_new();
+        bool good = try_net(n, arena, TRAIN) != NULL;
+        arena_free(arena);
+        if (good) return;
+        Draw draw = n->draw;
+        *n = saved;
+        n->draw = draw;
+    }
+}
+
+// ---- the options ------------------------------------------------------------
+
+static const char *flag_text(Net *n, const char *text, const char *name,
+                             bool on)
+{
+    char *flag = arena_print(n->arena, "%s -f%s%s", text, on ? "" : "no-",
+                             name);
+    for (char *c = flag; *c != '\0'; c++)
+        if (*c == '_') *c = '-';
+    return flag;
+}
+
+// Passes as a level leaves them, or each on or off.
+static const char *draw_passes(Net *n)
+{
+    const char *text = arena_print(n->arena, " -O%d",
+                                   (int)draw_int(&n->draw, 0, 2));
+    if (draw_chance(&n->draw, 0.2)) return text;
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (passes[i].optional && draw_chance(&n->draw, 0.6))
+            text = flag_text(n, text, passes[i].name,
+                             draw_chance(&n->draw, 0.5));
+    return text;
+}
+
+// Fewer samples than the batch has, or another batch.
+static const char *draw_samples(Net *n)
+{
+    int64_t batch = round_dim(n, draw_small(&n->draw, 1, 7));
+    int64_t samples = round_dim(n, draw_int(&n->draw, 1, n->batch));
+
+    if (draw_chance(&n->draw, 0.2))
+        return arena_print(n->arena, " --samples %lld", (long long)samples);
+    if (draw_chance(&n->draw, 0.1))
+        return arena_print(n->arena, " --batch %lld", (long long)batch);
+    return "";
+}
+
+const char *draw_options(Net *n, int number)
+{
+    const char *text = arena_print(n->arena, "--seed %llu",
+                                   (unsigned long long)n->seed);
+    if (n->exact) text = arena_print(n->arena, "%s --exact", text);
+    if (number > 0)
+        text = arena_print(n->arena, "%s%s%s", text, draw_passes(n),
+                           draw_samples(n));
+    if (draw_chance(&n->draw, 0.7))
+        text = flag_text(n, text, "keep-gradients", true);
+    if (number > 0 && draw_chance(&n->draw, 0.1))
+        return arena_print(n->arena, "%s --mode infer", text);
+    return text;
+}
