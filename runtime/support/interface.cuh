@@ -46,13 +46,19 @@ static int net_is_clean(net_context *c, const char *call)
     return NET_CUDA_FAILED;
 }
 
-// Copies what the caller has given to its place in the arena, and zeroes the rest of that.
+// Copies what the caller has given to its place in the arena; without anything, zeroes that. Rows
+// of a batch that are not given are those that are, again: they count for nothing, but 0 times what
+// a net makes of a sample of zeros need not be 0.
 static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
 {
     unsigned char *const to = c->arena + offset;
-    cudaError_t error = cudaSuccess;
-    if (given) error = cudaMemcpyAsync(to, from, given, cudaMemcpyDefault, c->stream);
-    if (!error && given < bytes) error = cudaMemsetAsync(to + given, 0, bytes - given, c->stream);
+    cudaError_t error = given ? cudaMemcpyAsync(to, from, given, cudaMemcpyDefault, c->stream)
+                              : cudaMemsetAsync(to, 0, bytes, c->stream);
+    for (size_t have = given; !error && have && have < bytes;) {
+        const size_t more = have < bytes - have ? have : bytes - have;
+        error = cudaMemcpyAsync(to + have, to, more, cudaMemcpyDeviceToDevice, c->stream);
+        have += more;
+    }
     return net_check(c, error, -1, "copy to the arena");
 }
 

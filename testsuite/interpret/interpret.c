@@ -81,12 +81,12 @@ static int64_t row_elements(const Value *v)
 }
 
 // Copies the file's tensor of v's name; the first dimension may be smaller
-// than v's, by which the rest is 0.  Returns that dimension; 0: it is missing.
+// than v's: the rest is what is there, again.  Returns that dimension; 0: it is missing.
 static int64_t load(Run *r, const TensorFile *file, ValueId id)
 {
     const Value *v = &r->g->values[id];
     const Tensor *t = tensors_find(file, v->name);
-    size_t bytes = (size_t)elements(v->shape) * sizeof(double);
+    int64_t count = elements(v->shape);
 
     if (t == NULL || t->rank != v->shape.rank || t->dim[0] > v->shape.dim[0] ||
         t->count != t->dim[0] * row_elements(v)) {
@@ -94,8 +94,8 @@ static int64_t load(Run *r, const TensorFile *file, ValueId id)
                 shape_text(r->g, v->shape));
         return 0;
     }
-    memset(r->t.data[id], 0, bytes);
-    memcpy(r->t.data[id], t->data, (size_t)t->count * sizeof(double));
+    for (int64_t i = 0; i < count; i++)
+        r->t.data[id][i] = t->data[i % t->count];
     return t->dim[0];
 }
 

@@ -58,6 +58,9 @@ static double *draw_value(Arena *arena, const Value *v, const Case *of)
     for (int64_t i = 0; i < count; i++)
         data[i] = v->kind == INPUT ? draw_datum(&d, v, of->exact)
                                    : draw_weight(&d, v, of->exact);
+    // As the interface stages a batch that is not full.
+    for (int64_t i = count; i < elements(v->shape); i++)
+        data[i] = data[i - count];
     return data;
 }
 
