@@ -69,7 +69,7 @@ def make_tests(folder, tests):
 
 
 def check_dealing(folder):
-    """Sixty tests of known and unknown length, in shards of forty minutes of a processor."""
+    """Sixty tests of known and unknown length, in shards of twenty-four minutes of a processor."""
     tests = [(f"deal.{i}", "long", "exit 0") for i in range(60)]
     make_tests(folder, [*tests, ("quick.one", "quick", "exit 0")])
     costs = os.path.join(folder, "costs.txt")
@@ -77,18 +77,18 @@ def check_dealing(folder):
         file.writelines(f"deal.{i} {100 + 10 * i}\n" for i in range(40))
     shards = check_cover(folder, [name for name, *_ in tests], "--costs", costs)
     loads = [seconds for seconds, _ in shards]
-    expect(len(shards) == 8, f"{len(shards)} shards, not 8")
+    expect(len(shards) == 13, f"{len(shards)} shards, not 13")
     expect(max(loads) - min(loads) <= 295, f"shards of {min(loads)} to {max(loads)} s")
     chosen = set()
     for number in range(2 * len(shards)):
         commit = f"{number + 0xabc:040x}"
         texts = [run(folder, "--commit", commit, "--costs", costs)[1] for _ in range(2)]
-        heads = [re.search(r"^shard (\d+) of 8: .*once more: testsuite/run shard \1$", text,
+        heads = [re.search(r"^shard (\d+) of 13: .*once more: testsuite/run shard \1$", text,
                            re.MULTILINE) for text in texts]
         expect(all(heads) and heads[0][1] == heads[1][1], f"{commit}: {texts}")
         chosen |= {h[1] for h in heads if h}
     expect(len(chosen) == len(shards), f"commits choose {sorted(chosen)} alone")
-    expect(run(folder, "--shard", 9, "--costs", costs)[0] == 2, "shard 9 of 8 is accepted")
+    expect(run(folder, "--shard", 14, "--costs", costs)[0] == 2, "shard 14 of 13 is accepted")
 
 
 def check_running(folder):
