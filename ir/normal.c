@@ -22,7 +22,7 @@ enum { X, WEIGHT, BIAS };               // operands of the forward part
 
 const AttrSpec normal_attrs[] = {
     { "epsilon", ATTR_FLOAT, 0, 0 }, { "groups", ATTR_INT, 1, 1 << 24 },
-    { "pixels", ATTR_INT, 1, 1LL << 62 },
+    { "pixels", ATTR_INT, 1, 0x1p62 },
     { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 

@@ -22,7 +22,8 @@
 // text is what is wrong; pos is where a graph that was read says so.
 static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
 {
-    if (c->refuse == NULL) bug("after %s: %s", c->after, text);
+    if (c->refuse == NULL || c->g->places == NULL)
+        bug("after %s: %s", c->after, text);
     error(c->g->diag, pos.line > 0 ? pos : c->g->places->net,
           "this graph is not sound: %s", text);
     longjmp(*c->refuse, 1);

@@ -40,7 +40,7 @@ static const ArgSpec args[] = {
 };
 static const AttrSpec attrs[] = {
     { "momentum", ATTR_FLOAT, 0, 0 }, { "epsilon", ATTR_FLOAT, 0, 0 },
-    { "pixels", ATTR_INT, 1, 1LL << 62 },
+    { "pixels", ATTR_INT, 1, 0x1p62 },
     { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 

@@ -16,7 +16,7 @@ static const ArgSpec args[] = {
     AXIS_ARG("along which the values follow each other"), { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 1LL << 62 },
+    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0x1p62 },
     { .name = NULL },
 };
 

@@ -39,8 +39,7 @@ Calls::Calls()
         }
         asked = true;
     }
-    const char *text = getenv("CNNC_HOST_STRICT");
-    strict = text && atoi(text) != 0;
+    strict = is_asked("CNNC_HOST_STRICT");
 }
 
 Calls &calls()

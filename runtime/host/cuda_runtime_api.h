@@ -159,17 +159,17 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaStreamQuery(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+cudaError_t cudaStreamQuery(cudaStream_t handle);
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event,
                                 unsigned flags HOST_DEFAULT(0));
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
                                   cudaStreamCaptureStatus *status);
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event,
-                            cudaStream_t stream HOST_DEFAULT(0));
+                            cudaStream_t handle HOST_DEFAULT(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start,
@@ -177,9 +177,9 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start,
 
 // stream.cpp.  Captures take work of one stream; launching the graph is as if
 // that work were given to the stream anew, with the arguments it had.
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle,
                                    cudaStreamCaptureMode mode);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
                                  unsigned long long flags HOST_DEFAULT(0));
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include "cuda_runtime.h"
 #include "sanitize.h"
 
@@ -24,6 +26,13 @@ __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
 
 // Whether a kernel of that name has not been mentioned to this function yet.
 bool is_first_mention(const char *kernel);
+
+// Whether a variable of the environment is there, and not 0.
+static inline bool is_asked(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text && strcmp(text, "0") != 0;
+}
 
 // calls.cpp.  One stands at the head of every call of the program.  `error` is
 // what this one was told to fail with, which fail() knows already; a call that
@@ -84,10 +93,10 @@ typedef std::shared_ptr<const Work>  WorkRef;
 // Whether what is given to the stream is done at once.  If not, put_work()
 // appends it to the stream, or to the graph that the stream is capturing.
 bool works_at_once(cudaStream_t stream);
-cudaError_t put_work(cudaStream_t stream, WorkRef work);
+cudaError_t put_work(cudaStream_t handle, WorkRef work);
 
 // Does all that has been given to the stream, or to all streams.
-cudaError_t finish_stream(cudaStream_t stream);
+cudaError_t finish_stream(cudaStream_t handle);
 cudaError_t finish_streams();
 void forget_streams();
 
@@ -96,8 +105,8 @@ void forget_streams();
 cudaError_t check_capture();
 
 // Whether the stream is capturing; a valid capture becomes invalid.
-bool spoil_capture(cudaStream_t stream);
-bool is_capturing(cudaStream_t stream);
+bool spoil_capture(cudaStream_t handle);
+bool is_capturing(cudaStream_t handle);
 
 // Does the work now, or when the stream comes to it.
 template <class F>

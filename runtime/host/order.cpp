@@ -21,9 +21,9 @@ Asked::Asked()
     char *end = nullptr;
     if (!strcmp(text, "ascending")) order = ASCENDING;
     else if (!strcmp(text, "descending")) order = DESCENDING;
-    else if (!strcmp(text, "random")) order = RANDOM;
-    else if (!strncmp(text, "random:", 7) &&
-             (seed = strtoull(text + 7, &end, 10), end > text + 7 && !*end))
+    else if (!strcmp(text, "random") ||
+             (!strncmp(text, "random:", 7) &&
+              (seed = strtoull(text + 7, &end, 10), end > text + 7 && !*end)))
         order = RANDOM;
     else {
         report("CNNC_HOST_ORDER is %s: not ascending, descending, random or "

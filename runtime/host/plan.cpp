@@ -101,6 +101,8 @@ Touched touch(const Json &buffer, bool writes)
 bool add_touched(const Json &ids, const std::vector<Json> &buffers, bool writes,
                  PlannedStep *step)
 {
+    // Each is kept.
+    // NOLINTNEXTLINE(readability-use-anyofallof)
     for (const Json &id : ids.array) {
         if (!(id.number >= 0 && id.number < (double)buffers.size()))
             return false;

@@ -111,8 +111,7 @@ void append_item(const StreamRef &stream, Item item)
 
 bool is_deferring()
 {
-    static const char *text = getenv("CNNC_HOST_DEFER");
-    static const bool deferring = text && atoi(text) != 0;
+    static const bool deferring = is_asked("CNNC_HOST_DEFER");
     return deferring;
 }
 

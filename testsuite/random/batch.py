@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -71,7 +72,23 @@ class Tools:
         libraries = [self.programs / "librandom_run.a", self.programs / "librandom_case.a",
                      self.build / "libcore.a", self.build / "libcnnc_host.a"]
         self.compile([str(built), *map(str, libraries), "-lpthread", "-lm", "-o", str(program)])
-        return program, got.stdout
+        return program, self.check_plans(nets, folder) + got.stdout
+
+    def check_plans(self, nets, folder):
+        """What plan_check.py finds wrong with the plans of a batch, as failures of its nets."""
+        plans = sorted(folder.glob("batch.cu.*.json"))
+        got = subprocess.run([sys.executable, ROOT / "testsuite/plan_check.py", *plans],
+                             capture_output=True, text=True, timeout=SECONDS)
+        said = got.stdout.splitlines() + got.stderr.splitlines()
+        sound = [line for line in said if re.match(r"\S+: sound ", line)]
+        text = ""
+        for line in said:
+            place = re.match(r".*/batch\.cu\.(\d+)\.(\d+)\.\d\.json: (FAULT|UNSOUND|can't)", line)
+            if place:
+                text += f"FAILED {nets[int(place[1])]} {place[2]}: plan_check: {line}\n"
+        if len(sound) != len(plans) and not text:
+            raise Failure(got.stdout + got.stderr)
+        return text
 
     def run(self, nets, name):
         """{(net, line): text} of all programs of these nets: "ok ..." or what failed."""

@@ -195,9 +195,27 @@ static bool compile(Compiled *c, EmitInput *emit, const char *net)
     return true;
 }
 
+// The plans of a program, each in a file OUT.NET.LINE.MODE.json.
+static bool write_plans(Arena *arena, const char *beside, int number,
+                        const Case *of, const EmitInput *emit)
+{
+    const Plan *plans[] = { emit->train_plan, emit->eval_plan,
+                            emit->infer_plan };
+    for (int i = 0; i < 3; i++) {
+        if (plans[i] == NULL) continue;
+        FILE *file = fopen(arena_print(arena, "%s.%d.%d.%d.json", beside,
+                                       number, of->line, i), "w");
+        if (file == NULL) return false;
+        plan_print_json(plans[i], file);
+        if (fclose(file) != 0) return false;
+    }
+    return true;
+}
+
 // What one process prints: shapes, text and table functions to `out`, the
 // table's row to `row`.
-static bool emit_case(const Case *of, int number, FILE *out, FILE *rows)
+static bool emit_case(const Case *of, int number, const char *beside,
+                      FILE *out, FILE *rows)
 {
     Arena *arena = arena_new();
     Diag diag = { .arena = arena, .stream = stderr };
@@ -207,7 +225,8 @@ static bool emit_case(const Case *of, int number, FILE *out, FILE *rows)
     size_t length, body_length;
     const char *net = net_of(arena, number, of);
 
-    if (!case_open(&c, arena, &diag, of, false) || !compile(&c, &emit, net))
+    if (!case_open(&c, arena, &diag, of, false) || !compile(&c, &emit, net) ||
+        !write_plans(arena, beside, number, of, &emit))
         return false;
     FILE *memory = open_memstream(&text, &length);
     emit_cuda(&emit, memory);
@@ -236,7 +255,8 @@ static void append(FILE *from, FILE *to)
 
 // Runs emit_case in a child.  Its undefs follow its row, and go with the
 // text; a row begins with spaces.
-static bool add_program(const Case *of, int number, FILE *out, FILE *rows)
+static bool add_program(const Case *of, int number, const char *beside,
+                        FILE *out, FILE *rows)
 {
     FILE *text = tmpfile(), *tail = tmpfile();
     char line[1024];
@@ -245,7 +265,7 @@ static bool add_program(const Case *of, int number, FILE *out, FILE *rows)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        bool good = emit_case(of, number, text, tail);
+        bool good = emit_case(of, number, beside, text, tail);
         fflush(text);
         fflush(tail);
         _exit(good ? 0 : 1);
@@ -280,7 +300,7 @@ int main(int argc, char **argv)
         int count;
         Case *cases = cases_read(arena, argv[i], &count);
         for (int k = 0; k < count; k++)
-            add_program(&cases[k], i - 2, out, rows);
+            add_program(&cases[k], i - 2, argv[1], out, rows);
     }
     fputs("extern \"C\" const EmittedProgram emitted_programs[] = {\n", out);
     append(rows, out);

@@ -30,13 +30,13 @@ TARGETS = ("cnnc", "interpret", "random_tensors")
 
 def run(*command, **options):
     return subprocess.run([str(c) for c in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, **options)
+                          stderr=subprocess.PIPE, text=True, **options)
 
 
 def must(*command, **options):
     done = run(*command, **options)
     if done.returncode:
-        sys.exit(f"{' '.join(str(c) for c in command)}:\n{done.stdout[-4000:]}")
+        sys.exit(f"{' '.join(str(c) for c in command)}:\n{(done.stdout + done.stderr)[-4000:]}")
     return done.stdout
 
 
