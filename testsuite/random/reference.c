@@ -176,8 +176,9 @@ static void keep(Arena *arena, Moment *m, const Graph *g, const Tensors *t)
         memcpy(e->data, t->data[v], (size_t)e->count * sizeof(double));
         e->norm = norm_of(e->data, e->count);
         e->is_output = g->mode != TRAIN && value->output_number > 0;
-        if (value->gradient_of != NONE)
-            m->gradients = hypot(m->gradients, e->norm);
+        if (value->gradient_of == NONE) continue;
+        m->gradients = hypot(m->gradients, e->norm);
+        m->has_gradients = true;
     }
 }
 

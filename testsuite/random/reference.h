@@ -24,6 +24,7 @@ typedef struct Moment {
     Expected *tensor;
     int       count;
     double    gradients;        // the norm of all of them together
+    bool      has_gradients;
     double    header[HEADER_SLOTS];
 } Moment;
 
