@@ -138,17 +138,14 @@ cudaError_t run(const HostLaunch &launch)
 }
 
 // All of a launch that is not known to fail: when its stream comes to it.
-cudaError_t do_launch(const HostLaunch &asked)
+cudaError_t do_launch(const HostLaunch &launch)
 {
-    PlainName name(asked.kernel);
-    HostLaunch launch = asked;
-    launch.kernel = name.text;
+    cudaError_t error = check_pointers(launch);
+    if (error || !has_plan()) return error ? error : run(launch);
     std::string call = std::string("kernel ") + launch.kernel;
     HostStep step = {launch.step, call.c_str(), launch.kernel, launch.pointers,
                      launch.pointer_count};
-    cudaError_t error = check_pointers(launch);
-    if (!error && !step_begins(step)) error = cudaErrorLaunchFailure;
-    if (error) return error;
+    if (!step_begins(step)) return cudaErrorLaunchFailure;
     error = run(launch);
     return step_ends(step) || error ? error : cudaErrorLaunchFailure;
 }
@@ -156,23 +153,23 @@ cudaError_t do_launch(const HostLaunch &asked)
 // A launch that outlives the call: what it points to, by value.
 struct KeptLaunch {
     HostLaunch                         launch;
+    std::string                        kernel;
     std::vector<const volatile void *> pointers;
     std::unique_ptr<char[]>            arguments;
     explicit KeptLaunch(const HostLaunch &l)
-        : launch(l), pointers(l.pointers, l.pointers + l.pointer_count),
+        : launch(l), kernel(l.kernel),
+          pointers(l.pointers, l.pointers + l.pointer_count),
           arguments(new char[l.argument_bytes])
     {
         memcpy(arguments.get(), l.arguments, l.argument_bytes);
+        launch.kernel = kernel.c_str();
         launch.pointers = pointers.data();
         launch.arguments = arguments.get();
     }
 };
 
-cudaError_t check_launch(const HostLaunch &asked)
+cudaError_t check_launch(const HostLaunch &launch)
 {
-    PlainName name(asked.kernel);
-    HostLaunch launch = asked;
-    launch.kernel = name.text;
     cudaError_t error = check_extents(launch);
     if (!error && !is_stream(launch.stream))
         error = cudaErrorInvalidResourceHandle;
@@ -181,11 +178,14 @@ cudaError_t check_launch(const HostLaunch &asked)
 
 }
 
-void host_launch(const HostLaunch &launch)
+void host_launch(const HostLaunch &asked)
 {
-    Call call(launch.kernel, launch.step);
+    Call call(asked.kernel, asked.step);
     if (call.error || finish(cudaSuccess)) return;
-    note_step(launch.step);
+    note_step(asked.step);
+    PlainName name(asked.kernel);
+    HostLaunch launch = asked;
+    launch.kernel = name.text;
     cudaError_t error = check_launch(launch);
     if (!error && works_at_once(launch.stream)) {
         error = do_launch(launch);

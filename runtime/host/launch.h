@@ -40,7 +40,7 @@ struct HostLaunch {
 
 // launch.cpp: checks a launch, runs it, and leaves an error for
 // cudaGetLastError if it failed.
-void host_launch(const HostLaunch &launch);
+void host_launch(const HostLaunch &asked);
 
 // Whether the block is one-dimensional and no thread of it has waited yet; as
 // long as that holds the block is a plain loop.
