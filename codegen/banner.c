@@ -30,7 +30,7 @@ static int64_t unshared_bytes(const Plan *plan)
     int64_t sum = 0;
     for (int i = 0; i < plan->buffer_count; i++)
         if (!plan->buffers[i].view)
-            sum += (plan->buffers[i].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            sum += padded(plan->buffers[i].bytes);
     return sum;
 }
 

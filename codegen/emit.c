@@ -145,9 +145,8 @@ int64_t params_bytes(const Graph *g)
     int64_t end = HEADER_BYTES;
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        int64_t padded = (value_bytes(value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        if (is_weight(value->kind) && value->offset + padded > end)
-            end = value->offset + padded;
+        int64_t after = value->offset + padded(value_bytes(value));
+        if (is_weight(value->kind) && after > end) end = after;
     }
     return end;
 }

@@ -206,7 +206,7 @@ static int64_t count_max_live(const Graph *g, const Plan *plan)
     for (int k = 0; k < plan->buffer_count; k++) {
         const PlanBuffer *buffer = &plan->buffers[k];
         if (buffer->alias_of != NONE || buffer->first == NONE) continue;
-        int64_t size = (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        int64_t size = padded(buffer->bytes);
         change[buffer->first] += size;
         change[buffer->last + 1] -= size;
     }

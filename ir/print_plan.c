@@ -137,7 +137,7 @@ void plan_print_csv(const Plan *plan, FILE *out)
     for (int k = 0; k < plan->buffer_count; k++) {
         const PlanBuffer *buffer = &plan->buffers[k];
         if (buffer->alias_of != NONE || buffer->first == NONE) continue;
-        int64_t size = (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        int64_t size = padded(buffer->bytes);
         fprintf(out, "%" PRId32 ",%" PRId32 ",%" PRId32, buffer->printed_id,
                 buffer->first, buffer->last + 1);
         fprintf(out, ",%" PRId64 ",%" PRId64 "\n", size, buffer->offset);

@@ -60,7 +60,7 @@ static const char *check_values(Against *a)
 static bool follows(const PlanBuffer *buffer, int64_t *end)
 {
     if (buffer->offset != *end) return false;
-    *end += (buffer->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *end += padded(buffer->bytes);
     return true;
 }
 

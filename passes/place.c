@@ -15,11 +15,6 @@
 
 enum { WORK = 200 * 1000 * 1000 };
 
-int64_t padded(int64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static int32_t step_count(const Item *items, int32_t count)
 {
     int32_t steps = 0;

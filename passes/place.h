@@ -30,9 +30,6 @@ typedef struct Placing {
     int64_t  best_top;
 } Placing;
 
-// Bytes rounded up to the alignment of buffers.
-int64_t padded(int64_t bytes);
-
 // The largest sum of sizes that live together: no placement is lower.
 int64_t place_bound(Arena *arena, const Item *items, int32_t count);
 // Sets every offset; returns the highest end.
