@@ -2,7 +2,7 @@
 #pragma once
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
-#include "../support/window.cuh"
+#include "../support/pool.cuh"
 
 // window_extent: how many elements of a window that begins at `first` it is divided by, along one
 // axis: those in the map of this extent, or in the map and its padding.
@@ -22,23 +22,27 @@ static __device__ inline real window_divisor(int h, int w)
            (real)window_extent(padding, w, (int)Shape::S, (int)Shape::W, (int)Shape::PAD_RIGHT);
 }
 
-// avgpool_forward: y[n,p,q,c] = the sum over r,s of x[n, p*stride + r - pad, q*stride + s - pad, c]
-// in the map, divided by the window's count.  A thread takes single elements.  y must not be x.
-template <class Shape>
+// AvgPool: the mean of what each of four channels has taken; no index.
+struct AvgPool {
+    typedef unsigned char Word;
+    static constexpr int EACH = 4;
+    static constexpr bool KEEP = false;
+    real sum[EACH] = {};
+    __device__ void take(int j, real x, int) { sum[j] += x; }
+    template <class Shape>
+    __device__ real result(int j, int h, int w) const
+    {
+        return sum[j] / window_divisor<Shape>(h, w);
+    }
+    __device__ Word word() const { return 0; }
+};
+
+// avgpool_forward: y[n,p,q,c] = Act(the sum over r,s of x[n,h,w,c] with h = p*stride + r - pad in
+// the map, divided by the window's count).  A thread takes 4 channels.  y must not be x.
+template <class Shape, class Act>
 __global__ void avgpool_forward(real *y, const real *x)
 {
-    constexpr long long count = Shape::N * Shape::P * Shape::Q * Shape::C;
-    FOR_EACH(i, count) {
-        const Spot window = windows<Shape>(count, Shape::C)(i);
-        real sum = 0;
-        for (int r = 0; r < Shape::R; r++)
-            for (int s = 0; s < Shape::S; s++) {
-                const int h = window.h + r, w = window.w + s;
-                if (h < 0 || h >= Shape::H || w < 0 || w >= Shape::W) continue;
-                sum += x[window.offset + (r * Shape::W + s) * Shape::C];
-            }
-        y[i] = sum / window_divisor<Shape>(window.h, window.w);
-    }
+    pool_windows<Shape, AvgPool, Act>(y, nullptr, x);
 }
 
 // avgpool_gradient: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that

@@ -2,12 +2,13 @@
 #pragma once
 #include "product.cuh"
 
-// windows: where in x the windows of y begin: `channels` of them at each pixel, 1 or those of y.
+// windows: where in x the windows of y begin: `channels` of them at each pixel, 1 or those of y, or
+// one for every `apart` of y's.
 template <class Shape>
-static __device__ inline Walk windows(long long end, int channels)
+static __device__ inline Walk windows(long long end, int channels, int apart = 1)
 {
     constexpr long long C = Shape::C, LINE = Shape::W * C;
     return {end, Shape::H * LINE, Shape::N * Shape::P * Shape::Q * channels < 1LL << 31,
             {Shape::P, -Shape::PAD_TOP, Shape::STRIDE_H, LINE},
-            {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, 1}};
+            {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, apart}};
 }
