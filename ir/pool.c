@@ -84,9 +84,28 @@ static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
+// The node that makes the pool's operand in the pool's launch, or NULL.
+static const Node *made_within(const Graph *g, const Node *n)
+{
+    NodeId def = g->values[n->operands[0]].def;
+    if (def == NONE) return NULL;
+    const Node *maker = &g->nodes[def];
+    return maker->inlined && maker->op->pooling != NULL ? maker : NULL;
+}
+
 void cost_pool(const Graph *g, const Node *n, Cost *cost)
 {
+    const Node *maker = made_within(g, n);
     count_cost(g, n, g->values[n->results[0]].shape, cost);
+    if (maker != NULL) cost->flops += maker->op->pooling->again(g, maker, n);
+}
+
+bool launch_pooled(const Graph *g, const Node *n, const char *functor,
+                   Launch *l)
+{
+    const Node *maker = made_within(g, n);
+    if (maker != NULL) maker->op->pooling->launch(g, maker, n, functor, l);
+    return maker != NULL;
 }
 
 void cost_pool_grad(const Graph *g, const Node *n, Cost *cost)

@@ -41,9 +41,9 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-static void launch_counted(const Node *n, Launch *l, Shape x, Shape y)
+// What counts in a window.
+static void launch_counted(const Node *n, Launch *l)
 {
-    launch_windows(l, n->attr, x, y);
     launch_constant(l, "PAD_BOTTOM", n->attr[PAD_BOTTOM].i);
     launch_constant(l, "PAD_RIGHT", n->attr[PAD_RIGHT].i);
     launch_constant(l, "COUNT_PADDING", n->attr[COUNT_PADDING].i);
@@ -53,9 +53,14 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     enum { EACH = 4 };          // channels of a thread
     Shape y = g->values[n->results[0]].shape;
+    if (launch_pooled(g, n, "AvgPool", l)) {
+        launch_counted(n, l);
+        return;
+    }
     launch_elements(l, "avgpool_forward",
                     elements(y) / y.dim[3] * ceil_div(y.dim[3], EACH));
-    launch_counted(n, l, g->values[n->operands[0]].shape, y);
+    launch_windows(l, n->attr, g->values[n->operands[0]].shape, y);
+    launch_counted(n, l);
     launch_act(l, n);
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
@@ -65,7 +70,8 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape dx = g->values[n->results[0]].shape;
     launch_elements(l, "avgpool_gradient", elements(dx));
-    launch_counted(n, l, dx, g->values[n->operands[0]].shape);
+    launch_windows(l, n->attr, dx, g->values[n->operands[0]].shape);
+    launch_counted(n, l);
     launch_act(l, n);
     launch_value(l, n->results[0]);
     for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);

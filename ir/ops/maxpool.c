@@ -63,11 +63,16 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = g->values[n->operands[0]].shape;
     Shape y = g->values[n->results[0]].shape;
+    int bits = index_bits(n->attr);
+    const char *keep = n->results[1] != NONE ? "true" : "false";
+    const char *functor =
+        arena_print(g->arena, "MaxPool<%d, %s>", bits, keep);
+    if (launch_pooled(g, n, functor, l)) return;
     launch_elements(l, "maxpool_forward",
                     elements(index_shape(n->attr, y)));
     launch_windows(l, n->attr, x, y);
-    launch_type_int(l, index_bits(n->attr));
-    launch_type(l, n->results[1] != NONE ? "true" : "false");
+    launch_type_int(l, bits);
+    launch_type(l, keep);
     launch_act(l, n);
     for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
     launch_value(l, n->operands[0]);
