@@ -107,6 +107,51 @@ void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y)
         launch_constant(l, constants[i].name, constants[i].value);
 }
 
+// ---- which element was the largest ------------------------------------------
+
+int index_bits(const Attr *attr)
+{
+    int64_t taps = attr[KERNEL_H].i * attr[KERNEL_W].i;
+    return taps <= 4 ? 2 : taps <= 16 ? 4 : taps <= 256 ? 8 : 32;
+}
+
+int index_each(const Attr *attr)
+{
+    int bits = index_bits(attr);
+    return bits < 8 ? 8 / bits : 1;
+}
+
+DType index_dtype(const Attr *attr)
+{
+    return index_bits(attr) <= 8 ? U8 : I32;
+}
+
+Shape index_shape(const Attr *attr, Shape y)
+{
+    y.dim[3] = ceil_div(y.dim[3], index_each(attr));
+    return y;
+}
+
+// The word of element i; *unit is what 1 comes to in the element's place.
+static int64_t word_of(const Attr *attr, Shape y, int64_t i, int64_t *unit)
+{
+    int64_t C = y.dim[3], each = index_each(attr);
+    *unit = (int64_t)1 << i % C % each * index_bits(attr);
+    return i / C * ceil_div(C, each) + i % C / each;
+}
+
+int64_t index_get(const Attr *attr, Shape y, const double *index, int64_t i)
+{
+    int64_t unit, at = word_of(attr, y, i, &unit);
+    return (int64_t)index[at] / unit % ((int64_t)1 << index_bits(attr));
+}
+
+void index_set(const Attr *attr, Shape y, double *index, int64_t i, int64_t tap)
+{
+    int64_t unit, at = word_of(attr, y, i, &unit);
+    index[at] += (double)(tap * unit);
+}
+
 // ---- of a whole map ---------------------------------------------------------
 
 Shape pooled(Shape map)
