@@ -145,7 +145,8 @@ static void launch(const Graph *g, const Node *n, const Node *pool,
     launch_act(l, pool);
     launch_value(l, pool->results[0]);
     launch_value(l, pool->result_count > 1 ? pool->results[1] : NONE);
-    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_load(l, n, 0);
+    for (int k = 1; k < 3; k++) launch_value(l, n->operands[k]);
 }
 
 const Pooling convolution_pooling = { fits, again, launch };

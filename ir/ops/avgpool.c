@@ -63,18 +63,32 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_counted(n, l);
     launch_act(l, n);
     launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_load(l, n, 0);
+}
+
+static void grad_shape(const Graph *g, const Node *n, Launch *l)
+{
+    launch_windows(l, n->attr, g->values[n->results[0]].shape,
+                   g->values[n->operands[0]].shape);
+    launch_counted(n, l);
+    launch_act(l, n);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Shape dx = g->values[n->results[0]].shape;
-    launch_elements(l, "avgpool_gradient", elements(dx));
-    launch_windows(l, n->attr, dx, g->values[n->operands[0]].shape);
-    launch_counted(n, l);
-    launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_elements(l, "avgpool_gradient",
+                    elements(g->values[n->results[0]].shape));
+    grad_shape(g, n, l);
+    launch_slots(l, n, 1, 1);
+    launch_load(l, n, 1);
+}
+
+static void grad_load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Spread");
+    grad_shape(g, n, l);
+    launch_value(l, n->operands[0]);
+    launch_load(l, n, 1);
 }
 
 // ---- references -------------------------------------------------------------
@@ -133,9 +147,9 @@ static void grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "y",
       .cost = cost_pool, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
+    { .name = "grad", .operands = "dy mask?~", .results = "dx",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
-      .reference = grad_reference },
+      .load = grad_load, .reference = grad_reference },
     { .results = NULL },
 };
 

@@ -59,9 +59,9 @@ struct PatchWalk {
 // conv_pool_forward: y = Act(Pool of conv) and, where Pool keeps one, the index; conv as in
 // conv_forward, with the same order of sums.  A block: the windows of COUNT patches x k of a group;
 // a thread takes a window and the channels of a word of the index.  y must not be x.
-template <class Shape, class Tile, bool BIAS, class Pool, class Act>
-__global__ void conv_pool_forward(real *y, typename Pool::Word *index, const real *x,
-                                  const real *weight, const real *bias)
+template <class Shape, class Tile, bool BIAS, class Pool, class Act, class X = const real *>
+__global__ void conv_pool_forward(real *y, typename Pool::Word *index, X x, const real *weight,
+                                  const real *bias)
 {
     typedef ConvGroup<Shape> G;
     typedef Patch<Shape> P;
@@ -75,11 +75,12 @@ __global__ void conv_pool_forward(real *y, typename Pool::Word *index, const rea
     const struct { long long row; int column; } block = {0, at.column};
     const int first = at.group * G::K;
     const long long patches = at.row / Tile::ROWS * Shape::COUNT;
+    const real *const map = &room.map[0][0];
 
-    LoadStage<Tile, Tile::ROWS, G::PACK_C, G::PACK_C != 1, PatchWalk<Shape>> pixels = {
-        x + at.group * G::C, Shape::H, Shape::W, {patches}, G::taps()};
+    LoadStage<Tile, Tile::ROWS, G::PACK_C, G::PACK_C != 1, X, PatchWalk<Shape>> pixels = {
+        x, at.group * G::C, Shape::H, Shape::W, {patches}, G::taps()};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
-        weight + (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
+        weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
     tile_sums<Tile>(room.tiles, pixels, filters, block, 0, G::FILTER, false, sum);
 
@@ -107,7 +108,7 @@ __global__ void conv_pool_forward(real *y, typename Pool::Word *index, const rea
             pool_window<PoolOf<Shape>, Pool, Act>(
                 y, index, (patch.n * Shape::POOL_P + p) * Shape::POOL_Q + q, first + k,
                 (int)(p * Shape::POOL_STRIDE_H - Shape::POOL_PAD_TOP),
-                (int)(q * Shape::POOL_STRIDE_W - Shape::POOL_PAD_LEFT), &room.map[0][0], place);
+                (int)(q * Shape::POOL_STRIDE_W - Shape::POOL_PAD_LEFT), map, place);
         }
     }
 }

@@ -19,7 +19,7 @@ static __device__ inline void pool_window(real *y, typename Pool::Word *index, l
             if (h + r < 0 || h + r >= Shape::H || w + s < 0 || w + s >= Shape::W) continue;
             const long long from = at(h + r, w + s);
             for (int j = 0; j < EACH && j < C - c; j += V) {
-                const Pack<V> v = *(const Pack<V> *)(x + from + j);
+                const Pack<V> v = load_pack<V>(x, from + j);
                 for (int k = 0; k < V; k++) pool.take(j + k, v.at[k], (int)(r * Shape::S + s));
             }
         }
@@ -33,8 +33,8 @@ static __device__ inline void pool_window(real *y, typename Pool::Word *index, l
 }
 
 // pool_windows: that for all windows of a map x.
-template <class Shape, class Pool, class Act>
-static __device__ inline void pool_windows(real *y, typename Pool::Word *index, const real *x)
+template <class Shape, class Pool, class Act, class X>
+static __device__ inline void pool_windows(real *y, typename Pool::Word *index, X x)
 {
     constexpr int EACH = Pool::EACH, WORDS = (int)((Shape::C + EACH - 1) / EACH);
     constexpr long long count = Shape::N * Shape::P * Shape::Q * WORDS;
