@@ -199,6 +199,30 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     return arena_print(e->arena, "/*%s*/ %s", arg->label, text);
 }
 
+// A launch's arguments as items of a list; the members of a struct are items,
+// the first with its name and the last with its end.  Returns how many.
+static int argument_items(Emitter *e, const Program *p, const Launch *l,
+                          const char **items)
+{
+    const char *open = "";
+    int count = 0, members = 0;
+    for (int i = 0; i < l->arg_count; i++) {
+        const LaunchArg *arg = &l->arg[i];
+        if (arg->kind == LAUNCH_STRUCT) {
+            members = (int)arg->i;
+            open = arena_print(e->arena, "%s{", arg->label);
+            if (members == 0) items[count++] = arena_print(e->arena, "%s}", open);
+            continue;
+        }
+        const char *text = argument(e, p, arg);
+        if (members > 0)
+            text = arena_print(e->arena, "%s%s%s", open, text, --members ? "" : "}");
+        open = "";
+        items[count++] = text;
+    }
+    return count;
+}
+
 // kernel, or (kernel<conv1_shape, relu>), as items of a list: one, or, where
 // that would pass the width, one a template argument.  Returns how many.
 static int kernel_items(Emitter *e, int step, const char **items)
@@ -236,8 +260,7 @@ static void emit_step(Emitter *e, const Program *p, int step)
         items[count++] = arena_print(e->arena, "%" PRId64, l->grid);
         items[count++] = arena_print(e->arena, "%d", l->block);
     }
-    for (int i = 0; i < l->arg_count; i++)
-        items[count++] = argument(e, p, &l->arg[i]);
+    count += argument_items(e, p, l, &items[count]);
     write_list(&e->w, l->library ? "PRODUCT(" : "STEP(", items, count, ");");
 }
 

@@ -87,6 +87,12 @@ void launch_list(Launch *l, const List *list, const char *label)
                                  .list = list, .label = label });
 }
 
+void launch_struct(Launch *l, const char *name, int members)
+{
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_STRUCT, .value = NONE,
+                                 .i = members, .label = name });
+}
+
 const char *functor_of(const Op *op)
 {
     return op->functor != NULL ? op->functor : op->name;

@@ -159,6 +159,8 @@ typedef enum LaunchArgKind {
     LAUNCH_SAMPLES,             // how many of the batch are real, at run time
     LAUNCH_HEADER,              // a pointer to the state header
     LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
+    LAUNCH_STRUCT,              // a struct of the runtime, called `label`, by
+                                // value: its members are the next `i` arguments
 } LaunchArgKind;
 
 typedef struct LaunchArg {
@@ -211,6 +213,8 @@ void launch_real(Launch *l, double f, const char *label);
 void launch_samples(Launch *l);
 void launch_header(Launch *l);
 void launch_list(Launch *l, const List *list, const char *label);
+// Of the arguments that follow, `members` are one struct.
+void launch_struct(Launch *l, const char *name, int members);
 // The functor that applies n's activation as it stores: its name, or
 // "identity".
 void launch_act(Launch *l, const Node *n);
@@ -238,6 +242,10 @@ double ref_act(const Ref *r, double x);
 
 // ---- the operator -----------------------------------------------------------
 
+typedef struct Momentum {
+    double keep, decay;         // as Op.momentum has it
+} Momentum;
+
 // One kind of launch that the operator has: forward is part 0.  operands and
 // results are names between spaces; a suffix ? marks one that may be left out,
 // ! one (persistent) that is updated in place, * (on the last) any number.
@@ -247,6 +255,8 @@ typedef struct Part {
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
                                 // element; pairs between spaces; NULL: none
+    int accumulating;           // the part that adds these results to momenta
+                                // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
@@ -291,6 +301,10 @@ struct Op {
     const char *fits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;
+    // OPTIMIZER: whether it begins with m = keep * m + (gradient + decay *
+    // weight), on its one state, and needs the gradient for nothing else; its
+    // part 1 is then the rest.  NULL: it does not.
+    bool (*momentum)(const Graph *g, Momentum *m);
     const Part *parts;          // ends with a NULL results
 };
 
