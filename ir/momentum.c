@@ -32,17 +32,16 @@ void launch_gradient(const Graph *g, const Node *n, Launch *l, int k)
     ValueId param = accumulated_param(n, k);
     if (!accumulates(n)) {
         launch_value(l, n->results[k]);
-    } else if (param == NONE) {
-        launch_struct(l, "Momentum", 0);
-    } else {
-        Momentum m = momentum_of(g, param);
-        launch_struct(l, "Momentum", 5);
-        launch_value(l, n->operands[ACCUMULATED + 2 * k + 1]);
-        launch_value(l, param);
-        launch_header(l);
-        launch_real(l, m.keep, "momentum");
-        launch_real(l, m.decay, "weight_decay");
+        return;
     }
+    Launch *to = launch_members(l, "Momentum");
+    if (param == NONE) return;
+    Momentum m = momentum_of(g, param);
+    launch_value(to, n->operands[ACCUMULATED + 2 * k + 1]);
+    launch_value(to, param);
+    launch_header(to);
+    launch_real(to, m.keep, "momentum");
+    launch_real(to, m.decay, "weight_decay");
 }
 
 void launch_gradient_type(const Node *n, Launch *l)
