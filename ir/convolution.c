@@ -116,10 +116,16 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t);
 }
 
+// Weights and biases are never computed on load.
 static void launch_values(const Node *n, Launch *l)
 {
+    static const bool loads[][3] = {
+        [CONV_FORWARD] = { true }, [CONV_DGRAD] = { true, false, true },
+    };
     launch_value(l, n->results[0]);
-    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < 3; k++)
+        if (loads[n->part][k]) launch_load(l, n, k);
+        else launch_value(l, n->operands[k]);
 }
 
 // Each filter sees one channel of many.
@@ -221,7 +227,7 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     launch_type(l, biased ? "true" : "false");
     launch_gradient_type(n, l);
     for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
 void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,

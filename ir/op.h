@@ -158,8 +158,8 @@ typedef enum LaunchArgKind {
     LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
     LAUNCH_SAMPLES,             // how many of the batch are real, at run time
     LAUNCH_HEADER,              // a pointer to the state header
-    LAUNCH_SOURCE,              // a struct: what an operand is computed from on
-                                // load, or where a result goes to as it is stored
+    LAUNCH_SOURCE,              // a struct: what an operand is computed from as
+                                // it is loaded, or where a result is stored
     LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
 } LaunchArgKind;
 
