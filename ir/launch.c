@@ -84,6 +84,15 @@ void launch_load(Launch *l, const Node *n, int k)
                                  .source = made });
 }
 
+Launch *launch_members(Launch *l, const char *name)
+{
+    Launch *made = NEW(l->g->arena, Launch);
+    *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
+                                 .source = made });
+    return made;
+}
+
 void launch_int(Launch *l, int64_t i, const char *label)
 {
     add_argument(l, (LaunchArg){ .kind = LAUNCH_INT, .value = NONE, .i = i,
