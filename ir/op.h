@@ -232,6 +232,8 @@ void launch_load(Launch *l, const Node *n, int k);
 // An argument that is a struct of runtime/, whose members are the arguments of
 // what is returned.
 Launch *launch_members(Launch *l, const char *name);
+// Whether n says by which struct its result is computed on load.
+bool can_load(const Graph *g, const Node *n);
 // The struct of runtime/ that an inlined node is computed by, in Part.load.
 void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
@@ -285,9 +287,9 @@ typedef struct Part {
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
-    // Says by which struct result 0 is computed where it is read; NULL: it
-    // must be launched.
-    void (*load)(const Graph *g, const Node *n, Launch *l);
+    // Says by which struct result 0 is computed where it is read.  False, or
+    // NULL: it must be launched.
+    bool (*load)(const Graph *g, const Node *n, Launch *l);
 } Part;
 
 // How a map can be made by the launch of the pool that alone reads it, which
