@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 // What is written for a byte that is a character; NULL: itself.
 static const char *entity(unsigned char c)
@@ -67,9 +66,8 @@ const char *html_escaped(Arena *arena, const char *text, size_t length)
         const char *other = misleads(code) ? "&#xFFFD;"
                             : code < 128   ? entity((unsigned char)code)
                                            : NULL;
-        size_t size = other != NULL ? strlen(other) : count;
-        memcpy(to, other != NULL ? other : text + i, size);
-        to += size;
+        for (size_t k = 0; other == NULL && k < count; k++) *to++ = text[i + k];
+        for (; other != NULL && *other != '\0'; other++) *to++ = *other;
     }
     return copy;
 }

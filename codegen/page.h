@@ -24,7 +24,7 @@ typedef struct BatchPoint {
 typedef struct Capacity {
     int64_t bytes;
     int64_t batch, arena_bytes;     // 0: not even one sample fits
-    bool    is_largest;             // one more was compiled too, and does not fit
+    int64_t above;                  // the next that was compiled, and does not fit; 0: none was
     bool    is_limit;               // no larger batch can be asked for
 } Capacity;
 

@@ -61,10 +61,10 @@ static int seen_until(const PageProgram *p, int d, int end)
 }
 
 // The smallest enlargement at which a text of so many characters and lines fits; 0: none does.
-static int zoom_for(double width, double height, size_t length, int lines)
+static int zoom_for(double along, double across, size_t length, int lines)
 {
     for (int zoom = 1; zoom <= LARGEST_ZOOM; zoom *= 2)
-        if (width * zoom >= 6.1 * (double)length + 8 && height * zoom >= 13 * lines + 2)
+        if (along * zoom >= 6.1 * (double)length + 8 && across * zoom >= 13 * lines + 2)
             return zoom;
     return 0;
 }
@@ -191,8 +191,8 @@ static void phase_span(const PageProgram *p, int from, int to)
     double x = page_step_x(p, from), right = page_step_x(p, to);
     fprintf(p->out, "<path class=\"span\" d=\"M%.2f %dv-5H%.2fv5\"/>\n", x + 1, TOP - 4, right - 1);
     const char *steps = arena_print(p->arena, "%s, steps %d to %d", text, from, to - 1);
-    if (strlen(steps) * 6.3 < right - x) text = steps;
-    if (strlen(text) * 6.3 < right - x)
+    if (6.3 * (double)strlen(steps) < right - x) text = steps;
+    if (6.3 * (double)strlen(text) < right - x)
         fprintf(p->out, "<text class=\"span\" x=\"%.2f\" y=\"%d\">%s</text>\n", (x + right) / 2,
                 TOP - 15, text);
 }

@@ -133,7 +133,7 @@ static void batch_chart(const PageProgram *p)
     chart_axes(p, &c);
     for (int i = 0; i < in->capacity_count; i++) {
         double y = bytes_y(&c, (double)in->capacities[i].bytes);
-        if (in->capacities[i].bytes > c.most_bytes) continue;
+        if ((double)in->capacities[i].bytes > c.most_bytes) continue;
         fprintf(p->out,
                 "<path class=\"bound\" d=\"M%d %.2fh%d\"/><text class=\"caption\" x=\"%d\" "
                 "y=\"%.2f\" dy=\".35em\">%s</text>\n",
@@ -156,9 +156,11 @@ static void capacity_row(const PageProgram *p, const Capacity *c)
         fprintf(p->out,
                 "<td class=\"number\">%s</td><td class=\"number\">%s</td><td>%s</td></tr>\n",
                 grouped_text(p->arena, c->batch), bytes_text(p->arena, c->arena_bytes),
-                c->is_largest ? "exact: one more does not fit"
-                : c->is_limit ? "the most that --batch takes"
-                              : "fits; larger ones were not tried");
+                c->above == c->batch + 1 ? "exact: one more does not fit"
+                : c->is_limit            ? "the most that --batch takes"
+                : c->above == 0 ? "fits; larger ones were not tried"
+                                : arena_print(p->arena, "fits; %s does not, none between was tried",
+                                              grouped_text(p->arena, c->above)));
 }
 
 void page_batches(PageProgram *p)

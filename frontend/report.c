@@ -7,7 +7,7 @@
 
 enum {
     MOST_POINTS = 64,           // batches compiled
-    MOST_NODES = 60000,         // of all their graphs: what bounds the time
+    MOST_NODES = 40000,         // of all their graphs: what bounds the time
     MOST_BATCH = 1 << 24        // that --batch takes
 };
 
@@ -40,9 +40,17 @@ static Graph *compile(const Input *in, const Options *o, Mode mode,
 // ---- batches ----------------------------------------------------------------
 
 // The programs that share the arena of a file of this mode.
-static bool shares_arena(Mode mode, int other)
+static bool shares_arena(Mode file, int program)
 {
-    return other == (int)mode || (mode == TRAIN && other == EVAL);
+    return program == (int)file || (file == TRAIN && program == EVAL);
+}
+
+static void add_point(Search *s, BatchPoint point)
+{
+    int at = s->count++;
+    for (; at > 0 && s->points[at - 1].batch > point.batch; at--)
+        s->points[at] = s->points[at - 1];
+    s->points[at] = point;
 }
 
 // Compiles for a batch that was not yet, and adds its point; false when the
@@ -50,7 +58,6 @@ static bool shares_arena(Mode mode, int other)
 static bool try_batch(Search *s, int64_t batch)
 {
     BatchPoint point = { .batch = batch };
-    int at = s->count;
 
     if (s->count == MOST_POINTS || s->nodes > MOST_NODES) return false;
     for (int mode = 0; mode < MODE_COUNT; mode++) {
@@ -62,10 +69,7 @@ static bool try_batch(Search *s, int64_t batch)
         if (plan->arena_bytes > point.arena_bytes)
             point.arena_bytes = plan->arena_bytes;
     }
-    for (; at > 0 && s->points[at - 1].batch > batch; at--)
-        s->points[at] = s->points[at - 1];
-    s->points[at] = point;
-    s->count++;
+    add_point(s, point);
     return true;
 }
 
@@ -102,7 +106,7 @@ static Capacity largest_for(Search *s, int64_t bytes)
         Capacity c = { .bytes = bytes, .batch = low,
                        .arena_bytes =
                            fits >= 0 ? s->points[fits].arena_bytes : 0,
-                       .is_largest = above && high == low + 1,
+                       .above = above ? high : 0,
                        .is_limit = low == MOST_BATCH };
         if (high == low + 1) return c;
         int first = fits + 1 < s->count ? fits : fits - 1;
@@ -117,14 +121,22 @@ static Capacity largest_for(Search *s, int64_t bytes)
     }
 }
 
-static void find_batches(Search *s, int64_t own, PageInput *page)
+// The page's own batch is compiled already.
+static void find_batches(Search *s, PageInput *page)
 {
     static const int gib[] = { 2, 4, 8, 16, 24 };
     enum { SIZES = sizeof gib / sizeof *gib };
     Capacity *found = NEW_ARRAY(page->arena, SIZES, Capacity);
+    Mode own = s->o->frontend.mode;
+    BatchPoint point = { .batch = page->plan[own]->batch };
 
     page->points = s->points;
-    if (!try_batch(s, 1) || !try_batch(s, own > 1 ? own : 2)) return;
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        if (shares_arena(own, mode) &&
+            page->plan[mode]->arena_bytes > point.arena_bytes)
+            point.arena_bytes = page->plan[mode]->arena_bytes;
+    add_point(s, point);
+    if (!try_batch(s, point.batch > 1 ? 1 : 2)) return;
     for (int i = 0; i < SIZES; i++)
         found[i] = largest_for(s, (int64_t)gib[i] << 30);
     page->point_count = s->count;
@@ -163,7 +175,7 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
                    !add_program(&page, in, o, INFER)))
         return false;
     *search = (Search){ .in = in, .o = o };
-    if (in->ast != NULL) find_batches(search, page.plan[mode]->batch, &page);
+    if (in->ast != NULL) find_batches(search, &page);
     if (in->diag->error_count > 0) return false;
     print_page(&page, out);
     return true;
