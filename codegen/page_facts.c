@@ -19,6 +19,16 @@ static void find_roots(PageProgram *p)
     }
 }
 
+static void find_views(PageProgram *p)
+{
+    for (int32_t k = 0; k < p->plan->buffer_count; k++) p->view[k] = NONE;
+    for (int32_t k = p->plan->buffer_count - 1; k >= 0; k--) {
+        if (p->value[k] == k) continue;
+        p->next_view[k] = p->view[p->value[k]];
+        p->view[p->value[k]] = k;
+    }
+}
+
 // By value: whoever reads a view reads what it is a view of.
 static void find_uses(PageProgram *p)
 {
@@ -84,6 +94,8 @@ PageProgram *page_program(const PageInput *in, Mode mode, FILE *out)
     p->step = NEW_ARRAY(p->arena, steps, const char *);
     p->root = NEW_ARRAY(p->arena, count, int32_t);
     p->value = NEW_ARRAY(p->arena, count, int32_t);
+    p->view = NEW_ARRAY(p->arena, count, int32_t);
+    p->next_view = NEW_ARRAY(p->arena, count, int32_t);
     p->written = NEW_ARRAY(p->arena, count, int32_t);
     p->read = NEW_ARRAY(p->arena, count, int32_t);
     p->drawn = NEW_ARRAY(p->arena, count, int32_t);
@@ -94,6 +106,7 @@ PageProgram *page_program(const PageInput *in, Mode mode, FILE *out)
     for (int i = 0; i < steps; i++)
         p->step[i] = html_escaped(p->arena, p->plan->steps[i].name, strlen(p->plan->steps[i].name));
     find_roots(p);
+    find_views(p);
     find_uses(p);
     find_drawn(p);
     find_live(p);

@@ -40,6 +40,8 @@ static void rectangle_title(const PageProgram *p, int d, int end)
             grouped_text(p->arena, b->offset), b->first, b->last);
     if (b->line > 0) fprintf(p->out, ", line %" PRId32, b->line);
     fprintf(p->out, "\n%s\n%s", page_origin(p, k), page_reason(p, k));
+    for (int32_t view = p->view[k]; view != NONE; view = p->next_view[view])
+        fprintf(p->out, "%s%s", view == p->view[k] ? "\nalso called " : ", ", p->name[view]);
     if (p->root[k] == k)
         names_in(p, d, end);
     else
@@ -69,6 +71,21 @@ static int zoom_for(double along, double across, size_t length, int lines)
     return 0;
 }
 
+// Far from the middle of a rectangle that is wider than what shows at an enlargement, its name once
+// more at every SPACING or so, for that enlargement alone.
+static void more_labels(const PageProgram *p, int32_t k, double x, double width, double y, int zoom)
+{
+    enum { SPACING = 900 };
+    for (; zoom <= LARGEST_ZOOM; zoom *= 2) {
+        int count = (int)(width * zoom / SPACING) - 1;
+        count += count % 2;     // as many before the middle as after it
+        for (int i = 0; i <= count; i++)
+            if (2 * i != count)
+                fprintf(p->out, "<text class=\"o%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>",
+                        zoom, x + width * (i + 0.5) / (count + 1), y, p->name[k]);
+    }
+}
+
 // A name in the middle, with its bytes below it where there is room for both; upright where that
 // is how it fits.
 static void rectangle_label(const PageProgram *p, int32_t k, double x, double width)
@@ -80,19 +97,24 @@ static void rectangle_label(const PageProgram *p, int32_t k, double x, double wi
     double low = offset_y(p, b->offset), height = low - offset_y(p, b->offset + b->bytes);
     int zoom = zoom_for(width, height, length, 1), upright = zoom_for(height, width, length, 1);
     double middle = x + width / 2, centre = low - height / 2;
-    if (zoom != 0 && zoom_for(width, height, both, 2) == zoom)
+    if (zoom == 0 && upright == 0) return;
+    if (zoom == 0 || (upright != 0 && upright < zoom)) {
+        fprintf(p->out,
+                "<text class=\"z%d\" transform=\"translate(%.2f %.2f) rotate(-90)\" "
+                "dy=\".35em\">%s</text>\n",
+                upright, middle, centre, p->name[k]);
+        return;
+    }
+    if (zoom_for(width, height, both, 2) == zoom)
         fprintf(p->out,
                 "<text class=\"z%d\" x=\"%.2f\" y=\"%.2f\"><tspan dy=\"-.25em\">%s</tspan>"
                 "<tspan class=\"sub\" x=\"%.2f\" dy=\"1.25em\">%s</tspan></text>",
                 zoom, middle, centre, p->name[k], middle, bytes);
-    else if (zoom != 0 && (upright == 0 || zoom <= upright))
+    else
         fprintf(p->out, "<text class=\"z%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>", zoom,
                 middle, centre, p->name[k]);
-    else if (upright != 0)
-        fprintf(p->out,
-                "<text class=\"z%d\" transform=\"translate(%.2f %.2f) rotate(-90)\" "
-                "dy=\".35em\">%s</text>",
-                upright, middle, centre, p->name[k]);
+    more_labels(p, k, x, width, centre, zoom);
+    fputc('\n', p->out);
 }
 
 static void rectangle(const PageProgram *p, int d, int end)

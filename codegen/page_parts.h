@@ -16,6 +16,8 @@ typedef struct PageProgram {
     const char     **step;      // of each step, escaped
     int32_t         *root;      // the buffer that each lies in, or itself
     int32_t         *value;     // the end of each one's chain of views
+    int32_t         *view;      // the first view of this value, or NONE
+    int32_t         *next_view; // and the next one after a view, or NONE
     int32_t         *written;   // first step that writes this value, or NONE
     int32_t         *read;      // last step that reads it, under any name, or NONE
     int32_t         *drawn;     // buffers with a rectangle: a root, then what lies in it as it

@@ -112,10 +112,12 @@ static void source_rows(const PageProgram *p, const Live *live, int count, int32
     int64_t *bytes = line_bytes(p, live, count, file);
     int32_t last = source->line_count;
     int32_t length;
+    int64_t largest = 1;
+    for (int32_t line = 1; line <= last; line++)
+        if (bytes[line] > largest) largest = bytes[line];
     while (last > 1 && (source_line(source, last, &length), length == 0)) last--;
     for (int32_t line = 1; line <= last; line++) {
         const char *text = source_line(source, line, &length);
-        double share = 100 * (double)bytes[line] / (double)p->live[p->peak];
         fprintf(p->out,
                 "<tr id=\"L%" PRId32 "-%" PRId32 "\"><td class=\"line\">%" PRId32 "</td><td "
                 "class=\"code\">%s</td>",
@@ -124,7 +126,8 @@ static void source_rows(const PageProgram *p, const Live *live, int count, int32
             fprintf(p->out,
                     "<td class=\"number\">%s</td><td class=\"bar\"><b style=\"width:%.2f%%\">"
                     "</b></td></tr>\n",
-                    bytes_text(p->arena, bytes[line]), share);
+                    bytes_text(p->arena, bytes[line]),
+                    100 * (double)bytes[line] / (double)largest);
         else
             fputs("<td></td><td></td></tr>\n", p->out);
     }

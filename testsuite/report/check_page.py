@@ -127,6 +127,13 @@ def expected_titles(plan):
     """For each buffer with a rectangle, what its title must hold."""
     written, read = users(plan)
     buffers = {b["id"]: b for b in plan["buffers"]}
+    views = {}
+    for b in plan["buffers"]:
+        end = b
+        while end["view"] and end["alias_of"] is not None:
+            end = buffers[end["alias_of"]]
+        if end is not b:
+            views.setdefault(end["id"], []).append(b["name"])
 
     def place(i):
         step = plan["steps"][i]
@@ -150,6 +157,7 @@ def expected_titles(plan):
                 words.append("\noutput: ")
             elif k in read:
                 words.append(f"\nread last by {place(read[k])}")
+        words += [f" {view}" for view in views.get(k, [])]
         if b["alias_of"] is not None:
             root = k
             while buffers[root]["alias_of"] is not None:
