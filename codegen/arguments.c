@@ -27,11 +27,12 @@ static const char *joined(Emitter *e, const char *const *items, int count)
     return text;
 }
 
-// Normalized<64, relu>
+// Normalized<64, relu>, or Momentum
 static const char *source_type(Emitter *e, const Launch *source)
 {
     const char *items[MAX_TEMPLATE + 1];
     int count = type_items(e, source, items);
+    if (!count) return source->kernel;
     return arena_print(e->arena, "%s<%s>", source->kernel, joined(e, items, count));
 }
 
@@ -152,6 +153,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
 static int source_items(Emitter *e, const Program *p, const Launch *source, const char **items)
 {
     int count = argument_items(e, p, source, items);
+    if (!count) items[count++] = "";
     items[0] = arena_print(e->arena, "%s{%s", source_type(e, source), items[0]);
     items[count - 1] = arena_print(e->arena, "%s}", items[count - 1]);
     return count;

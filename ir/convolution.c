@@ -7,6 +7,7 @@
 // (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow from
 // shapes alone, so that a budget or a pass never changes the order of a sum.
 #include "convolution.h"
+#include "momentum.h"
 #include "op_row.h"
 #include "rules.h"
 #include "tile.h"
@@ -60,8 +61,8 @@ static Shape slot_shape(const Graph *g, const Node *n, int slot)
 // Of a node of any part.  A slot k >= 0 is an operand, -1 - k a result.
 Convolution convolution_of(const Graph *g, const Node *n)
 {
-    static const int x_slot[] = { 0, -1, 1 }, y_slot[] = { -1, 0, 0 };
-    static const int weight_slot[] = { 1, 1, -1 };
+    static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
     Convolution d = { .x = slot_shape(g, n, x_slot[n->part]),
                       .y = slot_shape(g, n, y_slot[n->part]),
                       .groups = n->attr[CONV_GROUPS].i };
@@ -83,6 +84,7 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     Convolution d = convolution_of(g, n);
     cost->flops = capped_product(2 * d.pixels * d.K, d.filter);
     cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
 }
 
 // ---- launches ---------------------------------------------------------------
@@ -115,15 +117,13 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
 }
 
 // Weights and biases are never computed on load.
-static void launch_values(const Node *n, Launch *l, int results)
+static void launch_values(const Node *n, Launch *l)
 {
     static const bool loads[][3] = {
         [CONV_FORWARD] = { true }, [CONV_DGRAD] = { true, false, true },
-        [CONV_WGRAD] = { true, true },
     };
-    int operands = n->part == CONV_WGRAD ? 2 : 3;
-    for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < operands; k++)
+    launch_value(l, n->results[0]);
+    for (int k = 0; k < 3; k++)
         if (loads[n->part][k]) launch_load(l, n, k);
         else launch_value(l, n->operands[k]);
 }
@@ -148,7 +148,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     }
     launch_act(l, n);
     launch_type(l, n->operands[2] != NONE ? "true" : "false");
-    launch_values(n, l, 1);
+    launch_values(n, l);
 }
 
 // With a stride the pixels of dx fall into classes: conv_strided.cuh.
@@ -174,7 +174,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
         launch_dgrad_product(n, l, d);
     }
     launch_act(l, n);
-    launch_values(n, l, 1);
+    launch_values(n, l);
 }
 
 // ---- the weight gradient ----------------------------------------------------
@@ -220,9 +220,29 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
         Tile t = tile_of_weights(d.group_k, d.filter);
         launch_product(n, l, "conv_wgrad", d, t, grid);
     }
+    bool biased = n->part == CONV_ACCUMULATE ? accumulated_param(n, 1) != NONE
+                                             : n->results[1] != NONE;
     launch_type_int(l, splits);
-    launch_type(l, n->results[1] != NONE ? "true" : "false");
-    launch_values(n, l, 2);
+    launch_type(l, biased ? "true" : "false");
+    launch_gradient_type(n, l);
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
+    for (int k = 0; k < 2; k++) launch_load(l, n, k);
+}
+
+void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
+                   .dilation = { 1, 1 } };
+    Convolution d = { .window = one, .N = batch, .H = 1, .W = 1, .C = inputs,
+                      .K = units, .R = 1, .S = 1, .P = 1, .Q = 1,
+                      .groups = 1 };
+    Tile t = tile_of_weights(units, inputs);
+    Node n = { .op = &op_conv, .part = CONV_ACCUMULATE };
+    convolution_attrs(&one, 1, n.attr);
+    launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
+    launch_type_int(l, 1);
+    launch_type(l, "false");
 }
 
 // The convolution of a weight gradient that is not made yet.

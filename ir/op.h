@@ -164,7 +164,8 @@ typedef enum LaunchArgKind {
     LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
     LAUNCH_SAMPLES,             // how many of the batch are real, at run time
     LAUNCH_HEADER,              // a pointer to the state header
-    LAUNCH_SOURCE,              // what an operand is computed from on load
+    LAUNCH_SOURCE,              // a struct: what an operand is computed from as
+                                // it is loaded, or where a result is stored
     LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
 } LaunchArgKind;
 
@@ -228,6 +229,11 @@ void launch_value(Launch *l, ValueId value);
 // Operand k of n, whose slot is marked ~: what it is computed from where it is
 // inlined, as the next of the types and an argument.
 void launch_load(Launch *l, const Node *n, int k);
+// An argument that is a struct of runtime/, whose members are the arguments of
+// what is returned.
+Launch *launch_members(Launch *l, const char *name);
+// Whether n says by which struct its result is computed on load.
+bool can_load(const Graph *g, const Node *n);
 // The struct of runtime/ that an inlined node is computed by, in Part.load.
 void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
@@ -262,6 +268,10 @@ double ref_act(const Ref *r, double x);
 
 // ---- the operator -----------------------------------------------------------
 
+typedef struct Momentum {
+    double keep, decay;         // as Op.momentum has it
+} Momentum;
+
 // One kind of launch that the operator has: forward is part 0.  operands and
 // results are names between spaces; a suffix ? marks one that may be left out,
 // ! one (persistent) that is updated in place, ~ one that the launch can
@@ -272,12 +282,14 @@ typedef struct Part {
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
                                 // element; pairs between spaces; NULL: none
+    int accumulating;           // the part that adds these results to momenta
+                                // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
-    // Says by which struct result 0 is computed where it is read; NULL: it
-    // must be launched.
-    void (*load)(const Graph *g, const Node *n, Launch *l);
+    // Says by which struct result 0 is computed where it is read.  False, or
+    // NULL: it must be launched.
+    bool (*load)(const Graph *g, const Node *n, Launch *l);
 } Part;
 
 // How a map can be made by the launch of the pool that alone reads it, which
@@ -331,6 +343,10 @@ struct Op {
     const char *fits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;
+    // OPTIMIZER: whether it begins with m = keep * m + (gradient + decay *
+    // weight), on its one state, and needs the gradient for nothing else; its
+    // part 1 is then the rest.  NULL: it does not.
+    bool (*momentum)(const Graph *g, Momentum *m);
     const Pooling *pooling;     // NULL: its result is stored for a pool to read
     const Part *parts;          // ends with a NULL results
 };

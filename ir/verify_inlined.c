@@ -9,7 +9,7 @@ static bool can_do_without(const Graph *g, const Node *n, int k)
     Slot slot[MAX_SLOTS];
     int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
 
-    if (maker->op->parts[maker->part].load != NULL)
+    if (can_load(g, maker))
         return slot[k < slots ? k : slots - 1].loads;
     return n->op->flags & POOLS && n->part == 0 && k == 0 &&
            maker->part == 0 && maker->op->pooling != NULL &&
@@ -28,7 +28,7 @@ void check_inlined(const Check *c, NodeId id)
                        g->values[n->operands[k]].name);
     if (!n->inlined) return;
     bool pools = n->op->pooling != NULL && n->part == 0;
-    if ((n->op->parts[n->part].load == NULL && !pools) || n->op->flags & VIEW)
+    if (n->op->flags & VIEW || (!pools && !can_load(g, n)))
         node_fault(c, id, "%s can't be inlined", n->op->name);
     if (n->phase == UPDATE || n->result_count < 1 || n->results[0] == NONE ||
         g->values[n->results[0]].output)

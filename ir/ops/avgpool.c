@@ -83,12 +83,13 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_load(l, n, 1);
 }
 
-static void grad_load(const Graph *g, const Node *n, Launch *l)
+static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Spread");
     grad_shape(g, n, l);
     launch_value(l, n->operands[0]);
     launch_load(l, n, 1);
+    return true;
 }
 
 // ---- references -------------------------------------------------------------

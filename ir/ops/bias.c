@@ -92,6 +92,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     // A thread can add up a column of a few rows, as in sum_splits.
     if (rows <= FEW_ROWS) {
         launch_elements(l, "column_sums", columns);
+        launch_type(l, "real *");
         launch_value(l, n->results[0]);
         launch_value(l, NONE);
         launch_value(l, n->operands[0]);

@@ -10,11 +10,17 @@
 // with tiles of 128 x 128, 128 terms or more each.  It follows from the shape
 // alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
 // want of workspace) and 4 MiB.
+//
+// A product that adds to a momentum must leave that alone in a step that is
+// skipped, which the library can't do: it is that of a convolution of a map of
+// one pixel, and needs no workspace.
+#include "../convolution.h"
+#include "../momentum.h"
 #include "../op_row.h"
 #include "../rules.h"
 
 enum { UNITS, BIAS, BEGUN };
-enum { FORWARD_PART, DGRAD, WGRAD };
+enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE };
 
 static const ArgSpec args[] = {
     { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
@@ -146,6 +152,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     Sizes s = sizes(g, n);
     cost->flops = capped_product(2 * s.batch * s.inputs, s.units);
     cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
@@ -165,6 +172,16 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, rows[n->part], "m");
     launch_int(l, columns[n->part], "n");
     launch_int(l, depth[n->part], "k");
+}
+
+// The same product as that of a convolution's weight gradient.
+static void launch_accumulate(const Graph *g, const Node *n, Launch *l)
+{
+    Sizes s = sizes(g, n);
+    convolution_dense_wgrad(l, s.batch, s.inputs, s.units);
+    launch_gradient_type(n, l);
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
 }
 
 // ---- references ------------------------------------------------------------
@@ -196,12 +213,13 @@ static void dgrad_reference(const Ref *r)
 static void wgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
-    for (int64_t o = 0; o < s.units; o++)
+    double *dw = ref_gradient(r, 0);
+    for (int64_t o = 0; dw != NULL && o < s.units; o++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
             for (int64_t n = 0; n < s.batch; n++)
                 sum += r->in[0][n * s.units + o] * r->in[1][n * s.inputs + i];
-            r->out[0][o * s.inputs + i] = sum;
+            dw[o * s.inputs + i] += sum;
         }
 }
 
@@ -212,8 +230,14 @@ static const Part parts[] = {
                 .results = "dx workspace", .cost = cost, .launch = launch,
                 .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy x",
-                .results = "dw workspace", .cost = cost, .launch = launch,
+                .results = "dw workspace", .accumulating = ACCUMULATE,
+                .cost = cost, .launch = launch,
                 .reference = wgrad_reference },
+    [ACCUMULATE] = { .name = "accumulate",
+                     .operands = "dy x weight momentum! header",
+                     .results = "", .cost = cost,
+                     .launch = launch_accumulate,
+                     .reference = wgrad_reference },
     { .results = NULL },
 };
 

@@ -95,12 +95,13 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_load(l, n, 2);
 }
 
-static void grad_load(const Graph *g, const Node *n, Launch *l)
+static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Unpooled");
     grad_shape(g, n, l);
     launch_slots(l, n, 0, 2);
     launch_load(l, n, 2);
+    return true;
 }
 
 // ---- references -------------------------------------------------------------
