@@ -211,6 +211,9 @@ const Flag flags[] = {
     { "--compare", NULL, "the arena after each pass, as a table", set_compare },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
+    { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
+    { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
+    { "--time-limit", "S", "seconds that --plan may take", set_time_limit },
     { "--dump", "PASS", "the graph after a pass, or all", set_dump },
     { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
     { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
@@ -364,6 +367,7 @@ static int check(const Options *o)
     };
     if (clash(o) != NULL)
         return usage("two of the files are", clash(o), NULL, 0);
+    if (o->plan || o->capacity || o->time_limit > 0) return check_plan(o);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
     return -1;
