@@ -198,11 +198,11 @@ static int64_t wgrad_blocks(const Convolution *d)
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
-// Partial sums may take at most half of what x does.  Blocks without a product
+// Partial sums may take at most a third of what x does.  Blocks without a product
 // wait for memory alone, so that more of them are wanted.
 static int64_t count_splits(const Convolution *d)
 {
-    int64_t fitting = d->N * d->H * d->W * d->C / (2 * d->K * d->filter);
+    int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
     int64_t blocks = wgrad_blocks(d);
     if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
@@ -229,21 +229,43 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
-void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
-                             int64_t units)
+// ---- dense layers -----------------------------------------------------------
+
+// Of a map of one pixel; its node is set to be of this part.
+static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
+                                int part, Node *n)
 {
     Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
                    .dilation = { 1, 1 } };
-    Convolution d = { .window = one, .N = batch, .H = 1, .W = 1, .C = inputs,
-                      .K = units, .R = 1, .S = 1, .P = 1, .Q = 1,
-                      .groups = 1 };
+    *n = (Node){ .op = &op_conv, .part = (int8_t)part };
+    convolution_attrs(&one, 1, n->attr);
+    return (Convolution){ .window = one, .N = batch, .H = 1, .W = 1,
+                          .C = inputs, .K = units, .R = 1, .S = 1, .P = 1,
+                          .Q = 1, .groups = 1, .group_c = inputs,
+                          .group_k = units, .filter = inputs,
+                          .pixels = batch };
+}
+
+void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_ACCUMULATE, &n);
     Tile t = tile_of_weights(units, inputs);
-    Node n = { .op = &op_conv, .part = CONV_ACCUMULATE };
-    convolution_attrs(&one, 1, n.attr);
     launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
     launch_type_int(l, 1);
     launch_type(l, "false");
 }
+
+void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_DGRAD, &n);
+    launch_dgrad_product(&n, l, d);
+}
+
+// ---- the gradient's nodes ---------------------------------------------------
 
 // The convolution of a weight gradient that is not made yet.
 static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,

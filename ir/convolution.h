@@ -52,6 +52,9 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
 // the arguments and their type.
 void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
                              int64_t units);
+// Likewise the data gradient.
+void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units);
 
 // The nodes of the gradients of operands 1 (the weights) to `last` (2: the
 // bias) of the forward node, from dy and x.

@@ -282,6 +282,9 @@ typedef struct Part {
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
                                 // element; pairs between spaces; NULL: none
+    int masking;                // the part that makes result 0 times an
+                                // activation's derivative: it has a last
+                                // operand "mask" more, and no other result
     int accumulating;           // the part that adds these results to momenta
                                 // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
