@@ -91,7 +91,7 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 
 // The constants of a convolution are the same for its three launches, so that
 // they share one struct.
-static void launch_constants(const Node *n, Launch *l, Convolution d)
+void convolution_constants(const Node *n, Launch *l, Convolution d)
 {
     const Attr *attr = n->attr;
     const Constant constants[] = {
@@ -112,7 +112,7 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
                            Convolution d, Tile t, int64_t grid)
 {
     launch_kernel(l, kernel, grid, tile_threads(t));
-    launch_constants(n, l, d);
+    convolution_constants(n, l, d);
     launch_tile(l, t);
 }
 
@@ -128,8 +128,7 @@ static void launch_values(const Node *n, Launch *l)
         else launch_value(l, n->operands[k]);
 }
 
-// Each filter sees one channel of many.
-static bool is_depthwise(const Convolution *d)
+bool convolution_is_depthwise(const Convolution *d)
 {
     return d->group_c == 1 && d->groups > 1;
 }
@@ -138,10 +137,10 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
     Convolution d = convolution_of(g, n);
-    if (is_depthwise(&d)) {
+    if (convolution_is_depthwise(&d)) {
         launch_elements(l, "depthwise_forward",
                         d.N * d.P * ceil_div(d.Q, STRIP) * d.K);
-        launch_constants(n, l, d);
+        convolution_constants(n, l, d);
     } else {
         Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
         int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
@@ -168,9 +167,9 @@ static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
-    if (is_depthwise(&d)) {
+    if (convolution_is_depthwise(&d)) {
         launch_elements(l, "depthwise_dgrad", d.N * d.H * d.W * d.C);
-        launch_constants(n, l, d);
+        convolution_constants(n, l, d);
     } else {
         launch_dgrad_product(n, l, d);
     }
@@ -192,20 +191,20 @@ static int64_t depthwise_width(int64_t channels)
 static int64_t wgrad_blocks(const Convolution *d)
 {
     enum { SUMS = 25 };
-    if (is_depthwise(d))
+    if (convolution_is_depthwise(d))
         return ceil_div(d->K, depthwise_width(d->K)) *
                ceil_div(d->filter, SUMS);
     Tile t = tile_of_weights(d->group_k, d->filter);
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
-// Partial sums may take at most half of what x does.  Blocks without a product
+// Partial sums may take at most a third of what x does.  Blocks without a product
 // wait for memory alone, so that more of them are wanted.
 static int64_t count_splits(const Convolution *d)
 {
-    int64_t fitting = d->N * d->H * d->W * d->C / (2 * d->K * d->filter);
+    int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
     int64_t blocks = wgrad_blocks(d);
-    if (is_depthwise(d)) blocks = ceil_div(blocks, 4);
+    if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
 }
 
@@ -213,9 +212,9 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     int64_t splits = n->attr[CONV_SPLITS].i, grid = splits * wgrad_blocks(&d);
-    if (is_depthwise(&d)) {
+    if (convolution_is_depthwise(&d)) {
         launch_kernel(l, "depthwise_wgrad", grid, 256);
-        launch_constants(n, l, d);
+        convolution_constants(n, l, d);
         launch_type_int(l, depthwise_width(d.K));
     } else {
         Tile t = tile_of_weights(d.group_k, d.filter);
@@ -230,21 +229,43 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
-void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
-                             int64_t units)
+// ---- dense layers -----------------------------------------------------------
+
+// Of a map of one pixel; its node is set to be of this part.
+static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
+                                int part, Node *n)
 {
     Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
                    .dilation = { 1, 1 } };
-    Convolution d = { .window = one, .N = batch, .H = 1, .W = 1, .C = inputs,
-                      .K = units, .R = 1, .S = 1, .P = 1, .Q = 1,
-                      .groups = 1 };
+    *n = (Node){ .op = &op_conv, .part = (int8_t)part };
+    convolution_attrs(&one, 1, n->attr);
+    return (Convolution){ .window = one, .N = batch, .H = 1, .W = 1,
+                          .C = inputs, .K = units, .R = 1, .S = 1, .P = 1,
+                          .Q = 1, .groups = 1, .group_c = inputs,
+                          .group_k = units, .filter = inputs,
+                          .pixels = batch };
+}
+
+void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_ACCUMULATE, &n);
     Tile t = tile_of_weights(units, inputs);
-    Node n = { .op = &op_conv, .part = CONV_ACCUMULATE };
-    convolution_attrs(&one, 1, n.attr);
     launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
     launch_type_int(l, 1);
     launch_type(l, "false");
 }
+
+void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_DGRAD, &n);
+    launch_dgrad_product(&n, l, d);
+}
+
+// ---- the gradient's nodes ---------------------------------------------------
 
 // The convolution of a weight gradient that is not made yet.
 static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,

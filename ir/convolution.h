@@ -35,6 +35,14 @@ typedef struct Convolution {
 // Of a node of any part of conv.
 Convolution convolution_of(const Graph *g, const Node *n);
 
+// Whether each filter sees one channel of many: its kernels are no products.
+bool convolution_is_depthwise(const Convolution *d);
+// The constants of a convolution, the same for all its launches.
+void convolution_constants(const Node *n, Launch *l, Convolution d);
+
+// conv_pool.c: with the pool behind it in one launch.
+extern const Pooling convolution_pooling;
+
 // Parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
@@ -43,6 +51,9 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
 // The weight gradient of a dense layer, that of a map of one pixel, but for
 // the arguments and their type.
 void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units);
+// Likewise the data gradient.
+void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
                              int64_t units);
 
 // The nodes of the gradients of operands 1 (the weights) to `last` (2: the

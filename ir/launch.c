@@ -65,6 +65,13 @@ void launch_struct(Launch *l, const char *name)
     l->kernel = name;
 }
 
+bool can_load(const Graph *g, const Node *n)
+{
+    Launch scratch = { .g = (Graph *)g };
+    const Part *part = &n->op->parts[n->part];
+    return part->load != NULL && part->load(g, n, &scratch);
+}
+
 void launch_load(Launch *l, const Node *n, int k)
 {
     const Graph *g = l->g;
@@ -78,7 +85,8 @@ void launch_load(Launch *l, const Node *n, int k)
     const Node *maker = &g->nodes[g->values[v].def];
     Launch *made = NEW(g->arena, Launch);
     *made = (Launch){ .g = l->g, .node = maker };
-    maker->op->parts[maker->part].load(g, maker, made);
+    if (!maker->op->parts[maker->part].load(g, maker, made))
+        bug("%s can't be computed on load", maker->name);
     l->type[l->type_count - 1] = (TypeArg){ .source = made };
     add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
                                  .source = made });

@@ -21,7 +21,9 @@ typedef enum OpFlags {
     INTERNAL   = 1 << 4,        // made by passes and other operators only
     VIEW       = 1 << 5,        // its result is its operand's bytes: no launch
     ACT        = 1 << 6,        // elementwise, gradient from its result: can be
-                                // applied as another operator stores
+                                // applied as another operator stores.  It never
+                                // falls, and where it does not rise either its
+                                // gradient is 0
     STORES_ACT = 1 << 7,        // its forward launch can apply an ACT
     ADDS_BIAS  = 1 << 8,        // its forward launch has a last operand "bias?"
     SCHEDULE   = 1 << 9,        // of the train section: sets the header's rate
@@ -31,6 +33,10 @@ typedef enum OpFlags {
                                 // number, all of one sign that come of the same
                                 // operands: of whole numbers and numbers that
                                 // are powers of two nothing is rounded
+    POOLS      = 1 << 11,       // its forward launch can make its operand 0
+                                // itself, window by window: Op.pooling
+    SELECTS    = 1 << 12,       // forward, its results are the largest of some
+                                // elements: an ACT can come before or after
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -226,6 +232,8 @@ void launch_load(Launch *l, const Node *n, int k);
 // An argument that is a struct of runtime/, whose members are the arguments of
 // what is returned.
 Launch *launch_members(Launch *l, const char *name);
+// Whether n says by which struct its result is computed on load.
+bool can_load(const Graph *g, const Node *n);
 // The struct of runtime/ that an inlined node is computed by, in Part.load.
 void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
@@ -274,15 +282,30 @@ typedef struct Part {
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
                                 // element; pairs between spaces; NULL: none
+    int masking;                // the part that makes result 0 times an
+                                // activation's derivative: it has a last
+                                // operand "mask" more, and no other result
     int accumulating;           // the part that adds these results to momenta
                                 // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
-    // Says by which struct result 0 is computed where it is read; NULL: it
-    // must be launched.
-    void (*load)(const Graph *g, const Node *n, Launch *l);
+    // Says by which struct result 0 is computed where it is read.  False, or
+    // NULL: it must be launched.
+    bool (*load)(const Graph *g, const Node *n, Launch *l);
 } Part;
+
+// How a map can be made by the launch of the pool that alone reads it, which
+// has the flag POOLS; n, the forward node that makes the map, is then inlined.
+typedef struct Pooling {
+    // Whether there is such a launch, and it is worth what it computes twice.
+    bool    (*fits)(const Graph *g, const Node *n, const Node *pool);
+    // What it computes twice.
+    int64_t (*again)(const Graph *g, const Node *n, const Node *pool);
+    // The pool's launch rule then.  functor: what the kernel makes of a window.
+    void    (*launch)(const Graph *g, const Node *n, const Node *pool,
+                      const char *functor, Launch *l);
+} Pooling;
 
 struct Op {
     // From the row of ops.def:
@@ -327,6 +350,7 @@ struct Op {
     // weight), on its one state, and needs the gradient for nothing else; its
     // part 1 is then the rest.  NULL: it does not.
     bool (*momentum)(const Graph *g, Momentum *m);
+    const Pooling *pooling;     // NULL: its result is stored for a pool to read
     const Part *parts;          // ends with a NULL results
 };
 

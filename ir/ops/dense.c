@@ -11,16 +11,19 @@
 // alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
 // want of workspace) and 4 MiB.
 //
-// A product that adds to a momentum must leave that alone in a step that is
-// skipped, which the library can't do: it is that of a convolution of a map of
-// one pixel, and needs no workspace.
+// What the library can't do, as it stores what it computes, is done by the
+// products of a convolution of a map of one pixel, which need no workspace: to
+// add to a momentum, which a skipped step must leave alone, and to multiply by
+// an activation's derivative, so that the gradient of a map can be written over
+// the map.
+#include "../act.h"
 #include "../convolution.h"
 #include "../momentum.h"
 #include "../op_row.h"
 #include "../rules.h"
 
 enum { UNITS, BIAS, BEGUN };
-enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE };
+enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };
 
 static const ArgSpec args[] = {
     { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
@@ -184,6 +187,17 @@ static void launch_accumulate(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
 }
 
+static void launch_masked(const Graph *g, const Node *n, Launch *l)
+{
+    Sizes s = sizes(g, n);
+    convolution_dense_dgrad(l, s.batch, s.inputs, s.units);
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    launch_load(l, n, 0);
+    launch_value(l, n->operands[1]);
+    launch_load(l, n, 2);
+}
+
 // ---- references ------------------------------------------------------------
 
 static void reference(const Ref *r)
@@ -208,6 +222,7 @@ static void dgrad_reference(const Ref *r)
                 sum += r->in[0][n * s.units + o] * r->in[1][o * s.inputs + i];
             r->out[0][n * s.inputs + i] = sum;
         }
+    if (r->n->part == MASKED) ref_mask(r, 2);
 }
 
 static void wgrad_reference(const Ref *r)
@@ -227,8 +242,8 @@ static const Part parts[] = {
     [FORWARD_PART] = { .name = "", .results = "y workspace", .cost = cost,
                        .launch = launch, .reference = reference },
     [DGRAD] = { .name = "dgrad", .operands = "dy weight",
-                .results = "dx workspace", .cost = cost, .launch = launch,
-                .reference = dgrad_reference },
+                .results = "dx workspace", .masking = MASKED, .cost = cost,
+                .launch = launch, .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy x",
                 .results = "dw workspace", .accumulating = ACCUMULATE,
                 .cost = cost, .launch = launch,
@@ -238,6 +253,9 @@ static const Part parts[] = {
                      .results = "", .cost = cost,
                      .launch = launch_accumulate,
                      .reference = wgrad_reference },
+    [MASKED] = { .name = "masked", .operands = "dy~ weight mask~",
+                 .results = "dx", .in_place = "dx/mask", .cost = cost,
+                 .launch = launch_masked, .reference = dgrad_reference },
     { .results = NULL },
 };
 

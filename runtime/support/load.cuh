@@ -20,6 +20,15 @@ static __device__ inline Pack<V> load_pack(const X &x, long long i)
     return x.template pack<V>(i);
 }
 
+// pack_each: the same element by element, of what has no faster way.
+template <int V, class X>
+static __device__ inline Pack<V> pack_each(const X &x, long long i)
+{
+    Pack<V> v;
+    for (int j = 0; j < V; j++) v.at[j] = x[i + j];
+    return v;
+}
+
 // Applied: F of each element of x.
 template <class F, class X = const real *>
 struct Applied {

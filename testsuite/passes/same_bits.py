@@ -9,8 +9,9 @@ three training steps in f32, in bytes. (share is what works in place: without it
 still a name. plan is what lets buffers share bytes.) Those passes that fuse may change the
 order of sums: they are held to a tolerance. Each program runs with dead bytes filled with
 NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
-each plan. --bits-only: it does not, and nothing is tried without fusion. --passes, last: these,
-and not schedule, share and plan.
+each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
+nothing is tried but all passes, with the option and without. --passes, last: these, and not
+schedule, share and plan.
 
 What differs in offsets alone is compiled once.
 """
@@ -32,7 +33,8 @@ PASSES = ["schedule", "share", "plan"]
 if "--passes" in words:
     PASSES = words[words.index("--passes") + 1:]
     words = words[:words.index("--passes")]
-UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-backward"]
+UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-pool", "-fno-fuse-backward",
+           "-fno-fuse-load"]
 
 
 class Net:
@@ -93,6 +95,10 @@ class Net:
 
 
 def variants():
+    against = dict(zip(words, words[1:])).get("--against")
+    if against:
+        yield from (("fused", []), ("fused" + against, [against]))
+        return
     for on in itertools.product((True, False), repeat=len(PASSES)):
         off = [p for p, is_on in zip(PASSES, on) if not is_on]
         for fused in (True, False) if "--bits-only" not in words else (True,):
@@ -117,7 +123,7 @@ def main():
                   f"arena {made[name][1]}", flush=True)
             different += bits != first[fused]
         print(len(it.programs.built), "programs")
-        if "--bits-only" not in words:
+        if "unfused" in first:
             print("fused and not: ", end="", flush=True)
             different += subprocess.run(
                 [os.path.join(build, "testsuite", "compare_tensors"), it.path("fused.after"),
