@@ -175,6 +175,25 @@ static void tiny_instances_end_at_the_lowest_height(void **state)
     assert_true(above > 30);
 }
 
+// Nine buffers that need 9 bytes under a bound of 8, and as many that live all
+// the time and differ in nothing: their orders are not tried one by one.
+static void equal_buffers_are_one_choice(void **state)
+{
+    (void)state;
+    enum { EQUAL = 9 };
+    Item items[9 + EQUAL] = {
+        {0, 1, .size = 2}, {0, 4, .size = 2}, {0, 0, .size = 4},
+        {1, 3, .size = 3}, {1, 2, .size = 1}, {2, 2, .size = 1},
+        {2, 3, .size = 1}, {3, 4, .size = 2}, {4, 4, .size = 4},
+    };
+    Placing p;
+    for (int i = 0; i < EQUAL; i++)
+        items[9 + i] = (Item){.last = 4, .size = 1};
+    assert_false(search(items, 9 + EQUAL, 0, 2 * 1000 * 1000, &p));
+    assert_int_equal(p.best_top, 9 + EQUAL);
+    assert_int_equal(p.least, 9 + EQUAL);
+}
+
 // ---- larger ones ------------------------------------------------------------
 
 // Cuts the rectangle of steps x height into count items, at random.
@@ -196,6 +215,25 @@ static void cut_up(Item *items, int count, int32_t steps, int64_t height,
                                    .size = item->size - part};
             item->size = part;
         }
+    }
+}
+
+static void small_rectangles_are_put_together(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    for (int round = 0; round < 10000; round++) {
+        Item items[16];
+        Placing p;
+        int count = 8 + round % 9;
+        int64_t height = 20 + round % 20;
+        if (round % 100 == 0) {
+            tear_down(NULL);
+            set_up(NULL);
+        }
+        cut_up(items, count, 4 + round % 5, height, &seed);
+        assert_true(search(items, count, 0, 1000 * 1000 * 1000, &p));
+        assert_int_equal(p.best_top, height);
     }
 }
 
@@ -241,6 +279,7 @@ static void work_bounds_the_search(void **state)
     for (int64_t work = 0; work < 100 * 1000 * 1000; work = 10 * work + 1000) {
         search(items, 200, 0, work, &p);
         assert_true(p.best_top <= before);
+        assert_true(work == 0 || p.work < work);
         assert_true(p.work > -1000 * 1000);
         before = p.best_top;
     }
@@ -285,6 +324,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tiny_instances_end_at_the_lowest_height),
+        TEST(equal_buffers_are_one_choice),
+        TEST(small_rectangles_are_put_together),
         TEST(perfect_packings_are_found),
         TEST(searching_again_gives_the_same),
         TEST(work_bounds_the_search),
