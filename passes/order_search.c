@@ -199,7 +199,8 @@ static int32_t find_valley(Search *s, bool *exact)
         go_to(s, set);
         int32_t count = list_ready(s);
         if (s->set_count + count > MOST_SETS) break;
-        for (int32_t i = 0; i < count; i++) try_node(s, set, s->list[i], &found);
+        for (int32_t i = 0; i < count; i++)
+            try_node(s, set, s->list[i], &found);
         if (found != NONE) return found;
     }
     *exact = false;

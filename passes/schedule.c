@@ -184,9 +184,39 @@ static NodeId *copy_order(const Scheduler *s, const NodeId *order)
     return copy;
 }
 
+// Puts node i next and, as soon as they can come, what is no launch and waits
+// for it.
+static void place(Scheduler *s, NodeId i)
+{
+    const Edge *edges = s->depend.edges;
+    s->order[s->order_count++] = i;
+    s->done[i] = true;
+    for (int32_t k = s->depend.first[i]; k != NONE; k = edges[k].next) {
+        NodeId to = edges[k].to;
+        bool same_side = (i < s->middle) == (to < s->middle);
+        if (--s->needed[to] == 0 && same_side &&
+            !is_launch(&s->g->nodes[to]))
+            place(s, to);
+    }
+}
+
+// The same order of launches.  A search has no reason to put a view anywhere,
+// but the lives of values are counted in nodes.
+static NodeId *hoist_views(Scheduler *s, const NodeId *order)
+{
+    begin_list(s, false);
+    for (int32_t k = 0; k < s->g->node_count; k++) {
+        for (NodeId i = s->middle; k == s->middle && i < s->end; i++)
+            if (s->needed[i] == 0 && !is_launch(&s->g->nodes[i]) && !s->done[i])
+                place(s, i);
+        if (!s->done[order[k]]) place(s, order[k]);
+    }
+    return s->order;
+}
+
 // Returns whether the search tells that no order is better than the best of it
 // and those before.
-static bool search(const Scheduler *s, int64_t bound, Best *best)
+static bool search(Scheduler *s, int64_t bound, Best *best)
 {
     int64_t work = 1 << 22;
     NodeId *order = copy_order(s, best->order);
@@ -194,8 +224,8 @@ static bool search(const Scheduler *s, int64_t bound, Best *best)
     bool exact = best_order(&s->start, &s->depend, rest, bound, &work, order);
     NodeId *tried = copy_order(s, order);
     exact &= best_order(&s->start, &s->depend, forward, bound, &work, tried);
-    offer(s, order, best);
-    offer(s, tried, best);
+    offer(s, hoist_views(s, order), best);
+    offer(s, hoist_views(s, tried), best);
     return exact;
 }
 
