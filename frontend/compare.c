@@ -14,11 +14,10 @@
 static bool compare_row(const Input *in, const Options *o,
                         const PassOptions *with, PassRow *row)
 {
-    Graph *g = input_graph(in, &o->frontend);
-    if (g == NULL) return false;
-    const Plan *plan = run_pipeline(g, with);
-    row->arena_bytes = plan->arena_bytes;
-    row->bound = plan->max_live_bytes;
+    PlanSize size;
+    if (!measure_plan(in, &o->frontend, with, &size)) return false;
+    row->arena_bytes = size.arena_bytes;
+    row->bound = size.bound;
     return true;
 }
 
