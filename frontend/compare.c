@@ -58,7 +58,7 @@ bool compare(const Input *in, const Options *o, FILE *out)
     int count = compare_rows(in, o, rows);
 
     if (count == 0) return false;
-    int64_t whole = rows[0].arena_bytes;
+    int64_t whole = rows[0].arena_bytes > 0 ? rows[0].arena_bytes : 1;
     fprintf(out, "%-16s%14s %9s %14s %14s %7s\n", "passes", "arena bytes",
             "MiB", "bound", "saved bytes", "share");
     print_row("none", &rows[0], NULL, whole, out);
