@@ -51,11 +51,16 @@ static int64_t height_of(const Item *items, int count)
 
 // ---- brute force ------------------------------------------------------------
 
-// Items that have no place yet go on top of those that have, in every order.
-static int64_t lowest(Item *items, int count, unsigned placed, int64_t top,
-                      int64_t best)
+// Items that have no place yet go on top of those that have, in every order of
+// ascending offsets.
+static int64_t lowest(Item *items, int count, unsigned placed, int64_t from,
+                      int64_t best, int64_t bound)
 {
-    if (top >= best) return best;
+    int64_t top = 0;
+    for (int i = 0; i < count; i++)
+        if ((placed >> i & 1) && items[i].offset + items[i].size > top)
+            top = items[i].offset + items[i].size;
+    if (top >= best || best == bound) return best;
     if (placed == (1u << count) - 1) return top;
     for (int i = 0; i < count; i++) {
         Item *item = &items[i];
@@ -65,9 +70,9 @@ static int64_t lowest(Item *items, int count, unsigned placed, int64_t top,
             if ((placed >> j & 1) && live_together(item, &items[j]) &&
                 items[j].offset + items[j].size > item->offset)
                 item->offset = items[j].offset + items[j].size;
-        int64_t end = item->offset + item->size;
-        best = lowest(items, count, placed | 1u << i, end > top ? end : top,
-                      best);
+        if (item->offset >= from)
+            best = lowest(items, count, placed | 1u << i, item->offset, best,
+                          bound);
     }
     return best;
 }
@@ -82,6 +87,40 @@ static void draw(Item *items, int count, uint64_t *seed)
         if (last >= (int32_t)steps) last = (int32_t)steps - 1;
         items[i] = (Item){.first = first, .last = last,
                           .size = (int64_t)next_number(seed, sizes)};
+    }
+}
+
+// One that is alive at the last step so far; from then on it has ended.
+static int64_t end_one(Item *items, int count, int32_t step, uint64_t *seed)
+{
+    int i;
+    do i = (int)next_number(seed, (uint32_t)count);
+    while (items[i].last < 99 || items[i].first > step);
+    items[i].last = step;
+    return items[i].size;
+}
+
+// All steps are full: at each, two end and one begins in their bytes, which
+// lie apart as often as not, or one ends and two begin.
+static void draw_full(Item *items, int count, uint64_t *seed)
+{
+    int made = 0, alive = 3 + (int)next_number(seed, 3);
+    for (; made < alive; made++)
+        items[made] = (Item){.last = 99,
+                             .size = 1 + (int64_t)next_number(seed, 4)};
+    for (int32_t step = 0; made < count; step++) {
+        int64_t size = end_one(items, made, step, seed);
+        bool two = size > 1 && (alive < 3 || next_number(seed, 3) == 0);
+        if (two && made + 2 <= count) {
+            int64_t part = 1 + next_number(seed, (uint32_t)size - 1);
+            items[made++] = (Item){.first = step + 1, .last = 99, .size = part};
+            size -= part;
+            alive++;
+        } else if (alive > 1) {
+            size += end_one(items, made, step, seed);
+            alive--;
+        }
+        items[made++] = (Item){.first = step + 1, .last = 99, .size = size};
     }
 }
 
@@ -113,16 +152,17 @@ static void tiny_instances_end_at_the_lowest_height(void **state)
     uint64_t seed = 21;
     int above = 0;
     for (int round = 0; round < 6000; round++) {
-        Item items[8];
+        Item items[10];
         Placing p;
-        int count = 2 + (int)next_number(&seed, 6);
+        int count = 2 + (int)next_number(&seed, 8);
         if (round % 100 == 0) {
             tear_down(NULL);
             set_up(NULL);
         }
-        draw(items, count, &seed);
-        int64_t exact = lowest(items, count, 0, 0, INT64_MAX);
+        if (round % 2) draw(items, count, &seed);
+        else draw_full(items, count = 10, &seed);
         int64_t bound = place_bound(arena, items, count);
+        int64_t exact = lowest(items, count, 0, 0, INT64_MAX, bound);
         search(items, count, 0, PLENTY, &p);
         assert_int_equal(p.best_top, exact);
         assert_int_equal(p.least, exact);
