@@ -96,6 +96,10 @@ typedef struct Value {
     int32_t first, last;        // nodes it lives from and to; since liveness
     ValueId alias_of;           // whose bytes it lies in, or NONE; since share
     bool    view;               // with alias_of: the same value, not a new one
+    int64_t start;              // with alias_of: where in that it begins
+    int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
+                                // size, `stride` bytes from one to the next;
+                                // 0: it is dense
     int64_t offset;             // bytes from the start of the arena; since plan
 } Value;
 

@@ -55,6 +55,7 @@ static void make_buffers(Builder *b)
             .offset = value->offset, .first = NONE, .last = NONE,
             .persistent = value->persistent, .output = value->output,
             .view = value->view, .alias_of = value->alias_of,
+            .rows = value->rows, .stride = value->stride,
             .line = value->pos.line};
     }
     for (ValueId v = 0; v < g->value_count; v++) {

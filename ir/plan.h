@@ -25,6 +25,9 @@ typedef struct PlanBuffer {
     int32_t     first, last;    // steps
     bool        persistent, output, view;
     int32_t     alias_of;       // buffer id or NONE
+    int64_t     rows, stride;   // a slice of what it lies in: so many rows of
+                                // equal size, and bytes from one to the next,
+                                // offset is the first's; 0: dense
     int32_t     printed_id;     // NONE: a view that no step touches, which is
                                 // left out of what is printed
     int32_t     line;
