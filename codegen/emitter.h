@@ -30,7 +30,9 @@ typedef struct Emitter {
     struct Names *taken;        // by tensors of any program, and by shapes
     Launch     *launches;       // of every step, in order of step numbers
     const Node **nodes;         // likewise, what is launched
-    const char **shapes;        // the struct each launch is given, or NULL
+    const char **shapes;        // the structs of constants
+    int32_t     shape_count, shape_capacity;
+    struct Names *shape_texts;  // of each: which it is
     bool        uses_library;   // cuBLAS
     int         step_count;
 } Emitter;
@@ -63,6 +65,20 @@ void skip_chunk(Emitter *e, const char *name);
 // The system headers that the chunks of these names, and all they need, want:
 // printed as #include lines, sorted.
 void print_includes(Emitter *e, const char *const *names, int count);
+
+// ---- arguments.c -----------------------------------------------------------------
+
+// What a launch is given in the emitted text, as items of a list: its kernel
+// with the template arguments, or its arguments.  Return how many.
+enum { MAX_ITEMS = 640 };
+int kernel_items(Emitter *e, const Launch *l, const char **items);
+int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items);
+// Prints the chunks that the template arguments name.
+void print_types(Emitter *e, const Launch *l);
+// Marks the values that a launch is given.
+void mark_arguments(const Launch *l, bool *named);
+// steps.c: the struct of a launch's constants; NULL if it has none.
+const char *shape_name(Emitter *e, const Launch *l);
 
 // ---- the sections ----------------------------------------------------------------
 

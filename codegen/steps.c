@@ -1,9 +1,7 @@
 // Sections 2 and 3: the kernels that the steps launch, and the steps in order,
 // each under the source line it came from.
 
-#include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,9 +54,7 @@ static void mark_named(Emitter *e, Program *p)
     }
     for (int i = 0; i < p->plan->step_count; i++) {
         const Launch *l = &e->launches[p->first_step + i];
-        for (int j = 0; j < l->arg_count; j++)
-            if (l->arg[j].kind == LAUNCH_VALUE && l->arg[j].value != NONE)
-                p->named[l->arg[j].value] = true;
+        mark_arguments(l, p->named);
     }
 }
 
@@ -66,14 +62,13 @@ void make_launches(Emitter *e)
 {
     e->launches = NEW_ARRAY(e->arena, e->step_count, Launch);
     e->nodes = NEW_ARRAY(e->arena, e->step_count, const Node *);
-    e->shapes = NEW_ARRAY(e->arena, e->step_count, const char *);
     int step = 0;
     for (int i = 0; i < e->program_count; i++) {
         const Graph *g = e->program[i].g;
         check_ports(g);
         for (NodeId id = 0; id < g->node_count; id++) {
             const Node *n = &g->nodes[id];
-            if (n->op->flags & VIEW) continue;
+            if (!is_launch(n)) continue;
             Launch *l = &e->launches[step];
             l->g = (Graph *)g;
             n->op->parts[n->part].launch(g, n, l);
@@ -89,22 +84,13 @@ void make_launches(Emitter *e)
 
 // ---- section 2 ---------------------------------------------------------------------
 
-// The runtime's struct that a template argument names, if it names one: relu,
-// BlockTile<64, 32, 4, 4>; not 64 or true.
-static void print_type(Emitter *e, const char *text)
-{
-    int length = (int)strcspn(text, "<");
-    const char *name = arena_print(e->arena, "%.*s", length, text);
-    if (has_chunk(name)) print_chunk(e, name);
-}
-
 void emit_kernels(Emitter *e)
 {
     write_section(&e->w, 2, "kernels");
     for (int i = 0; i < e->step_count; i++) {
         const Launch *l = &e->launches[i];
         print_chunk(e, l->kernel);
-        for (int j = 0; j < l->type_count; j++) print_type(e, l->type[j]);
+        print_types(e, l);
         for (int j = 0; j < l->arg_count; j++)
             if (l->arg[j].kind == LAUNCH_LIST) print_chunk(e, "List");
     }
@@ -128,116 +114,61 @@ static void print_shape(Emitter *e, const char *name, const Launch *l)
 // The struct of a launch's constants: printed when it is new, named after the
 // layer that needs it first, shared by all launches with the same constants.
 // first has the step that each text of constants came from.
-static const char *shape_struct(Emitter *e, Names *first, int step)
+static void name_shape(Emitter *e, const Launch *l, const Node *n)
 {
-    const Launch *l = &e->launches[step];
     const char *text = constants_text(e, l);
-    int32_t same = names_find(first, text, strlen(text));
-    if (same != NONE) return e->shapes[same];
-    names_take(first, text, step);
-    const char *name = arena_print(e->arena, "%s_shape",
-                                   word_of(e, e->nodes[step]->name));
-    name = names_take(e->taken, name, step);
+    if (names_find(e->shape_texts, text, strlen(text)) != NONE) return;
+    const char *name = arena_print(e->arena, "%s_shape", word_of(e, n->name));
+    names_take(e->shape_texts, text, e->shape_count);
+    name = names_take(e->taken, name, e->shape_count);
+    e->shapes = arena_grow(e->arena, e->shapes, &e->shape_capacity,
+                           (int64_t)e->shape_count + 1, sizeof *e->shapes);
+    e->shapes[e->shape_count++] = name;
     print_shape(e, name, l);
-    return name;
+}
+
+// Of a launch, and of what it computes on load.
+static void name_shapes(Emitter *e, const Launch *l, const Node *n)
+{
+    if (l->constant_count > 0) name_shape(e, l, n);
+    for (int i = 0; i < l->type_count; i++)
+        if (l->type[i].source)
+            name_shapes(e, l->type[i].source, l->type[i].source->node);
+}
+
+const char *shape_name(Emitter *e, const Launch *l)
+{
+    if (l->constant_count == 0) return NULL;
+    const char *text = constants_text(e, l);
+    return e->shapes[names_find(e->shape_texts, text, strlen(text))];
 }
 
 static void emit_shapes(Emitter *e)
 {
-    Names *first = names_new(e->arena);
+    e->shape_texts = names_new(e->arena);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
     for (int i = 0; i < e->step_count; i++)
-        if (e->launches[i].constant_count)
-            e->shapes[i] = shape_struct(e, first, i);
+        name_shapes(e, &e->launches[i], e->nodes[i]);
     write_blank(&e->w);
 }
 
 // ---- section 3: a step -----------------------------------------------------------------
 
-// The shortest decimal that reads back as f, and as a floating literal.
-static const char *real_text(Emitter *e, double f)
-{
-    bool is_double = e->g->real == F64;
-    if (!isfinite(f) || (!is_double && fabs(f) > FLT_MAX))
-        bug("a launch with the argument %g", f);
-    const char *text = "";
-    for (int digits = 1; digits <= 17; digits++) {
-        text = arena_print(e->arena, "%.*g", digits, f);
-        double back = strtod(text, NULL);
-        if (is_double ? back == f : (float)back == (float)f) break;
-    }
-    if (!strpbrk(text, ".e")) text = arena_print(e->arena, "%s.0", text);
-    return is_double ? text : arena_print(e->arena, "%sf", text);
-}
-
-// List<3>{{0.5f, 1.0f, 2.0f}}
-static const char *list_text(Emitter *e, const List *list)
-{
-    const char *text = arena_print(e->arena, "List<%d>{{", list->count);
-    for (int i = 0; i < list->count; i++)
-        text = arena_print(e->arena, "%s%s%s", text, i ? ", " : "",
-                           real_text(e, list->at[i]));
-    return arena_print(e->arena, "%s}}", text);
-}
-
-static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
-{
-    const char *text;
-    switch (arg->kind) {
-    case LAUNCH_VALUE:
-        if (arg->value == NONE) return "nullptr";
-        return arena_print(e->arena, "a[%s]", p->name[arg->value]);
-    case LAUNCH_SAMPLES: return "samples";
-    case LAUNCH_HEADER: return "header";
-    case LAUNCH_REAL: text = real_text(e, arg->f); break;
-    case LAUNCH_LIST: text = list_text(e, arg->list); break;
-    default:
-        text = arena_print(e->arena, "%" PRId64 "%s", arg->i,
-                           llabs(arg->i) > INT32_MAX ? "ll" : "");
-    }
-    if (!arg->label) return text;
-    return arena_print(e->arena, "/*%s*/ %s", arg->label, text);
-}
-
-// kernel, or (kernel<conv1_shape, relu>), as items of a list: one, or, where
-// that would pass the width, one a template argument.  Returns how many.
-static int kernel_items(Emitter *e, int step, const char **items)
-{
-    const Launch *l = &e->launches[step];
-    const char *text = "";
-    int count = 0;
-    if (e->shapes[step]) items[count++] = e->shapes[step];
-    for (int i = 0; i < l->type_count; i++) items[count++] = l->type[i];
-    if (!count) {
-        items[0] = l->kernel;
-        return 1;
-    }
-    items[0] = arena_print(e->arena, "(%s<%s", l->kernel, items[0]);
-    items[count - 1] = arena_print(e->arena, "%s>)", items[count - 1]);
-    for (int i = 0; i < count; i++)
-        text = arena_print(e->arena, "%s%s%s", text, i ? ", " : "", items[i]);
-    int margin = e->w.indent + (int)strlen("STEP(");
-    if (margin + (int)strlen(text) + 1 > e->w.width) return count;
-    items[0] = text;
-    return 1;
-}
-
 static void emit_step(Emitter *e, const Program *p, int step)
 {
     const Launch *l = &e->launches[step];
-    const char *items[MAX_LAUNCH_ARGS + MAX_TEMPLATE + 5];
+    const char *items[MAX_ITEMS];
     int count = 0;
     items[count++] = arena_print(e->arena, "%d", step);
     if (l->library) {
         // The macro stringizes its name, so no parentheses here.
         items[count++] = l->kernel;
     } else {
-        count += kernel_items(e, step, &items[count]);
+        count += kernel_items(e, l, &items[count]);
         items[count++] = arena_print(e->arena, "%" PRId64, l->grid);
         items[count++] = arena_print(e->arena, "%d", l->block);
     }
-    for (int i = 0; i < l->arg_count; i++)
-        items[count++] = argument(e, p, &l->arg[i]);
+    count += argument_items(e, p, l, &items[count]);
     write_list(&e->w, l->library ? "PRODUCT(" : "STEP(", items, count, ");");
 }
 

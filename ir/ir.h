@@ -115,6 +115,8 @@ typedef struct Node {
     Attr        attr[MAX_ATTRS];
     const Op   *act;            // activation applied as it stores, or NULL;
                                 // since fuse_epilogue
+    bool        inlined;        // no launch: what reads its result computes
+                                // that on load, from what this node reads
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -217,6 +219,20 @@ typedef struct Uses {
     NodeId  *list;
 } Uses;
 Uses graph_uses(const Graph *g);
+
+// ---- reads.c: what is launched, what it reads -------------------------------
+
+// Whether n is a launch: neither a view nor inlined.
+bool is_launch(const Node *n);
+// Whether v has bytes: it is not computed where it is read.
+bool is_stored(const Graph *g, ValueId v);
+// The values with bytes that n reads, each once, in order of its operands; in
+// the place of one that is computed on load, those that it is computed from.
+// Returns how many; an inlined node itself reads none.
+enum { MAX_READS = 512 };
+int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS]);
+
+// ---- shapes -----------------------------------------------------------------
 
 Shape   shape_of(int rank, ...);        // dimensions as int64_t
 bool    same_shape(Shape a, Shape b);

@@ -10,6 +10,8 @@
 // an operator that passes one is a fault of ours.
 #include "op.h"
 
+const char plain_source[] = "const real *";
+
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block)
 {
     if (grid < 1) bug("%s: a grid of %lld blocks", kernel, (long long)grid);
@@ -38,7 +40,7 @@ void launch_type(Launch *l, const char *text)
 {
     if (l->type_count == MAX_TEMPLATE)
         bug("%s: more than %d template arguments", l->kernel, MAX_TEMPLATE);
-    l->type[l->type_count++] = text;
+    l->type[l->type_count++] = (TypeArg){ .text = text };
 }
 
 void launch_type_int(Launch *l, int64_t value)
@@ -56,6 +58,30 @@ static void add_argument(Launch *l, LaunchArg argument)
 void launch_value(Launch *l, ValueId value)
 {
     add_argument(l, (LaunchArg){ .kind = LAUNCH_VALUE, .value = value });
+}
+
+void launch_struct(Launch *l, const char *name)
+{
+    l->kernel = name;
+}
+
+void launch_load(Launch *l, const Node *n, int k)
+{
+    const Graph *g = l->g;
+    ValueId v = n->operands[k];
+
+    launch_type(l, plain_source);
+    if (v == NONE || is_stored(g, v)) {
+        launch_value(l, v);
+        return;
+    }
+    const Node *maker = &g->nodes[g->values[v].def];
+    Launch *made = NEW(g->arena, Launch);
+    *made = (Launch){ .g = l->g, .node = maker };
+    maker->op->parts[maker->part].load(g, maker, made);
+    l->type[l->type_count - 1] = (TypeArg){ .source = made };
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
+                                 .source = made });
 }
 
 void launch_int(Launch *l, int64_t i, const char *label)

@@ -158,6 +158,7 @@ typedef enum LaunchArgKind {
     LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
     LAUNCH_SAMPLES,             // how many of the batch are real, at run time
     LAUNCH_HEADER,              // a pointer to the state header
+    LAUNCH_SOURCE,              // what an operand is computed from on load
     LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
 } LaunchArgKind;
 
@@ -167,6 +168,7 @@ typedef struct LaunchArg {
     int64_t       i;
     double        f;
     const List   *list;
+    const Launch *source;
     const char   *label;        // printed as a comment where a bare number
                                 // would not explain itself; may be NULL
 } LaunchArg;
@@ -181,17 +183,28 @@ enum {
     MAX_TEMPLATE = MAX_SLOTS + 4
 };
 
-// How a node is launched.  The kernel is a function of
-// runtime/kernels/<operator>.cuh; the emitter copies it and all it needs.
+// A template argument: C++ text, or the type of an operand that may be computed
+// on load, which defaults to a pointer where it is stored.
+typedef struct TypeArg {
+    const char   *text;
+    const Launch *source;       // NULL: it is not on load
+} TypeArg;
+extern const char plain_source[];   // the text of what is stored
+
+// How a node is launched, or what an inlined node is computed by on load.  The
+// kernel is a function of runtime/kernels/<operator>.cuh; the emitter copies it
+// and all it needs.
 struct Launch {
     Graph      *g;
-    const char *kernel;         // or a host function, if library
+    const Node *node;           // of a source: the inlined node
+    const char *kernel;         // or a host function, if library; of a source a
+                                // struct, whose members the arguments are
     bool        library;        // a call of a library (cuBLAS), not a launch
     // Members of a struct that is its first template argument, shared by
     // launches with equal constants: struct conv1_shape.  Or none.
     Constant    constant[MAX_CONSTANTS];
     int         constant_count;
-    const char *type[MAX_TEMPLATE]; // further template arguments, as C++ text
+    TypeArg     type[MAX_TEMPLATE]; // further template arguments
     int         type_count;
     int64_t     grid;           // blocks, in x
     int         block;          // threads, a multiple of 32
@@ -206,6 +219,11 @@ void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
 void launch_type_int(Launch *l, int64_t value);
 void launch_value(Launch *l, ValueId value);
+// Operand k of n, whose slot is marked ~: what it is computed from where it is
+// inlined, as the next of the types and an argument.
+void launch_load(Launch *l, const Node *n, int k);
+// The struct of runtime/ that an inlined node is computed by, in Part.load.
+void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
 void launch_real(Launch *l, double f, const char *label);
 void launch_samples(Launch *l);
@@ -240,7 +258,8 @@ double ref_act(const Ref *r, double x);
 
 // One kind of launch that the operator has: forward is part 0.  operands and
 // results are names between spaces; a suffix ? marks one that may be left out,
-// ! one (persistent) that is updated in place, * (on the last) any number.
+// ! one (persistent) that is updated in place, ~ one that the launch can
+// compute as it loads it, * (on the last) any number.
 typedef struct Part {
     const char *name;           // "" for forward; else as in conv.dgrad
     const char *operands;       // forward: NULL, the row's (without brackets)
@@ -250,6 +269,9 @@ typedef struct Part {
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
+    // Says by which struct result 0 is computed where it is read; NULL: it
+    // must be launched.
+    void (*load)(const Graph *g, const Node *n, Launch *l);
 } Part;
 
 struct Op {
@@ -310,7 +332,7 @@ const char *part_operands(const Op *op, int part);
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, variadic;
+    bool        optional, updated, loads, variadic;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);

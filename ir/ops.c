@@ -5,6 +5,7 @@
 //     weight      always there
 //     bias?       may be left out (NONE)
 //     momentum!   persistent, and updated in place
+//     x~          may be computed as it is loaded: Node.inlined
 //     rows*       the last one: any number of them, none too
 //     [weight]    made by the operator, not passed to the call
 #include <ctype.h>
@@ -68,6 +69,7 @@ int part_slots(const char *list, Slot *slots, int limit)
         for (; *c != '\0' && *c != ' '; c++) {
             slot.optional |= *c == '?';
             slot.updated |= *c == '!';
+            slot.loads |= *c == '~';
             slot.variadic |= *c == '*';
         }
         while (*c == ' ') c++;

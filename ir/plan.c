@@ -1,4 +1,5 @@
-// From a placed graph to its plan: one step a launch, one buffer a value.
+// From a placed graph to its plan: one step a launch, one buffer a value (a
+// buffer of no bytes for what is inlined).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
 //   relu1 = relu conv1          step: reads conv1, writes relu1,
@@ -54,8 +55,9 @@ static void make_buffers(Builder *b)
             .shape = value->shape, .bytes = value_bytes(value),
             .offset = value->offset, .first = NONE, .last = NONE,
             .persistent = value->persistent, .output = value->output,
-            .view = value->view, .alias_of = value->alias_of,
-            .rows = value->rows, .stride = value->stride,
+            .view = value->view, .inlined = !is_stored(g, v),
+            .alias_of = value->alias_of, .rows = value->rows,
+            .stride = value->stride,
             .line = value->pos.line};
     }
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -86,15 +88,16 @@ static void list_reads_and_writes(const Graph *g, const Node *n, PlanStep *step)
     Slot slots[MAX_SLOTS];
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     size_t most = (size_t)n->operand_count + (size_t)n->result_count;
-    step->reads = NEW_ARRAY(g->arena, most, int32_t);
+    ValueId reads[MAX_READS];
+    step->read_count = node_reads(g, n, reads);
+    step->reads = NEW_ARRAY(g->arena, step->read_count, int32_t);
     step->writes = NEW_ARRAY(g->arena, most, int32_t);
+    for (int k = 0; k < step->read_count; k++) step->reads[k] = reads[k];
     for (int32_t r = 0; r < n->result_count; r++)
         add_once(step->writes, &step->write_count, n->results[r]);
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        add_once(step->reads, &step->read_count, n->operands[k]);
-        if (k < count && slots[k].updated)
+    for (int32_t k = 0; k < n->operand_count && k < count; k++)
+        if (slots[k].updated)
             add_once(step->writes, &step->write_count, n->operands[k]);
-    }
 }
 
 // Whether two buffers are the same bytes but not the same value.
@@ -169,14 +172,16 @@ static void find_own_lives(Plan *plan)
 }
 
 // A view that no step touches is no more than a name: one that is only viewed
-// again, or an output that nobody reads.  It is not printed.
+// again, or an output that nobody reads.  It is not printed, nor is what is
+// computed where it is read.
 static void number_buffers(Builder *b)
 {
     int32_t count = 0;
     for (int k = 0; k < b->plan->buffer_count; k++) {
         PlanBuffer *buffer = &b->plan->buffers[k];
         bool named_only = buffer->alias_of != NONE && buffer->first == NONE;
-        buffer->printed_id = named_only ? NONE : count++;
+        bool left_out = named_only || buffer->inlined;
+        buffer->printed_id = left_out ? NONE : count++;
     }
 }
 
@@ -229,7 +234,7 @@ Plan *plan_of(const Graph *g)
     make_buffers(&b);
     b.plan->steps = NEW_ARRAY(g->arena, g->node_count, PlanStep);
     for (NodeId i = 0; i < g->node_count; i++)
-        if (!(g->nodes[i].op->flags & VIEW)) make_step(&b, &g->nodes[i]);
+        if (is_launch(&g->nodes[i])) make_step(&b, &g->nodes[i]);
     find_own_lives(b.plan);
     number_buffers(&b);
     widen_roots(&b);

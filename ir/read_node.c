@@ -93,17 +93,21 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Attributes and act=, as far as there are any.  act is NULL where an
-// activation cannot stand.
-static void read_attrs(Reader *r, const Op *op, Attr *attr, const Op **act)
+// Attributes, act= and "inlined", as far as there are any.  n is NULL where the
+// last two cannot stand.
+static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
     if (op == NULL) return;     // which has been complained about
     while (!r->failed && isalpha((unsigned char)peek_char(r))) {
         Word key = read_word(r);
         const AttrSpec *spec = op->attrs;
+        if (n != NULL && word_is(key, "inlined")) {
+            n->inlined = true;
+            continue;
+        }
         if (!expect_char(r, '=')) return;
-        if (act != NULL && word_is(key, "act")) {
-            *act = read_op(r, read_word(r));
+        if (n != NULL && word_is(key, "act")) {
+            n->act = read_op(r, read_word(r));
             continue;
         }
         while (spec != NULL && spec->name != NULL && !word_is(key, spec->name))
@@ -172,7 +176,7 @@ void read_node(Reader *r, Phase phase)
                            result_count, results);
     Node *n = &g->nodes[id];
     note_place(r, &r->places->node, &r->places->node_capacity, id);
-    read_attrs(r, op, n->attr, &n->act);
+    read_attrs(r, op, n->attr, n);
     read_pos(r, &n->pos);
     // A result is where its node is unless it says otherwise.
     for (int k = 0; k < result_count; k++)

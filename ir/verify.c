@@ -176,6 +176,31 @@ static void check_shape(const Check *c, NodeId id)
         node_fault(c, id, "%s is a view of another type", result->name);
 }
 
+// An inlined node makes one thing, which is no output, in launches that say
+// that they can; whether its operator can is asked of its part.
+static void check_inlined(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] != NONE && !is_stored(g, n->operands[k]) &&
+            !slot[k < slots ? k : slots - 1].loads)
+            node_fault(c, id, "%s must be stored to be read here",
+                       g->values[n->operands[k]].name);
+    if (!n->inlined) return;
+    if (n->op->parts[n->part].load == NULL || n->op->flags & VIEW)
+        node_fault(c, id, "%s can't be inlined", n->op->name);
+    if (n->phase == UPDATE || n->result_count < 1 || n->results[0] == NONE ||
+        g->values[n->results[0]].output)
+        node_fault(c, id, "what it makes must be stored");
+    for (int k = 1; k < n->result_count; k++)
+        if (n->results[k] != NONE)
+            node_fault(c, id, "is inlined, but makes more than one value");
+}
+
 // One walk in the order of the list: operands are checked before results are
 // marked, so a node that reads its own result is caught too.
 static void check_nodes(const Check *c)
@@ -193,6 +218,7 @@ static void check_nodes(const Check *c)
         check_operands(c, i, made);
         check_results(c, i, made);
         check_shape(c, i);
+        check_inlined(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])
@@ -305,6 +331,11 @@ static void check_updates(const Check *c)
                            g->values[v].name);
             updated[v] |= updates;
         }
+        ValueId reads[MAX_READS];
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+            if (updated[reads[k]] && n->phase != UPDATE)
+                node_fault(c, i, "reads %s after its update",
+                           g->values[reads[k]].name);
     }
 }
 
@@ -325,8 +356,9 @@ static void check_lifetimes(const Check *c)
 
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        for (int k = 0; k < n->operand_count; k++)
-            if (n->operands[k] != NONE) check_life(c, i, n->operands[k]);
+        ValueId reads[MAX_READS];
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+            check_life(c, i, reads[k]);
         for (int k = 0; k < n->result_count; k++)
             if (n->results[k] != NONE) check_life(c, i, n->results[k]);
     }

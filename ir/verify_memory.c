@@ -47,9 +47,9 @@ static NodeId *last_reads(const Graph *g)
 
     for (ValueId v = 0; v < g->value_count; v++) last[v] = NONE;
     for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        for (int k = 0; k < n->operand_count; k++)
-            if (n->operands[k] != NONE) last[n->operands[k]] = i;
+        ValueId reads[MAX_READS];
+        for (int k = node_reads(g, &g->nodes[i], reads) - 1; k >= 0; k--)
+            last[reads[k]] = i;
     }
     return last;
 }
@@ -59,6 +59,13 @@ static void join(Class *class, const Value *value, NodeId last_read)
 {
     if (last_read > class->last_read) class->last_read = last_read;
     class->kept |= value->output || value->persistent;
+}
+
+static bool is_operand(const Node *n, ValueId v)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == v) return true;
+    return false;
 }
 
 // Result r of node i is written over what is in its class.
@@ -81,6 +88,11 @@ static void check_overwrite(const Check *c, NodeId i, int r,
             node_fault(c, i, "%s is written over %s, which has other bytes",
                        g->values[v].name, g->values[n->operands[k]].name);
     }
+    ValueId reads[MAX_READS];
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        if (root[reads[k]] == root[v] && !is_operand(n, reads[k]))
+            node_fault(c, i, "%s must not be written over %s, which it reads "
+                       "on load", g->values[v].name, g->values[reads[k]].name);
     if (!allowed)
         node_fault(c, i, "%s is over %s, which it does not read",
                    g->values[v].name, g->values[root[v]].name);
@@ -117,6 +129,11 @@ static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
     const Value *value = &c->g->values[n->results[r]];
     Class *class = &classes[root[n->results[r]]];
 
+    if (n->inlined) {
+        if (value->alias_of != NONE)
+            node_fault(c, i, "%s has no bytes, but lies in some", value->name);
+        return;
+    }
     if (value->alias_of == NONE && (n->op->flags & VIEW))
         node_fault(c, i, "a view that has bytes of its own");
     if (value->alias_of != NONE && value->view) {
@@ -160,6 +177,7 @@ void check_places(const Check *c)
         const Value *value = &g->values[v];
         int64_t end = value->persistent ? g->state_bytes : g->arena_bytes;
         bool alias = (g->facts & IS_SHARED) && value->alias_of != NONE;
+        if (!is_stored(g, v)) continue;
         if (value->offset < 0 || value->offset % ALIGNMENT != 0)
             value_fault(c, v, "its offset is %" PRId64, value->offset);
         if (value_bytes(value) > end - value->offset)

@@ -32,10 +32,13 @@ static int64_t round_up(int64_t bytes)
 
 // ---- what the plan names exists ---------------------------------------------
 
-static bool all_in_range(const int32_t *list, int count, int limit)
+// Buffers, and such as have bytes.
+static bool all_there(const int32_t *list, int count, const Plan *plan)
 {
     for (int i = 0; i < count; i++)
-        if (list[i] < 0 || list[i] >= limit) return false;
+        if (list[i] < 0 || list[i] >= plan->buffer_count ||
+            plan->buffers[list[i]].inlined)
+            return false;
     return true;
 }
 
@@ -46,14 +49,15 @@ static const char *check_names(Checker *c)
     int limit = plan->buffer_count;
     for (int i = 0; i < plan->step_count; i++) {
         const PlanStep *step = &plan->steps[i];
-        if (!all_in_range(step->reads, step->read_count, limit) ||
-            !all_in_range(step->writes, step->write_count, limit))
+        if (!all_there(step->reads, step->read_count, plan) ||
+            !all_there(step->writes, step->write_count, plan))
             return arena_print(c->arena, "step %d %s names no buffer", i,
                                step->name);
     }
     for (int k = 0; k < limit; k++) {
         int32_t other = plan->buffers[k].alias_of;
-        if (other != NONE && (other < 0 || other >= limit))
+        if (other != NONE && (!all_there(&other, 1, plan) ||
+                              plan->buffers[k].inlined))
             return arena_print(c->arena, "%s lies in no buffer",
                                plan->buffers[k].name);
     }
@@ -124,6 +128,10 @@ static const char *check_inside(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
+    if (buffer->inlined)
+        return buffer->persistent || buffer->output
+                   ? arena_print(c->arena, "%s has no bytes", buffer->name)
+                   : NULL;
     if (buffer->offset < 0 || buffer->offset > c->plan->arena_bytes ||
         buffer->bytes > c->plan->arena_bytes - buffer->offset)
         return arena_print(c->arena, "%s is outside the arena", buffer->name);
@@ -245,6 +253,7 @@ static const char *check_lives(Checker *c)
     join_roots(c);
     for (int k = 0; k < c->plan->buffer_count; k++) {
         const PlanBuffer *buffer = &c->plan->buffers[k];
+        if (buffer->inlined) continue;
         int32_t r = c->root[k];
         bool whole = r == k || c->first[k] == NONE;
         int32_t first = whole ? c->begin[r] : c->first[k];
@@ -291,7 +300,7 @@ static Event *list_events(Checker *c, int32_t *count)
     int32_t limit = c->plan->buffer_count;
     Event *events = NEW_ARRAY(c->arena, 2 * (size_t)limit, Event);
     for (int32_t k = 0; k < limit; k++) {
-        if (c->root[k] != k) continue;
+        if (c->root[k] != k || c->plan->buffers[k].inlined) continue;
         events[(*count)++] = (Event){c->begin[k], true, k};
         events[(*count)++] = (Event){c->end[k] + 1, false, k};
     }

@@ -41,7 +41,8 @@ static bool is_value(const Graph *g, ValueId v, const PlanBuffer *buffer)
            buffer->dtype == value->dtype &&
            same_shape(buffer->shape, value->shape) &&
            buffer->persistent == value->persistent &&
-           (buffer->output || !value->output) && buffer->view == view;
+           (buffer->output || !value->output) && buffer->view == view &&
+           buffer->inlined == !is_stored(g, v);
 }
 
 static const char *check_values(Against *a)
@@ -116,9 +117,9 @@ static int updated_by(const Node *n, ValueId *updated)
 
 static const char *check_step(Against *a, const PlanStep *step, const Node *n)
 {
-    ValueId updated[MAX_SLOTS];
+    ValueId updated[MAX_SLOTS], read[MAX_READS];
     int reads = 0, writes = 0, count = updated_by(n, updated);
-    if (all_listed(n->operands, n->operand_count, step->reads,
+    if (all_listed(read, node_reads(a->g, n, read), step->reads,
                    step->read_count, &reads) &&
         all_listed(n->results, n->result_count, step->writes,
                    step->write_count, &writes) &&
@@ -139,7 +140,7 @@ static const char *check_steps(Against *a)
         names_take(names, a->plan->steps[i].name, i);
     for (int32_t i = 0; i < a->count; i++) {
         const Node *n = &a->nodes[i];
-        if (n->op->flags & VIEW) continue;
+        if (!is_launch(n)) continue;
         int32_t at = names_find(names, n->name, strlen(n->name));
         if (at == NONE)
             return arena_print(a->arena, "no step launches %s", n->name);
@@ -178,12 +179,12 @@ static const char *check_order(Against *a)
         // Counted from one: zero is nobody.
         int32_t at = a->node_of[i] + 1;
         const Node *n = &a->nodes[at - 1];
-        ValueId updated[MAX_SLOTS];
+        ValueId updated[MAX_SLOTS], reads[MAX_READS];
         int count = updated_by(n, updated);
-        for (int k = 0; k < n->operand_count; k++) {
-            if (n->operands[k] == NONE) continue;
-            ValueId v = viewed[n->operands[k]];
-            bool late = is_among(updated, count, n->operands[k])
+        int read_count = node_reads(a->g, n, reads);
+        for (int k = 0; k < read_count; k++) {
+            ValueId v = viewed[reads[k]];
+            bool late = is_among(updated, count, reads[k])
                             ? at < touch[v] : at < update[v];
             if (late)
                 return arena_print(a->arena, "%s comes too late for %s",

@@ -1,5 +1,5 @@
 // Dependences, from the order that the graph has: a reader waits for the maker
-// of what it reads.  Where a value is updated in place, its updater waits for
+// of what it reads.  What is computed on load is read where it is loaded.  Where a value is updated in place, its updater waits for
 // all who have read it since the update before, and who reads it later waits
 // for the updater.  So an update of a weight waits for the data gradient, and
 // what draws random numbers keeps its place before the step counter advances.
@@ -52,10 +52,14 @@ static void visit(Dependences *d, Touched *touched, NodeId i,
     const Node *n = &d->g->nodes[i];
     Slot slots[MAX_SLOTS];
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    ValueId reads[MAX_READS];
     for (int32_t k = 0; k < n->operand_count; k++) {
         ValueId v = n->operands[k];
-        if (v != NONE) read_value(d, touched, i, v, class_of[v]);
+        if (v != NONE && (n->inlined || !is_stored(d->g, v)))
+            add_edge(d, d->g->values[v].def, i);
     }
+    for (int k = node_reads(d->g, n, reads) - 1; k >= 0; k--)
+        read_value(d, touched, i, reads[k], class_of[reads[k]]);
     for (int32_t k = 0; k < n->operand_count && k < count; k++)
         if (n->operands[k] != NONE && slots[k].updated)
             update_value(d, touched, i, class_of[n->operands[k]]);

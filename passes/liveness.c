@@ -7,7 +7,8 @@
 // A value lives from the node that makes it to the last that reads it; one that
 // nobody reads lives at its own node alone.  An input lives from the first node
 // on, since it is staged before any runs; what is persistent lives throughout;
-// an output lives to the end.  These are indices of nodes: the steps of a plan
+// an output lives to the end.  What is computed on load is read by nobody: its
+// readers read what it is computed from.  These are indices of nodes: the steps of a plan
 // leave out views, which are names and not launches.  What shares bytes is not
 // known here; share widens the lives of values that others lie in.
 #include "pass.h"
@@ -30,9 +31,9 @@ void pass_liveness(Graph *g)
     begin_lives(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        for (int32_t k = 0; k < n->operand_count; k++) {
-            if (n->operands[k] == NONE) continue;
-            Value *value = &g->values[n->operands[k]];
+        ValueId reads[MAX_READS];
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
+            Value *value = &g->values[reads[k]];
             if (value->last < i) value->last = i;
         }
     }

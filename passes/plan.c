@@ -60,7 +60,7 @@ static int64_t place_state(Graph *g)
 static bool is_placed_alone(const Graph *g, ValueId v)
 {
     return g->values[v].alias_of == NONE && !g->values[v].persistent &&
-           v != g->header;
+           v != g->header && is_stored(g, v);
 }
 
 // An item for each value that has bytes of its own outside the state, living
@@ -110,9 +110,10 @@ static void give_offsets(Graph *g, bool shared)
                          : place_apart(items, count);
     g->arena_bytes = g->state_bytes + top;
     for (ValueId v = 0; v < g->value_count; v++)
-        g->values[v].offset = number[v] == NONE
-                                  ? g->values[root[v]].offset
-                                  : g->state_bytes + items[number[v]].offset;
+        if (number[v] != NONE)
+            g->values[v].offset = g->state_bytes + items[number[v]].offset;
+        else if (is_stored(g, v))
+            g->values[v].offset = g->values[root[v]].offset;
 }
 
 void pass_plan(Graph *g)

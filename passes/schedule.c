@@ -11,7 +11,7 @@
 // Of the two and the original, the one with the lowest peak is kept, the
 // original where nothing is gained.
 //
-// Views come as soon as they can, since they cost nothing.  A value and its
+// Views and what is inlined come as soon as they can, since they cost nothing.  A value and its
 // views are one class, alive until the last that reads any of them has run.
 #include <string.h>
 #include "depend.h"
@@ -34,6 +34,9 @@ typedef struct Scheduler {
     int64_t    *bytes, *sum;
     int32_t    *readers;
     bool       *kept;
+    // The classes that node i reads: read[reads[i]] to before read[reads[i+1]].
+    int32_t    *reads;
+    ValueId    *read;
     // While a list is made: those ready, a heap; what each node waits for.
     bool        eager;
     Ready      *heap;
@@ -44,11 +47,6 @@ typedef struct Scheduler {
     NodeId     *order;
     int32_t     order_count;
 } Scheduler;
-
-static bool is_view(const Node *n)
-{
-    return n->op->flags & VIEW;
-}
 
 // ---- what is alive ----------------------------------------------------------
 
@@ -62,11 +60,11 @@ static void find_classes(Scheduler *s)
     s->kept = NEW_ARRAY(g->arena, g->value_count, bool);
     for (ValueId v = 0; v < g->value_count; v++) {
         s->class_of[v] = v;
-        s->bytes[v] = padded(value_bytes(&g->values[v]));
+        s->bytes[v] = is_stored(g, v) ? padded(value_bytes(&g->values[v])) : 0;
     }
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (is_view(n))
+        if (n->op->flags & VIEW)
             s->class_of[n->results[0]] = s->class_of[n->operands[0]];
     }
     for (ValueId v = 0; v < g->value_count; v++)
@@ -74,16 +72,27 @@ static void find_classes(Scheduler *s)
             s->kept[s->class_of[v]] = true;
 }
 
-// The class of operand k; NONE where there is none, or an operand before k is
-// of the same: so that a node counts once.
-static ValueId class_read(const Scheduler *s, const Node *n, int32_t k)
+// The classes that launches read, each once a launch.
+static void list_reads(Scheduler *s)
 {
-    if (n->operands[k] == NONE || is_view(n)) return NONE;
-    ValueId class = s->class_of[n->operands[k]];
-    for (int32_t j = 0; j < k; j++)
-        if (n->operands[j] != NONE && s->class_of[n->operands[j]] == class)
-            return NONE;
-    return class;
+    Graph *g = s->g;
+    int32_t count = 0, capacity = 0;
+    s->reads = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, int32_t);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        ValueId reads[MAX_READS];
+        s->reads[i] = count;
+        if (!is_launch(&g->nodes[i])) continue;
+        int found = node_reads(g, &g->nodes[i], reads);
+        s->read = arena_grow(g->arena, s->read, &capacity,
+                             (int64_t)count + found, sizeof(ValueId));
+        for (int k = 0; k < found; k++) {
+            ValueId class = s->class_of[reads[k]];
+            int32_t j = s->reads[i];
+            while (j < count && s->read[j] != class) j++;
+            if (j == count) s->read[count++] = class;
+        }
+    }
+    s->reads[g->node_count] = count;
 }
 
 static void count_readers(Scheduler *s)
@@ -91,12 +100,9 @@ static void count_readers(Scheduler *s)
     memset(s->readers, 0, (size_t)s->g->value_count * sizeof(int32_t));
     memset(s->sum, 0, (size_t)s->g->value_count * sizeof(int64_t));
     for (NodeId i = 0; i < s->g->node_count; i++) {
-        const Node *n = &s->g->nodes[i];
-        for (int32_t k = 0; k < n->operand_count; k++) {
-            ValueId class = class_read(s, n, k);
-            if (class == NONE) continue;
-            s->readers[class]++;
-            s->sum[class] += i;
+        for (int32_t k = s->reads[i]; k < s->reads[i + 1]; k++) {
+            s->readers[s->read[k]]++;
+            s->sum[s->read[k]] += i;
         }
     }
 }
@@ -124,16 +130,14 @@ static int64_t change(const Scheduler *s, NodeId i)
 {
     const Node *n = &s->g->nodes[i];
     int64_t bytes = 0;
-    if (is_view(n)) return INT64_MIN;
+    if (!is_launch(n)) return INT64_MIN;
     for (int32_t r = 0; r < n->result_count; r++) {
         ValueId v = n->results[r];
         if (lasts(s, v) && !(s->eager && goes_to_update(s, v)))
             bytes += s->bytes[v];
     }
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        ValueId class = class_read(s, n, k);
-        if (ends_here(s, class)) bytes -= s->bytes[class];
-    }
+    for (int32_t k = s->reads[i]; k < s->reads[i + 1]; k++)
+        if (ends_here(s, s->read[k])) bytes -= s->bytes[s->read[k]];
     return bytes;
 }
 
@@ -145,12 +149,13 @@ static int64_t bytes_made(const Scheduler *s, const Node *n)
 {
     int64_t bytes = 0;
     ValueId taken = NONE;
-    for (int32_t r = 0; r < n->result_count && !is_view(n); r++) {
+    for (int32_t r = 0; r < n->result_count && is_launch(n); r++) {
         ValueId v = n->results[r];
         if (v == NONE) continue;
         bytes += s->bytes[v];
         for (int32_t k = 0; k < n->operand_count; k++) {
-            ValueId class = class_read(s, n, k);
+            if (n->operands[k] == NONE) continue;
+            ValueId class = s->class_of[n->operands[k]];
             if (!ends_here(s, class) || !may_write_over(n, r, k)) continue;
             if (s->bytes[class] != s->bytes[v] || taken == class) continue;
             taken = class;
@@ -166,11 +171,10 @@ static int64_t run_node(Scheduler *s, NodeId i)
 {
     const Node *n = &s->g->nodes[i];
     int64_t bytes = 0;
-    for (int32_t r = 0; r < n->result_count && !is_view(n); r++)
+    for (int32_t r = 0; r < n->result_count && is_launch(n); r++)
         if (lasts(s, n->results[r])) bytes += s->bytes[n->results[r]];
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        ValueId class = class_read(s, n, k);
-        if (class == NONE) continue;
+    for (int32_t k = s->reads[i]; k < s->reads[i + 1]; k++) {
+        ValueId class = s->read[k];
         if (ends_here(s, class)) bytes -= s->bytes[class];
         s->readers[class]--;
         s->sum[class] -= i;
@@ -237,12 +241,11 @@ static NodeId pop(Scheduler *s)
 // comes later, finds it done.
 static void emit(Scheduler *s, NodeId i)
 {
-    const Node *n = &s->g->nodes[i];
     s->order[s->order_count++] = i;
     s->done[i] = true;
     run_node(s, i);
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        ValueId class = class_read(s, n, k);
+    for (int32_t k = s->reads[i]; k < s->reads[i + 1]; k++) {
+        ValueId class = s->read[k];
         if (!ends_here(s, class)) continue;
         NodeId other = (NodeId)s->sum[class];
         if (s->needed[other] == 0) push(s, other);
@@ -294,6 +297,7 @@ void pass_schedule(Graph *g)
     while (s.start < s.end && g->nodes[s.start].phase == FORWARD) s.start++;
     if (s.end - s.start < 2) return;
     find_classes(&s);
+    list_reads(&s);
     s.depend = find_dependences(g, s.class_of);
     NodeId *best = NEW_ARRAY(g->arena, g->node_count, NodeId);
     for (NodeId i = 0; i < g->node_count; i++) best[i] = i;

@@ -88,6 +88,23 @@ static bool is_taken(Classes *classes, const Node *n, int32_t class)
     return false;
 }
 
+// Whether n reads this class to compute an operand on load: not element by
+// element, then.
+static bool loads_from(const Graph *g, Classes *classes, const Node *n,
+                       int32_t class)
+{
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        if (n->operands[k] == NONE || is_stored(g, n->operands[k])) continue;
+        const Node *maker = &g->nodes[g->values[n->operands[k]].def];
+        for (int32_t j = 0; j < maker->operand_count; j++)
+            if (maker->operands[j] != NONE &&
+                find(classes, maker->operands[j]) == class)
+                return true;
+        if (loads_from(g, classes, maker, class)) return true;
+    }
+    return false;
+}
+
 // Whether result r of node i may lie in the bytes of operand k.
 static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
 {
@@ -104,7 +121,7 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
         if (n->operands[j] != NONE && !may_write_over(n, r, j) &&
             find(classes, n->operands[j]) == class)
             return false;
-    return true;
+    return !loads_from(g, classes, n, class);
 }
 
 static void write_over(Graph *g, Classes *classes, NodeId i, int r)
@@ -136,7 +153,7 @@ void pass_share(Graph *g)
     Classes classes = name_views(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (is_view(n)) continue;
+        if (!is_launch(n)) continue;
         for (int32_t r = 0; r < n->result_count; r++)
             write_over(g, &classes, i, r);
     }

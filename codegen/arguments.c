@@ -1,0 +1,162 @@
+// What a launch is given, as C++: template arguments and arguments.
+//
+//     (conv_forward<conv_2_shape, BlockTile<128, 64, 8, 8>, relu, true, Normalized<64, relu>>)
+//     a[conv_2], Normalized<64, relu>{a[conv_1], a[norm_1.mean], ...}, a[conv_2.weight], ...
+//
+// An operand that is computed on load is a struct of the runtime: a template argument and a braced
+// list of what it is computed from, which may be computed on load too.
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emitter.h"
+
+// ---- template arguments ----------------------------------------------------------
+
+// Those of l in order; trailing ones that are what their parameters default to are left out.
+static int type_items(Emitter *e, const Launch *l, const char **items);
+
+static const char *joined(Emitter *e, const char *const *items, int count)
+{
+    const char *text = "";
+    for (int i = 0; i < count; i++)
+        text = arena_print(e->arena, "%s%s%s", text, i ? ", " : "", items[i]);
+    return text;
+}
+
+// Normalized<64, relu>
+static const char *source_type(Emitter *e, const Launch *source)
+{
+    const char *items[MAX_TEMPLATE + 1];
+    int count = type_items(e, source, items);
+    return arena_print(e->arena, "%s<%s>", source->kernel, joined(e, items, count));
+}
+
+static int type_items(Emitter *e, const Launch *l, const char **items)
+{
+    const char *shape = shape_name(e, l);
+    int count = 0, types = l->type_count;
+    while (types > 0 && l->type[types - 1].text == plain_source) types--;
+    if (shape) items[count++] = shape;
+    for (int i = 0; i < types; i++)
+        items[count++] = l->type[i].source ? source_type(e, l->type[i].source) : l->type[i].text;
+    return count;
+}
+
+// kernel, or (kernel<conv1_shape, relu>), as items of a list: one, or, where that would pass the
+// width, one a template argument.
+int kernel_items(Emitter *e, const Launch *l, const char **items)
+{
+    int count = type_items(e, l, items);
+    if (!count) {
+        items[0] = l->kernel;
+        return 1;
+    }
+    items[0] = arena_print(e->arena, "(%s<%s", l->kernel, items[0]);
+    items[count - 1] = arena_print(e->arena, "%s>)", items[count - 1]);
+    const char *text = joined(e, items, count);
+    int margin = e->w.indent + (int)strlen("STEP(");
+    if (margin + (int)strlen(text) + 1 > e->w.width) return count;
+    items[0] = text;
+    return 1;
+}
+
+// The runtime's struct that a template argument names, if it names one: relu,
+// BlockTile<64, 32, 4, 4>; not 64 or true.
+static void print_type(Emitter *e, const char *text)
+{
+    int length = (int)strcspn(text, "<");
+    const char *name = arena_print(e->arena, "%.*s", length, text);
+    if (has_chunk(name)) print_chunk(e, name);
+}
+
+void print_types(Emitter *e, const Launch *l)
+{
+    for (int i = 0; i < l->type_count; i++) {
+        if (!l->type[i].source) {
+            print_type(e, l->type[i].text);
+            continue;
+        }
+        print_chunk(e, l->type[i].source->kernel);
+        print_types(e, l->type[i].source);
+    }
+}
+
+// ---- arguments -------------------------------------------------------------------
+
+void mark_arguments(const Launch *l, bool *named)
+{
+    for (int i = 0; i < l->arg_count; i++) {
+        const LaunchArg *arg = &l->arg[i];
+        if (arg->kind == LAUNCH_VALUE && arg->value != NONE) named[arg->value] = true;
+        if (arg->kind == LAUNCH_SOURCE) mark_arguments(arg->source, named);
+    }
+}
+
+// The shortest decimal that reads back as f, and as a floating literal.
+static const char *real_text(Emitter *e, double f)
+{
+    bool is_double = e->g->real == F64;
+    if (!isfinite(f) || (!is_double && fabs(f) > FLT_MAX))
+        bug("a launch with the argument %g", f);
+    const char *text = "";
+    for (int digits = 1; digits <= 17; digits++) {
+        text = arena_print(e->arena, "%.*g", digits, f);
+        double back = strtod(text, NULL);
+        if (is_double ? back == f : (float)back == (float)f) break;
+    }
+    if (!strpbrk(text, ".e")) text = arena_print(e->arena, "%s.0", text);
+    return is_double ? text : arena_print(e->arena, "%sf", text);
+}
+
+// List<3>{{0.5f, 1.0f, 2.0f}}
+static const char *list_text(Emitter *e, const List *list)
+{
+    const char *text = arena_print(e->arena, "List<%d>{{", list->count);
+    for (int i = 0; i < list->count; i++)
+        text = arena_print(e->arena, "%s%s%s", text, i ? ", " : "",
+                           real_text(e, list->at[i]));
+    return arena_print(e->arena, "%s}}", text);
+}
+
+static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
+{
+    const char *text;
+    switch (arg->kind) {
+    case LAUNCH_VALUE:
+        if (arg->value == NONE) return "nullptr";
+        return arena_print(e->arena, "a[%s]", p->name[arg->value]);
+    case LAUNCH_SAMPLES: return "samples";
+    case LAUNCH_HEADER: return "header";
+    case LAUNCH_REAL: text = real_text(e, arg->f); break;
+    case LAUNCH_LIST: text = list_text(e, arg->list); break;
+    default:
+        text = arena_print(e->arena, "%" PRId64 "%s", arg->i,
+                           llabs(arg->i) > INT32_MAX ? "ll" : "");
+    }
+    if (!arg->label) return text;
+    return arena_print(e->arena, "/*%s*/ %s", arg->label, text);
+}
+
+// Items of a source open with its type and a brace; the last one closes it.
+static int source_items(Emitter *e, const Program *p, const Launch *source, const char **items)
+{
+    int count = argument_items(e, p, source, items);
+    items[0] = arena_print(e->arena, "%s{%s", source_type(e, source), items[0]);
+    items[count - 1] = arena_print(e->arena, "%s}", items[count - 1]);
+    return count;
+}
+
+int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items)
+{
+    int count = 0;
+    for (int i = 0; i < l->arg_count; i++)
+        if (l->arg[i].kind == LAUNCH_SOURCE)
+            count += source_items(e, p, l->arg[i].source, &items[count]);
+        else
+            items[count++] = argument(e, p, &l->arg[i]);
+    return count;
+}

@@ -1,0 +1,51 @@
+// What a launch reads.  A node may be inlined: no launch, no bytes for its
+// result, which whoever reads it computes as it loads.
+//
+//   %5 y = batchnorm(%4 x, weight, ...) act=relu inlined
+//   %6 z = conv(%5, %2)                  reads %4, weight, ... and %2
+//
+// So what is computed on load stands for all that it is computed from, through
+// any number of inlined nodes.
+#include "op.h"
+
+bool is_launch(const Node *n)
+{
+    return !(n->op->flags & VIEW) && !n->inlined;
+}
+
+bool is_stored(const Graph *g, ValueId v)
+{
+    NodeId def = g->values[v].def;
+    return def == NONE || !g->nodes[def].inlined;
+}
+
+// The values read so far; each once.
+typedef struct Found {
+    ValueId *reads;
+    int      count;
+} Found;
+
+static void find_reads(const Graph *g, const Node *n, Found *found)
+{
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        ValueId v = n->operands[k];
+        int i = 0;
+        if (v == NONE) continue;
+        if (!is_stored(g, v)) {
+            find_reads(g, &g->nodes[g->values[v].def], found);
+            continue;
+        }
+        while (i < found->count && found->reads[i] != v) i++;
+        if (i < found->count) continue;
+        if (found->count == MAX_READS)
+            bug("%s reads more than %d values", n->name, MAX_READS);
+        found->reads[found->count++] = v;
+    }
+}
+
+int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS])
+{
+    Found found = { .reads = reads };
+    if (!n->inlined) find_reads(g, n, &found);
+    return found.count;
+}
