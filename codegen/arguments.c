@@ -64,13 +64,18 @@ int kernel_items(Emitter *e, const Launch *l, const char **items)
     return 1;
 }
 
-// The runtime's struct that a template argument names, if it names one: relu,
+// The runtime's structs that a template argument names, if it names some: relu,
 // BlockTile<64, 32, 4, 4>; not 64 or true.
 static void print_type(Emitter *e, const char *text)
 {
-    int length = (int)strcspn(text, "<");
-    const char *name = arena_print(e->arena, "%.*s", length, text);
-    if (has_chunk(name)) print_chunk(e, name);
+    static const char *const between = "<>, *";
+    while (*text) {
+        int length = (int)strcspn(text, between);
+        const char *name = arena_print(e->arena, "%.*s", length, text);
+        if (length > 0 && has_chunk(name)) print_chunk(e, name);
+        text += length;
+        text += strspn(text, between);
+    }
 }
 
 void print_types(Emitter *e, const Launch *l)

@@ -187,17 +187,19 @@ void cost_broadcast(const Graph *g, const Node *n, Cost *cost)
 
 static void launch_dims(Launch *l, Dims dims)
 {
+    const char *text = "Meeting<";
     for (int d = dims.count - 1; d >= 0; d--)
-        launch_type(l, arena_print(l->g->arena, "Dim<%lld, %lld, %lld>",
-                                   (long long)dims.at[d].extent,
-                                   (long long)dims.at[d].a,
-                                   (long long)dims.at[d].b));
+        text = arena_print(l->g->arena, "%sDim<%lld, %lld, %lld>%s", text,
+                           (long long)dims.at[d].extent,
+                           (long long)dims.at[d].a, (long long)dims.at[d].b,
+                           d > 0 ? ", " : ">");
+    launch_type(l, text);
 }
 
 static void launch_pointers(const Node *n, Launch *l)
 {
     launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < n->operand_count; k++) launch_load(l, n, k);
 }
 
 static void launch_forward(const Graph *g, const Node *n, Launch *l)
@@ -246,6 +248,17 @@ void launch_broadcast(const Graph *g, const Node *n, Launch *l)
 {
     if (n->part == 0) launch_forward(g, n, l);
     else launch_gradient(g, n, l);
+}
+
+void load_broadcast(const Graph *g, const Node *n, Launch *l)
+{
+    Shape a = g->values[n->operands[0]].shape;
+    Shape b = g->values[n->operands[1]].shape;
+    launch_struct(l, "Paired");
+    launch_type(l, functor_of(n->op));
+    launch_act(l, n);
+    launch_dims(l, dims_of(meet(a, b), a, b));
+    for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
 // ---- references -------------------------------------------------------------

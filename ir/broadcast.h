@@ -26,6 +26,8 @@ extern const AttrSpec broadcast_attrs[];
 // All parts: cost and launch.
 void cost_broadcast(const Graph *g, const Node *n, Cost *cost);
 void launch_broadcast(const Graph *g, const Node *n, Launch *l);
+// Part.load of part 0.
+void load_broadcast(const Graph *g, const Node *n, Launch *l);
 
 // z = f(a, b), and what f says that dz gives to operand k; where the gradient
 // is not made from a or b, that is 0.
@@ -41,11 +43,11 @@ void broadcast_gradient_reference(const Ref *r,
 #define BROADCAST_PARTS(forward_rule, gradient_rule)                           \
     { .name = "", .results = "y", .in_place = "y/a y/b",                       \
       .cost = cost_broadcast, .launch = launch_broadcast,                      \
-      .reference = forward_rule },                                             \
-    { .name = "grad_a", .operands = "dy a? b? mask?", .results = "da",         \
+      .reference = forward_rule, .load = load_broadcast },                     \
+    { .name = "grad_a", .operands = "dy~ a?~ b?~ mask?~", .results = "da",     \
       .in_place = "da/dy da/a da/mask", .cost = cost_broadcast,                \
       .launch = launch_broadcast, .reference = gradient_rule },                \
-    { .name = "grad_b", .operands = "dy a? b? mask?", .results = "db",         \
+    { .name = "grad_b", .operands = "dy~ a?~ b?~ mask?~", .results = "db",     \
       .in_place = "db/dy db/b db/mask", .cost = cost_broadcast,                \
       .launch = launch_broadcast, .reference = gradient_rule },                \
     { .results = NULL }

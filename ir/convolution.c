@@ -114,11 +114,18 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t);
 }
 
+// Weights and biases are never computed on load.
 static void launch_values(const Node *n, Launch *l, int results)
 {
+    static const bool loads[][3] = {
+        [CONV_FORWARD] = { true }, [CONV_DGRAD] = { true, false, true },
+        [CONV_WGRAD] = { true, true },
+    };
     int operands = n->part == CONV_WGRAD ? 2 : 3;
     for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < operands; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < operands; k++)
+        if (loads[n->part][k]) launch_load(l, n, k);
+        else launch_value(l, n->operands[k]);
 }
 
 // Each filter sees one channel of many.

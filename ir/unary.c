@@ -54,8 +54,7 @@ void launch_functor(const Graph *g, const Node *n, Launch *l,
     launch_elements(l, kernel[n->part], count);
     launch_type(l, functor);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++)
-        launch_value(l, n->operands[k]);
+    for (int k = 0; k < n->operand_count; k++) launch_load(l, n, k);
     launch_int(l, count, "count");
     for (int k = 0; spec != NULL && spec[k].name != NULL; k++) {
         if (spec[k].type != ATTR_FLOAT) continue;
@@ -67,6 +66,19 @@ void launch_functor(const Graph *g, const Node *n, Launch *l,
 void launch_unary(const Graph *g, const Node *n, Launch *l)
 {
     launch_functor(g, n, l, functor_of(n->op));
+}
+
+void load_functor(const Node *n, Launch *l, const char *functor)
+{
+    launch_struct(l, "Applied");
+    launch_type(l, functor);
+    launch_load(l, n, 0);
+}
+
+void load_unary(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g;
+    load_functor(n, l, functor_of(n->op));
 }
 
 // ---- references -------------------------------------------------------------
@@ -102,5 +114,5 @@ static void act_gradient_reference(const Ref *r)
 }
 
 const Part act_parts[] = {
-    UNARY_PARTS(launch_unary, act_reference, act_gradient_reference, "y"),
+    UNARY_PARTS(launch_unary, load_unary, act_reference, act_gradient_reference, "y"),
 };

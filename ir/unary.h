@@ -23,18 +23,23 @@ void launch_functor(const Graph *g, const Node *n, Launch *l,
 // The same with the functor that the operator is called by.
 void launch_unary(const Graph *g, const Node *n, Launch *l);
 
+// Part.load of those without numbers: Applied, by their functor or this one.
+void load_unary(const Graph *g, const Node *n, Launch *l);
+void load_functor(const Node *n, Launch *l, const char *functor);
+
 // y = f(x), and dx = f'(dy, v) where v is what the gradient is made from.
 void unary_reference(const Ref *r, double (*f)(const Attr *attr, double x));
 void unary_gradient_reference(const Ref *r,
                               double (*f)(const Attr *attr, double dy,
                                           double v));
 
-// The parts of an operator with these rules; kept is "x" or "y".
-#define UNARY_PARTS(launch_rule, forward_rule, gradient_rule, kept)            \
+// The parts of an operator with these rules; kept is "x" or "y".  load_rule is
+// NULL where it has numbers.
+#define UNARY_PARTS(launch_rule, load_rule, forward_rule, gradient_rule, kept) \
     { .name = "", .results = "y", .in_place = "y/x",                           \
-      .cost = cost_elementwise, .launch = launch_rule,                         \
+      .cost = cost_elementwise, .launch = launch_rule, .load = load_rule,      \
       .reference = forward_rule },                                             \
-    { .name = "grad", .operands = "dy " kept, .results = "dx",                 \
+    { .name = "grad", .operands = "dy~ " kept "~", .results = "dx",            \
       .in_place = "dx/dy dx/" kept, .cost = cost_elementwise,                  \
       .launch = launch_rule, .reference = gradient_rule },                     \
     { .results = NULL }

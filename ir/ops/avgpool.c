@@ -55,7 +55,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "avgpool_forward", elements(y));
     launch_counted(n, l, g->values[n->operands[0]].shape, y);
     launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_load(l, n, 0);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -65,7 +65,8 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_counted(n, l, dx, g->values[n->operands[0]].shape);
     launch_act(l, n);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_value(l, n->operands[0]);
+    launch_load(l, n, 1);
 }
 
 // ---- references -------------------------------------------------------------
@@ -124,7 +125,7 @@ static void grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "y",
       .cost = cost_pool, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
+    { .name = "grad", .operands = "dy mask?~", .results = "dx",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

@@ -5,8 +5,9 @@
 // two launches, partial sums and their end, so that the order is fixed:
 //
 //   %5 partials = batchnorm.statistics(%1 x)
-//   %6 batch_mean, %7 batch_variance = batchnorm.moments(%5, %1)
-//   %8 y = batchnorm(%1, weight, bias, mean, variance, %6, %7)
+//   %6 batch_mean, %7 batch_variance, %8 factor =
+//       batchnorm.moments(%5, %1, weight)
+//   %9 y = batchnorm(%1, weight, bias, mean, variance, %6, %7, %8)
 //   ...
 //   %20 partials = batchnorm.reduce(%19 dy, %1, %6)
 //   %21 d.bias, %22 d.weight = batchnorm.sums(%20, %7)
@@ -28,7 +29,10 @@ enum Attrs { MOMENTUM, EPSILON, PIXELS, SPLITS };  // PIXELS: a sample's
 enum Parts { FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT };
 
 // Operands of the forward part.
-enum { X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, OPERANDS };
+enum {
+    X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, FACTOR,
+    OPERANDS
+};
 
 static const ArgSpec args[] = {
     { "momentum", ARG_FLOAT, "0.1", 0, 1, "how far the running statistics "
@@ -61,12 +65,13 @@ static void add_statistics(Build *b, const Attr *attr, Shape channels,
     Node of = { .name = b->name, .pos = b->pos };
     Shape sums = shape_of(3, attr[SPLITS].i, (int64_t)2, channels.dim[0]);
     ValueId partials = new_value(g, &of, "partials", WORKSPACE, sums);
-    ValueId in[] = { partials, operand[X] };
+    ValueId in[] = { partials, operand[X], operand[WEIGHT] };
     operand[BATCH_MEAN] = new_value(g, &of, "batch_mean", ACTIVATION, channels);
     operand[BATCH_VARIANCE] =
         new_value(g, &of, "batch_variance", ACTIVATION, channels);
+    operand[FACTOR] = new_value(g, &of, "factor", ACTIVATION, channels);
     build_part(b, STATISTICS, attr, 1, &operand[X], 1, &partials);
-    build_part(b, MOMENTS, attr, 2, in, 2, &operand[BATCH_MEAN]);
+    build_part(b, MOMENTS, attr, 3, in, 3, &operand[BATCH_MEAN]);
 }
 
 static ValueId build(Build *b)
@@ -85,7 +90,7 @@ static ValueId build(Build *b)
         [SPLITS] = { .i = columns_splits(shape) },
     };
     ValueId operand[OPERANDS] = { b->operand[0], NONE, NONE, NONE, NONE, NONE,
-                                  NONE };
+                                  NONE, NONE };
     build_affine(b, &b->arg[SCALE_ARG], channels, &operand[WEIGHT]);
     operand[MEAN] = build_statistic(b, "mean", channels, 0);
     operand[VARIANCE] = build_statistic(b, "variance", channels, 1);
@@ -181,6 +186,18 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
+// Of the batch alone: its factor is not made anew for each element.
+static void load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Normalized");
+    launch_type_int(l, columns_of(in_shape(g, n, X)));
+    launch_act(l, n);
+    launch_value(l, n->operands[X]);
+    launch_value(l, n->operands[BATCH_MEAN]);
+    launch_value(l, n->operands[FACTOR]);
+    launch_value(l, n->operands[BIAS]);
+}
+
 // Rows of the samples that are there, at run time, are samples * pixels.
 static void launch_rows(Launch *l, const Node *n)
 {
@@ -207,8 +224,9 @@ static void launch_ends(Launch *l, const char *kernel, Shape partials)
 static void moments_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_ends(l, "batchnorm_moments", in_shape(g, n, 0));
-    launch_slots(l, n, 2, 2);
+    launch_slots(l, n, 3, 3);
     launch_rows(l, n);
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
 static void reduce_launch(const Graph *g, const Node *n, Launch *l)
@@ -308,6 +326,8 @@ static void moments_reference(const Ref *r)
         for (int64_t i = 0; i < rows; i++)
             squares += pow(x[i * C + c] - r->out[0][c], 2);
         r->out[1][c] = squares / (double)rows;
+        r->out[2][c] = (r->in[2] != NULL ? r->in[2][c] : 1) /
+                       deviation(r, r->out[1][c]);
     }
 }
 
@@ -367,12 +387,13 @@ static void commit_reference(const Ref *r)
 
 static const Part parts[] = {
     [FORWARD_PART] = { .name = "", .results = "y", .in_place = "y/x",
-      .cost = cost, .launch = launch, .reference = reference },
+      .cost = cost, .launch = launch, .reference = reference,
+      .load = load },
     [STATISTICS] = { .name = "statistics", .operands = "x",
       .results = "partials", .cost = cost, .launch = statistics_launch,
       .reference = statistics_reference },
-    [MOMENTS] = { .name = "moments", .operands = "partials x",
-      .results = "mean variance", .cost = cost, .launch = moments_launch,
+    [MOMENTS] = { .name = "moments", .operands = "partials x weight?",
+      .results = "mean variance factor", .cost = cost, .launch = moments_launch,
       .reference = moments_reference },
     [REDUCE] = { .name = "reduce", .operands = "dy x mean",
       .results = "partials", .cost = cost, .launch = reduce_launch,

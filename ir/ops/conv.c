@@ -187,10 +187,10 @@ static void wgrad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "y", .cost = convolution_cost,
       .launch = convolution_forward, .reference = reference },
-    { .name = "dgrad", .operands = "dy weight mask?", .results = "dx",
+    { .name = "dgrad", .operands = "dy~ weight mask?~", .results = "dx",
       .in_place = "dx/mask", .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference },
-    { .name = "wgrad", .operands = "dy x", .results = "dw db?",
+    { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
       .cost = convolution_cost, .launch = convolution_wgrad,
       .reference = wgrad_reference },
     { .results = NULL },

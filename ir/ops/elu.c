@@ -38,7 +38,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    UNARY_PARTS(launch_unary, reference, grad_reference, "y"),
+    UNARY_PARTS(launch_unary, NULL, reference, grad_reference, "y"),
 };
 
 const Op op_elu = {

@@ -23,6 +23,12 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_functor(g, n, l, n->attr[APPROXIMATE].i ? "gelu_tanh" : "gelu");
 }
 
+static void load(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g;
+    load_functor(n, l, n->attr[APPROXIMATE].i ? "gelu_tanh" : "gelu");
+}
+
 static const double pi = 3.14159265358979323846;
 
 // Phi, and its slope.
@@ -60,7 +66,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    UNARY_PARTS(launch, reference, grad_reference, "x"),
+    UNARY_PARTS(launch, load, reference, grad_reference, "x"),
 };
 
 const Op op_gelu = {

@@ -26,7 +26,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_pixels(l, "global_avgpool_forward",
                   g->values[n->operands[0]].shape);
     launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_load(l, n, 0);
 }
 
 static void reference(const Ref *r)
@@ -45,7 +45,8 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
                   g->values[n->results[0]].shape);
     launch_act(l, n);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_value(l, n->operands[0]);
+    launch_load(l, n, 1);
 }
 
 static void grad_reference(const Ref *r)
@@ -62,7 +63,7 @@ static void grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "y", .cost = cost_read, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
+    { .name = "grad", .operands = "dy mask?~", .results = "dx",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

@@ -30,7 +30,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    UNARY_PARTS(launch_unary, reference, grad_reference, "x"),
+    UNARY_PARTS(launch_unary, load_unary, reference, grad_reference, "x"),
 };
 
 const Op op_hard_swish = {

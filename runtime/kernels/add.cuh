@@ -6,8 +6,8 @@
 // addition: y = a + b.
 struct addition {
     static __device__ real forward(real a, real b) { return a + b; }
-    template <int SIDE>
-    static __device__ real gradient(real dy, const real *, long long, const real *, long long)
+    template <int SIDE, class A, class B>
+    static __device__ real gradient(real dy, A, long long, B, long long)
     {
         return dy;
     }

@@ -62,10 +62,12 @@ static __device__ inline void batchnorm_ends(const ColumnRun<Shape> &run, const 
 }
 
 // batchnorm_moments: mean[c] and variance[c] (over n, not n - 1) of x from the partial sums of
-// x - x[0,c], in partials [ROWS, 2, C]; both 0 apart from x[0,c] where there are no samples.
+// x - x[0,c], in partials [ROWS, 2, C]; both 0 apart from x[0,c] where there are no samples; and
+// factor[c] = weight[c] / sqrt(variance[c] + epsilon), without weight 1.
 template <class Shape>
-__global__ void batchnorm_moments(real *mean, real *variance, const real *partials, const real *x,
-                                  long long samples, long long pixels)
+__global__ void batchnorm_moments(real *mean, real *variance, real *factor, const real *partials,
+                                  const real *x, const real *weight, long long samples,
+                                  long long pixels, real epsilon)
 {
     const ColumnRun<Shape> run;
     const real n = samples > 0 ? (real)(samples * pixels) : (real)1;
@@ -75,6 +77,7 @@ __global__ void batchnorm_moments(real *mean, real *variance, const real *partia
     const real shift = sum / n, spread = squares / n - shift * shift;
     mean[run.c] = x[run.c] + shift;
     variance[run.c] = spread < 0 ? (real)0 : spread;
+    factor[run.c] = (weight ? weight[run.c] : (real)1) / sqrt(variance[run.c] + epsilon);
 }
 
 // batchnorm_reduce: partials[split,0,c] = the sum of dy over the split's rows, partials[split,1,c]

@@ -40,17 +40,17 @@ struct ConvBlock {
 
 // conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) in this
 // order, h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
-template <class Shape, class Tile, class Act, bool BIAS>
-__global__ void conv_forward(real *y, const real *x, const real *weight, const real *bias)
+template <class Shape, class Tile, class Act, bool BIAS, class X = const real *>
+__global__ void conv_forward(real *y, X x, const real *weight, const real *bias)
 {
     typedef ConvGroup<Shape> G;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
     const int first = block.group * G::K;
     // Where channels are few, it is the pixels that lie side by side.
-    LoadStage<Tile, Tile::ROWS, G::PACK_C, G::PACK_C != 1> patches = {
-        x + block.group * G::C, Shape::H, Shape::W, windows<Shape>(G::PIXELS, 1), G::taps()};
+    LoadStage<Tile, Tile::ROWS, G::PACK_C, G::PACK_C != 1, X> patches = {
+        x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(G::PIXELS, 1), G::taps()};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
-        weight + (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
+        weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
     auto store = [=](long long i) {
         return [=](int k, real sum) {
             if (i >= G::PIXELS || k >= G::K) return;
@@ -62,21 +62,21 @@ __global__ void conv_forward(real *y, const real *x, const real *weight, const r
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] in order, stride 1,
 // times Act's derivative at mask, which may be dx.  A block: a tile of pixels x c of a group.
-template <class Shape, class Tile, class Act>
-__global__ void conv_dgrad(real *dx, const real *dy, const real *weight, const real *mask)
+template <class Shape, class Tile, class Act, class DY = const real *, class Mask = const real *>
+__global__ void conv_dgrad(real *dx, DY dy, const real *weight, Mask mask)
 {
     typedef ConvGroup<Shape> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * K;
     constexpr long long PIXELS = Shape::N * Shape::H * Shape::W, LINE = Shape::Q * Shape::K;
     const ConvBlock<Tile, C, Shape::GROUPS, 1> block;
-    LoadStage<Tile, Tile::ROWS, G::PACK_K, true> slopes = {
-        dy + block.group * K, Shape::P, Shape::Q,
+    LoadStage<Tile, Tile::ROWS, G::PACK_K, true, DY> slopes = {
+        dy, block.group * K, Shape::P, Shape::Q,
         {PIXELS, Shape::P * LINE, PIXELS < 1LL << 31, {Shape::H, Shape::PAD_TOP, 1, LINE},
          {Shape::W, Shape::PAD_LEFT, 1, Shape::K}},
         {DEPTH, 0, true, {R, 0, -Shape::DILATION_H, LINE}, {S, 0, -Shape::DILATION_W, Shape::K},
          {K, 0, 1, 1}}};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> filters = {
-        weight + (long long)block.group * K * G::FILTER, R, S, {C, 1},
+        weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
     auto store = [=](long long i) {
         return [=](int c, real sum) {
@@ -89,8 +89,9 @@ __global__ void conv_dgrad(real *dx, const real *dy, const real *weight, const r
 
 // conv_wgrad: dw[split,k,r,s,c] = sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in this
 // order and, if BIAS, db[split,k] that of dy.  A block: a tile of k x r,s,c of a group and split.
-template <class Shape, class Tile, int SPLITS, bool BIAS>
-__global__ void conv_wgrad(real *dw, real *db, const real *dy, const real *x)
+template <class Shape, class Tile, int SPLITS, bool BIAS, class DY = const real *,
+          class X = const real *>
+__global__ void conv_wgrad(real *dw, real *db, DY dy, X x)
 {
     typedef ConvGroup<Shape> G;
     constexpr long long RUN = (G::PIXELS + SPLITS - 1) / SPLITS;
@@ -98,10 +99,10 @@ __global__ void conv_wgrad(real *dw, real *db, const real *dy, const real *x)
     const long long begin = block.part * RUN, end = min(begin + RUN, G::PIXELS);
     const long long first = block.part * Shape::K + block.group * G::K, k = block.row + threadIdx.x;
     const bool sums = BIAS && block.column == 0;
-    LoadStage<Tile, Tile::ROWS, G::PACK_K, false> slopes = {
-        dy + block.group * G::K, 1, 1, {G::K, 1}, {end, Shape::K}};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> patches = {
-        x + block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
+    LoadStage<Tile, Tile::ROWS, G::PACK_K, false, DY> slopes = {
+        dy, block.group * G::K, 1, 1, {G::K, 1}, {end, Shape::K}};
+    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, X> patches = {
+        x, block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
     auto store = [=](long long i) {
         return [=](int tap, real sum) {
             if (i < G::K && tap < G::FILTER) dw[(first + i) * G::FILTER + tap] = sum;

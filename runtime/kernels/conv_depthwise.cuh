@@ -13,8 +13,8 @@ using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 
 // depthwise_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s of weight[k,r,s] * x[n,h,w,k / (K/C)])
 // in this order, h = p*stride + r*dilation - pad, w likewise.  A thread: four q of a row.
-template <class Shape, class Act, bool BIAS>
-__global__ void depthwise_forward(real *y, const real *x, const real *weight, const real *bias)
+template <class Shape, class Act, bool BIAS, class X = const real *>
+__global__ void depthwise_forward(real *y, X x, const real *weight, const real *bias)
 {
     constexpr int STRIP = 4, R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K;
     constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W, Q = (int)Shape::Q;
@@ -26,7 +26,7 @@ __global__ void depthwise_forward(real *y, const real *x, const real *weight, co
         const int k = (int)(i % K), q = (int)(i / K % STRIPS) * STRIP;
         const int top = (int)((row - n * Shape::P) * Shape::STRIDE_H - Shape::PAD_TOP);
         const int left = (int)(q * Shape::STRIDE_W - Shape::PAD_LEFT);
-        const real *const map = x + (long long)n * H * W * C + k / (K / C);
+        const long long map = (long long)n * H * W * C + k / (K / C);
         real sum[STRIP] = {};
         for (int r = 0; r < R; r++) {
             const int h = top + r * (int)Shape::DILATION_H;
@@ -36,7 +36,7 @@ __global__ void depthwise_forward(real *y, const real *x, const real *weight, co
                 for (int j = 0; j < STRIP; j++) {
                     const int w = left + j * (int)Shape::STRIDE_W + s * (int)Shape::DILATION_W;
                     if ((unsigned)w < (unsigned)W)
-                        sum[j] += factor * map[((long long)h * W + w) * C];
+                        sum[j] += factor * x[map + ((long long)h * W + w) * C];
                 }
             }
         }
@@ -48,8 +48,8 @@ __global__ void depthwise_forward(real *y, const real *x, const real *weight, co
 
 // depthwise_dgrad: dx[n,h,w,c] = sum over k of c, r, s of weight[k,r,s] * dy[n,p,q,k] in this
 // order, times Act's derivative at mask, which may be dx.  A thread: single elements.
-template <class Shape, class Act>
-__global__ void depthwise_dgrad(real *dx, const real *dy, const real *weight, const real *mask)
+template <class Shape, class Act, class DY = const real *, class Mask = const real *>
+__global__ void depthwise_dgrad(real *dx, DY dy, const real *weight, Mask mask)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, EACH = (int)(Shape::K / Shape::C);
     constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W;
@@ -79,8 +79,9 @@ __global__ void depthwise_dgrad(real *dx, const real *dy, const real *weight, co
 // depthwise_wgrad: dw[split,k,r,s] = sum of dy[n,p,q,k] * x[n,h,w,k / (K/C)] over the split's
 // pixels and, if BIAS, db[split,k] that of dy.  A block: WIDTH filters, at most 25 taps and a
 // split; each of its 256 / WIDTH lanes takes every so many pixels, and a tree adds the lanes up.
-template <class Shape, int WIDTH, int SPLITS, bool BIAS>
-__global__ void depthwise_wgrad(real *dw, real *db, const real *dy, const real *x)
+template <class Shape, int WIDTH, int SPLITS, bool BIAS, class DY = const real *,
+          class X = const real *>
+__global__ void depthwise_wgrad(real *dw, real *db, DY dy, X x)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K, C = (int)Shape::C;
     constexpr int P = (int)Shape::P, Q = (int)Shape::Q, LANES = 256 / WIDTH;

@@ -24,8 +24,8 @@ struct ConvTaps {
 
 // conv_strided_dgrad: conv_dgrad with any stride.  A block makes a tile of pixels of one class x
 // channels of one group.  Sums run over r, s, k in this order.
-template <class Shape, class Tile, class Act>
-__global__ void conv_strided_dgrad(real *dx, const real *dy, const real *weight, const real *mask)
+template <class Shape, class Tile, class Act, class DY = const real *, class Mask = const real *>
+__global__ void conv_strided_dgrad(real *dx, DY dy, const real *weight, Mask mask)
 {
     typedef ConvGroup<Shape> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S;
@@ -40,14 +40,14 @@ __global__ void conv_strided_dgrad(real *dx, const real *dy, const real *weight,
     const int width = ((int)Shape::W - left + STRIDE_W - 1) / STRIDE_W;
     const int depth = r.count * s.count * K;
     const long long pixels = Shape::N * height * width;
-    LoadStage<Tile, Tile::ROWS, G::PACK_K, true> slopes = {
-        dy + block.group * K, Shape::P, Shape::Q,
+    LoadStage<Tile, Tile::ROWS, G::PACK_K, true, DY> slopes = {
+        dy, block.group * K, Shape::P, Shape::Q,
         {pixels, Shape::P * Y_LINE, SMALL, {height, r.origin, 1, Y_LINE},
          {width, s.origin, 1, Shape::K}},
         {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K},
          {K, 0, 1, 1}}};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> filters = {
-        weight + (long long)block.group * K * G::FILTER, R, S, {C, 1},
+        weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C},
          {K, 0, 1, G::FILTER}}};
     const Walk pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},

@@ -6,8 +6,8 @@
 // division: y = a / b; the gradient of a needs b, that of b both.
 struct division {
     static __device__ real forward(real a, real b) { return a / b; }
-    template <int SIDE>
-    static __device__ real gradient(real dy, const real *a, long long i, const real *b, long long j)
+    template <int SIDE, class A, class B>
+    static __device__ real gradient(real dy, A a, long long i, B b, long long j)
     {
         return SIDE == 0 ? dy / b[j] : -dy * (a[i] / b[j]) / b[j];
     }

@@ -12,10 +12,11 @@ struct gelu {
         return (real)0.5 * erfc(x * (real)-0.70710678118654752440);
     }
     static __device__ real forward(real x) { return x * below(x); }
-    static __device__ real gradient(real dy, const real *x, long long i)
+    template <class X>
+    static __device__ real gradient(real dy, X x, long long i)
     {
-        const real density = (real)0.39894228040143267794 * exp((real)-0.5 * x[i] * x[i]);
-        return dy * (below(x[i]) + x[i] * density);
+        const real v = x[i], density = (real)0.39894228040143267794 * exp((real)-0.5 * v * v);
+        return dy * (below(v) + v * density);
     }
 };
 
@@ -25,9 +26,10 @@ struct gelu_tanh {
     static constexpr real TWICE = (real)1.59576912160573071176, CUBE = (real)0.044715;
     static __device__ real below(real x) { return logistic(TWICE * x * (1 + CUBE * x * x)); }
     static __device__ real forward(real x) { return x * below(x); }
-    static __device__ real gradient(real dy, const real *x, long long i)
+    template <class X>
+    static __device__ real gradient(real dy, X x, long long i)
     {
-        const real s = below(x[i]), slope = TWICE * (1 + 3 * CUBE * x[i] * x[i]);
-        return dy * s * (1 + x[i] * (1 - s) * slope);
+        const real v = x[i], s = below(v), slope = TWICE * (1 + 3 * CUBE * v * v);
+        return dy * s * (1 + v * (1 - s) * slope);
     }
 };

@@ -8,8 +8,8 @@
 
 // global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  A block as
 // reduce_pixels has it.  y must not be x.
-template <class Shape>
-__global__ void global_avgpool_forward(real *y, const real *x)
+template <class Shape, class X = const real *>
+__global__ void global_avgpool_forward(real *y, X x)
 {
     reduce_pixels<Shape>((real)0, [x](long long i, long long) { return x[i]; },
                          [](real a, real b) { return a + b; },
@@ -18,8 +18,8 @@ __global__ void global_avgpool_forward(real *y, const real *x)
 
 // global_avgpool_gradient: dx[n,p,c] = dy[n,c] / PIXELS, times the derivative of Act at mask; dx
 // and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.  dx may be mask.
-template <class Shape, class Act>
-__global__ void global_avgpool_gradient(real *dx, const real *dy, const real *mask)
+template <class Shape, class Act, class Mask = const real *>
+__global__ void global_avgpool_gradient(real *dx, const real *dy, Mask mask)
 {
     constexpr int V = (int)Shape::PACK;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;

@@ -10,7 +10,8 @@ struct hard_sigmoid {
     {
         return x <= -3 ? (real)0 : x >= 3 ? (real)1 : (x + 3) * (real)(1 / 6.0);
     }
-    static __device__ real gradient(real dy, const real *y, long long i)
+    template <class Y>
+    static __device__ real gradient(real dy, Y y, long long i)
     {
         return y[i] <= 0 || y[i] >= 1 ? 0 : dy * (real)(1 / 6.0);
     }

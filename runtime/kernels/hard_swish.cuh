@@ -9,8 +9,10 @@ struct hard_swish {
     {
         return x <= -3 ? (real)0 : x >= 3 ? x : x * (x + 3) * (real)(1 / 6.0);
     }
-    static __device__ real gradient(real dy, const real *x, long long i)
+    template <class X>
+    static __device__ real gradient(real dy, X x, long long i)
     {
-        return x[i] < -3 ? (real)0 : x[i] > 3 ? dy : dy * (x[i] * (real)(1 / 3.0) + (real)0.5);
+        const real v = x[i];
+        return v < -3 ? (real)0 : v > 3 ? dy : dy * (v * (real)(1 / 3.0) + (real)0.5);
     }
 };

@@ -6,7 +6,8 @@
 // leaky_relu: y = x > 0 ? x : slope * x.  The gradient needs y alone, as slope >= 0.
 struct leaky_relu {
     static __device__ real forward(real x, real slope) { return x > 0 ? x : slope * x; }
-    static __device__ real gradient(real dy, const real *y, long long i, real slope)
+    template <class Y>
+    static __device__ real gradient(real dy, Y y, long long i, real slope)
     {
         return y[i] > 0 ? dy : slope * dy;
     }

@@ -6,8 +6,8 @@
 // larger_of: y = max(a, b), a NaN wins; the gradient goes to a alone where they are equal.
 struct larger_of {
     static __device__ real forward(real a, real b) { return a >= b || a != a ? a : b; }
-    template <int SIDE>
-    static __device__ real gradient(real dy, const real *a, long long i, const real *b, long long j)
+    template <int SIDE, class A, class B>
+    static __device__ real gradient(real dy, A a, long long i, B b, long long j)
     {
         return (a[i] >= b[j] || a[i] != a[i]) == (SIDE == 0) ? dy : (real)0;
     }

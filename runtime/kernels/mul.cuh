@@ -6,8 +6,8 @@
 // multiplication: y = a * b; an operand's gradient needs the other.
 struct multiplication {
     static __device__ real forward(real a, real b) { return a * b; }
-    template <int SIDE>
-    static __device__ real gradient(real dy, const real *a, long long i, const real *b, long long j)
+    template <int SIDE, class A, class B>
+    static __device__ real gradient(real dy, A a, long long i, B b, long long j)
     {
         return dy * (SIDE == 0 ? b[j] : a[i]);
     }

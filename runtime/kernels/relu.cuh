@@ -6,7 +6,8 @@
 // relu: y = x < 0 ? 0 : x, so a NaN stays one.  The gradient needs y alone and is 0 at y = 0.
 struct relu {
     static __device__ real forward(real x) { return x < 0 ? 0 : x; }
-    static __device__ real gradient(real dy, const real *y, long long i)
+    template <class Y>
+    static __device__ real gradient(real dy, Y y, long long i)
     {
         return y[i] <= 0 ? 0 : dy;
     }

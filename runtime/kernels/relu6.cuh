@@ -6,7 +6,8 @@
 // relu6: y = min(max(x, 0), 6), a NaN stays one.  The gradient needs y alone, 0 at y = 0 and y = 6.
 struct relu6 {
     static __device__ real forward(real x) { return x < 0 ? (real)0 : x > 6 ? (real)6 : x; }
-    static __device__ real gradient(real dy, const real *y, long long i)
+    template <class Y>
+    static __device__ real gradient(real dy, Y y, long long i)
     {
         return y[i] <= 0 || y[i] >= 6 ? 0 : dy;
     }

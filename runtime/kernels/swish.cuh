@@ -7,9 +7,10 @@
 // swish: y = x * s, where s = 1 / (1 + exp(-x)).  The gradient, s + x * s * (1 - s), needs x.
 struct swish {
     static __device__ real forward(real x) { return x * logistic(x); }
-    static __device__ real gradient(real dy, const real *x, long long i)
+    template <class X>
+    static __device__ real gradient(real dy, X x, long long i)
     {
-        const real s = logistic(x[i]);
-        return dy * s * (1 + x[i] * (1 - s));
+        const real v = x[i], s = logistic(v);
+        return dy * s * (1 + v * (1 - s));
     }
 };

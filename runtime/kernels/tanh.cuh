@@ -7,7 +7,8 @@
 // hyperbolic_tangent: y = tanh(x).  The gradient needs y alone.
 struct hyperbolic_tangent {
     static __device__ real forward(real x) { return tanh(x); }
-    static __device__ real gradient(real dy, const real *y, long long i)
+    template <class Y>
+    static __device__ real gradient(real dy, Y y, long long i)
     {
         return dy * (1 - y[i]) * (1 + y[i]);
     }

@@ -7,20 +7,21 @@
 #pragma once
 #include "elementwise.cuh"
 #include "identity.cuh"
+#include "load.cuh"
 #include "real.cuh"
 
 // pair_forward: y[i] = Act(F(a[i], b[i])), all [count].  y may be a or b.
-template <class F, class Act>
-__global__ void pair_forward(real *y, const real *a, const real *b, long long count)
+template <class F, class Act, class A = const real *, class B = const real *>
+__global__ void pair_forward(real *y, A a, B b, long long count)
 {
     FOR_EACH(i, count) y[i] = Act::forward(F::forward(a[i], b[i]));
 }
 
 // pair_gradient: d[i], the gradient of operand SIDE of F, times the derivative of Act at mask[i];
 // all [count].  d may be dy, mask or its own operand.
-template <class F, int SIDE, class Act>
-__global__ void pair_gradient(real *d, const real *dy, const real *a, const real *b,
-                              const real *mask, long long count)
+template <class F, int SIDE, class Act, class DY = const real *, class A = const real *,
+          class B = const real *, class Mask = const real *>
+__global__ void pair_gradient(real *d, DY dy, A a, B b, Mask mask, long long count)
 {
     FOR_EACH(i, count) {
         const real own = F::template gradient<SIDE>(dy[i], a, i, b, i);
@@ -43,6 +44,9 @@ struct Meeting {
     static constexpr int RANK = sizeof...(Dims);
     static constexpr long long COUNT = (Dims::extent * ...);
     static constexpr long long OF_A = (Dims::extent_of_a * ...), OF_B = (Dims::extent_of_b * ...);
+    // From one place to the next of the innermost axis, in operand SIDE.
+    template <int SIDE>
+    static constexpr long long innermost = ((SIDE == 0 ? Dims::a : Dims::b), ...);
     // Of all axes (SIDE < 0), those that operand SIDE has (OWN), or the others: how many places.
     template <int SIDE, bool OWN>
     static constexpr long long count = SIDE < 0 ? COUNT
@@ -75,12 +79,30 @@ struct Meeting {
     }
 };
 
-// broadcast_forward: y = Act(F(a, b)) wherever a and b meet along Dims; a thread takes single
+// Paired: Act(F(a, b)) wherever a and b meet.
+template <class F, class Act, class All, class A = const real *, class B = const real *>
+struct Paired {
+    A a;
+    B b;
+    __device__ real operator[](long long i) const
+    {
+        const auto spot = All::at(i);
+        return Act::forward(F::forward(a[spot.a], b[spot.b]));
+    }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        Pack<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = (*this)[i + j];
+        return v;
+    }
+};
+
+// broadcast_forward: y = Act(F(a, b)) wherever a and b meet; a thread takes single
 // elements.  y may be a or b where that is as large.
-template <class F, class Act, class... Dims>
-__global__ void broadcast_forward(real *y, const real *a, const real *b)
+template <class F, class Act, class All, class A = const real *, class B = const real *>
+__global__ void broadcast_forward(real *y, A a, B b)
 {
-    typedef Meeting<Dims...> All;
     FOR_EACH(i, All::COUNT) {
         const auto spot = All::at(i);
         y[i] = Act::forward(F::forward(a[spot.a], b[spot.b]));
@@ -89,11 +111,10 @@ __global__ void broadcast_forward(real *y, const real *a, const real *b)
 
 // broadcast_gradient: d, the gradient of operand SIDE of F, which is as large as dy, times the
 // derivative of Act at mask; a thread takes single elements.  d may be dy, mask or its own operand.
-template <class F, int SIDE, class Act, class... Dims>
-__global__ void broadcast_gradient(real *d, const real *dy, const real *a, const real *b,
-                                   const real *mask)
+template <class F, int SIDE, class Act, class All, class DY = const real *, class A = const real *,
+          class B = const real *, class Mask = const real *>
+__global__ void broadcast_gradient(real *d, DY dy, A a, B b, Mask mask)
 {
-    typedef Meeting<Dims...> All;
     FOR_EACH(i, All::COUNT) {
         const auto spot = All::at(i);
         const real own = F::template gradient<SIDE>(dy[i], a, spot.a, b, spot.b);
@@ -106,14 +127,13 @@ __global__ void broadcast_gradient(real *d, const real *dy, const real *a, const
 // has 256 / LANES elements; LANES threads (a power of two) take the places of one in turns, then
 // add up in a tree.  Neighbours in dy are read by neighbours in a warp.  The order is fixed.  d may
 // be mask or its own operand.
-template <class Shape, class F, int SIDE, class Act, class... Dims>
-__global__ void broadcast_sums(real *d, const real *dy, const real *a, const real *b,
-                               const real *mask)
+template <class Shape, class F, int SIDE, class Act, class All, class DY = const real *,
+          class A = const real *, class B = const real *, class Mask = const real *>
+__global__ void broadcast_sums(real *d, DY dy, A a, B b, Mask mask)
 {
-    typedef Meeting<Dims...> All;
     constexpr int lanes = (int)Shape::LANES, width = 256 / lanes;
-    constexpr long long apart[] = {(SIDE == 0 ? Dims::a : Dims::b)...};
-    constexpr bool across = apart[All::RANK - 1] != 0;  // operand SIDE has the innermost axis
+    // Whether operand SIDE has the innermost axis.
+    constexpr bool across = All::template innermost<SIDE> != 0;
     constexpr long long kept = All::template count<SIDE, true>;
     constexpr long long terms = All::template count<SIDE, false>;
     constexpr long long tiles = (kept + width - 1) / width;

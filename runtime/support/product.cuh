@@ -12,11 +12,8 @@
 // While a tile is multiplied the next one is on its way in registers, and two tiles take turns in
 // shared memory: one barrier a tile.  Sums run over k in ascending order, in every thread.
 #pragma once
+#include "load.cuh"
 #include "real.cuh"
-
-// Pack: V elements that lie side by side and move at once.
-template <int V>
-struct alignas(V * sizeof(real)) Pack { real at[V]; };
 
 // Spot: half of a position in a map: what it adds to the element's offset, its row and its column.
 struct Spot { long long offset; int h, w; };
@@ -60,24 +57,26 @@ struct BlockTile {
 };
 
 // LoadStage: LANES lanes x DEPTH steps of an operand, on their way to shared memory: maps of height
-// x width, a matrix 1 x 1, zero outside.  Threads run along memory, V elements each.
-template <class Tile, int LANES, int V, bool ALONG_STEPS>
+// x width, a matrix 1 x 1, zero outside, from its element `first` on.  Threads run along memory, V
+// elements each.
+template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *>
 struct LoadStage {
     static constexpr int ACROSS = (ALONG_STEPS ? Tile::DEPTH : LANES) / V;
     static constexpr int DOWN = ALONG_STEPS ? LANES : Tile::DEPTH, APART = Tile::THREADS / ACROSS;
     static constexpr int EACH = (DOWN + APART - 1) / APART;
     static_assert(Tile::THREADS % ACROSS == 0, "a thread keeps its place across");
-    const real *from;
+    X from;
+    long long first;
     int height, width;
     Walk lane, step;
     Spot lanes[ALONG_STEPS ? EACH : 1] = {};
     Pack<V> held[EACH] = {};
     static __device__ int across() { return (int)threadIdx.x % ACROSS * V; }
     static __device__ int down(int i) { return (int)threadIdx.x / ACROSS + i * APART; }
-    __device__ void start(long long first)
+    __device__ void start(long long begin)
     {
         for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
-            lanes[i] = lane(first + (ALONG_STEPS ? down(i) : across()));
+            lanes[i] = lane(begin + (ALONG_STEPS ? down(i) : across()));
     }
     __device__ void fetch(long long k)
     {
@@ -86,7 +85,7 @@ struct LoadStage {
             const Spot b = step(k + (ALONG_STEPS ? across() : down(i)));
             const bool inside = (unsigned)(a.h + b.h) < (unsigned)height &&
                                 (unsigned)(a.w + b.w) < (unsigned)width;
-            held[i] = inside ? *(const Pack<V> *)(from + a.offset + b.offset) : Pack<V>{};
+            held[i] = inside ? load_pack<V>(from, first + a.offset + b.offset) : Pack<V>{};
         }
     }
     __device__ void put(real (*tile)[LANES + Tile::PAD]) const

@@ -1,0 +1,54 @@
+// What an operand is read from.  A kernel that can compute an operand as it loads it takes it as
+// a type X, a pointer unless told otherwise: anything with x[i], i the element's index in the map,
+// and load_pack.  So chains of cheap operators need no map of their own.
+#pragma once
+#include "real.cuh"
+
+// Pack: V elements that lie side by side and move at once.
+template <int V>
+struct alignas(V * sizeof(real)) Pack { real at[V]; };
+
+// load_pack: the V elements from the i-th on, i a multiple of V; of one pixel where x has channels.
+template <int V>
+static __device__ inline Pack<V> load_pack(const real *x, long long i)
+{
+    return *(const Pack<V> *)(x + i);
+}
+template <int V, class X>
+static __device__ inline Pack<V> load_pack(const X &x, long long i)
+{
+    return x.template pack<V>(i);
+}
+
+// Applied: F of each element of x.
+template <class F, class X = const real *>
+struct Applied {
+    X x;
+    __device__ real operator[](long long i) const { return F::forward(x[i]); }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        Pack<V> v = load_pack<V>(x, i);
+        for (int j = 0; j < V; j++) v.at[j] = F::forward(v.at[j]);
+        return v;
+    }
+};
+
+// Normalized: Act((x - mean[c]) * factor[c] + bias[c]) of a map with C channels, c innermost; bias
+// may be null.
+template <long long C, class Act>
+struct Normalized {
+    const real *x, *mean, *factor, *bias;
+    __device__ real of(real v, int c) const
+    {
+        return Act::forward((v - mean[c]) * factor[c] + (bias ? bias[c] : (real)0));
+    }
+    __device__ real operator[](long long i) const { return of(x[i], (int)(i % C)); }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        Pack<V> v = load_pack<V>(x, i);
+        for (int j = 0, c = (int)(i % C); j < V; j++) v.at[j] = of(v.at[j], c + j);
+        return v;
+    }
+};
