@@ -114,20 +114,6 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t);
 }
 
-// Weights and biases are never computed on load.
-static void launch_values(const Node *n, Launch *l, int results)
-{
-    static const bool loads[][3] = {
-        [CONV_FORWARD] = { true }, [CONV_DGRAD] = { true, false, true },
-        [CONV_WGRAD] = { true, true },
-    };
-    int operands = n->part == CONV_WGRAD ? 2 : 3;
-    for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < operands; k++)
-        if (loads[n->part][k]) launch_load(l, n, k);
-        else launch_value(l, n->operands[k]);
-}
-
 // Each filter sees one channel of many.
 static bool is_depthwise(const Convolution *d)
 {
@@ -149,7 +135,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     }
     launch_act(l, n);
     launch_type(l, n->operands[2] != NONE ? "true" : "false");
-    launch_values(n, l, 1);
+    launch_slots(l, n, 1, 3);
 }
 
 // With a stride the pixels of dx fall into classes: conv_strided.cuh.
@@ -175,7 +161,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
         launch_dgrad_product(n, l, d);
     }
     launch_act(l, n);
-    launch_values(n, l, 1);
+    launch_slots(l, n, 1, 3);
 }
 
 // ---- the weight gradient ----------------------------------------------------
@@ -223,7 +209,7 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     }
     launch_type_int(l, splits);
     launch_type(l, n->results[1] != NONE ? "true" : "false");
-    launch_values(n, l, 2);
+    launch_slots(l, n, 2, 2);
 }
 
 // The convolution of a weight gradient that is not made yet.

@@ -201,6 +201,21 @@ static void check_inlined(const Check *c, NodeId id)
             node_fault(c, id, "is inlined, but makes more than one value");
 }
 
+// A copy in place is one that its operator says only copies, and does.
+static void check_in_place(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    const Part *part = &n->op->parts[n->part];
+
+    if (!n->in_place) return;
+    if (part->slice == NULL || n->inlined || n->act != NULL ||
+        n->result_count != 1)
+        node_fault(c, id, "%s can't be in place", n->op->name);
+    for (int k = part->joins ? 0 : 1; k < n->operand_count; k++)
+        if ((n->operands[k] == NONE) == part->joins)
+            node_fault(c, id, "%s can't be in place", n->op->name);
+}
+
 // One walk in the order of the list: operands are checked before results are
 // marked, so a node that reads its own result is caught too.
 static void check_nodes(const Check *c)
@@ -219,6 +234,7 @@ static void check_nodes(const Check *c)
         check_results(c, i, made);
         check_shape(c, i);
         check_inlined(c, i);
+        check_in_place(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])

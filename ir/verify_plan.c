@@ -168,6 +168,7 @@ static void find_rows(Checker *c)
 static const char *check_place(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
+    if (buffer->inlined) return NULL;
     if (buffer->alias_of == NONE) {
         if (buffer->offset % ALIGNMENT != 0)
             return arena_print(c->arena, "%s is not aligned", buffer->name);

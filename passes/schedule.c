@@ -14,6 +14,7 @@
 // Views and what is inlined come as soon as they can, since they cost nothing.  A value and its
 // views are one class, alive until the last that reads any of them has run.
 #include <string.h>
+#include "../ir/slices.h"
 #include "depend.h"
 #include "pass.h"
 #include "place.h"
@@ -62,11 +63,10 @@ static void find_classes(Scheduler *s)
         s->class_of[v] = v;
         s->bytes[v] = is_stored(g, v) ? padded(value_bytes(&g->values[v])) : 0;
     }
-    for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        if (n->op->flags & VIEW)
-            s->class_of[n->results[0]] = s->class_of[n->operands[0]];
-    }
+    const Within *within = values_within(g, g->nodes, g->node_count);
+    for (ValueId v = 0; v < g->value_count; v++)
+        while (within[s->class_of[v]].whole != NONE)
+            s->class_of[v] = within[s->class_of[v]].whole;
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].persistent || g->values[v].output)
             s->kept[s->class_of[v]] = true;
@@ -116,7 +116,9 @@ static bool ends_here(const Scheduler *s, ValueId class)
 // Whether result v outlives the node that makes it.
 static bool lasts(const Scheduler *s, ValueId v)
 {
-    return v != NONE && (s->kept[v] || s->readers[v] > 0);
+    if (v == NONE) return false;
+    ValueId class = s->class_of[v];
+    return s->kept[class] || s->readers[class] > 0;
 }
 
 static bool goes_to_update(const Scheduler *s, ValueId v)

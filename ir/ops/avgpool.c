@@ -54,8 +54,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     Shape y = g->values[n->results[0]].shape;
     launch_elements(l, "avgpool_forward", elements(y));
     launch_counted(n, l, g->values[n->operands[0]].shape, y);
-    launch_value(l, n->results[0]);
-    launch_load(l, n, 0);
+    launch_slots(l, n, 1, 1);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -64,9 +63,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "avgpool_gradient", elements(dx));
     launch_counted(n, l, dx, g->values[n->operands[0]].shape);
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_load(l, n, 1);
+    launch_slots(l, n, 1, 2);
 }
 
 // ---- references -------------------------------------------------------------
@@ -123,9 +120,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y",
+    { .name = "", .results = "y/",
       .cost = cost_pool, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy mask?~", .results = "dx",
+    { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

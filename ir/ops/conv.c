@@ -185,9 +185,9 @@ static void wgrad_reference(const Ref *r)
 // ---- the operator -----------------------------------------------------------
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = convolution_cost,
+    { .name = "", .results = "y/", .cost = convolution_cost,
       .launch = convolution_forward, .reference = reference },
-    { .name = "dgrad", .operands = "dy~ weight mask?~", .results = "dx",
+    { .name = "dgrad", .operands = "dy~ weight mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = convolution_cost,
       .launch = convolution_dgrad, .reference = dgrad_reference },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",

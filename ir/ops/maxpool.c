@@ -62,8 +62,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_windows(l, n->attr, x, y);
     launch_type(l, index_type(g, n->results[1]));
     launch_type(l, n->results[1] != NONE ? "true" : "false");
-    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
-    launch_load(l, n, 0);
+    launch_slots(l, n, 2, 1);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -74,9 +73,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_windows(l, n->attr, dx, dy);
     launch_type(l, index_type(g, n->operands[1]));
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
-    launch_load(l, n, 2);
+    launch_slots(l, n, 1, 3);
 }
 
 // ---- references -------------------------------------------------------------
@@ -115,9 +112,9 @@ static void grad_reference(const Ref *r)
 // ---- the operator -----------------------------------------------------------
 
 static const Part parts[] = {
-    { .name = "", .results = "y index?",
+    { .name = "", .results = "y/ index?",
       .cost = cost_pool, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy index mask?~", .results = "dx",
+    { .name = "grad", .operands = "dy/ index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

@@ -24,8 +24,8 @@ static __device__ inline real window_divisor(int h, int w)
 
 // avgpool_forward: y[n,p,q,c] = the sum over r,s of x[n, p*stride + r - pad, q*stride + s - pad, c]
 // in the map, divided by the window's count.  A thread takes single elements.  y must not be x.
-template <class Shape, class X = const real *>
-__global__ void avgpool_forward(real *y, X x)
+template <class Shape, class X = const real *, class Y = real *>
+__global__ void avgpool_forward(Y y, X x)
 {
     constexpr long long count = Shape::N * Shape::P * Shape::Q * Shape::C;
     FOR_EACH(i, count) {
@@ -43,8 +43,9 @@ __global__ void avgpool_forward(real *y, X x)
 
 // avgpool_gradient: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that
 // hold h, w, in the order p, q, times the derivative of Act at mask [N,H,W,C].  dx may be mask.
-template <class Shape, class Act, class Mask = const real *>
-__global__ void avgpool_gradient(real *dx, const real *dy, Mask mask)
+template <class Shape, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void avgpool_gradient(DX dx, DY dy, Mask mask)
 {
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
     constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,

@@ -24,8 +24,9 @@ struct ConvTaps {
 
 // conv_strided_dgrad: conv_dgrad with any stride.  A block makes a tile of pixels of one class x
 // channels of one group.  Sums run over r, s, k in this order.
-template <class Shape, class Tile, class Act, class DY = const real *, class Mask = const real *>
-__global__ void conv_strided_dgrad(real *dx, DY dy, const real *weight, Mask mask)
+template <class Shape, class Tile, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void conv_strided_dgrad(DX dx, DY dy, const real *weight, Mask mask)
 {
     typedef ConvGroup<Shape> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S;

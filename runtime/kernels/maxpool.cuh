@@ -9,8 +9,8 @@
 
 // maxpool_forward: y[n,p,q,c] = max over r,s of x[n,h,w,c] with h = p*stride + r - pad in the map,
 // the first of equals or of NaNs; if KEEP, index[n,p,q,c] = r*S + s of it.  y must not be x.
-template <class Shape, class Index, bool KEEP, class X = const real *>
-__global__ void maxpool_forward(real *y, Index *index, X x)
+template <class Shape, class Index, bool KEEP, class X = const real *, class Y = real *>
+__global__ void maxpool_forward(Y y, Index *index, X x)
 {
     constexpr long long count = Shape::N * Shape::P * Shape::Q * Shape::C;
     FOR_EACH(i, count) {
@@ -33,8 +33,9 @@ __global__ void maxpool_forward(real *y, Index *index, X x)
 
 // maxpool_gradient: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the
 // order p, q, times the derivative of Act at mask [N,H,W,C].  dx may be mask.
-template <class Shape, class Index, class Act, class Mask = const real *>
-__global__ void maxpool_gradient(real *dx, const real *dy, const Index *index, Mask mask)
+template <class Shape, class Index, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void maxpool_gradient(DX dx, DY dy, const Index *index, Mask mask)
 {
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
     constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,

@@ -57,7 +57,7 @@ static void faults_of_structure_are_caught(void **state)
     g = read_text(chain_text), g->nodes[1].operands[0] = NONE;
     expect_fault(g, "operand x is missing");
     g = read_text(chain_text), g->nodes[1].operand_count = 0;
-    expect_fault(g, "0 operands for \"x\"");
+    expect_fault(g, "0 operands for \"x~\"");
     g = read_text(chain_text), g->nodes[0].operands[0] = value_called(g, "c");
     expect_fault(g, "reads c before it is made");
     g = read_text(chain_text), g->nodes[1].results[0] = value_called(g, "a");
