@@ -90,6 +90,8 @@ void print_types(Emitter *e, const Launch *l)
         print_chunk(e, l->type[i].source->kernel);
         print_types(e, l->type[i].source);
     }
+    for (int i = 0; i < l->arg_count; i++)
+        if (l->arg[i].kind == LAUNCH_LIST) print_chunk(e, "List");
 }
 
 // ---- arguments -------------------------------------------------------------------

@@ -91,8 +91,6 @@ void emit_kernels(Emitter *e)
         const Launch *l = &e->launches[i];
         print_chunk(e, l->kernel);
         print_types(e, l);
-        for (int j = 0; j < l->arg_count; j++)
-            if (l->arg[j].kind == LAUNCH_LIST) print_chunk(e, "List");
     }
     print_chunk(e, "init_parameter");
     for (ValueId v = 0; v < e->g->value_count; v++)

@@ -89,7 +89,7 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 
 // The constants of a convolution are the same for its three launches, so that
 // they share one struct.
-static void launch_constants(const Node *n, Launch *l, Convolution d)
+void convolution_constants(const Node *n, Launch *l, Convolution d)
 {
     const Attr *attr = n->attr;
     const Constant constants[] = {
@@ -110,12 +110,12 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
                            Convolution d, Tile t, int64_t grid)
 {
     launch_kernel(l, kernel, grid, tile_threads(t));
-    launch_constants(n, l, d);
+    convolution_constants(n, l, d);
     launch_tile(l, t);
 }
 
 // Each filter sees one channel of many.
-static bool is_depthwise(const Convolution *d)
+bool convolution_is_depthwise(const Convolution *d)
 {
     return d->group_c == 1 && d->groups > 1;
 }
@@ -124,10 +124,10 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
     Convolution d = convolution_of(g, n);
-    if (is_depthwise(&d)) {
+    if (convolution_is_depthwise(&d)) {
         launch_elements(l, "depthwise_forward",
                         d.N * d.P * ceil_div(d.Q, STRIP) * d.K);
-        launch_constants(n, l, d);
+        convolution_constants(n, l, d);
     } else {
         Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
         int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
@@ -154,9 +154,9 @@ static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
-    if (is_depthwise(&d)) {
+    if (convolution_is_depthwise(&d)) {
         launch_elements(l, "depthwise_dgrad", d.N * d.H * d.W * d.C);
-        launch_constants(n, l, d);
+        convolution_constants(n, l, d);
     } else {
         launch_dgrad_product(n, l, d);
     }
@@ -178,7 +178,7 @@ static int64_t depthwise_width(int64_t channels)
 static int64_t wgrad_blocks(const Convolution *d)
 {
     enum { SUMS = 25 };
-    if (is_depthwise(d))
+    if (convolution_is_depthwise(d))
         return ceil_div(d->K, depthwise_width(d->K)) *
                ceil_div(d->filter, SUMS);
     Tile t = tile_of_weights(d->group_k, d->filter);
@@ -191,7 +191,7 @@ static int64_t count_splits(const Convolution *d)
 {
     int64_t fitting = d->N * d->H * d->W * d->C / (2 * d->K * d->filter);
     int64_t blocks = wgrad_blocks(d);
-    if (is_depthwise(d)) blocks = ceil_div(blocks, 4);
+    if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
 }
 
@@ -199,9 +199,9 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     int64_t splits = n->attr[CONV_SPLITS].i, grid = splits * wgrad_blocks(&d);
-    if (is_depthwise(&d)) {
+    if (convolution_is_depthwise(&d)) {
         launch_kernel(l, "depthwise_wgrad", grid, 256);
-        launch_constants(n, l, d);
+        convolution_constants(n, l, d);
         launch_type_int(l, depthwise_width(d.K));
     } else {
         Tile t = tile_of_weights(d.group_k, d.filter);

@@ -35,6 +35,14 @@ typedef struct Convolution {
 // Of a node of any part of conv.
 Convolution convolution_of(const Graph *g, const Node *n);
 
+// Whether each filter sees one channel of many: its kernels are no products.
+bool convolution_is_depthwise(const Convolution *d);
+// The constants of a convolution, the same for all its launches.
+void convolution_constants(const Node *n, Launch *l, Convolution d);
+
+// conv_pool.c: with the pool behind it in one launch.
+extern const Pooling convolution_pooling;
+
 // Parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);

@@ -21,7 +21,9 @@ typedef enum OpFlags {
     INTERNAL   = 1 << 4,        // made by passes and other operators only
     VIEW       = 1 << 5,        // its result is its operand's bytes: no launch
     ACT        = 1 << 6,        // elementwise, gradient from its result: can be
-                                // applied as another operator stores
+                                // applied as another operator stores.  It never
+                                // falls, and where it does not rise either its
+                                // gradient is 0
     STORES_ACT = 1 << 7,        // its forward launch can apply an ACT
     ADDS_BIAS  = 1 << 8,        // its forward launch has a last operand "bias?"
     SCHEDULE   = 1 << 9,        // of the train section: sets the header's rate
@@ -31,6 +33,10 @@ typedef enum OpFlags {
                                 // number, all of one sign that come of the same
                                 // operands: of whole numbers and numbers that
                                 // are powers of two nothing is rounded
+    POOLS      = 1 << 11,       // its forward launch can make its operand 0
+                                // itself, window by window: Op.pooling
+    SELECTS    = 1 << 12,       // forward, its results are the largest of some
+                                // elements: an ACT can come before or after
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -292,6 +298,18 @@ typedef struct Part {
     bool joins;
 } Part;
 
+// How a map can be made by the launch of the pool that alone reads it, which
+// has the flag POOLS; n, the forward node that makes the map, is then inlined.
+typedef struct Pooling {
+    // Whether there is such a launch, and it is worth what it computes twice.
+    bool    (*fits)(const Graph *g, const Node *n, const Node *pool);
+    // What it computes twice.
+    int64_t (*again)(const Graph *g, const Node *n, const Node *pool);
+    // The pool's launch rule then.  functor: what the kernel makes of a window.
+    void    (*launch)(const Graph *g, const Node *n, const Node *pool,
+                      const char *functor, Launch *l);
+} Pooling;
+
 struct Op {
     // From the row of ops.def:
     const char *name, *operands, *meaning;
@@ -331,6 +349,7 @@ struct Op {
     const char *fits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;
+    const Pooling *pooling;     // NULL: its result is stored for a pool to read
     const Part *parts;          // ends with a NULL results
 };
 

@@ -84,9 +84,28 @@ static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
+// The node that makes the pool's operand in the pool's launch, or NULL.
+static const Node *made_within(const Graph *g, const Node *n)
+{
+    NodeId def = g->values[n->operands[0]].def;
+    if (def == NONE) return NULL;
+    const Node *maker = &g->nodes[def];
+    return maker->inlined && maker->op->pooling != NULL ? maker : NULL;
+}
+
 void cost_pool(const Graph *g, const Node *n, Cost *cost)
 {
+    const Node *maker = made_within(g, n);
     count_cost(g, n, g->values[n->results[0]].shape, cost);
+    if (maker != NULL) cost->flops += maker->op->pooling->again(g, maker, n);
+}
+
+bool launch_pooled(const Graph *g, const Node *n, const char *functor,
+                   Launch *l)
+{
+    const Node *maker = made_within(g, n);
+    if (maker != NULL) maker->op->pooling->launch(g, maker, n, functor, l);
+    return maker != NULL;
 }
 
 void cost_pool_grad(const Graph *g, const Node *n, Cost *cost)
@@ -105,6 +124,51 @@ void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y)
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         launch_constant(l, constants[i].name, constants[i].value);
+}
+
+// ---- which element was the largest ------------------------------------------
+
+int index_bits(const Attr *attr)
+{
+    int64_t taps = attr[KERNEL_H].i * attr[KERNEL_W].i;
+    return taps <= 4 ? 2 : taps <= 16 ? 4 : taps <= 256 ? 8 : 32;
+}
+
+int index_each(const Attr *attr)
+{
+    int bits = index_bits(attr);
+    return bits < 8 ? 8 / bits : 1;
+}
+
+DType index_dtype(const Attr *attr)
+{
+    return index_bits(attr) <= 8 ? U8 : I32;
+}
+
+Shape index_shape(const Attr *attr, Shape y)
+{
+    y.dim[3] = ceil_div(y.dim[3], index_each(attr));
+    return y;
+}
+
+// The word of element i; *unit is what 1 comes to in the element's place.
+static int64_t word_of(const Attr *attr, Shape y, int64_t i, int64_t *unit)
+{
+    int64_t C = y.dim[3], each = index_each(attr);
+    *unit = (int64_t)1 << i % C % each * index_bits(attr);
+    return i / C * ceil_div(C, each) + i % C / each;
+}
+
+int64_t index_get(const Attr *attr, Shape y, const double *index, int64_t i)
+{
+    int64_t unit, at = word_of(attr, y, i, &unit);
+    return (int64_t)index[at] / unit % ((int64_t)1 << index_bits(attr));
+}
+
+void index_set(const Attr *attr, Shape y, double *index, int64_t i, int64_t tap)
+{
+    int64_t unit, at = word_of(attr, y, i, &unit);
+    index[at] += (double)(tap * unit);
 }
 
 // ---- of a whole map ---------------------------------------------------------

@@ -51,6 +51,25 @@ void cost_pool(const Graph *g, const Node *n, Cost *cost);
 void cost_pool_grad(const Graph *g, const Node *n, Cost *cost);
 // N, H, W, C of x, P, Q of y and the window.
 void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y);
+// The launch of a forward pool whose operand is made in it (Op.pooling); false,
+// and nothing is said, where that is stored.
+bool launch_pooled(const Graph *g, const Node *n, const char *functor,
+                   Launch *l);
+
+// ---- which element was the largest ------------------------------------------
+
+// The index of a max pool holds a tap of its window for each element of y, in
+// 2, 4, 8 or 32 bits; those of a pixel's channels side by side in bytes, or
+// ints, the first in the lowest bits.  A pixel begins with a word of its own.
+int     index_bits(const Attr *attr);
+int     index_each(const Attr *attr);       // numbers in a word
+DType   index_dtype(const Attr *attr);
+Shape   index_shape(const Attr *attr, Shape y);
+// In the reference's arrays, which hold a word an element: that of element i of
+// y; sets it where it is still 0.
+int64_t index_get(const Attr *attr, Shape y, const double *index, int64_t i);
+void    index_set(const Attr *attr, Shape y, double *index, int64_t i,
+                  int64_t tap);
 
 // ---- of a whole map ---------------------------------------------------------
 

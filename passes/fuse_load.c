@@ -106,7 +106,7 @@ static bool may_inline(const Loading *l, NodeId i)
     if (g->values[v].output || l->uses.start[v] == l->uses.start[v + 1])
         return false;
     NodeId until = last_reader(l, v);
-    if (g->nodes[until].phase == FORWARD || !all_load(l, v)) return false;
+    if (!all_load(l, v)) return false;
     Price price = {.bytes = 0};
     add_price(l, i, until, elements(g->values[v].shape), &price);
     return price.maps <= 1 && price.bytes < value_bytes(&g->values[v]);
@@ -114,7 +114,6 @@ static bool may_inline(const Loading *l, NodeId i)
 
 void pass_fuse_load(Graph *g)
 {
-    if (g->mode != TRAIN) return;
     Loading l = {.g = g, .uses = graph_uses(g)};
     for (NodeId i = 0; i < g->node_count; i++)
         if (may_inline(&l, i)) g->nodes[i].inlined = true;

@@ -33,7 +33,7 @@ static ValueId build(Build *b)
 static void gradient(Gradient *c)
 {
     if (!gradient_wanted(c, 0)) return;
-    ValueId operands[] = { gradient_of_result(c, 0), NONE };
+    ValueId operands[] = { act_gradient(c), NONE };
     ValueId dx = gradient_value(c, 0);
     gradient_node(c, &op_avgpool, 1, 2, operands, 1, &dx);
     gradient_add(c, 0, dx);
@@ -41,9 +41,9 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-static void launch_counted(const Node *n, Launch *l, Shape x, Shape y)
+// What counts in a window.
+static void launch_counted(const Node *n, Launch *l)
 {
-    launch_windows(l, n->attr, x, y);
     launch_constant(l, "PAD_BOTTOM", n->attr[PAD_BOTTOM].i);
     launch_constant(l, "PAD_RIGHT", n->attr[PAD_RIGHT].i);
     launch_constant(l, "COUNT_PADDING", n->attr[COUNT_PADDING].i);
@@ -51,19 +51,41 @@ static void launch_counted(const Node *n, Launch *l, Shape x, Shape y)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
+    enum { EACH = 4 };          // channels of a thread
     Shape y = g->values[n->results[0]].shape;
-    launch_elements(l, "avgpool_forward", elements(y));
-    launch_counted(n, l, g->values[n->operands[0]].shape, y);
+    if (launch_pooled(g, n, "AvgPool", l)) {
+        launch_counted(n, l);
+        return;
+    }
+    launch_elements(l, "avgpool_forward",
+                    elements(y) / y.dim[3] * ceil_div(y.dim[3], EACH));
+    launch_windows(l, n->attr, g->values[n->operands[0]].shape, y);
+    launch_counted(n, l);
+    launch_act(l, n);
     launch_slots(l, n, 1, 1);
+}
+
+static void grad_shape(const Graph *g, const Node *n, Launch *l)
+{
+    launch_windows(l, n->attr, g->values[n->results[0]].shape,
+                   g->values[n->operands[0]].shape);
+    launch_counted(n, l);
+    launch_act(l, n);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Shape dx = g->values[n->results[0]].shape;
-    launch_elements(l, "avgpool_gradient", elements(dx));
-    launch_counted(n, l, dx, g->values[n->operands[0]].shape);
-    launch_act(l, n);
+    launch_elements(l, "avgpool_gradient",
+                    elements(g->values[n->results[0]].shape));
+    grad_shape(g, n, l);
     launch_slots(l, n, 1, 2);
+}
+
+static void grad_load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Spread");
+    grad_shape(g, n, l);
+    launch_slots(l, n, 0, 2);
 }
 
 // ---- references -------------------------------------------------------------
@@ -100,7 +122,7 @@ static void reference(const Ref *r)
             int64_t at = pool_element(r->n->attr, x, y, i, j);
             if (at >= 0) sum += r->in[0][at];
         }
-        r->out[0][i] = sum / divisor(r, x, y, i);
+        r->out[0][i] = ref_act(r, sum / divisor(r, x, y, i));
     }
 }
 
@@ -124,7 +146,7 @@ static const Part parts[] = {
       .cost = cost_pool, .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
-      .reference = grad_reference },
+      .load = grad_load, .reference = grad_reference },
     { .results = NULL },
 };
 

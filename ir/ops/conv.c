@@ -198,5 +198,6 @@ static const Part parts[] = {
 
 const Op op_conv = {
     ROW(conv), .args = args, .attrs = convolution_attr_specs,
-    .build = build, .shape = shape, .gradient = gradient, .parts = parts,
+    .build = build, .shape = shape, .gradient = gradient,
+    .pooling = &convolution_pooling, .parts = parts,
 };

@@ -1,8 +1,8 @@
 // maxpool: the largest element of each window.
 //
-// In training the launch also leaves which element that was, in one byte where
-// a window has at most 256: the gradient then needs neither x nor y.  The
-// gradient gathers, so overlapping windows need no atomics.
+// In training the launch also leaves which element that was, in as few bits as
+// the window needs: the gradient then needs neither x nor y.  The gradient
+// gathers, so overlapping windows need no atomics.
 #include "../act.h"
 #include "../op_row.h"
 #include "../pool.h"
@@ -19,11 +19,10 @@ static const AttrSpec attrs[] = { POOL_ATTRS, { .name = NULL } };
 static void add_index(Build *b, ValueId y, const Attr *attr)
 {
     Graph *g = b->g;
-    bool small = attr[KERNEL_H].i * attr[KERNEL_W].i <= 256;
     NodeId n = g->values[y].def;
-    ValueId index =
-        graph_value(g, arena_print(g->arena, "%s.index", b->name), MASK,
-                    small ? U8 : I32, g->values[y].shape, b->pos);
+    ValueId index = graph_value(
+        g, arena_print(g->arena, "%s.index", b->name), MASK, index_dtype(attr),
+        index_shape(attr, g->values[y].shape), b->pos);
     g->nodes[n].results[1] = index;
     g->values[index].def = n;
 }
@@ -36,11 +35,23 @@ static ValueId build(Build *b)
     return y;
 }
 
+// No other index than this can be written, or read.
+static Shape shape(const Graph *g, const Node *n)
+{
+    Shape y = pool_shape(g, n);
+    if (y.rank != 4 || n->results[1] == NONE) return y;
+    const Value *index = &g->values[n->results[1]];
+    bool fits = index->dtype == index_dtype(n->attr) &&
+                same_shape(index->shape, index_shape(n->attr, y));
+    return fits ? y : shape_of(0);
+}
+
 static void gradient(Gradient *c)
 {
     if (!gradient_wanted(c, 0)) return;
+    ValueId dz = act_gradient(c);
     Node n = c->g->nodes[c->node];
-    ValueId operands[] = { gradient_of_result(c, 0), n.results[1], NONE };
+    ValueId operands[] = { dz, n.results[1], NONE };
     ValueId dx = gradient_value(c, 0);
     gradient_node(c, &op_maxpool, 1, 3, operands, 1, &dx);
     gradient_add(c, 0, dx);
@@ -48,32 +59,45 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-static const char *index_type(const Graph *g, ValueId index)
-{
-    bool small = index == NONE || g->values[index].dtype == U8;
-    return small ? "unsigned char" : "int";
-}
-
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = g->values[n->operands[0]].shape;
     Shape y = g->values[n->results[0]].shape;
-    launch_elements(l, "maxpool_forward", elements(y));
+    int bits = index_bits(n->attr);
+    const char *keep = n->results[1] != NONE ? "true" : "false";
+    const char *functor =
+        arena_print(g->arena, "MaxPool<%d, %s>", bits, keep);
+    if (launch_pooled(g, n, functor, l)) return;
+    launch_elements(l, "maxpool_forward",
+                    elements(index_shape(n->attr, y)));
     launch_windows(l, n->attr, x, y);
-    launch_type(l, index_type(g, n->results[1]));
-    launch_type(l, n->results[1] != NONE ? "true" : "false");
+    launch_type_int(l, bits);
+    launch_type(l, keep);
+    launch_act(l, n);
     launch_slots(l, n, 2, 1);
+}
+
+static void grad_shape(const Graph *g, const Node *n, Launch *l)
+{
+    launch_windows(l, n->attr, g->values[n->results[0]].shape,
+                   g->values[n->operands[0]].shape);
+    launch_type_int(l, index_bits(n->attr));
+    launch_act(l, n);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Shape dx = g->values[n->results[0]].shape;
-    Shape dy = g->values[n->operands[0]].shape;
-    launch_elements(l, "maxpool_gradient", elements(dx));
-    launch_windows(l, n->attr, dx, dy);
-    launch_type(l, index_type(g, n->operands[1]));
-    launch_act(l, n);
+    launch_elements(l, "maxpool_gradient",
+                    elements(g->values[n->results[0]].shape));
+    grad_shape(g, n, l);
     launch_slots(l, n, 1, 3);
+}
+
+static void grad_load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Unpooled");
+    grad_shape(g, n, l);
+    launch_slots(l, n, 0, 3);
 }
 
 // ---- references -------------------------------------------------------------
@@ -82,17 +106,20 @@ static void reference(const Ref *r)
 {
     Shape x = ref_in(r, 0), y = ref_out(r, 0);
     int64_t window = r->n->attr[KERNEL_H].i * r->n->attr[KERNEL_W].i;
+    if (r->out[1] != NULL) ref_clear(r, 1);
     for (int64_t i = 0; i < elements(y); i++) {
         int64_t best = -1;
+        double largest = 0;
         for (int64_t j = 0; j < window; j++) {
             int64_t at = pool_element(r->n->attr, x, y, i, j);
             if (at < 0) continue;
-            double v = r->in[0][at], largest = r->out[0][i];
+            double v = r->in[0][at];
             if (best >= 0 && (v <= largest || largest != largest)) continue;
             best = j;
-            r->out[0][i] = v;
+            largest = v;
         }
-        if (r->out[1] != NULL) r->out[1][i] = (double)best;
+        r->out[0][i] = ref_act(r, largest);
+        if (r->out[1] != NULL) index_set(r->n->attr, y, r->out[1], i, best);
     }
 }
 
@@ -102,7 +129,7 @@ static void grad_reference(const Ref *r)
     double *out = r->out[0];
     for (int64_t i = 0; i < elements(dx); i++) out[i] = 0;
     for (int64_t i = 0; i < elements(dy); i++) {
-        int64_t j = (int64_t)r->in[1][i];
+        int64_t j = index_get(r->n->attr, dy, r->in[1], i);
         int64_t at = pool_element(r->n->attr, dx, dy, i, j);
         out[at] += r->in[0][i];
     }
@@ -116,11 +143,11 @@ static const Part parts[] = {
       .cost = cost_pool, .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy/ index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
-      .reference = grad_reference },
+      .load = grad_load, .reference = grad_reference },
     { .results = NULL },
 };
 
 const Op op_maxpool = {
     ROW(maxpool), .args = args, .attrs = attrs, .build = build,
-    .shape = pool_shape, .gradient = gradient, .parts = parts,
+    .shape = shape, .gradient = gradient, .parts = parts,
 };

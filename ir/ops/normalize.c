@@ -86,29 +86,45 @@ static void launch_list_of(Launch *l, const Node *n, int which)
     launch_list(l, n->attr[which].list, args[which].name);
 }
 
-static void launch(const Graph *g, const Node *n, Launch *l)
+static void launch_shape(Launch *l, Shape shape)
+{
+    launch_constant(l, "C", channels_of(shape));
+    launch_constant(l, "COUNT", elements(shape));
+}
+
+static void launch_centred(const Graph *g, const Node *n, Launch *l)
 {
     const Value *x = &g->values[n->operands[0]];
     bool bytes = x->dtype == U8;
-    launch_elements(l, "normalize_forward", elements(x->shape));
-    launch_constant(l, "C", channels_of(x->shape));
-    launch_constant(l, "COUNT", elements(x->shape));
+    launch_shape(l, x->shape);
     launch_type(l, bytes ? "uint8_t" : "real");
     launch_type_int(l, n->attr[MEAN].list->count);
     launch_type_int(l, n->attr[STD].list->count);
-    launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
     launch_real(l, bytes ? 255 : 1, "unit");
     launch_list_of(l, n, MEAN);
     launch_list_of(l, n, STD);
 }
 
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_elements(l, "normalize_forward",
+                    elements(g->values[n->results[0]].shape));
+    launch_value(l, n->results[0]);
+    launch_centred(g, n, l);
+}
+
+static void load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Centred");
+    launch_centred(g, n, l);
+}
+
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape dx = g->values[n->results[0]].shape;
     launch_elements(l, "normalize_gradient", elements(dx));
-    launch_constant(l, "C", channels_of(dx));
-    launch_constant(l, "COUNT", elements(dx));
+    launch_shape(l, dx);
     launch_type_int(l, n->attr[STD].list->count);
     launch_act(l, n);
     launch_value(l, n->results[0]);
@@ -146,7 +162,8 @@ static void grad_reference(const Ref *r)
 
 static const Part parts[] = {
     { .name = "", .results = "y", .in_place = "y/x",
-      .cost = cost_elementwise, .launch = launch, .reference = reference },
+      .cost = cost_elementwise, .launch = launch, .load = load,
+      .reference = reference },
     { .name = "grad", .operands = "dy mask?", .results = "dx",
       .in_place = "dx/dy dx/mask", .cost = cost_elementwise,
       .launch = grad_launch, .reference = grad_reference },

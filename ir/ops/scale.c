@@ -59,18 +59,29 @@ static void gradient(Gradient *c)
     gradient_add(c, 0, dx);
 }
 
-static void launch(const Graph *g, const Node *n, Launch *l)
+static void launch_scaled(const Graph *g, const Node *n, Launch *l)
 {
     static const char *const source[DTYPE_COUNT] = {
         [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
     };
-    int64_t count = elements(g->values[n->results[0]].shape);
-    launch_elements(l, "scale_forward", count);
     launch_type(l, source[g->values[n->operands[0]].dtype]);
-    launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
     launch_real(l, n->attr[FACTOR].f, "factor");
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t count = elements(g->values[n->results[0]].shape);
+    launch_elements(l, "scale_forward", count);
+    launch_value(l, n->results[0]);
+    launch_scaled(g, n, l);
     launch_int(l, count, "count");
+}
+
+static void load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Scaled");
+    launch_scaled(g, n, l);
 }
 
 static void reference(const Ref *r)
@@ -82,7 +93,8 @@ static void reference(const Ref *r)
 
 static const Part parts[] = {
     { .name = "", .results = "y", .in_place = "y/x",
-      .cost = cost_elementwise, .launch = launch, .reference = reference },
+      .cost = cost_elementwise, .launch = launch, .load = load,
+      .reference = reference },
     { .results = NULL },
 };
 

@@ -68,6 +68,11 @@ constexpr size_t host_parameter_bytes()
     return end;
 }
 
+// watch.cpp: the words of a struct that point into an arena, to found; returns
+// how many.
+int host_pointers_in(const void *data, size_t bytes,
+                     const volatile void **found);
+
 template <auto Kernel>
 struct HostKernel;
 
@@ -89,10 +94,13 @@ struct HostKernel<Kernel> {
         while (host_next_thread());
     }
 
+    // Most words that can be pointers, those inside of structs too.
+    static constexpr size_t words = (1 + ... + (1 + sizeof(P) / sizeof(void *)));
+
     static void launch(int step, const char *name, HostExtent grid,
                        HostExtent block, cudaStream_t stream, P... argument)
     {
-        const volatile void *pointers[sizeof...(P) + 1];
+        const volatile void *pointers[words];
         int count = 0;
         (keep(pointers, &count, argument), ...);
         std::tuple<P...> all(argument...);
@@ -103,8 +111,13 @@ struct HostKernel<Kernel> {
     template <class T>
     static void keep(const volatile void **pointers, int *count, T argument)
     {
-        if constexpr (std::is_pointer_v<T>) pointers[(*count)++] = argument;
-        else (void)pointers, (void)count, (void)argument;
+        if constexpr (std::is_pointer_v<T>)
+            pointers[(*count)++] = argument;
+        else if constexpr (std::is_class_v<T>)
+            *count += host_pointers_in(&argument, sizeof argument,
+                                       pointers + *count);
+        else
+            (void)pointers, (void)count;
     }
 };
 

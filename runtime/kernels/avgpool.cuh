@@ -2,7 +2,7 @@
 #pragma once
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
-#include "../support/window.cuh"
+#include "../support/pool.cuh"
 
 // window_extent: how many elements of a window that begins at `first` it is divided by, along one
 // axis: those in the map of this extent, or in the map and its padding.
@@ -22,48 +22,62 @@ static __device__ inline real window_divisor(int h, int w)
            (real)window_extent(padding, w, (int)Shape::S, (int)Shape::W, (int)Shape::PAD_RIGHT);
 }
 
-// avgpool_forward: y[n,p,q,c] = the sum over r,s of x[n, p*stride + r - pad, q*stride + s - pad, c]
-// in the map, divided by the window's count.  A thread takes single elements.  y must not be x.
-template <class Shape, class X = const real *, class Y = real *>
+// AvgPool: the mean of what each of four channels has taken; no index.
+struct AvgPool {
+    typedef unsigned char Word;
+    static constexpr int EACH = 4;
+    static constexpr bool KEEP = false;
+    real sum[EACH] = {};
+    __device__ void take(int j, real x, int) { sum[j] += x; }
+    template <class Shape>
+    __device__ real result(int j, int h, int w) const
+    {
+        return sum[j] / window_divisor<Shape>(h, w);
+    }
+    __device__ Word word() const { return 0; }
+};
+
+// avgpool_forward: y[n,p,q,c] = Act(the sum over r,s of x[n,h,w,c] with h = p*stride + r - pad in
+// the map, divided by the window's count).  A thread takes 4 channels.  y must not be x.
+template <class Shape, class Act, class X = const real *, class Y = real *>
 __global__ void avgpool_forward(Y y, X x)
 {
-    constexpr long long count = Shape::N * Shape::P * Shape::Q * Shape::C;
-    FOR_EACH(i, count) {
-        const Spot window = windows<Shape>(count, Shape::C)(i);
-        real sum = 0;
-        for (int r = 0; r < Shape::R; r++)
-            for (int s = 0; s < Shape::S; s++) {
-                const int h = window.h + r, w = window.w + s;
-                if (h < 0 || h >= Shape::H || w < 0 || w >= Shape::W) continue;
-                sum += x[window.offset + (r * Shape::W + s) * Shape::C];
-            }
-        y[i] = sum / window_divisor<Shape>(window.h, window.w);
-    }
+    pool_windows<Shape, AvgPool, Act>(y, nullptr, x);
 }
 
-// avgpool_gradient: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that
-// hold h, w, in the order p, q, times the derivative of Act at mask [N,H,W,C].  dx may be mask.
+// Spread: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that hold h, w,
+// in the order p, q, times the derivative of Act at mask [N,H,W,C].
+template <class Shape, class Act, class DY = const real *, class Mask = const real *>
+struct Spread {
+    DY dy;
+    Mask mask;
+    __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        constexpr int down = (int)Shape::STRIDE_H, right = (int)Shape::STRIDE_W;
+        constexpr int top = (int)Shape::PAD_TOP, left = (int)Shape::PAD_LEFT;
+        const Spot spot = unpooled_pixel<Shape>(i);
+        // Windows that hold (h, w): from the first not yet ended to the last that has begun.
+        const int p0 = spot.h < Shape::R ? 0 : (spot.h - (int)Shape::R) / down + 1;
+        const int q0 = spot.w < Shape::S ? 0 : (spot.w - (int)Shape::S) / right + 1;
+        Pack<V> sum = {};
+        for (int p = p0; p < Shape::P && p * down <= spot.h; p++)
+            for (int q = q0; q < Shape::Q && q * right <= spot.w; q++) {
+                const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
+                const real count = window_divisor<Shape>(p * down - top, q * right - left);
+                for (int j = 0; j < V; j++) sum.at[j] += dy[at + j] / count;
+            }
+        for (int j = 0; j < V; j++) sum.at[j] = Act::gradient(sum.at[j], mask, i + j);
+        return sum;
+    }
+};
+
+// avgpool_gradient: dx = Spread; a thread takes single elements.  dx may be mask.
 template <class Shape, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void avgpool_gradient(DX dx, DY dy, Mask mask)
 {
-    constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
-    constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
-                           {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
-                           {Shape::C, 0, 1, 1}};
-    constexpr int down = (int)Shape::STRIDE_H, right = (int)Shape::STRIDE_W;
-    constexpr int top = (int)Shape::PAD_TOP, left = (int)Shape::PAD_LEFT;
-    FOR_EACH(i, count) {
-        const Spot spot = walk(i);
-        // Windows that hold (h, w): from the first not yet ended to the last that has begun.
-        const int p0 = spot.h < Shape::R ? 0 : (spot.h - (int)Shape::R) / down + 1;
-        const int q0 = spot.w < Shape::S ? 0 : (spot.w - (int)Shape::S) / right + 1;
-        real sum = 0;
-        for (int p = p0; p < Shape::P && p * down <= spot.h; p++)
-            for (int q = q0; q < Shape::Q && q * right <= spot.w; q++) {
-                const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
-                sum += dy[at] / window_divisor<Shape>(p * down - top, q * right - left);
-            }
-        dx[i] = Act::gradient(sum, mask, i);
-    }
+    const Spread<Shape, Act, DY, Mask> made = {dy, mask};
+    FOR_EACH(i, Shape::N * Shape::H * Shape::W * Shape::C) dx[i] = made[i];
 }

@@ -5,54 +5,78 @@
 #pragma once
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
-#include "../support/window.cuh"
+#include "../support/pool.cuh"
 
-// maxpool_forward: y[n,p,q,c] = max over r,s of x[n,h,w,c] with h = p*stride + r - pad in the map,
-// the first of equals or of NaNs; if KEEP, index[n,p,q,c] = r*S + s of it.  y must not be x.
-template <class Shape, class Index, bool KEEP, class X = const real *, class Y = real *>
-__global__ void maxpool_forward(Y y, Index *index, X x)
-{
-    constexpr long long count = Shape::N * Shape::P * Shape::Q * Shape::C;
-    FOR_EACH(i, count) {
-        const Spot window = windows<Shape>(count, Shape::C)(i);
-        real best = 0;
-        int at = -1;
-        for (int r = 0; r < Shape::R; r++)
-            for (int s = 0; s < Shape::S; s++) {
-                const int h = window.h + r, w = window.w + s;
-                if (h < 0 || h >= Shape::H || w < 0 || w >= Shape::W) continue;
-                const real v = x[window.offset + (r * Shape::W + s) * Shape::C];
-                if (at >= 0 && (v <= best || best != best)) continue;
-                best = v;
-                at = (int)(r * Shape::S + s);
-            }
-        y[i] = best;
-        if (KEEP) index[i] = (Index)at;
+// MaxPool: of each channel of a word of the index, the largest of what it has taken and, one more
+// than its number, which that was: of equals or of NaNs the first.  SAVED: there is an index.
+template <int BITS, bool SAVED>
+struct MaxPool {
+    typedef typename PackedWord<BITS>::type Word;
+    static constexpr int EACH = Packed<BITS, 1>::EACH;
+    static constexpr bool KEEP = SAVED;
+    real best[EACH] = {};
+    int which[EACH] = {};
+    __device__ void take(int j, real x, int tap)
+    {
+        if (which[j] && (x <= best[j] || best[j] != best[j])) return;
+        best[j] = x;
+        which[j] = tap + 1;
     }
+    template <class Shape>
+    __device__ real result(int j, int, int) const { return best[j]; }
+    __device__ Word word() const
+    {
+        int packed = 0;
+        for (int j = 0; j < EACH; j++) packed |= (which[j] ? which[j] - 1 : 0) << j * BITS % 32;
+        return (Word)packed;
+    }
+};
+
+// maxpool_forward: y[n,p,q,c] = Act(max over r,s of x[n,h,w,c]) with h = p*stride + r - pad in the
+// map, the first of equals or of NaNs; if KEEP, the index has r*S + s of it, Packed in BITS each.
+// A thread takes the channels of a word of the index.  y must not be x.
+template <class Shape, int BITS, bool KEEP, class Act, class X = const real *, class Y = real *>
+__global__ void maxpool_forward(Y y, typename PackedWord<BITS>::type *index, X x)
+{
+    pool_windows<Shape, MaxPool<BITS, KEEP>, Act>(y, index, x);
 }
 
-// maxpool_gradient: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the
-// order p, q, times the derivative of Act at mask [N,H,W,C].  dx may be mask.
-template <class Shape, class Index, class Act, class DY = const real *, class Mask = const real *,
-          class DX = real *>
-__global__ void maxpool_gradient(DX dx, DY dy, const Index *index, Mask mask)
-{
-    constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
-    constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
-                           {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
-                           {Shape::C, 0, 1, 1}};
-    FOR_EACH(i, count) {
-        const Spot spot = walk(i);
+// Unpooled: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the order
+// p, q, times the derivative of Act at mask [N,H,W,C].
+template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *>
+struct Unpooled {
+    typedef Packed<BITS, Shape::C> Index;
+    DY dy;
+    const typename Index::Word *index;
+    Mask mask;
+    __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        const Spot spot = unpooled_pixel<Shape>(i);
         // Windows that hold (h, w): from the first not yet ended to the last that has begun.
         const long long p0 = spot.h < Shape::R ? 0 : (spot.h - Shape::R) / Shape::STRIDE_H + 1;
         const long long q0 = spot.w < Shape::S ? 0 : (spot.w - Shape::S) / Shape::STRIDE_W + 1;
-        real sum = 0;
+        Pack<V> sum = {};
         for (long long p = p0; p < Shape::P && p * Shape::STRIDE_H <= spot.h; p++)
             for (long long q = q0; q < Shape::Q && q * Shape::STRIDE_W <= spot.w; q++) {
                 const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
                 const long long r = spot.h - p * Shape::STRIDE_H, s = spot.w - q * Shape::STRIDE_W;
-                if (index[at] == r * Shape::S + s) sum += dy[at];
+                for (int j = 0; j < V; j++)
+                    if (Index::get(index, at / Shape::C, i % Shape::C + j) == r * Shape::S + s)
+                        sum.at[j] += dy[at + j];
             }
-        dx[i] = Act::gradient(sum, mask, i);
+        for (int j = 0; j < V; j++) sum.at[j] = Act::gradient(sum.at[j], mask, i + j);
+        return sum;
     }
+};
+
+// maxpool_gradient: dx = Unpooled; a thread takes single elements.  dx may be mask.
+template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void maxpool_gradient(DX dx, DY dy, const typename PackedWord<BITS>::type *index,
+                                 Mask mask)
+{
+    const Unpooled<Shape, BITS, Act, DY, Mask> made = {dy, index, mask};
+    FOR_EACH(i, Shape::N * Shape::H * Shape::W * Shape::C) dx[i] = made[i];
 }

@@ -5,19 +5,34 @@
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
 #include "../support/list.cuh"
+#include "../support/load.cuh"
 #include "../support/real.cuh"
 
-// normalize_forward: y[i] = (x[i] / unit - mean[c]) / deviation[c], both [COUNT], channels
-// innermost, c = i % C; a list of one number is for all of them.  y may be x where x is real.
+// Centred: (x[i] / unit - mean[c]) / deviation[c] of [COUNT], channels innermost, c = i % C; a list
+// of one number is for all of them.
+template <class Shape, class Source, int MEANS, int DEVIATIONS>
+struct Centred {
+    const Source *x;
+    real unit;
+    List<MEANS> mean;
+    List<DEVIATIONS> deviation;
+    __device__ real operator[](long long i) const
+    {
+        const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
+        return ((real)x[i] / unit - mean.at[MEANS > 1 ? c : 0]) /
+               deviation.at[DEVIATIONS > 1 ? c : 0];
+    }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
+};
+
+// normalize_forward: y = Centred.  y may be x where x is real.
 template <class Shape, class Source, int MEANS, int DEVIATIONS>
 __global__ void normalize_forward(real *y, const Source *x, real unit, List<MEANS> mean,
                                   List<DEVIATIONS> deviation)
 {
-    FOR_EACH(i, Shape::COUNT) {
-        const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
-        const real centred = (real)x[i] / unit - mean.at[MEANS > 1 ? c : 0];
-        y[i] = centred / deviation.at[DEVIATIONS > 1 ? c : 0];
-    }
+    const Centred<Shape, Source, MEANS, DEVIATIONS> made = {x, unit, mean, deviation};
+    FOR_EACH(i, Shape::COUNT) y[i] = made[i];
 }
 
 // normalize_gradient: dx[i] = dy[i] / deviation[c], times the derivative of Act at mask, all

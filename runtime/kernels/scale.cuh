@@ -2,11 +2,23 @@
 #pragma once
 #include <stdint.h>
 #include "../support/elementwise.cuh"
+#include "../support/load.cuh"
 #include "../support/real.cuh"
 
-// scale_forward: y[i] = factor * x[i], both [count].  y may be x where x is real.
+// Scaled: factor * x.
+template <class Source>
+struct Scaled {
+    const Source *x;
+    real factor;
+    __device__ real operator[](long long i) const { return factor * (real)x[i]; }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
+};
+
+// scale_forward: y = Scaled, [count].  y may be x where x is real.
 template <class Source>
 __global__ void scale_forward(real *y, const Source *x, real factor, long long count)
 {
-    FOR_EACH(i, count) y[i] = factor * (real)x[i];
+    const Scaled<Source> made = {x, factor};
+    FOR_EACH(i, count) y[i] = made[i];
 }

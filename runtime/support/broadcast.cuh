@@ -90,12 +90,7 @@ struct Paired {
         return Act::forward(F::forward(a[spot.a], b[spot.b]));
     }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
-    {
-        Pack<V> v;
-        for (int j = 0; j < V; j++) v.at[j] = (*this)[i + j];
-        return v;
-    }
+    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
 };
 
 // broadcast_forward: y = Act(F(a, b)) wherever a and b meet; a thread takes single

@@ -33,6 +33,15 @@ static __device__ inline void store_pack(const Y &y, long long i, const Pack<V> 
     y.put(i, v);
 }
 
+// pack_each: the same element by element, of what has no faster way.
+template <int V, class X>
+static __device__ inline Pack<V> pack_each(const X &x, long long i)
+{
+    Pack<V> v;
+    for (int j = 0; j < V; j++) v.at[j] = x[i + j];
+    return v;
+}
+
 // Applied: F of each element of x.
 template <class F, class X = const real *>
 struct Applied {

@@ -58,8 +58,8 @@ struct BlockTile {
 
 // LoadStage: LANES lanes x DEPTH steps of an operand, on their way to shared memory: maps of height
 // x width, a matrix 1 x 1, zero outside, from its element `first` on.  Threads run along memory, V
-// elements each.
-template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *>
+// elements each.  Lane: a Walk, or what else makes a Spot of a lane's number.
+template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *, class Lane = Walk>
 struct LoadStage {
     static constexpr int ACROSS = (ALONG_STEPS ? Tile::DEPTH : LANES) / V;
     static constexpr int DOWN = ALONG_STEPS ? LANES : Tile::DEPTH, APART = Tile::THREADS / ACROSS;
@@ -68,7 +68,8 @@ struct LoadStage {
     X from;
     long long first;
     int height, width;
-    Walk lane, step;
+    Lane lane;
+    Walk step;
     Spot lanes[ALONG_STEPS ? EACH : 1] = {};
     Pack<V> held[EACH] = {};
     static __device__ int across() { return (int)threadIdx.x % ACROSS * V; }
@@ -96,23 +97,29 @@ struct LoadStage {
     }
 };
 
-// tile_product: one block's tile of the sums over the steps [begin, end), to store(row)(column,
-// sum).  Returns, where sum_rows, the sum of row threadIdx.x of a in the tile over these steps.
-template <class Tile, class A, class B, class Block, class Store>
-static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
-                                           long long end, bool sum_rows, const Store &store)
+// Tiles: of both operands, and the next of each.
+template <class Tile>
+struct alignas(16) Tiles {
+    real rows[2][Tile::DEPTH][Tile::ROWS + Tile::PAD];
+    real columns[2][Tile::DEPTH][Tile::COLUMNS + Tile::PAD];
+};
+
+// tile_sums: the thread's sums of one block's tile over the steps [begin, end), added to sum.
+// Returns, where sum_rows, the sum of row threadIdx.x of a in the tile over these steps.
+template <class Tile, class A, class B, class Block>
+static __device__ inline real tile_sums(Tiles<Tile> &tiles, A &a, B &b, const Block &block,
+                                        long long begin, long long end, bool sum_rows,
+                                        real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
 {
-    alignas(16) __shared__ real rows[2][Tile::DEPTH][Tile::ROWS + Tile::PAD];
-    alignas(16) __shared__ real columns[2][Tile::DEPTH][Tile::COLUMNS + Tile::PAD];
-    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {}, row_sum = 0;
+    real row_sum = 0;
 
     a.start(block.row);
     b.start(block.column);
     a.fetch(begin);
     b.fetch(begin);
     for (int now = 0; begin < end; now = 1 - now) {
-        a.put(rows[now]);
-        b.put(columns[now]);
+        a.put(tiles.rows[now]);
+        b.put(tiles.columns[now]);
         __syncthreads();
         if ((begin += Tile::DEPTH) < end) {
             a.fetch(begin);
@@ -120,15 +127,27 @@ static __device__ inline real tile_product(A &a, B &b, const Block &block, long 
         }
         for (int k = 0; k < Tile::DEPTH; k++) {
             real left[Tile::ROWS_EACH], right[Tile::COLUMNS_EACH];
-            for (int i = 0; i < Tile::ROWS_EACH; i++) left[i] = rows[now][k][Tile::row(i)];
+            for (int i = 0; i < Tile::ROWS_EACH; i++) left[i] = tiles.rows[now][k][Tile::row(i)];
             for (int j = 0; j < Tile::COLUMNS_EACH; j++)
-                right[j] = columns[now][k][Tile::column(j)];
+                right[j] = tiles.columns[now][k][Tile::column(j)];
             for (int i = 0; i < Tile::ROWS_EACH; i++)
                 for (int j = 0; j < Tile::COLUMNS_EACH; j++) sum[i][j] += left[i] * right[j];
         }
         if (sum_rows && threadIdx.x < Tile::ROWS)
-            for (int k = 0; k < Tile::DEPTH; k++) row_sum += rows[now][k][threadIdx.x];
+            for (int k = 0; k < Tile::DEPTH; k++) row_sum += tiles.rows[now][k][threadIdx.x];
     }
+    return row_sum;
+}
+
+// tile_product: these sums to store(row)(column, sum).
+template <class Tile, class A, class B, class Block, class Store>
+static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
+                                           long long end, bool sum_rows, const Store &store)
+{
+    __shared__ Tiles<Tile> tiles;
+    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
+
+    const real row_sum = tile_sums<Tile>(tiles, a, b, block, begin, end, sum_rows, sum);
     for (int i = 0; i < Tile::ROWS_EACH; i++) {
         const auto put = store(block.row + Tile::row(i));
         for (int j = 0; j < Tile::COLUMNS_EACH; j++)

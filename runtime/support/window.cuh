@@ -2,12 +2,25 @@
 #pragma once
 #include "product.cuh"
 
-// windows: where in x the windows of y begin: `channels` of them at each pixel, 1 or those of y.
+// windows: where in x the windows of y begin: `channels` of them at each pixel, 1 or those of y, or
+// one for every `apart` of y's.
 template <class Shape>
-static __device__ inline Walk windows(long long end, int channels)
+static __device__ inline Walk windows(long long end, int channels, int apart = 1)
 {
     constexpr long long C = Shape::C, LINE = Shape::W * C;
     return {end, Shape::H * LINE, Shape::N * Shape::P * Shape::Q * channels < 1LL << 31,
             {Shape::P, -Shape::PAD_TOP, Shape::STRIDE_H, LINE},
-            {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, 1}};
+            {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, apart}};
+}
+
+// unpooled_pixel: of element i of the map x that y's windows lie over, channel and all, where its
+// image begins in y, plus the channel, and how far from the first window's corner it lies.
+template <class Shape>
+static __device__ inline Spot unpooled_pixel(long long i)
+{
+    constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
+    constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
+                           {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
+                           {Shape::C, 0, 1, 1}};
+    return walk(i);
 }

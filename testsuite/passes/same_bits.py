@@ -9,7 +9,8 @@ three training steps in f32, in bytes. (share is what works in place: without it
 still a name. plan is what lets buffers share bytes.) Those passes that fuse may change the
 order of sums: they are held to a tolerance. Each program runs with dead bytes filled with
 NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
-each plan. --bits-only: it does not, and nothing is tried without fusion.
+each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
+nothing is tried but all passes, with the option and without.
 
 What differs in offsets alone is compiled once.
 """
@@ -28,7 +29,7 @@ import emitted  # noqa: E402
 import plan_check  # noqa: E402
 
 PASSES = "schedule", "share", "plan"
-UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-backward"]
+UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-pool", "-fno-fuse-backward"]
 
 
 class Net:
@@ -89,6 +90,10 @@ class Net:
 
 
 def variants():
+    against = dict(zip(words, words[1:])).get("--against")
+    if against:
+        yield from (("fused", []), ("fused" + against, [against]))
+        return
     for on in itertools.product((True, False), repeat=len(PASSES)):
         off = [p for p, is_on in zip(PASSES, on) if not is_on]
         for fused in (True, False) if "--bits-only" not in words else (True,):
@@ -113,7 +118,7 @@ def main():
                   f"arena {made[name][1]}", flush=True)
             different += bits != first[fused]
         print(len(it.programs.built), "programs")
-        if "--bits-only" not in words:
+        if "unfused" in first:
             print("fused and not: ", end="", flush=True)
             different += subprocess.run(
                 [os.path.join(build, "testsuite", "compare_tensors"), it.path("fused.after"),

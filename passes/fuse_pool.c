@@ -1,0 +1,66 @@
+// fuse_pool: a pool moves into the launch that makes the map it pools.
+//
+//   %6 = conv(%0, %1, %2) act=relu     %7, %8 = maxpool(%6)
+// becomes
+//   %6 = conv(%0, %1, %2) inlined      %7, %8 = maxpool(%6) act=relu
+//
+// First an activation moves behind a pool that selects the largest: it never
+// falls, so the largest stays where it is, and where it makes equals of what
+// was not its gradient is 0.  The gradient then needs the pooled value alone,
+// and the map before the pool not even its sign.  That holds of whatever makes
+// the map, and of a map that is stored.
+//
+// Then a node whose operator knows how (Op.pooling) is inlined into the pool
+// that alone reads it, so that its map is nowhere.  What is an output, or has
+// other readers, as the skip of a U-net, stays; so does an activation before a
+// mean, whose gradient needs the sign of each element.
+
+#include "pass.h"
+
+// The node that makes the map that n alone reads; NONE: it must be stored.
+static NodeId only_maker(const Graph *g, const Uses *uses, const Node *n)
+{
+    ValueId x = n->operands[0];
+    NodeId maker = g->values[x].def;
+    if (maker == NONE || g->values[x].output) return NONE;
+    if (uses->start[x + 1] - uses->start[x] != 1) return NONE;
+    const Node *m = &g->nodes[maker];
+    return m->phase == FORWARD && m->part == 0 ? maker : NONE;
+}
+
+// Takes the activation of what makes n's operand, or that itself if it is one.
+static void take_act(Graph *g, const Uses *uses, Node *n)
+{
+    NodeId maker = only_maker(g, uses, n);
+    if (maker == NONE || n->act != NULL) return;
+    Node *m = &g->nodes[maker];
+    if (m->op->flags & ACT) {
+        n->act = m->op;
+        n->operands[0] = m->operands[0];
+        m->op = NULL;
+    } else if (m->op->flags & STORES_ACT) {
+        n->act = m->act;
+        m->act = NULL;
+    }
+}
+
+static void inline_maker(Graph *g, const Uses *uses, const Node *n)
+{
+    NodeId maker = only_maker(g, uses, n);
+    if (maker == NONE) return;
+    Node *m = &g->nodes[maker];
+    const Pooling *pooling = m->op->pooling;
+    if (pooling != NULL && pooling->fits(g, m, n)) m->inlined = true;
+}
+
+void pass_fuse_pool(Graph *g)
+{
+    Uses uses = graph_uses(g);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &g->nodes[i];
+        if (!n->op || n->part != 0) continue;
+        if (n->op->flags & SELECTS) take_act(g, &uses, n);
+        if (n->op->flags & POOLS) inline_maker(g, &uses, n);
+    }
+    graph_compact(g);
+}
