@@ -296,6 +296,10 @@ typedef struct Part {
     // joins, operand k in the result.  NULL: it does more than copy.
     Slice (*slice)(const Graph *g, const Node *n, int k);
     bool joins;
+    // The operand whose last axis is that of the result, element by element: a
+    // slice of it makes that slice of the result.  NONE where this node's has
+    // another meaning; NULL: there is none.
+    int (*divided)(const Graph *g, const Node *n);
 } Part;
 
 // How a map can be made by the launch of the pool that alone reads it, which

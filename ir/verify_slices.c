@@ -60,35 +60,29 @@ static bool is_operand(const Node *n, ValueId v)
     return false;
 }
 
-// Whether node i reads `old` and may write result r over it; a fault where it
-// reads it and may not.
-static bool may_replace(const Slices *s, NodeId i, int r, ValueId old)
+// A fault where node i reads `old` and may not write result r over it.
+static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
 {
     const Graph *g = s->c->g;
     const Node *n = &g->nodes[i];
     ValueId v = n->results[r], reads[MAX_READS];
     Columns a = value_columns(g, v), b = value_columns(g, old);
-    bool reads_it = false;
-    for (int k = 0; k < n->operand_count; k++) {
-        if (n->operands[k] != old) continue;
-        if (!may_write_over(n, r, k) || a.begin != b.begin || a.end != b.end)
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == old && (!may_write_over(n, r, k) ||
+                                      a.begin != b.begin || a.end != b.end))
             node_fault(s->c, i, "%s must not be written over %s",
                        g->values[v].name, g->values[old].name);
-        reads_it = true;
-    }
     for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
         if (reads[k] == old && !is_operand(n, old))
             node_fault(s->c, i, "%s must not be written over %s, which it "
                        "reads on load", g->values[v].name, g->values[old].name);
-    return reads_it;
 }
 
 static void check_write(const Slices *s, NodeId i, int r)
 {
     const Graph *g = s->c->g;
-    ValueId v = g->nodes[i].results[r], over = NONE;
+    ValueId v = g->nodes[i].results[r];
     Columns columns = value_columns(g, v);
-    bool allowed = false;
     for (ValueId old = s->newest[s->root[v]]; old != NONE;
          old = s->before[old]) {
         const Value *value = &g->values[old];
@@ -99,12 +93,8 @@ static void check_write(const Slices *s, NodeId i, int r)
         if (s->last[old] > i || value->def == i)
             node_fault(s->c, i, "%s is over what [%" PRId32 "] still needs",
                        g->values[v].name, s->last[old]);
-        allowed |= may_replace(s, i, r, old);
-        over = old;
+        check_replaced(s, i, r, old);
     }
-    if (over != NONE && !allowed)
-        node_fault(s->c, i, "%s is over %s, which it does not read",
-                   g->values[v].name, g->values[over].name);
 }
 
 // ---- the whole --------------------------------------------------------------

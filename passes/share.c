@@ -18,7 +18,9 @@
 // Where there are slices in a class, columns of its root's rows are what dies:
 // a result is written over a slice where nothing in those columns is read
 // later.  It is then a slice itself, and so is all that lies in it.  Not so
-// where the rest of the root would have to stay for its sake alone.
+// where the rest of the root would have to stay for its sake alone.  A gradient
+// goes over the slice that it is the gradient of, too, where nobody reads that
+// any more: those columns are of no other use.
 #include "../ir/slices.h"
 #include "pass.h"
 
@@ -204,6 +206,31 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
     return !loads_from(g, classes, n, class);
 }
 
+// Whether result r of node i may lie in the columns of the slice that it is the
+// gradient of, which are dead while the rest of the root lives on.
+static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
+{
+    ValueId v = g->nodes[i].results[r], x = g->values[v].gradient_of;
+    if (x == NONE || g->values[x].rows == 0 ||
+        value_bytes(&g->values[x]) != value_bytes(&g->values[v]))
+        return false;
+    int32_t class = find(classes, x), own = find(classes, v);
+    if (class == own || classes->last[class] < classes->last[own] ||
+        (classes->rows[own] > 0 && classes->rows[own] != classes->rows[class]))
+        return false;
+    for (ValueId k = classes->newest[own]; k != NONE; k = classes->before[k])
+        if (!classes->may[k]) return false;
+    Columns columns = value_columns(g, x);
+    for (ValueId k = classes->newest[class]; k != NONE;
+         k = classes->before[k]) {
+        const Value *value = &g->values[k];
+        if (columns_meet(columns, value_columns(g, k)) &&
+            (value->persistent || value->output || value->last >= i))
+            return false;
+    }
+    return true;
+}
+
 // What lies in a slice is one.
 static void slice_alike(Graph *g, const Classes *classes, int32_t class,
                         const Value *slice)
@@ -216,6 +243,13 @@ static void slice_alike(Graph *g, const Classes *classes, int32_t class,
     }
 }
 
+static void put_over(Graph *g, Classes *classes, ValueId v, ValueId under)
+{
+    g->values[v].alias_of = under;
+    slice_alike(g, classes, find(classes, v), &g->values[under]);
+    unite(classes, v, under);
+}
+
 static void write_over(Graph *g, Classes *classes, NodeId i, int r)
 {
     const Node *n = &g->nodes[i];
@@ -223,12 +257,12 @@ static void write_over(Graph *g, Classes *classes, NodeId i, int r)
         return;
     for (int32_t k = 0; k < n->operand_count; k++) {
         if (!fits(g, classes, i, r, k)) continue;
-        g->values[n->results[r]].alias_of = n->operands[k];
-        slice_alike(g, classes, find(classes, n->results[r]),
-                    &g->values[n->operands[k]]);
-        unite(classes, n->results[r], n->operands[k]);
+        put_over(g, classes, n->results[r], n->operands[k]);
         return;
     }
+    if (fits_dead_slice(g, classes, i, r))
+        put_over(g, classes, n->results[r],
+                 g->values[n->results[r]].gradient_of);
 }
 
 // Chains of aliases end at the value that has the bytes: it lives as long as

@@ -56,13 +56,19 @@ static Trees name_views(Graph *g)
     return t;
 }
 
+// Inputs are staged, and state is laid out, for others to see.
+static bool may_hold(const Value *root)
+{
+    return root->kind == PARAM || (root->def != NONE && !root->persistent);
+}
+
 // Whether part, with all that lies in it, may lie in whole as a slice of these
 // rows.
 static bool fits(const Trees *t, ValueId part, ValueId whole, int64_t rows)
 {
     ValueId root = root_of(t, whole);
     return t->parent[part] == NONE && part != root && t->may[part] &&
-           is_stored(t->g, whole) && t->g->values[root].def != NONE &&
+           is_stored(t->g, whole) && may_hold(&t->g->values[root]) &&
            (t->rows[part] == 0 || t->rows[part] == rows) &&
            (t->rows[root] == 0 || t->rows[root] == rows);
 }

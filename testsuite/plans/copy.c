@@ -173,6 +173,6 @@ void number_buffers(Arena *arena, Plan *plan)
         PlanBuffer *buffer = &plan->buffers[k];
         bool named_only = buffer->alias_of != NONE && !touched[k] &&
                           !buffer->persistent;
-        buffer->printed_id = named_only ? NONE : count++;
+        buffer->printed_id = named_only || buffer->inlined ? NONE : count++;
     }
 }
