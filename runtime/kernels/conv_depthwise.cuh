@@ -48,9 +48,9 @@ __global__ void depthwise_forward(Y y, X x, const real *weight, const real *bias
 
 // depthwise_dgrad: dx[n,h,w,c] = sum over k of c, r, s of weight[k,r,s] * dy[n,p,q,k] in this
 // order, times Act's derivative at mask, which may be dx.  A thread: single elements.
-template <class Shape, class Act, class DY = const real *, class W = const real *,
+template <class Shape, class Act, class DY = const real *, class Weights = const real *,
           class Mask = const real *, class DX = real *>
-__global__ void depthwise_dgrad(DX dx, DY dy, W weight, Mask mask)
+__global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, EACH = (int)(Shape::K / Shape::C);
     constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W;

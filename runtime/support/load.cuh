@@ -1,7 +1,7 @@
 // What an operand is read from.  A kernel that can compute an operand as it loads it takes it as
 // a type X, a pointer unless told otherwise: anything with x[i], i the element's index in the map,
-// and load_pack.  What is written may be of such a type too, Y, with y[i] and store_pack.  So slices
-// of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map of their own.
+// and load_pack.  What is written may be of such a type too, Y, with y[i] and store_pack.  So
+// slices of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map.
 #pragma once
 #include "real.cuh"
 
