@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ir/names.h"
 #include "emitter.h"
 
 // ---- template arguments ----------------------------------------------------------
@@ -27,12 +28,43 @@ static const char *joined(Emitter *e, const char *const *items, int count)
     return text;
 }
 
-// Normalized<64, relu>
+// Normalized<64, relu>, Momentum, or the shorter name that it has been given.
 static const char *source_type(Emitter *e, const Launch *source)
 {
     const char *items[MAX_TEMPLATE + 1];
     int count = type_items(e, source, items);
-    return arena_print(e->arena, "%s<%s>", source->kernel, joined(e, items, count));
+    if (!count) return source->kernel;
+    const char *text = joined(e, items, count);
+    text = arena_print(e->arena, "%s<%s>", source->kernel, text);
+    int32_t named = names_find(e->source_texts, text, strlen(text));
+    return named == NONE ? text : e->sources[named];
+}
+
+// using swish_1_load = Applied<swish, Normalized<32, identity>>;
+static void name_source(Emitter *e, const Launch *source)
+{
+    enum { SHORT = 32 };
+    const char *text = source_type(e, source), *items[MAX_TEMPLATE + 1];
+    if (strlen(text) <= SHORT || !strchr(text, '<')) return;
+    int count = type_items(e, source, items);
+    const char *name = arena_print(e->arena, "%s_load", word_of(e, source->node->name));
+    name = names_take(e->taken, name, e->source_count);
+    names_take(e->source_texts, text, e->source_count);
+    e->sources = arena_grow(e->arena, e->sources, &e->source_capacity,
+                            (int64_t)e->source_count + 1, sizeof *e->sources);
+    e->sources[e->source_count++] = name;
+    write_list(&e->w, arena_print(e->arena, "using %s = %s<", name, source->kernel), items, count,
+               ">;");
+}
+
+// What is within a type is named before it.
+void name_sources(Emitter *e, const Launch *l)
+{
+    for (int i = 0; i < l->type_count; i++) {
+        if (!l->type[i].source) continue;
+        name_sources(e, l->type[i].source);
+        name_source(e, l->type[i].source);
+    }
 }
 
 static int type_items(Emitter *e, const Launch *l, const char **items)
@@ -155,6 +187,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
 static int source_items(Emitter *e, const Program *p, const Launch *source, const char **items)
 {
     int count = argument_items(e, p, source, items);
+    if (!count) items[count++] = "";
     items[0] = arena_print(e->arena, "%s{%s", source_type(e, source), items[0]);
     items[count - 1] = arena_print(e->arena, "%s}", items[count - 1]);
     return count;

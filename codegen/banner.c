@@ -4,15 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/figures.h"
 #include "emitter.h"
-
-// 1234567 as "1 234 567".
-static const char *grouped(Arena *arena, int64_t number)
-{
-    if (number < 1000) return arena_print(arena, "%" PRId64, number);
-    return arena_print(arena, "%s %03d", grouped(arena, number / 1000),
-                       (int)(number % 1000));
-}
 
 static const char *flops(Arena *arena, const Plan *plan)
 {
@@ -43,7 +36,7 @@ static void parameters(Emitter *e)
             count += elements(e->g->values[v].shape);
             tensors++;
         }
-    write_line(&e->w, "//   parameters  %s in %d tensors", grouped(e->arena, count),
+    write_line(&e->w, "//   parameters  %s in %d tensors", grouped_text(e->arena, count),
                tensors);
 }
 
@@ -57,8 +50,8 @@ static void programs(Emitter *e)
                    "//   %-11s %d launches, %s; arena %s bytes (%s without sharing)",
                    titles[p->g->mode], p->plan->step_count,
                    flops(e->arena, p->plan),
-                   grouped(e->arena, p->plan->arena_bytes),
-                   grouped(e->arena, unshared_bytes(p->plan)));
+                   grouped_text(e->arena, p->plan->arena_bytes),
+                   grouped_text(e->arena, unshared_bytes(p->plan)));
     }
 }
 

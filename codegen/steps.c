@@ -148,6 +148,9 @@ static void emit_shapes(Emitter *e)
     for (int i = 0; i < e->step_count; i++)
         name_shapes(e, &e->launches[i], e->nodes[i]);
     write_blank(&e->w);
+    e->source_texts = names_new(e->arena);
+    for (int i = 0; i < e->step_count; i++) name_sources(e, &e->launches[i]);
+    if (e->source_count > 0) write_blank(&e->w);
 }
 
 // ---- section 3: a step -----------------------------------------------------------------
@@ -201,13 +204,19 @@ static bool is_scored(const Program *p, const Node *n)
            p->g->values[n->results[0]].kind == SCALAR;
 }
 
+static bool takes(const Launch *l, LaunchArgKind kind)
+{
+    for (int i = 0; i < l->arg_count; i++)
+        if (l->arg[i].kind == kind ||
+            (l->arg[i].kind == LAUNCH_SOURCE && takes(l->arg[i].source, kind)))
+            return true;
+    return false;
+}
+
 static bool uses(const Emitter *e, const Program *p, LaunchArgKind kind)
 {
-    for (int i = 0; i < p->plan->step_count; i++) {
-        const Launch *l = &e->launches[p->first_step + i];
-        for (int j = 0; j < l->arg_count; j++)
-            if (l->arg[j].kind == kind) return true;
-    }
+    for (int i = 0; i < p->plan->step_count; i++)
+        if (takes(&e->launches[p->first_step + i], kind)) return true;
     return false;
 }
 

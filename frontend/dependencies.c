@@ -38,16 +38,21 @@ static void print_rules(const Diag *diag, const char *target, FILE *out)
     }
 }
 
+static const char *target_of(const Options *o, const Input *in)
+{
+    return o->output != NULL ? o->output
+         : only_report(o)    ? o->report : in->path;
+}
+
 bool open_dependencies(const Options *o, const Input *in, Output *out)
 {
-    const char *target = o->output != NULL ? o->output : in->path;
     const char *path = o->depend_file != NULL
-        ? o->depend_file : arena_print(o->arena, "%s.d", target);
+        ? o->depend_file : arena_print(o->arena, "%s.d", target_of(o, in));
     return !o->depend || output_open(out, o->arena, path);
 }
 
 void print_dependencies(const Options *o, const Input *in, FILE *out)
 {
     if (o->depend)
-        print_rules(in->diag, o->output != NULL ? o->output : in->path, out);
+        print_rules(in->diag, target_of(o, in), out);
 }

@@ -55,18 +55,23 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
 // All that goes to files; they appear together, when all of it is right.
 static int write_files(const Input *in, const Options *o, const EmitInput *emit)
 {
-    enum { MAIN, HEADER, DEPENDENCIES, FILES };
+    enum { MAIN, HEADER, REPORT, DEPENDENCIES, FILES };
     Output out[FILES] = { { .stream = NULL } };
     bool ok = true;
-    if (!output_open(&out[MAIN], o->arena, o->output) ||
+    bool has_main = !only_report(o);
+    if ((has_main && !output_open(&out[MAIN], o->arena, o->output)) ||
+        (o->report != NULL &&
+         !output_open(&out[REPORT], o->arena, o->report)) ||
         (o->header != NULL &&
          !output_open(&out[HEADER], o->arena, o->header)) ||
         !open_dependencies(o, in, &out[DEPENDENCIES]))
         return output_discard(out, FILES), EXIT_FILE;
-    if (o->compare) ok = compare(in, o, out[MAIN].stream);
+    if (!has_main) ok = true;
+    else if (o->compare) ok = compare(in, o, out[MAIN].stream);
     else if (o->summary) ok = summarize(in, o, out[MAIN].stream);
     else if (o->emit == EMIT_CUDA) emit_cuda(emit, out[MAIN].stream);
     else ok = print_program(in, o, out[MAIN].stream);
+    if (o->report != NULL) ok = ok && report_plan(in, o, out[REPORT].stream);
     if (!ok || in->diag->error_count > 0)
         return output_discard(out, FILES), EXIT_INPUT;
     if (o->header != NULL) emit_header(emit, out[HEADER].stream);
@@ -83,7 +88,7 @@ static int run(const Input *in, const Options *o)
         const char *slash = strrchr(o->header, '/');
         emit.header_name = slash != NULL ? slash + 1 : o->header;
     }
-    if (o->emit == EMIT_CUDA && !o->compare && !o->summary &&
+    if (o->emit == EMIT_CUDA && !o->compare && !o->summary && !only_report(o) &&
         !make_programs(in, o, &emit))
         return EXIT_INPUT;
     return write_files(in, o, &emit);

@@ -10,9 +10,8 @@
 #include <string.h>
 #include "options.h"
 
-// Reports a mistake in the command line, with the nearest of count names.
-static int usage(const char *what, const char *word, const char *const *names,
-                 int count)
+int usage(const char *what, const char *word, const char *const *names,
+          int count)
 {
     const char *near = names != NULL ? nearest_name(word, names, count) : NULL;
     fprintf(stderr, "cnnc: %s '%s'", what, word);
@@ -118,6 +117,12 @@ static int set_compare(Options *o, const char *value)
     return -1;
 }
 
+static int set_report(Options *o, const char *value)
+{
+    o->report = value;
+    return -1;
+}
+
 static int set_summary(Options *o, const char *value)
 {
     (void)value;
@@ -211,6 +216,7 @@ const Flag flags[] = {
     { "--compare", NULL, "the arena after each pass, as a table", set_compare },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
+    { "--report", "FILE", "the plan as a page of HTML", set_report },
     { "--dump", "PASS", "the graph after a pass, or all", set_dump },
     { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
     { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
@@ -323,52 +329,6 @@ static const char *command_line(Arena *arena, int argc, char **argv)
     return line;
 }
 
-// A file that is written twice, or over the input: NULL if there is none.
-static const char *clash(const Options *o)
-{
-    const char *file[] = { o->input, o->output, o->header, o->depend_file };
-    for (int i = 1; i < 4; i++)
-        for (int j = 0; j < i && file[i] != NULL; j++)
-            if (file[j] != NULL && strcmp(file[i], file[j]) == 0 &&
-                strncmp(file[i], "/dev/", 5) != 0)
-                return file[i];
-    return NULL;
-}
-
-// What can be said without reading the input.
-static int check(const Options *o)
-{
-    const char *input = o->input;
-
-    if (input == NULL) {
-        fputs("cnnc: no input; cnnc [options] FILE.cnn, and --help lists the "
-              "options\n", stderr);
-        return EXIT_USAGE;
-    }
-    bool is_table = o->compare || o->summary, is_file = !is_table;
-    bool stops = o->passes.stop_after != NULL, is_cuda = o->emit == EMIT_CUDA;
-    const struct { bool wrong; const char *what; } rules[] = {
-        { strcmp(input, "-") == 0,
-          "the input is a file; standard input is /dev/stdin, not" },
-        { o->compare && o->summary, "--compare or --summary, not both:" },
-        { is_table && (o->emit_given || stops), "--compare and --summary are "
-          "tables, and go with neither --emit nor --stop-after:" },
-        { stops && o->emit != EMIT_IR, "--stop-after goes with --emit ir:" },
-        { is_cuda && o->frontend.mode == EVAL && is_file, "--mode eval is a "
-          "part of train and has no file of its own:" },
-        { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
-          "--header and --main go with --emit cuda:" },
-        { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
-        { o->depend && o->depend_file == NULL && (o->output == NULL ||
-          strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },
-    };
-    if (clash(o) != NULL)
-        return usage("two of the files are", clash(o), NULL, 0);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
-    return -1;
-}
-
 int options_read(Options *o, Arena *arena, int argc, char **argv)
 {
     int level = 2, status = -1;
@@ -391,5 +351,5 @@ int options_read(Options *o, Arena *arena, int argc, char **argv)
     }
     if (status >= 0) return status;
     if (o->passes.stop_after != NULL && !o->emit_given) o->emit = EMIT_IR;
-    return check(o);
+    return options_check(o);
 }

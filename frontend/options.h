@@ -16,7 +16,7 @@ enum ExitStatus {
 
 typedef struct Options {
     Arena          *arena;
-    const char     *input, *output, *header;
+    const char     *input, *output, *header, *report;
     const char     *command_line;   // as typed, without directories
     FrontendOptions frontend;
     PassOptions     passes;
@@ -30,6 +30,15 @@ typedef struct Options {
 // Reads the command line.  Returns -1 to go on, or the status to exit with:
 // after a mistake, which it reports, or --help and the like.
 int options_read(Options *o, Arena *arena, int argc, char **argv);
+
+// options_check.c: -1, or the status to exit with after what it reported.
+int options_check(const Options *o);
+// Whether the page is all that is asked for; else it comes beside the output.
+bool only_report(const Options *o);
+// Reports a mistake in the command line, with the nearest of count names, and
+// returns the status to exit with.
+int usage(const char *what, const char *word, const char *const *names,
+          int count);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

@@ -2,6 +2,7 @@
 #ifndef CNNC_PIPELINE_H
 #define CNNC_PIPELINE_H
 
+#include "../codegen/page.h"
 #include "input.h"
 #include "options.h"
 #include "output.h"
@@ -13,6 +14,12 @@ Plan *run_pipeline(Graph *g, const PassOptions *o);
 // compare.c: a table of arena sizes, each optional pass added in turn.  False
 // after errors.
 bool compare(const Input *in, const Options *o, FILE *out);
+// Its rows, at most PASS_ROWS; returns how many, 0 after errors.
+enum { PASS_ROWS = PASS_COUNT + 1 };
+int compare_rows(const Input *in, const Options *o, PassRow *rows);
+
+// report.c: the plan as a page.  False after errors.
+bool report_plan(const Input *in, const Options *o, FILE *out);
 
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);

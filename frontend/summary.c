@@ -11,6 +11,7 @@
 // of the plans after all of them.
 #include <inttypes.h>
 #include <string.h>
+#include "../ir/figures.h"
 #include "../ir/op.h"
 #include "input.h"
 #include "pipeline.h"
@@ -147,15 +148,6 @@ static const char *flops_text(Arena *arena, double flops)
     int u = 0;
     while (flops >= 1000 && u < 5) flops /= 1000, u++;
     return arena_print(arena, "%.*f %s", u > 0 ? 1 : 0, flops, unit[u]);
-}
-
-static const char *bytes_text(Arena *arena, int64_t bytes)
-{
-    static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-    double size = (double)bytes;
-    int u = 0;
-    while (size >= 1024 && u < 4) size /= 1024, u++;
-    return arena_print(arena, "%.*f %s", u > 0 ? 2 : 0, size, unit[u]);
 }
 
 static const char *int_text(Arena *arena, int64_t i)

@@ -249,7 +249,7 @@ void launch_broadcast(const Graph *g, const Node *n, Launch *l)
     else launch_gradient(g, n, l);
 }
 
-void load_broadcast(const Graph *g, const Node *n, Launch *l)
+bool load_broadcast(const Graph *g, const Node *n, Launch *l)
 {
     Shape a = g->values[n->operands[0]].shape;
     Shape b = g->values[n->operands[1]].shape;
@@ -258,6 +258,7 @@ void load_broadcast(const Graph *g, const Node *n, Launch *l)
     launch_act(l, n);
     launch_dims(l, dims_of(meet(a, b), a, b));
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
+    return true;
 }
 
 // ---- references -------------------------------------------------------------

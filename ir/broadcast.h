@@ -27,7 +27,7 @@ extern const AttrSpec broadcast_attrs[];
 void cost_broadcast(const Graph *g, const Node *n, Cost *cost);
 void launch_broadcast(const Graph *g, const Node *n, Launch *l);
 // Part.load of part 0.
-void load_broadcast(const Graph *g, const Node *n, Launch *l);
+bool load_broadcast(const Graph *g, const Node *n, Launch *l);
 
 // z = f(a, b), and what f says that dz gives to operand k; where the gradient
 // is not made from a or b, that is 0.

@@ -7,6 +7,7 @@
 // (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow from
 // shapes alone, so that a budget or a pass never changes the order of a sum.
 #include "convolution.h"
+#include "momentum.h"
 #include "op_row.h"
 #include "rules.h"
 #include "tile.h"
@@ -60,8 +61,8 @@ static Shape slot_shape(const Graph *g, const Node *n, int slot)
 // Of a node of any part.  A slot k >= 0 is an operand, -1 - k a result.
 Convolution convolution_of(const Graph *g, const Node *n)
 {
-    static const int x_slot[] = { 0, -1, 1 }, y_slot[] = { -1, 0, 0 };
-    static const int weight_slot[] = { 1, 1, -1 };
+    static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
     Convolution d = { .x = slot_shape(g, n, x_slot[n->part]),
                       .y = slot_shape(g, n, y_slot[n->part]),
                       .groups = n->attr[CONV_GROUPS].i };
@@ -83,6 +84,7 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     Convolution d = convolution_of(g, n);
     cost->flops = capped_product(2 * d.pixels * d.K, d.filter);
     cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
 }
 
 // ---- launches ---------------------------------------------------------------
@@ -185,11 +187,11 @@ static int64_t wgrad_blocks(const Convolution *d)
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
-// Partial sums may take at most half of what x does.  Blocks without a product
+// Partial sums may take at most a third of what x does.  Blocks without a product
 // wait for memory alone, so that more of them are wanted.
 static int64_t count_splits(const Convolution *d)
 {
-    int64_t fitting = d->N * d->H * d->W * d->C / (2 * d->K * d->filter);
+    int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
     int64_t blocks = wgrad_blocks(d);
     if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
@@ -207,10 +209,52 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
         Tile t = tile_of_weights(d.group_k, d.filter);
         launch_product(n, l, "conv_wgrad", d, t, grid);
     }
+    bool biased = n->part == CONV_ACCUMULATE ? accumulated_param(n, 1) != NONE
+                                             : n->results[1] != NONE;
     launch_type_int(l, splits);
-    launch_type(l, n->results[1] != NONE ? "true" : "false");
-    launch_slots(l, n, 2, 2);
+    launch_type(l, biased ? "true" : "false");
+    launch_gradient_type(n, l);
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
+    for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
+
+// ---- dense layers -----------------------------------------------------------
+
+// Of a map of one pixel; its node is set to be of this part.
+static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
+                                int part, Node *n)
+{
+    Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
+                   .dilation = { 1, 1 } };
+    *n = (Node){ .op = &op_conv, .part = (int8_t)part };
+    convolution_attrs(&one, 1, n->attr);
+    return (Convolution){ .window = one, .N = batch, .H = 1, .W = 1,
+                          .C = inputs, .K = units, .R = 1, .S = 1, .P = 1,
+                          .Q = 1, .groups = 1, .group_c = inputs,
+                          .group_k = units, .filter = inputs,
+                          .pixels = batch };
+}
+
+void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_ACCUMULATE, &n);
+    Tile t = tile_of_weights(units, inputs);
+    launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
+    launch_type_int(l, 1);
+    launch_type(l, "false");
+}
+
+void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_DGRAD, &n);
+    launch_dgrad_product(&n, l, d);
+}
+
+// ---- the gradient's nodes ---------------------------------------------------
 
 // The convolution of a weight gradient that is not made yet.
 static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,

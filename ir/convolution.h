@@ -20,8 +20,8 @@ void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
 // rank more than the weight.
 Window convolution_window(const Attr *attr, Shape weight);
 
-// The parts of conv, by number.
-enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD };
+// The parts of conv, by number; the last is a CONV_WGRAD that accumulates.
+enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_ACCUMULATE };
 
 // What all three know: x [N,H,W,C], y [N,P,Q,K], K filters of filter =
 // R*S*group_c weights.
@@ -48,6 +48,13 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
+// The weight gradient of a dense layer, that of a map of one pixel, but for
+// the arguments and their type.
+void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units);
+// Likewise the data gradient.
+void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
+                             int64_t units);
 
 // The nodes of the gradients of operands 1 (the weights) to `last` (2: the
 // bias) of the forward node, from dy and x.

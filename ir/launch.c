@@ -96,6 +96,13 @@ void launch_result_type(Launch *l, ValueId v)
     launch_array(l, v, plain_result);
 }
 
+bool can_load(const Graph *g, const Node *n)
+{
+    Launch scratch = { .g = (Graph *)g };
+    const Part *part = &n->op->parts[n->part];
+    return part->load != NULL && part->load(g, n, &scratch);
+}
+
 void launch_load(Launch *l, const Node *n, int k)
 {
     const Graph *g = l->g;
@@ -110,10 +117,20 @@ void launch_load(Launch *l, const Node *n, int k)
     const Node *maker = &g->nodes[g->values[v].def];
     Launch *made = NEW(g->arena, Launch);
     *made = (Launch){ .g = l->g, .node = maker };
-    maker->op->parts[maker->part].load(g, maker, made);
+    if (!maker->op->parts[maker->part].load(g, maker, made))
+        bug("%s can't be computed on load", maker->name);
     l->type[l->type_count - 1] = (TypeArg){ .source = made };
     add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
                                  .source = made });
+}
+
+Launch *launch_members(Launch *l, const char *name)
+{
+    Launch *made = NEW(l->g->arena, Launch);
+    *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
+                                 .source = made });
+    return made;
 }
 
 void launch_int(Launch *l, int64_t i, const char *label)

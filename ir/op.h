@@ -164,7 +164,8 @@ typedef enum LaunchArgKind {
     LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
     LAUNCH_SAMPLES,             // how many of the batch are real, at run time
     LAUNCH_HEADER,              // a pointer to the state header
-    LAUNCH_SOURCE,              // what an operand is computed from on load
+    LAUNCH_SOURCE,              // a struct: what an operand is computed from as
+                                // it is loaded, or where a result is stored
     LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
 } LaunchArgKind;
 
@@ -235,6 +236,11 @@ void launch_result_type(Launch *l, ValueId v);
 // Template arguments of the structs Slice and Strided (support/slice.cuh) that a
 // value which is a slice has: "<real, 64, 128, 4>".
 const char *slice_arguments(const Graph *g, const Value *value);
+// An argument that is a struct of runtime/, whose members are the arguments of
+// what is returned.
+Launch *launch_members(Launch *l, const char *name);
+// Whether n says by which struct its result is computed on load.
+bool can_load(const Graph *g, const Node *n);
 // The struct of runtime/ that an inlined node is computed by, in Part.load.
 void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
@@ -275,6 +281,10 @@ typedef struct Slice {
     int64_t rows, width, stride, start;
 } Slice;
 
+typedef struct Momentum {
+    double keep, decay;         // as Op.momentum has it
+} Momentum;
+
 // One kind of launch that the operator has: forward is part 0.  operands and
 // results are names between spaces; a suffix ? marks one that may be left out,
 // ! one (persistent) that is updated in place, ~ one that the launch can
@@ -286,12 +296,17 @@ typedef struct Part {
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
                                 // element; pairs between spaces; NULL: none
+    int masking;                // the part that makes result 0 times an
+                                // activation's derivative: it has a last
+                                // operand "mask" more, and no other result
+    int accumulating;           // the part that adds these results to momenta
+                                // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
-    // Says by which struct result 0 is computed where it is read; NULL: it
-    // must be launched.
-    void (*load)(const Graph *g, const Node *n, Launch *l);
+    // Says by which struct result 0 is computed where it is read.  False, or
+    // NULL: it must be launched.
+    bool (*load)(const Graph *g, const Node *n, Launch *l);
     // Of a part that only copies: how the result lies in operand 0 or, where it
     // joins, operand k in the result.  NULL: it does more than copy.
     Slice (*slice)(const Graph *g, const Node *n, int k);
@@ -353,6 +368,10 @@ struct Op {
     const char *fits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;
+    // OPTIMIZER: whether it begins with m = keep * m + (gradient + decay *
+    // weight), on its one state, and needs the gradient for nothing else; its
+    // part 1 is then the rest.  NULL: it does not.
+    bool (*momentum)(const Graph *g, Momentum *m);
     const Pooling *pooling;     // NULL: its result is stored for a pool to read
     const Part *parts;          // ends with a NULL results
 };

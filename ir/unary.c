@@ -67,17 +67,18 @@ void launch_unary(const Graph *g, const Node *n, Launch *l)
     launch_functor(g, n, l, functor_of(n->op));
 }
 
-void load_functor(const Node *n, Launch *l, const char *functor)
+bool load_functor(const Node *n, Launch *l, const char *functor)
 {
     launch_struct(l, "Applied");
     launch_type(l, functor);
     launch_load(l, n, 0);
+    return true;
 }
 
-void load_unary(const Graph *g, const Node *n, Launch *l)
+bool load_unary(const Graph *g, const Node *n, Launch *l)
 {
     (void)g;
-    load_functor(n, l, functor_of(n->op));
+    return load_functor(n, l, functor_of(n->op));
 }
 
 // ---- references -------------------------------------------------------------

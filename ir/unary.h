@@ -24,8 +24,8 @@ void launch_functor(const Graph *g, const Node *n, Launch *l,
 void launch_unary(const Graph *g, const Node *n, Launch *l);
 
 // Part.load of those without numbers: Applied, by their functor or this one.
-void load_unary(const Graph *g, const Node *n, Launch *l);
-void load_functor(const Node *n, Launch *l, const char *functor);
+bool load_unary(const Graph *g, const Node *n, Launch *l);
+bool load_functor(const Node *n, Launch *l, const char *functor);
 
 // y = f(x), and dx = f'(dy, v) where v is what the gradient is made from.
 void unary_reference(const Ref *r, double (*f)(const Attr *attr, double x));

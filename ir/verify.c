@@ -176,60 +176,6 @@ static void check_shape(const Check *c, NodeId id)
         node_fault(c, id, "%s is a view of another type", result->name);
 }
 
-// Whether n can be without operand k as a stored value.
-static bool can_do_without(const Graph *g, const Node *n, int k)
-{
-    const Node *maker = &g->nodes[g->values[n->operands[k]].def];
-    Slot slot[MAX_SLOTS];
-    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
-
-    if (maker->op->parts[maker->part].load != NULL)
-        return slot[k < slots ? k : slots - 1].loads;
-    return n->op->flags & POOLS && n->part == 0 && k == 0 &&
-           maker->part == 0 && maker->op->pooling != NULL &&
-           maker->op->pooling->fits(g, maker, n);
-}
-
-// An inlined node makes one thing, which is no output, in launches that say
-// that they can; whether its operator can is asked of its part, or of the pool
-// that reads it.
-static void check_inlined(const Check *c, NodeId id)
-{
-    const Graph *g = c->g;
-    const Node *n = &g->nodes[id];
-
-    for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k] != NONE && !is_stored(g, n->operands[k]) &&
-            !can_do_without(g, n, k))
-            node_fault(c, id, "%s must be stored to be read here",
-                       g->values[n->operands[k]].name);
-    if (!n->inlined) return;
-    bool pools = n->op->pooling != NULL && n->part == 0;
-    if ((n->op->parts[n->part].load == NULL && !pools) || n->op->flags & VIEW)
-        node_fault(c, id, "%s can't be inlined", n->op->name);
-    if (n->phase == UPDATE || n->result_count < 1 || n->results[0] == NONE ||
-        g->values[n->results[0]].output)
-        node_fault(c, id, "what it makes must be stored");
-    for (int k = 1; k < n->result_count; k++)
-        if (n->results[k] != NONE)
-            node_fault(c, id, "is inlined, but makes more than one value");
-}
-
-// A copy in place is one that its operator says only copies, and does.
-static void check_in_place(const Check *c, NodeId id)
-{
-    const Node *n = &c->g->nodes[id];
-    const Part *part = &n->op->parts[n->part];
-
-    if (!n->in_place) return;
-    if (part->slice == NULL || n->inlined || n->act != NULL ||
-        n->result_count != 1)
-        node_fault(c, id, "%s can't be in place", n->op->name);
-    for (int k = part->joins ? 0 : 1; k < n->operand_count; k++)
-        if ((n->operands[k] == NONE) == part->joins)
-            node_fault(c, id, "%s can't be in place", n->op->name);
-}
-
 // One walk in the order of the list: operands are checked before results are
 // marked, so a node that reads its own result is caught too.
 static void check_nodes(const Check *c)

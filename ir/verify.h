@@ -21,10 +21,16 @@ _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
 _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// verify_inlined.c: an inlined node makes one thing, which is no output, in
+// launches that say that they can; whether its operator can is asked of its
+// part, or of the pool that reads it.
+void check_inlined(const Check *c, NodeId id);
 // verify_memory.c: what IS_SHARED and IS_PLACED promise.
 void check_sharing(const Check *c);
 void check_places(const Check *c);
-// verify_slices.c: of classes in which there are slices; sets the rows of those
+// verify_slices.c: that a node which says that it is a copy in place is one.
+void check_in_place(const Check *c, NodeId id);
+// Of classes in which there are slices; sets the rows of those
 // roots, else 0.  last: the last node that reads each value.
 void check_slices(const Check *c, const ValueId *root, const NodeId *last,
                   int64_t *rows);

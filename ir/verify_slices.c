@@ -51,6 +51,21 @@ static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
     *rows = value->rows;
 }
 
+// A copy in place is one that its operator says only copies, and does.
+void check_in_place(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    const Part *part = &n->op->parts[n->part];
+
+    if (!n->in_place) return;
+    if (part->slice == NULL || n->inlined || n->act != NULL ||
+        n->result_count != 1)
+        node_fault(c, id, "%s can't be in place", n->op->name);
+    for (int k = part->joins ? 0 : 1; k < n->operand_count; k++)
+        if ((n->operands[k] == NONE) == part->joins)
+            node_fault(c, id, "%s can't be in place", n->op->name);
+}
+
 // ---- what is written over ---------------------------------------------------
 
 static bool is_operand(const Node *n, ValueId v)

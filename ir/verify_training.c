@@ -2,6 +2,7 @@
 // order of the facts.  The front end makes nothing else, but a graph that was
 // read from text may say anything.
 #include <inttypes.h>
+#include "momentum.h"
 #include "verify.h"
 
 // A gradient is added to its value's like, so it must look like it.  Partial
@@ -87,6 +88,29 @@ static void check_states_of_params(const Check *c)
                         g->optimizer_states);
 }
 
+// A node that adds gradients to momenta: to each parameter's own, as this
+// optimizer does first.
+static void check_momenta(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    Momentum m;
+
+    if (!accumulates(n)) return;
+    if (g->optimizer == NULL || g->optimizer->momentum == NULL ||
+        !g->optimizer->momentum(g, &m))
+        node_fault(c, id, "it accumulates, which the optimizer does not");
+    for (int k = ACCUMULATED; k + 1 < n->operand_count; k += 2) {
+        ValueId param = n->operands[k], state = n->operands[k + 1];
+        if (param == NONE && state == NONE) continue;
+        if (param == NONE || state == NONE || g->values[param].kind != PARAM ||
+            g->values[state].state_of != param)
+            node_fault(c, id, "operand %d is no state of operand %d", k + 1, k);
+    }
+    if (n->operands[n->operand_count - 1] != g->header)
+        node_fault(c, id, "its last operand is not the header");
+}
+
 void check_training(const Check *c)
 {
     const Graph *g = c->g;
@@ -94,6 +118,7 @@ void check_training(const Check *c)
     check_order(c);
     check_called(c, g->optimizer, OPTIMIZER, "optimizer");
     check_called(c, g->schedule, SCHEDULE, "schedule");
+    for (NodeId i = 0; i < g->node_count; i++) check_momenta(c, i);
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);
     if (g->mode != TRAIN) return;

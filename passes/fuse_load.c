@@ -101,7 +101,7 @@ static bool may_inline(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i];
-    if (n->op->parts[n->part].load == NULL || n->op->flags & VIEW) return false;
+    if (n->inlined || n->op->flags & VIEW || !can_load(g, n)) return false;
     ValueId v = n->results[0];
     if (g->values[v].output || l->uses.start[v] == l->uses.start[v + 1])
         return false;

@@ -81,11 +81,12 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_slots(l, n, 1, 2);
 }
 
-static void grad_load(const Graph *g, const Node *n, Launch *l)
+static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Spread");
     grad_shape(g, n, l);
     launch_slots(l, n, 0, 2);
+    return true;
 }
 
 // ---- references -------------------------------------------------------------

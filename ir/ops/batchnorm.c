@@ -186,8 +186,9 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 }
 
 // Of the batch alone: its factor is not made anew for each element.
-static void load(const Graph *g, const Node *n, Launch *l)
+static bool load(const Graph *g, const Node *n, Launch *l)
 {
+    if (n->operands[FACTOR] == NONE) return false;
     launch_struct(l, "Normalized");
     launch_type_int(l, columns_of(in_shape(g, n, X)));
     launch_act(l, n);
@@ -195,6 +196,7 @@ static void load(const Graph *g, const Node *n, Launch *l)
     launch_value(l, n->operands[BATCH_MEAN]);
     launch_value(l, n->operands[FACTOR]);
     launch_value(l, n->operands[BIAS]);
+    return true;
 }
 
 // Rows of the samples that are there, at run time, are samples * pixels.

@@ -6,6 +6,7 @@
 // does the forward launch have its third operand.
 #include "../act.h"
 #include "../convolution.h"
+#include "../momentum.h"
 #include "../op_row.h"
 #include "../rules.h"
 
@@ -174,12 +175,10 @@ static void wgrad_reference(const Ref *r)
 {
     Convolution d = convolution_of(r->g, r->n);
     int64_t run = ceil_div(d.pixels, r->n->attr[CONV_SPLITS].i);
-    clear(r->out[0], ref_out(r, 0));
-    meet_all(r, r->in[1], r->out[0], r->in[0], add_to_weight);
-    if (r->out[1] == NULL) return;
-    clear(r->out[1], ref_out(r, 1));
-    for (int64_t i = 0; i < d.pixels * d.K; i++)
-        r->out[1][i / d.K / run * d.K + i % d.K] += r->in[0][i];
+    double *dw = ref_gradient(r, 0), *db = ref_gradient(r, 1);
+    if (dw != NULL) meet_all(r, r->in[1], dw, r->in[0], add_to_weight);
+    for (int64_t i = 0; db != NULL && i < d.pixels * d.K; i++)
+        db[i / d.K / run * d.K + i % d.K] += r->in[0][i];
 }
 
 // ---- the operator -----------------------------------------------------------
@@ -199,7 +198,11 @@ static const Part parts[] = {
       .launch = convolution_dgrad, .reference = dgrad_reference,
       .divided = dgrad_divided },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
-      .cost = convolution_cost, .launch = convolution_wgrad,
+      .accumulating = CONV_ACCUMULATE, .cost = convolution_cost,
+      .launch = convolution_wgrad, .reference = wgrad_reference },
+    { .name = "accumulate",
+      .operands = "dy~ x~ weight momentum! bias? bias_momentum!? header",
+      .results = "", .cost = convolution_cost, .launch = convolution_wgrad,
       .reference = wgrad_reference },
     { .results = NULL },
 };

@@ -10,11 +10,20 @@
 // with tiles of 128 x 128, 128 terms or more each.  It follows from the shape
 // alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
 // want of workspace) and 4 MiB.
+//
+// What the library can't do, as it stores what it computes, is done by the
+// products of a convolution of a map of one pixel, which need no workspace: to
+// add to a momentum, which a skipped step must leave alone, and to multiply by
+// an activation's derivative, so that the gradient of a map can be written over
+// the map.
+#include "../act.h"
+#include "../convolution.h"
+#include "../momentum.h"
 #include "../op_row.h"
 #include "../rules.h"
 
 enum { UNITS, BIAS, BEGUN };
-enum { FORWARD_PART, DGRAD, WGRAD };
+enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };
 
 static const ArgSpec args[] = {
     { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
@@ -146,6 +155,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     Sizes s = sizes(g, n);
     cost->flops = capped_product(2 * s.batch * s.inputs, s.units);
     cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
@@ -165,6 +175,27 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, rows[n->part], "m");
     launch_int(l, columns[n->part], "n");
     launch_int(l, depth[n->part], "k");
+}
+
+// The same product as that of a convolution's weight gradient.
+static void launch_accumulate(const Graph *g, const Node *n, Launch *l)
+{
+    Sizes s = sizes(g, n);
+    convolution_dense_wgrad(l, s.batch, s.inputs, s.units);
+    launch_gradient_type(n, l);
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+}
+
+static void launch_masked(const Graph *g, const Node *n, Launch *l)
+{
+    Sizes s = sizes(g, n);
+    convolution_dense_dgrad(l, s.batch, s.inputs, s.units);
+    launch_act(l, n);
+    launch_value(l, n->results[0]);
+    launch_load(l, n, 0);
+    launch_value(l, n->operands[1]);
+    launch_load(l, n, 2);
 }
 
 // ---- references ------------------------------------------------------------
@@ -191,17 +222,19 @@ static void dgrad_reference(const Ref *r)
                 sum += r->in[0][n * s.units + o] * r->in[1][o * s.inputs + i];
             r->out[0][n * s.inputs + i] = sum;
         }
+    if (r->n->part == MASKED) ref_mask(r, 2);
 }
 
 static void wgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
-    for (int64_t o = 0; o < s.units; o++)
+    double *dw = ref_gradient(r, 0);
+    for (int64_t o = 0; dw != NULL && o < s.units; o++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
             for (int64_t n = 0; n < s.batch; n++)
                 sum += r->in[0][n * s.units + o] * r->in[1][n * s.inputs + i];
-            r->out[0][o * s.inputs + i] = sum;
+            dw[o * s.inputs + i] += sum;
         }
 }
 
@@ -209,11 +242,20 @@ static const Part parts[] = {
     [FORWARD_PART] = { .name = "", .results = "y workspace", .cost = cost,
                        .launch = launch, .reference = reference },
     [DGRAD] = { .name = "dgrad", .operands = "dy weight",
-                .results = "dx workspace", .cost = cost, .launch = launch,
-                .reference = dgrad_reference },
+                .results = "dx workspace", .masking = MASKED, .cost = cost,
+                .launch = launch, .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy x",
-                .results = "dw workspace", .cost = cost, .launch = launch,
+                .results = "dw workspace", .accumulating = ACCUMULATE,
+                .cost = cost, .launch = launch,
                 .reference = wgrad_reference },
+    [ACCUMULATE] = { .name = "accumulate",
+                     .operands = "dy x weight momentum! header",
+                     .results = "", .cost = cost,
+                     .launch = launch_accumulate,
+                     .reference = wgrad_reference },
+    [MASKED] = { .name = "masked", .operands = "dy~ weight mask~",
+                 .results = "dx", .in_place = "dx/mask", .cost = cost,
+                 .launch = launch_masked, .reference = dgrad_reference },
     { .results = NULL },
 };
 

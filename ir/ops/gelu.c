@@ -23,10 +23,10 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_functor(g, n, l, n->attr[APPROXIMATE].i ? "gelu_tanh" : "gelu");
 }
 
-static void load(const Graph *g, const Node *n, Launch *l)
+static bool load(const Graph *g, const Node *n, Launch *l)
 {
     (void)g;
-    load_functor(n, l, n->attr[APPROXIMATE].i ? "gelu_tanh" : "gelu");
+    return load_functor(n, l, n->attr[APPROXIMATE].i ? "gelu_tanh" : "gelu");
 }
 
 static const double pi = 3.14159265358979323846;

@@ -93,11 +93,12 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_slots(l, n, 1, 3);
 }
 
-static void grad_load(const Graph *g, const Node *n, Launch *l)
+static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Unpooled");
     grad_shape(g, n, l);
     launch_slots(l, n, 0, 3);
+    return true;
 }
 
 // ---- references -------------------------------------------------------------

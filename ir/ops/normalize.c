@@ -114,10 +114,11 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_centred(g, n, l);
 }
 
-static void load(const Graph *g, const Node *n, Launch *l)
+static bool load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Centred");
     launch_centred(g, n, l);
+    return true;
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)

@@ -78,10 +78,11 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, count, "count");
 }
 
-static void load(const Graph *g, const Node *n, Launch *l)
+static bool load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Scaled");
     launch_scaled(g, n, l);
+    return true;
 }
 
 static void reference(const Ref *r)

@@ -9,6 +9,7 @@
 
 enum { RATE, MOMENTUM, NESTEROV, DECAY };
 enum { VELOCITY = FIRST_STATE };        // operand
+enum { MOVE_MOMENTUM = 1 };             // likewise, of the part move
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, NULL, 0, 1e30, "the learning rate" },
@@ -78,13 +79,48 @@ static void reference(const Ref *r)
     }
 }
 
+// ---- the rest, where the gradient was added to the momentum -----------------
+
+static bool momentum(const Graph *g, Momentum *m)
+{
+    const Attr *attr = g->optimizer_attr;
+    *m = (Momentum){ attr[MOMENTUM].f, attr[DECAY].f };
+    return g->optimizer_states == 1 && !attr[NESTEROV].i && g->clip_norm == 0;
+}
+
+static void move_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
+    cost->flops = 2 * elements(weight->shape);
+    cost->bytes = cost_bytes(g, n) + value_bytes(weight);
+}
+
+static void launch_move(const Graph *g, const Node *n, Launch *l)
+{
+    launch_elements(l, "sgd_move", update_count(g, n));
+    launch_value(l, n->operands[UPDATED_WEIGHT]);
+    launch_value(l, n->operands[MOVE_MOMENTUM]);
+    launch_header(l);
+    launch_int(l, update_count(g, n), "count");
+}
+
+static void move_reference(const Ref *r)
+{
+    double *weight = r->in[UPDATED_WEIGHT];
+    if (r->header[HEADER_SKIP] != 0) return;
+    for (int64_t i = 0; i < update_count(r->g, r->n); i++)
+        weight[i] -= update_rate(r) * r->in[MOVE_MOMENTUM][i];
+}
+
 static const Part parts[] = {
     { .name = "", .results = "", .cost = cost, .launch = launch,
       .reference = reference },
+    { .name = "move", .operands = "weight! momentum header", .results = "",
+      .cost = move_cost, .launch = launch_move, .reference = move_reference },
     { .results = NULL },
 };
 
 const Op op_sgd = {
     ROW(sgd), .args = args, .attrs = attrs, .build = build, .state = state,
-    .parts = parts,
+    .momentum = momentum, .parts = parts,
 };

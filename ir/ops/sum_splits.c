@@ -4,6 +4,9 @@
 //
 //   %9 partials, %10 bias_partials = conv.wgrad(%7, %1) splits=8
 //   %11 d.conv1.weight, %12 d.conv1.bias = sum_splits(%9, %10)
+//
+// Or it adds them to momenta, as it stores.
+#include "../momentum.h"
 #include "../op_row.h"
 #include "../rules.h"
 
@@ -19,21 +22,27 @@ static int64_t count_of(const Graph *g, ValueId v)
     return v == NONE ? 0 : elements(g->values[v].shape);
 }
 
+// How many sums are made of operand k.
+static int64_t sum_count(const Graph *g, const Node *n, int k)
+{
+    ValueId v = n->operands[k];
+    return v == NONE ? 0 : count_of(g, v) / g->values[v].shape.dim[0];
+}
+
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     cost->flops = count_of(g, n->operands[0]) + count_of(g, n->operands[1]);
     cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    int64_t count_a = count_of(g, n->results[0]);
-    int64_t count_b = count_of(g, n->results[1]);
+    int64_t count_a = sum_count(g, n, 0), count_b = sum_count(g, n, 1);
     launch_elements(l, "column_sums", count_a + count_b);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->results[1]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_gradient_type(n, l);
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
+    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
     launch_int(l, count_a, "columns_a");
     launch_int(l, count_b, "columns_b");
     launch_int(l, g->values[n->operands[0]].shape.dim[0], "rows");
@@ -42,19 +51,23 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 static void reference(const Ref *r)
 {
     for (int k = 0; k < 2; k++) {
-        if (r->out[k] == NULL) continue;
-        int64_t count = elements(ref_out(r, k)), splits = ref_in(r, k).dim[0];
-        for (int64_t i = 0; i < count; i++) {
+        double *sums = ref_gradient(r, k);
+        int64_t count = sum_count(r->g, r->n, k);
+        for (int64_t i = 0; sums != NULL && i < count; i++) {
             double sum = 0;
-            for (int64_t s = 0; s < splits; s++) sum += r->in[k][s * count + i];
-            r->out[k][i] = sum;
+            for (int64_t s = 0; s < ref_in(r, k).dim[0]; s++)
+                sum += r->in[k][s * count + i];
+            sums[i] += sum;
         }
     }
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "ya yb?", .cost = cost, .launch = launch,
-      .reference = reference },
+    { .name = "", .results = "ya yb?", .accumulating = 1, .cost = cost,
+      .launch = launch, .reference = reference },
+    { .name = "accumulate",
+      .operands = "a b? weight momentum! bias? bias_momentum!? header",
+      .results = "", .cost = cost, .launch = launch, .reference = reference },
     { .results = NULL },
 };
 

@@ -90,9 +90,10 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 
 // conv_wgrad: dw[split,k,r,s,c] = sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in this
 // order and, if BIAS, db[split,k] that of dy.  A block: a tile of k x r,s,c of a group and split.
-template <class Shape, class Tile, int SPLITS, bool BIAS, class DY = const real *,
+// Result is a pointer, or a Momentum.
+template <class Shape, class Tile, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>
-__global__ void conv_wgrad(real *dw, real *db, DY dy, X x)
+__global__ void conv_wgrad(Result dw, Result db, DY dy, X x)
 {
     typedef ConvGroup<Shape> G;
     constexpr long long RUN = (G::PIXELS + SPLITS - 1) / SPLITS;

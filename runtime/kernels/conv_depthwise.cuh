@@ -80,9 +80,10 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 // depthwise_wgrad: dw[split,k,r,s] = sum of dy[n,p,q,k] * x[n,h,w,k / (K/C)] over the split's
 // pixels and, if BIAS, db[split,k] that of dy.  A block: WIDTH filters, at most 25 taps and a
 // split; each of its 256 / WIDTH lanes takes every so many pixels, and a tree adds the lanes up.
-template <class Shape, int WIDTH, int SPLITS, bool BIAS, class DY = const real *,
+// Result is a pointer, or a Momentum.
+template <class Shape, int WIDTH, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>
-__global__ void depthwise_wgrad(real *dw, real *db, DY dy, X x)
+__global__ void depthwise_wgrad(Result dw, Result db, DY dy, X x)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K, C = (int)Shape::C;
     constexpr int P = (int)Shape::P, Q = (int)Shape::Q, LANES = 256 / WIDTH;

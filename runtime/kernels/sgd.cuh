@@ -25,3 +25,12 @@ __global__ void sgd_update(real *weight, const real *gradient, real *velocity, c
         weight[i] -= rate * direction;
     }
 }
+
+// sgd_move: weight -= rate * momentum, both [count], where the gradient has been added to the
+// momentum.  Skipped steps return.
+__global__ void sgd_move(real *weight, const real *momentum, const Header *header, long long count)
+{
+    if (header->skip) return;
+    const real rate = (real)header->rate;
+    FOR_EACH(i, count) weight[i] -= rate * momentum[i];
+}

@@ -105,6 +105,7 @@ static int draw_options(Random *r, char **argv)
     static char *const variants[][4] = {
         { NULL }, { "--main", NULL }, { "-O0", NULL }, { "--summary", NULL },
         { "--mode", "infer", NULL }, { "--compare", NULL },
+        { "--emit=plan", "--report=/dev/null", NULL },
         { "--mode", "eval", "--emit=plan", NULL }, { "--emit=plan", NULL },
         { "--emit=ir", NULL }, { "--precision", "f64", NULL },
         { "--emit=plan-csv", "--batch=1", NULL }, { "-fkeep-gradients", NULL },

@@ -31,6 +31,7 @@ train { batch = 4  optimizer = %s  %s }
 VARIANTS = [
     (False, "mean_iou", "sgd(lr = 0.05)", "clip_value = 0.1", []),
     (False, "mean_iou", "sgd(lr = 0.05, momentum = 0.9)", "clip_norm = 1  average = 0.9", []),
+    (False, "accuracy", "sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.01)", "", []),
     (True, "accuracy", "sgd(lr = 0.05, momentum = 0.9, nesterov = true)",
      "schedule = cosine(steps = 9, warmup = 2)", ["-O0"]),
     (False, "accuracy", "adam(lr = 0.01)", "average = 0.5", []),

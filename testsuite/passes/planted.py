@@ -17,8 +17,8 @@ only = os.environ.get("FAULT", "")
 build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
                                for i, a in enumerate(sys.argv[1:]))
 
-# What is planted: the example where it shows, a file, and texts with what stands there
-# instead.
+# What is planted: the example where it shows, or a net from here with the passes that are
+# left out, a file, and texts with what stands there instead.
 FAULTS = {
     "nothing": ("lenet", None),
     "share: over what is read later":
@@ -30,6 +30,10 @@ FAULTS = {
          ("!may_write_over(n, r, j) &&", "false &&")),
     "schedule: an update that waits for no reader":
         ("lenet", "depend.c", ("add_edge(d, touched->cells[k].to, i);", "(void)d;")),
+    "accumulate: what decays is the momentum":
+        ("accumulate_bits --passes accumulate", "accumulate.c",
+         ("update ? update->operands[UPDATED_WEIGHT] : NONE",
+          "update ? update->operands[FIRST_STATE] : NONE")),
     "plan: buffers that end a step early":
         ("digits", "plan.c", (".last = value->last,",
                               ".last = value->last - (value->last > value->first),"),
@@ -75,11 +79,13 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             cnnc = compiler_with(folder, fault)
+            net, *passes = fault[0].split()
+            here = os.path.join(root, "testsuite", "passes")
+            at = here if passes else os.path.join(root, "examples", net)
             done = subprocess.run(
-                [sys.executable, os.path.join(root, "testsuite", "passes", "same_bits.py"), build,
-                 host, os.path.join(root, "testsuite"), cnnc,
-                 os.path.join(root, "examples", fault[0], fault[0] + ".cnn"), "--batch", "2",
-                 "--bits-only"],
+                [sys.executable, os.path.join(here, "same_bits.py"), build, host,
+                 os.path.join(root, "testsuite"), cnnc, os.path.join(at, net + ".cnn"),
+                 "--batch", "2", "--bits-only", *passes],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         other = [line.split()[0] for line in done.stdout.splitlines() if "OTHER BITS" in line]
         right = bool(other) == bool(fault[1]) and done.returncode == bool(fault[1])

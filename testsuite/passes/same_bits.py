@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Passes that move bytes may not change one bit of what a net computes.
 
-    same_bits.py BUILD HOST TESTS CNNC NET.cnn [OPTIONS...] [--bits-only]
+    same_bits.py BUILD HOST TESTS CNNC NET.cnn [OPTIONS...] [--bits-only] [--passes NAME...]
 
 OPTIONS are a line of golden/examples.txt. schedule, share and plan, each on and off in all
 eight combinations, with fusion and without: figures, weights and optimizer state after
@@ -10,7 +10,8 @@ still a name. plan is what lets buffers share bytes.) Those passes that fuse may
 order of sums: they are held to a tolerance. Each program runs with dead bytes filled with
 NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
 each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
-nothing is tried but all passes, with the option and without.
+nothing is tried but all passes, with the option and without. --passes, last: these, and not
+schedule, share and plan.
 
 What differs in offsets alone is compiled once.
 """
@@ -28,8 +29,12 @@ sys.path[:0] = [tests, os.path.join(tests, "tools")]
 import emitted  # noqa: E402
 import plan_check  # noqa: E402
 
-PASSES = "schedule", "share", "plan"
-UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-pool", "-fno-fuse-backward"]
+PASSES = ["schedule", "share", "plan"]
+if "--passes" in words:
+    PASSES = words[words.index("--passes") + 1:]
+    words = words[:words.index("--passes")]
+UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-pool", "-fno-fuse-backward",
+           "-fno-fuse-load"]
 
 
 class Net:

@@ -1,0 +1,263 @@
+// The arena over the steps: a rectangle for each buffer, as wide as its life and as high as its
+// bytes, with what it is in its title. What lies in another is drawn over it. The drawing is in
+// units of its own, a pixel each at its natural size, and the page enlarges it by 2, 4 and 8: a
+// name shows from the size on at which it fits into what is seen of its rectangle.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "page_parts.h"
+
+enum { TOP = 34, HEIGHT = 460, BOTTOM = TOP + HEIGHT };      // of the map
+enum { STRIP = 7, LIVE_TOP = 572, LIVE = 150 };             // of what lies below it
+enum { LARGEST_ZOOM = 8 };
+enum { LISTED = 6 };            // names of what a buffer's bytes become
+
+static double offset_y(const PageProgram *p, int64_t offset)
+{
+    return BOTTOM - HEIGHT * ((double)offset / (double)p->plan->arena_bytes);
+}
+
+// ---- rectangles ---------------------------------------------------------------------------------
+
+static void names_in(const PageProgram *p, int d, int end)
+{
+    const PlanBuffer *buffers = p->plan->buffers;
+    for (int i = d + 1; i < end && i <= d + LISTED; i++)
+        fprintf(p->out, "%s%s (steps %" PRId32 " to %" PRId32 ")",
+                i == d + 1 ? "\nits bytes are then " : ", ", p->name[p->drawn[i]],
+                buffers[p->drawn[i]].first, buffers[p->drawn[i]].last);
+    if (end > d + 1 + LISTED) fprintf(p->out, " and %d more", end - d - 1 - LISTED);
+}
+
+static void rectangle_title(const PageProgram *p, int d, int end)
+{
+    int32_t k = p->drawn[d];
+    const PlanBuffer *b = &p->plan->buffers[k];
+    fprintf(p->out, "<title>%s: %s %s%s\n%s bytes (%s) at %s\nsteps %" PRId32 " to %" PRId32,
+            p->name[k], kind_names[b->kind], dtype_names[b->dtype], shape_text(p->g, b->shape),
+            grouped_text(p->arena, b->bytes), bytes_text(p->arena, b->bytes),
+            grouped_text(p->arena, b->offset), b->first, b->last);
+    if (b->line > 0) fprintf(p->out, ", line %" PRId32, b->line);
+    fprintf(p->out, "\n%s\n%s", page_origin(p, k), page_reason(p, k));
+    for (int32_t view = p->view[k]; view != NONE; view = p->next_view[view])
+        fprintf(p->out, "%s%s", view == p->view[k] ? "\nalso called " : ", ", p->name[view]);
+    if (p->root[k] == k)
+        names_in(p, d, end);
+    else
+        fprintf(p->out, "\nin the bytes of %s", p->name[p->root[k]]);
+    fputs("</title>", p->out);
+}
+
+// Up to where a rectangle is not covered by one that is drawn later.
+static int seen_until(const PageProgram *p, int d, int end)
+{
+    const PlanBuffer *b = &p->plan->buffers[p->drawn[d]];
+    for (int i = d + 1; i < end; i++) {
+        const PlanBuffer *over = &p->plan->buffers[p->drawn[i]];
+        if (over->first > b->last) break;
+        if (over->offset < b->offset + b->bytes && b->offset < over->offset + over->bytes)
+            return over->first;
+    }
+    return b->last + 1;
+}
+
+// The smallest enlargement at which a text of so many characters and lines fits; 0: none does.
+static int zoom_for(double along, double across, size_t length, int lines)
+{
+    for (int zoom = 1; zoom <= LARGEST_ZOOM; zoom *= 2)
+        if (along * zoom >= 6.1 * (double)length + 8 && across * zoom >= 13 * lines + 2)
+            return zoom;
+    return 0;
+}
+
+// Far from the middle of a rectangle that is wider than what shows at an enlargement, its name once
+// more at every SPACING or so, for that enlargement alone.
+static void more_labels(const PageProgram *p, int32_t k, double x, double width, double y, int zoom)
+{
+    enum { SPACING = 900 };
+    for (; zoom <= LARGEST_ZOOM; zoom *= 2) {
+        int count = (int)(width * zoom / SPACING) - 1;
+        count += count % 2;     // as many before the middle as after it
+        for (int i = 0; i <= count; i++)
+            if (2 * i != count)
+                fprintf(p->out, "<text class=\"o%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>",
+                        zoom, x + width * (i + 0.5) / (count + 1), y, p->name[k]);
+    }
+}
+
+// A name in the middle, with its bytes below it where there is room for both; upright where that
+// is how it fits.
+static void rectangle_label(const PageProgram *p, int32_t k, double x, double width)
+{
+    const PlanBuffer *b = &p->plan->buffers[k];
+    size_t length = strlen(b->name);
+    const char *bytes = bytes_text(p->arena, b->bytes);
+    size_t both = strlen(bytes) > length ? strlen(bytes) : length;
+    double low = offset_y(p, b->offset), height = low - offset_y(p, b->offset + b->bytes);
+    int zoom = zoom_for(width, height, length, 1), upright = zoom_for(height, width, length, 1);
+    double middle = x + width / 2, centre = low - height / 2;
+    if (zoom == 0 && upright == 0) return;
+    if (zoom == 0 || (upright != 0 && upright < zoom)) {
+        fprintf(p->out,
+                "<text class=\"z%d\" transform=\"translate(%.2f %.2f) rotate(-90)\" "
+                "dy=\".35em\">%s</text>\n",
+                upright, middle, centre, p->name[k]);
+        return;
+    }
+    if (zoom_for(width, height, both, 2) == zoom)
+        fprintf(p->out,
+                "<text class=\"z%d\" x=\"%.2f\" y=\"%.2f\"><tspan dy=\"-.25em\">%s</tspan>"
+                "<tspan class=\"sub\" x=\"%.2f\" dy=\"1.25em\">%s</tspan></text>",
+                zoom, middle, centre, p->name[k], middle, bytes);
+    else
+        fprintf(p->out, "<text class=\"z%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>", zoom,
+                middle, centre, p->name[k]);
+    more_labels(p, k, x, width, centre, zoom);
+    fputc('\n', p->out);
+}
+
+static void rectangle(const PageProgram *p, int d, int end)
+{
+    int32_t k = p->drawn[d];
+    const PlanBuffer *b = &p->plan->buffers[k];
+    double x = page_step_x(p, b->first), right = page_step_x(p, b->last + 1);
+    double y = offset_y(p, b->offset + b->bytes), low = offset_y(p, b->offset);
+    bool thin = low - y < 3 || right - x < 3;   // too thin for an edge of its own
+    fprintf(p->out,
+            "<a%s tabindex=\"-1\"><rect id=\"%s-%" PRId32 "\" class=\"k-%s%s\" x=\"%.3f\" "
+            "y=\"%.3f\" width=\"%.3f\" height=\"%.3f\">",
+            page_link(p, k), mode_names[p->plan->mode], b->printed_id, kind_names[b->kind],
+            thin ? " t" : "", x, y, right - x, low - y);
+    rectangle_title(p, d, end);
+    fputs("</rect></a>\n", p->out);
+}
+
+// Texts come after all rectangles and the mark of the peak, so that none is under one.
+static void rectangles(const PageProgram *p)
+{
+    for (int d = 0, end; d < p->drawn_count; d = end) {
+        end = page_chain_end(p, d);
+        for (int i = d; i < end; i++) rectangle(p, i, end);
+    }
+    double peak = (page_step_x(p, p->peak) + page_step_x(p, p->peak + 1)) / 2;
+    fprintf(p->out,
+            "<path class=\"peak\" d=\"M%.2f %dV%dM%.2f %dv%d\"/>\n"
+            "<g class=\"names\">\n",
+            peak, TOP, BOTTOM, peak, LIVE_TOP, LIVE);
+    for (int d = 0, end; d < p->drawn_count; d = end) {
+        end = page_chain_end(p, d);
+        for (int i = d; i < end; i++) {
+            int32_t k = p->drawn[i];
+            double x = page_step_x(p, p->plan->buffers[k].first);
+            rectangle_label(p, k, x, page_step_x(p, seen_until(p, i, end)) - x);
+        }
+    }
+    fputs("</g>\n", p->out);
+}
+
+// ---- axes ---------------------------------------------------------------------------------------
+
+static void offset_axis(const PageProgram *p)
+{
+    Unit unit = page_unit(p->plan->arena_bytes);
+    double most = (double)p->plan->arena_bytes / unit.bytes, tick = page_tick(most, 6);
+    fputs("<g class=\"axis\">\n", p->out);
+    for (int i = 0; i * tick <= most; i++) {
+        double y = BOTTOM - HEIGHT * (i * tick / most);
+        fprintf(p->out,
+                "<path d=\"M%d %.2fH%d\"/><text x=\"%d\" y=\"%.2f\" dy=\".35em\">%g</text>\n",
+                MAP_LEFT - 5, y, MAP_LEFT + MAP_PLOT, MAP_LEFT - 9, y, i * tick);
+    }
+    fprintf(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n</g>\n", MAP_LEFT - 9, TOP - 12, unit.name);
+}
+
+static void step_axis(const PageProgram *p)
+{
+    double tick = page_tick(p->plan->step_count, 12);
+    if (tick < 1) tick = 1;
+    fputs("<g class=\"steps\">\n", p->out);
+    for (int i = 0; i * tick < p->plan->step_count; i++)
+        fprintf(p->out, "<text x=\"%.2f\" y=\"%d\">%g</text>\n",
+                (page_step_x(p, (int)(i * tick)) + page_step_x(p, (int)(i * tick) + 1)) / 2,
+                BOTTOM + STRIP + 20, i * tick);
+    fprintf(p->out, "<text class=\"unit\" x=\"%d\" y=\"%d\">step</text>\n</g>\n", MAP_LEFT - 9,
+            BOTTOM + STRIP + 20);
+}
+
+// ---- phases -------------------------------------------------------------------------------------
+
+// Below the map: a strip of which step is of which phase.
+static void phase_strip(const PageProgram *p)
+{
+    const PlanStep *steps = p->plan->steps;
+    for (int i = 0, end; i < p->plan->step_count; i = end) {
+        for (end = i + 1; end < p->plan->step_count && steps[end].phase == steps[i].phase;) end++;
+        fprintf(p->out, "<rect class=\"p-%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>\n",
+                phase_names[steps[i].phase], page_step_x(p, i), BOTTOM + 3,
+                page_step_x(p, end) - page_step_x(p, i), STRIP);
+    }
+}
+
+// Above it: the steps from..to as one, named for the phases among them.
+static void phase_span(const PageProgram *p, int from, int to)
+{
+    bool has[PHASE_COUNT] = {false};
+    const char *text = "";
+    if (from >= to) return;
+    for (int i = from; i < to; i++) has[p->plan->steps[i].phase] = true;
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        if (has[phase])
+            text = arena_print(p->arena, "%s%s%s", text, text[0] != '\0' ? ", " : "",
+                               phase_names[phase]);
+    double x = page_step_x(p, from), right = page_step_x(p, to);
+    fprintf(p->out, "<path class=\"span\" d=\"M%.2f %dv-5H%.2fv5\"/>\n", x + 1, TOP - 4, right - 1);
+    const char *steps = arena_print(p->arena, "%s, steps %d to %d", text, from, to - 1);
+    if (6.3 * (double)strlen(steps) < right - x) text = steps;
+    if (6.3 * (double)strlen(text) < right - x)
+        fprintf(p->out, "<text class=\"span\" x=\"%.2f\" y=\"%d\">%s</text>\n", (x + right) / 2,
+                TOP - 15, text);
+}
+
+// What comes before the first step that is not forward, the updates at the end, and all between.
+static void phase_spans(const PageProgram *p)
+{
+    const PlanStep *steps = p->plan->steps;
+    int forward = 0, update = p->plan->step_count;
+    while (forward < p->plan->step_count && steps[forward].phase == FORWARD) forward++;
+    while (update > forward && steps[update - 1].phase == UPDATE) update--;
+    phase_span(p, 0, forward);
+    phase_span(p, forward, update);
+    phase_span(p, update, p->plan->step_count);
+}
+
+// ---- the drawing --------------------------------------------------------------------------------
+
+static void zooms(const PageProgram *p)
+{
+    for (int zoom = 1; zoom <= LARGEST_ZOOM; zoom *= 2)
+        fprintf(p->out,
+                "<input type=\"radio\" name=\"zoom-%s\" id=\"zoom-%s-%d\" class=\"x%d\"%s>"
+                "<label for=\"zoom-%s-%d\">%d&times;</label>\n",
+                mode_names[p->plan->mode], mode_names[p->plan->mode], zoom, zoom,
+                zoom == 1 ? " checked" : "", mode_names[p->plan->mode], zoom, zoom);
+}
+
+void page_map(PageProgram *p)
+{
+    fputs("<div class=\"figure\">\n<span class=\"zoom\">enlarge</span>\n", p->out);
+    zooms(p);
+    fprintf(
+        p->out,
+        "<div class=\"map\" tabindex=\"0\" role=\"region\" aria-label=\"the arena over "
+        "the steps\">\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"offset of each buffer "
+        "over the steps it lives; below, the bytes alive at each step\">\n",
+        MAP_WIDTH, LIVE_TOP + LIVE + 8);
+    offset_axis(p);
+    phase_spans(p);
+    rectangles(p);
+    phase_strip(p);
+    step_axis(p);
+    page_live(p, LIVE_TOP, LIVE);
+    fputs("</svg>\n</div>\n</div>\n", p->out);
+}

@@ -1,0 +1,13 @@
+// Numbers as people read them, in an arena.
+#ifndef CNNC_FIGURES_H
+#define CNNC_FIGURES_H
+
+#include <stdint.h>
+#include "arena.h"
+
+// 1234567 as "1 234 567".
+const char *grouped_text(Arena *arena, int64_t number);
+// 1234567 as "1.18 MiB"; below 1024 "17 B".
+const char *bytes_text(Arena *arena, int64_t bytes);
+
+#endif
