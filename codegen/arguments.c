@@ -71,7 +71,9 @@ static int type_items(Emitter *e, const Launch *l, const char **items)
 {
     const char *shape = shape_name(e, l);
     int count = 0, types = l->type_count;
-    while (types > 0 && l->type[types - 1].text == plain_source) types--;
+    while (types > 0 && (l->type[types - 1].text == plain_source ||
+                         l->type[types - 1].text == plain_result))
+        types--;
     if (shape) items[count++] = shape;
     for (int i = 0; i < types; i++)
         items[count++] = l->type[i].source ? source_type(e, l->type[i].source) : l->type[i].text;
@@ -167,7 +169,8 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     switch (arg->kind) {
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
-        return arena_print(e->arena, "a[%s]", p->name[arg->value]);
+        text = p->plan->buffers[arg->value].rows > 0 ? "slice(a, %s)" : "a[%s]";
+        return arena_print(e->arena, text, p->name[arg->value]);
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";
     case LAUNCH_REAL: text = real_text(e, arg->f); break;

@@ -96,6 +96,10 @@ typedef struct Value {
     int32_t first, last;        // nodes it lives from and to; since liveness
     ValueId alias_of;           // whose bytes it lies in, or NONE; since share
     bool    view;               // with alias_of: the same value, not a new one
+    int64_t start;              // with alias_of: bytes from where that begins
+    int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
+                                // size, `stride` bytes from one to the next;
+                                // 0: it is dense
     int64_t offset;             // bytes from the start of the arena; since plan
 } Value;
 
@@ -113,6 +117,8 @@ typedef struct Node {
                                 // since fuse_epilogue
     bool        inlined;        // no launch: what reads its result computes
                                 // that on load, from what this node reads
+    bool        in_place;       // a copy that need not be made, for both of
+                                // its ends are the same bytes; since slices
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -221,7 +227,7 @@ Uses graph_uses(const Graph *g);
 
 // ---- reads.c: what is launched, what it reads -------------------------------
 
-// Whether n is a launch: neither a view nor inlined.
+// Whether n is a launch: neither a view, nor a copy in place, nor inlined.
 bool is_launch(const Node *n);
 // Whether v has bytes: it is not computed where it is read.
 bool is_stored(const Graph *g, ValueId v);

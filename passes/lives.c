@@ -4,6 +4,7 @@
 #include "lives.h"
 #include <string.h>
 #include "../ir/plan.h"
+#include "../ir/slices.h"
 
 // ---- what is read -----------------------------------------------------------
 
@@ -16,11 +17,10 @@ static void find_classes(Lives *l)
         l->class_of[v] = v;
         l->bytes[v] = counts ? padded(value_bytes(value)) : 0;
     }
-    for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        if (n->op->flags & VIEW)
-            l->class_of[n->results[0]] = l->class_of[n->operands[0]];
-    }
+    const Within *within = values_within(g, g->nodes, g->node_count);
+    for (ValueId v = 0; v < g->value_count; v++)
+        while (within[l->class_of[v]].whole != NONE)
+            l->class_of[v] = within[l->class_of[v]].whole;
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].persistent || g->values[v].output)
             l->kept[l->class_of[v]] = true;
@@ -123,6 +123,7 @@ Lives lives_new(Graph *g)
     list_reads(&l);
     list_overs(&l);
     l.readers = l.reader_count;
+    l.made = new_counts(g, g->value_count);
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def == NONE) l.live += l.bytes[v];
     return lives_copy(&l);
@@ -134,15 +135,17 @@ Lives lives_copy(const Lives *l)
     int32_t count = l->g->value_count;
     copy.readers = new_counts(l->g, count);
     memcpy(copy.readers, l->readers, (size_t)count * sizeof(int32_t));
+    copy.made = new_counts(l->g, count);
+    memcpy(copy.made, l->made, (size_t)count * sizeof(int32_t));
     return copy;
 }
 
 // ---- running ----------------------------------------------------------------
 
-// Result v outlives the node that makes it.
-static bool lasts(const Lives *l, ValueId v)
+// What is in a class outlives the node that makes it.
+static bool lasts(const Lives *l, ValueId class)
 {
-    return v != NONE && (l->kept[v] || l->reader_count[v] > 0);
+    return l->kept[class] || l->reader_count[class] > 0;
 }
 
 // Whether a class dies with the launch that is next and reads it.
@@ -174,23 +177,39 @@ int64_t lives_within(const Lives *l, NodeId i)
     ValueId taken[MAX_SLOTS];
     int count = 0;
     if (!is_launch(n)) return bytes;
-    for (int32_t r = 0; r < n->result_count; r++)
-        if (n->results[r] != NONE && !finds_bytes(l, i, r, taken, &count))
-            bytes += l->bytes[n->results[r]];
+    for (int32_t r = 0; r < n->result_count; r++) {
+        if (n->results[r] == NONE) continue;
+        ValueId class = l->class_of[n->results[r]];
+        if (l->made[class] == 0 && !finds_bytes(l, i, r, taken, &count))
+            bytes += l->bytes[class];
+    }
     return bytes;
 }
 
-static int64_t bytes_lasting(const Lives *l, const Node *n)
+// A class has all its bytes from the first launch on that makes a part of it.
+static void make_results(Lives *l, const Node *n)
 {
-    int64_t bytes = 0;
-    for (int32_t r = 0; r < n->result_count && is_launch(n); r++)
-        if (lasts(l, n->results[r])) bytes += l->bytes[n->results[r]];
-    return bytes;
+    for (int32_t r = 0; r < n->result_count && is_launch(n); r++) {
+        if (n->results[r] == NONE) continue;
+        ValueId class = l->class_of[n->results[r]];
+        if (l->made[class]++ == 0 && lasts(l, class))
+            l->live += l->bytes[class];
+    }
+}
+
+static void unmake_results(Lives *l, const Node *n)
+{
+    for (int32_t r = 0; r < n->result_count && is_launch(n); r++) {
+        if (n->results[r] == NONE) continue;
+        ValueId class = l->class_of[n->results[r]];
+        if (--l->made[class] == 0 && lasts(l, class))
+            l->live -= l->bytes[class];
+    }
 }
 
 void lives_run(Lives *l, NodeId i)
 {
-    l->live += bytes_lasting(l, &l->g->nodes[i]);
+    make_results(l, &l->g->nodes[i]);
     for (int32_t k = l->reads[i]; k < l->reads[i + 1]; k++) {
         ValueId class = l->read[k];
         if (ends(l, class)) l->live -= l->bytes[class];
@@ -205,7 +224,7 @@ void lives_take_back(Lives *l, NodeId i)
         l->readers[class]++;
         if (ends(l, class)) l->live += l->bytes[class];
     }
-    l->live -= bytes_lasting(l, &l->g->nodes[i]);
+    unmake_results(l, &l->g->nodes[i]);
 }
 
 int64_t lives_peak(const Lives *start, const NodeId *order)

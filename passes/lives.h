@@ -14,7 +14,8 @@ typedef struct Over {
     ValueId class;
 } Over;
 
-// A value and its views are one class, named by the value that has the bytes.
+// A value, its views and its slices are one class, named by the value that has
+// the bytes.
 typedef struct Lives {
     Graph    *g;
     ValueId  *class_of;         // of each value
@@ -22,6 +23,7 @@ typedef struct Lives {
     bool     *kept;             // whether it never dies
     int32_t  *readers;          // launches that read it and have not run
     int32_t  *reader_count;     // all that read it
+    int32_t  *made;             // launches that made a part of it
     // The classes that launch i reads, each once: read[reads[i]] to before
     // read[reads[i + 1]]; and what it may write over, likewise, by result.
     int32_t  *reads, *overs;

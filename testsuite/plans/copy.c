@@ -63,7 +63,8 @@ static bool same_buffer(const PlanBuffer *a, const PlanBuffer *b)
            a->offset == b->offset && a->first == b->first &&
            a->last == b->last && a->persistent == b->persistent &&
            a->output == b->output && a->view == b->view &&
-           a->alias_of == b->alias_of;
+           a->alias_of == b->alias_of && a->rows == b->rows &&
+           a->stride == b->stride;
 }
 
 bool same_plan(const Plan *a, const Plan *b)
