@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ir/names.h"
 #include "emitter.h"
 
 // ---- template arguments ----------------------------------------------------------
@@ -27,20 +28,52 @@ static const char *joined(Emitter *e, const char *const *items, int count)
     return text;
 }
 
-// Normalized<64, relu>, or Momentum
+// Normalized<64, relu>, Momentum, or the shorter name that it has been given.
 static const char *source_type(Emitter *e, const Launch *source)
 {
     const char *items[MAX_TEMPLATE + 1];
     int count = type_items(e, source, items);
     if (!count) return source->kernel;
-    return arena_print(e->arena, "%s<%s>", source->kernel, joined(e, items, count));
+    const char *text = joined(e, items, count);
+    text = arena_print(e->arena, "%s<%s>", source->kernel, text);
+    int32_t named = names_find(e->source_texts, text, strlen(text));
+    return named == NONE ? text : e->sources[named];
+}
+
+// using swish_1_load = Applied<swish, Normalized<32, identity>>;
+static void name_source(Emitter *e, const Launch *source)
+{
+    enum { SHORT = 32 };
+    const char *text = source_type(e, source), *items[MAX_TEMPLATE + 1];
+    if (strlen(text) <= SHORT || !strchr(text, '<')) return;
+    int count = type_items(e, source, items);
+    const char *name = arena_print(e->arena, "%s_load", word_of(e, source->node->name));
+    name = names_take(e->taken, name, e->source_count);
+    names_take(e->source_texts, text, e->source_count);
+    e->sources = arena_grow(e->arena, e->sources, &e->source_capacity,
+                            (int64_t)e->source_count + 1, sizeof *e->sources);
+    e->sources[e->source_count++] = name;
+    write_list(&e->w, arena_print(e->arena, "using %s = %s<", name, source->kernel), items, count,
+               ">;");
+}
+
+// What is within a type is named before it.
+void name_sources(Emitter *e, const Launch *l)
+{
+    for (int i = 0; i < l->type_count; i++) {
+        if (!l->type[i].source) continue;
+        name_sources(e, l->type[i].source);
+        name_source(e, l->type[i].source);
+    }
 }
 
 static int type_items(Emitter *e, const Launch *l, const char **items)
 {
     const char *shape = shape_name(e, l);
     int count = 0, types = l->type_count;
-    while (types > 0 && l->type[types - 1].text == plain_source) types--;
+    while (types > 0 && (l->type[types - 1].text == plain_source ||
+                         l->type[types - 1].text == plain_result))
+        types--;
     if (shape) items[count++] = shape;
     for (int i = 0; i < types; i++)
         items[count++] = l->type[i].source ? source_type(e, l->type[i].source) : l->type[i].text;
@@ -136,7 +169,8 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     switch (arg->kind) {
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
-        return arena_print(e->arena, "a[%s]", p->name[arg->value]);
+        text = p->plan->buffers[arg->value].rows > 0 ? "slice(a, %s)" : "a[%s]";
+        return arena_print(e->arena, text, p->name[arg->value]);
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";
     case LAUNCH_REAL: text = real_text(e, arg->f); break;

@@ -33,6 +33,9 @@ typedef struct Emitter {
     const char **shapes;        // the structs of constants
     int32_t     shape_count, shape_capacity;
     struct Names *shape_texts;  // of each: which it is
+    const char **sources;       // likewise types of operands on load
+    int32_t     source_count, source_capacity;
+    struct Names *source_texts;
     bool        uses_library;   // cuBLAS
     int         step_count;
 } Emitter;
@@ -73,6 +76,8 @@ void print_includes(Emitter *e, const char *const *names, int count);
 enum { MAX_ITEMS = 640 };
 int kernel_items(Emitter *e, const Launch *l, const char **items);
 int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items);
+// Gives long types of operands on load a name, and prints that.
+void name_sources(Emitter *e, const Launch *l);
 // Prints the chunks that the template arguments name.
 void print_types(Emitter *e, const Launch *l);
 // Marks the values that a launch is given.

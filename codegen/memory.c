@@ -10,8 +10,17 @@
 static const char *remark(Emitter *e, const Program *p, const PlanBuffer *b)
 {
     if (b->alias_of == NONE) return "";
-    return arena_print(e->arena, ", %s %s", b->view ? "is" : "over",
-                       p->name[b->alias_of]);
+    const char *how = !b->view ? "over" : b->rows > 0 ? "in" : "is";
+    return arena_print(e->arena, ", %s %s", how, p->name[b->alias_of]);
+}
+
+// Place<float>, or Slice<float, 64, 128, 4>.
+static const char *type_of_place(Emitter *e, const PlanBuffer *b,
+                                 const Value *value)
+{
+    if (b->rows == 0)
+        return arena_print(e->arena, "Place<%s>", c_type(e, b->dtype));
+    return arena_print(e->arena, "Slice%s", slice_arguments(e->g, value));
 }
 
 static int name_width(const Program *p)
@@ -43,10 +52,9 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
     const char *line = b->line > 0 ? arena_print(e->arena, ", line %d", b->line)
                                    : "";
     write_line(&e->w,
-               "constexpr Place<%s>%*s %-*s = {%*" PRId64 "};  // %*" PRId64
+               "constexpr %-14s %-*s = {%*" PRId64 "};  // %*" PRId64
                "  %s  %s%s%s",
-               c_type(e, b->dtype), 7 - (int)strlen(c_type(e, b->dtype)), "",
-               width, p->name[v], digits(p), b->offset, digits(p),
+               type_of_place(e, b, &p->g->values[v]), width, p->name[v], digits(p), b->offset, digits(p),
                b->bytes, live, dims_text(e, b->shape, " "), line, remark(e, p, b));
 }
 
@@ -64,6 +72,15 @@ static void space(Emitter *e, const Program *p, const char *name, bool state)
     write_blank(w);
 }
 
+static bool any_slice(const Emitter *e)
+{
+    for (int i = 0; i < e->program_count; i++)
+        for (ValueId v = 0; v < e->program[i].g->value_count; v++)
+            if (e->program[i].plan->buffers[v].rows > 0 && e->program[i].named[v])
+                return true;
+    return false;
+}
+
 void emit_memory(Emitter *e)
 {
     Writer *w = &e->w;
@@ -72,6 +89,10 @@ void emit_memory(Emitter *e)
     write_line(w, "// lives (first and last step) do not meet, or a launch works in place (over) or");
     write_line(w, "// both are the same values (is).  The state, alive at every step (*), is one prefix");
     write_line(w, "// of the arena and begins with its header of %d bytes.", HEADER_BYTES);
+    if (any_slice(e)) {
+        write_line(w, "//");
+        write_line(w, "// A slice is part of each row of what it is in.");
+    }
     write_line(w, "//");
     write_line(w, "// After each place: bytes, first and last step, shape.");
     write_blank(w);
@@ -79,6 +100,7 @@ void emit_memory(Emitter *e)
     write_blank(w);
     print_chunk(e, "Place");
     print_chunk(e, "Arena");
+    if (any_slice(e)) print_chunk(e, "slice");
     space(e, &e->program[0], "state", true);
     for (int i = 0; i < e->program_count; i++)
         space(e, &e->program[i], e->program[i].space, false);

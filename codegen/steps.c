@@ -149,6 +149,9 @@ static void emit_shapes(Emitter *e)
     for (int i = 0; i < e->step_count; i++)
         name_shapes(e, &e->launches[i], e->nodes[i]);
     write_blank(&e->w);
+    e->source_texts = names_new(e->arena);
+    for (int i = 0; i < e->step_count; i++) name_sources(e, &e->launches[i]);
+    if (e->source_count > 0) write_blank(&e->w);
 }
 
 // ---- section 3: a step -----------------------------------------------------------------

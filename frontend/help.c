@@ -31,7 +31,7 @@ int show_help(Options *o, const char *value)
     print_flags(pass_flags);
     puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
          "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
-         "or\nwritten, 70 a fault of cnnc's own.");
+         "or\nwritten, 4 --plan does not fit, 70 a fault of cnnc's own.");
     return EXIT_DONE;
 }
 
@@ -74,7 +74,7 @@ void print_operands(const Op *op)
 {
     const char *separator = "";
     for (const char *c = op->operands; *c != '\0';) {
-        int length = (int)strcspn(c, " "), name = (int)strcspn(c, " ?!~*");
+        int length = (int)strcspn(c, " "), name = (int)strcspn(c, " ?!~/*");
         bool optional = memchr(c, '?', (size_t)length) != NULL;
         if (*c != '[' && !(op->flags & (OPTIMIZER | SCHEDULE))) {
             printf("%s%s%.*s%s%s", separator, optional ? "[" : "", name, c,

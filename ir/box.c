@@ -34,6 +34,12 @@ Box box_along(Shape operand, Shape result, int axis, int64_t start)
     };
 }
 
+Slice slice_of_box(Box box)
+{
+    return (Slice){ .rows = box.rows[RESULT], .width = box.columns[RESULT],
+                    .stride = box.columns[OPERAND], .start = box.right };
+}
+
 Box box_of_map(Shape operand, Shape result, int64_t down, int64_t right)
 {
     int64_t channels = result.dim[3];
@@ -69,8 +75,14 @@ void launch_box(Launch *l, const Node *n, Box box, double outside)
         launch_constant(l, constants[i].name, constants[i].value);
     launch_act(l, n);
     launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operand_count > 1 ? n->operands[1] : NONE);
+    launch_load(l, n, 0);
+    if (n->operand_count > 1) {
+        launch_load(l, n, 1);
+    } else {
+        launch_type(l, plain_source);
+        launch_value(l, NONE);
+    }
+    launch_result_type(l, n->results[0]);
     launch_real(l, outside, "outside");
 }
 

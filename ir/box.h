@@ -26,18 +26,23 @@ Box box_along(Shape operand, Shape result, int axis, int64_t start);
 // Result pixel h, w of a map is the operand's h + down, w + right.
 Box box_of_map(Shape operand, Shape result, int64_t down, int64_t right);
 
+// How the result of a box along an axis lies in the operand.
+Slice slice_of_box(Box box);
+
 // A backward node of part 1, "dy mask?" to "dx", that is a box.
 void gradient_box(Gradient *c, const Op *op);
 
 // The parts of an operator that copies a box, and whose gradient does: with
-// functions called launch, reference, grad_launch and grad_reference.
-#define BOX_PARTS                                                              \
-    { .name = "", .results = "y", .cost = cost_box, .launch = launch,          \
-      .reference = reference },                                                \
-    { .name = "grad", .operands = "dy mask?", .results = "dx",                 \
+// functions called launch, reference, grad_launch and grad_reference.  The
+// latter two are all that the gradient's part needs.
+#define BOX_GRADIENT                                                           \
+    { .name = "grad", .operands = "dy/ mask?/", .results = "dx/",              \
       .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,          \
-      .reference = grad_reference },                                           \
-    { .results = NULL }
+      .reference = grad_reference }
+#define BOX_PARTS                                                              \
+    { .name = "", .results = "y/", .cost = cost_box, .launch = launch,         \
+      .reference = reference },                                                \
+    BOX_GRADIENT, { .results = NULL }
 
 // The launch, cost and reference of a node whose operand 0 and result 0 these
 // are; a last operand 1 is a mask.  What lies outside of the operand is

@@ -198,8 +198,7 @@ static void launch_dims(Launch *l, Dims dims)
 
 static void launch_pointers(const Node *n, Launch *l)
 {
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++) launch_load(l, n, k);
+    launch_slots(l, n, 1, n->operand_count);
 }
 
 static void launch_forward(const Graph *g, const Node *n, Launch *l)

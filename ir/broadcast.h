@@ -41,13 +41,13 @@ void broadcast_gradient_reference(const Ref *r,
 // from those at the same place; where it is a sum, it lies over its own operand
 // at most, of which a block reads what it writes, before.
 #define BROADCAST_PARTS(forward_rule, gradient_rule)                           \
-    { .name = "", .results = "y", .in_place = "y/a y/b",                       \
+    { .name = "", .results = "y/", .in_place = "y/a y/b",                      \
       .cost = cost_broadcast, .launch = launch_broadcast,                      \
       .reference = forward_rule, .load = load_broadcast },                     \
-    { .name = "grad_a", .operands = "dy~ a?~ b?~ mask?~", .results = "da",     \
+    { .name = "grad_a", .operands = "dy~ a?~ b?~ mask?~", .results = "da/",    \
       .in_place = "da/dy da/a da/mask", .cost = cost_broadcast,                \
       .launch = launch_broadcast, .reference = gradient_rule },                \
-    { .name = "grad_b", .operands = "dy~ a?~ b?~ mask?~", .results = "db",     \
+    { .name = "grad_b", .operands = "dy~ a?~ b?~ mask?~", .results = "db/",    \
       .in_place = "db/dy db/b db/mask", .cost = cost_broadcast,                \
       .launch = launch_broadcast, .reference = gradient_rule },                \
     { .results = NULL }

@@ -147,6 +147,7 @@ static void launch(const Graph *g, const Node *n, const Node *pool,
     launch_value(l, pool->result_count > 1 ? pool->results[1] : NONE);
     launch_load(l, n, 0);
     for (int k = 1; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_result_type(l, pool->results[0]);
 }
 
 const Pooling convolution_pooling = { fits, again, launch };

@@ -116,18 +116,7 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t);
 }
 
-// Weights and biases are never computed on load.
-static void launch_values(const Node *n, Launch *l)
-{
-    static const bool loads[][3] = {
-        [CONV_FORWARD] = { true }, [CONV_DGRAD] = { true, false, true },
-    };
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 3; k++)
-        if (loads[n->part][k]) launch_load(l, n, k);
-        else launch_value(l, n->operands[k]);
-}
-
+// Each filter sees one channel of many.
 bool convolution_is_depthwise(const Convolution *d)
 {
     return d->group_c == 1 && d->groups > 1;
@@ -148,7 +137,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     }
     launch_act(l, n);
     launch_type(l, n->operands[2] != NONE ? "true" : "false");
-    launch_values(n, l);
+    launch_slots(l, n, 1, 3);
 }
 
 // With a stride the pixels of dx fall into classes: conv_strided.cuh.
@@ -174,7 +163,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
         launch_dgrad_product(n, l, d);
     }
     launch_act(l, n);
-    launch_values(n, l);
+    launch_slots(l, n, 1, 3);
 }
 
 // ---- the weight gradient ----------------------------------------------------

@@ -96,6 +96,10 @@ typedef struct Value {
     int32_t first, last;        // nodes it lives from and to; since liveness
     ValueId alias_of;           // whose bytes it lies in, or NONE; since share
     bool    view;               // with alias_of: the same value, not a new one
+    int64_t start;              // with alias_of: bytes from where that begins
+    int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
+                                // size, `stride` bytes from one to the next;
+                                // 0: it is dense
     int64_t offset;             // bytes from the start of the arena; since plan
 } Value;
 
@@ -113,6 +117,8 @@ typedef struct Node {
                                 // since fuse_epilogue
     bool        inlined;        // no launch: what reads its result computes
                                 // that on load, from what this node reads
+    bool        in_place;       // a copy that need not be made, for both of
+                                // its ends are the same bytes; since slices
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -155,6 +161,9 @@ typedef struct Graph {
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
+    int64_t     order_peak;     // the most alive at once, without the state
+    int64_t     order_bound;    // and what no order has less than; since
+                                // schedule, if that is not left out
     int64_t     arena_bytes, state_bytes;   // since plan
     int64_t     max_live_bytes;             // since plan
     struct Names *value_names, *node_names; // what is taken: names.h
@@ -218,7 +227,7 @@ Uses graph_uses(const Graph *g);
 
 // ---- reads.c: what is launched, what it reads -------------------------------
 
-// Whether n is a launch: neither a view nor inlined.
+// Whether n is a launch: neither a view, nor a copy in place, nor inlined.
 bool is_launch(const Node *n);
 // Whether v has bytes: it is not computed where it is read.
 bool is_stored(const Graph *g, ValueId v);

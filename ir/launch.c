@@ -8,9 +8,10 @@
 //
 // Nothing here knows of an operator.  The limits are of the tables in Launch;
 // an operator that passes one is a fault of ours.
+#include <inttypes.h>
 #include "op.h"
 
-const char plain_source[] = "const real *";
+const char plain_source[] = "const real *", plain_result[] = "real *";
 
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block)
 {
@@ -65,6 +66,36 @@ void launch_struct(Launch *l, const char *name)
     l->kernel = name;
 }
 
+const char *slice_arguments(const Graph *g, const Value *value)
+{
+    int64_t size = dtype_bytes(value->dtype);
+    int64_t width = value_bytes(value) / value->rows / size;
+    int64_t stride = value->stride / size, start = 0;
+    for (const Value *part = value; part->alias_of != NONE;
+         part = &g->values[part->alias_of])
+        start += part->start / size;
+    return arena_print(g->arena, "<real, %" PRId64 ", %" PRId64 ", %d>", width,
+                       stride,
+                       width % 4 == 0 && stride % 4 == 0 && start % 4 == 0
+                           ? 4 : 1);
+}
+
+// The type of v as a pointer, or as the slice that it is.
+static void launch_array(Launch *l, ValueId v, const char *pointer)
+{
+    const Graph *g = l->g;
+    if (v != NONE && g->values[v].rows > 0)
+        launch_type(l, arena_print(g->arena, "Strided%s",
+                                   slice_arguments(g, &g->values[v])));
+    else
+        launch_type(l, pointer);
+}
+
+void launch_result_type(Launch *l, ValueId v)
+{
+    launch_array(l, v, plain_result);
+}
+
 bool can_load(const Graph *g, const Node *n)
 {
     Launch scratch = { .g = (Graph *)g };
@@ -77,11 +108,12 @@ void launch_load(Launch *l, const Node *n, int k)
     const Graph *g = l->g;
     ValueId v = n->operands[k];
 
-    launch_type(l, plain_source);
     if (v == NONE || is_stored(g, v)) {
+        launch_array(l, v, plain_source);
         launch_value(l, v);
         return;
     }
+    launch_type(l, plain_source);
     const Node *maker = &g->nodes[g->values[v].def];
     Launch *made = NEW(g->arena, Launch);
     *made = (Launch){ .g = l->g, .node = maker };

@@ -197,6 +197,7 @@ typedef struct TypeArg {
     const Launch *source;       // NULL: it is not on load
 } TypeArg;
 extern const char plain_source[];   // the text of what is stored
+extern const char plain_result[];   // and of what is written, if no slice
 
 // How a node is launched, or what an inlined node is computed by on load.  The
 // kernel is a function of runtime/kernels/<operator>.cuh; the emitter copies it
@@ -226,9 +227,15 @@ void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
 void launch_type_int(Launch *l, int64_t value);
 void launch_value(Launch *l, ValueId value);
-// Operand k of n, whose slot is marked ~: what it is computed from where it is
-// inlined, as the next of the types and an argument.
+// Operand k of n, whose slot is marked ~ or /: what it is computed from where it
+// is inlined, as the next of the types and an argument.
 void launch_load(Launch *l, const Node *n, int k);
+// The type of a result whose slot is marked /, as the next of the types: the
+// kernel has those of results after those of operands.
+void launch_result_type(Launch *l, ValueId v);
+// Template arguments of the structs Slice and Strided (support/slice.cuh) that a
+// value which is a slice has: "<real, 64, 128, 4>".
+const char *slice_arguments(const Graph *g, const Value *value);
 // An argument that is a struct of runtime/, whose members are the arguments of
 // what is returned.
 Launch *launch_members(Launch *l, const char *name);
@@ -268,6 +275,12 @@ double ref_act(const Ref *r, double x);
 
 // ---- the operator -----------------------------------------------------------
 
+// How a value lies in a larger one, in elements: in each of `rows` rows, which
+// are `stride` long, `width` side by side from `start` on.
+typedef struct Slice {
+    int64_t rows, width, stride, start;
+} Slice;
+
 typedef struct Momentum {
     double keep, decay;         // as Op.momentum has it
 } Momentum;
@@ -275,7 +288,8 @@ typedef struct Momentum {
 // One kind of launch that the operator has: forward is part 0.  operands and
 // results are names between spaces; a suffix ? marks one that may be left out,
 // ! one (persistent) that is updated in place, ~ one that the launch can
-// compute as it loads it, * (on the last) any number.
+// compute as it loads it, / one that may be a slice, for the kernel takes any
+// array that it can index, * (on the last) any number.
 typedef struct Part {
     const char *name;           // "" for forward; else as in conv.dgrad
     const char *operands;       // forward: NULL, the row's (without brackets)
@@ -293,6 +307,14 @@ typedef struct Part {
     // Says by which struct result 0 is computed where it is read.  False, or
     // NULL: it must be launched.
     bool (*load)(const Graph *g, const Node *n, Launch *l);
+    // Of a part that only copies: how the result lies in operand 0 or, where it
+    // joins, operand k in the result.  NULL: it does more than copy.
+    Slice (*slice)(const Graph *g, const Node *n, int k);
+    bool joins;
+    // The operand whose last axis is that of the result, element by element: a
+    // slice of it makes that slice of the result.  NONE where this node's has
+    // another meaning; NULL: there is none.
+    int (*divided)(const Graph *g, const Node *n);
 } Part;
 
 // How a map can be made by the launch of the pool that alone reads it, which
@@ -370,11 +392,13 @@ const char *part_operands(const Op *op, int part);
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, loads, variadic;
+    bool        optional, updated, loads, variadic, sliced;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);
+// Whether every slot of n's launch that has value v may have a slice.
+bool takes_slice(const Node *n, ValueId v);
 
 #endif

@@ -7,6 +7,7 @@
 //     momentum!   persistent, and updated in place
 //     x~          may be computed as it is loaded: Node.inlined
 //     rows*       the last one: any number of them, none too
+//     x/          may be a slice of a larger value, as may x~
 //     [weight]    made by the operator, not passed to the call
 #include <ctype.h>
 #include <string.h>
@@ -38,7 +39,7 @@ const Op *find_op(const char *name, size_t length)
 // when first asked for, once for each operator.
 static const char *row_operands(const Op *op)
 {
-    enum { LIMIT = 80 };
+    enum { LIMIT = 100 };
     static char plain[OP_COUNT][LIMIT];
     int row = 0, length = 0;
 
@@ -71,6 +72,7 @@ int part_slots(const char *list, Slot *slots, int limit)
             slot.updated |= *c == '!';
             slot.loads |= *c == '~';
             slot.variadic |= *c == '*';
+            slot.sliced |= *c == '/' || *c == '~';
         }
         while (*c == ' ') c++;
         slots[count++] = slot;
@@ -109,6 +111,26 @@ bool may_write_over(const Node *n, int r, int k)
         pair += strspn(pair, " ");
     }
     return false;
+}
+
+// Whether each of these that is v has its mark in the list.
+static bool all_sliced(const char *list, int count, const ValueId *ids,
+                       ValueId v)
+{
+    Slot slots[MAX_SLOTS];
+    int limit = part_slots(list, slots, MAX_SLOTS);
+    for (int k = 0; k < count; k++)
+        if (ids[k] == v && !slots[k < limit ? k : limit - 1].sliced)
+            return false;
+    return true;
+}
+
+bool takes_slice(const Node *n, ValueId v)
+{
+    return all_sliced(part_operands(n->op, n->part), n->operand_count,
+                      n->operands, v) &&
+           all_sliced(n->op->parts[n->part].results, n->result_count,
+                      n->results, v);
 }
 
 void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high)

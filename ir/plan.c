@@ -2,6 +2,7 @@
 // buffer of no bytes for what is inlined).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
+//   c = concat a b, in place    no step; a and b: alias_of c, view, rows, stride
 //   relu1 = relu conv1          step: reads conv1, writes relu1,
 //                               in place [relu1, conv1] if they share bytes
 //
@@ -56,7 +57,8 @@ static void make_buffers(Builder *b)
             .offset = value->offset, .first = NONE, .last = NONE,
             .persistent = value->persistent, .output = value->output,
             .view = value->view, .inlined = !is_stored(g, v),
-            .alias_of = value->alias_of,
+            .alias_of = value->alias_of, .rows = value->rows,
+            .stride = value->stride,
             .line = value->pos.line};
     }
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -99,11 +101,20 @@ static void list_reads_and_writes(const Graph *g, const Node *n, PlanStep *step)
             add_once(step->writes, &step->write_count, n->operands[k]);
 }
 
+// Of two buffers of one root.  What is no slice covers all of it.
+static bool overlap(const PlanBuffer *a, const PlanBuffer *b)
+{
+    if (a->rows == 0 || b->rows == 0) return true;
+    return a->offset < b->offset + b->bytes / b->rows &&
+           b->offset < a->offset + a->bytes / a->rows;
+}
+
 // Whether two buffers are the same bytes but not the same value.
 static bool lies_over(const Builder *b, int32_t written, int32_t read)
 {
     return b->root[written] == b->root[read] &&
-           b->value[written] != b->value[read];
+           b->value[written] != b->value[read] &&
+           overlap(&b->plan->buffers[written], &b->plan->buffers[read]);
 }
 
 static void list_in_place(const Builder *b, PlanStep *step)

@@ -132,6 +132,11 @@ static void print_memory(const Graph *g, const Value *value, FILE *out)
     if ((g->facts & IS_SHARED) && value->alias_of != NONE)
         fprintf(out, " %s=%%%" PRId32, value->view ? "view" : "over",
                 value->alias_of);
+    if ((g->facts & IS_SHARED) && value->start > 0)
+        fprintf(out, " start=%" PRId64, value->start);
+    if ((g->facts & IS_SHARED) && value->rows > 0)
+        fprintf(out, " rows=%" PRId64 " stride=%" PRId64, value->rows,
+                value->stride);
     if (g->facts & IS_PLACED) fprintf(out, " offset=%" PRId64, value->offset);
 }
 
@@ -205,6 +210,7 @@ static void print_node(const Graph *g, NodeId id, FILE *out)
     print_attrs(n->op, n->attr, out);
     if (n->act != NULL) fprintf(out, " act=%s", n->act->name);
     if (n->inlined) fputs(" inlined", out);
+    if (n->in_place) fputs(" in_place", out);
     print_pos(n->pos, out);
     fputc('\n', out);
 }

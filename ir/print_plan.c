@@ -99,6 +99,9 @@ static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
             truth(buffer->view));
     fputs("\"alias_of\": ", out);
     print_alias(plan, buffer->alias_of, out);
+    if (buffer->rows > 0)
+        fprintf(out, ", \"rows\": %" PRId64 ", \"stride\": %" PRId64,
+                buffer->rows, buffer->stride);
     fprintf(out, ", \"line\": %" PRId32 "}", buffer->line);
 }
 

@@ -93,8 +93,8 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Attributes, act= and "inlined", as far as there are any.  n is NULL where the
-// last two cannot stand.
+// Attributes, act=, "inlined" and "in_place", as far as there are any.  n is
+// NULL where the last three cannot stand.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
     if (op == NULL) return;     // which has been complained about
@@ -103,6 +103,10 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
         const AttrSpec *spec = op->attrs;
         if (n != NULL && word_is(key, "inlined")) {
             n->inlined = true;
+            continue;
+        }
+        if (n != NULL && word_is(key, "in_place")) {
+            n->in_place = true;
             continue;
         }
         if (!expect_char(r, '=')) return;

@@ -51,6 +51,12 @@ static bool read_value_field(Reader *r, Value *value, Word key)
     } else if (word_is(key, "over") || word_is(key, "view")) {
         value->view = word_is(key, "view");
         value->alias_of = read_reference(r);
+    } else if (word_is(key, "start")) {
+        value->start = read_int(r);
+    } else if (word_is(key, "rows")) {
+        value->rows = read_int(r);
+    } else if (word_is(key, "stride")) {
+        value->stride = read_int(r);
     } else if (word_is(key, "offset")) {
         value->offset = read_int(r);
     } else if (word_is(key, "live")) {

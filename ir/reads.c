@@ -10,7 +10,7 @@
 
 bool is_launch(const Node *n)
 {
-    return !(n->op->flags & VIEW) && !n->inlined;
+    return !(n->op->flags & VIEW) && !n->in_place && !n->inlined;
 }
 
 bool is_stored(const Graph *g, ValueId v)

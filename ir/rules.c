@@ -163,8 +163,16 @@ double decay_of(const Graph *g, ValueId weight, double decay)
 
 void launch_slots(Launch *l, const Node *n, int results, int operands)
 {
+    const Part *part = &n->op->parts[n->part];
+    Slot in[MAX_SLOTS], out[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), in, MAX_SLOTS);
+    part_slots(part->results, out, MAX_SLOTS);
     for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < operands; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < operands; k++)
+        if (in[k < count ? k : count - 1].sliced) launch_load(l, n, k);
+        else launch_value(l, n->operands[k]);
+    for (int k = 0; k < results; k++)
+        if (out[k].sliced) launch_result_type(l, n->results[k]);
 }
 
 void ref_clear(const Ref *r, int k)

@@ -53,8 +53,7 @@ void launch_functor(const Graph *g, const Node *n, Launch *l,
 
     launch_elements(l, kernel[n->part], count);
     launch_type(l, functor);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++) launch_load(l, n, k);
+    launch_slots(l, n, 1, n->operand_count);
     launch_int(l, count, "count");
     for (int k = 0; spec != NULL && spec[k].name != NULL; k++) {
         if (spec[k].type != ATTR_FLOAT) continue;

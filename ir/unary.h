@@ -36,10 +36,10 @@ void unary_gradient_reference(const Ref *r,
 // The parts of an operator with these rules; kept is "x" or "y".  load_rule is
 // NULL where it has numbers.
 #define UNARY_PARTS(launch_rule, load_rule, forward_rule, gradient_rule, kept) \
-    { .name = "", .results = "y", .in_place = "y/x",                           \
+    { .name = "", .results = "y/", .in_place = "y/x",                          \
       .cost = cost_elementwise, .launch = launch_rule, .load = load_rule,      \
       .reference = forward_rule },                                             \
-    { .name = "grad", .operands = "dy~ " kept "~", .results = "dx",            \
+    { .name = "grad", .operands = "dy~ " kept "~", .results = "dx/",           \
       .in_place = "dx/dy dx/" kept, .cost = cost_elementwise,                  \
       .launch = launch_rule, .reference = gradient_rule },                     \
     { .results = NULL }

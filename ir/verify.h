@@ -28,6 +28,12 @@ void check_inlined(const Check *c, NodeId id);
 // verify_memory.c: what IS_SHARED and IS_PLACED promise.
 void check_sharing(const Check *c);
 void check_places(const Check *c);
+// verify_slices.c: that a node which says that it is a copy in place is one.
+void check_in_place(const Check *c, NodeId id);
+// Of classes in which there are slices; sets the rows of those
+// roots, else 0.  last: the last node that reads each value.
+void check_slices(const Check *c, const ValueId *root, const NodeId *last,
+                  int64_t *rows);
 // verify_training.c: what the updates are made from, and the order of facts.
 void check_training(const Check *c);
 // That a value which says that it is a gradient, or a state, looks like one.

@@ -1,7 +1,8 @@
 // The verifier's part about bytes.  Values that lie in the same bytes form a
 // class; its root is the value that lies in no other.  Within a class the
 // contents change when a result is written over an operand: from then on no
-// older value of the class may be read.  A view is no new contents.
+// older value of the class may be read.  A view is no new contents.  Classes in
+// which there are slices are looked at by columns, in verify_slices.c.
 #include <inttypes.h>
 #include "verify.h"
 #include "plan.h"
@@ -151,6 +152,7 @@ void check_sharing(const Check *c)
     const ValueId *root = roots_of(c);
     const NodeId *last = last_reads(g);
     Class *classes = NEW_ARRAY(g->arena, (size_t)g->value_count, Class);
+    int64_t *rows = NEW_ARRAY(g->arena, (size_t)g->value_count, int64_t);
 
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
@@ -162,9 +164,11 @@ void check_sharing(const Check *c)
             value_fault(c, v, "nothing makes it, but it shares its bytes");
         if (value->def == NONE) join(&classes[root[v]], value, last[v]);
     }
+    check_slices(c, root, last, rows);
     for (NodeId i = 0; i < g->node_count; i++)
         for (int r = 0; r < g->nodes[i].result_count; r++)
-            if (g->nodes[i].results[r] != NONE)
+            if (g->nodes[i].results[r] != NONE &&
+                rows[root[g->nodes[i].results[r]]] == 0)
                 check_result(c, i, r, root, last, classes);
 }
 
@@ -178,12 +182,14 @@ void check_places(const Check *c)
         int64_t end = value->persistent ? g->state_bytes : g->arena_bytes;
         bool alias = (g->facts & IS_SHARED) && value->alias_of != NONE;
         if (!is_stored(g, v)) continue;
-        if (value->offset < 0 || value->offset % ALIGNMENT != 0)
+        if (value->offset < 0 ||
+            (value->rows == 0 && value->offset % ALIGNMENT != 0))
             value_fault(c, v, "its offset is %" PRId64, value->offset);
         if (value_bytes(value) > end - value->offset)
             value_fault(c, v, "it ends outside the %s",
                         value->persistent ? "state" : "arena");
-        if (alias && value->offset != g->values[value->alias_of].offset)
+        if (alias && value->offset - value->start !=
+                         g->values[value->alias_of].offset)
             value_fault(c, v, "it does not lie in %s",
                         g->values[value->alias_of].name);
     }

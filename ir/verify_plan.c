@@ -14,9 +14,15 @@
 #include <stdlib.h>
 #include "verify_plan.h"
 
-int64_t buffer_end(const PlanBuffer *buffer)
+Span buffer_span(const Checker *c, int32_t k)
 {
-    return buffer->offset + buffer->bytes;
+    const PlanBuffer *buffer = &c->plan->buffers[k];
+    int64_t begin = buffer->offset;
+    if (buffer->rows > 0) {
+        int64_t start = c->plan->buffers[c->root[k]].offset;
+        begin = start + (begin - start) * buffer->rows;
+    }
+    return (Span){begin, begin + buffer->bytes};
 }
 
 static int64_t round_up(int64_t bytes)
@@ -118,8 +124,7 @@ static const char *check_size(Checker *c, const PlanBuffer *buffer)
     return NULL;
 }
 
-// Inside the arena and aligned; and what lies in another buffer lies inside it.
-static const char *check_place(Checker *c, int k)
+static const char *check_inside(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
@@ -132,16 +137,47 @@ static const char *check_place(Checker *c, int k)
         return arena_print(c->arena, "%s is outside the arena", buffer->name);
     if (is_persistent(buffer->kind) && !root->persistent)
         return arena_print(c->arena, "%s is not persistent", buffer->name);
+    return NULL;
+}
+
+// A slice has whole rows, and each lies in a row of the root; slices of a root
+// have the same rows, and what is none covers all of it.
+static bool is_slice(const Checker *c, int k)
+{
+    const PlanBuffer *buffer = &c->plan->buffers[k];
+    const PlanBuffer *root = &c->plan->buffers[c->root[k]];
+    int64_t rows = c->rows[c->root[k]], column = buffer->offset - root->offset;
+    if (buffer->rows == 0)
+        return buffer->stride == 0 &&
+               (rows == 0 || (column == 0 && buffer->bytes == root->bytes));
+    return buffer->alias_of != NONE && buffer->rows == rows &&
+           root->bytes % rows == 0 && buffer->bytes % rows == 0 &&
+           root->bytes / rows == buffer->stride &&
+           column >= 0 && column <= buffer->stride - buffer->bytes / rows;
+}
+
+// Rows of a root are those of any slice in it.
+static void find_rows(Checker *c)
+{
+    for (int k = 0; k < c->plan->buffer_count; k++)
+        if (c->plan->buffers[k].rows > 0)
+            c->rows[c->root[k]] = c->plan->buffers[k].rows;
+}
+
+// Aligned; and what lies in another buffer lies inside it.
+static const char *check_place(Checker *c, int k)
+{
+    const PlanBuffer *buffer = &c->plan->buffers[k];
+    if (buffer->inlined) return NULL;
     if (buffer->alias_of == NONE) {
         if (buffer->offset % ALIGNMENT != 0)
             return arena_print(c->arena, "%s is not aligned", buffer->name);
         return NULL;
     }
-    const PlanBuffer *parent = &c->plan->buffers[buffer->alias_of];
-    if (buffer->offset < parent->offset ||
-        buffer_end(buffer) > buffer_end(parent))
+    Span own = buffer_span(c, k), parent = buffer_span(c, buffer->alias_of);
+    if (own.begin < parent.begin || own.end > parent.end)
         return arena_print(c->arena, "%s does not lie in %s", buffer->name,
-                           parent->name);
+                           c->plan->buffers[buffer->alias_of].name);
     return NULL;
 }
 
@@ -149,9 +185,16 @@ static const char *check_buffers(Checker *c)
 {
     for (int k = 0; k < c->plan->buffer_count; k++) {
         const char *wrong = check_size(c, &c->plan->buffers[k]);
+        if (!wrong) wrong = check_inside(c, k);
         if (wrong) return wrong;
     }
     // Only now does no end of a buffer overflow.
+    find_rows(c);
+    for (int k = 0; k < c->plan->buffer_count; k++)
+        if (!is_slice(c, k))
+            return arena_print(c->arena, "%s is no slice of %s",
+                               c->plan->buffers[k].name,
+                               c->plan->buffers[c->root[k]].name);
     for (int k = 0; k < c->plan->buffer_count; k++) {
         const char *wrong = check_place(c, k);
         if (wrong) return wrong;
@@ -231,8 +274,9 @@ ByteMap *plan_byte_map(Checker *c)
     int32_t count = c->plan->buffer_count;
     int64_t *addresses = NEW_ARRAY(c->arena, 2 * (size_t)count, int64_t);
     for (int32_t k = 0; k < count; k++) {
-        addresses[2 * k] = c->plan->buffers[k].offset;
-        addresses[2 * k + 1] = buffer_end(&c->plan->buffers[k]);
+        Span span = buffer_span(c, k);
+        addresses[2 * k] = span.begin;
+        addresses[2 * k + 1] = span.end;
     }
     return byte_map_new(c->arena, addresses, 2 * count);
 }
@@ -289,7 +333,7 @@ static const char *check_overlap(Checker *c)
     int64_t live = 0, most = 0, top = 0;
     for (int32_t i = 0; i < count; i++) {
         int32_t k = events[i].buffer;
-        int64_t begin = buffers[k].offset, end = buffer_end(&buffers[k]);
+        int64_t begin = buffers[k].offset, end = begin + buffers[k].bytes;
         if (!events[i].begins) {
             byte_map_write(alive, begin, end, NONE);
             live -= round_up(buffers[k].bytes);
@@ -315,11 +359,11 @@ const char *verify_plan(Arena *arena, const Plan *plan)
     };
     int32_t count = plan->buffer_count;
     Checker c = {.arena = arena, .plan = plan};
-    int32_t **of_each[] = {&c.root, &c.value, &c.first,
-                           &c.last, &c.begin, &c.end};
+    int32_t **of_each[] = {&c.root, &c.value, &c.first, &c.last, &c.begin,
+                           &c.end, &c.writer, &c.before};
     for (size_t i = 0; i < sizeof of_each / sizeof *of_each; i++)
         *of_each[i] = NEW_ARRAY(arena, count, int32_t);
-    c.written = NEW_ARRAY(arena, count, bool);
+    c.rows = NEW_ARRAY(arena, count, int64_t);
     const char *wrong = NULL;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !wrong; i++)
         wrong = checks[i](&c);

@@ -2,7 +2,8 @@
 // steps; here they are held against the program, so that both together trust
 // nothing that a pass from schedule on has made:
 //
-//   - a buffer for each value, of its type, shape and kind;
+//   - a buffer for each value, of its type, shape and kind, and where the value
+//     that it is a name for says; slices where launches take them;
 //   - the state one prefix, packed, in the order that files of it count on;
 //   - a step for each launch and no other, which reads and writes what the
 //     launch does;
@@ -12,6 +13,7 @@
 #include "names.h"
 #include "op.h"
 #include "plan.h"
+#include "slices.h"
 
 typedef struct Against {
     Arena       *arena;
@@ -20,22 +22,18 @@ typedef struct Against {
     const Node  *nodes;         // in the program's order
     int32_t      count;
     int32_t     *node_of;       // of each step
+    const Within *within;       // what each value is a name for
 } Against;
 
 // ---- buffers ----------------------------------------------------------------
 
-static bool makes_view(const Graph *g, ValueId v)
-{
-    NodeId def = g->values[v].def;
-    return def != NONE && g->nodes[def].op->flags & VIEW;
-}
-
 // A view of an input is one too, and what lies under an output may be marked
 // as one.
-static bool is_value(const Graph *g, ValueId v, const PlanBuffer *buffer)
+static bool is_value(const Against *a, ValueId v, const PlanBuffer *buffer)
 {
+    const Graph *g = a->g;
     const Value *value = &g->values[v];
-    bool view = makes_view(g, v);
+    bool view = a->within[v].whole != NONE;
     return strcmp(buffer->name, value->name) == 0 &&
            (buffer->kind == value->kind || (view && buffer->kind == INPUT)) &&
            buffer->dtype == value->dtype &&
@@ -51,9 +49,37 @@ static const char *check_values(Against *a)
         return arena_print(a->arena, "%d buffers for %d values",
                            a->plan->buffer_count, (int)a->g->value_count);
     for (ValueId v = 0; v < a->g->value_count; v++)
-        if (!is_value(a->g, v, &a->plan->buffers[v]))
+        if (!is_value(a, v, &a->plan->buffers[v]))
             return arena_print(a->arena, "%s is not what the program says",
                                a->g->values[v].name);
+    return NULL;
+}
+
+// What a value is a name for is where it says, in as many rows.
+static const char *check_names(Against *a)
+{
+    const PlanBuffer *buffers = a->plan->buffers;
+    for (ValueId v = 0; v < a->g->value_count; v++) {
+        Within within = a->within[v];
+        if (within.whole == NONE) continue;
+        const PlanBuffer *whole = &buffers[within.whole];
+        if (buffers[v].inlined || whole->inlined ||
+            buffers[v].offset - within.start != whole->offset ||
+            buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows))
+            return arena_print(a->arena, "%s does not lie in %s as the program "
+                               "says", buffers[v].name, whole->name);
+    }
+    return NULL;
+}
+
+// A slice is touched by launches alone that take one.
+static const char *check_slices(Against *a)
+{
+    const bool *may = values_sliceable(a->g, a->nodes, a->count);
+    for (ValueId v = 0; v < a->g->value_count; v++)
+        if (a->plan->buffers[v].rows > 0 && !may[v])
+            return arena_print(a->arena, "not all that touches %s takes a "
+                               "slice", a->g->values[v].name);
     return NULL;
 }
 
@@ -163,7 +189,9 @@ static ValueId *find_viewed(const Against *a)
     for (ValueId v = 0; v < a->g->value_count; v++) viewed[v] = v;
     for (int32_t i = 0; i < a->count; i++) {
         const Node *n = &a->nodes[i];
-        if (n->op->flags & VIEW) viewed[n->results[0]] = viewed[n->operands[0]];
+        if (n->op->flags & VIEW ||
+            (n->in_place && !n->op->parts[n->part].joins))
+            viewed[n->results[0]] = viewed[n->operands[0]];
     }
     return viewed;
 }
@@ -199,7 +227,8 @@ static const char *check_order(Against *a)
 const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
 {
     static const char *(*const checks[])(Against *) = {
-        check_values, check_state, check_steps, check_order,
+        check_values, check_names, check_slices, check_state, check_steps,
+        check_order,
     };
     Against a = {.arena = arena, .g = g, .plan = plan, .nodes = g->nodes,
                  .count = g->node_count,
@@ -208,6 +237,7 @@ const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
         a.nodes = g->written;
         a.count = g->written_count;
     }
+    a.within = values_within(g, a.nodes, a.count);
     const char *wrong = NULL;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !wrong; i++)
         wrong = checks[i](&a);

@@ -1,7 +1,8 @@
 // The second half of the plan's checker: the steps are replayed over a map of
 // which value each byte holds.  Parameters, state and inputs are there from the
-// start; a view holds the value it is a view of.  A value is written once, and
-// again only by a step that reads it as well, which updates it.
+// start; a view holds the value it is a view of.  A value is written once, at
+// once or in parts, and again only by a step that reads it as well, which
+// updates it.
 #include "verify_plan.h"
 
 static bool has(const int32_t *list, int count, int32_t k)
@@ -12,14 +13,25 @@ static bool has(const int32_t *list, int count, int32_t k)
 }
 
 // In place means all bytes: a part would mix two values.
-static bool same_bytes(const PlanBuffer *a, const PlanBuffer *b)
+static bool same_bytes(const Checker *c, int32_t k, int32_t other)
 {
-    return a->offset == b->offset && buffer_end(a) == buffer_end(b);
+    Span a = buffer_span(c, k), b = buffer_span(c, other);
+    return a.begin == b.begin && a.end == b.end;
 }
 
-static bool overlap(const PlanBuffer *a, const PlanBuffer *b)
+static bool overlap(const Checker *c, int32_t k, int32_t other)
 {
-    return a->offset < buffer_end(b) && b->offset < buffer_end(a);
+    Span a = buffer_span(c, k), b = buffer_span(c, other);
+    return a.begin < b.end && b.begin < a.end;
+}
+
+// Whether some of buffer k's value has been written to its bytes before: parts
+// of a value are compared with each other.
+static bool was_written(const Checker *c, int32_t k)
+{
+    int32_t part = c->writer[c->value[k]];
+    while (part != NONE && !overlap(c, k, part)) part = c->before[part];
+    return part != NONE;
 }
 
 static bool is_said(const PlanStep *step, int32_t written, int32_t read)
@@ -39,7 +51,7 @@ static const char *check_said(Checker *c, const PlanStep *step)
         if (!has(step->writes, step->write_count, written) ||
             !has(step->reads, step->read_count, read) ||
             c->value[written] == c->value[read] ||
-            !same_bytes(&c->plan->buffers[written], &c->plan->buffers[read]))
+            !same_bytes(c, written, read))
             return arena_print(c->arena, "%s: what it says of in place is "
                                "wrong", step->name);
     }
@@ -53,7 +65,7 @@ static const char *check_write(Checker *c, const PlanStep *step, int i)
     const PlanBuffer *buffers = c->plan->buffers;
     int32_t k = step->writes[i];
     for (int j = 0; j < i; j++)
-        if (overlap(&buffers[k], &buffers[step->writes[j]]))
+        if (overlap(c, k, step->writes[j]))
             return arena_print(c->arena, "%s writes %s and %s to the same "
                                "bytes", step->name, buffers[k].name,
                                buffers[step->writes[j]].name);
@@ -62,13 +74,12 @@ static const char *check_write(Checker *c, const PlanStep *step, int i)
         int32_t read = step->reads[j];
         if (c->value[read] == c->value[k])
             reads_it = true;
-        else if (overlap(&buffers[k], &buffers[read]) &&
-                 !is_said(step, k, read))
+        else if (overlap(c, k, read) && !is_said(step, k, read))
             return arena_print(c->arena, "%s writes %s over %s, which it "
                                "reads, and does not say so", step->name,
                                buffers[k].name, buffers[read].name);
     }
-    if (!reads_it && c->written[c->value[k]])
+    if (!reads_it && was_written(c, k))
         return arena_print(c->arena, "%s writes %s again without reading it",
                            step->name, buffers[k].name);
     return NULL;
@@ -79,9 +90,9 @@ static const char *check_held(Checker *c, const ByteMap *memory,
                               const char *reader, int32_t k)
 {
     const PlanBuffer *buffers = c->plan->buffers;
+    Span span = buffer_span(c, k);
     int32_t other;
-    if (!byte_map_differs(memory, buffers[k].offset, buffer_end(&buffers[k]),
-                          c->value[k], &other))
+    if (!byte_map_differs(memory, span.begin, span.end, c->value[k], &other))
         return NULL;
     return arena_print(c->arena, "%s needs %s, whose bytes hold %s", reader,
                        buffers[k].name,
@@ -91,9 +102,11 @@ static const char *check_held(Checker *c, const ByteMap *memory,
 // From here on the bytes of buffer k hold its value.
 static void hold(Checker *c, ByteMap *memory, int32_t k)
 {
-    const PlanBuffer *buffer = &c->plan->buffers[k];
-    byte_map_write(memory, buffer->offset, buffer_end(buffer), c->value[k]);
-    c->written[c->value[k]] = true;
+    Span span = buffer_span(c, k);
+    byte_map_write(memory, span.begin, span.end, c->value[k]);
+    if (was_written(c, k)) return;
+    c->before[k] = c->writer[c->value[k]];
+    c->writer[c->value[k]] = k;
 }
 
 // Reads come before writes, as they do in a launch.
@@ -117,6 +130,8 @@ const char *check_replay(Checker *c)
     const Plan *plan = c->plan;
     ByteMap *memory = plan_byte_map(c);
     const char *wrong = NULL;
+    for (int k = 0; k < plan->buffer_count; k++)
+        c->writer[k] = c->before[k] = NONE;
     for (int k = 0; k < plan->buffer_count; k++)
         if (plan->buffers[k].persistent || plan->buffers[k].kind == INPUT)
             hold(c, memory, k);

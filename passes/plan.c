@@ -6,9 +6,10 @@
 //   state_bytes everything else, by lifetime
 //
 // Values that lie in others (alias_of) take their offset from the end of the
-// chain.  The rest is placed so that no two that live at one node overlap:
+// chain, slices with where they begin in its rows.  The rest is placed so that no two that live at one node overlap:
 // place.h has the search.  Left out, every value has an address of its own,
 // which is what the other passes are compared with.
+#include "../ir/slices.h"
 #include "pass.h"
 #include "place.h"
 
@@ -114,6 +115,9 @@ static void give_offsets(Graph *g, bool shared)
             g->values[v].offset = g->state_bytes + items[number[v]].offset;
         else if (is_stored(g, v))
             g->values[v].offset = g->values[root[v]].offset;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].rows > 0)
+            g->values[v].offset += value_columns(g, v).begin;
 }
 
 void pass_plan(Graph *g)

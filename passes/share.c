@@ -14,6 +14,14 @@
 // lives from its first value to its last, and dies once: when the node that
 // reads it last writes over it, its life goes on in the result.  The life of
 // the value at the end of the chain of aliases is widened to that of its class.
+//
+// Where there are slices in a class, columns of its root's rows are what dies:
+// a result is written over a slice where nothing in those columns is read
+// later.  It is then a slice itself, and so is all that lies in it.  Not so
+// where the rest of the root would have to stay for its sake alone.  A gradient
+// goes over the slice that it is the gradient of, too, where nobody reads that
+// any more: those columns are of no other use.
+#include "../ir/slices.h"
 #include "pass.h"
 
 void pass_share(Graph *g);
@@ -24,6 +32,10 @@ typedef struct Classes {
     int32_t *parent;
     int32_t *first, *last;      // of all in the class
     bool    *kept;              // persistent or an output
+    int64_t *rows;              // of the slices in it; 0: there are none
+    ValueId *newest, *oldest;   // the values in it, a list
+    ValueId *before;            // of a value: the next older, or NONE
+    bool    *may;               // of a value: it may be a slice
 } Classes;
 
 static int32_t find(Classes *classes, ValueId v)
@@ -45,37 +57,63 @@ static void unite(Classes *classes, ValueId result, ValueId operand)
     if (classes->last[from] > classes->last[to])
         classes->last[to] = classes->last[from];
     classes->kept[to] |= classes->kept[from];
+    if (classes->rows[from] > 0) classes->rows[to] = classes->rows[from];
+    classes->before[classes->oldest[from]] = classes->newest[to];
+    classes->newest[to] = classes->newest[from];
 }
 
-static bool is_view(const Node *n)
-{
-    return n->op->flags & VIEW;
-}
-
-static Classes name_views(Graph *g)
+static Classes new_classes(Graph *g)
 {
     Classes classes = {
         .parent = NEW_ARRAY(g->arena, g->value_count, int32_t),
         .first = NEW_ARRAY(g->arena, g->value_count, int32_t),
         .last = NEW_ARRAY(g->arena, g->value_count, int32_t),
         .kept = NEW_ARRAY(g->arena, g->value_count, bool),
+        .rows = NEW_ARRAY(g->arena, g->value_count, int64_t),
+        .newest = NEW_ARRAY(g->arena, g->value_count, ValueId),
+        .oldest = NEW_ARRAY(g->arena, g->value_count, ValueId),
+        .before = NEW_ARRAY(g->arena, g->value_count, ValueId),
+        .may = values_sliceable(g, g->nodes, g->node_count),
     };
     for (ValueId v = 0; v < g->value_count; v++) {
-        Value *value = &g->values[v];
-        value->alias_of = NONE;
-        value->view = false;
-        classes.parent[v] = v;
+        const Value *value = &g->values[v];
+        classes.parent[v] = classes.newest[v] = classes.oldest[v] = v;
+        classes.before[v] = NONE;
         classes.first[v] = value->first;
         classes.last[v] = value->last;
         classes.kept[v] = value->persistent || value->output;
     }
-    for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        if (!is_view(n)) continue;
-        g->values[n->results[0]].alias_of = n->operands[0];
-        g->values[n->results[0]].view = true;
-        unite(&classes, n->results[0], n->operands[0]);
+    return classes;
+}
+
+// A slice's rows, from those of the links by which it leads to the root: with
+// one of them it is a slice.
+static void find_rows(Graph *g, Classes *classes, const Within *within,
+                      ValueId v)
+{
+    Value *value = &g->values[v];
+    ValueId root = v;
+    for (; within[root].whole != NONE; root = within[root].whole)
+        if (within[root].rows > 0) value->rows = within[root].rows;
+    if (value->rows == 0) return;
+    value->stride = value_bytes(&g->values[root]) / value->rows;
+    classes->rows[find(classes, v)] = value->rows;
+}
+
+static Classes name_views(Graph *g)
+{
+    const Within *within = values_within(g, g->nodes, g->node_count);
+    Classes classes = new_classes(g);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        Value *value = &g->values[v];
+        value->alias_of = within[v].whole;
+        value->view = within[v].whole != NONE;
+        value->start = within[v].start;
+        value->rows = value->stride = 0;
+        if (value->view) unite(&classes, v, within[v].whole);
     }
+    for (ValueId v = 0; v < g->value_count; v++)
+        find_rows(g, &classes, within, v);
     return classes;
 }
 
@@ -105,6 +143,46 @@ static bool loads_from(const Graph *g, Classes *classes, const Node *n,
     return false;
 }
 
+// Whether result r of node i may lie where `old` does, which is in a class that
+// it may be written over, as far as that value is concerned.
+static bool may_replace(const Graph *g, NodeId i, int r, ValueId old,
+                        Columns columns)
+{
+    const Node *n = &g->nodes[i];
+    const Value *value = &g->values[old];
+    Columns own = value_columns(g, old);
+    if (!columns_meet(own, columns)) return true;
+    if (value->persistent || value->output || value->last > i ||
+        value->def == i)
+        return false;
+    for (int32_t j = 0; j < n->operand_count; j++)
+        if (n->operands[j] == old &&
+            (!may_write_over(n, r, j) || own.begin != columns.begin ||
+             own.end != columns.end))
+            return false;
+    return true;
+}
+
+// As fits() asks, of classes in one of which there are slices.
+static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
+                         int k)
+{
+    const Node *n = &g->nodes[i];
+    ValueId x = n->operands[k];
+    int32_t class = find(classes, x), own = find(classes, n->results[r]);
+    int64_t rows = classes->rows[class];
+    bool sliced = g->values[x].rows > 0;
+    if (rows > 0 && classes->rows[own] > 0 && classes->rows[own] != rows)
+        return false;
+    for (ValueId v = classes->newest[own]; v != NONE; v = classes->before[v])
+        if (sliced && !classes->may[v]) return false;
+    Columns columns = value_columns(g, x);
+    for (ValueId v = classes->newest[class]; v != NONE; v = classes->before[v])
+        if (!may_replace(g, i, r, v, columns)) return false;
+    return may_write_over(n, r, k) && !loads_from(g, classes, n, class) &&
+           (!sliced || classes->last[class] > i);
+}
+
 // Whether result r of node i may lie in the bytes of operand k.
 static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
 {
@@ -115,6 +193,10 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
     if (value_bytes(result) != value_bytes(operand)) return false;
     if (dtype_bytes(result->dtype) != dtype_bytes(operand->dtype)) return false;
     int32_t class = find(classes, n->operands[k]);
+    if (class == find(classes, n->results[r])) return false;
+    if (classes->rows[class] > 0 ||
+        classes->rows[find(classes, n->results[r])] > 0)
+        return fits_columns(g, classes, i, r, k);
     if (classes->kept[class] || classes->last[class] != i) return false;
     if (is_taken(classes, n, class) || !may_write_over(n, r, k)) return false;
     for (int32_t j = 0; j < n->operand_count; j++)
@@ -124,16 +206,63 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
     return !loads_from(g, classes, n, class);
 }
 
+// Whether result r of node i may lie in the columns of the slice that it is the
+// gradient of, which are dead while the rest of the root lives on.
+static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
+{
+    ValueId v = g->nodes[i].results[r], x = g->values[v].gradient_of;
+    if (x == NONE || g->values[x].rows == 0 ||
+        value_bytes(&g->values[x]) != value_bytes(&g->values[v]))
+        return false;
+    int32_t class = find(classes, x), own = find(classes, v);
+    if (class == own || classes->last[class] < classes->last[own] ||
+        (classes->rows[own] > 0 && classes->rows[own] != classes->rows[class]))
+        return false;
+    for (ValueId k = classes->newest[own]; k != NONE; k = classes->before[k])
+        if (!classes->may[k]) return false;
+    Columns columns = value_columns(g, x);
+    for (ValueId k = classes->newest[class]; k != NONE;
+         k = classes->before[k]) {
+        const Value *value = &g->values[k];
+        if (columns_meet(columns, value_columns(g, k)) &&
+            (value->persistent || value->output || value->last >= i))
+            return false;
+    }
+    return true;
+}
+
+// What lies in a slice is one.
+static void slice_alike(Graph *g, const Classes *classes, int32_t class,
+                        const Value *slice)
+{
+    if (slice->rows == 0) return;
+    for (ValueId v = classes->newest[class]; v != NONE;
+         v = classes->before[v]) {
+        g->values[v].rows = slice->rows;
+        g->values[v].stride = slice->stride;
+    }
+}
+
+static void put_over(Graph *g, Classes *classes, ValueId v, ValueId under)
+{
+    g->values[v].alias_of = under;
+    slice_alike(g, classes, find(classes, v), &g->values[under]);
+    unite(classes, v, under);
+}
+
 static void write_over(Graph *g, Classes *classes, NodeId i, int r)
 {
     const Node *n = &g->nodes[i];
-    if (n->results[r] == NONE) return;
+    if (n->results[r] == NONE || g->values[n->results[r]].alias_of != NONE)
+        return;
     for (int32_t k = 0; k < n->operand_count; k++) {
         if (!fits(g, classes, i, r, k)) continue;
-        g->values[n->results[r]].alias_of = n->operands[k];
-        unite(classes, n->results[r], n->operands[k]);
+        put_over(g, classes, n->results[r], n->operands[k]);
         return;
     }
+    if (fits_dead_slice(g, classes, i, r))
+        put_over(g, classes, n->results[r],
+                 g->values[n->results[r]].gradient_of);
 }
 
 // Chains of aliases end at the value that has the bytes: it lives as long as

@@ -62,8 +62,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_windows(l, n->attr, g->values[n->operands[0]].shape, y);
     launch_counted(n, l);
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    launch_load(l, n, 0);
+    launch_slots(l, n, 1, 1);
 }
 
 static void grad_shape(const Graph *g, const Node *n, Launch *l)
@@ -79,16 +78,14 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "avgpool_gradient",
                     elements(g->values[n->results[0]].shape));
     grad_shape(g, n, l);
-    launch_slots(l, n, 1, 1);
-    launch_load(l, n, 1);
+    launch_slots(l, n, 1, 2);
 }
 
 static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Spread");
     grad_shape(g, n, l);
-    launch_value(l, n->operands[0]);
-    launch_load(l, n, 1);
+    launch_slots(l, n, 0, 2);
     return true;
 }
 
@@ -146,9 +143,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y",
+    { .name = "", .results = "y/",
       .cost = cost_pool, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy mask?~", .results = "dx",
+    { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
       .load = grad_load, .reference = grad_reference },
     { .results = NULL },

@@ -179,8 +179,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_columns(l, "batchnorm_forward", rows_of(x), columns_of(x),
                    columns_runs(x));
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = X; k <= BIAS; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, BIAS + 1);
     launch_value(l, n->operands[of_batch ? BATCH_MEAN : MEAN]);
     launch_value(l, n->operands[of_batch ? BATCH_VARIANCE : VARIANCE]);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
@@ -193,7 +192,7 @@ static bool load(const Graph *g, const Node *n, Launch *l)
     launch_struct(l, "Normalized");
     launch_type_int(l, columns_of(in_shape(g, n, X)));
     launch_act(l, n);
-    launch_value(l, n->operands[X]);
+    launch_load(l, n, X);
     launch_value(l, n->operands[BATCH_MEAN]);
     launch_value(l, n->operands[FACTOR]);
     launch_value(l, n->operands[BIAS]);
@@ -388,24 +387,24 @@ static void commit_reference(const Ref *r)
 // ---- the operator -----------------------------------------------------------
 
 static const Part parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y", .in_place = "y/x",
+    [FORWARD_PART] = { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost, .launch = launch, .reference = reference,
       .load = load },
-    [STATISTICS] = { .name = "statistics", .operands = "x",
+    [STATISTICS] = { .name = "statistics", .operands = "x/",
       .results = "partials", .cost = cost, .launch = statistics_launch,
       .reference = statistics_reference },
-    [MOMENTS] = { .name = "moments", .operands = "partials x weight?",
+    [MOMENTS] = { .name = "moments", .operands = "partials x/ weight?",
       .results = "mean variance factor", .cost = cost, .launch = moments_launch,
       .reference = moments_reference },
-    [REDUCE] = { .name = "reduce", .operands = "dy x mean",
+    [REDUCE] = { .name = "reduce", .operands = "dy/ x/ mean",
       .results = "partials", .cost = cost, .launch = reduce_launch,
       .reference = reduce_reference },
     [SUMS] = { .name = "sums", .operands = "partials variance",
       .results = "sum product", .cost = cost, .launch = sums_launch,
       .reference = sums_reference },
     [GRAD] = { .name = "grad",
-      .operands = "dy x weight? mean variance sum product mask?",
-      .results = "dx", .in_place = "dx/dy dx/x dx/mask", .cost = cost,
+      .operands = "dy/ x/ weight? mean variance sum product mask?/",
+      .results = "dx/", .in_place = "dx/dy dx/x dx/mask", .cost = cost,
       .launch = grad_launch, .reference = grad_reference },
     [COMMIT] = { .name = "commit",
       .operands = "mean! variance! batch_mean batch_variance header",

@@ -64,9 +64,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "bias_forward", elements(y));
     launch_constant(l, "C", columns_of(y));
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
     launch_int(l, elements(y), "count");
 }
 
@@ -91,20 +89,13 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     int64_t columns = columns_of(dy), rows = rows_of(dy);
     // A thread can add up a column of a few rows, as in sum_splits.
     if (rows <= FEW_ROWS) {
-        launch_elements(l, "column_sums", columns);
-        launch_type(l, "real *");
-        launch_value(l, n->results[0]);
-        launch_value(l, NONE);
-        launch_value(l, n->operands[0]);
-        launch_value(l, NONE);
-        launch_int(l, columns, "columns_a");
-        launch_int(l, 0, "columns_b");
-        launch_int(l, rows, "rows");
-        return;
+        launch_elements(l, "bias_gradient_few", columns);
+        launch_constant(l, "ROWS", rows);
+        launch_constant(l, "C", columns);
+    } else {
+        launch_columns(l, "bias_gradient", rows, columns, n->attr[SPLITS].i);
     }
-    launch_columns(l, "bias_gradient", rows, columns, n->attr[SPLITS].i);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_slots(l, n, 1, 1);
 }
 
 // Rows are dealt out in runs of equal length, the last ones shorter or empty.
@@ -127,9 +118,9 @@ static Shape shape(const Graph *g, const Node *n)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .in_place = "y/x",
+    { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy", .results = "db", .cost = grad_cost,
+    { .name = "grad", .operands = "dy/", .results = "db", .cost = grad_cost,
       .launch = grad_launch, .reference = grad_reference },
     { .results = NULL },
 };

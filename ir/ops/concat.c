@@ -132,6 +132,17 @@ static int64_t rows_of(Shape y, int64_t axis)
     return rows;
 }
 
+// Operand k as a source of so many columns.
+static void launch_columns_of(Launch *l, const Node *n, int k, int64_t width)
+{
+    launch_load(l, n, k);
+    TypeArg *type = &l->type[l->type_count - 1];
+    const char *array = type->text == plain_source
+                            ? "" : arena_print(l->g->arena, ", %s", type->text);
+    type->text = arena_print(l->g->arena, "Columns<%lld%s>", (long long)width,
+                             array);
+}
+
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape y = g->values[n->results[0]].shape;
@@ -142,10 +153,19 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "concat_forward", elements(y) / (packs ? 4 : 1));
     launch_constant(l, "ROWS", rows);
     launch_constant(l, "PACK", packs ? 4 : 1);
-    for (int k = 0; k < n->operand_count; k++)
-        launch_type_int(l, width_of(g, n, k, rows));
+    launch_result_type(l, n->results[0]);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < n->operand_count; k++)
+        launch_columns_of(l, n, k, width_of(g, n, k, rows));
+}
+
+static Slice place(const Graph *g, const Node *n, int k)
+{
+    Shape y = g->values[n->results[0]].shape;
+    int64_t rows = rows_of(y, n->attr[AXIS].i), start = 0;
+    for (int j = 0; j < k; j++) start += width_of(g, n, j, rows);
+    return (Slice){ .rows = rows, .width = width_of(g, n, k, rows),
+                    .stride = elements(y) / rows, .start = start };
 }
 
 // Operand by operand, each to where its elements belong.
@@ -186,12 +206,18 @@ static void grad_reference(const Ref *r)
     ref_box(r, box_of(r->g, r->n), 0);
 }
 
+static Slice grad_place(const Graph *g, const Node *n, int k)
+{
+    (void)k;
+    return slice_of_box(box_of(g, n));
+}
+
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost, .launch = launch,
-      .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
+    { .name = "", .results = "y/", .cost = cost, .launch = launch,
+      .reference = reference, .slice = place, .joins = true },
+    { .name = "grad", .operands = "dy/ mask?/", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
-      .reference = grad_reference },
+      .reference = grad_reference, .slice = grad_place },
     { .results = NULL },
 };
 

@@ -183,12 +183,20 @@ static void wgrad_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
+// Without groups the channels of dx are those of the weights.
+static int dgrad_divided(const Graph *g, const Node *n)
+{
+    (void)g;
+    return n->attr[CONV_GROUPS].i == 1 ? 1 : NONE;
+}
+
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = convolution_cost,
+    { .name = "", .results = "y/", .cost = convolution_cost,
       .launch = convolution_forward, .reference = reference },
-    { .name = "dgrad", .operands = "dy~ weight mask?~", .results = "dx",
+    { .name = "dgrad", .operands = "dy~ weight/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = convolution_cost,
-      .launch = convolution_dgrad, .reference = dgrad_reference },
+      .launch = convolution_dgrad, .reference = dgrad_reference,
+      .divided = dgrad_divided },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
       .accumulating = CONV_ACCUMULATE, .cost = convolution_cost,
       .launch = convolution_wgrad, .reference = wgrad_reference },

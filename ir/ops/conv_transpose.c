@@ -212,7 +212,7 @@ static void reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost, .launch = launch,
+    { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .reference = reference },
     { .results = NULL },
 };

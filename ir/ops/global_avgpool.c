@@ -44,9 +44,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_spread(l, "global_avgpool_gradient",
                   g->values[n->results[0]].shape);
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_load(l, n, 1);
+    launch_slots(l, n, 1, 2);
 }
 
 static void grad_reference(const Ref *r)
@@ -63,7 +61,7 @@ static void grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "y", .cost = cost_read, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy mask?~", .results = "dx",
+    { .name = "grad", .operands = "dy mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

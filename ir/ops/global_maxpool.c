@@ -70,9 +70,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_spread(l, "global_maxpool_gradient",
                   g->values[n->results[0]].shape);
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
-    launch_load(l, n, 2);
+    launch_slots(l, n, 1, 3);
 }
 
 static void grad_reference(const Ref *r)
@@ -90,7 +88,7 @@ static void grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "y index?", .cost = cost_read, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy index mask?~", .results = "dx",
+    { .name = "grad", .operands = "dy index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

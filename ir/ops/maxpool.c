@@ -74,8 +74,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_type_int(l, bits);
     launch_type(l, keep);
     launch_act(l, n);
-    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
-    launch_load(l, n, 0);
+    launch_slots(l, n, 2, 1);
 }
 
 static void grad_shape(const Graph *g, const Node *n, Launch *l)
@@ -91,16 +90,14 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "maxpool_gradient",
                     elements(g->values[n->results[0]].shape));
     grad_shape(g, n, l);
-    launch_slots(l, n, 1, 2);
-    launch_load(l, n, 2);
+    launch_slots(l, n, 1, 3);
 }
 
 static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, "Unpooled");
     grad_shape(g, n, l);
-    launch_slots(l, n, 0, 2);
-    launch_load(l, n, 2);
+    launch_slots(l, n, 0, 3);
     return true;
 }
 
@@ -143,9 +140,9 @@ static void grad_reference(const Ref *r)
 // ---- the operator -----------------------------------------------------------
 
 static const Part parts[] = {
-    { .name = "", .results = "y index?",
+    { .name = "", .results = "y/ index?",
       .cost = cost_pool, .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy index mask?~", .results = "dx",
+    { .name = "grad", .operands = "dy/ index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_pool_grad, .launch = grad_launch,
       .load = grad_load, .reference = grad_reference },
     { .results = NULL },

@@ -82,6 +82,12 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_box(l, n, box_of(g, n, 1), 0);
 }
 
+static Slice place(const Graph *g, const Node *n, int k)
+{
+    (void)k;
+    return slice_of_box(box_of(g, n, 1));
+}
+
 static void reference(const Ref *r)
 {
     ref_box(r, box_of(r->g, r->n, 1), 0);
@@ -97,7 +103,12 @@ static void grad_reference(const Ref *r)
     ref_box(r, box_of(r->g, r->n, -1), 0);
 }
 
-static const Part parts[] = { BOX_PARTS };
+static const Part parts[] = {
+    { .name = "", .results = "y/", .cost = cost_box, .launch = launch,
+      .reference = reference, .slice = place },
+    BOX_GRADIENT,
+    { .results = NULL },
+};
 
 const Op op_slice = {
     ROW(slice), .args = args, .attrs = attrs, .build = build, .shape = shape,

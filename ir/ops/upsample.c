@@ -107,8 +107,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_map(l, n, "upsample_forward", g->values[n->operands[0]].shape,
                g->values[n->results[0]].shape);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_slots(l, n, 1, 1);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -116,8 +115,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     Shape dx = g->values[n->results[0]].shape;
     launch_map(l, n, "upsample_gradient", dx, dx);
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 2);
 }
 
 // ---- references -------------------------------------------------------------
@@ -184,9 +182,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost, .launch = launch,
+    { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
+    { .name = "grad", .operands = "dy/ mask?/", .results = "dx/",
       .in_place = "dx/mask", .cost = cost, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

@@ -39,17 +39,17 @@ struct AvgPool {
 
 // avgpool_forward: y[n,p,q,c] = Act(the sum over r,s of x[n,h,w,c] with h = p*stride + r - pad in
 // the map, divided by the window's count).  A thread takes 4 channels.  y must not be x.
-template <class Shape, class Act, class X = const real *>
-__global__ void avgpool_forward(real *y, X x)
+template <class Shape, class Act, class X = const real *, class Y = real *>
+__global__ void avgpool_forward(Y y, X x)
 {
     pool_windows<Shape, AvgPool, Act>(y, nullptr, x);
 }
 
 // Spread: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that hold h, w,
 // in the order p, q, times the derivative of Act at mask [N,H,W,C].
-template <class Shape, class Act, class Mask = const real *>
+template <class Shape, class Act, class DY = const real *, class Mask = const real *>
 struct Spread {
-    const real *dy;
+    DY dy;
     Mask mask;
     __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
     template <int V>
@@ -74,9 +74,10 @@ struct Spread {
 };
 
 // avgpool_gradient: dx = Spread; a thread takes single elements.  dx may be mask.
-template <class Shape, class Act, class Mask = const real *>
-__global__ void avgpool_gradient(real *dx, const real *dy, Mask mask)
+template <class Shape, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void avgpool_gradient(DX dx, DY dy, Mask mask)
 {
-    const Spread<Shape, Act, Mask> made = {dy, mask};
+    const Spread<Shape, Act, DY, Mask> made = {dy, mask};
     FOR_EACH(i, Shape::N * Shape::H * Shape::W * Shape::C) dx[i] = made[i];
 }

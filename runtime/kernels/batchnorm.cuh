@@ -11,8 +11,8 @@
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
 // without weight 1, without bias 0.  y may be x.
-template <class Shape, class Act>
-__global__ void batchnorm_forward(real *y, const real *x, const real *weight, const real *bias,
+template <class Shape, class Act, class X = const real *, class Y = real *>
+__global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias,
                                   const real *mean, const real *variance, real epsilon)
 {
     const ColumnRun<Shape> run;
@@ -28,9 +28,8 @@ __global__ void batchnorm_forward(real *y, const real *x, const real *weight, co
 // batchnorm_statistics: partials[split,0,c] = the sum of x - x[0,c] over the split's rows and
 // partials[split,1,c] that of its square; partials [SPLITS, 2, C].  A thread takes some rows of a
 // channel, then the block adds up.  The shift keeps digits where the mean is large.
-template <class Shape>
-__global__ void batchnorm_statistics(real *partials, const real *x, long long samples,
-                                     long long pixels)
+template <class Shape, class X = const real *>
+__global__ void batchnorm_statistics(real *partials, X x, long long samples, long long pixels)
 {
     const ColumnRun<Shape> run(samples * pixels);
     real sum = 0, squares = 0;
@@ -64,10 +63,10 @@ static __device__ inline void batchnorm_ends(const ColumnRun<Shape> &run, const 
 // batchnorm_moments: mean[c] and variance[c] (over n, not n - 1) of x from the partial sums of
 // x - x[0,c], in partials [ROWS, 2, C]; both 0 apart from x[0,c] where there are no samples; and
 // factor[c] = weight[c] / sqrt(variance[c] + epsilon), without weight 1.
-template <class Shape>
+template <class Shape, class X = const real *>
 __global__ void batchnorm_moments(real *mean, real *variance, real *factor, const real *partials,
-                                  const real *x, const real *weight, long long samples,
-                                  long long pixels, real epsilon)
+                                  X x, const real *weight, long long samples, long long pixels,
+                                  real epsilon)
 {
     const ColumnRun<Shape> run;
     const real n = samples > 0 ? (real)(samples * pixels) : (real)1;
@@ -82,9 +81,9 @@ __global__ void batchnorm_moments(real *mean, real *variance, real *factor, cons
 
 // batchnorm_reduce: partials[split,0,c] = the sum of dy over the split's rows, partials[split,1,c]
 // that of dy * (x - mean[c]); partials [SPLITS, 2, C].  As batchnorm_statistics.
-template <class Shape>
-__global__ void batchnorm_reduce(real *partials, const real *dy, const real *x, const real *mean,
-                                 long long samples, long long pixels)
+template <class Shape, class DY = const real *, class X = const real *>
+__global__ void batchnorm_reduce(real *partials, DY dy, X x, const real *mean, long long samples,
+                                 long long pixels)
 {
     const ColumnRun<Shape> run(samples * pixels);
     const real middle = run.c < Shape::C ? mean[run.c] : (real)0;
@@ -118,11 +117,11 @@ __global__ void batchnorm_sums(real *sum, real *product, const real *partials,
 // batchnorm_gradient: dx = weight[c] / s * (dy - (sum[c] + normal * product[c]) / n), where
 // s = sqrt(variance[c] + epsilon), normal = (x - mean[c]) / s and n counts the rows of samples;
 // past those 0; times Act's derivative at mask.  dx may be dy, x or mask.
-template <class Shape, class Act>
-__global__ void batchnorm_gradient(real *dx, const real *dy, const real *x, const real *weight,
-                                   const real *mean, const real *variance, const real *sum,
-                                   const real *product, const real *mask, long long samples,
-                                   long long pixels, real epsilon)
+template <class Shape, class Act, class DY = const real *, class X = const real *,
+          class Mask = const real *, class DX = real *>
+__global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const real *mean,
+                                   const real *variance, const real *sum, const real *product,
+                                   Mask mask, long long samples, long long pixels, real epsilon)
 {
     const ColumnRun<Shape> run;
     if (run.first >= run.end) return;

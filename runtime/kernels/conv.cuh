@@ -40,8 +40,8 @@ struct ConvBlock {
 
 // conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) in this
 // order, h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
-template <class Shape, class Tile, class Act, bool BIAS, class X = const real *>
-__global__ void conv_forward(real *y, X x, const real *weight, const real *bias)
+template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *>
+__global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
 {
     typedef ConvGroup<Shape> G;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
@@ -62,8 +62,9 @@ __global__ void conv_forward(real *y, X x, const real *weight, const real *bias)
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] in order, stride 1,
 // times Act's derivative at mask, which may be dx.  A block: a tile of pixels x c of a group.
-template <class Shape, class Tile, class Act, class DY = const real *, class Mask = const real *>
-__global__ void conv_dgrad(real *dx, DY dy, const real *weight, Mask mask)
+template <class Shape, class Tile, class Act, class DY = const real *, class Weights = const real *,
+          class Mask = const real *, class DX = real *>
+__global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     typedef ConvGroup<Shape> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * K;
@@ -75,7 +76,7 @@ __global__ void conv_dgrad(real *dx, DY dy, const real *weight, Mask mask)
          {Shape::W, Shape::PAD_LEFT, 1, Shape::K}},
         {DEPTH, 0, true, {R, 0, -Shape::DILATION_H, LINE}, {S, 0, -Shape::DILATION_W, Shape::K},
          {K, 0, 1, 1}}};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> filters = {
+    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
     auto store = [=](long long i) {

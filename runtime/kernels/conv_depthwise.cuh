@@ -13,8 +13,8 @@ using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 
 // depthwise_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s of weight[k,r,s] * x[n,h,w,k / (K/C)])
 // in this order, h = p*stride + r*dilation - pad, w likewise.  A thread: four q of a row.
-template <class Shape, class Act, bool BIAS, class X = const real *>
-__global__ void depthwise_forward(real *y, X x, const real *weight, const real *bias)
+template <class Shape, class Act, bool BIAS, class X = const real *, class Y = real *>
+__global__ void depthwise_forward(Y y, X x, const real *weight, const real *bias)
 {
     constexpr int STRIP = 4, R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K;
     constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W, Q = (int)Shape::Q;
@@ -48,8 +48,9 @@ __global__ void depthwise_forward(real *y, X x, const real *weight, const real *
 
 // depthwise_dgrad: dx[n,h,w,c] = sum over k of c, r, s of weight[k,r,s] * dy[n,p,q,k] in this
 // order, times Act's derivative at mask, which may be dx.  A thread: single elements.
-template <class Shape, class Act, class DY = const real *, class Mask = const real *>
-__global__ void depthwise_dgrad(real *dx, DY dy, const real *weight, Mask mask)
+template <class Shape, class Act, class DY = const real *, class Weights = const real *,
+          class Mask = const real *, class DX = real *>
+__global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, EACH = (int)(Shape::K / Shape::C);
     constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W;

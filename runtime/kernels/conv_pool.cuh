@@ -59,8 +59,9 @@ struct PatchWalk {
 // conv_pool_forward: y = Act(Pool of conv) and, where Pool keeps one, the index; conv as in
 // conv_forward, with the same order of sums.  A block: the windows of COUNT patches x k of a group;
 // a thread takes a window and the channels of a word of the index.  y must not be x.
-template <class Shape, class Tile, bool BIAS, class Pool, class Act, class X = const real *>
-__global__ void conv_pool_forward(real *y, typename Pool::Word *index, X x, const real *weight,
+template <class Shape, class Tile, bool BIAS, class Pool, class Act, class X = const real *,
+          class Y = real *>
+__global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const real *weight,
                                   const real *bias)
 {
     typedef ConvGroup<Shape> G;

@@ -24,8 +24,9 @@ struct ConvTaps {
 
 // conv_strided_dgrad: conv_dgrad with any stride.  A block makes a tile of pixels of one class x
 // channels of one group.  Sums run over r, s, k in this order.
-template <class Shape, class Tile, class Act, class DY = const real *, class Mask = const real *>
-__global__ void conv_strided_dgrad(real *dx, DY dy, const real *weight, Mask mask)
+template <class Shape, class Tile, class Act, class DY = const real *, class Weights = const real *,
+          class Mask = const real *, class DX = real *>
+__global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     typedef ConvGroup<Shape> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S;
@@ -46,7 +47,7 @@ __global__ void conv_strided_dgrad(real *dx, DY dy, const real *weight, Mask mas
          {width, s.origin, 1, Shape::K}},
         {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K},
          {K, 0, 1, 1}}};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false> filters = {
+    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C},
          {K, 0, 1, G::FILTER}}};

@@ -18,8 +18,8 @@ __global__ void global_avgpool_forward(real *y, X x)
 
 // global_avgpool_gradient: dx[n,p,c] = dy[n,c] / PIXELS, times the derivative of Act at mask; dx
 // and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.  dx may be mask.
-template <class Shape, class Act, class Mask = const real *>
-__global__ void global_avgpool_gradient(real *dx, const real *dy, Mask mask)
+template <class Shape, class Act, class Mask = const real *, class DX = real *>
+__global__ void global_avgpool_gradient(DX dx, const real *dy, Mask mask)
 {
     constexpr int V = (int)Shape::PACK;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
@@ -30,6 +30,6 @@ __global__ void global_avgpool_gradient(real *dx, const real *dy, Mask mask)
         Pack<V> share = *(const Pack<V> *)(dy + n * Shape::C + pixel.column * V);
         for (int j = 0; j < V; j++)
             share.at[j] = Act::gradient(share.at[j] / (real)Shape::PIXELS, mask, i * V + j);
-        *(Pack<V> *)(dx + i * V) = share;
+        store_pack(dx, i * V, share);
     }
 }

@@ -37,8 +37,8 @@ __global__ void global_maxpool_forward(real *y, int *index, X x)
 // global_maxpool_gradient: dx[n,p,c] = dy[n,c] where index[n,c] = p, else 0, times the derivative
 // of Act at mask; dx and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.
 // dx may be mask.
-template <class Shape, class Act, class Mask = const real *>
-__global__ void global_maxpool_gradient(real *dx, const real *dy, const int *index, Mask mask)
+template <class Shape, class Act, class Mask = const real *, class DX = real *>
+__global__ void global_maxpool_gradient(DX dx, const real *dy, const int *index, Mask mask)
 {
     constexpr int V = (int)Shape::PACK;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
@@ -52,6 +52,6 @@ __global__ void global_maxpool_gradient(real *dx, const real *dy, const int *ind
             const bool here = index[from + j] == image.column;
             share.at[j] = Act::gradient(here ? dy[from + j] : (real)0, mask, i * V + j);
         }
-        *(Pack<V> *)(dx + i * V) = share;
+        store_pack(dx, i * V, share);
     }
 }

@@ -35,18 +35,18 @@ struct MaxPool {
 // maxpool_forward: y[n,p,q,c] = Act(max over r,s of x[n,h,w,c]) with h = p*stride + r - pad in the
 // map, the first of equals or of NaNs; if KEEP, the index has r*S + s of it, Packed in BITS each.
 // A thread takes the channels of a word of the index.  y must not be x.
-template <class Shape, int BITS, bool KEEP, class Act, class X = const real *>
-__global__ void maxpool_forward(real *y, typename PackedWord<BITS>::type *index, X x)
+template <class Shape, int BITS, bool KEEP, class Act, class X = const real *, class Y = real *>
+__global__ void maxpool_forward(Y y, typename PackedWord<BITS>::type *index, X x)
 {
     pool_windows<Shape, MaxPool<BITS, KEEP>, Act>(y, index, x);
 }
 
 // Unpooled: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the order
 // p, q, times the derivative of Act at mask [N,H,W,C].
-template <class Shape, int BITS, class Act, class Mask = const real *>
+template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *>
 struct Unpooled {
     typedef Packed<BITS, Shape::C> Index;
-    const real *dy;
+    DY dy;
     const typename Index::Word *index;
     Mask mask;
     __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
@@ -72,10 +72,11 @@ struct Unpooled {
 };
 
 // maxpool_gradient: dx = Unpooled; a thread takes single elements.  dx may be mask.
-template <class Shape, int BITS, class Act, class Mask = const real *>
-__global__ void maxpool_gradient(real *dx, const real *dy,
-                                 const typename PackedWord<BITS>::type *index, Mask mask)
+template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void maxpool_gradient(DX dx, DY dy, const typename PackedWord<BITS>::type *index,
+                                 Mask mask)
 {
-    const Unpooled<Shape, BITS, Act, Mask> made = {dy, index, mask};
+    const Unpooled<Shape, BITS, Act, DY, Mask> made = {dy, index, mask};
     FOR_EACH(i, Shape::N * Shape::H * Shape::W * Shape::C) dx[i] = made[i];
 }

@@ -6,7 +6,7 @@
 #include "../support/cell.cuh"
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
-#include "../support/product.cuh"
+#include "../support/load.cuh"
 
 // Between: two pixels along an axis, and the share of the second.
 struct Between { int low, high; real share; };
@@ -46,8 +46,8 @@ struct Bilinear {
 
 // upsample_forward: y[n,p,q,c] = the shares of x[n,h,w,c] that Mode says for p and q; x [N,H,W,C],
 // y [N, H * FACTOR_H, W * FACTOR_W, C].  A thread takes PACK channels.  y must not be x.
-template <class Shape, class Mode>
-__global__ void upsample_forward(real *y, const real *x)
+template <class Shape, class Mode, class X = const real *, class Y = real *>
+__global__ void upsample_forward(Y y, X x)
 {
     constexpr int V = (int)Shape::PACK, down = (int)Shape::FACTOR_H, right = (int)Shape::FACTOR_W;
     constexpr long long lines = Shape::H * down, width = Shape::W * right, C = Shape::C;
@@ -58,31 +58,32 @@ __global__ void upsample_forward(real *y, const real *x)
         const Cell image = cell_of(line.row, lines, small);
         const Between h = Mode::at((int)image.column, down, (int)Shape::H);
         const Between w = Mode::at((int)line.column, right, (int)Shape::W);
-        const real *low = x + (image.row * Shape::H + h.low) * Shape::W * C + pixel.column * V;
-        const real *high = low + (h.high - h.low) * Shape::W * C;
-        const Pack<V> a = *(const Pack<V> *)(low + w.low * C);
+        const long long low = (image.row * Shape::H + h.low) * Shape::W * C + pixel.column * V;
+        const long long high = low + (h.high - h.low) * Shape::W * C;
+        const Pack<V> a = load_pack<V>(x, low + w.low * C);
         if (!Mode::BLENDS) {
-            *(Pack<V> *)(y + i * V) = a;
+            store_pack(y, i * V, a);
             continue;
         }
-        const Pack<V> b = *(const Pack<V> *)(low + w.high * C);
-        const Pack<V> c = *(const Pack<V> *)(high + w.low * C);
-        const Pack<V> d = *(const Pack<V> *)(high + w.high * C);
+        const Pack<V> b = load_pack<V>(x, low + w.high * C);
+        const Pack<V> c = load_pack<V>(x, high + w.low * C);
+        const Pack<V> d = load_pack<V>(x, high + w.high * C);
         Pack<V> made;
         for (int j = 0; j < V; j++) {
             const real above = a.at[j] + w.share * (b.at[j] - a.at[j]);
             const real below = c.at[j] + w.share * (d.at[j] - c.at[j]);
             made.at[j] = above + h.share * (below - above);
         }
-        *(Pack<V> *)(y + i * V) = made;
+        store_pack(y, i * V, made);
     }
 }
 
 // upsample_gradient: dx[n,h,w,c] = the sum over p, q in order of dy[n,p,q,c] times the share that
 // x[n,h,w,c] has in it, times the derivative of Act at mask [N,H,W,C].  A thread takes PACK
 // channels.  dx may be mask.
-template <class Shape, class Mode, class Act>
-__global__ void upsample_gradient(real *dx, const real *dy, const real *mask)
+template <class Shape, class Mode, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void upsample_gradient(DX dx, DY dy, Mask mask)
 {
     constexpr int V = (int)Shape::PACK, down = (int)Shape::FACTOR_H, right = (int)Shape::FACTOR_W;
     constexpr int lines = (int)Shape::H * down, width = (int)Shape::W * right;
@@ -96,15 +97,15 @@ __global__ void upsample_gradient(real *dx, const real *dy, const real *mask)
         const int q0 = Mode::first(w, right), q1 = Mode::last(w, right);
         Pack<V> sum = {};
         for (int p = p0 < 0 ? 0 : p0; p <= p1 && p < lines; p++) {
-            const real *from = dy + (image.row * lines + p) * width * C + pixel.column * V;
+            const long long from = (image.row * lines + p) * width * C + pixel.column * V;
             for (int q = q0 < 0 ? 0 : q0; q <= q1 && q < width; q++) {
                 const real share = Mode::share(p, h, down, (int)Shape::H) *
                                    Mode::share(q, w, right, (int)Shape::W);
-                const Pack<V> d = *(const Pack<V> *)(from + q * C);
+                const Pack<V> d = load_pack<V>(dy, from + q * C);
                 for (int j = 0; j < V; j++) sum.at[j] += share * d.at[j];
             }
         }
         for (int j = 0; j < V; j++) sum.at[j] = Act::gradient(sum.at[j], mask, i * V + j);
-        *(Pack<V> *)(dx + i * V) = sum;
+        store_pack(dx, i * V, sum);
     }
 }

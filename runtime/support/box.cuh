@@ -3,13 +3,14 @@
 #include "cell.cuh"
 #include "elementwise.cuh"
 #include "identity.cuh"
-#include "product.cuh"
+#include "load.cuh"
 
 // copy_box: y[o,r,c] = x[o, r + DOWN, c + RIGHT], or outside where x has no such element, times the
 // derivative of Act at mask; x [OUTER, ROWS_IN, COLUMNS_IN], y and mask [OUTER, ROWS, COLUMNS].  A
 // thread takes PACK elements, which must divide both widths and RIGHT.  y may be mask, not x.
-template <class Shape, class Act>
-__global__ void copy_box(real *y, const real *x, const real *mask, real outside)
+template <class Shape, class Act, class X = const real *, class Mask = const real *,
+          class Y = real *>
+__global__ void copy_box(Y y, X x, Mask mask, real outside)
 {
     constexpr int V = (int)Shape::PACK;
     constexpr long long width = Shape::COLUMNS / V, count = Shape::OUTER * Shape::ROWS * width;
@@ -19,11 +20,11 @@ __global__ void copy_box(real *y, const real *x, const real *mask, real outside)
         const long long row = image.column + Shape::DOWN, column = line.column * V + Shape::RIGHT;
         const bool inside = row >= 0 && row < Shape::ROWS_IN && column >= 0 &&
                             column < Shape::COLUMNS_IN;
-        const real *from = x + (image.row * Shape::ROWS_IN + row) * Shape::COLUMNS_IN + column;
+        const long long from = (image.row * Shape::ROWS_IN + row) * Shape::COLUMNS_IN + column;
         Pack<V> taken = {};
-        if (inside) taken = *(const Pack<V> *)from;
+        if (inside) taken = load_pack<V>(x, from);
         for (int j = 0; j < V; j++)
             taken.at[j] = Act::gradient(inside ? taken.at[j] : outside, mask, i * V + j);
-        *(Pack<V> *)(y + i * V) = taken;
+        store_pack(y, i * V, taken);
     }
 }

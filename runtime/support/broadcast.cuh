@@ -11,8 +11,8 @@
 #include "real.cuh"
 
 // pair_forward: y[i] = Act(F(a[i], b[i])), all [count].  y may be a or b.
-template <class F, class Act, class A = const real *, class B = const real *>
-__global__ void pair_forward(real *y, A a, B b, long long count)
+template <class F, class Act, class A = const real *, class B = const real *, class Y = real *>
+__global__ void pair_forward(Y y, A a, B b, long long count)
 {
     FOR_EACH(i, count) y[i] = Act::forward(F::forward(a[i], b[i]));
 }
@@ -20,8 +20,8 @@ __global__ void pair_forward(real *y, A a, B b, long long count)
 // pair_gradient: d[i], the gradient of operand SIDE of F, times the derivative of Act at mask[i];
 // all [count].  d may be dy, mask or its own operand.
 template <class F, int SIDE, class Act, class DY = const real *, class A = const real *,
-          class B = const real *, class Mask = const real *>
-__global__ void pair_gradient(real *d, DY dy, A a, B b, Mask mask, long long count)
+          class B = const real *, class Mask = const real *, class D = real *>
+__global__ void pair_gradient(D d, DY dy, A a, B b, Mask mask, long long count)
 {
     FOR_EACH(i, count) {
         const real own = F::template gradient<SIDE>(dy[i], a, i, b, i);
@@ -95,8 +95,9 @@ struct Paired {
 
 // broadcast_forward: y = Act(F(a, b)) wherever a and b meet; a thread takes single
 // elements.  y may be a or b where that is as large.
-template <class F, class Act, class All, class A = const real *, class B = const real *>
-__global__ void broadcast_forward(real *y, A a, B b)
+template <class F, class Act, class All, class A = const real *, class B = const real *,
+          class Y = real *>
+__global__ void broadcast_forward(Y y, A a, B b)
 {
     FOR_EACH(i, All::COUNT) {
         const auto spot = All::at(i);
@@ -107,8 +108,8 @@ __global__ void broadcast_forward(real *y, A a, B b)
 // broadcast_gradient: d, the gradient of operand SIDE of F, which is as large as dy, times the
 // derivative of Act at mask; a thread takes single elements.  d may be dy, mask or its own operand.
 template <class F, int SIDE, class Act, class All, class DY = const real *, class A = const real *,
-          class B = const real *, class Mask = const real *>
-__global__ void broadcast_gradient(real *d, DY dy, A a, B b, Mask mask)
+          class B = const real *, class Mask = const real *, class D = real *>
+__global__ void broadcast_gradient(D d, DY dy, A a, B b, Mask mask)
 {
     FOR_EACH(i, All::COUNT) {
         const auto spot = All::at(i);
@@ -123,8 +124,9 @@ __global__ void broadcast_gradient(real *d, DY dy, A a, B b, Mask mask)
 // add up in a tree.  Neighbours in dy are read by neighbours in a warp.  The order is fixed.  d may
 // be mask or its own operand.
 template <class Shape, class F, int SIDE, class Act, class All, class DY = const real *,
-          class A = const real *, class B = const real *, class Mask = const real *>
-__global__ void broadcast_sums(real *d, DY dy, A a, B b, Mask mask)
+          class A = const real *, class B = const real *, class Mask = const real *,
+          class D = real *>
+__global__ void broadcast_sums(D d, DY dy, A a, B b, Mask mask)
 {
     constexpr int lanes = (int)Shape::LANES, width = 256 / lanes;
     // Whether operand SIDE has the innermost axis.

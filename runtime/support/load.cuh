@@ -1,6 +1,7 @@
 // What an operand is read from.  A kernel that can compute an operand as it loads it takes it as
 // a type X, a pointer unless told otherwise: anything with x[i], i the element's index in the map,
-// and load_pack.  So chains of cheap operators need no map of their own.
+// and load_pack.  What is written may be of such a type too, Y, with y[i] and store_pack.  So
+// slices of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map.
 #pragma once
 #include "real.cuh"
 
@@ -18,6 +19,18 @@ template <int V, class X>
 static __device__ inline Pack<V> load_pack(const X &x, long long i)
 {
     return x.template pack<V>(i);
+}
+
+// store_pack: the V elements from the i-th on become v, i a multiple of V.
+template <int V>
+static __device__ inline void store_pack(real *y, long long i, const Pack<V> &v)
+{
+    *(Pack<V> *)(y + i) = v;
+}
+template <int V, class Y>
+static __device__ inline void store_pack(const Y &y, long long i, const Pack<V> &v)
+{
+    y.put(i, v);
 }
 
 // pack_each: the same element by element, of what has no faster way.
@@ -45,9 +58,10 @@ struct Applied {
 
 // Normalized: Act((x - mean[c]) * factor[c] + bias[c]) of a map with C channels, c innermost; bias
 // may be null.
-template <long long C, class Act>
+template <long long C, class Act, class X = const real *>
 struct Normalized {
-    const real *x, *mean, *factor, *bias;
+    X x;
+    const real *mean, *factor, *bias;
     __device__ real of(real v, int c) const
     {
         return Act::forward((v - mean[c]) * factor[c] + (bias ? bias[c] : (real)0));

@@ -7,8 +7,8 @@
 // pool_window: of window i of y, which begins at h, w, and the EACH channels from c on: Act(what
 // Pool makes of x's elements in the map, in row-major order) and, where Pool keeps an index, its
 // word.  at(h, w) is where channel c of a pixel lies in x, and those that follow side by side.
-template <class Shape, class Pool, class Act, class X, class At>
-static __device__ inline void pool_window(real *y, typename Pool::Word *index, long long i, int c,
+template <class Shape, class Pool, class Act, class Y, class X, class At>
+static __device__ inline void pool_window(Y y, typename Pool::Word *index, long long i, int c,
                                           int h, int w, const X &x, const At &at)
 {
     constexpr int C = (int)Shape::C, EACH = Pool::EACH, V = C % EACH == 0 ? EACH : 1;
@@ -27,14 +27,14 @@ static __device__ inline void pool_window(real *y, typename Pool::Word *index, l
         Pack<V> v;
         for (int k = 0; k < V; k++)
             v.at[k] = Act::forward(pool.template result<Shape>(j + k, h, w));
-        *(Pack<V> *)(y + i * C + c + j) = v;
+        store_pack(y, i * C + c + j, v);
     }
     if (Pool::KEEP) index[i * WORDS + c / EACH] = pool.word();
 }
 
 // pool_windows: that for all windows of a map x.
-template <class Shape, class Pool, class Act, class X>
-static __device__ inline void pool_windows(real *y, typename Pool::Word *index, X x)
+template <class Shape, class Pool, class Act, class Y, class X>
+static __device__ inline void pool_windows(Y y, typename Pool::Word *index, X x)
 {
     constexpr int EACH = Pool::EACH, WORDS = (int)((Shape::C + EACH - 1) / EACH);
     constexpr long long count = Shape::N * Shape::P * Shape::Q * WORDS;

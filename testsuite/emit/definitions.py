@@ -50,7 +50,8 @@ def without_lists(head):
 
 def name_of(piece):
     """The name that a piece defines, or None: a declaration, or nothing."""
-    head = without_lists(re.split(r"[{=]", piece, maxsplit=1)[0])
+    head = without_lists(piece.split("{", 1)[0])     # a template's parameters have defaults
+    head = head.split("=", 1)[0]
     words = WORD.findall(head)
     if not words or words[:2] == ["using", "namespace"]:
         return None

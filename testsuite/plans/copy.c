@@ -63,7 +63,8 @@ static bool same_buffer(const PlanBuffer *a, const PlanBuffer *b)
            a->offset == b->offset && a->first == b->first &&
            a->last == b->last && a->persistent == b->persistent &&
            a->output == b->output && a->view == b->view &&
-           a->alias_of == b->alias_of;
+           a->alias_of == b->alias_of && a->rows == b->rows &&
+           a->stride == b->stride;
 }
 
 bool same_plan(const Plan *a, const Plan *b)
@@ -172,6 +173,6 @@ void number_buffers(Arena *arena, Plan *plan)
         PlanBuffer *buffer = &plan->buffers[k];
         bool named_only = buffer->alias_of != NONE && !touched[k] &&
                           !buffer->persistent;
-        buffer->printed_id = named_only ? NONE : count++;
+        buffer->printed_id = named_only || buffer->inlined ? NONE : count++;
     }
 }

@@ -142,7 +142,7 @@ static const Graph *in_order(const Graph *g, const Plan *plan)
     memcpy(copy->values, g->values, (size_t)g->value_count * sizeof(Value));
     NodeId count = 0;
     for (NodeId i = 0; i < g->node_count; i++)
-        if (g->nodes[i].op->flags & VIEW) copy->nodes[count++] = g->nodes[i];
+        if (!is_launch(&g->nodes[i])) copy->nodes[count++] = g->nodes[i];
     for (int i = 0; i < plan->step_count; i++)
         copy->nodes[count++] = g->nodes[find_node(g, plan->steps[i].name)];
     copy->node_count = count;

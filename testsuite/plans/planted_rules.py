@@ -23,7 +23,7 @@ build, host, root, compiler = sys.argv[1:]
 only = os.environ.get("RULE", "")
 here = os.path.join(root, "testsuite", "plans")
 FILES = ["verify_plan.c", "verify_replay.c", "verify_program.c"]
-NAMES = ["verify_program", "verify_plan", "check_replay", "plan_byte_map", "buffer_end"]
+NAMES = ["verify_program", "verify_plan", "check_replay", "plan_byte_map", "buffer_span"]
 
 # What is taken out: a file, the rule, its text and what stands there instead.
 RULES = [
@@ -48,7 +48,7 @@ RULES = [
      "is_persistent(buffer->kind) && !root->persistent", "false"),
     ("verify_plan.c", "alignment", "buffer->offset % ALIGNMENT != 0", "false"),
     ("verify_plan.c", "an alias lies in its parent",
-     "buffer->offset < parent->offset ||\n        buffer_end(buffer) > buffer_end(parent)",
+     "own.begin < parent.begin || own.end > parent.end",
      "false"),
     ("verify_plan.c", "lives are stated",
      "first == NONE || buffer->first != first || buffer->last != last", "first == NONE"),
@@ -61,10 +61,10 @@ RULES = [
      "const char *wrong = check_said(c, step);",
      "const char *wrong = step->in_place_count < 0 ? check_said(c, step) : NULL;"),
     ("verify_replay.c", "writes of a step apart",
-     "if (overlap(&buffers[k], &buffers[step->writes[j]]))", "if (false)"),
+     "if (overlap(c, k, step->writes[j]))", "if (false)"),
     ("verify_replay.c", "writing over what is read is said", "!is_said(step, k, read)",
      "step->in_place_count < 0 && !is_said(step, k, read)"),
-    ("verify_replay.c", "written again", "!reads_it && c->written[c->value[k]]",
+    ("verify_replay.c", "written again", "!reads_it && was_written(c, k)",
      "false && reads_it"),
     ("verify_replay.c", "reads find their value",
      "wrong = check_held(c, memory, step->name, step->reads[j]);", "wrong = NULL;"),

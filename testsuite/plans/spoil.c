@@ -103,6 +103,38 @@ static void offset_within(Spoil *s)
     buffer->offset += 4 * nudge(s, 16);
 }
 
+static bool is_slice(const PlanBuffer *buffer)
+{
+    return buffer->rows > 0;
+}
+
+// Of a slice, or of what is none.
+static void rows(Spoil *s)
+{
+    PlanBuffer *buffer = draw(s, 4) ? draw_such(s, is_slice) : draw_buffer(s);
+    switch (draw(s, 3)) {
+    case 0: buffer->rows += nudge(s, 2); break;
+    case 1: buffer->rows *= 2; break;
+    default: buffer->rows /= 2;
+    }
+}
+
+static void stride(Spoil *s)
+{
+    PlanBuffer *buffer = draw(s, 4) ? draw_such(s, is_slice) : draw_buffer(s);
+    if (draw(s, 2)) buffer->stride += 4 * nudge(s, 8);
+    else buffer->stride = draw(s, 2) ? 0 : 2 * buffer->stride;
+}
+
+// A row of another length: still a slice, of other columns.
+static void column(Spoil *s)
+{
+    PlanBuffer *buffer = draw_such(s, is_slice);
+    if (!is_slice(buffer)) return;
+    int64_t width = buffer->bytes / buffer->rows;
+    buffer->offset += draw(s, 2) ? width : -width;
+}
+
 static void first_step(Spoil *s)
 {
     draw_buffer(s)->first += (int32_t)nudge(s, 3);
@@ -355,9 +387,10 @@ static void max_live_bytes(Spoil *s)
 
 const Spoiler spoilers[] = {
     ROW(offset_nudged), ROW(offset_unaligned), ROW(offset_of_another),
-    ROW(offset_anywhere), ROW(class_moved), ROW(offset_within), ROW(first_step),
-    ROW(last_step), ROW(alias_to_any), WITH_LIVES(alias_in_chain), ROW(view),
-    ROW(size), ROW(shape), ROW(type), ROW(kind), ROW(persistence), ROW(output),
+    ROW(offset_anywhere), ROW(class_moved), ROW(offset_within), ROW(rows),
+    ROW(stride), ROW(column), ROW(first_step), ROW(last_step),
+    ROW(alias_to_any), WITH_LIVES(alias_in_chain), ROW(view), ROW(size), ROW(shape),
+    ROW(type), ROW(kind), ROW(persistence), ROW(output),
     ROW(state_swapped), WITH_LIVES(steps_swapped), WITH_LIVES(step_moved),
     WITH_LIVES(neighbours_swapped), WITH_LIVES(step_dropped),
     WITH_LIVES(step_twice), WITH_LIVES(joined), WITH_LIVES(reads), WITH_LIVES(writes),

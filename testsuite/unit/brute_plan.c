@@ -1,5 +1,6 @@
 // Every rule of plan_check.py in its plainest form: an id for each byte of the
-// arena, every pair of buffers compared at every step.
+// arena, every pair of buffers compared at every step.  Slices are gone through
+// row by row.
 #include "brute_plan.h"
 
 typedef struct Brute {
@@ -12,6 +13,29 @@ typedef struct Brute {
 static int64_t top_of(const PlanBuffer *buffer)
 {
     return buffer->offset + buffer->bytes;
+}
+
+// A buffer's bytes by number: where the i-th of them lies.
+static int64_t place_of(const PlanBuffer *buffer, int64_t i)
+{
+    if (buffer->rows == 0) return buffer->offset + i;
+    int64_t width = buffer->bytes / buffer->rows;
+    return buffer->offset + i / width * buffer->stride + i % width;
+}
+
+// Whether they share a byte; *same: and have the same ones.
+static bool meets(const PlanBuffer *a, const PlanBuffer *b, bool *same)
+{
+    int64_t shared = 0;
+    for (int64_t i = 0; i < a->bytes; i++) {
+        int64_t at = place_of(a, i) - b->offset;
+        int64_t width = b->rows == 0 ? b->bytes : b->bytes / b->rows;
+        int64_t row = b->rows == 0 ? 0 : at / b->stride;
+        if (b->rows > 0) at %= b->stride;
+        shared += at >= 0 && at < width && (b->rows == 0 || row < b->rows);
+    }
+    *same = shared == a->bytes && shared == b->bytes;
+    return shared > 0;
 }
 
 static int64_t up(int64_t bytes)
@@ -32,6 +56,19 @@ static int chain_end(const Plan *plan, int k, bool views_only)
     return NONE;
 }
 
+// As span() of plan_check.py has it.
+static bool slice_is_sound(const Brute *b, int k)
+{
+    const PlanBuffer *buffer = &b->plan->buffers[k];
+    const PlanBuffer *root = &b->plan->buffers[b->root[k]];
+    int64_t column = buffer->offset - root->offset;
+    return buffer->rows > 0 && buffer->rows < 1 << 20 &&
+           buffer->stride < 1 << 30 &&
+           buffer->rows * buffer->stride == root->bytes &&
+           buffer->bytes % buffer->rows == 0 && column >= 0 &&
+           column + buffer->bytes / buffer->rows <= buffer->stride;
+}
+
 static bool buffer_is_sound(const Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];
@@ -46,6 +83,7 @@ static bool buffer_is_sound(const Brute *b, int k)
         return false;
     if (buffer->alias_of == NONE) return buffer->offset % ALIGNMENT == 0;
     const PlanBuffer *parent = &b->plan->buffers[buffer->alias_of];
+    if (buffer->rows > 0) return slice_is_sound(b, k);
     return parent->offset <= buffer->offset && top_of(buffer) <= top_of(parent);
 }
 
@@ -124,8 +162,8 @@ static bool figures_are_right(const Brute *b)
 static void hold(Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];
-    for (int64_t i = buffer->offset; i < top_of(buffer); i++)
-        b->memory[i] = b->value[k];
+    for (int64_t i = 0; i < buffer->bytes; i++)
+        b->memory[place_of(buffer, i)] = b->value[k];
 }
 
 // How many bytes of buffer k hold its value.
@@ -133,8 +171,8 @@ static int64_t bytes_held(const Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];
     int64_t count = 0;
-    for (int64_t i = buffer->offset; i < top_of(buffer); i++)
-        count += b->memory[i] == b->value[k];
+    for (int64_t i = 0; i < buffer->bytes; i++)
+        count += b->memory[place_of(buffer, i)] == b->value[k];
     return count;
 }
 
@@ -143,9 +181,10 @@ static bool may_touch(const Brute *b, const PlanStep *step, int written,
 {
     const PlanBuffer *w = &b->plan->buffers[written];
     const PlanBuffer *r = &b->plan->buffers[read];
-    if (w->offset >= top_of(r) || r->offset >= top_of(w)) return true;
+    bool same;
+    if (!meets(w, r, &same)) return true;
     if (b->value[written] == b->value[read]) return true;
-    if (w->offset != r->offset || w->bytes != r->bytes) return false;
+    if (!same) return false;
     for (int i = 0; i < step->in_place_count; i++)
         if (step->in_place[i][0] == written && step->in_place[i][1] == read)
             return true;
@@ -157,9 +196,8 @@ static bool write_is_sound(const Brute *b, const PlanStep *step, int i)
     const PlanBuffer *buffers = b->plan->buffers;
     int k = step->writes[i];
     for (int j = 0; j < step->write_count; j++) {
-        int other = step->writes[j];
-        if (j != i && buffers[k].offset < top_of(&buffers[other]) &&
-            buffers[other].offset < top_of(&buffers[k]))
+        bool same;
+        if (j != i && meets(&buffers[k], &buffers[step->writes[j]], &same))
             return false;
     }
     bool reads_it = false;

@@ -1,0 +1,35 @@
+// Values that lie in larger ones because copies between them are in place.
+#ifndef CNNC_SLICES_H
+#define CNNC_SLICES_H
+
+#include "op.h"
+
+// What a value is a name for: all or, of a slice, part of another one.
+typedef struct Within {
+    ValueId whole;              // NONE: it is a name for nothing
+    int64_t start, rows;        // bytes from where that begins, and the rows of
+                                // the slice; 0, 0: it is the whole
+} Within;
+
+// Of each value of g, as these nodes say, which are g's in some order: a view
+// is its operand, what a copy in place makes is part of that, and what one
+// joins is part of what it makes.
+Within *values_within(const Graph *g, const Node *nodes, int32_t count);
+
+// Of each value, whether it may be a slice: it is a real number's, stored, made
+// in the program and no output, and each kernel that reads or makes it, or
+// computes on load from it, takes any array that it can index.
+bool *values_sliceable(const Graph *g, const Node *nodes, int32_t count);
+
+// Where a value lies in the root of its class, which it leads to by alias_of,
+// by columns: bytes begin .. end of each row.  What is no slice covers all.
+typedef struct Columns {
+    int64_t begin, end;
+} Columns;
+Columns value_columns(const Graph *g, ValueId v);
+static inline bool columns_meet(Columns a, Columns b)
+{
+    return a.begin < b.end && b.begin < a.end;
+}
+
+#endif

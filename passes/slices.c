@@ -1,0 +1,222 @@
+// Slices: copies between a value and a larger one that need not be made.
+//
+//   %7 a = conv(...)    %8 b = conv(...)    %9 c = concat(a, b) axis=3
+//   %20 d.a = concat.grad(%19 d.c, -)
+// becomes
+//   %9 c = concat(a, b) axis=3 in_place     a and b are written into c
+//   %20 d.a = concat.grad(%19 d.c, -) in_place      d.a is read out of d.c
+//
+// An operator says of a launch that only copies how the one value lies in the
+// other (Part.slice).  It is left out where everything that reads or makes the
+// smaller one can take a slice of a larger array, as its operator marks it.
+// Those that are joined must be in nothing else, and no input, output or
+// parameter.  A joined value may be joined again, and a slice be sliced, as
+// long as all slices of one array have the same rows.  An array lives as long as
+// anything in it, so a copy is kept where the bytes alive at once, in the order
+// that the graph has, would be more without it.
+//
+// No values or nodes come or go: what is in place is marked, and is a name from
+// here on, as views are.
+#include <string.h>
+#include "../ir/plan.h"
+#include "../ir/slices.h"
+#include "pass.h"
+
+void pass_slices(Graph *g);
+
+// Trees of values that lie in each other; what is said of one holds at its
+// root.
+typedef struct Trees {
+    Graph   *g;
+    ValueId *parent;            // NONE: it lies in nothing
+    bool    *may;               // all of them may be slices
+    int64_t *rows;              // of the slices among them; 0: there are none
+    NodeId  *first, *last;      // launches that touch each value; NONE: no one
+    int64_t  peak;              // bytes of the trees alive at once, at most
+} Trees;
+
+static ValueId root_of(const Trees *t, ValueId v)
+{
+    while (t->parent[v] != NONE) v = t->parent[v];
+    return v;
+}
+
+static void put(Trees *t, ValueId part, ValueId whole, int64_t rows)
+{
+    ValueId root = root_of(t, whole);
+    t->parent[part] = whole;
+    t->may[root] &= t->may[part];
+    if (rows > 0) t->rows[root] = rows;
+}
+
+// ---- bytes alive ------------------------------------------------------------
+
+static void touch(Trees *t, ValueId v, NodeId i)
+{
+    if (v == NONE) return;
+    if (t->first[v] == NONE || i < t->first[v]) t->first[v] = i;
+    if (i > t->last[v]) t->last[v] = i;
+}
+
+static void find_touches(Trees *t)
+{
+    const Graph *g = t->g;
+    t->first = NEW_ARRAY(g->arena, g->value_count, NodeId);
+    t->last = NEW_ARRAY(g->arena, g->value_count, NodeId);
+    for (ValueId v = 0; v < g->value_count; v++) t->first[v] = t->last[v] = NONE;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        ValueId reads[MAX_READS];
+        if (!is_launch(n)) continue;
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+            touch(t, reads[k], i);
+        for (int32_t r = 0; r < n->result_count; r++)
+            touch(t, n->results[r], i);
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].output) touch(t, v, g->node_count - 1);
+}
+
+// A tree is alive from the first launch that touches any value in it to the
+// last; what lasts is the same however the rest lies.
+static int64_t peak_of(const Trees *t)
+{
+    const Graph *g = t->g;
+    size_t values = (size_t)g->value_count;
+    NodeId *first = NEW_ARRAY(g->arena, values, NodeId);
+    NodeId *last = NEW_ARRAY(g->arena, values, NodeId);
+    int64_t *change = NEW_ARRAY(g->arena, g->node_count + 1, int64_t);
+    memcpy(first, t->first, values * sizeof *first);
+    memcpy(last, t->last, values * sizeof *last);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        ValueId root = root_of(t, v);
+        if (t->first[v] == NONE) continue;
+        if (first[root] == NONE || t->first[v] < first[root])
+            first[root] = t->first[v];
+        if (t->last[v] > last[root]) last[root] = t->last[v];
+    }
+    for (ValueId v = 0; v < g->value_count; v++) {
+        if (t->parent[v] != NONE || first[v] == NONE ||
+            g->values[v].persistent)
+            continue;
+        change[first[v]] += padded(value_bytes(&g->values[v]));
+        change[last[v] + 1] -= padded(value_bytes(&g->values[v]));
+    }
+    int64_t live = 0, most = 0;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        live += change[i];
+        if (live > most) most = live;
+    }
+    return most;
+}
+
+// ---- what lies in what ------------------------------------------------------
+
+static Trees name_views(Graph *g)
+{
+    Within *within = values_within(g, g->nodes, g->node_count);
+    Trees t = {.g = g, .parent = NEW_ARRAY(g->arena, g->value_count, ValueId),
+               .may = values_sliceable(g, g->nodes, g->node_count),
+               .rows = NEW_ARRAY(g->arena, g->value_count, int64_t)};
+    for (ValueId v = 0; v < g->value_count; v++) t.parent[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (within[v].whole != NONE)
+            put(&t, v, within[v].whole, within[v].rows);
+    find_touches(&t);
+    t.peak = peak_of(&t);
+    return t;
+}
+
+// Inputs are staged, and state is laid out, for others to see.
+static bool may_hold(const Value *root)
+{
+    return root->kind == PARAM || (root->def != NONE && !root->persistent);
+}
+
+// Whether part, with all that lies in it, may lie in whole as a slice of these
+// rows.
+static bool fits(const Trees *t, ValueId part, ValueId whole, int64_t rows)
+{
+    ValueId root = root_of(t, whole);
+    return t->parent[part] == NONE && part != root && t->may[part] &&
+           is_stored(t->g, whole) && may_hold(&t->g->values[root]) &&
+           (t->rows[part] == 0 || t->rows[part] == rows) &&
+           (t->rows[root] == 0 || t->rows[root] == rows);
+}
+
+static bool only_copies(const Node *n)
+{
+    const Part *part = &n->op->parts[n->part];
+    if (!part->slice || n->inlined || n->act || n->result_count != 1)
+        return false;
+    for (int32_t k = part->joins ? 0 : 1; k < n->operand_count; k++)
+        if ((n->operands[k] == NONE) == part->joins) return false;
+    return true;
+}
+
+static bool is_joined_once(const Node *n, int32_t k)
+{
+    for (int32_t j = 0; j < k; j++)
+        if (n->operands[j] == n->operands[k]) return false;
+    return true;
+}
+
+static bool all_fit(const Trees *t, const Node *n)
+{
+    const Part *part = &n->op->parts[n->part];
+    int64_t rows = part->slice(t->g, n, 0).rows;
+    if (!part->joins) return fits(t, n->results[0], n->operands[0], rows);
+    for (int32_t k = 0; k < n->operand_count; k++)
+        if (!is_joined_once(n, k) ||
+            !fits(t, n->operands[k], n->results[0], rows) ||
+            (t->rows[n->operands[k]] != 0 &&
+             t->rows[n->operands[k]] != rows))
+            return false;
+    return true;
+}
+
+static void put_all(Trees *t, const Node *n)
+{
+    const Part *part = &n->op->parts[n->part];
+    int64_t rows = part->slice(t->g, n, 0).rows;
+    if (!part->joins) put(t, n->results[0], n->operands[0], rows);
+    for (int32_t k = 0; k < n->operand_count && part->joins; k++)
+        put(t, n->operands[k], n->results[0], rows);
+}
+
+static void take_all(Trees *t, const Node *n)
+{
+    const Part *part = &n->op->parts[n->part];
+    if (!part->joins) t->parent[n->results[0]] = NONE;
+    for (int32_t k = 0; k < n->operand_count && part->joins; k++)
+        t->parent[n->operands[k]] = NONE;
+}
+
+// Puts the values of a copy into each other, if that costs nothing.
+static bool is_put(Trees *t, const Node *n)
+{
+    const Part *part = &n->op->parts[n->part];
+    ValueId root = root_of(t, part->joins ? n->results[0] : n->operands[0]);
+    bool may = t->may[root];
+    int64_t rows = t->rows[root];
+    put_all(t, n);
+    int64_t peak = peak_of(t);
+    if (peak <= t->peak) {
+        t->peak = peak;
+        return true;
+    }
+    take_all(t, n);
+    t->may[root] = may;
+    t->rows[root] = rows;
+    return false;
+}
+
+void pass_slices(Graph *g)
+{
+    Trees t = name_views(g);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &g->nodes[i];
+        if (only_copies(n) && all_fit(&t, n) && is_put(&t, n))
+            n->in_place = true;
+    }
+}

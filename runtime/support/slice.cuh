@@ -1,0 +1,43 @@
+// Slices of tensors: what lies in another one, in part of each of its rows.
+#pragma once
+#include "load.cuh"
+#include "place.cuh"
+
+// Slice: where a slice lies: WIDTH elements side by side, the next row STRIDE elements further on.
+// Where it begins, WIDTH and STRIDE are multiples of PACK elements.
+template <class T, long long WIDTH, long long STRIDE, int PACK>
+struct Slice {
+    size_t offset;
+};
+
+// Strided: the elements of a slice as an array: s[i], i as if nothing lay between its rows.
+template <class T, long long WIDTH, long long STRIDE, int PACK>
+struct Strided {
+    T *first;
+    static __device__ long long at(long long i)
+    {
+        return i + (long long)((unsigned long long)i / WIDTH) * (STRIDE - WIDTH);
+    }
+    __device__ T &operator[](long long i) const { return first[at(i)]; }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        if constexpr (PACK % V == 0) return *(const Pack<V> *)(first + at(i));
+        Pack<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = first[at(i + j)];
+        return v;
+    }
+    template <int V>
+    __device__ void put(long long i, const Pack<V> &v) const
+    {
+        if constexpr (PACK % V == 0) *(Pack<V> *)(first + at(i)) = v;
+        else for (int j = 0; j < V; j++) first[at(i + j)] = v.at[j];
+    }
+};
+
+// slice: the one that lies there in an arena.
+template <class T, long long WIDTH, long long STRIDE, int PACK>
+static inline Strided<T, WIDTH, STRIDE, PACK> slice(Arena a, Slice<T, WIDTH, STRIDE, PACK> place)
+{
+    return {(T *)(a.base + place.offset)};
+}
