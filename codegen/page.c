@@ -30,7 +30,8 @@ static void head(const PageInput *in, const PageProgram *p, FILE *out)
     for (int mode = 0; mode < MODE_COUNT; mode++)
         if (in->plan[mode] != NULL)
             fprintf(out, "<a href=\"#%s\">%s</a>", mode_names[mode], titles[mode]);
-    fputs("<a href=\"#peak\">Peak</a><a href=\"#passes\">Passes</a>", out);
+    if (p->plan->step_count > 0) fputs("<a href=\"#peak\">Peak</a>", out);
+    fputs("<a href=\"#passes\">Passes</a>", out);
     if (in->capacity_count > 0) fputs("<a href=\"#batches\">Batch</a>", out);
     if (in->quoted) fputs("<a href=\"#program\">Program</a>", out);
     fputs("</nav></header>\n", out);
@@ -93,6 +94,10 @@ static void program(PageProgram *p)
 {
     fprintf(p->out, "<section id=\"%s\"><h2>%s: the arena over the steps</h2>\n",
             mode_names[p->plan->mode], titles[p->plan->mode]);
+    if (p->plan->step_count == 0) {
+        fputs("<p>There is no step: nothing runs.</p>\n</section>\n", p->out);
+        return;
+    }
     tiles(p);
     legend(p);
     page_map(p);
@@ -117,7 +122,7 @@ void print_page(const PageInput *in, FILE *out)
         program(p);
         if (first != NULL) continue;
         first = p;
-        page_peak(p);
+        if (p->plan->step_count > 0) page_peak(p);
         page_passes(p);
         page_batches(p);
     }

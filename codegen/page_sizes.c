@@ -7,10 +7,17 @@
 
 // ---- passes -------------------------------------------------------------------------------------
 
+// Of the first row; a graph of nothing has no bytes.
+static double percent(const PageProgram *p)
+{
+    int64_t whole = p->in->rows[0].arena_bytes;
+    return (double)(whole > 0 ? whole : 1) / 100;
+}
+
 // A bar from 0 to `bytes`, then what was saved before it, on the scale of the first row.
 static void pass_bar(const PageProgram *p, const PassRow *row, int64_t saved)
 {
-    double whole = (double)p->in->rows[0].arena_bytes / 100;
+    double whole = percent(p);
     fprintf(p->out, "<td class=\"fall\"><div><b style=\"width:%.2f%%\"></b>",
             (double)row->arena_bytes / whole);
     if (saved > 0)
@@ -22,7 +29,7 @@ static void pass_bar(const PageProgram *p, const PassRow *row, int64_t saved)
 static void pass_row(const PageProgram *p, const char *name, const PassRow *row,
                      const PassRow *before)
 {
-    double whole = (double)p->in->rows[0].arena_bytes / 100;
+    double whole = percent(p);
     int64_t saved = before != NULL ? before->arena_bytes - row->arena_bytes : 0;
     fprintf(p->out, "<tr><td class=\"name\">%s</td>", name);
     pass_bar(p, row, saved);

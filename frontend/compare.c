@@ -14,11 +14,10 @@
 static bool compare_row(const Input *in, const Options *o,
                         const PassOptions *with, PassRow *row)
 {
-    Graph *g = input_graph(in, &o->frontend);
-    if (g == NULL) return false;
-    const Plan *plan = run_pipeline(g, with);
-    row->arena_bytes = plan->arena_bytes;
-    row->bound = plan->max_live_bytes;
+    PlanSize size;
+    if (!measure_plan(in, &o->frontend, with, &size)) return false;
+    row->arena_bytes = size.arena_bytes;
+    row->bound = size.bound;
     return true;
 }
 
@@ -59,7 +58,7 @@ bool compare(const Input *in, const Options *o, FILE *out)
     int count = compare_rows(in, o, rows);
 
     if (count == 0) return false;
-    int64_t whole = rows[0].arena_bytes;
+    int64_t whole = rows[0].arena_bytes > 0 ? rows[0].arena_bytes : 1;
     fprintf(out, "%-16s%14s %9s %14s %14s %7s\n", "passes", "arena bytes",
             "MiB", "bound", "saved bytes", "share");
     print_row("none", &rows[0], NULL, whole, out);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "../codegen/codegen.h"
 #include "input.h"
+#include "instance.h"
 #include "pipeline.h"
 
 // The graph of one mode, placed; NULL after errors.
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
     Options o;
     Input in;
     int status = options_read(&o, arena, argc, argv);
+    if (status < 0 && o.plan) status = plan_instance(&o, &diag);
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;

@@ -12,6 +12,7 @@ enum ExitStatus {
     EXIT_INPUT = 1,             // the program is wrong
     EXIT_USAGE = 2,             // the command line is
     EXIT_FILE = 3,              // a file can't be read or written
+    EXIT_OVER = 4,              // over the bytes that there are
 };
 
 typedef struct Options {
@@ -25,6 +26,9 @@ typedef struct Options {
     bool            with_main, compare, summary;
     bool            depend;         // -MD
     const char     *depend_file;
+    bool            plan;           // --plan: the input is its file
+    int64_t         capacity;       // bytes it must fit in; 0: as few as can be
+    double          time_limit;     // seconds; 0: none
 } Options;
 
 // Reads the command line.  Returns -1 to go on, or the status to exit with:
@@ -39,6 +43,11 @@ bool only_report(const Options *o);
 // returns the status to exit with.
 int usage(const char *what, const char *word, const char *const *names,
           int count);
+// plan_instance.c: what sets --plan and its options, and their rules.
+int set_plan(Options *o, const char *value);
+int set_capacity(Options *o, const char *value);
+int set_time_limit(Options *o, const char *value);
+int check_plan(const Options *o);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

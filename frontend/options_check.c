@@ -55,6 +55,7 @@ int options_check(const Options *o)
     };
     if (clash(o) != NULL)
         return usage("two of the files are", clash(o), NULL, 0);
+    if (o->plan || o->capacity || o->time_limit > 0) return check_plan(o);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
     return -1;

@@ -15,3 +15,27 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
     if (fault != NULL) bug("the plan is wrong: %s", fault);
     return plan;
 }
+
+// Everything that it makes is in an arena of its own.
+bool measure_plan(const Input *in, const FrontendOptions *frontend,
+                  const PassOptions *o, PlanSize *size)
+{
+    Arena *arena = arena_new();
+    Input alone = *in;
+    Ast ast = { .arena = NULL };
+
+    if (in->ast != NULL) {
+        ast = *in->ast;
+        ast.arena = arena;
+        alone.ast = &ast;
+    }
+    alone.arena = arena;
+    Graph *g = input_graph(&alone, frontend);
+    if (g != NULL) {
+        const Plan *plan = run_pipeline(g, o);
+        *size = (PlanSize){ plan->arena_bytes, plan->max_live_bytes,
+                            g->node_count };
+    }
+    arena_free(arena);
+    return g != NULL;
+}

@@ -11,6 +11,15 @@
 // refuses is a bug().
 Plan *run_pipeline(Graph *g, const PassOptions *o);
 
+// What a plan comes to.
+typedef struct PlanSize {
+    int64_t arena_bytes, bound;
+    int32_t nodes;              // of its graph
+} PlanSize;
+// That of a fresh graph, of which nothing is kept.  False after errors.
+bool measure_plan(const Input *in, const FrontendOptions *frontend,
+                  const PassOptions *o, PlanSize *size);
+
 // compare.c: a table of arena sizes, each optional pass added in turn.  False
 // after errors.
 bool compare(const Input *in, const Options *o, FILE *out);

@@ -7,7 +7,7 @@
 
 enum {
     MOST_POINTS = 64,           // batches compiled
-    MOST_NODES = 40000,         // of all their graphs: what bounds the time
+    MOST_NODES = 28000,         // of all their graphs: what bounds the time
     MOST_BATCH = 1 << 24        // that --batch takes
 };
 
@@ -19,22 +19,13 @@ typedef struct Search {
     int64_t        nodes;       // compiled so far
 } Search;
 
-// A fresh graph of one mode through all passes, for a batch or, if 0, its own.
-// Dumps and times are of the latter alone, where no output has them.
-static Graph *compile(const Input *in, const Options *o, Mode mode,
-                      int64_t batch, const Plan **plan)
+// Without dumps and times: the output, or the page's own programs, have them.
+static PassOptions without_dumps(const PassOptions *o)
 {
-    FrontendOptions frontend = o->frontend;
-    PassOptions passes = o->passes;
-    frontend.mode = mode;
-    if (batch > 0) frontend.batch = batch;
-    if (batch > 0 || !only_report(o)) {
-        passes.dump = passes.dump_dir = NULL;
-        passes.time = false;
-    }
-    Graph *g = input_graph(in, &frontend);
-    if (g != NULL) *plan = run_pipeline(g, &passes);
-    return g;
+    PassOptions quiet = *o;
+    quiet.dump = quiet.dump_dir = NULL;
+    quiet.time = false;
+    return quiet;
 }
 
 // ---- batches ----------------------------------------------------------------
@@ -58,16 +49,19 @@ static void add_point(Search *s, BatchPoint point)
 static bool try_batch(Search *s, int64_t batch)
 {
     BatchPoint point = { .batch = batch };
+    const PassOptions quiet = without_dumps(&s->o->passes);
+    FrontendOptions frontend = s->o->frontend;
 
+    frontend.batch = batch;
     if (s->count == MOST_POINTS || s->nodes > MOST_NODES) return false;
     for (int mode = 0; mode < MODE_COUNT; mode++) {
-        const Plan *plan = NULL;
+        PlanSize size;
         if (!shares_arena(s->o->frontend.mode, mode)) continue;
-        const Graph *g = compile(s->in, s->o, (Mode)mode, batch, &plan);
-        if (g == NULL) return false;
-        s->nodes += g->node_count;
-        if (plan->arena_bytes > point.arena_bytes)
-            point.arena_bytes = plan->arena_bytes;
+        frontend.mode = (Mode)mode;
+        if (!measure_plan(s->in, &frontend, &quiet, &size)) return false;
+        s->nodes += size.nodes;
+        if (size.arena_bytes > point.arena_bytes)
+            point.arena_bytes = size.arena_bytes;
     }
     add_point(s, point);
     return true;
@@ -150,11 +144,14 @@ static void find_batches(Search *s, PageInput *page)
 static bool add_program(PageInput *page, const Input *in, const Options *o,
                         Mode mode)
 {
-    const Plan *plan = NULL;
-    Graph *g = compile(in, o, mode, 0, &plan);
+    FrontendOptions frontend = o->frontend;
+    PassOptions passes_on = only_report(o) ? o->passes
+                                           : without_dumps(&o->passes);
+    frontend.mode = mode;
+    Graph *g = input_graph(in, &frontend);
     if (g == NULL) return false;
     page->g[g->mode] = g;
-    page->plan[g->mode] = plan;
+    page->plan[g->mode] = run_pipeline(g, &passes_on);
     return true;
 }
 

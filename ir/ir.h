@@ -161,6 +161,9 @@ typedef struct Graph {
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
+    int64_t     order_peak;     // the most alive at once, without the state
+    int64_t     order_bound;    // and what no order has less than; since
+                                // schedule, if that is not left out
     int64_t     arena_bytes, state_bytes;   // since plan
     int64_t     max_live_bytes;             // since plan
     struct Names *value_names, *node_names; // what is taken: names.h

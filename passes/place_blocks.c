@@ -138,7 +138,7 @@ bool put_block(Search *s, int32_t block)
 {
     Block *b = &s->blocks[block];
     int64_t top = b->ground + b->size;
-    bool fits = top <= s->capacity;
+    bool fits = true;
     b->placed = true;
     b->offset = b->ground;
     s->placed[s->placed_count++] = block;

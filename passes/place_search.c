@@ -3,14 +3,15 @@
 // First the goal, in each of several orders, with little work: an order that
 // suits an instance needs little.  Then heights between the goal and the best
 // so far, by halving, since a lower placement may be found where the lowest is
-// not.  Then all of that with twice the work, until it is spent.  What is proved impossible is never asked for again, so that small
-// instances end with the lowest height there is.
+// not.  Then all of that with twice the work, until it is spent.  What is
+// proved impossible is never asked for again, so that small instances end with
+// the lowest height there is.
 #include "place_search.h"
 
 enum { MOST_BLOCKS = 4096, FIRST_LIMIT = 4 };
 
-// place_tree.c says what the letters mean.  No one order is good: each of these
-// is quick where others take a thousand times as long.
+// place_tree.c says what the letters mean.  No order is good for all instances:
+// what one finds at once, the others may not find in a hundred times the work.
 static const char *const orders[] = {
     "TWA", "TAW", "WAT", "TCA", "TFW", "TUA", "TZW",
 };

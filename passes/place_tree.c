@@ -9,7 +9,7 @@
 // of those without a place, and the sum of their sizes, must fit.  Nothing is
 // placed as high as where another without a place could end, since that one
 // could then lie below.  So only placements are visited in which no block alone
-// can be moved down; if there is any placement of this height there is one such.
+// can be moved down; if any placement is no higher than this, one such is.
 //
 // Where the sections of what is left come apart, the parts are searched one
 // after another, and when one is impossible no other solution of its

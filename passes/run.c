@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -148,6 +149,15 @@ static bool stops_after(const PassOptions *o, const Pass *pass)
            same_name(pass->name, o->stop_after, strlen(o->stop_after));
 }
 
+// What schedule found, without what is persistent.
+static void print_order(const Graph *g)
+{
+    if (g->order_peak == 0) return;
+    const char *optimal = g->order_peak == g->order_bound ? ", optimal" : "";
+    fprintf(stderr, "%-14s peak %" PRId64 ", bound %" PRId64 "%s\n", "order",
+            g->order_peak, g->order_bound, optimal);
+}
+
 bool run_passes(Graph *g, const PassOptions *o)
 {
     verify(g, "the front end");
@@ -171,6 +181,8 @@ bool run_passes(Graph *g, const PassOptions *o)
         dump(g, o, i);
         if (stops_after(o, pass)) return false;
     }
-    if (o->time) fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
+    if (!o->time) return true;
+    fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
+    print_order(g);
     return true;
 }

@@ -4,9 +4,14 @@
 #include <cuda_runtime.h>
 #include "interface.cuh"
 
-// LAUNCH: a kernel on the stream in scope; step is its number in the plan, -1 outside it.
+// LAUNCH: a kernel on the stream in scope; step is its number in the plan, -1 outside it.  By its
+// address, so that template arguments that are left out are the defaults, not the arguments' types.
 #ifndef LAUNCH
-#define LAUNCH(step, kernel, grid, block, ...) kernel<<<grid, block, 0, stream>>>(__VA_ARGS__)
+#define LAUNCH(step, kernel, grid, block, ...)                                              \
+    do {                                                                                    \
+        const auto launched = kernel;                                                       \
+        launched<<<grid, block, 0, stream>>>(__VA_ARGS__);                                  \
+    } while (0)
 #endif
 
 // ARENA_AT: announces where an arena lies.

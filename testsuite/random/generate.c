@@ -115,15 +115,9 @@ static void add_value(Net *n, const char *call)
     add_line(&n->body, arena_print(n->arena, "%s = %s", p->name, call));
 }
 
-// Passes look at pairs of neighbours: often a statement reads the one before,
-// and an activation follows what can store one.
-static bool draw_statement(Net *n)
+// A statement that calls op, of the value before where it can.
+static bool draw_statement_of(Net *n, const Op *op, bool follows)
 {
-    bool stores = n->last != NULL && n->last->flags & STORES_ACT;
-    bool follows = n->value_number > 0 && draw_chance(&n->draw, 0.5);
-    const Op *op = draw_op(n, follows && stores && draw_chance(&n->draw, 0.6)
-                                  ? ACT : LAYER);
-
     for (int i = 0; i < TRIES; i++) {
         Net saved = *n;
         const Pooled *before = follows && i < TRIES / 2
@@ -138,6 +132,30 @@ static bool draw_statement(Net *n)
         restore(n, &saved);
     }
     return false;
+}
+
+// What a pool may make in its own launch, and an activation between.
+static bool draw_before_pool(Net *n, bool follows)
+{
+    int i = 0;
+    while (i < OP_COUNT && ops[i]->pooling == NULL) i++;
+    if (i == OP_COUNT || !draw_statement_of(n, ops[i], follows)) return false;
+    if (draw_chance(&n->draw, 0.5))
+        draw_statement_of(n, draw_op(n, ACT), true);
+    return true;
+}
+
+// Passes look at pairs of neighbours: often a statement reads the one before,
+// an activation follows what can store one, and a pool what it can make.
+static bool draw_statement(Net *n)
+{
+    bool stores = n->last != NULL && n->last->flags & STORES_ACT;
+    bool follows = n->value_number > 0 && draw_chance(&n->draw, 0.5);
+    const Op *op = draw_op(n, follows && stores && draw_chance(&n->draw, 0.6)
+                                  ? ACT : LAYER);
+    if (op->flags & POOLS && draw_chance(&n->draw, 0.7))
+        follows |= draw_before_pool(n, follows);
+    return draw_statement_of(n, op, follows);
 }
 
 // ---- the net ----------------------------------------------------------------

@@ -1,0 +1,135 @@
+// cnnc --plan: addresses for buffers from elsewhere, so that planners can be
+// compared.  Nothing is rounded: sizes are what the file says.
+#define _POSIX_C_SOURCE 200809L
+
+#include "instance.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "output.h"
+
+// Some ten seconds.
+static const int64_t search_work = 10LL * 1000 * 1000 * 1000;
+
+// ---- options ----------------------------------------------------------------
+
+int set_plan(Options *o, const char *value)
+{
+    if (o->input != NULL) {
+        fprintf(stderr, "cnnc: one input at a time; a second is '%s'\n", value);
+        return EXIT_USAGE;
+    }
+    o->plan = true;
+    o->input = value;
+    return -1;
+}
+
+int set_capacity(Options *o, const char *value)
+{
+    char *end;
+    errno = 0;
+    o->capacity = strtoll(value, &end, 10);
+    if (errno == 0 && *end == '\0' && o->capacity > 0) return -1;
+    fprintf(stderr, "cnnc: --capacity is a number of bytes, not '%s'\n", value);
+    return EXIT_USAGE;
+}
+
+int set_time_limit(Options *o, const char *value)
+{
+    char *end;
+    o->time_limit = strtod(value, &end);
+    if (*end == '\0' && o->time_limit > 0 && isfinite(o->time_limit)) return -1;
+    fprintf(stderr, "cnnc: --time-limit is a number of seconds, not '%s'\n",
+            value);
+    return EXIT_USAGE;
+}
+
+int check_plan(const Options *o)
+{
+    bool others = o->header != NULL || o->with_main || o->emit_given ||
+                  o->compare || o->summary || o->depend ||
+                  o->depend_file != NULL || o->passes.stop_after != NULL ||
+                  o->passes.dump != NULL || o->passes.time;
+    if (o->plan && !others) return -1;
+    fprintf(stderr, o->plan ? "cnnc: --plan goes with -o, --capacity and "
+                              "--time-limit alone\n"
+                            : "cnnc: --capacity and --time-limit go with "
+                              "--plan\n");
+    return EXIT_USAGE;
+}
+
+// ---- time -------------------------------------------------------------------
+
+static double deadline;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_late(void)
+{
+    return now() > deadline;
+}
+
+// ---- what is said and written -----------------------------------------------
+
+static void print_rows(const Instance *in, FILE *out)
+{
+    fputs("id,lower,upper,size,offset\n", out);
+    for (int32_t i = 0; i < in->count; i++) {
+        const Row *row = &in->rows[i];
+        fprintf(out, "%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
+                row->id, row->lower, row->upper, row->size,
+                in->items[i].offset);
+    }
+}
+
+static void print_figures(const Instance *in, int64_t bound, int64_t height,
+                          int64_t least)
+{
+    double share = bound > 0 ? 100 * (double)(height - bound) / (double)bound
+                             : 0;
+    fprintf(stderr, "cnnc: %" PRId32 " buffers, bound %" PRId64 ", height %"
+            PRId64 ", gap %" PRId64 " (%.2f %%)%s\n", in->count, bound, height,
+            height - bound, share,
+            least == height && least > bound ? ", the lowest there is" : "");
+}
+
+// Whether the capacity is kept; says so if not.
+static bool is_within(const Options *o, int64_t height, int64_t least)
+{
+    if (o->capacity == 0 || height <= o->capacity) return true;
+    fprintf(stderr, "cnnc: no placement in %" PRId64 " bytes %s: the lowest "
+            "found takes %" PRId64 ", and none takes less than %" PRId64 "\n",
+            o->capacity, least > o->capacity ? "exists" : "was found", height,
+            least);
+    return false;
+}
+
+int plan_instance(const Options *o, Diag *diag)
+{
+    Instance in;
+    Output out;
+    int64_t least;
+    PlaceGoal goal = {.height = o->capacity, .work = search_work,
+                      .is_late = o->time_limit > 0 ? is_late : NULL};
+    deadline = now() + o->time_limit;
+    if (!instance_read(&in, o->arena, diag, o->input)) return EXIT_FILE;
+    if (diag->error_count > 0) return EXIT_INPUT;
+    if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
+    int64_t height = place_towards(o->arena, in.items, in.count, &goal, &least);
+    int64_t bound = place_bound(o->arena, in.items, in.count);
+    print_figures(&in, bound, height, least);
+    if (!is_within(o, height, least)) {
+        output_discard(&out, 1);
+        return EXIT_OVER;
+    }
+    print_rows(&in, out.stream);
+    return output_close(&out, 1) ? EXIT_DONE : EXIT_FILE;
+}

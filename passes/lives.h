@@ -1,0 +1,51 @@
+// Which bytes are alive while launches run in some order: the model that
+// schedule minimises.  It counts as liveness, share and plan do after it, so
+// that the peak of an order is the bound that the plan will have, less what is
+// persistent.
+#ifndef CNNC_LIVES_H
+#define CNNC_LIVES_H
+
+#include "../ir/op.h"
+
+// A result of a node that may be written over a class once nobody else reads
+// that.
+typedef struct Over {
+    int32_t result;             // its slot
+    ValueId class;
+} Over;
+
+// A value, its views and its slices are one class, named by the value that has
+// the bytes.
+typedef struct Lives {
+    Graph    *g;
+    ValueId  *class_of;         // of each value
+    int64_t  *bytes;            // of each class, padded; 0: of none of its own
+    bool     *kept;             // whether it never dies
+    int32_t  *readers;          // launches that read it and have not run
+    int32_t  *reader_count;     // all that read it
+    int32_t  *made;             // launches that made a part of it
+    // The classes that launch i reads, each once: read[reads[i]] to before
+    // read[reads[i + 1]]; and what it may write over, likewise, by result.
+    int32_t  *reads, *overs;
+    ValueId  *read;
+    Over     *over;
+    int64_t   live;             // bytes that are alive
+} Lives;
+
+// Before any node of g has run: inputs are alive.  Persistent values never
+// count, since they are the same in every order.
+Lives lives_new(Graph *g);
+// A copy that runs on its own.
+Lives lives_copy(const Lives *l);
+
+// The bytes alive while node i runs, where it is next.
+int64_t lives_within(const Lives *l, NodeId i);
+// Runs node i, whose operands are made; takes back that it ran, where nobody
+// has read what it made.
+void lives_run(Lives *l, NodeId i);
+void lives_take_back(Lives *l, NodeId i);
+
+// The largest sum alive at once if all nodes run in this order.
+int64_t lives_peak(const Lives *start, const NodeId *order);
+
+#endif

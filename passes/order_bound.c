@@ -1,0 +1,142 @@
+// A bound from below for the peak of every order.
+//
+// While launch i runs, whatever the order, alive are its own operands and
+// results, and what is made by a node that i waits for and read by one that
+// waits for i, directly or not.  The largest such sum is the bound.  It is
+// exact wherever one launch is the waist of the net, as the loss is: all maps
+// that backward needs are alive then.
+//
+// No launch can have a larger sum than the bytes alive at it in some order, so
+// launches are looked at from the fullest of a given order on, until none that
+// is left could raise the bound.
+#include <stdlib.h>
+#include <string.h>
+#include "order.h"
+
+typedef struct Bounder {
+    const Lives       *l;
+    const Dependences *d;
+    int32_t           *first_before;    // edges the other way: who i waits for
+    Edge              *before;
+    // Around the launch that is looked at: 1 it waits for, 2 waits for it.
+    int8_t            *side;
+    NodeId            *stack;
+    int32_t           *needed;          // of a class: is it read after or now
+} Bounder;
+
+enum { BEFORE = 1, AFTER = 2 };
+
+static void turn_edges(Bounder *b)
+{
+    Arena *arena = b->l->g->arena;
+    int32_t count = b->l->g->node_count;
+    b->first_before = NEW_ARRAY(arena, count, int32_t);
+    b->before = NEW_ARRAY(arena, (size_t)b->d->count + 1, Edge);
+    for (NodeId i = 0; i < count; i++) b->first_before[i] = NONE;
+    for (NodeId i = 0; i < count; i++)
+        for (int32_t k = b->d->first[i]; k != NONE; k = b->d->edges[k].next) {
+            NodeId to = b->d->edges[k].to;
+            b->before[k] = (Edge){ i, b->first_before[to] };
+            b->first_before[to] = k;
+        }
+}
+
+// Marks all that can be reached from i.
+static void mark(Bounder *b, NodeId i, const int32_t *first, const Edge *edges,
+                 int8_t side)
+{
+    int32_t count = 0;
+    b->stack[count++] = i;
+    while (count > 0) {
+        NodeId from = b->stack[--count];
+        for (int32_t k = first[from]; k != NONE; k = edges[k].next) {
+            if (b->side[edges[k].to]) continue;
+            b->side[edges[k].to] = side;
+            b->stack[count++] = edges[k].to;
+        }
+    }
+}
+
+// Nodes before `middle` run before all others.
+static void mark_sides(Bounder *b, NodeId i, NodeId middle)
+{
+    int32_t count = b->l->g->node_count;
+    memset(b->side, 0, (size_t)count);
+    mark(b, i, b->first_before, b->before, BEFORE);
+    mark(b, i, b->d->first, b->d->edges, AFTER);
+    if (i < middle)
+        for (NodeId j = middle; j < count; j++) b->side[j] = AFTER;
+    else
+        for (NodeId j = 0; j < middle; j++) b->side[j] = BEFORE;
+}
+
+// Lives with what must have run before i, and i is the last to read what no
+// node must read after it: what it may write over then is a credit that some
+// order may have.
+static int64_t bound_at(Bounder *b, NodeId i, NodeId middle)
+{
+    const Graph *g = b->l->g;
+    Lives l = *b->l;
+    int64_t bytes = 0;
+    mark_sides(b, i, middle);
+    l.readers = b->needed;
+    memset(b->needed, 0, (size_t)g->value_count * sizeof(int32_t));
+    for (NodeId j = 0; j < g->node_count; j++)
+        for (int32_t k = l.reads[j]; k < l.reads[j + 1]; k++)
+            b->needed[l.read[k]] += j == i || b->side[j] == AFTER;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        NodeId def = g->values[v].def;
+        bool made = def == NONE || b->side[def] == BEFORE;
+        if (l.class_of[v] == v && made && (l.kept[v] || b->needed[v] > 0))
+            bytes += l.bytes[v];
+    }
+    l.live = bytes;
+    return lives_within(&l, i);
+}
+
+typedef struct Fullness {
+    int64_t bytes;
+    NodeId  node;
+} Fullness;
+
+static int compare_fullness(const void *a, const void *b)
+{
+    const Fullness *x = a, *y = b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return x->node < y->node ? -1 : 1;
+}
+
+static Fullness *by_fullness(const Lives *start, const NodeId *order)
+{
+    const Graph *g = start->g;
+    Fullness *full = NEW_ARRAY(g->arena, g->node_count, Fullness);
+    Lives l = lives_copy(start);
+    for (int32_t i = 0; i < g->node_count; i++) {
+        full[i] = (Fullness){ lives_within(&l, order[i]), order[i] };
+        lives_run(&l, order[i]);
+    }
+    qsort(full, (size_t)g->node_count, sizeof *full, compare_fullness);
+    return full;
+}
+
+int64_t order_bound(const Lives *start, const Dependences *d, NodeId middle,
+                    const NodeId *order)
+{
+    enum { WORK = 1 << 27 };    // nodes, values and edges looked at
+    const Graph *g = start->g;
+    Bounder b = { .l = start, .d = d };
+    b.side = NEW_ARRAY(g->arena, (size_t)g->node_count, int8_t);
+    b.stack = NEW_ARRAY(g->arena, (size_t)g->node_count, NodeId);
+    b.needed = NEW_ARRAY(g->arena, (size_t)g->value_count, int32_t);
+    turn_edges(&b);
+    const Fullness *full = by_fullness(start, order);
+    int64_t bound = start->live;
+    int64_t cost = (int64_t)g->node_count + g->value_count + d->count;
+    for (int32_t i = 0; i < g->node_count; i++) {
+        if (full[i].bytes <= bound || i * cost > WORK) break;
+        int64_t at = is_launch(&g->nodes[full[i].node])
+                         ? bound_at(&b, full[i].node, middle) : 0;
+        if (at > bound) bound = at;
+    }
+    return bound;
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Orders of launches, of every example in every mode:
+
+    check_order.py CNNC EXAMPLES
+
+The peak that schedule says its order has (--time) is the plan's largest sum of live bytes,
+less the state: what schedule minimises is what the plan is made of. Its bound is no more than
+that, and for these nets it is as much: no order of them needs less.
+
+Without share nothing is written over anything, so there the two must differ somewhere, or this
+test could not fail; and so must the bound and the peak of the order as written, without
+schedule.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+cnnc, examples = sys.argv[1:]
+ORDER = re.compile(r"^order +peak (\d+), bound (\d+)", re.M)
+
+
+def look(net, mode, *options):
+    """Peak and bound, as schedule says (or None), and the plan's live bytes without the state."""
+    done = subprocess.run([cnnc, "--mode", mode, "--emit", "plan", "--time", *options, net,
+                           "-o", "-"], check=True, text=True, capture_output=True)
+    plan = json.loads(done.stdout)
+    said = ORDER.search(done.stderr)
+    live = plan["max_live_bytes"] - plan["state_bytes"]
+    return (int(said[1]), int(said[2]), live) if said else (None, None, live)
+
+
+def main():
+    failed = unshared = unordered = 0
+    for name in sorted(os.listdir(examples)):
+        net = os.path.join(examples, name, name + ".cnn")
+        if not os.path.exists(net):
+            continue
+        for mode in "train", "eval", "infer":
+            peak, bound, live = look(net, mode)
+            if peak != live or bound != peak:
+                print(f"{name} {mode}: peak {peak}, bound {bound}, in the plan {live}")
+                failed += 1
+        peak, bound, live = look(net, "train", "-fno-share")
+        unshared += live > peak
+        unordered += look(net, "train", "-fno-schedule")[2] > bound
+    print(f"without share the plans of {unshared} nets need more, without schedule of {unordered}")
+    return 1 if failed or not unshared or not unordered else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
