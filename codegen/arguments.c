@@ -169,7 +169,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     switch (arg->kind) {
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
-        text = p->plan->buffers[arg->value].rows > 0 ? "slice(a, %s)" : "a[%s]";
+        text = p->plan->buffers[arg->value].rows > 0 ? "slice_of(a, %s)" : "a[%s]";
         return arena_print(e->arena, text, p->name[arg->value]);
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";

@@ -54,8 +54,9 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
     write_line(&e->w,
                "constexpr %-14s %-*s = {%*" PRId64 "};  // %*" PRId64
                "  %s  %s%s%s",
-               type_of_place(e, b, &p->g->values[v]), width, p->name[v], digits(p), b->offset, digits(p),
-               b->bytes, live, dims_text(e, b->shape, " "), line, remark(e, p, b));
+               type_of_place(e, b, &p->g->values[v]), width, p->name[v], digits(p),
+               b->offset, digits(p), b->bytes, live, dims_text(e, b->shape, " "), line,
+               remark(e, p, b));
 }
 
 static void space(Emitter *e, const Program *p, const char *name, bool state)
@@ -100,7 +101,7 @@ void emit_memory(Emitter *e)
     write_blank(w);
     print_chunk(e, "Place");
     print_chunk(e, "Arena");
-    if (any_slice(e)) print_chunk(e, "slice");
+    if (any_slice(e)) print_chunk(e, "slice_of");
     space(e, &e->program[0], "state", true);
     for (int i = 0; i < e->program_count; i++)
         space(e, &e->program[i], e->program[i].space, false);

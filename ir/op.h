@@ -227,14 +227,12 @@ void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
 void launch_type_int(Launch *l, int64_t value);
 void launch_value(Launch *l, ValueId value);
-// Operand k of n, whose slot is marked ~ or /: what it is computed from where it
-// is inlined, as the next of the types and an argument.
+// Operand k of n, whose slot is marked ~ or /: what it is computed from where
+// it is inlined, as the next of the types and an argument.
 void launch_load(Launch *l, const Node *n, int k);
-// The type of a result whose slot is marked /, as the next of the types: the
-// kernel has those of results after those of operands.
+// The type of a result whose slot is marked /, as the next of the types.
 void launch_result_type(Launch *l, ValueId v);
-// Template arguments of the structs Slice and Strided (support/slice.cuh) that a
-// value which is a slice has: "<real, 64, 128, 4>".
+// What a value that is a slice gives Slice and Strided: <real, 64, 128, 4>.
 const char *slice_arguments(const Graph *g, const Value *value);
 // An argument that is a struct of runtime/, whose members are the arguments of
 // what is returned.
@@ -277,9 +275,7 @@ double ref_act(const Ref *r, double x);
 
 // How a value lies in a larger one, in elements: in each of `rows` rows, which
 // are `stride` long, `width` side by side from `start` on.
-typedef struct Slice {
-    int64_t rows, width, stride, start;
-} Slice;
+typedef struct Slice { int64_t rows, width, stride, start; } Slice;
 
 typedef struct Momentum {
     double keep, decay;         // as Op.momentum has it
@@ -307,13 +303,12 @@ typedef struct Part {
     // Says by which struct result 0 is computed where it is read.  False, or
     // NULL: it must be launched.
     bool (*load)(const Graph *g, const Node *n, Launch *l);
-    // Of a part that only copies: how the result lies in operand 0 or, where it
-    // joins, operand k in the result.  NULL: it does more than copy.
+    // How the result lies in operand 0 or, where it joins, operand k in the
+    // result.  NULL: it does more than copy.
     Slice (*slice)(const Graph *g, const Node *n, int k);
     bool joins;
-    // The operand whose last axis is that of the result, element by element: a
-    // slice of it makes that slice of the result.  NONE where this node's has
-    // another meaning; NULL: there is none.
+    // The operand whose last axis is the result's: a slice of the one makes
+    // that of the other.  NONE, or NULL: there is none.
     int (*divided)(const Graph *g, const Node *n);
 } Part;
 
@@ -398,7 +393,7 @@ typedef struct Slot {
 int part_slots(const char *list, Slot *slots, int limit);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);
-// Whether every slot of n's launch that has value v may have a slice.
+// Whether every slot of n that has value v may have a slice.
 bool takes_slice(const Node *n, ValueId v);
 
 #endif

@@ -2,7 +2,7 @@
 // buffer of no bytes for what is inlined).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
-//   c = concat a b, in place    no step; a and b: alias_of c, view, rows, stride
+//   c = concat a b, in place    no step; a, b: alias_of c, view, rows, stride
 //   relu1 = relu conv1          step: reads conv1, writes relu1,
 //                               in place [relu1, conv1] if they share bytes
 //

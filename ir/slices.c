@@ -4,8 +4,8 @@
 //   %20 d.a = concat.grad(%19 d.c, -) in_place     d.a lies in d.c
 //
 // Nothing is copied: what writes a writes its channels of c, row by row, and
-// what reads d.a reads those of d.c.  Chains of such names may be of any length,
-// and views may be among them.
+// what reads d.a reads those of d.c.  Chains of such names may be of any
+// length, and views may be among them.
 #include "slices.h"
 
 static void join(const Graph *g, const Node *n, Within *within)

@@ -78,8 +78,8 @@ static const char *check_slices(Against *a)
     const bool *may = values_sliceable(a->g, a->nodes, a->count);
     for (ValueId v = 0; v < a->g->value_count; v++)
         if (a->plan->buffers[v].rows > 0 && !may[v])
-            return arena_print(a->arena, "not all that touches %s takes a "
-                               "slice", a->g->values[v].name);
+            return arena_print(a->arena, "%s is a slice, which not all that "
+                               "touch it can take", a->g->values[v].name);
     return NULL;
 }
 

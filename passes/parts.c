@@ -4,12 +4,14 @@
 //   %31 d.a = concat.grad(d.c, -) axis=3
 //   %32 d.b = concat.grad(d.c, b) axis=3 start=64 act=relu
 // becomes
-//   %33 w.a = concat.grad(w, -) axis=3              %31 d.a = conv.dgrad(%29, w.a, -)
-//   %34 w.b = concat.grad(w, -) axis=3 start=64     %32 d.b = conv.dgrad(%29, w.b, b) act=relu
+//   %33 w.a = concat.grad(w, -) axis=3
+//   %31 d.a = conv.dgrad(%29, w.a, -)
+//   %34 w.b = concat.grad(w, -) axis=3 start=64
+//   %32 d.b = conv.dgrad(%29, w.b, b) act=relu
 //
 // An operator says of a launch that an operand has the channels of its result
-// (Part.divided): then a slice of the one makes a slice of the other, element by
-// element from the same sums.  What was one map, alive until the last of its
+// (Part.divided): then a slice of the one makes a slice of the other, element
+// by element from the same sums.  What was one map, alive until the last of its
 // slices is read, is as many, each of which may be written over the map it is
 // the gradient of or made as late as it is wanted; and what nobody reads is not
 // made at all.  The slices of the operand are no copies (pass slices).

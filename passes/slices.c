@@ -11,9 +11,9 @@
 // smaller one can take a slice of a larger array, as its operator marks it.
 // Those that are joined must be in nothing else, and no input, output or
 // parameter.  A joined value may be joined again, and a slice be sliced, as
-// long as all slices of one array have the same rows.  An array lives as long as
-// anything in it, so a copy is kept where the bytes alive at once, in the order
-// that the graph has, would be more without it.
+// long as all slices of one array have the same rows.  An array lives as long
+// as anything in it, so a copy is kept where the bytes alive at once, in the
+// order that the graph has, would be more without it.
 //
 // No values or nodes come or go: what is in place is marked, and is a name from
 // here on, as views are.
@@ -63,7 +63,8 @@ static void find_touches(Trees *t)
     const Graph *g = t->g;
     t->first = NEW_ARRAY(g->arena, g->value_count, NodeId);
     t->last = NEW_ARRAY(g->arena, g->value_count, NodeId);
-    for (ValueId v = 0; v < g->value_count; v++) t->first[v] = t->last[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++)
+        t->first[v] = t->last[v] = NONE;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         ValueId reads[MAX_READS];

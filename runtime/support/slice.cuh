@@ -33,9 +33,10 @@ struct Strided {
     }
 };
 
-// slice: the one that lies there in an arena.
+// slice_of: the one that lies at a place in an arena.
 template <class T, long long WIDTH, long long STRIDE, int PACK>
-static inline Strided<T, WIDTH, STRIDE, PACK> slice(Arena a, Slice<T, WIDTH, STRIDE, PACK> place)
+static inline Strided<T, WIDTH, STRIDE, PACK> slice_of(Arena a,
+                                                              Slice<T, WIDTH, STRIDE, PACK> place)
 {
     return {(T *)(a.base + place.offset)};
 }

@@ -136,6 +136,63 @@ static void faults_of_memory_are_caught(void **state)
     expect_fault(g, "it does not lie in conv");
 }
 
+static const char slices_text[] =
+    "net n mode=infer batch=2 real=f32\n"
+    "facts has_gradients is_scheduled has_lifetimes is_shared is_placed\n"
+    "memory arena=1280 state=768 live=1280\n"
+    "%0 header u8[256] state live=0..4 offset=0\n"
+    "%1 image f32[2, 2, 2, 2] input live=0..1 offset=1024\n"
+    "%2 v f32[2, 1, 1, 2] param uniform=1 live=0..4 offset=256\n"
+    "%4 w f32[3, 1, 1, 2] param uniform=1 live=0..4 offset=512\n"
+    "forward a: %3 a f32[2, 2, 2, 2] live=0..2 view=%6 rows=8 stride=20 "
+    "offset=768 = conv(image, v, -) stride_h=1 stride_w=1 dilation_h=1 "
+    "dilation_w=1 groups=1 splits=1\n"
+    "forward b: %5 b f32[2, 2, 2, 3] live=1..2 view=%6 start=8 rows=8 "
+    "stride=20 offset=776 = conv(image, w, -) stride_h=1 stride_w=1 "
+    "dilation_h=1 dilation_w=1 groups=1 splits=1\n"
+    "forward c: %6 c f32[2, 2, 2, 5] live=0..4 offset=768 = concat(a, b) "
+    "axis=3 in_place\n"
+    "forward d: %7 d f32[2, 2, 2, 3] live=3..4 view=%6 start=4 rows=8 "
+    "stride=20 offset=772 = slice(c) axis=3 start=1 size=3 in_place\n"
+    "forward e: %8 e f32[2, 2, 2, 3] live=4..4 over=%7 rows=8 stride=20 "
+    "offset=772 = relu(d)\n";
+
+// a, b, c and d are %3, %5, %6 and %7, and e, over d, is %8.
+static void faults_of_slices_are_caught(void **state)
+{
+    Graph *g;
+    (void)state;
+    assert_null(verdict(read_text(slices_text)));
+    g = read_text(slices_text), g->values[3].start = 4;
+    expect_fault(g, "%3 a (line 0): it does not lie in c as it should");
+    g = read_text(slices_text), g->values[5].rows = 4;
+    expect_fault(g, "it is no slice of c");
+    g = read_text(slices_text), g->values[7].stride = 24;
+    expect_fault(g, "it is no slice of c");
+    g = read_text(slices_text), g->values[7].start = 12;
+    expect_fault(g, "its rows do not lie in those of c");
+    g = read_text(slices_text), g->values[3].view = false;
+    expect_fault(g, "it does not lie in c as it should");
+    g = read_text(slices_text), g->values[7].offset = 768;
+    expect_fault(g, "it does not lie in c");
+    g = read_text(slices_text), g->values[5].output = true;
+    g->values[5].last = 4;
+    expect_fault(g, "a slice, which not all that touch it can take");
+    g = read_text(slices_text), g->values[8].alias_of = 5;
+    g->values[8].offset = 776;
+    expect_fault(g, "e must not be written over d");
+    g = read_text(slices_text), g->values[6].output = true;
+    expect_fault(g, "e is written over what must be kept");
+    g = read_text(slices_text), g->values[8].rows = g->values[8].stride = 0;
+    expect_fault(g, "it lies in c, but is no slice");
+    g = read_text(slices_text), g->nodes[2].in_place = false;
+    expect_fault(g, "it is no view of %6");
+    g = read_text(slices_text), g->nodes[2].act = g->nodes[4].op;
+    expect_fault(g, "concat can't be in place");
+    g = read_text(slices_text), g->nodes[4].in_place = true;
+    expect_fault(g, "relu can't be in place");
+}
+
 // ---- the interpreter --------------------------------------------------------
 
 static void interpreter_runs_in_order(void **state)
@@ -164,6 +221,7 @@ int main(void)
         TEST(faults_of_structure_are_caught),
         TEST(faults_of_a_step_are_caught),
         TEST(faults_of_memory_are_caught),
+        TEST(faults_of_slices_are_caught),
         TEST(interpreter_runs_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
