@@ -37,9 +37,9 @@ FAULTS = {
     "parts come apart too early":
         ("place_tree.c", "sections[t].across > 0) continue;", "sections[t].across > 1) continue;"),
     "work that is spent is a proof":
-        ("place_search.c", "if (verdict == IMPOSSIBLE) s->p", "if (verdict != FOUND) s->p"),
-    "the last height is not asked for":
-        ("place_search.c", "best_top > wanted(p); limit", "best_top > wanted(p) + s->step; limit"),
+        ("place_search.c", "if (verdict != IMPOSSIBLE) return false;", ""),
+    "joined blocks lie in the same bytes":
+        ("place_search.c", " + s->within[i];", ";"),
     "work is not counted":
         ("place_search.c", "s->p->work -= work - s->work;", ""),
     "the clock is not looked at":
