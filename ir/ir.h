@@ -162,7 +162,7 @@ typedef struct Graph {
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
     int64_t     order_peak;     // the most alive at once, without the state
-    int64_t     order_bound;    // and what no order has less than; since
+    int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
     int64_t     arena_bytes, state_bytes;   // since plan
     int64_t     max_live_bytes;             // since plan

@@ -18,9 +18,11 @@ static void find_classes(Lives *l)
         l->bytes[v] = counts ? padded(value_bytes(value)) : 0;
     }
     const Within *within = values_within(g, g->nodes, g->node_count);
-    for (ValueId v = 0; v < g->value_count; v++)
+    for (ValueId v = 0; v < g->value_count; v++) {
+        l->sliced |= within[v].rows > 0;
         while (within[l->class_of[v]].whole != NONE)
             l->class_of[v] = within[l->class_of[v]].whole;
+    }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].persistent || g->values[v].output)
             l->kept[l->class_of[v]] = true;

@@ -30,6 +30,8 @@ typedef struct Lives {
     ValueId  *read;
     Over     *over;
     int64_t   live;             // bytes that are alive
+    bool      sliced;           // some are slices: those are counted as whole
+                                // where share may write over a part that died
 } Lives;
 
 // Before any node of g has run: inputs are alive.  Persistent values never

@@ -21,7 +21,8 @@ typedef struct Bounder {
     // Around the launch that is looked at: 1 it waits for, 2 waits for it.
     int8_t            *side;
     NodeId            *stack;
-    int32_t           *needed;          // of a class: is it read after or now
+    // Of each class: who reads it then or after, and who made it before.
+    int32_t           *needed, *made;
 } Bounder;
 
 enum { BEFORE = 1, AFTER = 2 };
@@ -80,16 +81,20 @@ static int64_t bound_at(Bounder *b, NodeId i, NodeId middle)
     int64_t bytes = 0;
     mark_sides(b, i, middle);
     l.readers = b->needed;
+    l.made = b->made;
     memset(b->needed, 0, (size_t)g->value_count * sizeof(int32_t));
+    memset(b->made, 0, (size_t)g->value_count * sizeof(int32_t));
     for (NodeId j = 0; j < g->node_count; j++)
         for (int32_t k = l.reads[j]; k < l.reads[j + 1]; k++)
             b->needed[l.read[k]] += j == i || b->side[j] == AFTER;
     for (ValueId v = 0; v < g->value_count; v++) {
         NodeId def = g->values[v].def;
-        bool made = def == NONE || b->side[def] == BEFORE;
-        if (l.class_of[v] == v && made && (l.kept[v] || b->needed[v] > 0))
-            bytes += l.bytes[v];
+        b->made[l.class_of[v]] += def == NONE || (b->side[def] == BEFORE &&
+                                                  is_launch(&g->nodes[def]));
     }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (b->made[v] > 0 && (l.kept[v] || b->needed[v] > 0))
+            bytes += l.bytes[v];
     l.live = bytes;
     return lives_within(&l, i);
 }
@@ -128,6 +133,7 @@ int64_t order_bound(const Lives *start, const Dependences *d, NodeId middle,
     b.side = NEW_ARRAY(g->arena, (size_t)g->node_count, int8_t);
     b.stack = NEW_ARRAY(g->arena, (size_t)g->node_count, NodeId);
     b.needed = NEW_ARRAY(g->arena, (size_t)g->value_count, int32_t);
+    b.made = NEW_ARRAY(g->arena, (size_t)g->value_count, int32_t);
     turn_edges(&b);
     const Fullness *full = by_fullness(start, order);
     int64_t bound = start->live;

@@ -153,9 +153,12 @@ static bool stops_after(const PassOptions *o, const Pass *pass)
 static void print_order(const Graph *g)
 {
     if (g->order_peak == 0) return;
-    const char *optimal = g->order_peak == g->order_bound ? ", optimal" : "";
-    fprintf(stderr, "%-14s peak %" PRId64 ", bound %" PRId64 "%s\n", "order",
-            g->order_peak, g->order_bound, optimal);
+    fprintf(stderr, "%-14s peak %" PRId64, "order", g->order_peak);
+    if (g->order_bound == 0)
+        fprintf(stderr, ", slices counted as whole\n");
+    else
+        fprintf(stderr, ", bound %" PRId64 "%s\n", g->order_bound,
+                g->order_peak == g->order_bound ? ", optimal" : "");
 }
 
 bool run_passes(Graph *g, const PassOptions *o)

@@ -256,6 +256,6 @@ void pass_schedule(Graph *g)
         offer(&s, make_list(&s, eager), &best);
     if (best.peak > bound && search(&s, bound, &best)) bound = best.peak;
     g->order_peak = best.peak;
-    g->order_bound = bound;
+    g->order_bound = s.start.sliced ? 0 : bound;
     reorder(g, best.order);
 }

@@ -5,7 +5,8 @@
 
 The peak that schedule says its order has (--time) is the plan's largest sum of live bytes,
 less the state: what schedule minimises is what the plan is made of. Its bound is no more than
-that, and for these nets it is as much: no order of them needs less.
+that, and for these nets it is as much: no order of them needs less. Where a net has slices, which
+it counts as whole, the plan may have less, and there is no bound.
 
 Without share nothing is written over anything, so there the two must differ somewhere, or this
 test could not fail; and so must the bound and the peak of the order as written, without
@@ -18,35 +19,40 @@ import subprocess
 import sys
 
 cnnc, examples = sys.argv[1:]
-ORDER = re.compile(r"^order +peak (\d+), bound (\d+)", re.M)
+ORDER = re.compile(r"^order +peak (\d+), (?:bound (\d+)|slices)", re.M)
 
 
 def look(net, mode, *options):
-    """Peak and bound, as schedule says (or None), and the plan's live bytes without the state."""
+    """Peak and bound, as schedule says, and the plan's live bytes without the state."""
     done = subprocess.run([cnnc, "--mode", mode, "--emit", "plan", "--time", *options, net,
                            "-o", "-"], check=True, text=True, capture_output=True)
     plan = json.loads(done.stdout)
     said = ORDER.search(done.stderr)
     live = plan["max_live_bytes"] - plan["state_bytes"]
-    return (int(said[1]), int(said[2]), live) if said else (None, None, live)
+    if not said:
+        return None, None, live
+    return int(said[1]), int(said[2]) if said[2] else None, live
 
 
 def main():
-    failed = unshared = unordered = 0
+    failed = unshared = unordered = bounded = 0
     for name in sorted(os.listdir(examples)):
         net = os.path.join(examples, name, name + ".cnn")
         if not os.path.exists(net):
             continue
         for mode in "train", "eval", "infer":
             peak, bound, live = look(net, mode)
-            if peak != live or bound != peak:
+            right = peak == live == bound if bound else live <= peak
+            bounded += bound is not None
+            if not right:
                 print(f"{name} {mode}: peak {peak}, bound {bound}, in the plan {live}")
                 failed += 1
         peak, bound, live = look(net, "train", "-fno-share")
         unshared += live > peak
-        unordered += look(net, "train", "-fno-schedule")[2] > bound
-    print(f"without share the plans of {unshared} nets need more, without schedule of {unordered}")
-    return 1 if failed or not unshared or not unordered else 0
+        unordered += bool(bound) and look(net, "train", "-fno-schedule")[2] > bound
+    print(f"{bounded} orders with a bound; without share the plans of {unshared} nets need more, "
+          f"without schedule of {unordered}")
+    return 1 if failed or not bounded or not unshared or not unordered else 0
 
 
 if __name__ == "__main__":
