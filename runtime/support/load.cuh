@@ -15,6 +15,11 @@ static __device__ inline Pack<V> load_pack(const real *x, long long i)
 {
     return *(const Pack<V> *)(x + i);
 }
+template <int V>
+static __device__ inline Pack<V> load_pack(real *x, long long i)
+{
+    return *(const Pack<V> *)(x + i);   // where a kernel's X is deduced
+}
 template <int V, class X>
 static __device__ inline Pack<V> load_pack(const X &x, long long i)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
-# ../ops and ../pools and of the examples (examples.txt).
+# ../ops, ../pools and ../slices and of the examples (examples.txt).
 #
 #     make.py CNNC [NAME...]
 #
@@ -232,7 +232,8 @@ def make(cnnc, path, name, options):
 
 # Each net with its runs: those of the examples are in examples.txt.
 def all_runs():
-    for path in sorted([*HERE.parent.glob("ops/*.cnn"), *HERE.parent.glob("pools/*.cnn")]):
+    for path in sorted([*HERE.parent.glob("ops/*.cnn"), *HERE.parent.glob("pools/*.cnn"),
+                        *HERE.parent.glob("slices/*.cnn")]):
         yield path, re.findall(r"^# run: (.*)$", path.read_text(), re.M)
     for line in (HERE / "examples.txt").read_text().splitlines():
         name, options = line.split(maxsplit=1)
