@@ -22,8 +22,8 @@ typedef enum OpFlags {
     VIEW       = 1 << 5,        // its result is its operand's bytes: no launch
     ACT        = 1 << 6,        // elementwise, gradient from its result: can be
                                 // applied as another operator stores.  It never
-                                // falls, and where it does not rise either its
-                                // gradient is 0
+                                // falls; where it does not rise, its gradient
+                                // is 0
     STORES_ACT = 1 << 7,        // its forward launch can apply an ACT
     ADDS_BIAS  = 1 << 8,        // its forward launch has a last operand "bias?"
     SCHEDULE   = 1 << 9,        // of the train section: sets the header's rate
@@ -37,6 +37,7 @@ typedef enum OpFlags {
                                 // itself, window by window: Op.pooling
     SELECTS    = 1 << 12,       // forward, its results are the largest of some
                                 // elements: an ACT can come before or after
+    GATES      = 1 << 13,       // ACT whose gradient is dy or 0; of y = 1, dy
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------

@@ -93,6 +93,7 @@ void pair_launch(const Graph *g, const Node *n, Launch *l)
     }
     Shape partials = g->values[n->operands[PARTIALS]].shape;
     launch_elements(l, "column_sums", partials.dim[1]);
+    launch_type(l, "real *");
     launch_value(l, n->results[0]);
     launch_value(l, NONE);
     launch_value(l, n->operands[PARTIALS]);

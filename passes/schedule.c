@@ -254,7 +254,8 @@ void pass_schedule(Graph *g)
     int64_t bound = order_bound(&s.start, &s.depend, s.middle, best.order);
     for (int eager = 0; eager < 2 && best.peak > bound; eager++)
         offer(&s, make_list(&s, eager), &best);
-    // An evaluation without scores leaves losses and metrics out: they stay last.
+    // An evaluation without scores leaves losses and metrics out: they stay
+    // last.
     if (best.peak > bound && g->mode != EVAL && search(&s, bound, &best))
         bound = best.peak;
     g->order_peak = best.peak;

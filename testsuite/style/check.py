@@ -52,6 +52,7 @@ NAMES = {
     "frontend/finish.c": ("tally", "what gathers losses and metrics at the end"),
     "frontend/train.c": ("clip_norm average", SETTINGS),
     "passes/fuse_epilogue.c": ("bias", "what it moves into the operator before"),
+    "passes/sign_bits.c": ("signs", "what it makes of a map"),
     "passes/update.c": ("clip clip_norm scale average advance", "what train settings ask for"),
     "runtime/trainer/evaluate.cuh": ("accuracy", "printed in percent, with its counts"),
     "runtime/trainer/main.cuh": ("step", "a command of this name"),

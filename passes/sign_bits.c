@@ -1,0 +1,168 @@
+// sign_bits: of a map that the backward pass needs for its signs alone, a bit
+// an element is kept.
+//
+//   %8 y = conv(%4, %1) act=relu    %9 = avgpool(%8)
+//   ...
+//   %30 = avgpool.grad(%29, mask %8) act=relu
+// becomes
+//   %8 y = conv(%4, %1) act=relu    %10 bits = signs(%8) act=relu    %9 = ...
+//   ...
+//   %31 passes = signs.read(%10) inlined
+//   %30 = avgpool.grad(%29, mask %31) act=relu
+//
+// Done where the activation's gradient is dy or 0 (GATES), all of its readers
+// in the backward phase read it for that, and no other: not through a view, a
+// copy that may be in place, or what is computed on load.  What another launch
+// keeps in any case (a convolution's operand) has its sign for nothing.  And
+// only where some map is made meanwhile: else the bits are of no use to anyone.
+#include <string.h>
+#include "pass.h"
+
+void pass_sign_bits(Graph *g);
+
+// Which activation's gradient n makes from v, and from nothing else of it: as
+// that of an activation, or as it masks what it stores.  NULL: none.
+static const Op *gates(const Node *n, ValueId v)
+{
+    const Op *act = NULL;
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+    for (int k = 0; k < n->operand_count; k++) {
+        if (n->operands[k] != v) continue;
+        if (k >= slots || !slot[k].loads) return NULL;
+        bool masks = slot[k].length == 4 && !strncmp(slot[k].name, "mask", 4);
+        bool is_own = n->op->flags & ACT && n->part == 1 && k == 1;
+        if (!masks && !is_own) return NULL;
+        act = masks ? n->act : n->op;
+    }
+    return act != NULL && act->flags & GATES ? act : NULL;
+}
+
+// Whether a launch makes a value of a quarter of v's bytes or more after its
+// last forward reader and before its first backward one.
+static bool outlasts_others(const Graph *g, const Uses *uses, ValueId v)
+{
+    NodeId last = NONE, first = g->node_count;
+    for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
+        NodeId reader = uses->list[i];
+        if (g->nodes[reader].phase == FORWARD) last = reader;
+        else if (reader < first) first = reader;
+    }
+    for (NodeId i = last + 1; i < first; i++) {
+        const Node *n = &g->nodes[i];
+        if (is_launch(n) && n->result_count > 0 && n->results[0] != NONE &&
+            value_bytes(&g->values[n->results[0]]) >=
+                value_bytes(&g->values[v]) / 4)
+            return true;
+    }
+    return false;
+}
+
+// The activation by which all backward readers of v read its signs; NULL where
+// there is none, or a reader needs more.
+static const Op *only_gated(const Graph *g, const Uses *uses, ValueId v)
+{
+    const Op *act = NULL;
+    for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
+        const Node *n = &g->nodes[uses->list[i]];
+        if (n->inlined || n->op->flags & VIEW || n->op->parts[n->part].slice)
+            return NULL;
+        if (n->phase == FORWARD) continue;
+        const Op *of = gates(n, v);
+        if (of == NULL || (act != NULL && of != act)) return NULL;
+        act = of;
+    }
+    return act;
+}
+
+// The nodes of a list in whose order new ones have been put.
+typedef struct Order {
+    Node   *nodes;
+    int32_t count;
+} Order;
+
+static ValueId new_value(Graph *g, ValueId v, const char *suffix, Kind kind,
+                         DType dtype, Shape shape)
+{
+    const Value of = g->values[v];
+    return graph_value(g, arena_print(g->arena, "%s.%s", of.name, suffix),
+                       kind, dtype, shape, of.pos);
+}
+
+// Makes both nodes for v, at the end of the graph; the caller moves them.
+static void make_nodes(Graph *g, ValueId v, const Op *act, ValueId *passes)
+{
+    const Op *op = ops[OP_signs];
+    const Value of = g->values[v];
+    ValueId operands[] = { v };
+    const Node like = { .op = op, .operands = operands, .operand_count = 1 };
+    ValueId bits = new_value(g, v, op->name, MASK, U8, op->shape(g, &like));
+    *passes = new_value(g, v, "passes", ACTIVATION, of.dtype, of.shape);
+    NodeId made = graph_node(g, op, 0, FORWARD, g->values[bits].name, of.pos,
+                             1, &v, 1, &bits);
+    g->nodes[made].act = act;
+    NodeId read = graph_node(g, op, 1, BACKWARD, g->values[*passes].name,
+                             of.pos, 1, &bits, 1, passes);
+    g->nodes[read].inlined = true;
+}
+
+static void read_instead(Graph *g, const Uses *uses, ValueId v, ValueId passes)
+{
+    for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
+        Node *n = &g->nodes[uses->list[i]];
+        for (int32_t k = 0; k < n->operand_count && n->phase != FORWARD; k++)
+            if (n->operands[k] == v) n->operands[k] = passes;
+    }
+}
+
+static void put(Graph *g, Order *order, const Node *n)
+{
+    for (int32_t r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE)
+            g->values[n->results[r]].def = order->count;
+    order->nodes[order->count++] = *n;
+}
+
+// New nodes, from `old` on in pairs, go to where their phase allows: the signs
+// right behind the maker of what they are of, what reads them first of all that
+// is backward.
+static void sort_nodes(Graph *g, int32_t old)
+{
+    Order order = {.nodes = NEW_ARRAY(g->arena, g->node_count, Node)};
+    const Node *nodes = g->nodes;
+    bool forward = true;
+    for (NodeId i = 0; i < old; i++) {
+        if (forward && nodes[i].phase != FORWARD) {
+            for (NodeId k = old + 1; k < g->node_count; k += 2)
+                put(g, &order, &nodes[k]);
+            forward = false;
+        }
+        put(g, &order, &nodes[i]);
+        for (NodeId k = old; k < g->node_count; k += 2)
+            for (int32_t r = 0; r < nodes[i].result_count; r++)
+                if (nodes[k].operands[0] == nodes[i].results[r])
+                    put(g, &order, &nodes[k]);
+    }
+    if (order.count != g->node_count) bug("sign_bits: a node is lost");
+    memcpy(g->nodes, order.nodes, (size_t)order.count * sizeof(Node));
+}
+
+void pass_sign_bits(Graph *g)
+{
+    enum { LEAST = 4096 };      // bytes: below, bits are as long in the arena
+    if (g->mode != TRAIN) return;
+    const Uses uses = graph_uses(g);
+    int32_t old = g->node_count, values = g->value_count;
+    for (ValueId v = 0; v < values; v++) {
+        const Value *value = &g->values[v];
+        if (value->def == NONE || value->output || !is_stored(g, v) ||
+            value_bytes(value) < LEAST || g->nodes[value->def].phase != FORWARD)
+            continue;
+        const Op *act = only_gated(g, &uses, v);
+        ValueId passes;
+        if (act == NULL || !outlasts_others(g, &uses, v)) continue;
+        make_nodes(g, v, act, &passes);
+        read_instead(g, &uses, v, passes);
+    }
+    if (g->node_count > old) sort_nodes(g, old);
+}
