@@ -128,6 +128,12 @@ int32_t page_holder(const PageProgram *p, int d, int end, int step)
     return holder;
 }
 
+int64_t page_low(const PageProgram *p, int32_t k)
+{
+    const PlanBuffer *b = &p->plan->buffers[k], *root = &p->plan->buffers[p->root[k]];
+    return b->rows == 0 ? b->offset : root->offset + (b->offset - root->offset) * b->rows;
+}
+
 // "conv_2 (line 7, step 2)"
 static const char *step_text(const PageProgram *p, int32_t step)
 {

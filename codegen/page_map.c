@@ -39,6 +39,9 @@ static void rectangle_title(const PageProgram *p, int d, int end)
             grouped_text(p->arena, b->bytes), bytes_text(p->arena, b->bytes),
             grouped_text(p->arena, b->offset), b->first, b->last);
     if (b->line > 0) fprintf(p->out, ", line %" PRId32, b->line);
+    if (b->rows > 0)
+        fprintf(p->out, "\na slice: %s rows, %s bytes apart", grouped_text(p->arena, b->rows),
+                grouped_text(p->arena, b->stride));
     fprintf(p->out, "\n%s\n%s", page_origin(p, k), page_reason(p, k));
     for (int32_t view = p->view[k]; view != NONE; view = p->next_view[view])
         fprintf(p->out, "%s%s", view == p->view[k] ? "\nalso called " : ", ", p->name[view]);
@@ -56,8 +59,8 @@ static int seen_until(const PageProgram *p, int d, int end)
     for (int i = d + 1; i < end; i++) {
         const PlanBuffer *over = &p->plan->buffers[p->drawn[i]];
         if (over->first > b->last) break;
-        if (over->offset < b->offset + b->bytes && b->offset < over->offset + over->bytes)
-            return over->first;
+        int64_t low = page_low(p, p->drawn[d]), other = page_low(p, p->drawn[i]);
+        if (other < low + b->bytes && low < other + over->bytes) return over->first;
     }
     return b->last + 1;
 }
@@ -94,7 +97,8 @@ static void rectangle_label(const PageProgram *p, int32_t k, double x, double wi
     size_t length = strlen(b->name);
     const char *bytes = bytes_text(p->arena, b->bytes);
     size_t both = strlen(bytes) > length ? strlen(bytes) : length;
-    double low = offset_y(p, b->offset), height = low - offset_y(p, b->offset + b->bytes);
+    double low = offset_y(p, page_low(p, k));
+    double height = low - offset_y(p, page_low(p, k) + b->bytes);
     int zoom = zoom_for(width, height, length, 1), upright = zoom_for(height, width, length, 1);
     double middle = x + width / 2, centre = low - height / 2;
     if (zoom == 0 && upright == 0) return;
@@ -122,7 +126,7 @@ static void rectangle(const PageProgram *p, int d, int end)
     int32_t k = p->drawn[d];
     const PlanBuffer *b = &p->plan->buffers[k];
     double x = page_step_x(p, b->first), right = page_step_x(p, b->last + 1);
-    double y = offset_y(p, b->offset + b->bytes), low = offset_y(p, b->offset);
+    double y = offset_y(p, page_low(p, k) + b->bytes), low = offset_y(p, page_low(p, k));
     bool thin = low - y < 3 || right - x < 3;   // too thin for an edge of its own
     fprintf(p->out,
             "<a%s tabindex=\"-1\"><rect id=\"%s-%" PRId32 "\" class=\"k-%s%s\" x=\"%.3f\" "

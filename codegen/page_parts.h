@@ -33,6 +33,9 @@ PageProgram *page_program(const PageInput *in, Mode mode, FILE *out);
 int page_chain_end(const PageProgram *p, int d);
 // Which of drawn[d..end) holds the root's bytes at a step: the last to come to be.
 int32_t page_holder(const PageProgram *p, int d, int end, int step);
+// Where a rectangle begins: at the buffer's offset. The rows of a slice lie between those of
+// others; they are drawn together, in the part of the whole that the slice has of each row.
+int64_t page_low(const PageProgram *p, int32_t k);
 // "written by conv_2 (line 7, step 2)", and why it is kept: "read last by relu_2.grad (line 7, step
 // 28)", "parameter, ...".
 const char *page_origin(const PageProgram *p, int32_t k);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../ir/names.h"
+#include "../ir/pool.h"
 #include "emitter.h"
 
 // ---- what each step launches ---------------------------------------------------
@@ -259,7 +260,9 @@ static void emit_program_steps(Emitter *e, const Program *p)
                 w->blank_lines = 1;
             }
         }
-        cite(e, p, n, before);
+        const Node *maker = pooled_maker(p->g, n);
+        if (maker != NULL) cite(e, p, maker, before);
+        cite(e, p, n, maker != NULL ? maker : before);
         emit_step(e, p, p->first_step + i);
         before = n;
     }

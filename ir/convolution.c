@@ -187,8 +187,8 @@ static int64_t wgrad_blocks(const Convolution *d)
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
-// Partial sums may take at most a third of what x does.  Blocks without a product
-// wait for memory alone, so that more of them are wanted.
+// Partial sums may take at most a third of what x does.  Blocks without a
+// product wait for memory alone, so that more of them are wanted.
 static int64_t count_splits(const Convolution *d)
 {
     int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);

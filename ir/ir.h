@@ -236,6 +236,8 @@ bool is_stored(const Graph *g, ValueId v);
 // Returns how many; an inlined node itself reads none.
 enum { MAX_READS = 512 };
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS]);
+// Of these, the ones that it computes an operand from: not element by element.
+int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS]);
 
 // ---- shapes -----------------------------------------------------------------
 

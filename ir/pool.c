@@ -84,18 +84,18 @@ static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// The node that makes the pool's operand in the pool's launch, or NULL.
-static const Node *made_within(const Graph *g, const Node *n)
+const Node *pooled_maker(const Graph *g, const Node *n)
 {
+    if (!(n->op->flags & POOLS) || n->part != 0) return NULL;
     NodeId def = g->values[n->operands[0]].def;
-    if (def == NONE) return NULL;
-    const Node *maker = &g->nodes[def];
-    return maker->inlined && maker->op->pooling != NULL ? maker : NULL;
+    const Node *maker = def == NONE ? NULL : &g->nodes[def];
+    bool made = maker != NULL && maker->inlined && maker->op->pooling != NULL;
+    return made ? maker : NULL;
 }
 
 void cost_pool(const Graph *g, const Node *n, Cost *cost)
 {
-    const Node *maker = made_within(g, n);
+    const Node *maker = pooled_maker(g, n);
     count_cost(g, n, g->values[n->results[0]].shape, cost);
     if (maker != NULL) cost->flops += maker->op->pooling->again(g, maker, n);
 }
@@ -103,7 +103,7 @@ void cost_pool(const Graph *g, const Node *n, Cost *cost)
 bool launch_pooled(const Graph *g, const Node *n, const char *functor,
                    Launch *l)
 {
-    const Node *maker = made_within(g, n);
+    const Node *maker = pooled_maker(g, n);
     if (maker != NULL) maker->op->pooling->launch(g, maker, n, functor, l);
     return maker != NULL;
 }

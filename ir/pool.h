@@ -51,6 +51,9 @@ void cost_pool(const Graph *g, const Node *n, Cost *cost);
 void cost_pool_grad(const Graph *g, const Node *n, Cost *cost);
 // N, H, W, C of x, P, Q of y and the window.
 void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y);
+// The node that makes operand 0 of n in the launch of n, a forward pool; NULL
+// where that is stored, and of any other node.
+const Node *pooled_maker(const Graph *g, const Node *n);
 // The launch of a forward pool whose operand is made in it (Op.pooling); false,
 // and nothing is said, where that is stored.
 bool launch_pooled(const Graph *g, const Node *n, const char *functor,

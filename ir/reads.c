@@ -43,6 +43,17 @@ static void find_reads(const Graph *g, const Node *n, Found *found)
     }
 }
 
+int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
+{
+    Found found = { .reads = loads };
+    for (int32_t k = 0; k < n->operand_count && !n->inlined; k++) {
+        ValueId v = n->operands[k];
+        if (v != NONE && !is_stored(g, v))
+            find_reads(g, &g->nodes[g->values[v].def], &found);
+    }
+    return found.count;
+}
+
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS])
 {
     Found found = { .reads = reads };

@@ -114,5 +114,6 @@ static void act_gradient_reference(const Ref *r)
 }
 
 const Part act_parts[] = {
-    UNARY_PARTS(launch_unary, load_unary, act_reference, act_gradient_reference, "y"),
+    UNARY_PARTS(launch_unary, load_unary, act_reference,
+                act_gradient_reference, "y"),
 };

@@ -62,13 +62,6 @@ static void join(Class *class, const Value *value, NodeId last_read)
     class->kept |= value->output || value->persistent;
 }
 
-static bool is_operand(const Node *n, ValueId v)
-{
-    for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k] == v) return true;
-    return false;
-}
-
 // Result r of node i is written over what is in its class.
 static void check_overwrite(const Check *c, NodeId i, int r,
                             const ValueId *root, const Class *class)
@@ -89,11 +82,11 @@ static void check_overwrite(const Check *c, NodeId i, int r,
             node_fault(c, i, "%s is written over %s, which has other bytes",
                        g->values[v].name, g->values[n->operands[k]].name);
     }
-    ValueId reads[MAX_READS];
-    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
-        if (root[reads[k]] == root[v] && !is_operand(n, reads[k]))
+    ValueId loads[MAX_READS];
+    for (int k = node_loads(g, n, loads) - 1; k >= 0; k--)
+        if (root[loads[k]] == root[v])
             node_fault(c, i, "%s must not be written over %s, which it reads "
-                       "on load", g->values[v].name, g->values[reads[k]].name);
+                       "on load", g->values[v].name, g->values[loads[k]].name);
     if (!allowed)
         node_fault(c, i, "%s is over %s, which it does not read",
                    g->values[v].name, g->values[root[v]].name);

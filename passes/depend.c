@@ -1,8 +1,9 @@
 // Dependences, from the order that the graph has: a reader waits for the maker
-// of what it reads.  What is computed on load is read where it is loaded.  Where a value is updated in place, its updater waits for
-// all who have read it since the update before, and who reads it later waits
-// for the updater.  So an update of a weight waits for the data gradient, and
-// what draws random numbers keeps its place before the step counter advances.
+// of what it reads.  What is computed on load is read where it is loaded.
+// Where a value is updated in place, its updater waits for all who have read it
+// since the update before, and who reads it later waits for the updater.  So an
+// update of a weight waits for the data gradient, and what draws random numbers
+// keeps its place before the step counter advances.
 // Before share no two values lie in the same bytes; only views do.
 #include "depend.h"
 

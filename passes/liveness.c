@@ -8,9 +8,9 @@
 // nobody reads lives at its own node alone.  An input lives from the first node
 // on, since it is staged before any runs; what is persistent lives throughout;
 // an output lives to the end.  What is computed on load is read by nobody: its
-// readers read what it is computed from.  These are indices of nodes: the steps of a plan
-// leave out views, which are names and not launches.  What shares bytes is not
-// known here; share widens the lives of values that others lie in.
+// readers read what it is computed from.  These are indices of nodes: the steps
+// of a plan leave out what is no launch.  What shares bytes is not known here;
+// share widens the lives of values that others lie in.
 #include "pass.h"
 
 void pass_liveness(Graph *g);

@@ -54,16 +54,9 @@ static void list_reads(Lives *l)
 // Whether n computes an operand on load from this class.
 static bool loads_from(const Lives *l, const Node *n, ValueId class)
 {
-    const Graph *g = l->g;
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        if (n->operands[k] == NONE || is_stored(g, n->operands[k])) continue;
-        const Node *maker = &g->nodes[g->values[n->operands[k]].def];
-        for (int32_t j = 0; j < maker->operand_count; j++)
-            if (maker->operands[j] != NONE &&
-                l->class_of[maker->operands[j]] == class)
-                return true;
-        if (loads_from(l, maker, class)) return true;
-    }
+    ValueId loads[MAX_READS];
+    for (int k = node_loads(l->g, n, loads) - 1; k >= 0; k--)
+        if (l->class_of[loads[k]] == class) return true;
     return false;
 }
 

@@ -14,7 +14,7 @@
 #include "../ir/plan.h"
 
 // The gaps are for large graphs, of which each order is a lot of work.
-enum { SEARCH_WORK = 200 * 1000 * 1000 };
+enum { SEARCH_WORK = 300 * 1000 * 1000 };
 static const int64_t gaps_work = 4000LL * 1000 * 1000;
 // How many steps go by between two looks at the clock, where there is one.
 enum { PATIENCE = 1000 };

@@ -84,11 +84,26 @@ static void find_neighbours(Search *s)
     }
 }
 
-Search *new_search(Placing *p)
+// Puts an item into a block of its own, or on top of those of equal life.
+static void add_item(Search *s, int32_t item, Block block)
+{
+    int32_t k = s->is_joined && !block.placed ? 0 : s->count;
+    while (k < s->count && (s->blocks[k].from != block.from ||
+                            s->blocks[k].to != block.to || s->blocks[k].placed))
+        k++;
+    s->block_of[item] = k;
+    s->within[item] = k < s->count ? s->blocks[k].size : 0;
+    if (k < s->count) s->blocks[k].size += block.size;
+    else s->blocks[s->count++] = block;
+}
+
+Search *new_search(Placing *p, bool joined)
 {
     Search *s = NEW(p->arena, Search);
-    *s = (Search){.arena = p->arena, .p = p, .count = p->count,
+    *s = (Search){.arena = p->arena, .p = p, .is_joined = joined,
                   .blocks = NEW_ARRAY(p->arena, p->count, Block),
+                  .block_of = NEW_ARRAY(p->arena, p->count, int32_t),
+                  .within = NEW_ARRAY(p->arena, p->count, int64_t),
                   .placed = NEW_ARRAY(p->arena, p->count, int32_t),
                   .ranked = NEW_ARRAY(p->arena, p->count, RankedBlock)};
     int32_t *ended = count_sections(p);
@@ -97,11 +112,11 @@ Search *new_search(Placing *p)
     s->changed = NEW_ARRAY(p->arena, s->section_count, int32_t);
     for (int32_t i = 0; i < p->count; i++) {
         const Item *item = &p->items[i];
-        s->blocks[i] = (Block){.size = item->size,
+        add_item(s, i, (Block){.size = item->size,
                                .lifetime = item_lifetime(item),
                                .from = ended[item->first],
                                .to = ended[item->last + 1],
-                               .placed = item->size == 0};
+                               .placed = item->size == 0});
     }
     fill_sections(s);
     find_neighbours(s);

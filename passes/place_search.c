@@ -3,12 +3,13 @@
 // First the goal, in each of several orders, with little work: an order that
 // suits an instance needs little.  Then heights between the goal and the best
 // so far, by halving, since a lower placement may be found where the lowest is
-// not.  Then all of that with twice the work, until it is spent.  What is
+// not.  All of that is done with blocks of equal life joined and then with each
+// apart, and again with twice the work, until it is spent.  What is
 // proved impossible is never asked for again, so that small instances end with
 // the lowest height there is.
 #include "place_search.h"
 
-enum { MOST_BLOCKS = 4096, FIRST_LIMIT = 4 };
+enum { MOST_BLOCKS = 4096, FIRST_SHARE = 4 };
 
 // place_tree.c says what the letters mean.  No order is good for all instances:
 // what one finds at once, the others may not find in a hundred times the work.
@@ -34,13 +35,14 @@ static int64_t common_divisor(const Placing *p)
 
 static void keep_found(Search *s)
 {
+    Placing *p = s->p;
     int64_t top = 0;
-    for (int32_t i = 0; i < s->count; i++) {
-        const Block *b = &s->blocks[i];
-        s->p->items[i].offset = b->offset;
-        if (b->offset + b->size > top) top = b->offset + b->size;
+    for (int32_t i = 0; i < p->count; i++) {
+        Item *item = &p->items[i];
+        item->offset = s->blocks[s->block_of[i]].offset + s->within[i];
+        if (item->offset + item->size > top) top = item->offset + item->size;
     }
-    place_keep(s->p, top);
+    place_keep(p, top);
 }
 
 // In count orders, one after another, each with as much work as limit says.
@@ -60,12 +62,6 @@ static Verdict ask_for(Search *s, int64_t capacity, int64_t limit, int count)
     return verdict;
 }
 
-// The lowest height that may be there and is asked for.
-static int64_t wanted(const Placing *p)
-{
-    return p->least > p->goal ? p->least : p->goal;
-}
-
 // False where the height is not found; *low is then the next to ask for.
 static bool try_height(Search *s, int64_t height, int64_t limit, int count,
                        int64_t *low)
@@ -73,33 +69,42 @@ static bool try_height(Search *s, int64_t height, int64_t limit, int count,
     Verdict verdict = ask_for(s, height, limit, count);
     if (verdict == FOUND) return true;
     *low = height + s->step;
-    if (verdict == IMPOSSIBLE) s->p->least = *low;
+    if (verdict != IMPOSSIBLE) return false;
+    s->least = *low;
+    if (!s->is_joined && s->least > s->p->least) s->p->least = s->least;
     return false;
 }
 
-// One order for each height, another one each time.
-static void try_between(Search *s, int64_t low, int64_t limit)
+// The goal in all orders, then heights above it, in one order each.
+static void search_round(Search *s, int64_t limit)
 {
     Placing *p = s->p;
+    int64_t low = p->least > p->goal ? p->least : p->goal;
+    if (s->least > low) low = s->least;
+    if (low >= p->best_top) return;
+    s->next_order = 0;
+    if (try_height(s, low, limit, ORDER_KINDS, &low)) return;
     while (low < p->best_top && p->work > 0) {
         int64_t half = (p->best_top - low) / s->step / 2 * s->step;
         try_height(s, low + half, limit, 1, &low);
     }
 }
 
+static bool is_done(const Placing *p)
+{
+    return p->work <= 0 || p->best_top <= p->goal || p->best_top <= p->least;
+}
+
 bool place_search(Placing *p)
 {
     if (p->count > MOST_BLOCKS || p->work <= 0) return false;
-    Search *s = new_search(p);
-    int64_t limit = FIRST_LIMIT * ((int64_t)p->count * p->count +
-                                   s->section_count);
-    s->step = common_divisor(p);
-    p->goal -= p->goal % s->step;
-    for (; p->work > 0 && p->best_top > wanted(p); limit *= 2) {
-        int64_t low = wanted(p);
-        s->next_order = 0;
-        if (try_height(s, low, limit, ORDER_KINDS, &low)) break;
-        try_between(s, low, limit);
+    Search *joined = new_search(p, true), *apart = new_search(p, false);
+    joined->step = apart->step = common_divisor(p);
+    p->goal -= p->goal % apart->step;
+    int64_t limit = FIRST_SHARE * (int64_t)p->count * p->count;
+    for (; !is_done(p); limit *= 2) {
+        if (joined->count < p->count) search_round(joined, limit);
+        if (!is_done(p)) search_round(apart, limit);
     }
     return p->best_top <= p->goal;
 }

@@ -44,10 +44,14 @@ typedef struct Search {
     int64_t  capacity;          // the height that is asked for
     int64_t  work;              // left of what this descent may take
     int64_t  step;              // between two heights worth asking for
+    int64_t  least;             // it was proved that none is lower
     unsigned next_order;        // to try, of those in place_search.c
     Block   *blocks;
     Section *sections;
     int32_t  count, section_count;
+    bool     is_joined;         // blocks are items of equal life, as one
+    int32_t *block_of;          // of each item; and where in it the item lies
+    int64_t *within;
     int32_t *near, *in;
     int32_t *changed, changed_count;
     int32_t *placed, placed_count;      // in the order of placing
@@ -64,8 +68,9 @@ typedef struct Mark {
     int32_t placed, trail;
 } Mark;
 
-// A search over p->items, with nothing placed.
-Search *new_search(Placing *p);
+// A search over p->items, with nothing placed.  Joined, items of equal life are
+// one block: that is quicker and finds most placements, but proves nothing.
+Search *new_search(Placing *p, bool joined);
 
 // Each returns false where no placement of this capacity is left.
 bool put_block(Search *s, int32_t block);

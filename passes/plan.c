@@ -6,9 +6,10 @@
 //   state_bytes everything else, by lifetime
 //
 // Values that lie in others (alias_of) take their offset from the end of the
-// chain, slices with where they begin in its rows.  The rest is placed so that no two that live at one node overlap:
-// place.h has the search.  Left out, every value has an address of its own,
-// which is what the other passes are compared with.
+// chain, slices with where they begin in its rows.  The rest is placed so that
+// no two that live at one node overlap: place.h has the search.  Left out,
+// every value has an address of its own, which is what the other passes are
+// compared with.
 #include "../ir/slices.h"
 #include "pass.h"
 #include "place.h"

@@ -131,15 +131,9 @@ static bool is_taken(Classes *classes, const Node *n, int32_t class)
 static bool loads_from(const Graph *g, Classes *classes, const Node *n,
                        int32_t class)
 {
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        if (n->operands[k] == NONE || is_stored(g, n->operands[k])) continue;
-        const Node *maker = &g->nodes[g->values[n->operands[k]].def];
-        for (int32_t j = 0; j < maker->operand_count; j++)
-            if (maker->operands[j] != NONE &&
-                find(classes, maker->operands[j]) == class)
-                return true;
-        if (loads_from(g, classes, maker, class)) return true;
-    }
+    ValueId loads[MAX_READS];
+    for (int k = node_loads(g, n, loads) - 1; k >= 0; k--)
+        if (find(classes, loads[k]) == class) return true;
     return false;
 }
 

@@ -206,44 +206,23 @@ static void launch_rows(Launch *l, const Node *n)
     launch_int(l, n->attr[PIXELS].i, "pixels");
 }
 
-static void statistics_launch(const Graph *g, const Node *n, Launch *l)
-{
-    Shape x = in_shape(g, n, 0);
-    launch_columns(l, "batchnorm_statistics", rows_of(x), columns_of(x),
-                   n->attr[SPLITS].i);
-    launch_slots(l, n, 1, 1);
-    launch_rows(l, n);
-}
-
-// The partial sums are a matrix, a split a row, of the sums and the products
-// side by side.
-static void launch_ends(Launch *l, const char *kernel, Shape partials)
-{
-    launch_columns(l, kernel, partials.dim[0], partials.dim[2], 1);
-}
-
-static void moments_launch(const Graph *g, const Node *n, Launch *l)
-{
-    launch_ends(l, "batchnorm_moments", in_shape(g, n, 0));
-    launch_slots(l, n, 3, 3);
-    launch_rows(l, n);
-    launch_real(l, n->attr[EPSILON].f, "epsilon");
-}
-
-static void reduce_launch(const Graph *g, const Node *n, Launch *l)
-{
-    Shape x = in_shape(g, n, 1);
-    launch_columns(l, "batchnorm_reduce", rows_of(x), columns_of(x),
-                   n->attr[SPLITS].i);
-    launch_slots(l, n, 1, 3);
-    launch_rows(l, n);
-}
-
+// Sums over rows in splits, and what becomes of the partial sums: these are a
+// matrix, a split a row, of the sums and the products side by side.
 static void sums_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_ends(l, "batchnorm_sums", in_shape(g, n, 0));
-    launch_slots(l, n, 2, 2);
-    launch_real(l, n->attr[EPSILON].f, "epsilon");
+    static const struct { const char *kernel; int results, operands; } of[] = {
+        [STATISTICS] = { "batchnorm_statistics", 1, 1 },
+        [MOMENTS] = { "batchnorm_moments", 3, 3 },
+        [REDUCE] = { "batchnorm_reduce", 1, 3 },
+        [SUMS] = { "batchnorm_sums", 2, 2 },
+    };
+    bool ends = n->part == MOMENTS || n->part == SUMS;
+    Shape x = in_shape(g, n, n->part == REDUCE ? 1 : 0);
+    launch_columns(l, of[n->part].kernel, ends ? x.dim[0] : rows_of(x),
+                   columns_of(x), ends ? 1 : n->attr[SPLITS].i);
+    launch_slots(l, n, of[n->part].results, of[n->part].operands);
+    if (n->part != SUMS) launch_rows(l, n);
+    if (ends) launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -391,13 +370,13 @@ static const Part parts[] = {
       .cost = cost, .launch = launch, .reference = reference,
       .load = load },
     [STATISTICS] = { .name = "statistics", .operands = "x/",
-      .results = "partials", .cost = cost, .launch = statistics_launch,
+      .results = "partials", .cost = cost, .launch = sums_launch,
       .reference = statistics_reference },
     [MOMENTS] = { .name = "moments", .operands = "partials x/ weight?",
-      .results = "mean variance factor", .cost = cost, .launch = moments_launch,
+      .results = "mean variance factor", .cost = cost, .launch = sums_launch,
       .reference = moments_reference },
     [REDUCE] = { .name = "reduce", .operands = "dy/ x/ mean",
-      .results = "partials", .cost = cost, .launch = reduce_launch,
+      .results = "partials", .cost = cost, .launch = sums_launch,
       .reference = reduce_reference },
     [SUMS] = { .name = "sums", .operands = "partials variance",
       .results = "sum product", .cost = cost, .launch = sums_launch,

@@ -95,7 +95,8 @@ struct HostKernel<Kernel> {
     }
 
     // Most words that can be pointers, those inside of structs too.
-    static constexpr size_t words = (1 + ... + (1 + sizeof(P) / sizeof(void *)));
+    static constexpr size_t words =
+        (1 + ... + (1 + sizeof(P) / sizeof(void *)));
 
     static void launch(int step, const char *name, HostExtent grid,
                        HostExtent block, cudaStream_t stream, P... argument)

@@ -45,8 +45,8 @@ __global__ void avgpool_forward(Y y, X x)
     pool_windows<Shape, AvgPool, Act>(y, nullptr, x);
 }
 
-// Spread: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that hold h, w,
-// in the order p, q, times the derivative of Act at mask [N,H,W,C].
+// Spread: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that hold h,
+// w, in the order p, q, times the derivative of Act at mask [N,H,W,C].
 template <class Shape, class Act, class DY = const real *, class Mask = const real *>
 struct Spread {
     DY dy;

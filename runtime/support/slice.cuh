@@ -22,13 +22,8 @@ struct Strided {
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
-        if constexpr (PACK % V == 0) {
-            return *(const Pack<V> *)(first + at(i));
-        } else {
-            Pack<V> v;
-            for (int j = 0; j < V; j++) v.at[j] = first[at(i + j)];
-            return v;
-        }
+        if constexpr (PACK % V == 0) return *(const Pack<V> *)(first + at(i));
+        else return pack_each<V>(*this, i);
     }
     template <int V>
     __device__ void put(long long i, const Pack<V> &v) const

@@ -6,8 +6,8 @@
 plan_check.py is asked for modes train, eval and infer, the net's own batch, 1
 and 33, all passes and none. The rows of --compare never grow, and the last is
 the plan's arena; what a row says it saves adds up. With all passes, training
-and inference at the net's own batch take no more than their bounds, but where
-ABOVE says otherwise. A net named `deep` stands for one of a thousand layers.
+and inference at the net's own batch take no more than their bounds. A net named
+`deep` stands for one of a thousand layers.
 """
 import json
 import os
@@ -16,14 +16,6 @@ import sys
 import tempfile
 
 cnnc, checker, net = sys.argv[1:]
-
-# Nets whose training arena is above its bound, by so many bytes at most: no
-# better place was found. One that is not any more is to be taken out.
-ABOVE = {
-    "airbench94": 18606336, "efficientnet_b0": 256, "googlenet": 2302976,
-    "mobilenet_v3_large": 256, "resnet1001": 512, "resnet1202": 512, "resnet9": 18587648,
-    "squeezenet1_1": 2052096, "ssd_mobilenet_v1": 3875328, "tf_cifar10": 32768,
-}
 
 DEEP = """net deep {
     input image : f32[8, 8, 4]
@@ -56,23 +48,18 @@ def check_soundness(folder):
     return subprocess.run([sys.executable, checker, *files]).returncode
 
 
-def bound_fault(name, plan):
+def bound_fault(plan):
     gap = plan["arena_bytes"] - plan["max_live_bytes"]
-    known = ABOVE.get(name, 0) if plan["mode"] == "train" else 0
-    if gap > known:
-        return f"{plan['mode']}: the arena is {gap} bytes above its bound, at most {known}"
-    if gap == 0 and known > 0:
-        return f"{name} is listed as above its bound, and is not"
-    return None
+    return f"{plan['mode']}: the arena is {gap} bytes above its bound" if gap else None
 
 
-def check_bounds(name):
+def check_bounds():
     faults = []
     for mode in "train", "infer":
         plan = json.loads(output("--mode", mode, "--emit", "plan"))
-        faults.append(bound_fault(name, plan))
-        plan["arena_bytes"] = plan["max_live_bytes"] + ABOVE.get(name, 0) + 256
-        if not bound_fault(name, plan):
+        faults.append(bound_fault(plan))
+        plan["arena_bytes"] = plan["max_live_bytes"] + 256
+        if not bound_fault(plan):
             faults.append("256 bytes above is no fault")
     for fault in filter(None, faults):
         print(fault)
@@ -109,10 +96,9 @@ def check_compare():
     return 0
 
 
-name = os.path.splitext(os.path.basename(net))[0]
 with tempfile.TemporaryDirectory() as scratch:
     if net == "deep":
         net = os.path.join(scratch, "deep.cnn")
         with open(net, "w") as source:
             source.write(DEEP)
-    sys.exit(check_soundness(scratch) | check_compare() | check_bounds(name))
+    sys.exit(check_soundness(scratch) | check_compare() | check_bounds())

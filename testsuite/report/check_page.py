@@ -157,6 +157,8 @@ def expected_titles(plan):
                 words.append("\noutput: ")
             elif k in read:
                 words.append(f"\nread last by {place(read[k])}")
+        if b.get("rows"):
+            words.append(f"\na slice: {grouped(b['rows'])} rows, {grouped(b['stride'])} bytes apart")
         words += [f" {view}" for view in views.get(k, [])]
         if b["alias_of"] is not None:
             root = k
@@ -186,6 +188,7 @@ def check_drawing(mode, drawing, plan):
     if len(found) != len(drawing["rectangles"]):
         faults.append(f"{mode}: two rectangles have one name")
     wanted = 0
+    buffers = {b["id"]: b for b in plan["buffers"]}
     for b, words in expected_titles(plan):
         wanted += 1
         name = f"{mode}-{b['id']}"
@@ -193,8 +196,13 @@ def check_drawing(mode, drawing, plan):
             faults.append(f"{mode}: {b['name']} has no rectangle")
             continue
         x, y, width, height, title, _, fill, kind = found[name]
+        low, root = b["offset"], b
+        while root["alias_of"] is not None:
+            root = buffers[root["alias_of"]]
+        if b.get("rows"):           # a slice: its part of each row, as a part of the whole
+            low = root["offset"] + (b["offset"] - root["offset"]) * b["rows"]
         place = (left + per_step * b["first"],
-                 bottom - per_byte * (b["offset"] + b["bytes"]),
+                 bottom - per_byte * (low + b["bytes"]),
                  per_step * (b["last"] + 1 - b["first"]), per_byte * b["bytes"])
         off = max(abs(p - q) for p, q in zip(place, (x, y, width, height)))
         if off > 0.06:
