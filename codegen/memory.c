@@ -45,7 +45,8 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
     write_line(&e->w,
                "constexpr %-14s %-*s = {%*" PRId64 "};  // %*" PRId64
                "  %s  %s%s%s",
-               arena_print(e->arena, "Place<%s>", c_type(e, b->dtype)), width, p->name[v], digits(p),
+               arena_print(e->arena, "Place<%s>", c_type(e, b->dtype)), width, p->name[v],
+               digits(p),
                b->offset, digits(p), b->bytes, live, dims_text(e, b->shape, " "), line,
                remark(e, p, b));
 }
