@@ -169,8 +169,10 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     switch (arg->kind) {
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
-        text = p->plan->buffers[arg->value].rows > 0 ? "slice_of(a, %s)" : "a[%s]";
-        return arena_print(e->arena, text, p->name[arg->value]);
+        text = arena_print(e->arena, "a[%s]", p->name[arg->value]);
+        if (p->plan->buffers[arg->value].rows == 0) return text;
+        return arena_print(e->arena, "Strided%s{%s}",
+                           slice_arguments(p->g, &p->g->values[arg->value]), text);
     case LAUNCH_SAMPLES: return "samples";
     case LAUNCH_HEADER: return "header";
     case LAUNCH_REAL: text = real_text(e, arg->f); break;

@@ -85,6 +85,9 @@ void mark_arguments(const Launch *l, bool *named);
 // steps.c: the struct of a launch's constants; NULL if it has none.
 const char *shape_name(Emitter *e, const Launch *l);
 
+// memory.c: whether some tensor that the file names is a slice.
+bool any_slice(const Emitter *e);
+
 // ---- the sections ----------------------------------------------------------------
 
 void emit_banner(Emitter *e);

@@ -14,15 +14,6 @@ static const char *remark(Emitter *e, const Program *p, const PlanBuffer *b)
     return arena_print(e->arena, ", %s %s", how, p->name[b->alias_of]);
 }
 
-// Place<float>, or Slice<float, 64, 128, 4>.
-static const char *type_of_place(Emitter *e, const PlanBuffer *b,
-                                 const Value *value)
-{
-    if (b->rows == 0)
-        return arena_print(e->arena, "Place<%s>", c_type(e, b->dtype));
-    return arena_print(e->arena, "Slice%s", slice_arguments(e->g, value));
-}
-
 static int name_width(const Program *p)
 {
     int width = 0;
@@ -54,7 +45,8 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
     write_line(&e->w,
                "constexpr %-14s %-*s = {%*" PRId64 "};  // %*" PRId64
                "  %s  %s%s%s",
-               type_of_place(e, b, &p->g->values[v]), width, p->name[v], digits(p),
+               arena_print(e->arena, "Place<%s>", c_type(e, b->dtype)), width, p->name[v],
+               digits(p),
                b->offset, digits(p), b->bytes, live, dims_text(e, b->shape, " "), line,
                remark(e, p, b));
 }
@@ -73,7 +65,7 @@ static void space(Emitter *e, const Program *p, const char *name, bool state)
     write_blank(w);
 }
 
-static bool any_slice(const Emitter *e)
+bool any_slice(const Emitter *e)
 {
     for (int i = 0; i < e->program_count; i++)
         for (ValueId v = 0; v < e->program[i].g->value_count; v++)
@@ -101,7 +93,6 @@ void emit_memory(Emitter *e)
     write_blank(w);
     print_chunk(e, "Place");
     print_chunk(e, "Arena");
-    if (any_slice(e)) print_chunk(e, "slice_of");
     space(e, &e->program[0], "state", true);
     for (int i = 0; i < e->program_count; i++)
         space(e, &e->program[i], e->program[i].space, false);

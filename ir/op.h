@@ -233,7 +233,7 @@ void launch_value(Launch *l, ValueId value);
 void launch_load(Launch *l, const Node *n, int k);
 // The type of a result whose slot is marked /, as the next of the types.
 void launch_result_type(Launch *l, ValueId v);
-// What a value that is a slice gives Slice and Strided: <real, 64, 128, 4>.
+// The template arguments of a slice's Strided: <real, 64, 128, 4>.
 const char *slice_arguments(const Graph *g, const Value *value);
 // An argument that is a struct of runtime/, whose members are the arguments of
 // what is returned.

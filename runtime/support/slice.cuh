@@ -1,16 +1,10 @@
 // Slices of tensors: what lies in another one, in part of each of its rows.
 #pragma once
 #include "load.cuh"
-#include "place.cuh"
 
-// Slice: where a slice lies: WIDTH elements side by side, the next row STRIDE elements further on.
-// Where it begins, WIDTH and STRIDE are multiples of PACK elements.
-template <class T, long long WIDTH, long long STRIDE, int PACK>
-struct Slice {
-    size_t offset;
-};
-
-// Strided: the elements of a slice as an array: s[i], i as if nothing lay between its rows.
+// Strided: the elements of a slice as an array, s[i], i as if nothing lay between its rows: WIDTH
+// elements side by side, the next row STRIDE elements further on.  Where it begins, WIDTH and
+// STRIDE are multiples of PACK elements.
 template <class T, long long WIDTH, long long STRIDE, int PACK>
 struct Strided {
     T *first;
@@ -32,11 +26,3 @@ struct Strided {
         else for (int j = 0; j < V; j++) first[at(i + j)] = v.at[j];
     }
 };
-
-// slice_of: the one that lies at a place in an arena.
-template <class T, long long WIDTH, long long STRIDE, int PACK>
-static inline Strided<T, WIDTH, STRIDE, PACK> slice_of(Arena a,
-                                                              Slice<T, WIDTH, STRIDE, PACK> place)
-{
-    return {(T *)(a.base + place.offset)};
-}

@@ -1,2 +1,2 @@
-# Elements of a pack are read from where they would lie without rows.
-s/v\.at\[j\] = first\[at\(i \+ j\)\]/v.at[j] = first[i + j]/
+# Elements of a pack are written to where they would lie without rows.
+s/first\[at\(i \+ j\)\] = v/first[i + j] = v/
