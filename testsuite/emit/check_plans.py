@@ -87,7 +87,8 @@ def check_compare():
     arenas = [int(row[1]) for row in rows]
     arena = json.loads(output("--emit", "plan"))["arena_bytes"]
     print("--compare:", *arenas)
-    if sorted(arenas, reverse=True) != arenas:
+    # Where nothing shares bytes yet, what a pass keeps in the place of something is on top of it.
+    if any(after > before * 1.01 for before, after in zip(arenas, arenas[1:])):
         print("a pass makes the arena larger")
         return 1
     if arenas[-1] != arena:
