@@ -149,7 +149,7 @@ static bool is_slice(const Checker *c, int k)
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
     int64_t rows = c->rows[c->root[k]], column = buffer->offset - root->offset;
     if (buffer->rows == 0)
-        return rows == 0 || (column == 0 && buffer->bytes == root->bytes);
+        return rows == 0 || buffer->bytes == root->bytes;
     return buffer->alias_of != NONE && buffer->rows == rows &&
            root->bytes % rows == 0 && buffer->bytes % rows == 0 &&
            root->bytes / rows == buffer->stride &&
