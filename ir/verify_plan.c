@@ -140,16 +140,16 @@ static const char *check_inside(Checker *c, int k)
     return NULL;
 }
 
-// A slice has whole rows, and each lies in a row of the root; slices of a root
-// have the same rows, and what is none covers all of it.
+// A slice has whole rows, and each lies in a row of the root, so that no span
+// overflows; slices of a root have the same rows, and what is none covers all
+// of it.
 static bool is_slice(const Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
     int64_t rows = c->rows[c->root[k]], column = buffer->offset - root->offset;
     if (buffer->rows == 0)
-        return buffer->stride == 0 &&
-               (rows == 0 || (column == 0 && buffer->bytes == root->bytes));
+        return rows == 0 || buffer->bytes == root->bytes;
     return buffer->alias_of != NONE && buffer->rows == rows &&
            root->bytes % rows == 0 && buffer->bytes % rows == 0 &&
            root->bytes / rows == buffer->stride &&

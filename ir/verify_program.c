@@ -63,8 +63,7 @@ static const char *check_names(Against *a)
         Within within = a->within[v];
         if (within.whole == NONE) continue;
         const PlanBuffer *whole = &buffers[within.whole];
-        if (buffers[v].inlined || whole->inlined ||
-            buffers[v].offset - within.start != whole->offset ||
+        if (buffers[v].offset - within.start != whole->offset ||
             buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows))
             return arena_print(a->arena, "%s does not lie in %s as the program "
                                "says", buffers[v].name, whole->name);

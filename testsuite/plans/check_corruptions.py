@@ -8,12 +8,15 @@ checker takes for sound must be harmless:
 
   - plan_check.py must say so of each; and of the first ALL, sound or not: whatever it
     finds fault with, the checker must have caught;
+  - so must a check of every byte, where there are slices or something is inlined and
+    the arena is small, since both others look at slices by columns;
   - of every EVERYth in a training step of the nets RUN, the emitted file made from that
     plan takes three training steps with dead bytes filled with NaN, and ends in the bytes
     that the file of the sound plan ends in.
 
 Files that differ in nothing but offsets are one program, which reads them when it starts.
-The nets are all examples as golden/examples.txt says, and those of ops/, or NAME alone.
+The nets are all examples as golden/examples.txt says, and those of ops/ and of this folder, or NAME
+alone.
 """
 import argparse
 import collections
@@ -48,9 +51,10 @@ def nets():
         batch = rest[rest.index("--batch") + 1]
         path = os.path.join(options.examples, name, name + ".cnn")
         lines.append([name, path, batch, *words])
-    for file in sorted(os.listdir(os.path.join(options.tests, "ops"))):
-        if file.endswith(".cnn"):
-            lines.append([file[:-4], os.path.join(options.tests, "ops", file), "2"])
+    for folder in "ops", "plans":
+        for file in sorted(os.listdir(os.path.join(options.tests, folder))):
+            if file.endswith(".cnn"):
+                lines.append([file[:-4], os.path.join(options.tests, folder, file), "2"])
     text = ""
     for name, path, batch, *words in lines:
         if not options.nets or name in options.nets:
@@ -133,7 +137,7 @@ class Runner:
 def records(lines):
     """Each line's words, and the plan that follows it, if one does."""
     for line in lines:
-        words, plan = line.split(maxsplit=7), None
+        words, plan = line.split(maxsplit=8), None
         if words[0] in ("plan", "corruption"):
             text = "".join(iter(lambda: next(lines, "}\n"), "}\n"))
             try:
@@ -155,7 +159,7 @@ class Results:
         print("FAILED:", text)
         self.failures.append(text)
 
-    def corruption(self, kind, net, mode, level, name, said, *what, plan):
+    def corruption(self, kind, net, mode, level, name, said, by_bytes, *what, plan):
         """One record of corrupt_plans."""
         where = f"{kind} of {net} {mode} -O{level}"
         faults = verdict(plan)
@@ -169,6 +173,9 @@ class Results:
         self.agreed += (said == "sound") == (not faults)
         if said == "through" and faults:
             self.fail(f"{where} was let through, but {faults[0]}")
+        elif said != "caught" and by_bytes == "unsound":
+            self.fail(f"{where} {'passes' if said == 'sound' else 'was let through'}, but "
+                      "not each byte is right")
         elif said == "through" and state(plan) != self.states.get((net, mode), state(plan)):
             self.fail(f"{where} was let through, but its state is not laid out as another's")
         elif name != "-":

@@ -63,8 +63,8 @@ static bool same_buffer(const PlanBuffer *a, const PlanBuffer *b)
            a->offset == b->offset && a->first == b->first &&
            a->last == b->last && a->persistent == b->persistent &&
            a->output == b->output && a->view == b->view &&
-           a->alias_of == b->alias_of && a->rows == b->rows &&
-           a->stride == b->stride;
+           a->inlined == b->inlined && a->alias_of == b->alias_of &&
+           a->rows == b->rows && a->stride == b->stride;
 }
 
 bool same_plan(const Plan *a, const Plan *b)
@@ -123,7 +123,9 @@ static int64_t most_alive(Arena *arena, const Plan *plan)
     int64_t *change = NEW_ARRAY(arena, plan->step_count + 1, int64_t);
     for (int k = 0; k < plan->buffer_count; k++) {
         const PlanBuffer *buffer = &plan->buffers[k];
-        if (buffer->alias_of != NONE || buffer->first == NONE) continue;
+        if (buffer->alias_of != NONE || buffer->first == NONE ||
+            buffer->inlined)
+            continue;
         change[buffer->first] += padded(buffer->bytes);
         change[buffer->last + 1] -= padded(buffer->bytes);
     }

@@ -7,11 +7,12 @@
 // at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every other that
 // the checker takes for sound, a line is printed, and after it the plan:
 //
-//     corruption KIND NET MODE LEVEL NUMBER VERDICT WHAT
+//     corruption KIND NET MODE LEVEL NUMBER VERDICT BYTES WHAT
 //
 // VERDICT is caught or sound; through, where second_checker takes it for sound
-// and the compiler's does not, and then nothing else is printed.  Of each EVERYth
-// that is printed and not caught, in mode train of a net that is run, the
+// and the compiler's does not, and then nothing else is printed.  BYTES is what a
+// check of each byte says of what is not caught, sound or unsound, or - of what is
+// too large for that or has no slices and nothing inlined.  Of each EVERYth that is printed and not caught, in mode train of a net that is run, the
 // emitted file is FOLDER/NUMBER.cu, made from that plan.  The sound plan and
 // its file are printed first, as NET.LEVEL.  The table comes last.
 #define _POSIX_C_SOURCE 200809L
@@ -21,6 +22,7 @@
 #include <unistd.h>
 #include "../../codegen/codegen.h"
 #include "../../frontend/pipeline.h"
+#include "../unit/brute_plan.h"
 #include "../unit/nets.h"
 #include "second.h"
 #include "spoil.h"
@@ -193,8 +195,20 @@ static void emit_sound(const Job *job, const Net *net)
 
 // ---- corruptions ------------------------------------------------------------
 
-static void report(Job *job, const Sample *sample, Plan *plan, int kind,
-                   int number, const char *verdict, const char *wrong)
+// The real checker looks at slices by columns, and so does plan_check.py.
+static const char *check_bytes(Arena *scratch, const Plan *plan)
+{
+    enum { MOST = 1 << 18 };
+    bool any = false;
+    for (int k = 0; k < plan->buffer_count; k++)
+        any |= plan->buffers[k].rows != 0 || plan->buffers[k].inlined;
+    if (!any || plan->arena_bytes > MOST) return "-";
+    return sound_by_bytes(scratch, plan) ? "sound" : "unsound";
+}
+
+static void report(Job *job, Arena *scratch, const Sample *sample, Plan *plan,
+                   int kind, int number, const char *verdict,
+                   const char *wrong)
 {
     char name[32] = "-";
     if (!spoilers[kind].printable) {
@@ -208,10 +222,12 @@ static void report(Job *job, const Sample *sample, Plan *plan, int kind,
         snprintf(name, sizeof name, "%d", number);
         emit_file(job, sample->net, plan, name);
     }
-    printf("corruption %s %s %s %d %s %s %s\n", spoilers[kind].name,
+    const char *bytes = "-";
+    if (strcmp(verdict, "caught") != 0) bytes = check_bytes(scratch, plan);
+    printf("corruption %s %s %s %d %s %s %s %s\n", spoilers[kind].name,
            sample->net->name, mode_names[sample->mode], sample->net->level,
-           name, verdict, wrong ? wrong : "");
-    number_buffers(job->arena, plan);
+           name, verdict, bytes, wrong ? wrong : "");
+    number_buffers(scratch, plan);
     plan_print_json(plan, stdout);
 }
 
@@ -246,10 +262,10 @@ static void corrupt(Job *job, int number)
     tally->caught += wrong != NULL;
     tally->through += through;
     if (through)
-        report(job, &sample, plan, kind, number, "through", wrong);
+        report(job, scratch, &sample, plan, kind, number, "through", wrong);
     else if (number < job->all || (!wrong && job->all >= 0))
-        report(job, &sample, plan, kind, number, wrong ? "caught" : "sound",
-               wrong);
+        report(job, scratch, &sample, plan, kind, number,
+               wrong ? "caught" : "sound", wrong);
     arena_free(scratch);
 }
 

@@ -11,7 +11,7 @@ So each rule is needed, and corruptions reach it. The copy that lacks nothing mu
 nothing harmful through.
 
 The rules of verify_plan.c and verify_replay.c are judged without those of
-verify_program.c, some of which are stricter.
+verify_program.c, some of which are stricter; but for those that say WHOLE.
 """
 import os
 import re
@@ -25,14 +25,22 @@ here = os.path.join(root, "testsuite", "plans")
 FILES = ["verify_plan.c", "verify_replay.c", "verify_program.c"]
 NAMES = ["verify_program", "verify_plan", "check_replay", "plan_byte_map", "buffer_span"]
 
-# What is taken out: a file, the rule, its text and what stands there instead.
+WHOLE = "with verify_program.c"
+
+# What is taken out: a file, the rule, its text and what stands there instead; and WHOLE
+# where only what is emitted shows the harm.
 RULES = [
     ("verify_plan.c", "reads name buffers",
-     "!all_in_range(step->reads, step->read_count, limit)", "false"),
+     "!all_there(step->reads, step->read_count, plan)", "false"),
     ("verify_plan.c", "writes name buffers",
-     "!all_in_range(step->writes, step->write_count, limit)", "false"),
-    ("verify_plan.c", "aliases name buffers",
-     "other != NONE && (other < 0 || other >= limit)", "false"),
+     "!all_there(step->writes, step->write_count, plan)", "false"),
+    ("verify_plan.c", "aliases name buffers", "!all_there(&other, 1, plan)", "false"),
+    ("verify_plan.c", "steps and aliases name what has bytes",
+     "plan->buffers[list[i]].inlined", "false"),
+    ("verify_plan.c", "what has no bytes lies in nothing",
+     " ||\n                              plan->buffers[k].inlined)", ")"),
+    ("verify_plan.c", "what has no bytes is not kept",
+     "buffer->persistent || buffer->output\n", "false\n"),
     ("verify_plan.c", "no circles", "if (ends[at] == on_path) return false;", ""),
     ("verify_plan.c", "types", "buffer->dtype >= DTYPE_COUNT ||", "false ||"),
     ("verify_plan.c", "kinds", "buffer->kind >= KIND_COUNT ||", "false ||"),
@@ -46,6 +54,18 @@ RULES = [
      "        buffer->bytes > c->plan->arena_bytes - buffer->offset", "false"),
     ("verify_plan.c", "state is persistent",
      "is_persistent(buffer->kind) && !root->persistent", "false"),
+    ("verify_plan.c", "what is no slice covers its root",
+     "rows == 0 || buffer->bytes == root->bytes", "true"),
+    ("verify_plan.c", "a slice lies in another buffer", "buffer->alias_of != NONE && buffer->rows",
+     "buffer->rows", WHOLE),
+    ("verify_plan.c", "as many rows as the root's", "buffer->rows == rows &&\n", "\n"),
+    ("verify_plan.c", "the root is whole rows", "root->bytes % rows == 0 && ", ""),
+    ("verify_plan.c", "a slice is whole rows", "buffer->bytes % rows == 0 &&\n", "\n"),
+    ("verify_plan.c", "the stride is a row of the root",
+     "root->bytes / rows == buffer->stride &&\n", "\n"),
+    ("verify_plan.c", "no column before the root's", "column >= 0 && ", ""),
+    ("verify_plan.c", "no column behind the root's",
+     "column >= 0 && column <= buffer->stride - buffer->bytes / rows", "column >= 0"),
     ("verify_plan.c", "alignment", "buffer->offset % ALIGNMENT != 0", "false"),
     ("verify_plan.c", "an alias lies in its parent",
      "own.begin < parent.begin || own.end > parent.end",
@@ -73,7 +93,13 @@ RULES = [
     ("verify_program.c", "as many buffers as values",
      "a->plan->buffer_count != a->g->value_count", "false"),
     ("verify_program.c", "buffers are as the program says",
-     "!is_value(a->g, v, &a->plan->buffers[v])", "v < 0 && !is_value(a->g, v, NULL)"),
+     "!is_value(a, v, &a->plan->buffers[v])", "v < 0 && !is_value(a, v, NULL)"),
+    ("verify_program.c", "names lie where the program says",
+     "buffers[v].offset - within.start != whole->offset ||\n", "\n"),
+    ("verify_program.c", "names have the rows that the program says",
+     "buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows)", "false"),
+    ("verify_program.c", "slices where launches take them",
+     "a->plan->buffers[v].rows > 0 && !may[v]", "v < 0 && !may[v]"),
     ("verify_program.c", "the layout of the state",
      "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ("verify_program.c", "reads and writes of the launch",
@@ -97,9 +123,14 @@ def compile_files(folder, files, *options):
     return objects
 
 
+def is_whole(rule):
+    """Whether the plan is held against the program too."""
+    return bool(rule) and (rule[0] == "verify_program.c" or WHOLE in rule)
+
+
 def program_without(folder, rule, common):
     """corrupt_plans with a second checker that lacks the rule."""
-    planted, rest = rule[0] if rule else "", rule[2:] if rule else None
+    planted, rest = rule[0] if rule else "", rule[2:4] if rule else None
     for name in FILES:
         with open(os.path.join(root, "ir", name)) as file:
             text = file.read()
@@ -108,14 +139,15 @@ def program_without(folder, rule, common):
             text = text.replace(rest[0], rest[1])
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)
-    whole = planted == "verify_program.c"
     with open(os.path.join(folder, "second.c"), "w") as file:
         file.write('#include "second.h"\n#include "ir.h"\n'
                    "const char *second_checker(Arena *arena, const Graph *g, const Plan *plan)\n"
                    "{\n    (void)g;\n    return "
-                   + ("verify_program(arena, g, plan)" if whole else "verify_plan(arena, plan)")
+                   + ("verify_program(arena, g, plan)" if is_whole(rule) else "verify_plan(arena, plan)")
                    + ";\n}\n")
+    # An overflow is a crash.
     renamed = [f"-D{name}=second_{name}" for name in NAMES]
+    renamed += ["-fsanitize=signed-integer-overflow", "-fsanitize-undefined-trap-on-error"]
     objects = compile_files(folder, [os.path.join(folder, f) for f in FILES + ["second.c"]],
                             *renamed, "-I", os.path.join(root, "ir"), "-I", here)
     program = os.path.join(folder, "corrupt_plans")
@@ -127,12 +159,12 @@ def program_without(folder, rule, common):
 
 def look(program, whole):
     """What check_corruptions.py says of what the second checker lets through."""
-    run = ["digits", "batchnorm"] if whole else []
+    run = ["digits", "batchnorm", "slices"] if whole else []
     return subprocess.run(
         [sys.executable, os.path.join(here, "check_corruptions.py"), build, host,
          os.path.join(root, "testsuite"), os.path.join(root, "examples"), "40000", "-1",
          "1" if whole else "0", *run, "--first", "--program", program, "--nets", "digits", "lenet",
-         "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout", "reshape", "slice"],
+         "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout", "reshape", "slices"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -147,8 +179,7 @@ def main():
         for rule in [None, *RULES]:
             if not re.search(only, rule[1] if rule else "nothing"):
                 continue
-            said = look(program_without(folder, rule, common),
-                        rule and rule[0] == "verify_program.c")
+            said = look(program_without(folder, rule, common), is_whole(rule))
             line = next((s for s in said.stdout.splitlines() if s.startswith("FAILED")), "")
             right = bool(line) == bool(rule) and said.returncode in (0, 1)
             failed += not right

@@ -54,6 +54,13 @@ static bool passes_away(const PlanBuffer *buffer)
     return !buffer->persistent && buffer->alias_of == NONE;
 }
 
+static void drop_step(Spoil *s, int at)
+{
+    for (int i = at; i + 1 < s->plan->step_count; i++)
+        s->plan->steps[i] = s->plan->steps[i + 1];
+    s->plan->step_count--;
+}
+
 // ---- buffers ----------------------------------------------------------------
 
 static void offset_nudged(Spoil *s)
@@ -119,6 +126,23 @@ static void rows(Spoil *s)
     }
 }
 
+// Rows and stride that fit, for a slice that has others or for what is none;
+// or a slice is said to be none.  Rows that divide its own bytes or the root's:
+// of the one or the other nothing may be left over.
+static void resliced(Spoil *s)
+{
+    PlanBuffer *buffer = draw(s, 2) ? draw_such(s, is_slice)
+                                    : draw_such(s, passes_away);
+    const PlanBuffer *root = root_of(s->plan, buffer);
+    int64_t whole = draw(s, 2) ? root->bytes : buffer->bytes;
+    buffer->rows = buffer->stride = 0;
+    if (draw(s, 3) == 0) return;
+    buffer->rows = 1 + draw(s, 100);
+    for (int i = 0; i < 50 && whole % buffer->rows != 0; i++)
+        buffer->rows = 1 + draw(s, 100);
+    buffer->stride = root->bytes / buffer->rows;
+}
+
 static void stride(Spoil *s)
 {
     PlanBuffer *buffer = draw(s, 4) ? draw_such(s, is_slice) : draw_buffer(s);
@@ -133,6 +157,39 @@ static void column(Spoil *s)
     if (!is_slice(buffer)) return;
     int64_t width = buffer->bytes / buffer->rows;
     buffer->offset += draw(s, 2) ? width : -width;
+}
+
+static bool is_inlined(const PlanBuffer *buffer)
+{
+    return buffer->inlined;
+}
+
+// A stored value that is said to be computed where it is read, or the other way
+// round; or one that is becomes what only a stored one can be: kept, or a name
+// for another one, whose bytes it says were staged, so that nothing makes them.
+static void inlined(Spoil *s)
+{
+    PlanBuffer *buffer = draw_such(s, is_inlined);
+    uint32_t how = draw(s, 4);
+    if (how == 0 || !buffer->inlined) {
+        buffer = draw(s, 4) ? draw_buffer(s) : draw_such(s, persists);
+        buffer->inlined = !buffer->inlined;
+    } else if (how == 1) {
+        buffer->persistent = true;
+    } else if (how == 2) {
+        draw_such(s, is_alias)->alias_of =
+            (int32_t)(buffer - s->plan->buffers);
+    } else {
+        const PlanStep *step = draw_step(s);
+        if (step->write_count == 0) return;
+        PlanBuffer *made = &s->plan->buffers[step->writes[0]];
+        buffer->alias_of = step->writes[0];
+        buffer->offset = made->offset, buffer->bytes = made->bytes;
+        buffer->shape = made->shape, buffer->dtype = made->dtype;
+        buffer->rows = made->rows, buffer->stride = made->stride;
+        buffer->view = true, buffer->kind = INPUT;
+        drop_step(s, (int)(step - s->plan->steps));
+    }
 }
 
 static void first_step(Spoil *s)
@@ -248,10 +305,7 @@ static void neighbours_swapped(Spoil *s)
 
 static void step_dropped(Spoil *s)
 {
-    int at = (int)draw(s, (uint32_t)s->plan->step_count);
-    for (int i = at; i + 1 < s->plan->step_count; i++)
-        s->plan->steps[i] = s->plan->steps[i + 1];
-    s->plan->step_count--;
+    drop_step(s, (int)draw(s, (uint32_t)s->plan->step_count));
 }
 
 static void step_twice(Spoil *s)
@@ -347,13 +401,24 @@ static void joined(Spoil *s)
 
 // ---- numbers that name nothing ----------------------------------------------
 
+// A slice and what it lies in so far apart that its column times its rows is no
+// number.
+static void torn(Spoil *s, bool up)
+{
+    const int64_t far = INT64_C(1) << 61;
+    PlanBuffer *slice = draw_such(s, is_slice);
+    PlanBuffer *root = root_of(s->plan, slice);
+    s->plan->arena_bytes = 2 * far;
+    (up ? slice : root)->offset = far;
+}
+
 static void wild(Spoil *s)
 {
     const int32_t nothing[] = {-2, s->plan->buffer_count, 1 << 30};
     int32_t id = nothing[draw(s, 3)];
     PlanStep *step = draw_step(s);
     PlanBuffer *buffer = draw_buffer(s);
-    switch (draw(s, 8)) {
+    switch (draw(s, 10)) {
     case 0: if (step->read_count > 0) step->reads[0] = id; break;
     case 1: if (step->write_count > 0) step->writes[0] = id; break;
     case 2: buffer->alias_of = id; break;
@@ -361,6 +426,8 @@ static void wild(Spoil *s)
     case 4: buffer->dtype = (DType)(1 << 20); break;
     case 5: buffer->shape.rank = -1; break;
     case 6: s->plan->buffers = NULL, s->plan->buffer_count = 0; break;
+    case 7: torn(s, true); break;
+    case 8: torn(s, false); break;
     default: buffer->alias_of = (int32_t)(buffer - s->plan->buffers);
     }
 }
@@ -388,7 +455,8 @@ static void max_live_bytes(Spoil *s)
 const Spoiler spoilers[] = {
     ROW(offset_nudged), ROW(offset_unaligned), ROW(offset_of_another),
     ROW(offset_anywhere), ROW(class_moved), ROW(offset_within), ROW(rows),
-    ROW(stride), ROW(column), ROW(first_step), ROW(last_step),
+    ROW(resliced), ROW(stride), ROW(column), WITH_LIVES(inlined),
+    ROW(first_step), ROW(last_step),
     ROW(alias_to_any), WITH_LIVES(alias_in_chain), ROW(view), ROW(size), ROW(shape),
     ROW(type), ROW(kind), ROW(persistence), ROW(output),
     ROW(state_swapped), WITH_LIVES(steps_swapped), WITH_LIVES(step_moved),

@@ -30,9 +30,10 @@ static bool meets(const PlanBuffer *a, const PlanBuffer *b, bool *same)
     for (int64_t i = 0; i < a->bytes; i++) {
         int64_t at = place_of(a, i) - b->offset;
         int64_t width = b->rows == 0 ? b->bytes : b->bytes / b->rows;
+        if (at < 0) continue;
         int64_t row = b->rows == 0 ? 0 : at / b->stride;
         if (b->rows > 0) at %= b->stride;
-        shared += at >= 0 && at < width && (b->rows == 0 || row < b->rows);
+        shared += at < width && (b->rows == 0 || row < b->rows);
     }
     *same = shared == a->bytes && shared == b->bytes;
     return shared > 0;
@@ -73,6 +74,7 @@ static bool buffer_is_sound(const Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];
     int64_t needed = elements(buffer->shape) * dtype_bytes(buffer->dtype);
+    if (buffer->inlined) return !buffer->persistent && !buffer->output;
     if (buffer->bytes <= 0 || buffer->bytes < needed) return false;
     if (buffer->kind != WORKSPACE && buffer->bytes > needed + ALIGNMENT)
         return false;
@@ -81,9 +83,11 @@ static bool buffer_is_sound(const Brute *b, int k)
     if (is_persistent(buffer->kind) &&
         !b->plan->buffers[b->root[k]].persistent)
         return false;
+    if (buffer->rows != 0 && !slice_is_sound(b, k)) return false;
     if (buffer->alias_of == NONE) return buffer->offset % ALIGNMENT == 0;
     const PlanBuffer *parent = &b->plan->buffers[buffer->alias_of];
-    if (buffer->rows > 0) return slice_is_sound(b, k);
+    if (parent->inlined) return false;
+    if (buffer->rows > 0) return true;
     return parent->offset <= buffer->offset && top_of(buffer) <= top_of(parent);
 }
 
@@ -124,6 +128,7 @@ static bool lives_are_stated(const Brute *b)
 {
     for (int k = 0; k < b->plan->buffer_count; k++) {
         const PlanBuffer *buffer = &b->plan->buffers[k];
+        if (buffer->inlined) continue;
         if (b->begin[b->root[k]] == NONE) return false;
         if (buffer->persistent || b->first[k] == NONE) continue;
         if (buffer->first > b->first[k] || buffer->last < b->last[k])
@@ -145,6 +150,7 @@ static bool figures_are_right(const Brute *b)
         int64_t live = 0;
         for (int k = 0; k < plan->buffer_count; k++) {
             const PlanBuffer *buffer = &plan->buffers[k];
+            if (buffer->inlined) continue;
             if (top_of(buffer) > top) top = top_of(buffer);
             if (!lives_at(b, k, i)) continue;
             live += up(buffer->bytes);
@@ -227,13 +233,24 @@ static bool replay_is_sound(Brute *b)
     b->memory = NEW_ARRAY(b->arena, (size_t)plan->arena_bytes, int);
     for (int64_t i = 0; i < plan->arena_bytes; i++) b->memory[i] = NONE;
     for (int k = 0; k < plan->buffer_count; k++)
-        if (plan->buffers[k].persistent || plan->buffers[k].kind == INPUT)
+        if ((plan->buffers[k].persistent || plan->buffers[k].kind == INPUT) &&
+            !plan->buffers[k].inlined)
             hold(b, k);
     for (int i = 0; i < plan->step_count; i++)
         if (!step_is_sound(b, &plan->steps[i])) return false;
     for (int k = 0; k < plan->buffer_count; k++)
         if ((plan->buffers[k].persistent || plan->buffers[k].output) &&
             bytes_held(b, k) != plan->buffers[k].bytes)
+            return false;
+    return true;
+}
+
+// Buffers, and such as have bytes.
+static bool all_there(const int32_t *list, int count, const Plan *plan)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] < 0 || list[i] >= plan->buffer_count ||
+            plan->buffers[list[i]].inlined)
             return false;
     return true;
 }
@@ -254,6 +271,12 @@ bool sound_by_bytes(Arena *arena, const Plan *plan)
     }
     for (int k = 0; k < count; k++)
         if (!buffer_is_sound(&b, k)) return false;
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        if (!all_there(step->reads, step->read_count, plan) ||
+            !all_there(step->writes, step->write_count, plan))
+            return false;
+    }
     find_lives(&b);
     return lives_are_stated(&b) && figures_are_right(&b) &&
            replay_is_sound(&b);

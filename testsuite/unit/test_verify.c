@@ -193,6 +193,143 @@ static void faults_of_slices_are_caught(void **state)
     expect_fault(g, "relu can't be in place");
 }
 
+// relu is computed where conv reads it, and conv where the pool does.
+static const char inlined_text[] =
+    "net n mode=infer batch=2 real=f32\n"
+    "image f32[2, 4, 4, 2] input\n"
+    "w f32[4, 3, 3, 2] param uniform=1\n"
+    "forward a: a f32[2, 4, 4, 2] = relu(image) inlined\n"
+    "forward b: b f32[2, 4, 4, 4] = conv(a, w, -) stride_h=1 stride_w=1 "
+    "dilation_h=1 dilation_w=1 pad_top=1 pad_bottom=1 pad_left=1 pad_right=1 "
+    "groups=1 splits=1 inlined\n"
+    "forward c: c f32[2, 2, 2, 4] output, - = maxpool(b) kernel_h=2 "
+    "kernel_w=2 stride_h=2 stride_w=2\n";
+
+// Readers of x, which is relu's and inlined.
+#define READS_RELU(reader) \
+    "net n mode=infer batch=2 real=f32\n" \
+    "image f32[2, 3] input\n" \
+    "forward x: x f32[2, 3] = relu(image) inlined\n" reader
+
+static void what_is_inlined_must_be_loaded(void **state)
+{
+    Graph *g;
+    (void)state;
+    assert_null(verdict(read_text(inlined_text)));
+    g = read_text(inlined_text), g->nodes[2].inlined = true;
+    expect_fault(g, "maxpool can't be inlined");
+    g = read_text(inlined_text), g->nodes[1].act = g->nodes[0].op;
+    expect_fault(g, "[2] c (line 0): b must be stored to be read here");
+    expect_fault(read_text(READS_RELU(
+        "forward y: y f32[2, 3] output = softmax(x)\n")),
+        "[1] y (line 0): x must be stored to be read here");
+    expect_fault(read_text(READS_RELU(
+        "forward y: y f32[2, 3] output = flatten(x)\n")),
+        "[1] y (line 0): x must be stored to be read here");
+    expect_fault(read_text(
+        "net n mode=infer batch=2 real=f32\n"
+        "image f32[2, 4, 4, 2] input\n"
+        "w f32[4, 1, 1, 2] param uniform=1\n"
+        "forward b: b f32[2, 4, 4, 4] = conv(image, w, -) stride_h=1 "
+        "stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1 inlined\n"
+        "forward c: c f32[2, 4, 4, 4] output = relu(b)\n"),
+        "[1] c (line 0): b must be stored to be read here");
+    g = read_text(READS_RELU("forward y: y f32[2, 3] output = add(x, x)\n"));
+    assert_null(verdict(g));
+    g->nodes[0].phase = UPDATE;
+    expect_fault(g, "[0] x (line 0): what it makes must be stored");
+    g = read_text(chain_text), g->nodes[2].inlined = true;
+    expect_fault(g, "[2] c (line 0): what it makes must be stored");
+}
+
+// No operator that can be inlined makes two things: this relu does.
+static void what_is_inlined_makes_one_thing(void **state)
+{
+    Graph *g = read_text(chain_text);
+    Node *n = &g->nodes[0];
+    Op two = *n->op;
+    Part parts[3] = { two.parts[0], two.parts[1] };
+    ValueId results[2] = { value_called(g, "a"), value_called(g, "b") };
+    (void)state;
+    parts[0].operands = "x~", parts[0].results = "y z?";
+    two.parts = parts;
+    n->op = &two;
+    n->results = results, n->result_count = 2;
+    g->nodes[1] = g->nodes[2], g->node_count = 2;
+    g->values[results[1]].def = 0;
+    g->values[value_called(g, "c")].def = 1;
+    assert_null(verdict(g));
+    n->inlined = true;
+    expect_fault(g, "[0] a (line 0): is inlined, but makes more than one");
+}
+
+// s reads w on load, through r, and must do so before w is updated.
+static void loads_come_before_updates(void **state)
+{
+    Graph *g = read_text(
+        "net n mode=train batch=2 real=f32 epochs=1\n"
+        "optimizer sgd\n"
+        "facts has_gradients is_scheduled\n"
+        "%0 header u8[256] state\n"
+        "%1 image f32[2, 3] input\n"
+        "%2 w f32[2, 3] param uniform=1\n"
+        "forward r: %3 r f32[2, 3] = relu(w) inlined\n"
+        "backward d: %4 d f32[2, 3] = relu(image)\n"
+        "backward s: %5 s f32[2, 3] output = add(r, d)\n"
+        "update u: sgd(w, d, -, header)\n");
+    (void)state;
+    assert_null(verdict(g));
+    Node update = g->nodes[3];
+    g->nodes[3] = g->nodes[2], g->nodes[2] = update;
+    g->values[5].def = 3;
+    expect_fault(g, "[3] s (line 0): reads w after its update");
+}
+
+// y reads x on load, through r.
+static void nothing_is_written_over_what_is_loaded(void **state)
+{
+    static const char text[] =
+        "net n mode=infer batch=2 real=f32\n"
+        "facts has_gradients is_scheduled has_lifetimes is_shared\n"
+        "%0 header u8[256] state live=0..2\n"
+        "%1 image f32[2, 3] input live=0..0\n"
+        "forward x: %2 x f32[2, 3] live=0..2 = elu(image)\n"
+        "forward r: %3 r f32[2, 3] live=1..1 = relu(x) inlined\n"
+        "forward y: %4 y f32[2, 3] output live=2..2 = add(r, r)\n";
+    Graph *g;
+    (void)state;
+    assert_null(verdict(read_text(text)));
+    g = read_text(text), g->values[4].alias_of = 2;
+    expect_fault(g, "y must not be written over x, which it reads on load");
+    g = read_text(text), g->values[3].alias_of = 2;
+    expect_fault(g, "[1] r (line 0): r has no bytes, but lies in some");
+    g = read_text(text), g->values[2].last = 1;
+    expect_fault(g, "%2 x (line 0): it lives from [0] to [1], but [2] y");
+}
+
+// e reads d, which is a slice, on load, through r.
+static void nothing_is_written_over_a_slice_that_is_loaded(void **state)
+{
+    Graph *g = read_text(
+        "net n mode=infer batch=2 real=f32\n"
+        "facts has_gradients is_scheduled has_lifetimes is_shared\n"
+        "%0 header u8[256] state live=0..4\n"
+        "%1 image f32[2, 3, 3, 2] input live=0..0\n"
+        "%2 w f32[4, 1, 1, 2] param uniform=1 live=0..4\n"
+        "forward a: %3 a f32[2, 3, 3, 4] live=0..4 = conv(image, w, -) "
+        "stride_h=1 stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1\n"
+        "forward d: %4 d f32[2, 3, 3, 2] live=1..3 view=%3 start=4 rows=18 "
+        "stride=16 = slice(a) axis=3 start=1 size=2 in_place\n"
+        "forward r: %5 r f32[2, 3, 3, 2] live=2..2 = relu(d) inlined\n"
+        "forward e: %6 e f32[2, 3, 3, 2] live=3..4 = relu(r)\n"
+        "forward f: %7 f f32[2, 3, 3, 2] output live=4..4 = relu(e)\n");
+    (void)state;
+    assert_null(verdict(g));
+    g->values[6].alias_of = 4;
+    g->values[6].rows = 18, g->values[6].stride = 16;
+    expect_fault(g, "e must not be written over d, which it reads on load");
+}
+
 // ---- the interpreter --------------------------------------------------------
 
 static void interpreter_runs_in_order(void **state)
@@ -222,6 +359,11 @@ int main(void)
         TEST(faults_of_a_step_are_caught),
         TEST(faults_of_memory_are_caught),
         TEST(faults_of_slices_are_caught),
+        TEST(what_is_inlined_must_be_loaded),
+        TEST(what_is_inlined_makes_one_thing),
+        TEST(loads_come_before_updates),
+        TEST(nothing_is_written_over_what_is_loaded),
+        TEST(nothing_is_written_over_a_slice_that_is_loaded),
         TEST(interpreter_runs_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
