@@ -28,7 +28,7 @@ static const char *const reserved[] = {
     "stdin", "stdout", "stderr", "real", "Place", "Arena", "Header", "bit",
     "c", "a", "samples", "stream", "header", "scored", "step_line",
     "inits", "averages", "state", "train", "eval", "infer", "given", "status",
-    "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
+    "launched", "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
     "cudaStream_t", "cudaError_t", "cublasHandle_t", "dim3", "threadIdx",
     "blockIdx", "blockDim", "gridDim", "warpSize",
 };

@@ -19,8 +19,7 @@ struct Centred {
     __device__ real operator[](long long i) const
     {
         const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
-        return ((real)x[i] / unit - mean.at[MEANS > 1 ? c : 0]) /
-               deviation.at[DEVIATIONS > 1 ? c : 0];
+        return ((real)x[i] / unit - list_pick(mean, c)) / list_pick(deviation, c);
     }
     template <int V>
     __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
@@ -43,6 +42,6 @@ __global__ void normalize_gradient(real *dx, const real *dy, const real *mask,
 {
     FOR_EACH(i, Shape::COUNT) {
         const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;
-        dx[i] = Act::gradient(dy[i] / deviation.at[DEVIATIONS > 1 ? c : 0], mask, i);
+        dx[i] = Act::gradient(dy[i] / list_pick(deviation, c), mask, i);
     }
 }

@@ -45,8 +45,9 @@ struct Meeting {
     static constexpr long long COUNT = (Dims::extent * ...);
     static constexpr long long OF_A = (Dims::extent_of_a * ...), OF_B = (Dims::extent_of_b * ...);
     // From one place to the next of the innermost axis, in operand SIDE.
+    static constexpr long long APART[2][RANK] = {{Dims::a...}, {Dims::b...}};
     template <int SIDE>
-    static constexpr long long innermost = ((SIDE == 0 ? Dims::a : Dims::b), ...);
+    static constexpr long long innermost = APART[SIDE][RANK - 1];
     // Of all axes (SIDE < 0), those that operand SIDE has (OWN), or the others: how many places.
     template <int SIDE, bool OWN>
     static constexpr long long count = SIDE < 0 ? COUNT

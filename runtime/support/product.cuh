@@ -14,6 +14,7 @@
 #pragma once
 #include "load.cuh"
 #include "real.cuh"
+#include "unroll.cuh"
 
 // Spot: half of a position in a map: what it adds to the element's offset, its row and its column.
 struct Spot { long long offset; int h, w; };
@@ -76,12 +77,12 @@ struct LoadStage {
     static __device__ int down(int i) { return (int)threadIdx.x / ACROSS + i * APART; }
     __device__ void start(long long begin)
     {
-        for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
+        UNROLL for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
             lanes[i] = lane(begin + (ALONG_STEPS ? down(i) : across()));
     }
     __device__ void fetch(long long k)
     {
-        for (int i = 0; i < EACH; i++) {
+        UNROLL for (int i = 0; i < EACH; i++) {
             const Spot a = lanes[ALONG_STEPS ? i : 0];
             const Spot b = step(k + (ALONG_STEPS ? across() : down(i)));
             const bool inside = (unsigned)(a.h + b.h) < (unsigned)height &&
@@ -148,9 +149,9 @@ static __device__ inline real tile_product(A &a, B &b, const Block &block, long 
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
 
     const real row_sum = tile_sums<Tile>(tiles, a, b, block, begin, end, sum_rows, sum);
-    for (int i = 0; i < Tile::ROWS_EACH; i++) {
+    UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
         const auto put = store(block.row + Tile::row(i));
-        for (int j = 0; j < Tile::COLUMNS_EACH; j++)
+        UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j++)
             put(block.column + Tile::column(j), sum[i][j]);
     }
     return row_sum;
