@@ -238,6 +238,10 @@ enum { MAX_READS = 512 };
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS]);
 // Of these, the ones that it computes an operand from: not element by element.
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS]);
+// How many inlined nodes compute an operand that inlined node n makes, itself
+// among them, or most + 1 if there are more: a chain of them, or a tree.
+enum { MOST_ON_LOAD = 16 };     // that a launch may compute an operand by
+int nodes_on_load(const Graph *g, const Node *n, int most);
 
 // ---- shapes -----------------------------------------------------------------
 

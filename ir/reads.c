@@ -43,6 +43,17 @@ static void find_reads(const Graph *g, const Node *n, Found *found)
     }
 }
 
+int nodes_on_load(const Graph *g, const Node *n, int most)
+{
+    int count = 1;
+    for (int32_t k = 0; k < n->operand_count && count <= most; k++) {
+        ValueId v = n->operands[k];
+        if (v == NONE || is_stored(g, v)) continue;
+        count += nodes_on_load(g, &g->nodes[g->values[v].def], most - count);
+    }
+    return count <= most ? count : most + 1;
+}
+
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
 {
     Found found = { .reads = loads };

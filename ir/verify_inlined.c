@@ -9,6 +9,7 @@ static bool can_do_without(const Graph *g, const Node *n, int k)
     Slot slot[MAX_SLOTS];
     int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
 
+    if (nodes_on_load(g, maker, MOST_ON_LOAD) > MOST_ON_LOAD) return false;
     if (can_load(g, maker))
         return slot[k < slots ? k : slots - 1].loads;
     return n->op->flags & POOLS && n->part == 0 && k == 0 &&

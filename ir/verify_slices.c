@@ -11,6 +11,7 @@ typedef struct Slices {
     const Check *c;
     const ValueId *root;
     const NodeId *last;         // to read each value
+    const Columns *columns;     // of each value
     ValueId *newest, *before;   // of each root: the values in it so far
 } Slices;
 
@@ -81,7 +82,7 @@ static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
     const Graph *g = s->c->g;
     const Node *n = &g->nodes[i];
     ValueId v = n->results[r], reads[MAX_READS];
-    Columns a = value_columns(g, v), b = value_columns(g, old);
+    Columns a = s->columns[v], b = s->columns[old];
     for (int k = 0; k < n->operand_count; k++)
         if (n->operands[k] == old && (!may_write_over(n, r, k) ||
                                       a.begin != b.begin || a.end != b.end))
@@ -97,11 +98,11 @@ static void check_write(const Slices *s, NodeId i, int r)
 {
     const Graph *g = s->c->g;
     ValueId v = g->nodes[i].results[r];
-    Columns columns = value_columns(g, v);
+    Columns columns = s->columns[v];
     for (ValueId old = s->newest[s->root[v]]; old != NONE;
          old = s->before[old]) {
         const Value *value = &g->values[old];
-        if (!columns_meet(columns, value_columns(g, old))) continue;
+        if (!columns_meet(columns, s->columns[old])) continue;
         if (value->output || value->persistent)
             node_fault(s->c, i, "%s is written over what must be kept",
                        g->values[v].name);
@@ -145,12 +146,15 @@ void check_slices(const Check *c, const ValueId *root, const NodeId *last,
     const Graph *g = c->g;
     const Within *within = values_within(g, g->nodes, g->node_count);
     const bool *may = values_sliceable(g, g->nodes, g->node_count);
-    Slices s = {.c = c, .root = root, .last = last,
+    Columns *columns = NEW_ARRAY(g->arena, g->value_count, Columns);
+    Slices s = {.c = c, .root = root, .last = last, .columns = columns,
                 .newest = NEW_ARRAY(g->arena, g->value_count, ValueId),
                 .before = NEW_ARRAY(g->arena, g->value_count, ValueId)};
 
-    for (ValueId v = 0; v < g->value_count; v++)
+    for (ValueId v = 0; v < g->value_count; v++) {
         check_rows(c, v, root[v], &rows[root[v]]);
+        columns[v] = value_columns(g, v);
+    }
     for (ValueId v = 0; v < g->value_count; v++) {
         if (rows[root[v]] == 0) continue;
         check_name(c, v, within[v]);

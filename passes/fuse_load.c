@@ -13,7 +13,8 @@
 //   - all that read its result can do so: their slots are marked ~;
 //   - what it reads that would end before the last of these readers, and now
 //     lives on, takes fewer bytes than its result;
-//   - it reads one map at most that has as many elements as its result.
+//   - it reads one map at most that has as many elements as its result;
+//   - it is the last of few: each reader computes all of them again.
 //
 // Chains are inlined link by link: swish(batchnorm(z)) is read from z.  What
 // is read from two maps (a residual sum) stays: to read both is traffic, and
@@ -22,6 +23,10 @@
 #include "../ir/plan.h"
 
 void pass_fuse_load(Graph *g);
+
+// Nodes that are computed one from another on load.  Signs that another pass
+// keeps may add as many, and no more than MOST_ON_LOAD are allowed.
+enum { LONGEST = MOST_ON_LOAD / 2 };
 
 typedef struct Loading {
     Graph  *g;
@@ -101,7 +106,9 @@ static bool may_inline(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i];
-    if (n->inlined || n->op->flags & VIEW || !can_load(g, n)) return false;
+    if (n->inlined || n->op->flags & VIEW ||
+        nodes_on_load(g, n, LONGEST) > LONGEST || !can_load(g, n))
+        return false;
     ValueId v = n->results[0];
     if (g->values[v].output || l->uses.start[v] == l->uses.start[v + 1])
         return false;

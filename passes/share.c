@@ -36,6 +36,7 @@ typedef struct Classes {
     ValueId *newest, *oldest;   // the values in it, a list
     ValueId *before;            // of a value: the next older, or NONE
     bool    *may;               // of a value: it may be a slice
+    Columns *columns;           // of a value, as value_columns() says
 } Classes;
 
 static int32_t find(Classes *classes, ValueId v)
@@ -74,6 +75,7 @@ static Classes new_classes(Graph *g)
         .oldest = NEW_ARRAY(g->arena, g->value_count, ValueId),
         .before = NEW_ARRAY(g->arena, g->value_count, ValueId),
         .may = values_sliceable(g, g->nodes, g->node_count),
+        .columns = NEW_ARRAY(g->arena, g->value_count, Columns),
     };
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
@@ -112,8 +114,10 @@ static Classes name_views(Graph *g)
         value->rows = value->stride = 0;
         if (value->view) unite(&classes, v, within[v].whole);
     }
-    for (ValueId v = 0; v < g->value_count; v++)
+    for (ValueId v = 0; v < g->value_count; v++) {
         find_rows(g, &classes, within, v);
+        classes.columns[v] = value_columns(g, v);
+    }
     return classes;
 }
 
@@ -139,12 +143,12 @@ static bool loads_from(const Graph *g, Classes *classes, const Node *n,
 
 // Whether result r of node i may lie where `old` does, which is in a class that
 // it may be written over, as far as that value is concerned.
-static bool may_replace(const Graph *g, NodeId i, int r, ValueId old,
-                        Columns columns)
+static bool may_replace(const Graph *g, const Classes *classes, NodeId i, int r,
+                        ValueId old, Columns columns)
 {
     const Node *n = &g->nodes[i];
     const Value *value = &g->values[old];
-    Columns own = value_columns(g, old);
+    Columns own = classes->columns[old];
     if (!columns_meet(own, columns)) return true;
     if (value->persistent || value->output || value->last > i ||
         value->def == i)
@@ -170,9 +174,9 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
         return false;
     for (ValueId v = classes->newest[own]; v != NONE; v = classes->before[v])
         if (sliced && !classes->may[v]) return false;
-    Columns columns = value_columns(g, x);
+    Columns columns = classes->columns[x];
     for (ValueId v = classes->newest[class]; v != NONE; v = classes->before[v])
-        if (!may_replace(g, i, r, v, columns)) return false;
+        if (!may_replace(g, classes, i, r, v, columns)) return false;
     return may_write_over(n, r, k) && !loads_from(g, classes, n, class) &&
            (!sliced || classes->last[class] > i);
 }
@@ -214,11 +218,11 @@ static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
         return false;
     for (ValueId k = classes->newest[own]; k != NONE; k = classes->before[k])
         if (!classes->may[k]) return false;
-    Columns columns = value_columns(g, x);
+    Columns columns = classes->columns[x];
     for (ValueId k = classes->newest[class]; k != NONE;
          k = classes->before[k]) {
         const Value *value = &g->values[k];
-        if (columns_meet(columns, value_columns(g, k)) &&
+        if (columns_meet(columns, classes->columns[k]) &&
             (value->persistent || value->output || value->last >= i))
             return false;
     }
@@ -226,7 +230,7 @@ static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
 }
 
 // What lies in a slice is one.
-static void slice_alike(Graph *g, const Classes *classes, int32_t class,
+static void slice_alike(Graph *g, Classes *classes, int32_t class,
                         const Value *slice)
 {
     if (slice->rows == 0) return;
@@ -234,6 +238,7 @@ static void slice_alike(Graph *g, const Classes *classes, int32_t class,
          v = classes->before[v]) {
         g->values[v].rows = slice->rows;
         g->values[v].stride = slice->stride;
+        classes->columns[v] = value_columns(g, v);
     }
 }
 

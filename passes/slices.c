@@ -17,7 +17,6 @@
 //
 // No values or nodes come or go: what is in place is marked, and is a name from
 // here on, as views are.
-#include <string.h>
 #include "../ir/plan.h"
 #include "../ir/slices.h"
 #include "pass.h"
@@ -31,8 +30,8 @@ typedef struct Trees {
     ValueId *parent;            // NONE: it lies in nothing
     bool    *may;               // all of them may be slices
     int64_t *rows;              // of the slices among them; 0: there are none
-    NodeId  *first, *last;      // launches that touch each value; NONE: no one
-    int64_t  peak;              // bytes of the trees alive at once, at most
+    NodeId  *first, *last;      // launches that touch any of them; NONE: no one
+    int64_t *more, *most;       // bytes alive, as below
 } Trees;
 
 static ValueId root_of(const Trees *t, ValueId v)
@@ -41,19 +40,11 @@ static ValueId root_of(const Trees *t, ValueId v)
     return v;
 }
 
-static void put(Trees *t, ValueId part, ValueId whole, int64_t rows)
-{
-    ValueId root = root_of(t, whole);
-    t->parent[part] = whole;
-    t->may[root] &= t->may[part];
-    if (rows > 0) t->rows[root] = rows;
-}
-
 // ---- bytes alive ------------------------------------------------------------
 
 static void touch(Trees *t, ValueId v, NodeId i)
 {
-    if (v == NONE) return;
+    if (v == NONE || i == NONE) return;
     if (t->first[v] == NONE || i < t->first[v]) t->first[v] = i;
     if (i > t->last[v]) t->last[v] = i;
 }
@@ -78,53 +69,69 @@ static void find_touches(Trees *t)
         if (g->values[v].output) touch(t, v, g->node_count - 1);
 }
 
-// A tree is alive from the first launch that touches any value in it to the
-// last; what lasts is the same however the rest lies.
-static int64_t peak_of(const Trees *t)
+// Bytes alive at each launch are leaves of a binary tree over the nodes: node k
+// of it has `more` for all below it and `most`, the largest sum below it, that
+// included.  The largest of all is at 1.
+static void change(Trees *t, int32_t k, NodeId low, NodeId high, NodeId first,
+                   NodeId last, int64_t bytes)
 {
-    const Graph *g = t->g;
-    size_t values = (size_t)g->value_count;
-    NodeId *first = NEW_ARRAY(g->arena, values, NodeId);
-    NodeId *last = NEW_ARRAY(g->arena, values, NodeId);
-    int64_t *change = NEW_ARRAY(g->arena, g->node_count + 1, int64_t);
-    memcpy(first, t->first, values * sizeof *first);
-    memcpy(last, t->last, values * sizeof *last);
-    for (ValueId v = 0; v < g->value_count; v++) {
-        ValueId root = root_of(t, v);
-        if (t->first[v] == NONE) continue;
-        if (first[root] == NONE || t->first[v] < first[root])
-            first[root] = t->first[v];
-        if (t->last[v] > last[root]) last[root] = t->last[v];
+    if (last < low || high < first) return;
+    if (first <= low && high <= last) {
+        t->more[k] += bytes;
+        t->most[k] += bytes;
+        return;
     }
-    for (ValueId v = 0; v < g->value_count; v++) {
-        if (t->parent[v] != NONE || first[v] == NONE ||
-            g->values[v].persistent)
-            continue;
-        change[first[v]] += padded(value_bytes(&g->values[v]));
-        change[last[v] + 1] -= padded(value_bytes(&g->values[v]));
-    }
-    int64_t live = 0, most = 0;
-    for (NodeId i = 0; i < g->node_count; i++) {
-        live += change[i];
-        if (live > most) most = live;
-    }
-    return most;
+    NodeId middle = low + (high - low) / 2;
+    change(t, 2 * k, low, middle, first, last, bytes);
+    change(t, 2 * k + 1, middle + 1, high, first, last, bytes);
+    int64_t a = t->most[2 * k], b = t->most[2 * k + 1];
+    t->most[k] = t->more[k] + (a > b ? a : b);
+}
+
+// A tree is alive from the first launch that touches any value in it to the
+// last; what lasts is the same however the rest lies.  sign: 1 or -1, whether
+// it comes or goes.
+static void count_bytes(Trees *t, ValueId root, int sign)
+{
+    const Value *value = &t->g->values[root];
+    if (t->first[root] == NONE || value->persistent) return;
+    change(t, 1, 0, t->g->node_count - 1, t->first[root], t->last[root],
+           sign * padded(value_bytes(value)));
 }
 
 // ---- what lies in what ------------------------------------------------------
 
+// Puts a root into another tree.
+static void put(Trees *t, ValueId part, ValueId whole, int64_t rows)
+{
+    ValueId root = root_of(t, whole);
+    count_bytes(t, part, -1);
+    count_bytes(t, root, -1);
+    t->parent[part] = whole;
+    t->may[root] &= t->may[part];
+    if (rows > 0) t->rows[root] = rows;
+    touch(t, root, t->first[part]);
+    touch(t, root, t->last[part]);
+    count_bytes(t, root, 1);
+}
+
 static Trees name_views(Graph *g)
 {
     Within *within = values_within(g, g->nodes, g->node_count);
+    size_t tree = 4 * (size_t)g->node_count;
     Trees t = {.g = g, .parent = NEW_ARRAY(g->arena, g->value_count, ValueId),
                .may = values_sliceable(g, g->nodes, g->node_count),
-               .rows = NEW_ARRAY(g->arena, g->value_count, int64_t)};
-    for (ValueId v = 0; v < g->value_count; v++) t.parent[v] = NONE;
+               .rows = NEW_ARRAY(g->arena, g->value_count, int64_t),
+               .more = NEW_ARRAY(g->arena, tree, int64_t),
+               .most = NEW_ARRAY(g->arena, tree, int64_t)};
+    find_touches(&t);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        t.parent[v] = NONE;
+        count_bytes(&t, v, 1);
+    }
     for (ValueId v = 0; v < g->value_count; v++)
         if (within[v].whole != NONE)
             put(&t, v, within[v].whole, within[v].rows);
-    find_touches(&t);
-    t.peak = peak_of(&t);
     return t;
 }
 
@@ -176,44 +183,45 @@ static bool all_fit(const Trees *t, const Node *n)
     return true;
 }
 
-static void put_all(Trees *t, const Node *n)
+static int parts_of(const Node *n)
 {
-    const Part *part = &n->op->parts[n->part];
-    int64_t rows = part->slice(t->g, n, 0).rows;
-    if (!part->joins) put(t, n->results[0], n->operands[0], rows);
-    for (int32_t k = 0; k < n->operand_count && part->joins; k++)
-        put(t, n->operands[k], n->results[0], rows);
+    return n->op->parts[n->part].joins ? n->operand_count : 1;
 }
 
-static void take_all(Trees *t, const Node *n)
+static ValueId part_of(const Node *n, int k)
 {
-    const Part *part = &n->op->parts[n->part];
-    if (!part->joins) t->parent[n->results[0]] = NONE;
-    for (int32_t k = 0; k < n->operand_count && part->joins; k++)
-        t->parent[n->operands[k]] = NONE;
+    return n->op->parts[n->part].joins ? n->operands[k] : n->results[0];
 }
 
 // Puts the values of a copy into each other, if that costs nothing.
 static bool is_put(Trees *t, const Node *n)
 {
     const Part *part = &n->op->parts[n->part];
-    ValueId root = root_of(t, part->joins ? n->results[0] : n->operands[0]);
+    ValueId whole = part->joins ? n->results[0] : n->operands[0];
+    ValueId root = root_of(t, whole);
     bool may = t->may[root];
-    int64_t rows = t->rows[root];
-    put_all(t, n);
-    int64_t peak = peak_of(t);
-    if (peak <= t->peak) {
-        t->peak = peak;
-        return true;
-    }
-    take_all(t, n);
+    int64_t rows = t->rows[root], peak = t->most[1];
+    NodeId first = t->first[root], last = t->last[root];
+    for (int k = 0; k < parts_of(n); k++)
+        put(t, part_of(n, k), whole, part->slice(t->g, n, 0).rows);
+    if (t->most[1] <= peak) return true;
+
+    count_bytes(t, root, -1);
     t->may[root] = may;
     t->rows[root] = rows;
+    t->first[root] = first;
+    t->last[root] = last;
+    count_bytes(t, root, 1);
+    for (int k = 0; k < parts_of(n); k++) {
+        t->parent[part_of(n, k)] = NONE;
+        count_bytes(t, part_of(n, k), 1);
+    }
     return false;
 }
 
 void pass_slices(Graph *g)
 {
+    if (g->node_count == 0) return;
     Trees t = name_views(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &g->nodes[i];
