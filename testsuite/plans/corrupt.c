@@ -157,8 +157,9 @@ static const Graph *in_order(const Graph *g, const Plan *plan)
     return copy;
 }
 
-// In a process of its own: what it takes of the graph's arena is given back, and
-// a plan that is not the graph's may end it.  Returns whether there is a file.
+// In a process of its own: what it takes of the graph's arena is given back,
+// and a plan that is not the graph's may end it.  Returns whether there is a
+// file.
 static bool emit_file(const Job *job, const Net *net, const Plan *plan,
                       const char *name)
 {
