@@ -5,8 +5,9 @@
 
 A copy of the checker that lacks the rule is linked into corrupt_plans as its second
 checker, and check_corruptions.py looks at what that takes for sound and the whole checker
-does not. It must find harm: a fault that plan_check.py sees, a training step that ends in
-other bytes, a state laid out unlike that of the net's other plans; or the checker crashes.
+does not. It must find harm: a fault that plan_check.py sees, or a check of every byte; a
+training step that ends in other bytes; a state laid out unlike that of the net's other
+plans; or the checker crashes.
 So each rule is needed, and corruptions reach it. The copy that lacks nothing must let
 nothing harmful through.
 
