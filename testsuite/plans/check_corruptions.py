@@ -89,6 +89,8 @@ class Runner:
 
     def step(self, net, level, name, plan):
         """What three training steps leave, as bytes, or what went wrong."""
+        if not os.path.exists(self.path(name + ".cu")):
+            return b"nothing can be emitted"
         with open(self.path(name + ".cu")) as file:
             program, places = self.programs.program(file.read())
         os.unlink(self.path(name + ".cu"))

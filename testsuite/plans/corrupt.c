@@ -10,11 +10,13 @@
 //     corruption KIND NET MODE LEVEL NUMBER VERDICT BYTES WHAT
 //
 // VERDICT is caught or sound; through, where second_checker takes it for sound
-// and the compiler's does not, and then nothing else is printed.  BYTES is what a
-// check of each byte says of what is not caught, sound or unsound, or - of what is
-// too large for that or has no slices and nothing inlined.  Of each EVERYth that is printed and not caught, in mode train of a net that is run, the
-// emitted file is FOLDER/NUMBER.cu, made from that plan.  The sound plan and
-// its file are printed first, as NET.LEVEL.  The table comes last.
+// and the compiler's does not, and then nothing else is printed.  BYTES is what
+// a check of each byte says of what is not caught, sound or unsound, or - of
+// what is too large for that or has no slices and nothing inlined.  Of each
+// EVERYth that is printed and not caught, in mode train of a net that is run,
+// FOLDER/NUMBER.cu is the file that is emitted from that plan, if one can be.
+// The sound plan and its file are printed first, as NET.LEVEL.  The table comes
+// last.
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -155,8 +157,10 @@ static const Graph *in_order(const Graph *g, const Plan *plan)
     return copy;
 }
 
-// In a process of its own: what it takes of the graph's arena is given back.
-static void emit_file(const Job *job, const Net *net, const Plan *plan,
+// In a process of its own: what it takes of the graph's arena is given back,
+// and a plan that is not the graph's may end it.  Returns whether there is a
+// file.
+static bool emit_file(const Job *job, const Net *net, const Plan *plan,
                       const char *name)
 {
     fflush(stdout);
@@ -175,10 +179,7 @@ static void emit_file(const Job *job, const Net *net, const Plan *plan,
         _exit(fclose(out) != 0);
     }
     int status = 1;
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0) {
-        fprintf(stderr, "can't emit %s\n", name);
-        exit(1);
-    }
+    return child > 0 && waitpid(child, &status, 0) > 0 && status == 0;
 }
 
 static void emit_sound(const Job *job, const Net *net)
@@ -186,7 +187,10 @@ static void emit_sound(const Job *job, const Net *net)
     if (!net->run || job->every == 0 || !net->plan[TRAIN]) return;
     const char *name =
         arena_print(job->arena, "%s.%d", net->name, net->level);
-    emit_file(job, net, net->plan[TRAIN], name);
+    if (!emit_file(job, net, net->plan[TRAIN], name)) {
+        fprintf(stderr, "can't emit %s\n", name);
+        exit(1);
+    }
     for (Mode mode = TRAIN; mode <= EVAL; mode++) {
         printf("plan %s %s\n", name, mode_names[mode]);
         plan_print_json(copy_plan(job->arena, net->plan[mode]), stdout);

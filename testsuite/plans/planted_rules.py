@@ -5,8 +5,9 @@
 
 A copy of the checker that lacks the rule is linked into corrupt_plans as its second
 checker, and check_corruptions.py looks at what that takes for sound and the whole checker
-does not. It must find harm: a fault that plan_check.py sees, a training step that ends in
-other bytes, a state laid out unlike that of the net's other plans; or the checker crashes.
+does not. It must find harm: a fault that plan_check.py sees, or a check of every byte; a
+training step that ends in other bytes; a state laid out unlike that of the net's other
+plans; or the checker crashes.
 So each rule is needed, and corruptions reach it. The copy that lacks nothing must let
 nothing harmful through.
 
@@ -25,10 +26,12 @@ here = os.path.join(root, "testsuite", "plans")
 FILES = ["verify_plan.c", "verify_replay.c", "verify_program.c"]
 NAMES = ["verify_program", "verify_plan", "check_replay", "plan_byte_map", "buffer_span"]
 
-WHOLE = "with verify_program.c"
+WHOLE, SLICES = "with verify_program.c", "in slices.cnn"
+NETS = ["digits", "lenet", "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout",
+        "reshape", "slices"]
 
-# What is taken out: a file, the rule, its text and what stands there instead; and WHOLE
-# where only what is emitted shows the harm.
+# What is taken out: a file, the rule, its text and what stands there instead; WHOLE
+# where only what is emitted shows the harm; SLICES where only slices can have it.
 RULES = [
     ("verify_plan.c", "reads name buffers",
      "!all_there(step->reads, step->read_count, plan)", "false"),
@@ -55,17 +58,17 @@ RULES = [
     ("verify_plan.c", "state is persistent",
      "is_persistent(buffer->kind) && !root->persistent", "false"),
     ("verify_plan.c", "what is no slice covers its root",
-     "rows == 0 || buffer->bytes == root->bytes", "true"),
+     "rows == 0 || buffer->bytes == root->bytes", "true", SLICES),
     ("verify_plan.c", "a slice lies in another buffer", "buffer->alias_of != NONE && buffer->rows",
-     "buffer->rows", WHOLE),
-    ("verify_plan.c", "as many rows as the root's", "buffer->rows == rows &&\n", "\n"),
-    ("verify_plan.c", "the root is whole rows", "root->bytes % rows == 0 && ", ""),
-    ("verify_plan.c", "a slice is whole rows", "buffer->bytes % rows == 0 &&\n", "\n"),
+     "buffer->rows", SLICES, WHOLE),
+    ("verify_plan.c", "as many rows as the root's", "buffer->rows == rows &&\n", "\n", SLICES),
+    ("verify_plan.c", "the root is whole rows", "root->bytes % rows == 0 && ", "", SLICES),
+    ("verify_plan.c", "a slice is whole rows", "buffer->bytes % rows == 0 &&\n", "\n", SLICES),
     ("verify_plan.c", "the stride is a row of the root",
-     "root->bytes / rows == buffer->stride &&\n", "\n"),
-    ("verify_plan.c", "no column before the root's", "column >= 0 && ", ""),
+     "root->bytes / rows == buffer->stride &&\n", "\n", SLICES),
+    ("verify_plan.c", "no column before the root's", "column >= 0 && ", "", SLICES),
     ("verify_plan.c", "no column behind the root's",
-     "column >= 0 && column <= buffer->stride - buffer->bytes / rows", "column >= 0"),
+     "column >= 0 && column <= buffer->stride - buffer->bytes / rows", "column >= 0", SLICES),
     ("verify_plan.c", "alignment", "buffer->offset % ALIGNMENT != 0", "false"),
     ("verify_plan.c", "an alias lies in its parent",
      "own.begin < parent.begin || own.end > parent.end",
@@ -95,11 +98,12 @@ RULES = [
     ("verify_program.c", "buffers are as the program says",
      "!is_value(a, v, &a->plan->buffers[v])", "v < 0 && !is_value(a, v, NULL)"),
     ("verify_program.c", "names lie where the program says",
-     "buffers[v].offset - within.start != whole->offset ||\n", "\n"),
+     "buffers[v].offset - within.start != whole->offset ||\n", "\n", SLICES),
     ("verify_program.c", "names have the rows that the program says",
-     "buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows)", "false"),
+     "buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows)", "false",
+     SLICES),
     ("verify_program.c", "slices where launches take them",
-     "a->plan->buffers[v].rows > 0 && !may[v]", "v < 0 && !may[v]"),
+     "a->plan->buffers[v].rows > 0 && !may[v]", "v < 0 && !may[v]", SLICES),
     ("verify_program.c", "the layout of the state",
      "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ("verify_program.c", "reads and writes of the launch",
@@ -157,14 +161,15 @@ def program_without(folder, rule, common):
     return program
 
 
-def look(program, whole):
+def look(program, rule):
     """What check_corruptions.py says of what the second checker lets through."""
+    whole = is_whole(rule)
+    nets = ["slices"] if rule and SLICES in rule else NETS
     run = ["digits", "batchnorm", "slices"] if whole else []
     return subprocess.run(
         [sys.executable, os.path.join(here, "check_corruptions.py"), build, host,
          os.path.join(root, "testsuite"), os.path.join(root, "examples"), "40000", "-1",
-         "1" if whole else "0", *run, "--first", "--program", program, "--nets", "digits", "lenet",
-         "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout", "reshape", "slices"],
+         "1" if whole else "0", *run, "--first", "--program", program, "--nets", *nets],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -179,7 +184,7 @@ def main():
         for rule in [None, *RULES]:
             if not re.search(only, rule[1] if rule else "nothing"):
                 continue
-            said = look(program_without(folder, rule, common), is_whole(rule))
+            said = look(program_without(folder, rule, common), rule)
             line = next((s for s in said.stdout.splitlines() if s.startswith("FAILED")), "")
             right = bool(line) == bool(rule) and said.returncode in (0, 1)
             failed += not right

@@ -131,8 +131,9 @@ static void rows(Spoil *s)
 // of the one or the other nothing may be left over.
 static void resliced(Spoil *s)
 {
-    PlanBuffer *buffer = draw(s, 2) ? draw_such(s, is_slice)
-                                    : draw_such(s, passes_away);
+    bool (*const any_of[])(const PlanBuffer *) = {is_slice, is_slice, is_alias,
+                                                  passes_away};
+    PlanBuffer *buffer = draw_such(s, any_of[draw(s, 4)]);
     const PlanBuffer *root = root_of(s->plan, buffer);
     int64_t whole = draw(s, 2) ? root->bytes : buffer->bytes;
     buffer->rows = buffer->stride = 0;
