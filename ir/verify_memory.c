@@ -150,6 +150,9 @@ void check_sharing(const Check *c)
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
         classes[v] = (Class){ .last_read = NONE, .written = NONE };
+        if (value->alias_of != NONE && !is_stored(g, value->alias_of))
+            value_fault(c, v, "it lies in %s, which has no bytes",
+                        g->values[value->alias_of].name);
         if (value_bytes(value) > value_bytes(&g->values[root[v]]))
             value_fault(c, v, "it is larger than %s, in which it lies",
                         g->values[root[v]].name);

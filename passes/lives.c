@@ -65,7 +65,9 @@ static bool loads_from(const Lives *l, const Node *n, ValueId class)
 // Whether result r of n may lie in the bytes of operand k when that dies.
 static bool fits(const Lives *l, const Node *n, int r, int k)
 {
-    if (n->operands[k] == NONE || !may_write_over(n, r, k)) return false;
+    if (n->operands[k] == NONE || !is_stored(l->g, n->operands[k]) ||
+        !may_write_over(n, r, k))
+        return false;
     const Value *result = &l->g->values[n->results[r]];
     const Value *operand = &l->g->values[n->operands[k]];
     ValueId class = l->class_of[n->operands[k]];

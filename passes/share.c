@@ -185,7 +185,7 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
 static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
 {
     const Node *n = &g->nodes[i];
-    if (n->operands[k] == NONE) return false;
+    if (n->operands[k] == NONE || !is_stored(g, n->operands[k])) return false;
     const Value *result = &g->values[n->results[r]];
     const Value *operand = &g->values[n->operands[k]];
     if (value_bytes(result) != value_bytes(operand)) return false;
@@ -209,7 +209,7 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
 static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
 {
     ValueId v = g->nodes[i].results[r], x = g->values[v].gradient_of;
-    if (x == NONE || g->values[x].rows == 0 ||
+    if (x == NONE || !is_stored(g, x) || g->values[x].rows == 0 ||
         value_bytes(&g->values[x]) != value_bytes(&g->values[v]))
         return false;
     int32_t class = find(classes, x), own = find(classes, v);

@@ -326,7 +326,7 @@ def check_passes(tables, cnnc, options, net):
         if wanted != shown:
             faults.append(f"the row of passes is {shown}, --compare has {wanted}")
         whole = int(rows[0][1])
-        widths = [int(arena) / whole] + ([int(saved[0]) / whole] if saved and int(saved[0]) else [])
+        widths = [int(arena) / whole] + ([int(saved[0]) / whole] if saved and int(saved[0]) > 0 else [])
         if any(abs(a - b) > 0.01 for a, b in zip(widths, bars)) or len(widths) != len(bars):
             faults.append(f"the bars of {name} are {bars}, not {widths}")
     return faults
