@@ -10,8 +10,8 @@ still a name. plan is what lets buffers share bytes.) Those passes that fuse may
 order of sums: they are held to a tolerance. Each program runs with dead bytes filled with
 NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
 each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
-nothing is tried but all passes, with the option and without. --passes, last: these, and not
-schedule, share and plan.
+nothing is tried but all passes, with the option and without. --with OPTION: in all programs.
+--passes, last: these, and not schedule, share and plan.
 
 What differs in offsets alone is compiled once.
 """
@@ -48,6 +48,7 @@ class Net:
                                            self.batch - 1 if self.batch > 2 else self.batch))
         self.seed = dict(pairs).get("--seed", "7")
         self.options = [x for a, b in pairs if a in ("--batch", "-D") for x in (a, b)]
+        self.options += [b for a, b in pairs if a == "--with"]
 
     def path(self, name):
         return os.path.join(self.folder, name)
