@@ -99,12 +99,15 @@ static const char *check_held(Checker *c, const ByteMap *memory,
                        other == NONE ? "nothing" : buffers[other].name);
 }
 
-// From here on the bytes of buffer k hold its value.
+// From here on the bytes of buffer k hold its value.  A whole is listed though
+// parts of it are: it covers others too.
 static void hold(Checker *c, ByteMap *memory, int32_t k)
 {
     Span span = buffer_span(c, k);
     byte_map_write(memory, span.begin, span.end, c->value[k]);
-    if (was_written(c, k)) return;
+    int32_t part = c->writer[c->value[k]];
+    while (part != NONE && part != k) part = c->before[part];
+    if (part == k) return;
     c->before[k] = c->writer[c->value[k]];
     c->writer[c->value[k]] = k;
 }
