@@ -177,7 +177,7 @@ static int compare_ids(const void *left, const void *right)
 }
 
 // Sizes that can be added up, and ids that are there once.
-static void check_together(const Reader *r, const Instance *in)
+static bool fits_in_all(const Reader *r, const Instance *in)
 {
     const Row **sorted = NEW_ARRAY(r->arena, in->count, const Row *);
     int64_t sum = 0;
@@ -191,7 +191,7 @@ static void check_together(const Reader *r, const Instance *in)
               "not fit in 62 bits");
         break;
     }
-    if (r->diag->error_count > 0) return;
+    if (r->diag->error_count > 0) return false;
     qsort(sorted, (size_t)in->count, sizeof *sorted, compare_ids);
     for (int32_t i = 1; i < in->count; i++) {
         if (strcmp(sorted[i]->id, sorted[i - 1]->id) != 0) continue;
@@ -199,6 +199,7 @@ static void check_together(const Reader *r, const Instance *in)
               sorted[i]->id);
         note(r->diag, sorted[i - 1]->pos, "here");
     }
+    return r->diag->error_count == 0;
 }
 
 // ---- times ------------------------------------------------------------------
@@ -257,7 +258,6 @@ bool instance_read(Instance *in, Arena *arena, Diag *diag, const char *path)
     if (!read_names(&r, 1)) return true;
     for (int32_t i = 2; i <= diag->sources[r.file].line_count; i++)
         read_row(&r, in, i);
-    if (diag->error_count == 0) check_together(&r, in);
-    if (diag->error_count == 0) make_items(arena, in);
+    if (diag->error_count == 0 && fits_in_all(&r, in)) make_items(arena, in);
     return true;
 }

@@ -22,20 +22,20 @@ bool measure_plan(const Input *in, const FrontendOptions *frontend,
 {
     Arena *arena = arena_new();
     Input alone = *in;
-    Ast ast = { .arena = NULL };
+    Ast *ast = NEW(arena, Ast);
 
     if (in->ast != NULL) {
-        ast = *in->ast;
-        ast.arena = arena;
-        alone.ast = &ast;
+        *ast = *in->ast;
+        ast->arena = arena;
+        alone.ast = ast;
     }
     alone.arena = arena;
     Graph *g = input_graph(&alone, frontend);
-    if (g != NULL) {
-        const Plan *plan = run_pipeline(g, o);
+    const Plan *plan = g != NULL ? run_pipeline(g, o) : NULL;
+    if (plan != NULL) {
         *size = (PlanSize){ plan->arena_bytes, plan->max_live_bytes,
                             g->node_count };
     }
     arena_free(arena);
-    return g != NULL;
+    return plan != NULL;
 }

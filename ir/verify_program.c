@@ -144,8 +144,8 @@ static const char *check_step(Against *a, const PlanStep *step, const Node *n)
 {
     ValueId updated[MAX_SLOTS], read[MAX_READS];
     int reads = 0, writes = 0, count = updated_by(n, updated);
-    if (all_listed(read, node_reads(a->g, n, read), step->reads,
-                   step->read_count, &reads) &&
+    int read_count = node_reads(a->g, n, read);
+    if (all_listed(read, read_count, step->reads, step->read_count, &reads) &&
         all_listed(n->results, n->result_count, step->writes,
                    step->write_count, &writes) &&
         all_listed(updated, count, step->writes, step->write_count, &writes) &&

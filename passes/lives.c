@@ -171,7 +171,7 @@ int64_t lives_within(const Lives *l, NodeId i)
 {
     const Node *n = &l->g->nodes[i];
     int64_t bytes = l->live;
-    ValueId taken[MAX_SLOTS];
+    ValueId taken[MAX_SLOTS] = { NONE };
     int count = 0;
     if (!is_launch(n)) return bytes;
     for (int32_t r = 0; r < n->result_count; r++) {

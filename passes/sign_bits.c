@@ -90,28 +90,28 @@ static ValueId new_value(Graph *g, ValueId v, const char *suffix, Kind kind,
 }
 
 // Makes both nodes for v, at the end of the graph; the caller moves them.
-static void make_nodes(Graph *g, ValueId v, const Op *act, ValueId *passes)
+static void make_nodes(Graph *g, ValueId v, const Op *act, ValueId *instead)
 {
     const Op *op = ops[OP_signs];
     const Value of = g->values[v];
     ValueId operands[] = { v };
     const Node like = { .op = op, .operands = operands, .operand_count = 1 };
     ValueId bits = new_value(g, v, op->name, MASK, U8, op->shape(g, &like));
-    *passes = new_value(g, v, "passes", ACTIVATION, of.dtype, of.shape);
+    *instead = new_value(g, v, "passes", ACTIVATION, of.dtype, of.shape);
     NodeId made = graph_node(g, op, 0, FORWARD, g->values[bits].name, of.pos,
                              1, &v, 1, &bits);
     g->nodes[made].act = act;
-    NodeId read = graph_node(g, op, 1, BACKWARD, g->values[*passes].name,
-                             of.pos, 1, &bits, 1, passes);
+    NodeId read = graph_node(g, op, 1, BACKWARD, g->values[*instead].name,
+                             of.pos, 1, &bits, 1, instead);
     g->nodes[read].inlined = true;
 }
 
-static void read_instead(Graph *g, const Uses *uses, ValueId v, ValueId passes)
+static void read_instead(Graph *g, const Uses *uses, ValueId v, ValueId instead)
 {
     for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
         Node *n = &g->nodes[uses->list[i]];
         for (int32_t k = 0; k < n->operand_count && n->phase != FORWARD; k++)
-            if (n->operands[k] == v) n->operands[k] = passes;
+            if (n->operands[k] == v) n->operands[k] = instead;
     }
 }
 
@@ -159,10 +159,10 @@ void pass_sign_bits(Graph *g)
             value_bytes(value) < LEAST || g->nodes[value->def].phase != FORWARD)
             continue;
         const Op *act = only_gated(g, &uses, v);
-        ValueId passes;
+        ValueId instead;
         if (act == NULL || !outlasts_others(g, &uses, v)) continue;
-        make_nodes(g, v, act, &passes);
-        read_instead(g, &uses, v, passes);
+        make_nodes(g, v, act, &instead);
+        read_instead(g, &uses, v, instead);
     }
     if (g->node_count > old) sort_nodes(g, old);
 }
