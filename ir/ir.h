@@ -89,6 +89,8 @@ typedef struct Value {
     ValueId gradient_of;        // what it is the gradient of, or NONE
     ValueId state_of;           // STATE that training keeps for a parameter:
                                 // which; else NONE
+    ValueId again;              // what this is, computed again: made by a node
+                                // of phase RECOMPUTE; else NONE
     Init    init;               // persistent, but for the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
@@ -209,6 +211,10 @@ NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
                   const char *name, Pos pos, int operand_count,
                   const ValueId *operands, int result_count,
                   const ValueId *results);
+
+// A copy that may be changed without g: the arrays and names are its own, what
+// they point to is not.  What it makes lies in arena.
+Graph *graph_copy(const Graph *g, Arena *arena);
 
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);

@@ -195,6 +195,7 @@ static void check_nodes(const Check *c)
         check_shape(c, i);
         check_inlined(c, i);
         check_in_place(c, i);
+        check_again(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])

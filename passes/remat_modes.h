@@ -1,0 +1,38 @@
+// Programs of the simpler kind: what to do of each forward step's results.
+#ifndef CNNC_REMAT_MODES_H
+#define CNNC_REMAT_MODES_H
+
+#include "remat.h"
+
+enum RematMode {
+    KEPT,                       // what the step makes stays until it is read
+                                // for the last time
+    ONCE,                       // after the forward pass it runs again when
+                                // that is first read, and that stays
+    EACH_TIME,                  // it runs again before each that reads it
+};
+
+// The modes of all steps, and the program that they are.
+typedef struct Modes {
+    const Remat *r;
+    int8_t      *mode;          // of each step: enum RematMode
+    RematProgram program;       // since modes_run
+    int64_t      cost, peak;
+    int64_t     *live;          // bytes alive at each place of it
+    int32_t     *idle;          // since modes_find_idle: values alive at the
+    int32_t      idle_count;    // fullest place that its step does not touch
+    int32_t      capacity;      // of program and live
+    bool        *there;         // of each value: it is there to be read
+} Modes;
+
+// All steps KEPT.  What it takes lies in r's arena.
+Modes modes_new(const Remat *r);
+
+// Makes the program, and says what it costs and holds.  False: it is longer
+// than three times the steps.
+bool modes_run(Modes *m);
+
+// Finds what lies unread where the most bytes are alive, for the first time.
+void modes_find_idle(Modes *m);
+
+#endif
