@@ -8,6 +8,7 @@
 #ifndef CNNC_REMAT_H
 #define CNNC_REMAT_H
 
+#include <stdbool.h>
 #include "../ir/arena.h"
 
 // A result of a step that may be written over a value which nobody reads after
