@@ -217,6 +217,7 @@ const Flag flags[] = {
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
+    { "--budget", "SIZE", "the most that the arena may have: 5GiB", set_budget },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

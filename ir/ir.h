@@ -163,6 +163,8 @@ typedef struct Graph {
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
+    const struct RematProgram *program; // what launches checkpoint is to do
+                                // again; NULL: none
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

@@ -28,11 +28,6 @@ void check_inlined(const Check *c, NodeId id);
 // verify_again.c: that a node of phase RECOMPUTE does what another does, with
 // the same operands, computed again or not.
 void check_again(const Check *c, NodeId id);
-// The nodes of g in the order in which the program has them (Graph.written),
-// then those that are copies; and for each the place of it or what it copies in
-// that order.  Returns NULL, or what passes changed of them, in arena.
-const char *nodes_as_written(Arena *arena, const Graph *g, const Node **nodes,
-                             const int32_t **place);
 // verify_memory.c: what IS_SHARED and IS_PLACED promise.
 void check_sharing(const Check *c);
 void check_places(const Check *c);

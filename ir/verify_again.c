@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 #include "names.h"
-#include "plan.h"
 #include "verify.h"
+#include "written.h"
 
 static ValueId first_of(const Graph *g, ValueId v)
 {

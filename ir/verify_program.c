@@ -14,7 +14,7 @@
 #include "op.h"
 #include "plan.h"
 #include "slices.h"
-#include "verify.h"
+#include "written.h"
 
 typedef struct Against {
     Arena       *arena;

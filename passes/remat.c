@@ -160,8 +160,8 @@ static int64_t bytes_found(const Replay *y, int32_t v, int32_t at,
     return 0;
 }
 
-// The most bytes alive, of a replay from its start.
-static int64_t most_alive(Replay *y, Arena *arena, int32_t *where)
+// The bytes alive at each place, of a replay from its start; the most of them.
+static int64_t find_live(Replay *y, Arena *arena, int64_t *live)
 {
     const Remat *r = y->r;
     int32_t *reading = new_lives(arena, r->value_count);
@@ -177,9 +177,8 @@ static int64_t most_alive(Replay *y, Arena *arena, int32_t *where)
         for (int32_t k = r->makes[s]; k < r->makes[s + 1]; k++)
             if (y->life[y->made[y->made_count++]].first == at)
                 bytes -= bytes_found(y, r->make[k], at, reading, given);
-        if (bytes <= most) continue;
-        most = bytes;
-        if (where != NULL) *where = at;
+        live[at] = bytes;
+        if (bytes > most) most = bytes;
     }
     return most;
 }
@@ -191,18 +190,29 @@ int64_t remat_cost(const Remat *r, const RematProgram *p)
     return cost;
 }
 
-int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at)
+int64_t remat_live(const Remat *r, const RematProgram *p, int64_t *live)
 {
     // Asked for often, by a search: what it takes is given back.
     Arena *arena = arena_new();
     Replay y = new_replay(arena, r, p);
-    if (at != NULL) *at = 0;
     for (int32_t i = 0; i < p->count; i++) {
         read_values(&y, i);
         make_values(&y, i);
     }
     find_changes(&y);
-    int64_t most = most_alive(&y, arena, at);
+    int64_t most = find_live(&y, arena, live);
+    arena_free(arena);
+    return most;
+}
+
+int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at)
+{
+    Arena *arena = arena_new();
+    int64_t *live = NEW_ARRAY(arena, p->count, int64_t);
+    int64_t most = remat_live(r, p, live);
+    int32_t first = 0;
+    while (first < p->count && live[first] < most) first++;
+    if (at != NULL) *at = first < p->count ? first : 0;
     arena_free(arena);
     return most;
 }

@@ -51,5 +51,7 @@ typedef struct RematProgram {
 // step reads what is not there.
 int64_t remat_cost(const Remat *r, const RematProgram *p);
 int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at);
+// The same, and the bytes alive at each of the program's places.
+int64_t remat_live(const Remat *r, const RematProgram *p, int64_t *live);
 
 #endif

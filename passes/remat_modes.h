@@ -12,10 +12,12 @@ enum RematMode {
     EACH_TIME,                  // it runs again before each that reads it
 };
 
-// The modes of all steps, and the program that they are.
+// The modes of all groups of steps, and the program that they are.
 typedef struct Modes {
     const Remat *r;
-    int8_t      *mode;          // of each step: enum RematMode
+    int8_t      *mode;          // of each group: enum RematMode
+    int32_t     *group;         // of each step: those that make parts of one
+                                // value are one, named by its first step
     RematProgram program;       // since modes_run
     int64_t      cost, peak;
     int64_t     *live;          // bytes alive at each place of it
@@ -23,6 +25,7 @@ typedef struct Modes {
     int32_t      idle_count;    // fullest place that its step does not touch
     int32_t      capacity;      // of program and live
     bool        *there;         // of each value: it is there to be read
+    int32_t     *waiting;       // and how many that are to run read it
 } Modes;
 
 // All steps KEPT.  What it takes lies in r's arena.

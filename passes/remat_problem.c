@@ -239,7 +239,7 @@ Remat remat_of(Graph *g)
     r->cost = NEW_ARRAY(g->arena, r->step_count, int64_t);
     r->may_repeat = NEW_ARRAY(g->arena, r->step_count, bool);
     for (int32_t i = 0; i < r->step_count; i++) {
-        r->cost[i] = node_time(g, &g->nodes[launches[i]], g->gpu);
+        r->cost[i] = node_time(g, &g->nodes[launches[i]], graph_gpu(g));
         r->may_repeat[i] = may_repeat(&p, launches[i]);
     }
     return p.remat;

@@ -17,7 +17,7 @@
 #include "remat_modes.h"
 
 enum {
-    MOST_TRIED = 24,            // steps that are tried before one is raised
+    MOST_TRIED = 400,           // steps that are tried before one is raised
     MOST_LOWERED = 400,         // and that are tried to be lowered, a level
 };
 
@@ -26,7 +26,10 @@ typedef struct Search {
     Modes         m;
     RematChoices  all;
     int64_t       base;         // the cost of the program without repeats
-    int32_t      *list;         // of steps, room for all
+    int32_t      *list;         // of groups, room for all
+    bool         *may_repeat;   // of each group, as of its steps
+    int64_t      *cost;
+    double       *bytes;        // that it makes
     int64_t       work;         // places of programs that may yet be looked at
 } Search;
 
@@ -55,24 +58,19 @@ static int32_t list_candidates(Search *s)
     const Modes *m = &s->m;
     for (int32_t k = 0; k < m->idle_count; k++) {
         int32_t v = m->idle[k];
-        for (int32_t j = s->r->makers[v]; j < s->r->makers[v + 1]; j++) {
-            int32_t step = s->r->maker[j], i = 0;
-            if (!s->r->may_repeat[step] || m->mode[step] == EACH_TIME) continue;
-            while (i < count && s->list[i] != step) i++;
-            if (i == count) s->list[count++] = step;
-        }
+        if (s->r->makers[v] == s->r->makers[v + 1]) continue;
+        int32_t group = m->group[s->r->maker[s->r->makers[v]]], i = 0;
+        if (!s->may_repeat[group] || m->mode[group] == EACH_TIME) continue;
+        while (i < count && s->list[i] != group) i++;
+        if (i == count) s->list[count++] = group;
     }
     return count;
 }
 
-// A guess of what raising a step gains: bytes for its own cost.
-static double worth(const Search *s, int32_t step)
+// A guess of what raising a group gains: bytes for its own cost.
+static double worth(const Search *s, int32_t group)
 {
-    const Remat *r = s->r;
-    double bytes = 0;
-    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
-        bytes += (double)r->bytes[r->make[k]];
-    return bytes / (double)r->cost[step];
+    return s->bytes[group] / (double)s->cost[group];
 }
 
 static void sort_by_worth(Search *s, int32_t count)
@@ -122,7 +120,7 @@ static int32_t list_raised(Search *s)
         if (s->m.mode[i] != KEPT) s->list[count++] = i;
     for (int32_t i = 1; i < count; i++) {
         int32_t step = s->list[i], k = i;
-        for (; k > 0 && s->r->cost[s->list[k - 1]] < s->r->cost[step]; k--)
+        for (; k > 0 && s->cost[s->list[k - 1]] < s->cost[step]; k--)
             s->list[k] = s->list[k - 1];
         s->list[k] = step;
     }
@@ -184,10 +182,27 @@ static void sort_choices(RematChoices *all)
     all->count = count;
 }
 
-RematChoices remat_search(const Remat *r, int levels)
+static Search new_search(const Remat *r)
 {
     Search s = {.r = r, .m = modes_new(r), .work = 400000000};
     s.list = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    s.may_repeat = NEW_ARRAY(r->arena, r->step_count, bool);
+    s.cost = NEW_ARRAY(r->arena, r->step_count, int64_t);
+    s.bytes = NEW_ARRAY(r->arena, r->step_count, double);
+    for (int32_t i = 0; i < r->step_count; i++) s.may_repeat[i] = true;
+    for (int32_t i = 0; i < r->step_count; i++) {
+        int32_t group = s.m.group[i];
+        s.may_repeat[group] &= r->may_repeat[i];
+        s.cost[group] += r->cost[i];
+        for (int32_t k = r->makes[i]; k < r->makes[i + 1]; k++)
+            s.bytes[group] += (double)r->bytes[r->make[k]];
+    }
+    return s;
+}
+
+RematChoices remat_search(const Remat *r, int levels)
+{
+    Search s = new_search(r);
     evaluate(&s);
     choose(&s);
     int64_t top = s.m.peak, step = top / levels;
