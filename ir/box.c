@@ -86,14 +86,19 @@ void launch_box(Launch *l, const Node *n, Box box, double outside)
     launch_real(l, outside, "outside");
 }
 
-// Of the larger of the two, what lies in the box is touched.
+// Of an operand that is larger than the result, what lies in the box is read;
+// likewise of what that is computed from element by element.
 void cost_box(const Graph *g, const Node *n, Cost *cost)
 {
-    int64_t x = value_bytes(&g->values[n->operands[0]]);
-    int64_t y = value_bytes(&g->values[n->results[0]]);
-    bool masked = n->operand_count > 1 && n->operands[1] != NONE;
-    cost->flops = 0;
-    cost->bytes = y + (x < y ? x : y) + (masked ? y : 0);
+    int64_t x = elements(g->values[n->operands[0]].shape);
+    int64_t y = elements(g->values[n->results[0]].shape);
+    ValueId reads[MAX_READS];
+    cost->bytes = cost_bytes(g, n);
+    for (int k = node_reads(g, n, reads) - 1; k >= 0 && x > y; k--) {
+        const Value *read = &g->values[reads[k]];
+        if (elements(read->shape) == x)
+            cost->bytes -= (x - y) * dtype_bytes(read->dtype);
+    }
 }
 
 // Element i of the result by its digits, one at a time.

@@ -82,7 +82,9 @@ Convolution convolution_of(const Graph *g, const Node *n)
 void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 {
     Convolution d = convolution_of(g, n);
-    cost->flops = capped_product(2 * d.pixels * d.K, d.filter);
+    int64_t flops = capped_product(2 * d.pixels * d.K, d.filter);
+    if (convolution_is_depthwise(&d)) cost->flops = flops;
+    else cost_product(cost, flops);
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }

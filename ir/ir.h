@@ -141,6 +141,8 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and activations: F32 or F64
+    const struct Gpu *gpu;      // whose times choices are made by (gpu.h), or
+                                // NULL: the usual one
     uint32_t    facts;
     Node       *nodes;
     int32_t     node_count, node_capacity;

@@ -172,12 +172,6 @@ void launch_act(Launch *l, const Node *n)
     launch_type(l, n->act ? functor_of(n->act) : "identity");
 }
 
-int64_t capped_product(int64_t a, int64_t b)
-{
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
 int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;

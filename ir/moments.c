@@ -38,7 +38,7 @@ void cost_moments(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
     cost->flops = 14 * elements(weight->shape);
-    cost->bytes = cost_bytes(g, n) + 3 * value_bytes(weight);
+    cost->bytes = cost_bytes(g, n);
 }
 
 // 1 - beta is rounded here, not beta: a float near 0 has more digits.

@@ -71,7 +71,7 @@ void cost_momentum(const Graph *g, const Node *n, Cost *cost)
     for (int k = 0; accumulates(n) && k < n->operand_count; k++) {
         ValueId param = accumulated_param(n, k);
         if (param == NONE) continue;
-        cost->flops += 4 * elements(g->values[param].shape);
-        cost->bytes += value_bytes(&g->values[param]);
+        cost->flops = capped_sum(cost->flops,
+                                 4 * elements(g->values[param].shape));
     }
 }

@@ -33,7 +33,7 @@ void launch_gradient_type(const Node *n, Launch *l);
 double *ref_gradient(const Ref *r, int k);
 
 // What the node costs beside the sums: for each element two multiplications and
-// additions, and the momentum, which is written as well as read.
+// additions.
 void cost_momentum(const Graph *g, const Node *n, Cost *cost);
 
 #endif

@@ -4,13 +4,12 @@
 #ifndef CNNC_OP_H
 #define CNNC_OP_H
 
-#include "ir.h"
+#include "cost.h"
 
 typedef struct Build Build;
 typedef struct Gradient Gradient;
 typedef struct Launch Launch;
 typedef struct Ref Ref;
-typedef struct Cost Cost;
 
 // What the language may do with an operator, and what passes may.
 typedef enum OpFlags {
@@ -152,12 +151,6 @@ NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
 // the calls.
 void gradient_add(Gradient *c, int k, ValueId contribution);
 
-// ---- cost -------------------------------------------------------------------
-
-struct Cost {
-    int64_t flops, bytes;       // arithmetic, and traffic with device memory
-};
-
 // ---- launches ---------------------------------------------------------------
 
 typedef enum LaunchArgKind {
@@ -252,9 +245,6 @@ void launch_list(Launch *l, const List *list, const char *label);
 void launch_act(Launch *l, const Node *n);
 const char *functor_of(const Op *op);
 int64_t ceil_div(int64_t a, int64_t b);
-// a * b of numbers that are not negative, or the largest number there is: what
-// is counted, unlike what is stored, has no bound.
-int64_t capped_product(int64_t a, int64_t b);
 
 // ---- the scalar reference ---------------------------------------------------
 
@@ -298,7 +288,7 @@ typedef struct Part {
                                 // operand "mask" more, and no other result
     int accumulating;           // the part that adds these results to momenta
                                 // as it stores (momentum.h); 0: there is none
-    void (*cost)(const Graph *g, const Node *n, Cost *cost);
+    void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
     // Says by which struct result 0 is computed where it is read.  False, or

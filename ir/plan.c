@@ -135,9 +135,9 @@ static void make_step(Builder *b, const Node *n)
 {
     const Graph *g = b->g;
     const Part *part = &n->op->parts[n->part];
-    Cost cost = {0, 0};
+    Cost cost;
     Launch launch = {.g = (Graph *)g};
-    if (part->cost) part->cost(g, n, &cost);
+    node_cost(g, n, &cost);
     if (part->launch) part->launch(g, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;

@@ -97,7 +97,8 @@ void cost_pool(const Graph *g, const Node *n, Cost *cost)
 {
     const Node *maker = pooled_maker(g, n);
     count_cost(g, n, g->values[n->results[0]].shape, cost);
-    if (maker != NULL) cost->flops += maker->op->pooling->again(g, maker, n);
+    if (maker != NULL)
+        cost_product(cost, maker->op->pooling->again(g, maker, n));
 }
 
 bool launch_pooled(const Graph *g, const Node *n, const char *functor,

@@ -132,30 +132,6 @@ void take_attrs(const Build *b, Attr *attr)
         else attr[i].i = b->arg[i].i;
 }
 
-static int64_t bytes_of(const Graph *g, int count, const ValueId *values)
-{
-    int64_t bytes = 0;
-    for (int k = 0; k < count; k++) {
-        if (values[k] == NONE) continue;
-        const Value *value = &g->values[values[k]];
-        if (value->dtype == U8 && value->kind == WORKSPACE) continue;
-        bytes += value_bytes(value);
-    }
-    return bytes;
-}
-
-int64_t cost_bytes(const Graph *g, const Node *n)
-{
-    return bytes_of(g, n->operand_count, n->operands) +
-           bytes_of(g, n->result_count, n->results);
-}
-
-void cost_elementwise(const Graph *g, const Node *n, Cost *cost)
-{
-    cost->flops = elements(g->values[n->results[0]].shape);
-    cost->bytes = cost_bytes(g, n);
-}
-
 double decay_of(const Graph *g, ValueId weight, double decay)
 {
     return g->values[weight].decayed ? decay : 0;

@@ -47,13 +47,6 @@ double exp_sum_of(const double *row, int64_t count, double largest);
 // same types: as the call gave them.
 void take_attrs(const Build *b, Attr *attr);
 
-// One operation an element of the first result; every operand is read once and
-// every result written once.
-void cost_elementwise(const Graph *g, const Node *n, Cost *cost);
-// What a node moves where it reads and writes each of its values once; not
-// workspaces, whose use is the library's affair.
-int64_t cost_bytes(const Graph *g, const Node *n);
-
 // The weight decay of a parameter: decay, or 0 where it is not to decay.
 double decay_of(const Graph *g, ValueId weight, double decay);
 

@@ -15,7 +15,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *average = &g->values[n->operands[AVERAGE]];
     cost->flops = 3 * elements(average->shape);
-    cost->bytes = cost_bytes(g, n) + value_bytes(average);
+    cost->bytes = cost_bytes(g, n);
 }
 
 // 1 - keep is rounded here, not keep: a float near 0 has more digits.

@@ -153,7 +153,7 @@ static Sizes sizes(const Graph *g, const Node *n)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     Sizes s = sizes(g, n);
-    cost->flops = capped_product(2 * s.batch * s.inputs, s.units);
+    cost_product(cost, capped_product(2 * s.batch * s.inputs, s.units));
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }

@@ -43,8 +43,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
     bool has_velocity = n->operands[VELOCITY] != NONE;
     cost->flops = (has_velocity ? 13 : 11) * elements(weight->shape);
-    cost->bytes = cost_bytes(g, n) + (has_velocity ? 3 : 2) *
-                  value_bytes(weight);
+    cost->bytes = cost_bytes(g, n);
 }
 
 // 1 - decay is rounded here, not decay: a float near 0 has more digits.

@@ -46,7 +46,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
     bool has_state = n->operands[VELOCITY] != NONE;
     cost->flops = (has_state ? 6 : 4) * elements(weight->shape);
-    cost->bytes = cost_bytes(g, n) + (has_state ? 2 : 1) * value_bytes(weight);
+    cost->bytes = cost_bytes(g, n);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
@@ -92,7 +92,7 @@ static void move_cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
     cost->flops = 2 * elements(weight->shape);
-    cost->bytes = cost_bytes(g, n) + value_bytes(weight);
+    cost->bytes = cost_bytes(g, n);
 }
 
 static void launch_move(const Graph *g, const Node *n, Launch *l)

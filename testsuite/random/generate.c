@@ -41,10 +41,10 @@ static bool is_small(const Graph *g)
             return false;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *node = &g->nodes[i];
-        Cost cost = { 0, 0 };
-        if (node->op == NULL || node->op->flags & VIEW) continue;
-        node->op->parts[node->part].cost(g, node, &cost);
-        flops += cost.flops;
+        Cost cost;
+        if (node->op == NULL) continue;
+        node_cost(g, node, &cost);
+        flops = capped_sum(flops, cost.flops);
     }
     return flops <= MOST_FLOPS;
 }

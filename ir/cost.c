@@ -1,0 +1,89 @@
+// What a launch costs, of what its operator says and what it computes beside.
+//
+//   %5 y = batchnorm(%4 x, ...) act=relu inlined
+//   %6 z = conv(%5, %2)        flops of both and of relu; reads %4, ... and %2
+//   %7 p = maxpool(%6)         or, %6 inlined too, of all four: z has no bytes
+//
+// What is computed on load is counted once an element of each operand, though
+// a window may load it several times; and what is read is read once, though
+// its blocks may not all find it in a cache.
+#include "op.h"
+
+int64_t capped_product(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+int64_t capped_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+void cost_add(Cost *sum, const Cost *cost)
+{
+    sum->flops = capped_sum(sum->flops, cost->flops);
+    sum->products = capped_sum(sum->products, cost->products);
+    sum->bytes = capped_sum(sum->bytes, cost->bytes);
+}
+
+void cost_product(Cost *cost, int64_t flops)
+{
+    cost->flops = capped_sum(cost->flops, flops);
+    cost->products = capped_sum(cost->products, flops);
+}
+
+static int64_t moved(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    bool scratch = value->dtype == U8 && value->kind == WORKSPACE;
+    return scratch ? 0 : value_bytes(value);
+}
+
+int64_t cost_bytes(const Graph *g, const Node *n)
+{
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    ValueId reads[MAX_READS];
+    int64_t bytes = 0;
+
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        bytes += moved(g, reads[k]);
+    for (int32_t k = 0; k < n->operand_count && k < count; k++)
+        if (slots[k].updated && n->operands[k] != NONE)
+            bytes += moved(g, n->operands[k]);
+    for (int32_t r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE) bytes += moved(g, n->results[r]);
+    return bytes;
+}
+
+void cost_elementwise(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = elements(g->values[n->results[0]].shape);
+    cost->bytes = cost_bytes(g, n);
+}
+
+// What n itself costs, and what it computes on load, with the flops of that.
+static void add_node(const Graph *g, const Node *n, Cost *sum)
+{
+    const Part *part = &n->op->parts[n->part];
+    Cost own = { .flops = 0 };
+    if (part->cost != NULL) part->cost(g, n, &own);
+    if (n->inlined) own.bytes = 0;
+    if (n->act != NULL)
+        own.flops = capped_sum(own.flops,
+                               elements(g->values[n->results[0]].shape));
+    cost_add(sum, &own);
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        ValueId v = n->operands[k];
+        if (v != NONE && !is_stored(g, v))
+            add_node(g, &g->nodes[g->values[v].def], sum);
+    }
+}
+
+void node_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    *cost = (Cost){ .flops = 0 };
+    if (is_launch(n)) add_node(g, n, cost);
+}

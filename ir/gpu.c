@@ -1,0 +1,109 @@
+// The table of GPUs, and the model:
+//
+//     time       = launch + max(arithmetic, memory)
+//     arithmetic = products / (rate * product)
+//                  + other operations / (rate * elementwise)
+//     memory     = bytes / (memory * elementwise)
+//
+// What of its rates a GPU gives a launch, and what a launch costs beside, are
+// assumptions, the same for all: nothing is measured here.
+#include <stddef.h>
+#include <string.h>
+#include "gpu.h"
+#include "op.h"
+
+enum { MILLION = 1000000 };
+
+// ---- what is known by name --------------------------------------------------
+
+// Two microseconds a launch, and nine tenths of each peak.
+#define ASSUMED 2 * MILLION, 9 * MILLION / 10, 9 * MILLION / 10
+#define GPU(name, fp64, fp32, tf32, bf16, fp16, memory)                        \
+    { name, fp64 * INT64_C(1000000000), fp32 * INT64_C(1000000000),            \
+      tf32 * INT64_C(1000000000), bf16 * INT64_C(1000000000),                  \
+      fp16 * INT64_C(1000000000), memory * INT64_C(1000000000), ASSUMED }
+
+// Peaks at boost clock in 1e9 a second, tensor cores without sparsity, sums in
+// fp32, as NVIDIA states them in data sheets and architecture white papers: of
+// H200 and H100 SXM, A100 SXM 80 GB, V100 SXM2, L4, T4, GeForce RTX 4090, 3090
+// and 3060 12 GB, Jetson AGX Orin 64 GB.
+const Gpu gpus[] = {
+    //             fp64   fp32    tf32    bf16    fp16  memory
+    GPU("h200",    34000, 67000, 494000, 989000, 989000, 4800),
+    GPU("h100",    34000, 67000, 494000, 989000, 989000, 3350),
+    GPU("a100",     9700, 19500, 156000, 312000, 312000, 2039),
+    GPU("v100",     7800, 15700,  15700,  15700, 125000,  900),
+    GPU("l4",        473, 30300,  60000, 121000, 121000,  300),
+    GPU("t4",        254,  8100,   8100,   8100,  65000,  320),
+    GPU("rtx4090",  1290, 82600,  82600, 165200, 165200, 1008),
+    GPU("rtx3090",   556, 35600,  35600,  71000,  71000,  936),
+    GPU("rtx3060",   199, 12700,  12700,  25500,  25500,  360),
+    GPU("orin",       83,  5300,  21000,  42500,  42500,  204),
+    { .name = NULL },
+};
+
+const Gpu *find_gpu(const char *name)
+{
+    for (const Gpu *gpu = gpus; gpu->name != NULL; gpu++)
+        if (strcmp(gpu->name, name) == 0) return gpu;
+    return NULL;
+}
+
+const Gpu *graph_gpu(const Graph *g)
+{
+    return g->gpu != NULL ? g->gpu : &gpus[0];
+}
+
+// ---- the model --------------------------------------------------------------
+
+// Picoseconds for so many at so many a second of which millionths are had,
+// rounded up: a long division, for the product would pass 2^63.
+static int64_t time_at(int64_t amount, int64_t rate, int64_t millionths)
+{
+    enum { DIGITS = 12 };
+    int64_t had = rate / MILLION * millionths;
+    int64_t time = amount / had, rest = amount % had;
+    for (int i = 0; i < DIGITS; i++) {
+        rest *= 10;
+        time = capped_sum(capped_product(time, 10), rest / had);
+        rest %= had;
+    }
+    return capped_sum(time, rest > 0);
+}
+
+int64_t cost_time(const Cost *cost, DType real, const Gpu *gpu)
+{
+    int64_t rate = real == F64 ? gpu->fp64 : gpu->fp32;
+    int64_t others = cost->flops - cost->products;
+    int64_t arithmetic =
+        capped_sum(time_at(cost->products, rate, gpu->product),
+                   time_at(others, rate, gpu->elementwise));
+    int64_t memory = time_at(cost->bytes, gpu->memory, gpu->elementwise);
+    int64_t longer = arithmetic > memory ? arithmetic : memory;
+    int64_t time = capped_sum(gpu->launch, longer);
+    return time > 0 ? time : 1;
+}
+
+int64_t node_time(const Graph *g, const Node *n, const Gpu *gpu)
+{
+    Cost cost;
+    if (!is_launch(n)) return 0;
+    node_cost(g, n, &cost);
+    return cost_time(&cost, g->real, gpu);
+}
+
+void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT])
+{
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        sums[phase] = (PhaseCost){ .launches = 0 };
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        PhaseCost *sum = &sums[n->phase];
+        Cost cost;
+        if (!is_launch(n)) continue;
+        node_cost(g, n, &cost);
+        cost_add(&sum->cost, &cost);
+        sum->launches++;
+        sum->time = capped_sum(sum->time, cost_time(&cost, g->real, gpu));
+    }
+}

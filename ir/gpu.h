@@ -1,0 +1,39 @@
+// A GPU as its peak rates, and how long a launch takes there: a model to choose
+// by, not a measurement.  All arithmetic is on integers, so that a choice is
+// the same on every machine.
+#ifndef CNNC_GPU_H
+#define CNNC_GPU_H
+
+#include "cost.h"
+
+typedef struct Gpu {
+    const char *name;
+    int64_t fp64, fp32;         // operations a second outside of tensor cores
+    int64_t tf32, bf16, fp16;   // products a second inside, sums in fp32; that
+                                // of fp32 where there is no such
+    int64_t memory;             // bytes a second
+    int64_t launch;             // picoseconds that each launch takes beside
+    int64_t product;            // millionths of these rates that products and
+    int64_t elementwise;        // everything else, memory too, get in truth
+} Gpu;
+
+extern const Gpu gpus[];        // known by name; ends with a NULL name, and
+                                // begins with what is meant if none is given
+const Gpu *find_gpu(const char *name);  // NULL: there is none
+// That of g, or the first of the table.
+const Gpu *graph_gpu(const Graph *g);
+
+// Picoseconds of so much work: at least 1, and capped.
+int64_t cost_time(const Cost *cost, DType real, const Gpu *gpu);
+// Of launch n of g; 0 if it is none.
+int64_t node_time(const Graph *g, const Node *n, const Gpu *gpu);
+
+// Of all launches of a phase.
+typedef struct PhaseCost {
+    int32_t launches;
+    Cost    cost;
+    int64_t time;               // picoseconds: they run one after the other
+} PhaseCost;
+void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT]);
+
+#endif
