@@ -1,0 +1,43 @@
+// What no program of steps within so many bytes costs less than.
+#ifndef CNNC_REMAT_BOUND_H
+#define CNNC_REMAT_BOUND_H
+
+#include "remat.h"
+
+// A way to go on from step t, with the least cost for its bytes: how many are
+// alive while t runs, and the cost of what runs again behind it, each once.
+typedef struct RematPoint {
+    int64_t bytes, cost;
+    bool   *again;              // of each step
+} RematPoint;
+
+// No way is on the other side of it: units * price + cost * scale >= value,
+// where fixed + units * unit are its bytes.
+typedef struct RematLine {
+    int64_t price, scale, value;
+} RematLine;
+
+// Points from that where nothing runs again to that of the fewest bytes, each a
+// corner of the lower hull of all ways; and lines below that hull.
+typedef struct RematCurve {
+    int32_t     count, line_count;
+    RematPoint *point;
+    RematLine  *line;
+    int64_t     fixed, unit;
+} RematCurve;
+
+enum { EVERYWHERE = -1 };
+
+// The curve at step t, from r->turn on.  It takes a minimum cut for each line,
+// of which there are at least one and at most `cuts`: in that order where most
+// is open, or only where the curve passes this capacity.  It is complete (all
+// corners, or those around the capacity, and all lines through them) if it has
+// fewer lines.
+RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
+                       int32_t cuts);
+
+// What a program that is within so many bytes while step t runs costs at least,
+// beyond that in which nothing runs again; -1 if there is none.
+int64_t remat_bound(const RematCurve *c, int64_t capacity);
+
+#endif
