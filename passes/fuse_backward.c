@@ -26,11 +26,6 @@ static int free_mask_slot(const Node *n)
     return NONE;
 }
 
-static bool is_read_once(const Graph *g, const Uses *uses, ValueId v)
-{
-    return !g->values[v].output && uses->start[v + 1] - uses->start[v] == 1;
-}
-
 // Goes over to the part that takes a mask, without what it needed beside.
 static void take_masking_part(Graph *g, Node *m, ValueId mask)
 {
@@ -63,14 +58,14 @@ static void fuse(Graph *g, const Uses *uses, NodeId id)
     Node *n = &g->nodes[id];
     ValueId dy = n->operands[0];
     NodeId view = NONE;
-    if (!is_read_once(g, uses, dy)) return;
+    if (only_reader(g, uses, dy) == NONE) return;
     // What is viewed may be masked before.
     for (NodeId def = g->values[dy].def;
          def != NONE && g->nodes[def].op->flags & VIEW;
          def = g->values[dy].def) {
         if (view == NONE) view = def;
         dy = g->nodes[def].operands[0];
-        if (!is_read_once(g, uses, dy)) return;
+        if (only_reader(g, uses, dy) == NONE) return;
     }
     NodeId maker = g->values[dy].def;
     if (maker == NONE) return;
