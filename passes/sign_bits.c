@@ -29,8 +29,9 @@ static const Op *gates(const Node *n, ValueId v)
     int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
     for (int k = 0; k < n->operand_count; k++) {
         if (n->operands[k] != v) continue;
-        if (k >= slots || !slot[k].loads) return NULL;
-        bool masks = slot[k].length == 4 && !strncmp(slot[k].name, "mask", 4);
+        const Slot *s = slot_at(slot, slots, k);
+        if (!s->loads) return NULL;
+        bool masks = slot_is(s, "mask");
         bool is_own = n->op->flags & ACT && n->part == 1 && k == 1;
         if (!masks && !is_own) return NULL;
         act = masks ? n->act : n->op;
