@@ -377,3 +377,10 @@ Uses graph_uses(const Graph *g)
     }
     return uses;
 }
+
+NodeId only_reader(const Graph *g, const Uses *uses, ValueId v)
+{
+    if (v == NONE || g->values[v].output) return NONE;
+    if (uses->start[v + 1] - uses->start[v] != 1) return NONE;
+    return uses->list[uses->start[v]];
+}

@@ -235,6 +235,10 @@ typedef struct Uses {
 } Uses;
 Uses graph_uses(const Graph *g);
 
+// The one node that reads v, through however many slots.  NONE: nobody does,
+// or several do, or v is an output, which is read when all nodes have run.
+NodeId only_reader(const Graph *g, const Uses *uses, ValueId v);
+
 // ---- reads.c: what is launched, what it reads -------------------------------
 
 // Whether n is a launch: neither a view, nor a copy in place, nor inlined.
