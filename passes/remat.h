@@ -51,7 +51,9 @@ typedef struct RematProgram {
 // step reads what is not there.
 int64_t remat_cost(const Remat *r, const RematProgram *p);
 int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at);
-// The same, and the bytes alive at each of the program's places.
-int64_t remat_live(const Remat *r, const RematProgram *p, int64_t *live);
+
+// bytes[i]: how many are alive at place i of the program; all p->count are
+// filled.
+void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes);
 
 #endif

@@ -26,6 +26,10 @@ typedef struct Modes {
     int32_t      capacity;      // of program and live
     bool        *there;         // of each value: it is there to be read
     int32_t     *waiting;       // and how many that are to run read it
+    // Of each value, where the count of bytes is: whether it is read later,
+    // how many parts of it are to be made, and the place that reads it.
+    bool        *needed;
+    int32_t     *parts, *reader;
 } Modes;
 
 // All steps KEPT.  What it takes lies in r's arena.
