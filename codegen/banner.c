@@ -7,14 +7,11 @@
 #include "../ir/figures.h"
 #include "emitter.h"
 
-static const char *flops(Arena *arena, const Plan *plan)
+static int64_t plan_flops(const Plan *plan)
 {
-    double sum = 0;
-    for (int i = 0; i < plan->step_count; i++) sum += (double)plan->steps[i].flops;
-    static const char *const unit[] = {"flop", "kflop", "Mflop", "Gflop", "Tflop"};
-    int u = 0;
-    while (sum >= 1000 && u < 4) sum /= 1000, u++;
-    return arena_print(arena, "%.*f %s", u ? 1 : 0, sum, unit[u]);
+    int64_t sum = 0;
+    for (int i = 0; i < plan->step_count; i++) sum = capped_sum(sum, plan->steps[i].flops);
+    return sum;
 }
 
 // The arena if no two tensors shared a byte.
@@ -49,7 +46,7 @@ static void programs(Emitter *e)
         write_line(&e->w,
                    "//   %-11s %d launches, %s; arena %s bytes (%s without sharing)",
                    titles[p->g->mode], p->plan->step_count,
-                   flops(e->arena, p->plan),
+                   flops_text(e->arena, plan_flops(p->plan)),
                    grouped_text(e->arena, p->plan->arena_bytes),
                    grouped_text(e->arena, unshared_bytes(p->plan)));
     }

@@ -3,7 +3,7 @@
 #ifndef CNNC_COMPILE_H
 #define CNNC_COMPILE_H
 
-#include "../ir/ir.h"
+#include "../ir/gpu.h"
 #include "ast.h"
 
 typedef struct FrontendOptions {
@@ -13,6 +13,7 @@ typedef struct FrontendOptions {
     const char **defines;       // NAME=V, from -D
     int          define_count;
     bool         keep_gradients;
+    const Gpu   *gpu;           // of --gpu; NULL: the usual one
 } FrontendOptions;
 
 // What the file at path and those that it includes say.  NULL where path can't

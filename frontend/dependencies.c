@@ -21,7 +21,9 @@ static bool is_repeated(const Diag *diag, int32_t i)
     return false;
 }
 
-static void print_rules(const Diag *diag, const char *target, FILE *out)
+// also: one more, or NULL.
+static void print_rules(const Diag *diag, const char *also, const char *target,
+                        FILE *out)
 {
     print_word(target, out);
     fputc(':', out);
@@ -30,7 +32,9 @@ static void print_rules(const Diag *diag, const char *target, FILE *out)
         fputc(' ', out);
         print_word(diag->sources[i].name, out);
     }
+    if (also != NULL) fputc(' ', out), print_word(also, out);
     fputc('\n', out);
+    if (also != NULL) print_word(also, out), fputs(":\n", out);
     for (int32_t i = 1; i < diag->source_count; i++) {
         if (is_repeated(diag, i)) continue;
         print_word(diag->sources[i].name, out);
@@ -54,5 +58,5 @@ bool open_dependencies(const Options *o, const Input *in, Output *out)
 void print_dependencies(const Options *o, const Input *in, FILE *out)
 {
     if (o->depend)
-        print_rules(in->diag, target_of(o, in), out);
+        print_rules(in->diag, o->gpu_file, target_of(o, in), out);
 }

@@ -56,6 +56,7 @@ Graph *input_graph(const Input *in, const FrontendOptions *options)
                         : graph_read(in->arena, in->diag, in->source);
     if (g == NULL || in->diag->error_count > 0) return NULL;
     if (in->ast == NULL && !is_sound_text(in, g)) return NULL;
+    g->gpu = options->gpu;
     if (fits_together(g)) return g;
     error(in->diag, net_pos(in, g), "the tensors of this net take more than 4 "
           "PiB together, which is too large to be addressed");

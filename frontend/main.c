@@ -102,6 +102,7 @@ int main(int argc, char **argv)
     Options o;
     Input in;
     int status = options_read(&o, arena, argc, argv);
+    if (status < 0) status = read_gpu_file(&o, &diag);
     if (status < 0 && o.plan) status = plan_instance(&o, &diag);
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;

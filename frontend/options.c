@@ -20,9 +20,8 @@ int usage(const char *what, const char *word, const char *const *names,
     return EXIT_USAGE;
 }
 
-// Which of count words text is; -1, reported, if none.
-static int choose(const char *flag, const char *text, const char *const *words,
-                  int count)
+int choose(const char *flag, const char *text, const char *const *words,
+           int count)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0) return i;
@@ -216,6 +215,9 @@ const Flag flags[] = {
     { "--compare", NULL, "the arena after each pass, as a table", set_compare },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
+    { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
+      set_gpu },
+    { "--gpus", NULL, "list the GPUs", show_gpus },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
     { "--budget", "SIZE", "the most that the arena may have: 5GiB", set_budget },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },

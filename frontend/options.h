@@ -26,6 +26,7 @@ typedef struct Options {
     bool            with_main, compare, summary;
     bool            depend;         // -MD
     const char     *depend_file;
+    const char     *gpu_file;       // of --gpu, or NULL: it was a name
     bool            plan;           // --plan: the input is its file
     int64_t         capacity;       // bytes it must fit in; 0: as few as can be
     double          time_limit;     // seconds; 0: none
@@ -43,6 +44,14 @@ bool only_report(const Options *o);
 // returns the status to exit with.
 int usage(const char *what, const char *word, const char *const *names,
           int count);
+// Which of count words text is; -1, reported, if none.
+int choose(const char *flag, const char *text, const char *const *words,
+           int count);
+// gpu_file.c: --gpu, --gpus, and the file that --gpu names, if any: -1, or the
+// status to exit with after what it reported on diag's stream.
+int set_gpu(Options *o, const char *value);
+int show_gpus(Options *o, const char *value);
+int read_gpu_file(Options *o, const Diag *diag);
 // plan_instance.c: what sets --plan and its options, and their rules.
 int set_plan(Options *o, const char *value);
 int set_capacity(Options *o, const char *value);

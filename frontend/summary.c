@@ -22,16 +22,14 @@ typedef struct Layer {
     Pos         pos;
     const Op   *op;             // as the program calls it; NULL: unknown yet
     ValueId     result;         // of its last node
-    int64_t     parameters, bytes, masks;
-    double      flops;
+    int64_t     parameters, bytes, masks, flops;
 } Layer;
 
 typedef struct Summary {
     Arena   *arena;
     Layer   *layers;
     int      count;
-    int64_t  parameters, statistics;
-    double   flops;
+    int64_t  parameters, statistics, flops;
 } Summary;
 
 // ---- layers -----------------------------------------------------------------
@@ -58,7 +56,7 @@ static Layer merged(const Layer *first, const Layer *second)
     if (is_below(second->name, first->name)) both.name = first->name;
     if (first->op != NULL) both.op = first->op;
     both.masks += first->masks;
-    both.flops += first->flops;
+    both.flops = capped_sum(both.flops, first->flops);
     return both;
 }
 
@@ -70,7 +68,7 @@ static Layer layer_of(const Graph *g, const Node *n)
 
     if (!(n->op->flags & INTERNAL)) layer.op = n->op;
     n->op->parts[n->part].cost(g, n, &cost);
-    layer.flops = (double)cost.flops;
+    layer.flops = cost.flops;
     for (int32_t r = 0; r < n->result_count; r++)
         if (n->results[r] != NONE && g->values[n->results[r]].kind == MASK)
             layer.masks += value_bytes(&g->values[n->results[r]]);
@@ -134,21 +132,11 @@ static void count_parameters(Summary *s, const Graph *g)
 
 // ---- text -------------------------------------------------------------------
 
-enum { COLUMNS = 7, LEFT_COLUMNS = 3 };
+enum { COLUMNS = 7 };
 
 typedef struct Line {
     const char *cell[COLUMNS];
 } Line;
-
-static const char *flops_text(Arena *arena, double flops)
-{
-    static const char *const unit[] = {
-        "flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop",
-    };
-    int u = 0;
-    while (flops >= 1000 && u < 5) flops /= 1000, u++;
-    return arena_print(arena, "%.*f %s", u > 0 ? 1 : 0, flops, unit[u]);
-}
 
 static const char *int_text(Arena *arena, int64_t i)
 {
@@ -174,9 +162,9 @@ static Line costs_line(Arena *arena, const Layer *l)
                      bytes_text(arena, l->bytes) } };
 }
 
-// Columns as wide as what stands in them; words to the left, numbers to the
-// right.
-static void print_lines(const Line *lines, int count, FILE *out)
+// Columns as wide as what stands in them; so many at the left have words, and
+// numbers end at the right.
+static void print_lines(const Line *lines, int count, int left, FILE *out)
 {
     int width[COLUMNS] = { 0 };
     for (int i = 0; i < count; i++)
@@ -188,7 +176,7 @@ static void print_lines(const Line *lines, int count, FILE *out)
         int last = COLUMNS - (line->cell[COLUMNS - 1][0] == '\0');
         for (int k = 0; k < last; k++)
             fprintf(out, "%s%*s", k > 0 ? "  " : "",
-                    k < LEFT_COLUMNS ? -width[k] : width[k], line->cell[k]);
+                    k < left ? -width[k] : width[k], line->cell[k]);
         fputc('\n', out);
     }
 }
@@ -204,7 +192,7 @@ static void print_layers(Summary *s, const Graph *g, FILE *out)
                                "forward", "activation bytes", "" } };
     for (int i = 0; i < s->count; i++) {
         const Layer *layer = &s->layers[i];
-        sum.flops += layer->flops;
+        sum.flops = capped_sum(sum.flops, layer->flops);
         if (layer->op == NULL) continue;
         lines[count] = costs_line(s->arena, layer);
         lines[count].cell[1] = layer->op->name;
@@ -213,26 +201,61 @@ static void print_layers(Summary *s, const Graph *g, FILE *out)
     }
     lines[count++] = costs_line(s->arena, &sum);
     s->flops = sum.flops;
-    print_lines(lines, count, out);
+    print_lines(lines, count, 3, out);
 }
 
 // ---- plans ------------------------------------------------------------------
 
-static double plan_flops(const Plan *plan)
-{
-    double sum = 0;
-    for (int i = 0; i < plan->step_count; i++)
-        sum += (double)plan->steps[i].flops;
-    return sum;
-}
+typedef struct Placed {         // a graph through all passes
+    const Graph *g;
+    const Plan  *plan;          // NULL: there were errors
+} Placed;
 
-// A fresh graph of one mode through all passes; NULL after errors.
-static const Plan *plan_for(const Input *in, const Options *o, Mode mode)
+// A fresh graph of one mode.
+static Placed plan_for(const Input *in, const Options *o, Mode mode)
 {
     FrontendOptions frontend = o->frontend;
     frontend.mode = mode;
     Graph *g = input_graph(in, &frontend);
-    return g != NULL ? run_pipeline(g, &o->passes) : NULL;
+    return (Placed){ g, g != NULL ? run_pipeline(g, &o->passes) : NULL };
+}
+
+static Line phase_line(Arena *arena, const char *name, const PhaseCost *sum)
+{
+    return (Line){ { name, int_text(arena, sum->launches),
+                     flops_text(arena, sum->cost.flops),
+                     int_text(arena, sum->cost.bytes),
+                     bytes_text(arena, sum->cost.bytes),
+                     time_text(arena, sum->time), "" } };
+}
+
+// What the launches of each phase cost, if it has any, and all of them.
+static void print_phases(Arena *arena, const Graph *g, FILE *out)
+{
+    static const char *const whole[MODE_COUNT] = {
+        "training step", "evaluation", "inference",
+    };
+    const Gpu *gpu = graph_gpu(g);
+    PhaseCost sums[PHASE_COUNT], all = { .launches = 0 };
+    Line lines[PHASE_COUNT + 2];
+    int count = 0;
+
+    step_cost(g, gpu, sums);
+    lines[count++] = (Line){ { "phase", "launches", "work", "bytes moved", "",
+                               arena_print(arena, "model of %s", gpu->name),
+                               "" } };
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        const PhaseCost *sum = &sums[phase];
+        if (sum->launches == 0) continue;
+        lines[count++] = phase_line(arena, phase_names[phase], sum);
+        all.launches += sum->launches;
+        all.time = capped_sum(all.time, sum->time);
+        cost_add(&all.cost, &sum->cost);
+    }
+    lines[count++] = phase_line(arena, whole[g->mode], &all);
+    fputc('\n', out);
+    print_lines(lines, count, 1, out);
+    fputc('\n', out);
 }
 
 static void print_arena(Arena *arena, const char *what, int64_t bytes,
@@ -247,16 +270,15 @@ static void print_arena(Arena *arena, const char *what, int64_t bytes,
 static bool print_plans(Summary *s, const Input *in, const Options *o,
                         Mode mode, FILE *out)
 {
-    const Plan *own = plan_for(in, o, mode), *eval = own, *infer = own;
+    const Placed placed = plan_for(in, o, mode);
+    const Plan *own = placed.plan, *eval = own, *infer = own;
     bool is_program = in->ast != NULL;
 
     if (own != NULL && mode == TRAIN && is_program)
-        eval = plan_for(in, o, EVAL);
-    if (own != NULL && is_program) infer = plan_for(in, o, INFER);
+        eval = plan_for(in, o, EVAL).plan;
+    if (own != NULL && is_program) infer = plan_for(in, o, INFER).plan;
     if (own == NULL || eval == NULL || infer == NULL) return false;
-    if (mode == TRAIN)
-        fprintf(out, "%-22s%16s\n", "training step",
-                flops_text(s->arena, plan_flops(own)));
+    print_phases(s->arena, placed.g, out);
     int64_t bytes = own->arena_bytes > eval->arena_bytes ? own->arena_bytes
                                                          : eval->arena_bytes;
     if (mode != INFER)

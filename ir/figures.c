@@ -18,3 +18,23 @@ const char *bytes_text(Arena *arena, int64_t bytes)
     while (size >= 1024 && u < 4) size /= 1024, u++;
     return arena_print(arena, "%.*f %s", u > 0 ? 2 : 0, size, unit[u]);
 }
+
+const char *flops_text(Arena *arena, int64_t flops)
+{
+    static const char *const unit[] = {
+        "flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop",
+    };
+    double count = (double)flops;
+    int u = 0;
+    while (count >= 1000 && u < 5) count /= 1000, u++;
+    return arena_print(arena, "%.*f %s", u > 0 ? 1 : 0, count, unit[u]);
+}
+
+const char *time_text(Arena *arena, int64_t picoseconds)
+{
+    static const char *const unit[] = { "ns", "us", "ms", "s" };
+    double time = (double)picoseconds / 1000;
+    int u = 0;
+    while (time >= 1000 && u < 3) time /= 1000, u++;
+    return arena_print(arena, "%.3f %s", time, unit[u]);
+}

@@ -10,4 +10,9 @@ const char *grouped_text(Arena *arena, int64_t number);
 // 1234567 as "1.18 MiB"; below 1024 "17 B".
 const char *bytes_text(Arena *arena, int64_t bytes);
 
+// 1234567 as "1.2 Mflop"; below 1000 "17 flop".
+const char *flops_text(Arena *arena, int64_t flops);
+// Picoseconds, 1234567 as "1.235 us"; from 1000 s on seconds.
+const char *time_text(Arena *arena, int64_t picoseconds);
+
 #endif

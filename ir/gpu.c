@@ -7,8 +7,6 @@
 //
 // What of its rates a GPU gives a launch, and what a launch costs beside, are
 // assumptions, the same for all: nothing is measured here.
-#include <stddef.h>
-#include <string.h>
 #include "gpu.h"
 #include "op.h"
 
@@ -27,7 +25,7 @@ enum { MILLION = 1000000 };
 // fp32, as NVIDIA states them in data sheets and architecture white papers: of
 // H200 and H100 SXM, A100 SXM 80 GB, V100 SXM2, L4, T4, GeForce RTX 4090, 3090
 // and 3060 12 GB, Jetson AGX Orin 64 GB.
-const Gpu gpus[] = {
+const Gpu gpus[GPU_COUNT] = {
     //             fp64   fp32    tf32    bf16    fp16  memory
     GPU("h200",    34000, 67000, 494000, 989000, 989000, 4800),
     GPU("h100",    34000, 67000, 494000, 989000, 989000, 3350),
@@ -39,15 +37,7 @@ const Gpu gpus[] = {
     GPU("rtx3090",   556, 35600,  35600,  71000,  71000,  936),
     GPU("rtx3060",   199, 12700,  12700,  25500,  25500,  360),
     GPU("orin",       83,  5300,  21000,  42500,  42500,  204),
-    { .name = NULL },
 };
-
-const Gpu *find_gpu(const char *name)
-{
-    for (const Gpu *gpu = gpus; gpu->name != NULL; gpu++)
-        if (strcmp(gpu->name, name) == 0) return gpu;
-    return NULL;
-}
 
 const Gpu *graph_gpu(const Graph *g)
 {

@@ -17,9 +17,9 @@ typedef struct Gpu {
     int64_t elementwise;        // everything else, memory too, get in truth
 } Gpu;
 
-extern const Gpu gpus[];        // known by name; ends with a NULL name, and
-                                // begins with what is meant if none is given
-const Gpu *find_gpu(const char *name);  // NULL: there is none
+enum { GPU_COUNT = 10 };
+extern const Gpu gpus[GPU_COUNT];       // known by name; the first is meant
+                                        // where none is given
 // That of g, or the first of the table.
 const Gpu *graph_gpu(const Graph *g);
 

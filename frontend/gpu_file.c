@@ -1,0 +1,172 @@
+// --gpu: a name of the table, or a file with a line for each number of a Gpu,
+//
+//     fp32 = 53e12                # operations a second
+//
+// in any order, each once, in units without prefix: a second, bytes, shares of
+// 1.  What has a dot or a slash is the path of a file.
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../ir/text.h"
+#include "options.h"
+#include "parse.h"
+
+// A number of a Gpu, so many of which are one in the file.
+typedef struct Key {
+    const char *name;
+    size_t      at;             // in Gpu, an int64_t
+    double      units;
+    double      low, high;      // as in the file
+} Key;
+
+static const Key keys[] = {
+    { "fp64", offsetof(Gpu, fp64), 1, 1e6, 1e17 },
+    { "fp32", offsetof(Gpu, fp32), 1, 1e6, 1e17 },
+    { "tf32", offsetof(Gpu, tf32), 1, 1e6, 1e17 },
+    { "bf16", offsetof(Gpu, bf16), 1, 1e6, 1e17 },
+    { "fp16", offsetof(Gpu, fp16), 1, 1e6, 1e17 },
+    { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17 },
+    { "launch", offsetof(Gpu, launch), 1e12, 0, 1 },
+    { "product", offsetof(Gpu, product), 1e6, 1e-3, 1 },
+    { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1 },
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+int set_gpu(Options *o, const char *value)
+{
+    const char *names[GPU_COUNT];
+    for (int i = 0; i < GPU_COUNT; i++) names[i] = gpus[i].name;
+    o->gpu_file = strpbrk(value, "./\\") != NULL ? value : NULL;
+    if (o->gpu_file != NULL) return -1;
+    int gpu = choose("--gpu", value, names, GPU_COUNT);
+    if (gpu >= 0) o->frontend.gpu = &gpus[gpu];
+    return gpu < 0 ? EXIT_USAGE : -1;
+}
+
+int show_gpus(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    printf("%-10s", "");
+    for (int k = 0; k < KEYS; k++) printf("%12s", keys[k].name);
+    putchar('\n');
+    for (int i = 0; i < GPU_COUNT; i++) {
+        printf("%-10s", gpus[i].name);
+        for (int k = 0; k < KEYS; k++) {
+            const char *at = (const char *)&gpus[i] + keys[k].at;
+            int64_t number = *(const int64_t *)(const void *)at;
+            printf("%12g", (double)number / keys[k].units);
+        }
+        putchar('\n');
+    }
+    return EXIT_DONE;
+}
+
+// ---- the file ---------------------------------------------------------------
+
+// At a word that has been read.
+static void fail_at(Reader *r, Word word, const char *what)
+{
+    r->at = word.text;
+    read_fail(r, what);
+}
+
+// The key of this word; -1, reported, if there is none.
+static int read_key(Reader *r)
+{
+    const char *names[KEYS];
+    for (int k = 0; k < KEYS; k++) names[k] = keys[k].name;
+    Word word = read_word(r);
+    if (r->failed) return -1;
+    int key = word_place(word, names, KEYS);
+    const char *near = nearest_name(word_text(r, word), names, KEYS);
+    if (key >= 0) return key;
+    fail_at(r, word,
+            near != NULL
+                ? arena_print(r->arena, "a GPU has no '%s'; did you mean '%s'?",
+                              word_text(r, word), near)
+                : arena_print(r->arena, "a GPU has no '%s'",
+                              word_text(r, word)));
+    return -1;
+}
+
+// A NaN is in no range.
+static void read_value(Reader *r, const Key *key, Gpu *gpu)
+{
+    char *end;
+    Word word = read_word(r);
+    if (r->failed) return;
+    double number = strtod(word_text(r, word), &end);
+    if (*end != '\0') {
+        fail_at(r, word, "expected a number");
+        return;
+    }
+    if (!(number >= key->low && number <= key->high)) {
+        fail_at(r, word, arena_print(r->arena, "%s is from %g to %g", key->name,
+                                     key->low, key->high));
+        return;
+    }
+    char *at = (char *)gpu + key->at;
+    *(int64_t *)(void *)at = (int64_t)(number * key->units + 0.5);
+}
+
+static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
+{
+    skip_blanks(r);
+    if (r->at == r->end) return;
+    Word word = { .text = r->at };
+    int key = read_key(r);
+    if (key < 0) return;
+    if (seen[key])
+        fail_at(r, word, arena_print(r->arena, "%s stands here twice",
+                                     keys[key].name));
+    seen[key] = true;
+    if (!r->failed && expect_char(r, '=')) read_value(r, &keys[key], gpu);
+    skip_blanks(r);
+    if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
+}
+
+// What is missing is said at the last line.
+static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
+{
+    const Source *source = &diag->sources[0];
+    bool seen[KEYS] = { false };
+    Pos pos = { .column = 1, .length = 1 };
+    for (int32_t line = 1; line <= source->line_count; line++) {
+        int32_t length;
+        Reader r = { .arena = arena, .diag = diag };
+        r.start = r.at = source_line(source, line, &length);
+        r.end = r.start + length;
+        if (length > 0 && r.end[-1] == '\r') r.end--;
+        pos.line = line;
+        r.pos = pos;
+        read_line(&r, gpu, seen);
+    }
+    for (int k = 0; k < KEYS; k++)
+        if (!seen[k])
+            error(diag, pos, "%s is missing: a GPU has one line for each of "
+                  "its numbers", keys[k].name);
+}
+
+// Its own Diag: the file is no part of the program that the output quotes.
+int read_gpu_file(Options *o, const Diag *diag)
+{
+    Diag own = { .arena = diag->arena, .stream = diag->stream,
+                 .color = diag->color };
+    const char *path = o->gpu_file;
+    size_t length;
+    if (path == NULL) return -1;
+    const char *text = read_text(o->arena, path, &length);
+    if (text == NULL) {
+        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
+        return EXIT_FILE;
+    }
+    Gpu *gpu = NEW(o->arena, Gpu);
+    const char *slash = strrchr(path, '/');
+    gpu->name = slash != NULL ? slash + 1 : path;
+    diag_add_source(&own, path, text, length);
+    read_lines(o->arena, &own, gpu);
+    o->frontend.gpu = gpu;
+    return own.error_count > 0 ? EXIT_INPUT : -1;
+}
