@@ -49,7 +49,7 @@ static RematPoint nothing_again(Bounder *b)
     point.again = NEW_ARRAY(b->cut.arena, b->cut.r->step_count, bool);
     for (int32_t v = 0; v < b->cut.r->value_count; v++)
         if (b->cut.needed[v] && !b->cut.free[v])
-            point.bytes += b->cut.r->bytes[v];
+            point.bytes += b->cut.charge[v];
     return point;
 }
 

@@ -28,7 +28,7 @@ typedef struct RematCurve {
 
 enum { EVERYWHERE = -1 };
 
-// The curve at step t, from r->turn on.  It takes a minimum cut for each line,
+// The curve at step t, forward or not.  It takes a minimum cut for each line,
 // of which there are at least one and at most `cuts`: in that order where most
 // is open, or only where the curve passes this capacity.  It is complete (all
 // corners, or those around the capacity, and all lines through them) if it has

@@ -17,8 +17,11 @@ typedef struct RematCut {
     const Remat *r;
     int32_t  t;
     Arena   *arena;             // of its own
-    bool    *free;              // of each value: it is alive in any case
-    bool    *needed;            // of each value: it is read behind t
+    // Of each value: it is read behind t; and is alive there in any case; is
+    // alive at t in any case, and free to stay so.
+    bool    *needed, *stays, *free;
+    int64_t *charge;            // bytes more that are alive at t if it stays,
+    int64_t *lent;              // which a result of t has if it does not
     int32_t *value_node, *step_node;    // 0: it has none
     int32_t  node_count;
     int32_t *queue, queued;     // values that may be alive
