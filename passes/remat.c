@@ -160,28 +160,52 @@ static int64_t bytes_found(const Replay *y, int32_t v, int32_t at,
     return 0;
 }
 
-// The most bytes alive, of a replay from its start.
-static int64_t most_alive(Replay *y, Arena *arena, int32_t *where)
+// Goes through the program once more, with all lives known.
+static void count_alive(Replay *y, Arena *arena, int64_t *bytes)
 {
     const Remat *r = y->r;
     int32_t *reading = new_lives(arena, r->value_count);
     int32_t *given = new_lives(arena, r->value_count);
-    int64_t most = 0, alive = 0;
+    int64_t alive = 0;
     y->made_count = y->seen_count = 0;
     for (int32_t at = 0; at < y->p->count; at++) {
         int32_t s = y->p->step[at];
         alive += y->change[at];
-        int64_t bytes = alive;
+        bytes[at] = alive;
         for (int32_t k = r->reads[s]; k < r->reads[s + 1]; k++)
             reading[r->read[k]] = y->seen[y->seen_count++];
         for (int32_t k = r->makes[s]; k < r->makes[s + 1]; k++)
             if (y->life[y->made[y->made_count++]].first == at)
-                bytes -= bytes_found(y, r->make[k], at, reading, given);
-        if (bytes <= most) continue;
-        most = bytes;
-        if (where != NULL) *where = at;
+                bytes[at] -= bytes_found(y, r->make[k], at, reading, given);
     }
-    return most;
+}
+
+void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes)
+{
+    // Asked for often, by a search: what it takes is given back.
+    Arena *arena = arena_new();
+    Replay y = new_replay(arena, r, p);
+    for (int32_t i = 0; i < p->count; i++) {
+        read_values(&y, i);
+        make_values(&y, i);
+    }
+    find_changes(&y);
+    count_alive(&y, arena, bytes);
+    arena_free(arena);
+}
+
+int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at)
+{
+    Arena *arena = arena_new();
+    int64_t *bytes = NEW_ARRAY(arena, (size_t)p->count + 1, int64_t);
+    int32_t most = 0;
+    remat_alive(r, p, bytes);
+    for (int32_t i = 1; i < p->count; i++)
+        if (bytes[i] > bytes[most]) most = i;
+    int64_t peak = bytes[most];
+    arena_free(arena);
+    if (at != NULL) *at = most;
+    return peak;
 }
 
 int64_t remat_cost(const Remat *r, const RematProgram *p)
@@ -189,20 +213,4 @@ int64_t remat_cost(const Remat *r, const RematProgram *p)
     int64_t cost = 0;
     for (int32_t at = 0; at < p->count; at++) cost += r->cost[p->step[at]];
     return cost;
-}
-
-int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at)
-{
-    // Asked for often, by a search: what it takes is given back.
-    Arena *arena = arena_new();
-    Replay y = new_replay(arena, r, p);
-    if (at != NULL) *at = 0;
-    for (int32_t i = 0; i < p->count; i++) {
-        read_values(&y, i);
-        make_values(&y, i);
-    }
-    find_changes(&y);
-    int64_t most = most_alive(&y, arena, at);
-    arena_free(arena);
-    return most;
 }

@@ -52,4 +52,8 @@ typedef struct RematProgram {
 int64_t remat_cost(const Remat *r, const RematProgram *p);
 int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at);
 
+// bytes[i]: how many are alive at place i of the program; all p->count are
+// filled.
+void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes);
+
 #endif

@@ -10,6 +10,7 @@
 // through both, which is an edge of the hull then (Eisner and Severance).
 #include "remat_bound.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../ir/diag.h"
 #include "remat_cut.h"
@@ -165,4 +166,72 @@ int64_t remat_bound(const RematCurve *c, int64_t capacity)
         if (least > bound) bound = least;
     }
     return bound;
+}
+
+// ---- at several steps -------------------------------------------------------
+
+typedef struct Fullness {
+    int64_t bytes;
+    int32_t step;
+} Fullness;
+
+static int compare_fullness(const void *a, const void *b)
+{
+    const Fullness *x = a, *y = b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return x->step < y->step ? -1 : 1;
+}
+
+static Fullness *by_fullness(const Remat *r)
+{
+    RematProgram base = {r->step_count, NEW_ARRAY(r->arena, r->step_count,
+                                                  int32_t)};
+    int64_t *bytes = NEW_ARRAY(r->arena, r->step_count, int64_t);
+    Fullness *full = NEW_ARRAY(r->arena, r->step_count, Fullness);
+    for (int32_t i = 0; i < r->step_count; i++) base.step[i] = i;
+    remat_alive(r, &base, bytes);
+    for (int32_t i = 0; i < r->step_count; i++)
+        full[i] = (Fullness){bytes[i], i};
+    qsort(full, (size_t)r->step_count, sizeof *full, compare_fullness);
+    return full;
+}
+
+int64_t remat_bound_at_fullest(const Remat *r, int64_t capacity, int32_t steps,
+                               int32_t *at)
+{
+    enum { CUTS = 60 };         // more than it takes to find a capacity
+    Remat own = *r;
+    own.arena = arena_new();
+    const Fullness *full = by_fullness(&own);
+    int64_t most = 0;
+    *at = full[0].step;
+    for (int32_t i = 0; i < steps && i < r->step_count && most >= 0; i++) {
+        if (full[i].bytes <= capacity) break;
+        RematCurve c = remat_curve(&own, full[i].step, capacity, CUTS);
+        int64_t bound = remat_bound(&c, capacity);
+        if (bound >= 0 && bound <= most) continue;
+        most = bound;
+        *at = full[i].step;
+    }
+    arena_free(own.arena);
+    return most;
+}
+
+int64_t remat_least_at_fullest(const Remat *r, int32_t steps, int32_t *at)
+{
+    Remat own = *r;
+    own.arena = arena_new();
+    const Fullness *full = by_fullness(&own);
+    int64_t most = 0;
+    *at = full[0].step;
+    for (int32_t i = 0; i < steps && i < r->step_count; i++) {
+        if (full[i].bytes <= most) break;
+        RematCurve c = remat_curve(&own, full[i].step, EVERYWHERE, 1);
+        int64_t least = c.point[c.count - 1].bytes;
+        if (least <= most) continue;
+        most = least;
+        *at = full[i].step;
+    }
+    arena_free(own.arena);
+    return most;
 }

@@ -40,4 +40,13 @@ RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
 // beyond that in which nothing runs again; -1 if there is none.
 int64_t remat_bound(const RematCurve *c, int64_t capacity);
 
+// Of so many steps, those with the most bytes alive where nothing runs again,
+// the two below say the most; *at: which of them does.
+//
+// What a program within so many bytes costs at least; -1 if there is none.
+int64_t remat_bound_at_fullest(const Remat *r, int64_t capacity, int32_t steps,
+                               int32_t *at);
+// The bytes that every program has alive.
+int64_t remat_least_at_fullest(const Remat *r, int32_t steps, int32_t *at);
+
 #endif

@@ -150,8 +150,9 @@ static bool makes(const Remat *r, int32_t s, int32_t v)
 
 // Of value v: who reads it and makes it, as far as is asked here.
 typedef struct Facts {
-    int  before, behind, lost, again;   // makers: before t; not; of those before
-                                // t, such as can't run again; such as do
+    // How many make it before t; later; of the first, who can't run again; who
+    // does.
+    int  before, behind, lost, again;
     bool read_at, made_at, read_forward, read_behind, read_again;
 } Facts;
 

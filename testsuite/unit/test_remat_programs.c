@@ -38,6 +38,16 @@ static void bounds_the_cheapest(const Remat *r, int64_t capacity, Tally *n)
     RematProgram p, base = remat_base(arena, r);
     int64_t cost = cheapest_program(arena, r, capacity, &p);
     int64_t bound = bound_of_all(r, capacity);
+    int32_t at, some;
+    // The least that fits is the least of which a bound says that it may.
+    int64_t least = remat_least_at_fullest(r, r->step_count, &at);
+    assert_int_equal(capacity < least, bound < 0);
+    assert_int_equal(bound_of_all(r, least - 1), -1);
+    assert_true(remat_least_at_fullest(r, 1, &some) <= least);
+    assert_int_equal(
+        remat_bound_at_fullest(r, capacity, r->step_count, &at), bound);
+    assert_true(remat_bound_at_fullest(r, capacity, 1, &at) <= bound ||
+                bound < 0);
     n->asked++;
     n->none += cost < 0;
     n->said_none += bound < 0;
@@ -51,8 +61,8 @@ static void bounds_the_cheapest(const Remat *r, int64_t capacity, Tally *n)
     n->repeats += p.count > base.count;
 }
 
-// No program is cheaper than what is called the cheapest: not one in which steps
-// run again at random, in as many bytes as it needs.
+// No program is cheaper than what is called the cheapest: not one in which
+// steps run again at random, in as many bytes as it needs.
 static void compare_with_random(const Remat *r, uint64_t seed)
 {
     RematProgram p = {0, NEW_ARRAY(arena, 4 * r->step_count, int32_t)};
