@@ -57,7 +57,7 @@ static RematPoint nothing_again(Bounder *b)
 // Where nothing runs again; and the fewest bytes, at the least cost, since a
 // unit is more there than all costs.  Where numbers would be too large for
 // that, costs are made smaller: then there may be a cheaper point of those
-// bytes, which the highest price there can be is likely to find.
+// bytes, which is found between the two.
 static void add_ends(Bounder *b)
 {
     int64_t units = b->cut.all_units, costs = b->cut.all_costs;
@@ -67,19 +67,16 @@ static void add_ends(Bounder *b)
         b->cuts = 0;
         return;
     }
-    if (units > FLOW_WHOLE / 4 / (b->cut.cost_count + 1))
-        bug("%" PRId64 " units of %" PRId64 " bytes are too many", units,
-            b->cut.unit);
+    if (units > FLOW_WHOLE / 4 / (b->cut.cost_count + 1) ||
+        costs > FLOW_WHOLE / 4)
+        bug("%" PRId64 " units of %" PRId64 " bytes, or costs of %" PRId64
+            ", are too many", units, b->cut.unit, costs);
     // Each step counts as 1 at least.
     while ((costs >> shift) + b->cut.cost_count + 1 > FLOW_WHOLE / 2 / units)
         shift++;
     RematPoint least = cut_at(b, (costs >> shift) + b->cut.cost_count + 1, 1,
                               shift);
-    if (least.bytes == b->c.point[0].bytes) return;
-    add_point(b, 1, least);
-    if (shift == 0 || b->cuts == 0) return;
-    least = cut_at(b, FLOW_WHOLE / 2 / units, 1, 0);
-    if (least.bytes == b->c.point[1].bytes) b->c.point[1] = least;
+    if (least.bytes < b->c.point[0].bytes) add_point(b, 1, least);
 }
 
 // Looks between point i and the next at the price that both have in common, or
@@ -89,9 +86,6 @@ static void look_between(Bounder *b, int32_t i)
     const RematPoint *more = &b->c.point[i], *less = &b->c.point[i + 1];
     int64_t price = less->cost - more->cost;
     int64_t scale = (more->bytes - less->bytes) / b->cut.unit;
-    int64_t divisor = common_divisor(price, scale);
-    price /= divisor;
-    scale /= divisor;
     while (price > FLOW_WHOLE / 2 / b->cut.all_units ||
            scale > FLOW_WHOLE / 2 / b->cut.all_costs) {
         price = price > 1 ? price / 2 : 1;

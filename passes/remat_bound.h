@@ -28,11 +28,11 @@ typedef struct RematCurve {
 
 enum { EVERYWHERE = -1 };
 
-// The curve at step t, forward or not.  It takes a minimum cut for each line,
-// of which there are at least one and at most `cuts`: in that order where most
-// is open, or only where the curve passes this capacity.  It is complete (all
-// corners, or those around the capacity, and all lines through them) if it has
-// fewer lines.
+// The curve at step t, forward or not.  Each line takes a minimum cut; of those
+// there are at most `cuts`, 1 or more: where most is open, or only where the
+// curve passes this capacity.  With fewer lines than that it is complete: all
+// corners are there, or those around the capacity, and the lines through them.
+// What is returned lives in r's arena.
 RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
                        int32_t cuts);
 

@@ -185,7 +185,7 @@ static void add_value(RematCut *c, int32_t v)
     c->bytes[c->byte_count++] = (RematCharge){.from = from, .to = to, .of = v};
 }
 
-int64_t common_divisor(int64_t a, int64_t b)
+static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
         int64_t rest = a % b;

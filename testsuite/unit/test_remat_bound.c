@@ -85,6 +85,16 @@ static void what_is_kept_or_fixed_stays(void **state)
     is_point(&c, 1, 52, 1);
 }
 
+static void what_is_kept_becomes_whole(void **state)
+{
+    (void)state;
+    Remat r = remat_read(arena, "2 x:1 > a:20*\n|\n1 x > d:3\n1 d x > a\n");
+    RematCurve c = remat_curve(&r, 1, EVERYWHERE, MANY);
+    assert_int_equal(c.count, 2);
+    is_point(&c, 0, 24, 0);
+    is_point(&c, 1, 4, 2);
+}
+
 static void both_makers_of_a_value_run_again(void **state)
 {
     (void)state;
@@ -384,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_chain_has_a_corner_for_each_value),
         TEST(what_is_kept_or_fixed_stays),
+        TEST(what_is_kept_becomes_whole),
         TEST(both_makers_of_a_value_run_again),
         TEST(what_is_written_over_has_no_bytes),
         TEST(what_forward_reads_is_alive),
