@@ -148,7 +148,7 @@ static void measure_heights(Flow *f)
         int32_t i = f->queue[found++];
         for (int32_t k = f->first[i]; k < f->first[i + 1]; k++) {
             const Arc *arc = &f->arc[k];
-            if (f->height[arc->to] < f->node_count || arc->to == f->source ||
+            if (f->height[arc->to] < f->node_count ||
                 f->arc[arc->twin].room == 0)
                 continue;
             f->height[arc->to] = f->height[i] + 1;
@@ -214,8 +214,7 @@ static void push(Flow *f, int32_t i, Arc *arc)
     f->arc[arc->twin].room += much;
     f->excess[i] -= much;
     f->excess[arc->to] += much;
-    if (!was_full && arc->to != f->sink && arc->to != f->source)
-        list_full(f, arc->to);
+    if (!was_full && arc->to != f->sink) list_full(f, arc->to);
 }
 
 static void empty_node(Flow *f, int32_t i)
@@ -231,6 +230,8 @@ static void empty_node(Flow *f, int32_t i)
     }
 }
 
+// No arc of source has room then, nor ever after: it is as high as can be, and
+// nobody pushes back to it.
 static void fill_from_source(Flow *f)
 {
     for (int32_t k = 0; k < f->end_count; k++) {

@@ -10,6 +10,7 @@
 // through both, which is an edge of the hull then (Eisner and Severance).
 #include "remat_bound.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../ir/diag.h"
 #include "remat_cut.h"
@@ -49,14 +50,14 @@ static RematPoint nothing_again(Bounder *b)
     point.again = NEW_ARRAY(b->cut.arena, b->cut.r->step_count, bool);
     for (int32_t v = 0; v < b->cut.r->value_count; v++)
         if (b->cut.needed[v] && !b->cut.free[v])
-            point.bytes += b->cut.r->bytes[v];
+            point.bytes += b->cut.charge[v];
     return point;
 }
 
 // Where nothing runs again; and the fewest bytes, at the least cost, since a
 // unit is more there than all costs.  Where numbers would be too large for
 // that, costs are made smaller: then there may be a cheaper point of those
-// bytes, which the highest price there can be is likely to find.
+// bytes, which is found between the two.
 static void add_ends(Bounder *b)
 {
     int64_t units = b->cut.all_units, costs = b->cut.all_costs;
@@ -66,19 +67,16 @@ static void add_ends(Bounder *b)
         b->cuts = 0;
         return;
     }
-    if (units > FLOW_WHOLE / 4 / (b->cut.cost_count + 1))
-        bug("%" PRId64 " units of %" PRId64 " bytes are too many", units,
-            b->cut.unit);
+    if (units > FLOW_WHOLE / 4 / (b->cut.cost_count + 1) ||
+        costs > FLOW_WHOLE / 4)
+        bug("%" PRId64 " units of %" PRId64 " bytes, or costs of %" PRId64
+            ", are too many", units, b->cut.unit, costs);
     // Each step counts as 1 at least.
     while ((costs >> shift) + b->cut.cost_count + 1 > FLOW_WHOLE / 2 / units)
         shift++;
     RematPoint least = cut_at(b, (costs >> shift) + b->cut.cost_count + 1, 1,
                               shift);
-    if (least.bytes == b->c.point[0].bytes) return;
-    add_point(b, 1, least);
-    if (shift == 0 || b->cuts == 0) return;
-    least = cut_at(b, FLOW_WHOLE / 2 / units, 1, 0);
-    if (least.bytes == b->c.point[1].bytes) b->c.point[1] = least;
+    if (least.bytes < b->c.point[0].bytes) add_point(b, 1, least);
 }
 
 // Looks between point i and the next at the price that both have in common, or
@@ -88,9 +86,6 @@ static void look_between(Bounder *b, int32_t i)
     const RematPoint *more = &b->c.point[i], *less = &b->c.point[i + 1];
     int64_t price = less->cost - more->cost;
     int64_t scale = (more->bytes - less->bytes) / b->cut.unit;
-    int64_t divisor = common_divisor(price, scale);
-    price /= divisor;
-    scale /= divisor;
     while (price > FLOW_WHOLE / 2 / b->cut.all_units ||
            scale > FLOW_WHOLE / 2 / b->cut.all_costs) {
         price = price > 1 ? price / 2 : 1;
@@ -165,4 +160,72 @@ int64_t remat_bound(const RematCurve *c, int64_t capacity)
         if (least > bound) bound = least;
     }
     return bound;
+}
+
+// ---- at several steps -------------------------------------------------------
+
+typedef struct Fullness {
+    int64_t bytes;
+    int32_t step;
+} Fullness;
+
+static int compare_fullness(const void *a, const void *b)
+{
+    const Fullness *x = a, *y = b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return x->step < y->step ? -1 : 1;
+}
+
+static Fullness *by_fullness(const Remat *r)
+{
+    RematProgram base = {r->step_count, NEW_ARRAY(r->arena, r->step_count,
+                                                  int32_t)};
+    int64_t *bytes = NEW_ARRAY(r->arena, r->step_count, int64_t);
+    Fullness *full = NEW_ARRAY(r->arena, r->step_count, Fullness);
+    for (int32_t i = 0; i < r->step_count; i++) base.step[i] = i;
+    remat_alive(r, &base, bytes);
+    for (int32_t i = 0; i < r->step_count; i++)
+        full[i] = (Fullness){bytes[i], i};
+    qsort(full, (size_t)r->step_count, sizeof *full, compare_fullness);
+    return full;
+}
+
+int64_t remat_bound_at_fullest(const Remat *r, int64_t capacity, int32_t steps,
+                               int32_t *at)
+{
+    enum { CUTS = 60 };         // more than it takes to find a capacity
+    Remat own = *r;
+    own.arena = arena_new();
+    const Fullness *full = by_fullness(&own);
+    int64_t most = 0;
+    *at = full[0].step;
+    for (int32_t i = 0; i < steps && i < r->step_count && most >= 0; i++) {
+        if (full[i].bytes <= capacity) break;
+        RematCurve c = remat_curve(&own, full[i].step, capacity, CUTS);
+        int64_t bound = remat_bound(&c, capacity);
+        if (bound >= 0 && bound <= most) continue;
+        most = bound;
+        *at = full[i].step;
+    }
+    arena_free(own.arena);
+    return most;
+}
+
+int64_t remat_least_at_fullest(const Remat *r, int32_t steps, int32_t *at)
+{
+    Remat own = *r;
+    own.arena = arena_new();
+    const Fullness *full = by_fullness(&own);
+    int64_t most = 0;
+    *at = full[0].step;
+    for (int32_t i = 0; i < steps && i < r->step_count; i++) {
+        if (full[i].bytes <= most) break;
+        RematCurve c = remat_curve(&own, full[i].step, EVERYWHERE, 1);
+        int64_t least = c.point[c.count - 1].bytes;
+        if (least <= most) continue;
+        most = least;
+        *at = full[i].step;
+    }
+    arena_free(own.arena);
+    return most;
 }

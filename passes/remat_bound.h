@@ -28,16 +28,25 @@ typedef struct RematCurve {
 
 enum { EVERYWHERE = -1 };
 
-// The curve at step t, from r->turn on.  It takes a minimum cut for each line,
-// of which there are at least one and at most `cuts`: in that order where most
-// is open, or only where the curve passes this capacity.  It is complete (all
-// corners, or those around the capacity, and all lines through them) if it has
-// fewer lines.
+// The curve at step t, forward or not.  Each line takes a minimum cut; of those
+// there are at most `cuts`, 1 or more: where most is open, or only where the
+// curve passes this capacity.  With fewer lines than that it is complete: all
+// corners are there, or those around the capacity, and the lines through them.
+// What is returned lives in r's arena.
 RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
                        int32_t cuts);
 
 // What a program that is within so many bytes while step t runs costs at least,
 // beyond that in which nothing runs again; -1 if there is none.
 int64_t remat_bound(const RematCurve *c, int64_t capacity);
+
+// Of so many steps, those with the most bytes alive where nothing runs again,
+// the two below say the most; *at: which of them does.
+//
+// What a program within so many bytes costs at least; -1 if there is none.
+int64_t remat_bound_at_fullest(const Remat *r, int64_t capacity, int32_t steps,
+                               int32_t *at);
+// The bytes that every program has alive.
+int64_t remat_least_at_fullest(const Remat *r, int32_t steps, int32_t *at);
 
 #endif

@@ -1,18 +1,19 @@
 // What is alive and what runs again, by minimum cuts.
 //
-// While step t runs for the first time, at or behind the turn, some set K of
-// values is alive.  What a later step reads, of what was made before, is in K,
-// or it is made again later: then all of its makers run again, since a value of
-// which a part is made before t and that is read after t is alive at t.  They
-// read values too, of which the same is true.  Steps from the turn on never run
-// again.  So whatever the program is, its K and the set A of forward steps that
-// run again behind t keep these rules:
+// While step t runs for the first time, some set K of values is alive.  What a
+// later step reads, of what was made before, is in K, or it is made again
+// later: then all of its makers run again, since a value of which a part is
+// made before t and that is read after t is alive at t.  They read values too,
+// of which the same is true.  Steps from the turn on never run again.  So
+// whatever the program is, its K and the set A of forward steps that run again
+// behind t keep these rules:
 //
 //   1. A value that a step behind t reads, or that must be whole in the end, is
 //      in K, or all its makers before t are in A.
 //   2. So is each value that a step in A reads.
 //   3. In K is what t reads, and what is kept and whole; alive beside it is
-//      what t makes, unless it is written over what dies there.
+//      what t makes, unless it is written over what dies there: what such a
+//      value costs that lives on are the bytes not saved.
 //
 // and it costs at least what A does, more than one without repeats.  For a
 // price by the byte, the cheapest K and A are a minimum cut.  On the side of
@@ -32,6 +33,7 @@
 #include <string.h>
 
 enum { SOURCE, SINK, NODES };   // of the graph; others behind them
+enum { NO_VALUE = -1 };
 
 // ---- what is needed ---------------------------------------------------------
 
@@ -60,50 +62,73 @@ static bool is_there(const Remat *r, int32_t v, int32_t t)
     return r->makers[v] == r->makers[v + 1] || makers_before(r, v, t) > 0;
 }
 
+// Forward steps behind t run before anything runs again, so what they read is
+// alive.
 static void find_needed(RematCut *c)
 {
     const Remat *r = c->r;
+    int32_t forward = c->t < r->turn ? r->turn - 1 : c->t;
     for (int32_t k = r->reads[c->t + 1]; k < r->reads[r->step_count]; k++)
         c->needed[r->read[k]] = is_there(r, r->read[k], c->t);
+    for (int32_t k = r->reads[c->t + 1]; k < r->reads[forward + 1]; k++)
+        c->stays[r->read[k]] = is_there(r, r->read[k], c->t);
     for (int32_t v = 0; v < r->value_count; v++) {
         int32_t before = makers_before(r, v, c->t);
         bool is_whole = before == r->makers[v + 1] - r->makers[v];
-        c->free[v] = r->kept[v] && is_whole;
+        if (r->kept[v] && is_whole) c->stays[v] = true;
         if (r->kept[v] && before > 0) c->needed[v] = true;
+        if (c->needed[v] && !can_make_again(r, v, c->t)) c->stays[v] = true;
     }
-    for (int32_t k = r->reads[c->t]; k < r->reads[c->t + 1]; k++)
-        c->free[r->read[k]] = true;
-    for (int32_t k = r->makes[c->t]; k < r->makes[c->t + 1]; k++)
-        c->free[r->make[k]] = true;
 }
 
-// The most of the bytes of v, which step t makes, that may lie over what dies
-// there: not what is needed later and can't be made again.
-static int64_t bytes_over(const RematCut *c, int32_t v)
+// The bytes of v, which t makes, that may lie over what dies there; if that is
+// one value, *under is.
+static int64_t bytes_over(const RematCut *c, int32_t v, int32_t *under)
 {
     const Remat *r = c->r;
     int64_t most = 0;
+    int found = 0;
     for (int32_t k = r->overs[c->t]; k < r->overs[c->t + 1]; k++) {
-        int32_t under = r->over[k].value;
-        int64_t least = r->bytes[under] < r->bytes[v] ? r->bytes[under]
+        int32_t below = r->over[k].value;
+        if (r->over[k].result != v || c->stays[below]) continue;
+        int64_t bytes = r->bytes[below] < r->bytes[v] ? r->bytes[below]
                                                       : r->bytes[v];
-        if (r->over[k].result != v || r->kept[under] || least <= most ||
-            (c->needed[under] && !can_make_again(r, under, c->t)))
-            continue;
-        most = least;
+        if (bytes > most) most = bytes;
+        *under = below;
+        found++;
     }
+    if (found > 1) *under = NO_VALUE;
     return most;
+}
+
+// What dies is written over by one result.  Where a result may lie over several
+// values it is said to do so, whichever of them stays.
+static void count_overs(RematCut *c)
+{
+    const Remat *r = c->r;
+    for (int32_t k = r->makes[c->t]; k < r->makes[c->t + 1]; k++) {
+        int32_t under = NO_VALUE;
+        int64_t bytes = bytes_over(c, r->make[k], &under);
+        if (under == NO_VALUE)
+            c->fixed -= bytes;
+        else if (bytes > c->lent[under])
+            c->lent[under] = bytes;
+    }
 }
 
 // What rule 3 says, and what is needed and can't be made again.
 static void count_fixed(RematCut *c)
 {
     const Remat *r = c->r;
+    memcpy(c->free, c->stays, (size_t)r->value_count);
+    for (int32_t k = r->reads[c->t]; k < r->reads[c->t + 1]; k++)
+        c->free[r->read[k]] = true;
     for (int32_t k = r->makes[c->t]; k < r->makes[c->t + 1]; k++)
-        c->fixed -= bytes_over(c, r->make[k]);
+        c->free[r->make[k]] = true;
     for (int32_t v = 0; v < r->value_count; v++) {
-        if (c->needed[v] && !can_make_again(r, v, c->t)) c->free[v] = true;
-        if (c->free[v]) c->fixed += r->bytes[v];
+        c->charge[v] = c->lent[v] > 0 ? c->lent[v] : r->bytes[v];
+        if (c->free[v]) c->fixed += r->bytes[v] - c->lent[v];
+        if (c->lent[v] > 0) c->free[v] = false;
     }
 }
 
@@ -160,7 +185,7 @@ static void add_value(RematCut *c, int32_t v)
     c->bytes[c->byte_count++] = (RematCharge){.from = from, .to = to, .of = v};
 }
 
-int64_t common_divisor(int64_t a, int64_t b)
+static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
         int64_t rest = a % b;
@@ -192,10 +217,10 @@ static void build_graph(RematCut *c)
     add_arcs(c, c->costs, c->cost_count, 0);
     add_arcs(c, c->whole, c->whole_count, FLOW_WHOLE);
     for (int32_t i = 0; i < c->byte_count; i++)
-        c->unit = common_divisor(r->bytes[c->bytes[i].of], c->unit);
+        c->unit = common_divisor(c->charge[c->bytes[i].of], c->unit);
     if (c->unit == 0) c->unit = 1;
     for (int32_t i = 0; i < c->byte_count; i++)
-        c->all_units += r->bytes[c->bytes[i].of] / c->unit;
+        c->all_units += c->charge[c->bytes[i].of] / c->unit;
     for (int32_t i = 0; i < c->cost_count; i++)
         c->all_costs += r->cost[c->costs[i].of];
 }
@@ -208,6 +233,9 @@ void remat_cut_new(RematCut *c)
     size_t reads = (size_t)r->reads[r->step_count];
     c->free = NEW_ARRAY(c->arena, values, bool);
     c->needed = NEW_ARRAY(c->arena, values, bool);
+    c->stays = NEW_ARRAY(c->arena, values, bool);
+    c->lent = NEW_ARRAY(c->arena, values, int64_t);
+    c->charge = NEW_ARRAY(c->arena, values, int64_t);
     c->value_node = NEW_ARRAY(c->arena, values, int32_t);
     c->step_node = NEW_ARRAY(c->arena, steps + 1, int32_t);
     c->queue = NEW_ARRAY(c->arena, values, int32_t);
@@ -216,6 +244,7 @@ void remat_cut_new(RematCut *c)
     c->whole = NEW_ARRAY(c->arena, reads + makes + 1, RematCharge);
     c->node_count = NODES;
     find_needed(c);
+    count_overs(c);
     count_fixed(c);
     build_graph(c);
 }
@@ -226,7 +255,7 @@ static void set_prices(RematCut *c, int64_t price, int64_t scale, int shift)
 {
     for (int32_t i = 0; i < c->byte_count; i++)
         flow_set(c->flow, c->bytes[i].arc,
-                 price * (c->r->bytes[c->bytes[i].of] / c->unit));
+                 price * (c->charge[c->bytes[i].of] / c->unit));
     for (int32_t i = 0; i < c->cost_count; i++) {
         int64_t cost = c->r->cost[c->costs[i].of] * scale >> shift;
         flow_set(c->flow, c->costs[i].arc, cost > 0 ? cost : 1);
@@ -243,7 +272,7 @@ int64_t remat_cut_at(RematCut *c, int64_t price, int64_t scale, int shift,
     memset(again, 0, (size_t)c->r->step_count * sizeof *again);
     for (int32_t i = 0; i < c->byte_count; i++)
         if (c->near[c->bytes[i].from] && !c->near[c->bytes[i].to])
-            *bytes += c->r->bytes[c->bytes[i].of];
+            *bytes += c->charge[c->bytes[i].of];
     for (int32_t i = 0; i < c->cost_count; i++) {
         if (!c->near[c->costs[i].from]) continue;
         *cost += c->r->cost[c->costs[i].of];

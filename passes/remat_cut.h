@@ -17,8 +17,11 @@ typedef struct RematCut {
     const Remat *r;
     int32_t  t;
     Arena   *arena;             // of its own
-    bool    *free;              // of each value: it is alive in any case
-    bool    *needed;            // of each value: it is read behind t
+    // Of each value: it is read behind t; and is alive there in any case; is
+    // alive at t in any case, and free to stay so.
+    bool    *needed, *stays, *free;
+    int64_t *charge;            // bytes more that are alive at t if it stays,
+    int64_t *lent;              // which a result of t has if it does not
     int32_t *value_node, *step_node;    // 0: it has none
     int32_t  node_count;
     int32_t *queue, queued;     // values that may be alive
@@ -34,15 +37,12 @@ typedef struct RematCut {
 // Fills *c but for r, t and arena, which the caller sets.
 void remat_cut_new(RematCut *c);
 
-// The set of steps that run again behind t and the values alive at t, beside
-// those that are in any case, for which price * units + scale * cost is least;
-// costs are shifted down, to no less than 1 each.  Returns that sum, from which
-// all sums are at most FLOW_WHOLE; again: of each step; *bytes and *cost, of
-// what was found.
+// What is cheapest at this price of a unit, where each step costs scale times
+// what it costs, shifted down, but 1 at least: again[i], whether step i runs
+// again behind t; *bytes, alive at t; *cost, of what runs again.  Returns the
+// sum, without what is fixed.  price * all_units and scale * all_costs are to be
+// at most FLOW_WHOLE / 2.
 int64_t remat_cut_at(RematCut *c, int64_t price, int64_t scale, int shift,
                      bool *again, int64_t *bytes, int64_t *cost);
-
-// The largest number that divides both; 0 is divided by all.
-int64_t common_divisor(int64_t a, int64_t b);
 
 #endif

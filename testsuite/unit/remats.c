@@ -239,6 +239,7 @@ static void draw_makes(Drawing *w, int32_t step)
 // What a step makes may lie over some of what it reads, of as many bytes.
 static void draw_overs(Drawing *w, int32_t step)
 {
+    if (w->kind.over == 0) return;
     for (int32_t i = 0; i < w->d.makes.count; i++)
         for (int32_t k = 0; k < w->d.reads.count; k++) {
             Pair make = w->d.makes.pair[i], read = w->d.reads.pair[k];

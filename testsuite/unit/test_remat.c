@@ -205,11 +205,10 @@ static int last_read(const Remat *r, const RematProgram *p, int32_t v,
     return last;
 }
 
-// Whether value v, which ends or begins at a place, and what its bytes are.
+// At each place the bytes alive, and of each value whether it ends or begins.
 typedef struct Ends {
-    int64_t bytes[MOST];        // alive at each place
-    int     ends[MOST][MOST];   // at a place a value ends; begins
-    int     begins[MOST][MOST];
+    int64_t bytes[MOST];
+    int     ends[MOST][MOST], begins[MOST][MOST];
 } Ends;
 
 static void count_value(const Remat *r, const RematProgram *p, int32_t v,
@@ -242,7 +241,8 @@ static void count_value(const Remat *r, const RematProgram *p, int32_t v,
 static int64_t slow_peak(const Remat *r, const RematProgram *p)
 {
     static Ends e;
-    int64_t most = 0;
+    int64_t most = 0, alive[MOST];
+    remat_alive(r, p, alive);
     e = (Ends){{0}, {{0}}, {{0}}};
     for (int32_t v = 0; v < r->value_count; v++) count_value(r, p, v, &e);
     for (int at = 0; at < p->count; at++) {
@@ -258,6 +258,7 @@ static int64_t slow_peak(const Remat *r, const RematProgram *p)
                 e.ends[at][over->value] = 0;
                 break;
             }
+        assert_int_equal(alive[at], e.bytes[at]);
         if (e.bytes[at] > most) most = e.bytes[at];
     }
     return most;
