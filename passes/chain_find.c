@@ -1,7 +1,9 @@
 // Programmes of chains, from a table.  Bytes are counted exactly here: of the
 // choices that fit, the one is taken whose cost the table puts lowest for the
 // bytes that it leaves, so what rounding loses is lost in one segment at a time
-// and not in all together.
+// and not in all together.  A table that rounds up still holds too much to be
+// needed, the more so the more stages there are; so the table is also read as if
+// there were more bytes than there are, and the cheapest programme is kept.
 #include <math.h>
 #include "chain.h"
 
@@ -12,14 +14,16 @@ typedef struct Finding {
     Arena            *arena;
     const ChainTable *t;
     ChainProgramme   *p;
+    double            stretch;  // bytes in the table for a byte that there is
 } Finding;
 
-static double cost_in(const ChainTable *t, bool owns, int32_t segment,
+static double cost_in(const Finding *f, bool owns, int32_t segment,
                       int64_t bytes)
 {
+    const ChainTable *t = f->t;
     if (bytes > UNLIMITED / 2) return t->cheapest[segment];
     const ChainRow *row = &t->rows[owns][segment];
-    int64_t units = bytes / t->unit;
+    int64_t units = (int64_t)((double)bytes * f->stretch) / t->unit;
     if (units < row->low || row->low == t->columns) return INFINITY;
     return row->cost[units < row->high ? units - row->low
                                        : row->high - row->low];
@@ -34,7 +38,8 @@ int64_t chain_table_cost(const ChainTable *t, int64_t capacity)
 {
     if (capacity >= t->enough) capacity = UNLIMITED;
     if (capacity < 0) return INT64_MAX;
-    double cost = cost_in(t, false, t->chain->count - 1, capacity);
+    Finding f = {.t = t, .stretch = 1};
+    double cost = cost_in(&f, false, t->chain->count - 1, capacity);
     return cost == INFINITY ? INT64_MAX : (int64_t)cost;
 }
 
@@ -68,10 +73,11 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 // Adds a segment that follows, while so many of the bytes are taken.
-static void follow(const ChainTable *t, Pick *pick, bool owns, int32_t segment,
+static void follow(const Finding *f, Pick *pick, bool owns, int32_t segment,
                    int64_t bytes, int64_t held)
 {
-    pick->cost += cost_in(t, owns, segment, bytes - held);
+    const ChainTable *t = f->t;
+    pick->cost += cost_in(f, owns, segment, bytes - held);
     pick->cheapest += t->cheapest[segment];
     pick->need = larger(pick->need, held + t->least[owns][segment]);
 }
@@ -82,10 +88,10 @@ static Pick new_pick(const ChainChoice *choice, int32_t way, int32_t at)
                   (double)choice->cost};
 }
 
-static Pick pick(const ChainTable *t, bool owns, int32_t s, int32_t e,
+static Pick pick(const Finding *f, bool owns, int32_t s, int32_t e,
                  int64_t bytes)
 {
-    const Chain *c = t->chain;
+    const Chain *c = f->t->chain;
     int32_t n = c->count;
     Pick best = {.need = INT64_MAX};
     for (int32_t i = 0; s == e && i < c->stages[s].turn_count; i++) {
@@ -96,15 +102,15 @@ static Pick pick(const ChainTable *t, bool owns, int32_t s, int32_t e,
     for (int32_t i = 0; s < e && i < c->stages[s].way_count; i++) {
         ChainChoice way = chain_way(c, owns, s, e, i);
         Pick p = new_pick(&way, i, s);
-        follow(t, &p, way.owns, (s + 1) * n + e, bytes, way.held);
+        follow(f, &p, way.owns, (s + 1) * n + e, bytes, way.held);
         if (is_better(&p, &best, bytes)) best = p;
     }
     ChainChoice split = {0};
     for (int32_t at = s + 1; at <= e; at++) {
         split = chain_split(c, owns, s, e, at, split);
         Pick p = new_pick(&split, NO_WAY, at);
-        follow(t, &p, true, at * n + e, bytes, split.held);
-        follow(t, &p, owns, s * n + at - 1, bytes, 0);
+        follow(f, &p, true, at * n + e, bytes, split.held);
+        follow(f, &p, owns, s * n + at - 1, bytes, 0);
         if (is_better(&p, &best, bytes)) best = p;
     }
     return best;
@@ -123,13 +129,13 @@ static void add_op(Finding *f, ChainRun run, int32_t stage, int32_t way)
 static void find_segment(Finding *f, bool owns, int32_t s, int32_t e,
                          int64_t bytes)
 {
-    Pick p = pick(f->t, owns, s, e, bytes);
+    Pick p = pick(f, owns, s, e, bytes);
     while (p.way == NO_WAY) {
         for (int32_t i = s; i < p.at; i++)
             add_op(f, i == s ? CHAIN_KEEP : CHAIN_DROP, i, 0);
         find_segment(f, true, p.at, e, bytes - p.choice.held);
         e = p.at - 1;
-        p = pick(f->t, owns, s, e, bytes);
+        p = pick(f, owns, s, e, bytes);
     }
     if (s == e) {
         add_op(f, CHAIN_TURN, s, p.way);
@@ -143,10 +149,19 @@ static void find_segment(Finding *f, bool owns, int32_t s, int32_t e,
 bool chain_find(Arena *arena, const ChainTable *t, int64_t capacity,
                 ChainProgramme *p)
 {
-    Finding f = {.arena = arena, .t = t, .p = p};
+    static const double stretches[] = {1,     1.0625, 1.125, 1.1875, 1.25,
+                                       1.375, 1.5,    1.75,  2};
+    const int count = (int)(sizeof stretches / sizeof *stretches);
     *p = (ChainProgramme){0};
     if (capacity < chain_least(t)) return false;
-    if (capacity >= t->enough) capacity = UNLIMITED;
-    find_segment(&f, false, 0, t->chain->count - 1, capacity);
+    bool is_unlimited = capacity >= t->enough;
+    if (is_unlimited) capacity = UNLIMITED;
+    for (int i = 0; i < (is_unlimited || t->is_exact ? 1 : count); i++) {
+        ChainProgramme other = {0};
+        Finding f = {arena, t, &other, stretches[i]};
+        find_segment(&f, false, 0, t->chain->count - 1, capacity);
+        if (i == 0 || chain_cost(t->chain, &other) < chain_cost(t->chain, p))
+            *p = other;
+    }
     return true;
 }

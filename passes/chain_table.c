@@ -183,7 +183,12 @@ static void offer(Filling *f, const ChainChoice *choice, const ChainRow *a,
         add_cost(f->best + at, cost + top_of(a) + top_of(b), to - at);
 }
 
-// Keeps of a row what is not the same on either side.
+static void clear(Filling *f)
+{
+    for (int32_t i = 0; i < f->t->columns; i++) f->best[i] = INFINITY;
+}
+
+// Keeps of a row what is not the same on either side; the next one begins.
 static ChainRow keep_row(Filling *f, Arena *arena)
 {
     ChainTable *t = f->t;
@@ -196,48 +201,98 @@ static ChainRow keep_row(Filling *f, Arena *arena)
     row.cost = NEW_ARRAY(arena, count, double);
     memcpy(row.cost, f->best + row.low, (size_t)count * sizeof(double));
     t->bytes += count * (int64_t)sizeof(double);
+    clear(f);
     return row;
 }
 
-static void fill_segment(Filling *f, bool owns, int32_t s, int32_t e)
+// As many as make a table of 400 stages fastest: more of them do not fit in a
+// cache themselves.
+enum { TILE = 4 };
+
+// The segments s..e for some s: they share the rows of at..e, which are far more
+// than a cache holds.
+typedef struct Tile {
+    Filling     each[TILE][2];          // [s - low][its own input]
+    ChainChoice split[TILE][2];
+    int32_t     low, high;              // s: low to before high
+} Tile;
+
+static void offer_split(Tile *tile, int owns, int32_t s, int32_t e, int32_t at)
+{
+    Filling *f = &tile->each[s - tile->low][owns];
+    const ChainTable *t = f->t;
+    const ChainChoice *split = &tile->split[s - tile->low][owns];
+    int32_t n = t->chain->count, rest = at * n + e, again = s * n + at - 1;
+    offer(f, split, &t->rows[true][rest], &t->rows[owns][again],
+          (double)split->cost + t->cheapest[rest] + t->cheapest[again]);
+}
+
+static void next_split(Tile *tile, int owns, int32_t s, int32_t e, int32_t at)
+{
+    ChainChoice *split = &tile->split[s - tile->low][owns];
+    if (at == s + 1) *split = (ChainChoice){0};
+    *split = chain_split(tile->each[0][0].t->chain, owns, s, e, at, *split);
+}
+
+// What s..e can begin with, apart from splits behind the tile.
+static void offer_near(Tile *tile, int owns, int32_t s, int32_t e)
 {
     static double nothing[] = {0};
     static const ChainRow none = {.cost = nothing};
+    Filling *f = &tile->each[s - tile->low][owns];
     const ChainTable *t = f->t;
-    const Chain *c = t->chain;
-    int32_t n = c->count;
-    for (int32_t i = 0; i < t->columns; i++) f->best[i] = INFINITY;
-
-    for (int32_t i = 0; s == e && i < c->stages[s].turn_count; i++) {
-        ChainChoice turn = chain_turn(c, owns, s, i);
+    const ChainStage *stage = &t->chain->stages[s];
+    for (int32_t i = 0; s == e && i < stage->turn_count; i++) {
+        ChainChoice turn = chain_turn(t->chain, owns, s, i);
         offer(f, &turn, &none, &none, (double)turn.cost);
     }
-    for (int32_t i = 0; s < e && i < c->stages[s].way_count; i++) {
-        ChainChoice way = chain_way(c, owns, s, e, i);
-        int32_t rest = (s + 1) * n + e;
+    for (int32_t i = 0; s < e && i < stage->way_count; i++) {
+        ChainChoice way = chain_way(t->chain, owns, s, e, i);
+        int32_t rest = (s + 1) * t->chain->count + e;
         offer(f, &way, &t->rows[way.owns][rest], &none,
               (double)way.cost + t->cheapest[rest]);
     }
-    ChainChoice split = {0};
-    for (int32_t at = s + 1; at <= e; at++) {
-        split = chain_split(c, owns, s, e, at, split);
-        int32_t rest = at * n + e, again = s * n + at - 1;
-        offer(f, &split, &t->rows[true][rest], &t->rows[owns][again],
-              (double)split.cost + t->cheapest[rest] + t->cheapest[again]);
+    for (int32_t at = s + 1; at < tile->high && at <= e; at++) {
+        next_split(tile, owns, s, e, at);
+        offer_split(tile, owns, s, e, at);
     }
+}
+
+// All segments of the tile that end with e.
+static void fill_column(Tile *tile, int32_t e, Arena *arena)
+{
+    ChainTable *t = tile->each[0][0].t;
+    int32_t high = e < tile->high ? e + 1 : tile->high;
+    for (int32_t at = tile->low; at <= e; at++)
+        for (int32_t s = tile->low; s < high && s < at; s++)
+            for (int owns = 0; owns < 2; owns++) {
+                if (!occurs(t->chain, owns, s)) continue;
+                next_split(tile, owns, s, e, at);
+                if (at >= tile->high) offer_split(tile, owns, s, e, at);
+            }
+    for (int32_t s = high - 1; s >= tile->low; s--)
+        for (int owns = 0; owns < 2; owns++) {
+            if (!occurs(t->chain, owns, s)) continue;
+            Filling *f = &tile->each[s - tile->low][owns];
+            offer_near(tile, owns, s, e);
+            t->rows[owns][s * t->chain->count + e] = keep_row(f, arena);
+        }
 }
 
 static void fill_rows(ChainTable *t, Arena *arena)
 {
-    int32_t n = t->chain->count;
-    Filling f = {.t = t, .best = NEW_ARRAY(arena, t->columns, double)};
-    for (int32_t s = n - 1; s >= 0; s--)
-        for (int32_t e = s; e < n; e++)
-            for (int owns = 0; owns < 2; owns++) {
-                if (!occurs(t->chain, owns, s)) continue;
-                fill_segment(&f, owns, s, e);
-                t->rows[owns][s * n + e] = keep_row(&f, arena);
-            }
+    Tile tile = {.high = t->chain->count};
+    for (int i = 0; i < TILE; i++)
+        for (int owns = 0; owns < 2; owns++) {
+            Filling *f = &tile.each[i][owns];
+            *f = (Filling){t, NEW_ARRAY(arena, t->columns, double)};
+            clear(f);
+        }
+    for (; tile.high > 0; tile.high = tile.low) {
+        tile.low = tile.high > TILE ? tile.high - TILE : 0;
+        for (int32_t e = tile.low; e < t->chain->count; e++)
+            fill_column(&tile, e, arena);
+    }
 }
 
 // ---- the table --------------------------------------------------------------
