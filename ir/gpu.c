@@ -14,6 +14,8 @@ enum { MILLION = 1000000 };
 
 // ---- what is known by name --------------------------------------------------
 
+#define TERA INT64_C(1000000000000)
+
 // Two microseconds a launch, and nine tenths of each peak.
 #define ASSUMED 2 * MILLION, 9 * MILLION / 10, 9 * MILLION / 10
 #define GPU(name, fp64, fp32, tf32, bf16, fp16, memory)                        \
@@ -37,6 +39,10 @@ const Gpu gpus[GPU_COUNT] = {
     GPU("rtx3090",   556, 35600,  35600,  71000,  71000,  936),
     GPU("rtx3060",   199, 12700,  12700,  25500,  25500,  360),
     GPU("orin",       83,  5300,  21000,  42500,  42500,  204),
+    // No machine: it counts operations alone, as published overheads of
+    // recomputation do.
+    { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 0, MILLION,
+      MILLION },
 };
 
 const Gpu *graph_gpu(const Graph *g)

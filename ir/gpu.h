@@ -17,7 +17,7 @@ typedef struct Gpu {
     int64_t elementwise;        // everything else, memory too, get in truth
 } Gpu;
 
-enum { GPU_COUNT = 10 };
+enum { GPU_COUNT = 11 };
 extern const Gpu gpus[GPU_COUNT];       // known by name; the first is meant
                                         // where none is given
 // That of g, or the first of the table.

@@ -47,16 +47,6 @@ bool fit_budget(Graph *g, const PassOptions *o)
     if (smallest <= o->budget) return true;
     Remat r = remat_of(g);
     RematChoices all = remat_search(&r, LEVELS);
-    if (o->time) {
-        for (int32_t k = 0; k < all.count; k++) fprintf(stderr, "# %d: peak %.1f cost +%.3f%%\n", k, (double)(all.choice[k].peak + state) / 1048576, 100.0 * (double)(all.choice[k].cost - all.choice[0].cost) / (double)all.choice[0].cost);
-        for (int B = 10; B < 30; B++) {
-        int64_t best = 0; int bt = 0;
-        int64_t b = (int64_t)(all.choice[0].peak / 30 * B);
-        for (int32_t t = r.turn; t < r.step_count; t += 7) { RematCurve c = remat_curve(&r, t, b, 100); int64_t x = remat_bound(&c, b); if (x > best) best = x, bt = t; if (x < 0) fprintf(stderr, "# none at %d\n", t); }
-        int k = 0; while (k + 1 < all.count && all.choice[k].peak > b) k++;
-        fprintf(stderr, "## %.0f MiB: bound %.3f%% at %d of %d..%d; found %.3f%%\n", (double)(b + state) / 1048576, 100.0 * (double)best / (double)all.choice[0].cost, bt, r.turn, r.step_count, 100.0 * (double)(all.choice[k].cost - all.choice[0].cost) / (double)all.choice[0].cost);
-        }
-    }
     for (int32_t k = 1; k < all.count; k++) {
         const RematChoice *choice = &all.choice[k];
         bool last = k == all.count - 1;

@@ -31,6 +31,7 @@ Modes modes_new(const Remat *r)
     m.program.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
     m.live = NEW_ARRAY(r->arena, m.capacity, int64_t);
     m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.mode_of = NEW_ARRAY(r->arena, r->value_count, int8_t);
     m.there = NEW_ARRAY(r->arena, r->value_count, bool);
     m.needed = NEW_ARRAY(r->arena, r->value_count, bool);
     m.parts = NEW_ARRAY(r->arena, r->value_count, int32_t);
@@ -49,17 +50,14 @@ static void append(Modes *m, int32_t step)
 
 // ---- what is there ----------------------------------------------------------
 
-static int8_t mode_of(const Modes *m, int32_t v)
+static void begin_backward(Modes *m)
 {
     const Remat *r = m->r;
-    if (r->makers[v] == r->makers[v + 1]) return KEPT;
-    return m->mode[m->group[r->maker[r->makers[v]]]];
-}
-
-static void drop_at_turn(Modes *m)
-{
-    for (int32_t v = 0; v < m->r->value_count; v++) {
-        m->there[v] = mode_of(m, v) == KEPT;
+    for (int32_t v = 0; v < r->value_count; v++) {
+        bool is_made = r->makers[v] < r->makers[v + 1];
+        m->mode_of[v] = is_made ? m->mode[m->group[r->maker[r->makers[v]]]]
+                                : KEPT;
+        m->there[v] = m->mode_of[v] == KEPT;
         m->waiting[v] = 0;
     }
 }
@@ -71,7 +69,7 @@ static void drop_read(Modes *m, int32_t step)
     const Remat *r = m->r;
     for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
         int32_t v = r->read[k];
-        if (--m->waiting[v] == 0 && mode_of(m, v) == EACH_TIME)
+        if (--m->waiting[v] == 0 && m->mode_of[v] == EACH_TIME)
             m->there[v] = false;
     }
 }
@@ -189,7 +187,7 @@ bool modes_run(Modes *m)
     m->program.count = 0;
     m->cost = 0;
     for (int32_t i = 0; i < r->turn; i++) append(m, i);
-    drop_at_turn(m);
+    begin_backward(m);
     for (int32_t i = r->turn; i < r->step_count; i++) run_step(m, i);
     if (m->program.count >= m->capacity) return false;
     find_live(m);

@@ -24,6 +24,7 @@ typedef struct Modes {
     int32_t     *idle;          // since modes_find_idle: values alive at the
     int32_t      idle_count;    // fullest place that its step does not touch
     int32_t      capacity;      // of program and live
+    int8_t      *mode_of;       // of each value
     bool        *there;         // of each value: it is there to be read
     int32_t     *waiting;       // and how many that are to run read it
     // Of each value, where the count of bytes is: whether it is read later,

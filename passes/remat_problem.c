@@ -1,7 +1,6 @@
 // What a graph asks: its launches as steps, what they read, make and may write
 // over, in the bytes that lives.h counts.
 #include <string.h>
-#include <stdlib.h>
 #include "../ir/gpu.h"
 #include "lives.h"
 #include "remat_graph.h"
@@ -242,11 +241,6 @@ Remat remat_of(Graph *g)
     for (int32_t i = 0; i < r->step_count; i++) {
         r->cost[i] = node_time(g, &g->nodes[launches[i]], graph_gpu(g));
         r->may_repeat[i] = may_repeat(&p, launches[i]);
-        if (getenv("FL")) {
-            Cost cost;
-            node_cost(g, &g->nodes[launches[i]], &cost);
-            r->cost[i] = 1 + cost.flops;
-        }
     }
     return p.remat;
 }

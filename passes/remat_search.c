@@ -25,7 +25,8 @@ enum {
     MOST_TRIED = 96,            // groups that are tried before one is raised
     MOST_LOWERED = 400,         // and that are tried to be lowered, at once
     MOST_CUTS = 64,             // for the curve that it begins with
-    WORK = 600000000,           // steps that are run, in all
+    WORK = 150000000,           // steps that are run, in all
+    PATIENCE = 16,              // shakes in vain before a level is left
 
 };
 
@@ -261,13 +262,12 @@ static bool search_level(Search *s, int64_t level, int64_t work)
     if (settle(s, level)) keep_best(s);
     if (begin_at_corner(s, level) && settle(s, level)) keep_best(s);
     if (s->best_cost == INT64_MAX) return false;
-    while (s->work > 0) {
+    for (int failed = 0; s->work > 0 && failed < PATIENCE; failed++) {
+        int64_t best = s->best_cost;
         memcpy(s->m.mode, s->best, mode_bytes(s));
-        int64_t before = s->work;
         shake(s);
         if (settle(s, level)) keep_best(s);
-        // Nothing is raised.
-        if (s->work + 2 * s->r->step_count >= before) break;
+        if (s->best_cost < best) failed = 0;
     }
     memcpy(s->m.mode, s->best, mode_bytes(s));
     evaluate(s);
