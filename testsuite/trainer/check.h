@@ -46,6 +46,34 @@ static void write_file(const char *path, const void *bytes, size_t size)
     if (!out || fwrite(bytes, 1, size, out) != size || fclose(out)) exit(1);
 }
 
+// A file's text, in memory that the next call takes.
+static const char *text_of(const char *path)
+{
+    static char text[1 << 14];
+    FILE *in = fopen(path, "r");
+    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    text[length] = 0;
+    if (in) fclose(in);
+    return text;
+}
+
+// Field `number` of line `line` of a CSV file, as a number.
+static double field_of(const char *path, int line, int number)
+{
+    const char *at = text_of(path);
+    while (line-- && at) at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    while (at && number--) at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL;
+    CHECK(at && *at);
+    return at ? atof(at) : NAN;
+}
+
+static int lines_of(const char *path)
+{
+    int lines = 0;
+    for (const char *at = text_of(path); *at; at++) lines += *at == '\n';
+    return lines;
+}
+
 // Whether the program has printed these words since the last call; forgets them.
 static bool told(const char *words)
 {
