@@ -126,6 +126,7 @@ static int32_t most_open(const Bounder *b, int64_t capacity)
 RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
                        int32_t cuts)
 {
+    if (t < 0 || t >= r->step_count) bug("there is no step %d", (int)t);
     // The graph is large, and is given back.
     Bounder b = {.cut = {.r = r, .t = t, .arena = arena_new()}, .cuts = cuts};
     remat_cut_new(&b.cut);

@@ -28,11 +28,12 @@ typedef struct RematCurve {
 
 enum { EVERYWHERE = -1 };
 
-// The curve at step t, forward or not.  Each line takes a minimum cut; of those
-// there are at most `cuts`, 1 or more: where most is open, or only where the
-// curve passes this capacity.  With fewer lines than that it is complete: all
-// corners are there, or those around the capacity, and the lines through them.
-// What is returned lives in r's arena.
+// The curve at step t, forward or not; one that r has, so not the turn where
+// nothing is behind it.  Each line takes a minimum cut; of those there are at
+// most `cuts`, 1 or more: where most is open, or only where the curve passes
+// this capacity.  With fewer lines than that it is complete: all corners are
+// there, or those around the capacity, and the lines through them.  What is
+// returned lives in r's arena.
 RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
                        int32_t cuts);
 

@@ -40,8 +40,8 @@ void remat_cut_new(RematCut *c);
 // What is cheapest at this price of a unit, where each step costs scale times
 // what it costs, shifted down, but 1 at least: again[i], whether step i runs
 // again behind t; *bytes, alive at t; *cost, of what runs again.  Returns the
-// sum, without what is fixed.  price * all_units and scale * all_costs are to be
-// at most FLOW_WHOLE / 2.
+// sum, without what is fixed.  price * all_units and scale * all_costs are at
+// most FLOW_WHOLE / 2.
 int64_t remat_cut_at(RematCut *c, int64_t price, int64_t scale, int shift,
                      bool *again, int64_t *bytes, int64_t *cost);
 
