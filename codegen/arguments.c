@@ -105,8 +105,7 @@ static void print_type(Emitter *e, const char *text)
     static const char *const between = "<>, *";
     while (*text) {
         int length = (int)strcspn(text, between);
-        const char *name = arena_print(e->arena, "%.*s", length, text);
-        if (length > 0 && has_chunk(name)) print_chunk(e, name);
+        print_if_chunk(e, text, length);
         text += length;
         text += strspn(text, between);
     }

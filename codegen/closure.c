@@ -4,27 +4,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../ir/names.h"
 #include "chunks.h"
 #include "emitter.h"
 
-static int find_chunk(const char *name)
+// Overloads have one name: the first chunk that defines it is meant.
+Names *chunk_names(Arena *arena)
 {
+    Names *names = names_new(arena);
     for (int i = 0; i < chunk_count; i++)
         for (const char *const *n = chunks[i].names; *n; n++)
-            if (!strcmp(*n, name)) return i;
-    return -1;
+            if (names_find(names, *n, strlen(*n)) == NONE) names_take(names, *n, i);
+    return names;
 }
 
-bool has_chunk(const char *name)
+static int find_chunk(const Emitter *e, const char *name)
 {
-    return find_chunk(name) >= 0;
+    int i = names_find(e->chunk_names, name, strlen(name));
+    if (i == NONE) bug("the runtime has no %s", name);
+    return i;
 }
 
 void skip_chunk(Emitter *e, const char *name)
 {
-    int i = find_chunk(name);
-    if (i < 0) bug("the runtime has no %s", name);
-    e->printed[i] = true;
+    e->printed[find_chunk(e, name)] = true;
 }
 
 static bool is_word_character(char c)
@@ -97,9 +100,13 @@ static void print_number(Emitter *e, int i)
 
 void print_chunk(Emitter *e, const char *name)
 {
-    int i = find_chunk(name);
-    if (i < 0) bug("the runtime has no %s", name);
-    print_number(e, i);
+    print_number(e, find_chunk(e, name));
+}
+
+void print_if_chunk(Emitter *e, const char *name, int length)
+{
+    int i = names_find(e->chunk_names, name, (size_t)length);
+    if (i != NONE) print_number(e, i);
 }
 
 static void mark(bool *marked, int i)
@@ -125,11 +132,7 @@ void print_includes(Emitter *e, const char *const *names, int count)
     bool *marked = NEW_ARRAY(e->arena, chunk_count, bool);
     const char *list[128] = {0};
     int include_count = 0;
-    for (int i = 0; i < count; i++) {
-        int chunk = find_chunk(names[i]);
-        if (chunk < 0) bug("the runtime has no %s", names[i]);
-        mark(marked, chunk);
-    }
+    for (int i = 0; i < count; i++) mark(marked, find_chunk(e, names[i]));
     for (int i = 0; i < chunk_count; i++)
         for (const char *const *s = chunks[i].includes; marked[i] && *s; s++)
             if (include_count < 128) add_include(list, &include_count, *s);

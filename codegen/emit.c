@@ -29,6 +29,7 @@ static Emitter new_emitter(const EmitInput *in, FILE *out)
     e.net = net_word(&e, e.g->name);
     e.upper = upper_case(e.arena, e.net);
     e.printed = NEW_ARRAY(e.arena, chunk_count, bool);
+    e.chunk_names = chunk_names(e.arena);
     name_places(&e);
     return e;
 }

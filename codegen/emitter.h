@@ -27,6 +27,7 @@ typedef struct Emitter {
     int         program_count;
     const Graph *g;             // of program 0: whose state is the file's
     bool       *printed;        // of every chunk
+    struct Names *chunk_names;  // of each name: which chunk defines it
     struct Names *taken;        // by tensors of any program, and by shapes
     Launch     *launches;       // of every step, in order of step numbers
     const Node **nodes;         // likewise, what is launched
@@ -62,7 +63,10 @@ const char *dims_text(Emitter *e, Shape shape, const char *separator);
 // Prints the chunk that defines name, after all it needs, unless printed
 // before; `net_` and `NET_` become the net's name.  bug() if there is none.
 void print_chunk(Emitter *e, const char *name);
-bool has_chunk(const char *name);
+// The same of a word's first length characters, and nothing if there is none.
+void print_if_chunk(Emitter *e, const char *name, int length);
+// Which chunk defines each name that chunks define: new_emitter's.
+struct Names *chunk_names(Arena *arena);
 // Takes it as printed: the header that the file includes has it.
 void skip_chunk(Emitter *e, const char *name);
 // The system headers that the chunks of these names, and all they need, want:

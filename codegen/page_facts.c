@@ -198,3 +198,16 @@ double page_tick(double most, int count)
         if (factors[i] * power * count >= most) return factors[i] * power;
     return 10 * power;
 }
+
+void page_bytes_axis(const PageProgram *p, BytesAxis axis)
+{
+    double most = axis.most / page_unit((int64_t)axis.most).bytes;
+    double tick = page_tick(most, axis.parts);
+    fputs("<g class=\"axis\">\n", p->out);
+    for (int i = 0; i * tick <= most; i++) {
+        double y = axis.bottom - axis.height * (i * tick / most);
+        fprintf(p->out,
+                "<path d=\"M%d %.2fH%d\"/><text x=\"%d\" y=\"%.2f\" dy=\".35em\">%g</text>\n",
+                axis.left - 5, y, axis.left + axis.width, axis.left - 9, y, i * tick);
+    }
+}

@@ -70,17 +70,10 @@ static void layer(const PageProgram *p, const Layers *layers, int kind, double b
 void page_live(PageProgram *p, double top, double height)
 {
     Layers layers = find_layers(p);
-    Unit unit = page_unit(p->plan->arena_bytes);
-    double most = (double)p->plan->arena_bytes / unit.bytes, tick = page_tick(most, 3);
     double bottom = top + height;
     double bound = bottom - height_of(p, p->plan->max_live_bytes, height);
-    fputs("<g class=\"axis\">\n", p->out);
-    for (int i = 0; i * tick <= most; i++) {
-        double y = bottom - height * (i * tick / most);
-        fprintf(p->out,
-                "<path d=\"M%d %.2fH%d\"/><text x=\"%d\" y=\"%.2f\" dy=\".35em\">%g</text>\n",
-                MAP_LEFT - 5, y, MAP_LEFT + MAP_PLOT, MAP_LEFT - 9, y, i * tick);
-    }
+    page_bytes_axis(p, (BytesAxis){(double)p->plan->arena_bytes, 3, MAP_LEFT, MAP_PLOT, bottom,
+                                   height});
     fputs("</g>\n<g class=\"live\">\n", p->out);
     for (int kind = 0; kind < KIND_COUNT; kind++) layer(p, &layers, kind, bottom, height);
     fprintf(p->out, "<path class=\"bound\" d=\"M%d %.2fh%d\"/>\n</g>\n", MAP_LEFT, bound, MAP_PLOT);

@@ -164,16 +164,10 @@ static void rectangles(const PageProgram *p)
 
 static void offset_axis(const PageProgram *p)
 {
-    Unit unit = page_unit(p->plan->arena_bytes);
-    double most = (double)p->plan->arena_bytes / unit.bytes, tick = page_tick(most, 6);
-    fputs("<g class=\"axis\">\n", p->out);
-    for (int i = 0; i * tick <= most; i++) {
-        double y = BOTTOM - HEIGHT * (i * tick / most);
-        fprintf(p->out,
-                "<path d=\"M%d %.2fH%d\"/><text x=\"%d\" y=\"%.2f\" dy=\".35em\">%g</text>\n",
-                MAP_LEFT - 5, y, MAP_LEFT + MAP_PLOT, MAP_LEFT - 9, y, i * tick);
-    }
-    fprintf(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n</g>\n", MAP_LEFT - 9, TOP - 12, unit.name);
+    page_bytes_axis(p, (BytesAxis){(double)p->plan->arena_bytes, 6, MAP_LEFT, MAP_PLOT, BOTTOM,
+                                   HEIGHT});
+    fprintf(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n</g>\n", MAP_LEFT - 9, TOP - 12,
+            page_unit(p->plan->arena_bytes).name);
 }
 
 static void step_axis(const PageProgram *p)

@@ -55,6 +55,14 @@ typedef struct Unit {
 Unit page_unit(int64_t most);
 // 1, 2 or 5 times a power of ten: the smallest that splits `most` into at most `count` parts.
 double page_tick(double most, int count);
+// The lines and numbers of an upright axis; their group is left open.
+typedef struct BytesAxis {
+    double most;                // bytes at its upper end
+    int    parts;               // the most that it is split into
+    int    left, width;         // of the chart
+    double bottom, height;
+} BytesAxis;
+void page_bytes_axis(const PageProgram *p, BytesAxis axis);
 
 void page_map(PageProgram *p);                          // page_map.c
 void page_live(PageProgram *p, double top, double height);  // page_live.c

@@ -82,18 +82,10 @@ static double bytes_y(const Chart *c, double bytes)
 
 static void chart_axes(const PageProgram *p, const Chart *c)
 {
-    Unit unit = page_unit((int64_t)c->most_bytes);
-    double most = c->most_bytes / unit.bytes, tick = page_tick(most, 6);
-    fputs("<g class=\"axis\">\n", p->out);
-    for (int i = 0; i * tick <= most; i++) {
-        double y = bytes_y(c, i * tick * unit.bytes);
-        fprintf(p->out,
-                "<path d=\"M%d %.2fH%d\"/><text x=\"%d\" y=\"%.2f\" dy=\".35em\">%g</text>\n",
-                LEFT - 5, y, LEFT + WIDTH, LEFT - 9, y, i * tick);
-    }
+    page_bytes_axis(p, (BytesAxis){c->most_bytes, 6, LEFT, WIDTH, BOTTOM, HEIGHT});
     fprintf(p->out, "<text x=\"%d\" y=\"%d\">%s</text>\n</g>\n<g class=\"steps\">\n", LEFT - 9,
-            TOP - 12, unit.name);
-    tick = page_tick(c->most_batch, 6);
+            TOP - 12, page_unit((int64_t)c->most_bytes).name);
+    double tick = page_tick(c->most_batch, 6);
     if (tick < 1) tick = 1;
     for (int i = 0; i * tick <= c->most_batch; i++)
         fprintf(p->out, "<text x=\"%.2f\" y=\"%d\">%s</text>\n", batch_x(c, i * tick), BOTTOM + 18,

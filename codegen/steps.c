@@ -13,10 +13,13 @@
 
 static const char *constants_text(Emitter *e, const Launch *l)
 {
-    const char *text = "";
+    enum { NUMBER = 25 };       // digits, sign, " = ", ", "
+    size_t most = 1, length = 0;
+    for (int i = 0; i < l->constant_count; i++) most += strlen(l->constant[i].name) + NUMBER;
+    char *text = arena_alloc(e->arena, most, 1);
     for (int i = 0; i < l->constant_count; i++)
-        text = arena_print(e->arena, "%s%s%s = %" PRId64, text, i ? ", " : "",
-                           l->constant[i].name, l->constant[i].value);
+        length += (size_t)snprintf(text + length, most - length, "%s%s = %" PRId64, i ? ", " : "",
+                                   l->constant[i].name, l->constant[i].value);
     return text;
 }
 

@@ -108,6 +108,7 @@ int main(int argc, char **argv)
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
     if (status < 0) status = run(&in, &o);
+    if (diag.over_budget) status = EXIT_OVER;
     if (diag.file_failed) status = EXIT_FILE;
     // What help and lists print is output too.
     Output out = { .stream = stdout };

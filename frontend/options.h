@@ -58,6 +58,9 @@ int set_capacity(Options *o, const char *value);
 int set_time_limit(Options *o, const char *value);
 int check_plan(const Options *o);
 
+// memory_options.c: how much memory there is.
+int set_budget(Options *o, const char *value);
+
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {
     const char *name;           // --batch

@@ -33,6 +33,7 @@ typedef struct Diag {
     int     error_count;
     bool    color;
     bool    file_failed;        // one of the errors is about writing a file
+    bool    over_budget;        // one is that nothing fits in the budget
 } Diag;
 
 // Adds a source; text is kept, not copied.  Returns its number, for Pos.file.

@@ -150,8 +150,8 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
         .name = names_take(g->value_names, name, id),
         .shape = shape, .dtype = dtype, .kind = kind,
         .persistent = is_persistent(kind), .pos = pos,
-        .def = NONE, .gradient_of = NONE, .state_of = NONE, .first = NONE,
-        .last = NONE, .alias_of = NONE, .offset = NONE,
+        .def = NONE, .gradient_of = NONE, .state_of = NONE, .again = NONE,
+        .first = NONE, .last = NONE, .alias_of = NONE, .offset = NONE,
     };
     return id;
 }
@@ -186,6 +186,34 @@ NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
     for (int i = 0; i < result_count; i++)
         if (results[i] != NONE) g->values[results[i]].def = id;
     return id;
+}
+
+// Nodes and values are few beside what passes make of them, so names are taken
+// anew.
+Graph *graph_copy(const Graph *g, Arena *arena)
+{
+    Graph *copy = NEW(arena, Graph);
+    *copy = *g;
+    copy->arena = arena;
+    copy->node_names = names_new(arena);
+    copy->value_names = names_new(arena);
+    copy->node_capacity = g->node_count;
+    copy->value_capacity = g->value_count;
+    copy->nodes = NEW_ARRAY(arena, g->node_count, Node);
+    copy->values = NEW_ARRAY(arena, g->value_count, Value);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        copy->values[v] = g->values[v];
+        copy->values[v].name = names_take(copy->value_names,
+                                          g->values[v].name, v);
+    }
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &copy->nodes[i];
+        *n = g->nodes[i];
+        n->name = names_take(copy->node_names, n->name, i);
+        n->operands = copy_ids(copy, n->operand_count, n->operands);
+        n->results = copy_ids(copy, n->result_count, n->results);
+    }
+    return copy;
 }
 
 // ---- changing ---------------------------------------------------------------
@@ -295,6 +323,7 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
         moved.def = renumber(node, moved.def);
         moved.gradient_of = renumber(value, moved.gradient_of);
         moved.state_of = renumber(value, moved.state_of);
+        moved.again = renumber(value, moved.again);
         moved.alias_of = renumber(value, moved.alias_of);
         // A lifetime shrinks to the nodes of it that are left.
         if (moved.first != NONE) moved.first = node[moved.first];
@@ -347,4 +376,11 @@ Uses graph_uses(const Graph *g)
             if (is_first_slot(n, k)) uses.list[next[n->operands[k]]++] = i;
     }
     return uses;
+}
+
+NodeId only_reader(const Graph *g, const Uses *uses, ValueId v)
+{
+    if (v == NONE || g->values[v].output) return NONE;
+    if (uses->start[v + 1] - uses->start[v] != 1) return NONE;
+    return uses->list[uses->start[v]];
 }

@@ -89,6 +89,8 @@ typedef struct Value {
     ValueId gradient_of;        // what it is the gradient of, or NONE
     ValueId state_of;           // STATE that training keeps for a parameter:
                                 // which; else NONE
+    ValueId again;              // what this is, computed again: made by a node
+                                // of phase RECOMPUTE; else NONE
     Init    init;               // persistent, but for the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
@@ -163,6 +165,8 @@ typedef struct Graph {
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
+    const struct RematProgram *program; // what launches checkpoint is to do
+                                // again; NULL: none
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
@@ -212,6 +216,10 @@ NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
                   const ValueId *operands, int result_count,
                   const ValueId *results);
 
+// A copy that may be changed without g: the arrays and names are its own, what
+// they point to is not.  What it makes lies in arena.
+Graph *graph_copy(const Graph *g, Arena *arena);
+
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);
 
@@ -226,6 +234,10 @@ typedef struct Uses {
     NodeId  *list;
 } Uses;
 Uses graph_uses(const Graph *g);
+
+// The one node that reads v, through however many slots.  NONE: nobody does,
+// or several do, or v is an output, which is read when all nodes have run.
+NodeId only_reader(const Graph *g, const Uses *uses, ValueId v);
 
 // ---- reads.c: what is launched, what it reads -------------------------------
 

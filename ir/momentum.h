@@ -12,6 +12,10 @@
 
 #include "op.h"
 
+struct Momentum {
+    double keep, decay;         // as Op.momentum has it
+};
+
 // The operands "weight" of the first gradient and "momentum!" after it.
 enum { ACCUMULATED = 2 };
 

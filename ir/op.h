@@ -10,6 +10,7 @@ typedef struct Build Build;
 typedef struct Gradient Gradient;
 typedef struct Launch Launch;
 typedef struct Ref Ref;
+typedef struct Momentum Momentum;
 
 // What the language may do with an operator, and what passes may.
 typedef enum OpFlags {
@@ -88,8 +89,6 @@ typedef struct AttrSpec {
                                 // of the argument of this name
 } AttrSpec;
 
-// The ends of what an attribute of op may be, as above.
-void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high);
 // The most splits of a sum that any rule makes.
 enum { MOST_SPLITS = 1 << 16 };
 
@@ -268,15 +267,8 @@ double ref_act(const Ref *r, double x);
 // are `stride` long, `width` side by side from `start` on.
 typedef struct Slice { int64_t rows, width, stride, start; } Slice;
 
-typedef struct Momentum {
-    double keep, decay;         // as Op.momentum has it
-} Momentum;
-
 // One kind of launch that the operator has: forward is part 0.  operands and
-// results are names between spaces; a suffix ? marks one that may be left out,
-// ! one (persistent) that is updated in place, ~ one that the launch can
-// compute as it loads it, / one that may be a slice, for the kernel takes any
-// array that it can index, * (on the last) any number.
+// results are lists of slots: ops.c has their marks.
 typedef struct Part {
     const char *name;           // "" for forward; else as in conv.dgrad
     const char *operands;       // forward: NULL, the row's (without brackets)
@@ -382,6 +374,12 @@ typedef struct Slot {
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);
+// Of a list's slots, count of them, that of operand or result k: the last also
+// stands for all that come after it.
+const Slot *slot_at(const Slot *slots, int count, int k);
+bool slot_is(const Slot *slot, const char *name);
+// Which operand of n is in the slot of this name; NONE: there is no such slot.
+int operand_called(const Node *n, const char *name);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);
 // Whether every slot of n that has value v may have a slice.

@@ -7,7 +7,8 @@
 //     momentum!   persistent, and updated in place
 //     x~          may be computed as it is loaded: Node.inlined
 //     rows*       the last one: any number of them, none too
-//     x/          may be a slice of a larger value, as may x~
+//     x/          may be a slice of a larger value, as may x~, for the kernel
+//                 takes any array that it can index
 //     [weight]    made by the operator, not passed to the call
 #include <ctype.h>
 #include <string.h>
@@ -80,6 +81,26 @@ int part_slots(const char *list, Slot *slots, int limit)
     return count;
 }
 
+const Slot *slot_at(const Slot *slots, int count, int k)
+{
+    return &slots[k < count ? k : count - 1];
+}
+
+bool slot_is(const Slot *slot, const char *name)
+{
+    size_t length = (size_t)slot->length;
+    return length == strlen(name) && memcmp(slot->name, name, length) == 0;
+}
+
+int operand_called(const Node *n, const char *name)
+{
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    for (int k = 0; k < count && k < n->operand_count; k++)
+        if (slot_is(&slots[k], name)) return k;
+    return NONE;
+}
+
 // Writes slot k's name to slot; false if the list is shorter than that.
 static bool slot_of(const char *list, int k, Slot *slot)
 {
@@ -118,9 +139,9 @@ static bool all_sliced(const char *list, int count, const ValueId *ids,
                        ValueId v)
 {
     Slot slots[MAX_SLOTS];
-    int limit = part_slots(list, slots, MAX_SLOTS);
+    int slot_count = part_slots(list, slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
-        if (ids[k] == v && !slots[k < limit ? k : limit - 1].sliced)
+        if (ids[k] == v && !slot_at(slots, slot_count, k)->sliced)
             return false;
     return true;
 }
@@ -131,17 +152,4 @@ bool takes_slice(const Node *n, ValueId v)
                       n->operands, v) &&
            all_sliced(n->op->parts[n->part].results, n->result_count,
                       n->results, v);
-}
-
-void attr_range(const Op *op, const AttrSpec *spec, double *low, double *high)
-{
-    *low = spec->low;
-    *high = spec->high;
-    if (*low != 0 || *high != 0) return;
-    for (const ArgSpec *arg = op->args; arg && arg->name; arg++) {
-        *low = arg->low;
-        *high = arg->high;
-        if (strcmp(arg->name, spec->name) == 0) return;
-    }
-    bug("%s: no argument is called %s", op->name, spec->name);
 }

@@ -165,6 +165,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
         fprintf(out, " of=%%%" PRId32, value->gradient_of);
     if (value->state_of != NONE)
         fprintf(out, " of=%%%" PRId32, value->state_of);
+    if (value->again != NONE) fprintf(out, " again=%%%" PRId32, value->again);
     print_memory(g, value, out);
     if (value->pos.line != here.line || value->pos.column != here.column ||
         value->pos.length != here.length)

@@ -50,6 +50,21 @@ static const List *read_list(Reader *r)
     return list;
 }
 
+// The ends of what an attribute may be: its own, or its argument's.
+static void attr_range(const Op *op, const AttrSpec *spec, double *low,
+                       double *high)
+{
+    *low = spec->low;
+    *high = spec->high;
+    if (*low != 0 || *high != 0) return;
+    for (const ArgSpec *arg = op->args; arg && arg->name; arg++) {
+        *low = arg->low;
+        *high = arg->high;
+        if (strcmp(arg->name, spec->name) == 0) return;
+    }
+    bug("%s: no argument is called %s", op->name, spec->name);
+}
+
 // Whether number, of an attribute, is within the range that its operator has.
 static bool check_attr(Reader *r, const Op *op, const AttrSpec *spec,
                        double number)

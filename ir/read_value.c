@@ -48,6 +48,8 @@ static bool read_value_field(Reader *r, Value *value, Word key)
     } else if (word_is(key, "of")) {
         *(value->kind == STATE ? &value->state_of : &value->gradient_of) =
             read_reference(r);
+    } else if (word_is(key, "again")) {
+        value->again = read_reference(r);
     } else if (word_is(key, "over") || word_is(key, "view")) {
         value->view = word_is(key, "view");
         value->alias_of = read_reference(r);
@@ -125,8 +127,8 @@ ValueId read_value(Reader *r)
     ValueId taken = names_find(g->value_names, word.text, (size_t)word.length);
     bool is_header = taken == g->header && (id == NONE || id == taken);
     Value value = { .kind = ACTIVATION, .def = NONE, .gradient_of = NONE,
-                    .state_of = NONE, .first = NONE, .last = NONE,
-                    .alias_of = NONE, .offset = NONE };
+                    .state_of = NONE, .again = NONE, .first = NONE,
+                    .last = NONE, .alias_of = NONE, .offset = NONE };
 
     read_value_rest(r, &value);
     if (is_header) id = taken;

@@ -110,7 +110,7 @@ static void check_slots(const Check *c, NodeId id, const char *list, int count,
     if (any_number ? count < slots - 1 : count != slots)
         node_fault(c, id, "%d %ss for \"%s\"", count, what, list);
     for (int k = 0; k < count; k++) {
-        const Slot *s = &slot[k < slots ? k : slots - 1];
+        const Slot *s = slot_at(slot, slots, k);
         if (ids[k] < NONE || ids[k] >= g->value_count)
             node_fault(c, id, "%s %d is %%%" PRId32, what, k, ids[k]);
         if (ids[k] == NONE && !s->optional)
@@ -195,6 +195,7 @@ static void check_nodes(const Check *c)
         check_shape(c, i);
         check_inlined(c, i);
         check_in_place(c, i);
+        check_again(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])
@@ -301,7 +302,7 @@ static void check_updates(const Check *c)
         for (int k = 0; k < n->operand_count; k++) {
             ValueId v = n->operands[k];
             if (v == NONE || g->values[v].kind != PARAM) continue;
-            bool updates = slot[k < slots ? k : slots - 1].updated;
+            bool updates = slot_at(slot, slots, k)->updated;
             if (updated[v] && (updates || n->phase != UPDATE))
                 node_fault(c, i, "reads %s after its update",
                            g->values[v].name);

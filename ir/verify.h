@@ -25,6 +25,9 @@ _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 // launches that say that they can; whether its operator can is asked of its
 // part, or of the pool that reads it.
 void check_inlined(const Check *c, NodeId id);
+// verify_again.c: that a node of phase RECOMPUTE does what another does, with
+// the same operands, computed again or not.
+void check_again(const Check *c, NodeId id);
 // verify_memory.c: what IS_SHARED and IS_PLACED promise.
 void check_sharing(const Check *c);
 void check_places(const Check *c);

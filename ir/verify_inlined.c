@@ -11,7 +11,7 @@ static bool can_do_without(const Graph *g, const Node *n, int k)
 
     if (nodes_on_load(g, maker, MOST_ON_LOAD) > MOST_ON_LOAD) return false;
     if (can_load(g, maker))
-        return slot[k < slots ? k : slots - 1].loads;
+        return slot_at(slot, slots, k)->loads;
     return n->op->flags & POOLS && n->part == 0 && k == 0 &&
            maker->part == 0 && maker->op->pooling != NULL &&
            maker->op->pooling->fits(g, maker, n);

@@ -14,13 +14,15 @@
 #include "op.h"
 #include "plan.h"
 #include "slices.h"
+#include "written.h"
 
 typedef struct Against {
     Arena       *arena;
     const Graph *g;
     const Plan  *plan;
-    const Node  *nodes;         // in the program's order
+    const Node  *nodes;         // in the program's order, then copies
     int32_t      count;
+    const int32_t *place;       // of each node, in the program's order
     int32_t     *node_of;       // of each step
     const Within *within;       // what each value is a name for
 } Against;
@@ -204,8 +206,8 @@ static const char *check_order(Against *a)
     int32_t *update = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     for (int i = 0; i < a->plan->step_count; i++) {
         // Counted from one: zero is nobody.
-        int32_t at = a->node_of[i] + 1;
-        const Node *n = &a->nodes[at - 1];
+        int32_t at = a->place[a->node_of[i]] + 1;
+        const Node *n = &a->nodes[a->node_of[i]];
         ValueId updated[MAX_SLOTS], reads[MAX_READS];
         int count = updated_by(n, updated);
         int read_count = node_reads(a->g, n, reads);
@@ -213,6 +215,10 @@ static const char *check_order(Against *a)
             ValueId v = viewed[reads[k]];
             bool late = is_among(updated, count, reads[k])
                             ? at < touch[v] : at < update[v];
+            // A copy is a layer's: of the header it reads the seed and the
+            // number of the step, which the last launch alone changes.
+            if (n->phase == RECOMPUTE && v == a->g->header)
+                late = i == a->plan->step_count - 1;
             if (late)
                 return arena_print(a->arena, "%s comes too late for %s",
                                    n->name, a->g->values[v].name);
@@ -229,15 +235,11 @@ const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
         check_values, check_names, check_slices, check_state, check_steps,
         check_order,
     };
-    Against a = {.arena = arena, .g = g, .plan = plan, .nodes = g->nodes,
-                 .count = g->node_count,
+    Against a = {.arena = arena, .g = g, .plan = plan, .count = g->node_count,
                  .node_of = NEW_ARRAY(arena, plan->step_count, int32_t)};
-    if (g->written) {
-        a.nodes = g->written;
-        a.count = g->written_count;
-    }
+    const char *wrong = nodes_as_written(arena, g, &a.nodes, &a.place);
+    if (wrong) return wrong;
     a.within = values_within(g, a.nodes, a.count);
-    const char *wrong = NULL;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !wrong; i++)
         wrong = checks[i](&a);
     return wrong ? wrong : verify_plan(arena, plan);

@@ -22,21 +22,18 @@
 
 void pass_accumulate(Graph *g);
 
-static bool read_once(const Uses *uses, ValueId v)
-{
-    return v != NONE && uses->start[v + 1] - uses->start[v] == 1;
-}
-
 // Which node updates a parameter from gradient d; NONE: none does, or others
 // read it or the momentum too.
 static NodeId only_update(const Graph *g, const Uses *uses, ValueId d)
 {
-    if (g->values[d].output || !read_once(uses, d)) return NONE;
-    NodeId reader = uses->list[uses->start[d]];
+    NodeId reader = only_reader(g, uses, d);
+    if (reader == NONE) return NONE;
     const Node *n = &g->nodes[reader];
     bool updates = n->op == g->optimizer && n->part == 0 &&
                    n->operands[UPDATE_GRADIENT] == d;
-    return updates && read_once(uses, n->operands[FIRST_STATE]) ? reader : NONE;
+    if (!updates) return NONE;
+    ValueId momentum = n->operands[FIRST_STATE];
+    return only_reader(g, uses, momentum) == reader ? reader : NONE;
 }
 
 // The updates that read the gradients which node n makes, NONE where there is

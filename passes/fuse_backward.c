@@ -15,22 +15,6 @@
 
 #include "pass.h"
 
-// The slot "mask?" of a node's part if it is there and still empty, else NONE.
-static int free_mask_slot(const Node *n)
-{
-    Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
-    for (int k = 0; k < count && k < n->operand_count; k++)
-        if (slots[k].length == 4 && !strncmp(slots[k].name, "mask", 4))
-            return n->operands[k] == NONE ? k : NONE;
-    return NONE;
-}
-
-static bool is_read_once(const Graph *g, const Uses *uses, ValueId v)
-{
-    return !g->values[v].output && uses->start[v + 1] - uses->start[v] == 1;
-}
-
 // Goes over to the part that takes a mask, without what it needed beside.
 static void take_masking_part(Graph *g, Node *m, ValueId mask)
 {
@@ -48,8 +32,8 @@ static void take_masking_part(Graph *g, Node *m, ValueId mask)
 // library does not compute, only the gradient of a map is worth it.
 static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
 {
-    int slot = free_mask_slot(m);
-    if (slot != NONE)
+    int slot = operand_called(m, "mask");
+    if (slot != NONE && m->operands[slot] == NONE)
         m->operands[slot] = mask;
     else if (of_map && m->op->parts[m->part].masking != 0)
         take_masking_part(g, m, mask);
@@ -63,14 +47,14 @@ static void fuse(Graph *g, const Uses *uses, NodeId id)
     Node *n = &g->nodes[id];
     ValueId dy = n->operands[0];
     NodeId view = NONE;
-    if (!is_read_once(g, uses, dy)) return;
+    if (only_reader(g, uses, dy) == NONE) return;
     // What is viewed may be masked before.
     for (NodeId def = g->values[dy].def;
          def != NONE && g->nodes[def].op->flags & VIEW;
          def = g->values[dy].def) {
         if (view == NONE) view = def;
         dy = g->nodes[def].operands[0];
-        if (!is_read_once(g, uses, dy)) return;
+        if (only_reader(g, uses, dy) == NONE) return;
     }
     NodeId maker = g->values[dy].def;
     if (maker == NONE) return;

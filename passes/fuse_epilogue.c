@@ -12,14 +12,6 @@
 
 #include "pass.h"
 
-// The only reader of a value that may vanish; NONE if there is none such.
-static NodeId only_reader(const Graph *g, const Uses *uses, ValueId v)
-{
-    if (g->values[v].output) return NONE;
-    if (uses->start[v + 1] - uses->start[v] != 1) return NONE;
-    return uses->list[uses->start[v]];
-}
-
 // n takes over the result of reader, which is deleted.
 static void absorb(Graph *g, NodeId n, NodeId reader)
 {

@@ -42,7 +42,7 @@ static bool all_load(const Loading *l, ValueId v)
         Slot slot[MAX_SLOTS];
         int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
         for (int32_t k = 0; k < n->operand_count; k++)
-            if (n->operands[k] == v && !slot[k < slots ? k : slots - 1].loads)
+            if (n->operands[k] == v && !slot_at(slot, slots, k)->loads)
                 return false;
     }
     return true;

@@ -22,8 +22,7 @@ static NodeId only_maker(const Graph *g, const Uses *uses, const Node *n)
 {
     ValueId x = n->operands[0];
     NodeId maker = g->values[x].def;
-    if (maker == NONE || g->values[x].output) return NONE;
-    if (uses->start[x + 1] - uses->start[x] != 1) return NONE;
+    if (maker == NONE || only_reader(g, uses, x) == NONE) return NONE;
     const Node *m = &g->nodes[maker];
     return m->phase == FORWARD && m->part == 0 ? maker : NONE;
 }

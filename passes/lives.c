@@ -53,6 +53,16 @@ static void list_reads(Lives *l)
 
 // ---- what may be written over -----------------------------------------------
 
+bool fits_over(const Graph *g, const Node *n, int r, int k)
+{
+    if (n->operands[k] == NONE || !is_stored(g, n->operands[k])) return false;
+    const Value *result = &g->values[n->results[r]];
+    const Value *operand = &g->values[n->operands[k]];
+    return value_bytes(result) == value_bytes(operand) &&
+           dtype_bytes(result->dtype) == dtype_bytes(operand->dtype) &&
+           may_write_over(n, r, k);
+}
+
 // Whether n computes an operand on load from this class.
 static bool loads_from(const Lives *l, const Node *n, ValueId class)
 {
@@ -65,15 +75,9 @@ static bool loads_from(const Lives *l, const Node *n, ValueId class)
 // Whether result r of n may lie in the bytes of operand k when that dies.
 static bool fits(const Lives *l, const Node *n, int r, int k)
 {
-    if (n->operands[k] == NONE || !is_stored(l->g, n->operands[k]) ||
-        !may_write_over(n, r, k))
-        return false;
-    const Value *result = &l->g->values[n->results[r]];
-    const Value *operand = &l->g->values[n->operands[k]];
+    if (!fits_over(l->g, n, r, k)) return false;
     ValueId class = l->class_of[n->operands[k]];
-    if (l->kept[class] || value_bytes(result) != value_bytes(operand) ||
-        dtype_bytes(result->dtype) != dtype_bytes(operand->dtype))
-        return false;
+    if (l->kept[class]) return false;
     for (int32_t j = 0; j < n->operand_count; j++)
         if (n->operands[j] != NONE && l->class_of[n->operands[j]] == class &&
             !may_write_over(n, r, j))

@@ -49,17 +49,6 @@ static bool takes_channels(const Graph *g, const Node *n, ValueId v,
            slice.width < slice.stride;
 }
 
-// The slot "mask?" of a node's part, or NONE.
-static int mask_slot(const Node *n)
-{
-    Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
-    for (int k = 0; k < count && k < n->operand_count; k++)
-        if (slots[k].length == 4 && !strncmp(slots[k].name, "mask", 4))
-            return k;
-    return NONE;
-}
-
 // Whether the result of node i is best made in parts.
 static bool is_divided(const Parts *p, NodeId i)
 {
@@ -71,7 +60,7 @@ static bool is_divided(const Parts *p, NodeId i)
     ValueId v = n->results[0];
     int32_t first = p->uses.start[v], end = p->uses.start[v + 1];
     if (g->values[v].output || first == end || end - first > MOST ||
-        part->divided(g, n) == NONE || mask_slot(n) == NONE)
+        part->divided(g, n) == NONE || operand_called(n, "mask") == NONE)
         return false;
     for (int32_t k = first; k < end; k++) {
         int64_t width;
@@ -102,7 +91,7 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
         operands[j] = whole.operands[j];
     operands[k] = slice;
     if (taken.operand_count > 1)
-        operands[mask_slot(&whole)] = taken.operands[1];
+        operands[operand_called(&whole, "mask")] = taken.operands[1];
     NodeId made = graph_node(g, whole.op, whole.part, whole.phase, whole.name,
                              whole.pos, whole.operand_count, operands, 1,
                              taken.results);

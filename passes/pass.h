@@ -29,6 +29,7 @@ typedef struct PassOptions {
     const char *dump;           // a pass's name, "all", or NULL
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
     const char *stop_after;     // a pass's name, or NULL
+    int64_t     budget;         // bytes that the arena may have; 0: any
     bool        time;           // print where the time went, to standard error
 } PassOptions;
 
@@ -36,8 +37,14 @@ void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
 // -f<name>, -fno-<name>: false if there is no such optional pass.
 bool pass_options_set(PassOptions *o, const char *name, bool on);
 
+// The arena that a graph which schedule has ordered would have, if checkpoint
+// made this program of it; NULL: without one.
+int64_t arena_after(const Graph *g, const PassOptions *o,
+                    const struct RematProgram *program);
+
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
-// ended it early (the graph is then whole, but may be unplaced).
+// ended it early (the graph is then whole, but may be unplaced), or after an
+// error: nothing fits in the budget.
 bool run_passes(Graph *g, const PassOptions *o);
 
 #endif

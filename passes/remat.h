@@ -8,6 +8,7 @@
 #ifndef CNNC_REMAT_H
 #define CNNC_REMAT_H
 
+#include <stdbool.h>
 #include "../ir/arena.h"
 
 // A result of a step that may be written over a value which nobody reads after
@@ -50,5 +51,9 @@ typedef struct RematProgram {
 // step reads what is not there.
 int64_t remat_cost(const Remat *r, const RematProgram *p);
 int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at);
+
+// bytes[i]: how many are alive at place i of the program; all p->count are
+// filled.
+void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes);
 
 #endif

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "pass.h"
+#include "budget.h"
+#include "remat.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
     void pass_##name(Graph *g);
@@ -133,6 +134,27 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     g->facts = (g->facts & ~pass->breaks) | pass->gives;
 }
 
+// What is computed again changes lifetimes, so the order is found anew.
+static void run_checkpoint(Graph *g, const PassOptions *o)
+{
+    run_pass(g, &passes[PASS_checkpoint], o->enabled[PASS_checkpoint]);
+    if (g->program && o->enabled[PASS_schedule]) passes[PASS_schedule].run(g);
+}
+
+int64_t arena_after(const Graph *g, const PassOptions *o,
+                    const RematProgram *program)
+{
+    Arena *arena = arena_new();
+    Graph *copy = graph_copy(g, arena);
+    copy->program = program;
+    run_checkpoint(copy, o);
+    for (int i = PASS_checkpoint + 1; i < PASS_COUNT; i++)
+        run_pass(copy, &passes[i], o->enabled[i]);
+    int64_t bytes = copy->arena_bytes;
+    arena_free(arena);
+    return bytes;
+}
+
 // A graph that was read from text may be past a pass: it has what the pass
 // gives or, where that is no fact, what a later one gives.
 static bool is_past(const Graph *g, int number)
@@ -161,6 +183,11 @@ static void print_order(const Graph *g)
                 g->order_peak == g->order_bound ? ", optimal" : "");
 }
 
+static bool is_budgeted(const Graph *g, const PassOptions *o)
+{
+    return o->budget > 0 && g->mode == TRAIN && o->enabled[PASS_checkpoint];
+}
+
 bool run_passes(Graph *g, const PassOptions *o)
 {
     verify(g, "the front end");
@@ -172,7 +199,12 @@ bool run_passes(Graph *g, const PassOptions *o)
             continue;
         }
         double start = seconds();
-        run_pass(g, pass, o->enabled[i]);
+        if (i == PASS_checkpoint) {
+            if (is_budgeted(g, o) && !fit_budget(g, o)) return false;
+            run_checkpoint(g, o);
+        } else {
+            run_pass(g, pass, o->enabled[i]);
+        }
         double middle = seconds();
         verify(g, pass->name);
         double end = seconds();
@@ -184,8 +216,8 @@ bool run_passes(Graph *g, const PassOptions *o)
         dump(g, o, i);
         if (stops_after(o, pass)) return false;
     }
-    if (!o->time) return true;
-    fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
-    print_order(g);
-    return true;
+    if (o->time)
+        fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
+    if (o->time) print_order(g);
+    return check_budget(g, o);
 }

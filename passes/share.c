@@ -22,6 +22,7 @@
 // goes over the slice that it is the gradient of, too, where nobody reads that
 // any more: those columns are of no other use.
 #include "../ir/slices.h"
+#include "lives.h"
 #include "pass.h"
 
 void pass_share(Graph *g);
@@ -177,7 +178,7 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
     Columns columns = classes->columns[x];
     for (ValueId v = classes->newest[class]; v != NONE; v = classes->before[v])
         if (!may_replace(g, classes, i, r, v, columns)) return false;
-    return may_write_over(n, r, k) && !loads_from(g, classes, n, class) &&
+    return !loads_from(g, classes, n, class) &&
            (!sliced || classes->last[class] > i);
 }
 
@@ -185,18 +186,14 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
 static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
 {
     const Node *n = &g->nodes[i];
-    if (n->operands[k] == NONE || !is_stored(g, n->operands[k])) return false;
-    const Value *result = &g->values[n->results[r]];
-    const Value *operand = &g->values[n->operands[k]];
-    if (value_bytes(result) != value_bytes(operand)) return false;
-    if (dtype_bytes(result->dtype) != dtype_bytes(operand->dtype)) return false;
+    if (!fits_over(g, n, r, k)) return false;
     int32_t class = find(classes, n->operands[k]);
     if (class == find(classes, n->results[r])) return false;
     if (classes->rows[class] > 0 ||
         classes->rows[find(classes, n->results[r])] > 0)
         return fits_columns(g, classes, i, r, k);
     if (classes->kept[class] || classes->last[class] != i) return false;
-    if (is_taken(classes, n, class) || !may_write_over(n, r, k)) return false;
+    if (is_taken(classes, n, class)) return false;
     for (int32_t j = 0; j < n->operand_count; j++)
         if (n->operands[j] != NONE && !may_write_over(n, r, j) &&
             find(classes, n->operands[j]) == class)

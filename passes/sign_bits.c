@@ -29,8 +29,9 @@ static const Op *gates(const Node *n, ValueId v)
     int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
     for (int k = 0; k < n->operand_count; k++) {
         if (n->operands[k] != v) continue;
-        if (k >= slots || !slot[k].loads) return NULL;
-        bool masks = slot[k].length == 4 && !strncmp(slot[k].name, "mask", 4);
+        const Slot *s = slot_at(slot, slots, k);
+        if (!s->loads) return NULL;
+        bool masks = slot_is(s, "mask");
         bool is_own = n->op->flags & ACT && n->part == 1 && k == 1;
         if (!masks && !is_own) return NULL;
         act = masks ? n->act : n->op;
@@ -123,12 +124,27 @@ static void put(Graph *g, Order *order, const Node *n)
     order->nodes[order->count++] = *n;
 }
 
+// A list for each node that was there before: the new ones that keep signs of
+// what it makes.
+static NodeId *list_signs(const Graph *g, int32_t old)
+{
+    NodeId *next = NEW_ARRAY(g->arena, g->node_count, NodeId);
+    for (NodeId i = 0; i < old; i++) next[i] = NONE;
+    for (NodeId k = g->node_count - 2; k >= old; k -= 2) {
+        NodeId maker = g->values[g->nodes[k].operands[0]].def;
+        next[k] = next[maker];
+        next[maker] = k;
+    }
+    return next;
+}
+
 // New nodes, from `old` on in pairs, go to where their phase allows: the signs
 // right behind the maker of what they are of, what reads them first of all that
 // is backward.
 static void sort_nodes(Graph *g, int32_t old)
 {
     Order order = {.nodes = NEW_ARRAY(g->arena, g->node_count, Node)};
+    const NodeId *next = list_signs(g, old);
     const Node *nodes = g->nodes;
     bool forward = true;
     for (NodeId i = 0; i < old; i++) {
@@ -138,10 +154,8 @@ static void sort_nodes(Graph *g, int32_t old)
             forward = false;
         }
         put(g, &order, &nodes[i]);
-        for (NodeId k = old; k < g->node_count; k += 2)
-            for (int32_t r = 0; r < nodes[i].result_count; r++)
-                if (nodes[k].operands[0] == nodes[i].results[r])
-                    put(g, &order, &nodes[k]);
+        for (NodeId k = next[i]; k != NONE; k = next[k])
+            put(g, &order, &nodes[k]);
     }
     if (order.count != g->node_count) bug("sign_bits: a node is lost");
     memcpy(g->nodes, order.nodes, (size_t)order.count * sizeof(Node));

@@ -125,12 +125,6 @@ static int32_t *list_states(const Graph *g)
     return next;
 }
 
-static bool slot_is(Slot slot, const char *name)
-{
-    return (size_t)slot.length == strlen(name) &&
-           !strncmp(slot.name, name, slot.length);
-}
-
 // One update: the row's slots are weight, gradient, its states, the header.
 static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
 {
@@ -140,9 +134,9 @@ static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
     int count = part_slots(part_operands(op, 0), slots, MAX_SLOTS);
     int state = 0;
     for (int k = 0; k < count; k++) {
-        if (slot_is(slots[k], "weight")) operands[k] = param;
-        else if (slot_is(slots[k], "gradient")) operands[k] = d;
-        else if (slot_is(slots[k], "header")) operands[k] = g->header;
+        if (slot_is(&slots[k], "weight")) operands[k] = param;
+        else if (slot_is(&slots[k], "gradient")) operands[k] = d;
+        else if (slot_is(&slots[k], "header")) operands[k] = g->header;
         else if (state < g->optimizer_states) operands[k] = states[state++];
         else operands[k] = NONE;
     }

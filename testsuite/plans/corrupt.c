@@ -215,9 +215,9 @@ static void report(Job *job, Arena *scratch, const Sample *sample, Plan *plan,
                    const char *wrong)
 {
     char name[32] = "-";
-    if (!spoilers[kind].printable) {
+    if (!spoiler_of(kind)->printable) {
         if (strcmp(verdict, "caught") != 0)
-            printf("wild %s is %s\n", spoilers[kind].name, verdict);
+            printf("wild %s is %s\n", spoiler_of(kind)->name, verdict);
         return;
     }
     bool is_run = sample->net->run && sample->mode == TRAIN && job->every > 0;
@@ -228,7 +228,7 @@ static void report(Job *job, Arena *scratch, const Sample *sample, Plan *plan,
     }
     const char *bytes = "-";
     if (strcmp(verdict, "caught") != 0) bytes = check_bytes(scratch, plan);
-    printf("corruption %s %s %s %d %s %s %s %s\n", spoilers[kind].name,
+    printf("corruption %s %s %s %d %s %s %s %s\n", spoiler_of(kind)->name,
            sample->net->name, mode_names[sample->mode], sample->net->level,
            name, verdict, bytes, wrong ? wrong : "");
     number_buffers(scratch, plan);
@@ -242,7 +242,7 @@ static Plan *spoil(Job *job, Arena *scratch, Sample *sample, int *kind)
     for (int i = 0;; i++) {
         uint32_t samples = (uint32_t)job->sample_count;
         if (i % 100 == 0)
-            *kind = (int)next_number(&job->seed, (uint32_t)spoiler_count);
+            *kind = (int)next_number(&job->seed, (uint32_t)count_spoilers());
         *sample = job->samples[next_number(&job->seed, samples)];
         Spoil s = {.arena = scratch, .seed = job->seed};
         s.plan = copy_plan(scratch, sample->plan);
@@ -280,15 +280,15 @@ int main(int argc, char **argv)
     Job job = {.arena = arena_new(), .seed = strtoull(argv[1], NULL, 10),
                .count = atoi(argv[2]), .all = atoi(argv[3]),
                .every = atoi(argv[4]), .folder = argv[5]};
-    job.tally = NEW_ARRAY(job.arena, spoiler_count, Tally);
+    job.tally = NEW_ARRAY(job.arena, count_spoilers(), Tally);
     while (fgets(line, sizeof line, stdin)) read_net(&job, line);
     list_samples(&job);
     for (int32_t i = 0; i < job.net_count; i++) emit_sound(&job, &job.nets[i]);
     for (int i = 0; i < job.count; i++) corrupt(&job, i);
     printf("plans %d of %d nets at three levels\n", (int)job.sample_count,
            (int)job.net_count / 3);
-    for (int k = 0; k < spoiler_count; k++)
-        printf("tally %s %d %d\n", spoilers[k].name, job.tally[k].drawn,
+    for (int k = 0; k < count_spoilers(); k++)
+        printf("tally %s %d %d\n", spoiler_of(k)->name, job.tally[k].drawn,
                job.tally[k].caught);
     arena_free(job.arena);
     return 0;

@@ -181,7 +181,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         common = compile_files(folder, [os.path.join(here, "corrupt.c"),
                                         os.path.join(here, "copy.c"),
-                                        os.path.join(here, "spoil.c")],
+                                        os.path.join(here, "spoil.c"),
+                                        os.path.join(here, "spoil_buffers.c")],
                                "-I", os.path.join(root, "frontend"),
                                "-I", os.path.join(root, "codegen"))
         for rule in [None, *RULES]:

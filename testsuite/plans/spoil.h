@@ -19,8 +19,9 @@ typedef struct Spoiler {
                                 // as they follow from the corrupted steps
     bool        printable;      // false: what it leaves can't be printed
 } Spoiler;
-extern const Spoiler spoilers[];
-extern const int spoiler_count;
+// Their kinds are numbered from 0.
+int count_spoilers(void);
+const Spoiler *spoiler_of(int kind);
 // It may happen to change nothing.
 void corrupt_plan(Spoil *s, int kind);
 

@@ -1,12 +1,8 @@
 // Gradients that are added to momenta as they are stored, by the references: a
 // step leaves what it leaves without that, and one that is skipped nothing.
+#define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include "../../ir/op.h"
+#include "graphs.h"
 #include "nets.h"
 
 void pass_accumulate(Graph *g);
@@ -52,28 +48,9 @@ static const char text[] =
 
 enum { FIRST_GIVEN = 1, GIVEN_END = 12, FIRST_STATE_VALUE = 4 };
 
-static Arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
 static Graph *read_net(void)
 {
-    Diag *diag = NEW(arena, Diag);
-    *diag = (Diag){.arena = arena, .stream = stderr};
-    int32_t file = diag_add_source(diag, "test.ir", text, sizeof text - 1);
-    Graph *g = graph_read(arena, diag, file);
+    Graph *g = read_text(text);
     assert_non_null(g);
     return g;
 }
@@ -141,12 +118,9 @@ static void what_is_kept_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_step_is_what_it_was, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_skipped_step_changes_nothing, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(what_is_kept_is_made, set_up,
-                                        tear_down),
+        TEST(a_step_is_what_it_was),
+        TEST(a_skipped_step_changes_nothing),
+        TEST(what_is_kept_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

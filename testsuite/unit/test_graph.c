@@ -112,6 +112,24 @@ static void readers_are_counted_once(void **state)
     assert_int_equal(uses.start[g->value_count], 3);
 }
 
+// b is read by c through both slots; once b is an output, c is not the last.
+static void the_only_reader_is_found(void **state)
+{
+    Graph *g = read_text(chain_text);
+    ValueId image = value_called(g, "image"), b = value_called(g, "b");
+    Uses uses = graph_uses(g);
+    (void)state;
+    assert_int_equal(only_reader(g, &uses, image), 0);
+    assert_int_equal(only_reader(g, &uses, b), 2);
+    assert_int_equal(only_reader(g, &uses, g->header), NONE);
+    assert_int_equal(only_reader(g, &uses, NONE), NONE);
+    g->values[b].output = true;
+    assert_int_equal(only_reader(g, &uses, b), NONE);
+    g->nodes[2].operands[0] = image;
+    uses = graph_uses(g);
+    assert_int_equal(only_reader(g, &uses, image), NONE);
+}
+
 // ---- text -------------------------------------------------------------------
 
 static void text_reads_back_to_itself(void **state)
@@ -243,6 +261,7 @@ int main(void)
         TEST(replacing_moves_readers_and_the_output),
         TEST(compacting_drops_and_renumbers),
         TEST(readers_are_counted_once),
+        TEST(the_only_reader_is_found),
         TEST(text_reads_back_to_itself),
         TEST(text_by_hand_may_leave_out),
         TEST(ids_may_come_in_any_order),

@@ -2,29 +2,10 @@
 // orders of placing are tried, of which one gives the lowest height there is.
 // On larger ones what it finds is checked pair by pair, and perfect packings
 // are made by cutting up a rectangle.
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
 #include "../../passes/place.h"
+#include "graphs.h"
 #include "nets.h"
-
-static Arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static bool live_together(const Item *a, const Item *b)
 {
@@ -317,8 +298,6 @@ static void a_goal_above_the_bound_is_enough(void **state)
     assert_true(place_towards(arena, items, 60, &goal, &least) <= 2000);
     assert_int_equal(least, 1000);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -2,35 +2,11 @@
 // checker that must catch what is planted in a sound plan, or a check of every
 // byte must find that it does no harm.
 #define _POSIX_C_SOURCE 200809L     // open_memstream
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 #include "../../passes/place.h"
 #include "brute_plan.h"
+#include "graphs.h"
 #include "nets.h"
-
-static Arena *arena;
-static Diag diag;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    diag = (Diag){.arena = arena, .stream = stderr};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static double seconds(void)
 {
@@ -359,8 +335,6 @@ static void printed_plans_have_a_line_a_buffer(void **state)
     assert_memory_equal(text, header, strlen(header));
     free(text);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

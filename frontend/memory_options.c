@@ -1,0 +1,55 @@
+// Options that say how much memory there is.
+#include <ctype.h>
+#include <string.h>
+#include "options.h"
+
+// The bytes that a unit stands for: B, KiB, MB and so on, in any case, KB being
+// 1000 of them and KiB or K 1024; 0: it is none.
+static int64_t unit_bytes(const char *unit)
+{
+    static const char prefixes[] = "kmgt";
+    int64_t binary = 1, decimal = 1;
+    if (*unit == '\0' || strcmp(unit, "B") == 0) return 1;
+    const char *at = strchr(prefixes, tolower((unsigned char)*unit));
+    if (at == NULL) return 0;
+    for (const char *p = prefixes; p <= at; p++) binary *= 1024, decimal *= 1000;
+    unit++;
+    if (*unit == '\0' || strcmp(unit, "iB") == 0) return binary;
+    return strcmp(unit, "B") == 0 ? decimal : 0;
+}
+
+// A number with up to nine decimals, exact: 5.5GiB.  False if it is none, not
+// positive, or past 2^52 bytes.
+static bool read_size(const char *text, int64_t *bytes)
+{
+    const int64_t most = (int64_t)1 << 52;
+    int64_t whole = 0, part = 0, scale = 1;
+    const char *at = text;
+    for (; isdigit((unsigned char)*at); at++) {
+        whole = 10 * whole + (*at - '0');
+        if (whole > most) return false;
+    }
+    if (at == text) return false;
+    if (*at == '.') {
+        const char *point = at++;
+        for (; isdigit((unsigned char)*at) && at - point <= 9; at++) {
+            part = 10 * part + (*at - '0');
+            scale *= 10;
+        }
+        if (at == point + 1) return false;
+    }
+    while (*at == ' ') at++;
+    int64_t unit = unit_bytes(at);
+    if (unit == 0 || whole > most / unit) return false;
+    // part < 10^9, and unit at most 2^40: in two steps, for 10^9 * 2^40 > 2^63.
+    int64_t high = unit / scale * part, low = unit % scale * part / scale;
+    *bytes = whole * unit + high + low;
+    return *bytes > 0 && *bytes <= most;
+}
+
+int set_budget(Options *o, const char *value)
+{
+    if (read_size(value, &o->passes.budget)) return -1;
+    return usage("--budget takes a size such as 800MiB, 5.5GiB or a number of "
+                 "bytes, not", value, NULL, 0);
+}

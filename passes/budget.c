@@ -1,0 +1,79 @@
+// The search for the cheapest training step within a budget.
+//
+// remat_search.h has programs for all sizes, cheapest first, by what its model
+// says of their peaks.  Here each that might fit is tried: the order, sharing
+// and addresses are found anew for it, and the arena that comes of it is what
+// counts.  The programs are the same whatever the budget, and more of them are
+// tried where it is larger, so more memory never costs more.
+#include "budget.h"
+#include <inttypes.h>
+#include "../ir/figures.h"
+#include "remat_graph.h"
+#include "remat_search.h"
+#include "remat_bound.h"
+
+enum { LEVELS = 128 };          // that the search aims at
+
+// ---- what fits --------------------------------------------------------------
+
+// Whether the model might be wrong enough for this to fit: order and addresses
+// are found for the program after it, and slices are counted as whole.
+static bool may_fit(int64_t state, const RematChoice *choice, int64_t budget)
+{
+    return choice->peak - choice->peak / 16 + state <= budget;
+}
+
+static int64_t state_bytes(const Graph *g)
+{
+    int64_t bytes = 0;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].persistent) bytes += padded(value_bytes(&g->values[v]));
+    return bytes;
+}
+
+static void refuse(const Graph *g, int64_t arena, int64_t budget)
+{
+    error(g->diag, (Pos){ .file = NONE },
+          "%s %s does not fit in %" PRId64 " bytes (%s); the smallest arena "
+          "found for it has %" PRId64 " bytes (%s)", g->name,
+          mode_names[g->mode], budget, bytes_text(g->arena, budget), arena,
+          bytes_text(g->arena, arena));
+    g->diag->over_budget = true;
+}
+
+bool fit_budget(Graph *g, const PassOptions *o)
+{
+    int64_t smallest = arena_after(g, o, NULL), state = state_bytes(g);
+    if (smallest <= o->budget) return true;
+    Remat r = remat_of(g);
+    RematChoices all = remat_search(&r, LEVELS);
+    if (o->time) {
+        for (int32_t k = 0; k < all.count; k++) fprintf(stderr, "# %d: peak %.1f cost +%.3f%%\n", k, (double)(all.choice[k].peak + state) / 1048576, 100.0 * (double)(all.choice[k].cost - all.choice[0].cost) / (double)all.choice[0].cost);
+        for (int B = 10; B < 30; B++) {
+        int64_t best = 0; int bt = 0;
+        int64_t b = (int64_t)(all.choice[0].peak / 30 * B);
+        for (int32_t t = r.turn; t < r.step_count; t += 7) { RematCurve c = remat_curve(&r, t, b, 100); int64_t x = remat_bound(&c, b); if (x > best) best = x, bt = t; if (x < 0) fprintf(stderr, "# none at %d\n", t); }
+        int k = 0; while (k + 1 < all.count && all.choice[k].peak > b) k++;
+        fprintf(stderr, "## %.0f MiB: bound %.3f%% at %d of %d..%d; found %.3f%%\n", (double)(b + state) / 1048576, 100.0 * (double)best / (double)all.choice[0].cost, bt, r.turn, r.step_count, 100.0 * (double)(all.choice[k].cost - all.choice[0].cost) / (double)all.choice[0].cost);
+        }
+    }
+    for (int32_t k = 1; k < all.count; k++) {
+        const RematChoice *choice = &all.choice[k];
+        bool last = k == all.count - 1;
+        if (!last && !may_fit(state, choice, o->budget)) continue;
+        int64_t bytes = arena_after(g, o, &choice->program);
+        if (bytes < smallest) smallest = bytes;
+        if (bytes > o->budget) continue;
+        g->program = &choice->program;
+        return true;
+    }
+    refuse(g, smallest, o->budget);
+    return false;
+}
+
+bool check_budget(const Graph *g, const PassOptions *o)
+{
+    if (o->budget == 0 || g->arena_bytes <= o->budget) return true;
+    if (!g->diag->over_budget) refuse(g, g->arena_bytes, o->budget);
+    return false;
+}

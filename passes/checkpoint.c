@@ -1,0 +1,20 @@
+// Checkpoint: what is kept, and what is computed again.
+//
+//   forward a, b, c; backward c, b, a     ->
+//   forward a, b, c; backward c; recompute b from a; backward b, a
+//
+// It writes the program into the graph that the search for a budget chose
+// (budget.c); without a budget all is kept.  A launch that runs again is a node
+// of phase RECOMPUTE with results of its own (Value.again).  It changes no state:
+// running statistics are taken in the update phase, once, and random numbers
+// follow from the seed and the training step.  Sums and products are those of
+// the first time, so losses and weights are the same bits.
+#include "pass.h"
+#include "remat_graph.h"
+
+void pass_checkpoint(Graph *g);
+
+void pass_checkpoint(Graph *g)
+{
+    if (g->program != NULL) remat_apply(g, g->program);
+}

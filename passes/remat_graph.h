@@ -1,0 +1,20 @@
+// Between a graph and what is decided of it: its launches as a Remat, and a
+// program of them as a graph.
+#ifndef CNNC_REMAT_GRAPH_H
+#define CNNC_REMAT_GRAPH_H
+
+#include "../ir/ir.h"
+#include "remat.h"
+
+// The launches of g, a training step in the order that schedule found, as
+// steps: the i-th launch is step i.  Values are classes of values (lives.h),
+// without what is persistent; costs are times in the model of g's GPU.  What
+// it returns lies in g's arena.
+Remat remat_of(Graph *g);
+
+// Makes g run this program of its launches: what runs a second time is a copy,
+// of phase RECOMPUTE, that makes new values, and everything reads what was made
+// last.  An update waits for those who read the old value again.
+void remat_apply(Graph *g, const RematProgram *program);
+
+#endif

@@ -1,0 +1,248 @@
+// From modes to a program: the steps in order and, before one that reads what
+// is not there, the steps that make it, and what those need.
+#include "remat_modes.h"
+#include <string.h>
+
+// Those who make parts of one value run again together.
+static int32_t *find_groups(const Remat *r)
+{
+    int32_t *group = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    for (int32_t i = 0; i < r->step_count; i++) group[i] = i;
+    for (bool more = true; more;) {
+        more = false;
+        for (int32_t v = 0; v < r->value_count; v++)
+            for (int32_t k = r->makers[v] + 1; k < r->makers[v + 1]; k++) {
+                int32_t *a = &group[r->maker[k - 1]], *b = &group[r->maker[k]];
+                more |= *a != *b;
+                if (*a < *b) *b = *a;
+                else *a = *b;
+            }
+    }
+    return group;
+}
+
+enum { NO_VALUE = -1 };
+
+Modes modes_new(const Remat *r)
+{
+    Modes m = {.r = r, .capacity = 3 * r->step_count};
+    m.group = find_groups(r);
+    m.mode = NEW_ARRAY(r->arena, r->step_count, int8_t);
+    m.program.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
+    m.live = NEW_ARRAY(r->arena, m.capacity, int64_t);
+    m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.there = NEW_ARRAY(r->arena, r->value_count, bool);
+    m.needed = NEW_ARRAY(r->arena, r->value_count, bool);
+    m.parts = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.reader = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.waiting = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    return m;
+}
+
+static void append(Modes *m, int32_t step)
+{
+    if (m->program.count < m->capacity)
+        m->program.step[m->program.count] = step;
+    m->program.count++;
+    m->cost += m->r->cost[step];
+}
+
+// ---- what is there ----------------------------------------------------------
+
+static int8_t mode_of(const Modes *m, int32_t v)
+{
+    const Remat *r = m->r;
+    if (r->makers[v] == r->makers[v + 1]) return KEPT;
+    return m->mode[m->group[r->maker[r->makers[v]]]];
+}
+
+static void drop_at_turn(Modes *m)
+{
+    for (int32_t v = 0; v < m->r->value_count; v++) {
+        m->there[v] = mode_of(m, v) == KEPT;
+        m->waiting[v] = 0;
+    }
+}
+
+// What is computed each time that it is read is gone when it has been, unless
+// another that is to run reads it too.
+static void drop_read(Modes *m, int32_t step)
+{
+    const Remat *r = m->r;
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        int32_t v = r->read[k];
+        if (--m->waiting[v] == 0 && mode_of(m, v) == EACH_TIME)
+            m->there[v] = false;
+    }
+}
+
+static void run_step(Modes *m, int32_t step);
+
+// Nets are as deep as they are long: a stack of their depth is no deeper than
+// the parser's.
+// NOLINTNEXTLINE(misc-no-recursion)
+static void need(Modes *m, int32_t v)
+{
+    const Remat *r = m->r;
+    if (m->there[v]) return;
+    for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)
+        run_step(m, r->maker[k]);
+    m->there[v] = true;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static void run_step(Modes *m, int32_t step)
+{
+    const Remat *r = m->r;
+    if (m->program.count >= m->capacity) return;
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        need(m, r->read[k]);
+        m->waiting[r->read[k]]++;
+    }
+    append(m, step);
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
+        if (r->makers[r->make[k] + 1] - r->makers[r->make[k]] == 1)
+            m->there[r->make[k]] = true;
+    drop_read(m, step);
+}
+
+// ---- bytes alive ------------------------------------------------------------
+
+// From the end, where what is kept is alive, to the start.
+static int64_t begin_at_end(Modes *m)
+{
+    const Remat *r = m->r;
+    int64_t bytes = 0;
+    for (int32_t v = 0; v < r->value_count; v++) {
+        m->needed[v] = r->kept[v];
+        m->parts[v] = r->makers[v + 1] - r->makers[v];
+        if (r->kept[v]) bytes += r->bytes[v];
+    }
+    return bytes;
+}
+
+// The bytes that step makes and needs beyond those alive after it, of which
+// the latter include what it makes for others.
+static int64_t bytes_within(Modes *m, int32_t step, int32_t at)
+{
+    const Remat *r = m->r;
+    int64_t bytes = 0;
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
+        if (!m->needed[r->make[k]]) bytes += r->bytes[r->make[k]];
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        m->reader[r->read[k]] = at;
+        if (!m->needed[r->read[k]]) bytes += r->bytes[r->read[k]];
+    }
+    // A result has the bytes of one that dies here: of each, the first.
+    int32_t taken = NO_VALUE;
+    for (int32_t k = r->overs[step]; k < r->overs[step + 1]; k++) {
+        RematOver over = r->over[k];
+        if (over.result == taken || m->needed[over.value] ||
+            m->reader[over.value] != at)
+            continue;
+        m->reader[over.value] = NO_VALUE;
+        taken = over.result;
+        bytes -= r->bytes[over.value] < r->bytes[over.result]
+                     ? r->bytes[over.value] : r->bytes[over.result];
+    }
+    return bytes;
+}
+
+// The change of bytes alive from after step to before it.
+static int64_t step_back(Modes *m, int32_t step)
+{
+    const Remat *r = m->r;
+    int64_t bytes = 0;
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
+        int32_t v = r->make[k];
+        if (!m->needed[v] || --m->parts[v] > 0) continue;
+        m->needed[v] = false;
+        m->parts[v] = r->makers[v + 1] - r->makers[v];
+        bytes -= r->bytes[v];
+    }
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        int32_t v = r->read[k];
+        if (m->needed[v]) continue;
+        m->needed[v] = true;
+        bytes += r->bytes[v];
+    }
+    return bytes;
+}
+
+static void find_live(Modes *m)
+{
+    int64_t after = begin_at_end(m);
+    m->peak = 0;
+    for (int32_t at = m->program.count - 1; at >= 0; at--) {
+        int32_t step = m->program.step[at];
+        m->live[at] = after + bytes_within(m, step, at);
+        if (m->live[at] > m->peak) m->peak = m->live[at];
+        after += step_back(m, step);
+    }
+}
+
+// ---- all of it --------------------------------------------------------------
+
+bool modes_run(Modes *m)
+{
+    const Remat *r = m->r;
+    m->program.count = 0;
+    m->cost = 0;
+    for (int32_t i = 0; i < r->turn; i++) append(m, i);
+    drop_at_turn(m);
+    for (int32_t i = r->turn; i < r->step_count; i++) run_step(m, i);
+    if (m->program.count >= m->capacity) return false;
+    find_live(m);
+    return true;
+}
+
+// ---- what lies idle ---------------------------------------------------------
+
+static bool is_listed(const int32_t *start, const int32_t *item, int32_t step,
+                      int32_t v)
+{
+    for (int32_t k = start[step]; k < start[step + 1]; k++)
+        if (item[k] == v) return true;
+    return false;
+}
+
+// Of each value, whether it is read again before it is made again, from here
+// on.
+static void find_read_later(const Modes *m, int32_t at, int8_t *later)
+{
+    const Remat *r = m->r;
+    enum { UNKNOWN, READ, MADE };
+    for (; at < m->program.count; at++) {
+        int32_t step = m->program.step[at];
+        for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+            if (later[r->read[k]] == UNKNOWN) later[r->read[k]] = READ;
+        for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
+            if (later[r->make[k]] == UNKNOWN) later[r->make[k]] = MADE;
+    }
+}
+
+void modes_find_idle(Modes *m)
+{
+    const Remat *r = m->r;
+    Arena *arena = arena_new();
+    int8_t *later = NEW_ARRAY(arena, r->value_count, int8_t);
+    bool *made = NEW_ARRAY(arena, r->value_count, bool);
+    int32_t at = 0;
+    while (m->live[at] < m->peak) at++;
+    find_read_later(m, at + 1, later);
+    for (int32_t k = 0; k < at; k++) {
+        int32_t step = m->program.step[k];
+        for (int32_t j = r->makes[step]; j < r->makes[step + 1]; j++)
+            made[r->make[j]] = true;
+    }
+    m->idle_count = 0;
+    for (int32_t v = 0; v < r->value_count; v++) {
+        int32_t step = m->program.step[at];
+        if (!made[v] || later[v] != 1 || r->kept[v]) continue;
+        if (is_listed(r->reads, r->read, step, v) ||
+            is_listed(r->makes, r->make, step, v))
+            continue;
+        m->idle[m->idle_count++] = v;
+    }
+    arena_free(arena);
+}

@@ -1,0 +1,45 @@
+// Programs of the simpler kind: what to do of each forward step's results.
+#ifndef CNNC_REMAT_MODES_H
+#define CNNC_REMAT_MODES_H
+
+#include "remat.h"
+
+enum RematMode {
+    KEPT,                       // what the step makes stays until it is read
+                                // for the last time
+    ONCE,                       // after the forward pass it runs again when
+                                // that is first read, and that stays
+    EACH_TIME,                  // it runs again before each that reads it
+};
+
+// The modes of all groups of steps, and the program that they are.
+typedef struct Modes {
+    const Remat *r;
+    int8_t      *mode;          // of each group: enum RematMode
+    int32_t     *group;         // of each step: those that make parts of one
+                                // value are one, named by its first step
+    RematProgram program;       // since modes_run
+    int64_t      cost, peak;
+    int64_t     *live;          // bytes alive at each place of it
+    int32_t     *idle;          // since modes_find_idle: values alive at the
+    int32_t      idle_count;    // fullest place that its step does not touch
+    int32_t      capacity;      // of program and live
+    bool        *there;         // of each value: it is there to be read
+    int32_t     *waiting;       // and how many that are to run read it
+    // Of each value, where the count of bytes is: whether it is read later,
+    // how many parts of it are to be made, and the place that reads it.
+    bool        *needed;
+    int32_t     *parts, *reader;
+} Modes;
+
+// All steps KEPT.  What it takes lies in r's arena.
+Modes modes_new(const Remat *r);
+
+// Makes the program, and says what it costs and holds.  False: it is longer
+// than three times the steps.
+bool modes_run(Modes *m);
+
+// Finds what lies unread where the most bytes are alive, for the first time.
+void modes_find_idle(Modes *m);
+
+#endif

@@ -1,0 +1,63 @@
+"""Faults planted in files of passes/, each of which a unit test must find.
+
+A script has a table of them and calls plant(); its arguments are BUILD ROOT CC, and FAULT in the
+environment chooses those with that text in their names.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def compile_files(files, compiler, root):
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
+                    *files], check=True)
+
+
+def unit_test(folder, fault, objects, arguments):
+    """The test with the fault, linked before the library that has the right file."""
+    build, root, compiler = arguments
+    files = list(objects)
+    if fault:
+        name, old, new = fault
+        with open(os.path.join(root, "passes", name)) as file:
+            text = file.read()
+        assert text.count(old) == 1, f"not one such text in {name}: {old}"
+        files.append(os.path.join(folder, name))
+        with open(files[-1], "w") as file:
+            file.write(text.replace(old, new).replace('"../ir/', f'"{root}/ir/'))
+    program = os.path.join(folder, "test")
+    compile_files([*files, os.path.join(build, "testsuite", "libunit_helpers.a"),
+                   os.path.join(build, "libcore.a"), "-lcmocka", "-lm", "-o", program],
+                  compiler, root)
+    return program
+
+
+def is_caught(program, seconds):
+    """A test that takes far longer than it should has failed as well."""
+    try:
+        done = subprocess.run([program], capture_output=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
+
+
+def plant(test, faults, seconds=60):
+    """Plants each of the faults (name: file, text, what stands there instead), and none.
+
+    Returns how many of them the test testsuite/unit/TEST.c did not find.
+    """
+    arguments = [os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]]
+    only = os.environ.get("FAULT", "")
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(arguments[1], "testsuite", "unit", test + ".c")
+        objects = [os.path.join(folder, test + ".o")]
+        compile_files(["-c", source, "-o", objects[0]], arguments[2], arguments[1])
+        for name, fault in {"nothing": None, **faults}.items():
+            if only not in name:
+                continue
+            caught = is_caught(unit_test(folder, fault, objects, arguments), seconds)
+            failed += caught != (fault is not None)
+            print(f"{test}: {name}: {'caught' if caught else 'not caught'}", flush=True)
+    return failed

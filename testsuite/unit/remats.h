@@ -1,0 +1,38 @@
+// Problems of what to keep and what to compute again, for tests of the passes
+// that solve them: small ones from text, and random ones.
+#ifndef CNNC_TEST_REMATS_H
+#define CNNC_TEST_REMATS_H
+
+#include "../../passes/remat.h"
+
+// A line a step: its cost, ! if it may not repeat, what it reads, >, what it
+// makes, and y/x where y may lie over x; values are letters, each with its
+// bytes where it is named first, and * if it is kept.  A line | is the turn.
+//
+//   2 x:8 > a:4
+//   1! a > b:4 l:1* b/a
+//   |
+//   3 b x > g:8
+Remat remat_read(Arena *arena, const char *text);
+
+// A program in the same letters: the number of each step, from 0.
+RematProgram remat_program(Arena *arena, const char *text);
+// Every step once.
+RematProgram remat_base(Arena *arena, const Remat *r);
+
+// What a random problem is like.
+typedef struct RematKind {
+    int forward, backward;      // steps
+    int most_bytes, most_cost;
+    // Out of 100: results that are of two steps, steps that may not repeat,
+    // values that are kept, results that may lie over an operand.
+    int split, fixed, kept, over;
+    bool chain;                 // each step reads the one before it alone
+} RematKind;
+
+// Equal seeds, equal problems.  Steps read what was made shortly before and
+// sometimes earlier; backward steps go through the forward ones from the last
+// to the first, and each reads what one of those has read or made, too.
+Remat random_remat(Arena *arena, uint64_t seed, RematKind kind);
+
+#endif
