@@ -20,11 +20,14 @@ from fractions import Fraction
 cnnc, costs, root = sys.argv[1:4]
 few = sys.argv[4:] == ["few"]
 faults = []
-PASSES = ["fold", "fuse_epilogue", "fuse_pool", "fuse_backward", "accumulate", "fuse_load",
-          "sign_bits", "parts", "slices", "schedule", "share", "plan"]
 # What reads less of its operands than there is, always and where its sums are made before.
 PARTIAL = {"advance", "concat.grad", "batchnorm.moments", "multibox", "multibox.match"}
 SOMETIMES = {"softmax_cross_entropy", "accuracy", "mean_iou", "dice"}
+
+
+def optional_passes():
+    done = subprocess.run([cnnc, "--passes"], stdout=subprocess.PIPE, text=True, check=True)
+    return [line.split()[0] for line in done.stdout.splitlines() if "(always)" not in line]
 
 
 def expect(good, text):
@@ -33,6 +36,9 @@ def expect(good, text):
 
 
 def example(name):
+    """The file of an example; any other is its own."""
+    if name.endswith(".cnn"):
+        return name
     return os.path.join(root, "examples", name, name + ".cnn")
 
 
@@ -142,7 +148,7 @@ def unet():
 def check_products(*nets):
     for make in nets:
         hand, name = make(), make.__name__
-        each = PASSES if make is resnet50 and not few else []
+        each = optional_passes() if make is resnet50 and not few else []
         for options in [[], ["-O0"]] + [["-fno-" + p] for p in each]:
             got = Launches(*options, example(name))
             what = " ".join([name, *options])
@@ -179,6 +185,7 @@ def check_small():
         with open(net, "w") as file:
             file.write(SMALL)
         got, plain = Launches(net), Launches("-O0", net)
+        check_budget(net)
     wide, half, f = 2 * 8 * 8, 2 * 4 * 4, 4      # pixels of the maps; bytes of a number
     second = 2 * wide * 9 * 4 * 6
     known = {
@@ -253,13 +260,13 @@ def check_launches(name, *options):
         expect(fields["time"] == want, f"{what}: exactly {want}")
 
 
-def check_summary(name):
+def check_summary(name, *options):
     """The sums of --summary are those of the launches."""
-    got = Launches(example(name))
-    done = subprocess.run([cnnc, "--summary", example(name)], stdout=subprocess.PIPE, text=True,
-                          check=True)
+    got = Launches(*options, example(name))
+    done = subprocess.run([cnnc, "--summary", *options, example(name)], stdout=subprocess.PIPE,
+                          text=True, check=True)
     rows = [line.split() for line in done.stdout.splitlines()]
-    for phase in "forward", "backward", "update":
+    for phase in {p for p, *_ in got.rows}:
         row = [r for r in rows if r[:1] == [phase] and len(r) > 4]
         if not row:
             faults.append(f"{name}: no row {phase}")
@@ -272,6 +279,20 @@ def check_summary(name):
         expect(abs(float(row[-2]) - time / 10**unit) <= 0.0006, f"{name}: {' '.join(row)}")
     whole = [r for r in rows if r[:2] == ["training", "step"]][-1]
     expect(int(whole[5]) == got.sum("bytes"), f"{name}: {' '.join(whole)}")
+
+
+def check_budget(net):
+    """What is computed again costs what it costs first, beside the same step."""
+    budget = ["--budget", "82000"]
+    check_launches(net, *budget)
+    check_summary(net, *budget)
+    plain, got = Launches(net), Launches(*budget, net)
+    for what in "flops", "products", "bytes", "time":
+        first = {(op, f[what]) for p, op, _, f in got.rows if p == "forward"}
+        again = {(op, f[what]) for p, op, _, f in got.rows if p == "recompute"}
+        expect(again and again <= first, f"{what} again {again}, at first {first}")
+        rest = got.sum(what) - got.sum(what, "recompute")
+        expect(rest == plain.sum(what), f"{what} {rest}, without a budget {plain.sum(what)}")
 
 
 # ---- times ------------------------------------------------------------------------------------

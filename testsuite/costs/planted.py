@@ -54,6 +54,9 @@ FAULTS = {
     "peaks": ("ir/gpu.c", "rate / MILLION * millionths", "rate / MILLION * MILLION"),
     "a phase's launches in another":
         ("ir/gpu.c", "&sums[n->phase]", "&sums[n->phase ? BACKWARD : FORWARD]"),
+    "what is computed again is for nothing":
+        ("ir/gpu.c", "if (!is_launch(n)) continue;",
+         "if (!is_launch(n) || n->phase == RECOMPUTE) continue;"),
     "a phase's times are not added up":
         ("ir/gpu.c", "sum->time = capped_sum(sum->time, ", "sum->time = (0, "),
     "shares in percent":
