@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/gpu.h"
 #include "page_parts.h"
 
 static const char *const titles[MODE_COUNT] = {"Training", "Evaluation", "Inference"};
@@ -49,6 +50,22 @@ static const char *bytes_note(const PageProgram *p, int64_t bytes)
     return arena_print(p->arena, "%s bytes", grouped_text(p->arena, bytes));
 }
 
+static void time_tile(const PageProgram *p)
+{
+    PhaseCost sums[PHASE_COUNT];
+    const Gpu *gpu = graph_gpu(p->g);
+    int64_t time = 0, flops = 0;
+    step_cost(p->g, gpu, sums);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        time = capped_sum(time, sums[phase].time);
+        flops = capped_sum(flops, sums[phase].cost.flops);
+    }
+    tile(p, "time", time_text(p->arena, time),
+         arena_print(p->arena, "in the model of %s, of %s",
+                     html_escaped(p->arena, gpu->name, strlen(gpu->name)),
+                     flops_text(p->arena, flops)));
+}
+
 static void tiles(const PageProgram *p)
 {
     const Plan *plan = p->plan;
@@ -65,6 +82,7 @@ static void tiles(const PageProgram *p)
          arena_print(p->arena, "%.1f%% of the arena",
                      100 * (double)plan->state_bytes / (double)plan->arena_bytes));
     tile(p, "steps", grouped_text(p->arena, plan->step_count), "launches, in this order");
+    time_tile(p);
     tile(p, "buffers", grouped_text(p->arena, p->drawn_count),
          views > 0 ? arena_print(p->arena, "and %d views, which take nothing", views) : "no views");
     fputs("</dl>\n", p->out);

@@ -78,6 +78,14 @@ Convolution convolution_of(const Graph *g, const Node *n)
     return d;
 }
 
+// Whether it adds a bias, or makes the gradient of one.
+static bool is_biased(const Node *n)
+{
+    if (n->part == CONV_FORWARD) return n->operands[2] != NONE;
+    if (n->part == CONV_ACCUMULATE) return accumulated_param(n, 1) != NONE;
+    return n->part == CONV_WGRAD && n->results[1] != NONE;
+}
+
 // A multiplication and an addition for each weight and pixel, in each part.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 {
@@ -85,6 +93,7 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
     int64_t flops = capped_product(2 * d.pixels * d.K, d.filter);
     if (convolution_is_depthwise(&d)) cost->flops = flops;
     else cost_product(cost, flops);
+    if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }
@@ -138,7 +147,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
         launch_product(n, l, "conv_forward", d, t, grid);
     }
     launch_act(l, n);
-    launch_type(l, n->operands[2] != NONE ? "true" : "false");
+    launch_type(l, is_biased(n) ? "true" : "false");
     launch_slots(l, n, 1, 3);
 }
 
@@ -211,10 +220,8 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
         Tile t = tile_of_weights(d.group_k, d.filter);
         launch_product(n, l, "conv_wgrad", d, t, grid);
     }
-    bool biased = n->part == CONV_ACCUMULATE ? accumulated_param(n, 1) != NONE
-                                             : n->results[1] != NONE;
     launch_type_int(l, splits);
-    launch_type(l, biased ? "true" : "false");
+    launch_type(l, is_biased(n) ? "true" : "false");
     launch_gradient_type(n, l);
     for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
     for (int k = 0; k < 2; k++) launch_load(l, n, k);

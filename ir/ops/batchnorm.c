@@ -5,8 +5,7 @@
 // two launches, partial sums and their end, so that the order is fixed:
 //
 //   %5 partials = batchnorm.statistics(%1 x)
-//   %6 batch_mean, %7 batch_variance, %8 factor =
-//       batchnorm.moments(%5, %1, weight)
+//   %6 mean, %7 variance, %8 factor = batchnorm.moments(%5, %1, weight)
 //   %9 y = batchnorm(%1, weight, bias, mean, variance, %6, %7, %8)
 //   ...
 //   %20 partials = batchnorm.reduce(%19 dy, %1, %6)
@@ -164,12 +163,15 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
     return g->values[n->operands[k]].shape;
 }
 
-// Additions and multiplications an element of the first operand, by part.
+// Operations an element of the first operand.  Of x the moments want a row.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     static const int flops[] = { 4, 3, 1, 4, 1, 8, 3 };
     cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->part]);
     cost->bytes = cost_bytes(g, n);
+    if (n->part == MOMENTS)
+        cost->bytes -= (rows_of(in_shape(g, n, 1)) - 1) *
+                       columns_of(in_shape(g, n, 1)) * dtype_bytes(g->real);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)

@@ -138,6 +138,9 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     }
     cost->flops = capped_product(8, most);
     cost->bytes = cost_bytes(g, n);
+    int unread = n->part == FORWARD_PART ? SCORES : n->part == MATCH ? 2 : NONE;
+    if (unread != NONE)
+        cost->bytes -= value_bytes(&g->values[n->operands[unread]]);
 }
 
 enum { BLOCK = 256 };

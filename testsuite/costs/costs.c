@@ -1,0 +1,49 @@
+// What each launch of a net costs in the model, a line each:
+//
+//     forward conv conv_1 flops=4 products=4 bytes=16 time=2000001
+//
+// usage: costs [options of cnnc] FILE.cnn
+//
+// The last line has the rates that the times are made of.  What is no launch
+// has no line, for it costs nothing.
+#include <inttypes.h>
+#include <stdio.h>
+#include "../../frontend/input.h"
+#include "../../frontend/pipeline.h"
+#include "../../ir/op.h"
+
+static void print_launch(const Graph *g, const Node *n)
+{
+    const Part *part = &n->op->parts[n->part];
+    Cost cost;
+    node_cost(g, n, &cost);
+    int64_t time = node_time(g, n, graph_gpu(g));
+    if (!is_launch(n) && cost.flops + cost.bytes + time == 0) return;
+    printf("%s %s%s%s %s flops=%" PRId64 " products=%" PRId64 " bytes=%" PRId64
+           " time=%" PRId64 "\n", phase_names[n->phase], n->op->name,
+           part->name[0] ? "." : "", part->name, n->name, cost.flops,
+           cost.products, cost.bytes, time);
+}
+
+int main(int argc, char **argv)
+{
+    Arena *arena = arena_new();
+    Diag diag = { .arena = arena, .stream = stderr };
+    Options o;
+    Input in;
+    int status = options_read(&o, arena, argc, argv);
+    if (status < 0) status = read_gpu_file(&o, &diag);
+    if (status < 0 && !input_open(&in, arena, &diag, o.input)) status = 3;
+    if (status >= 0) return status;
+    Graph *g = input_graph(&in, &o.frontend);
+    if (g == NULL || run_pipeline(g, &o.passes) == NULL) return 1;
+    for (NodeId i = 0; i < g->node_count; i++)
+        print_launch(g, &g->nodes[i]);
+    const Gpu *gpu = graph_gpu(g);
+    printf("rates rate=%" PRId64 " memory=%" PRId64 " launch=%" PRId64
+           " product=%" PRId64 " elementwise=%" PRId64 "\n",
+           g->real == F64 ? gpu->fp64 : gpu->fp32, gpu->memory, gpu->launch,
+           gpu->product, gpu->elementwise);
+    arena_free(arena);
+    return 0;
+}

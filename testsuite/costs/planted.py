@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Faults planted in the cost model, each found by check_costs.py.
+
+    planted.py BUILD ROOT CC
+
+A file with the fault is linked before the library that has the right one.  Without a fault
+nothing is found.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+build, root, compiler = sys.argv[1:4]
+here = os.path.join(root, "testsuite", "costs")
+
+FAULTS = {
+    "nothing": ("ir/cost.c", "", ""),
+    "results are not written":
+        ("ir/cost.c", "if (n->results[r] != NONE) bytes += moved(g, n->results[r]);", ";"),
+    "what is updated is not written":
+        ("ir/cost.c", "if (slots[k].updated && n->operands[k] != NONE)", "if (0)"),
+    "a library's scratch counts":
+        ("ir/cost.c", "return scratch ? 0 : value_bytes(value);", "return value_bytes(value);"),
+    "an activation is for nothing": ("ir/cost.c", "if (n->act != NULL)", "if (0)"),
+    "what is computed on load is for nothing":
+        ("ir/cost.c", "if (v != NONE && !is_stored(g, v))\n            add_node",
+         "if (0)\n            add_node"),
+    "what is computed on load is stored": ("ir/cost.c", "if (n->inlined) own.bytes = 0;", ""),
+    "a view costs": ("ir/cost.c", "if (is_launch(n)) add_node", "add_node"),
+    "no products":
+        ("ir/cost.c", "cost->products = capped_sum(cost->products, flops);", ""),
+    "half of a product":
+        ("ir/convolution.c", "capped_product(2 * d.pixels", "capped_product(d.pixels"),
+    "depthwise as a product":
+        ("ir/convolution.c", "if (convolution_is_depthwise(&d)) cost->flops = flops;\n    else ",
+         ""),
+    "a bias is for nothing":
+        ("ir/convolution.c", "if (is_biased(n)) cost->flops", "if (0) cost->flops"),
+    "half of a dense product":
+        ("ir/ops/dense.c", "capped_product(2 * s.batch", "capped_product(s.batch"),
+    "moments read all":
+        ("ir/ops/batchnorm.c", "if (n->part == MOMENTS)\n        cost", "if (0)\n        cost"),
+    "all of a box's operand is read": ("ir/box.c", "cost->bytes -= (x - y)", "cost->bytes -= 0"),
+    "a match reads scores": ("ir/ops/multibox.c", "n->part == MATCH ? 2 : NONE", "NONE"),
+    "f64 as f32": ("ir/gpu.c", "real == F64 ? gpu->fp64 : gpu->fp32", "gpu->fp32"),
+    "rounded down": ("ir/gpu.c", "return capped_sum(time, rest > 0);", "return time;"),
+    "memory behind arithmetic":
+        ("ir/gpu.c", "arithmetic > memory ? arithmetic : memory", "arithmetic + memory"),
+    "launches for nothing": ("ir/gpu.c", "capped_sum(gpu->launch, longer)", "longer"),
+    "everything as a product":
+        ("ir/gpu.c", "time_at(others, rate, gpu->elementwise)",
+         "time_at(others, rate, gpu->product)"),
+    "peaks": ("ir/gpu.c", "rate / MILLION * millionths", "rate / MILLION * MILLION"),
+    "a phase's launches in another":
+        ("ir/gpu.c", "&sums[n->phase]", "&sums[n->phase ? BACKWARD : FORWARD]"),
+    "what is computed again is for nothing":
+        ("ir/gpu.c", "if (!is_launch(n)) continue;",
+         "if (!is_launch(n) || n->phase == RECOMPUTE) continue;"),
+    "a phase's times are not added up":
+        ("ir/gpu.c", "sum->time = capped_sum(sum->time, ", "sum->time = (0, "),
+    "shares in percent":
+        ("frontend/gpu_file.c", "offsetof(Gpu, product), 1e6", "offsetof(Gpu, product), 1e5"),
+    "launches in nanoseconds":
+        ("frontend/gpu_file.c", "offsetof(Gpu, launch), 1e12", "offsetof(Gpu, launch), 1e9"),
+}
+
+
+def is_found(fault, folder):
+    name, old, new = fault
+    with open(os.path.join(root, name)) as file:
+        text = file.read()
+    assert old == "" or text.count(old) == 1, f"no such text in {name}: {old}"
+    at = os.path.join(folder, os.path.basename(name))
+    with open(at, "w") as file:
+        file.write(text.replace(old, new, 1) if old else text)
+    made = os.path.join(folder, "fault.o")
+    flags = [compiler, "-std=c17", "-O1", "-w"]
+    subprocess.run([*flags, "-iquote", os.path.dirname(os.path.join(root, name)), "-c", at,
+                    "-o", made], check=True)
+    programs = []
+    for program in "frontend/main.c", "testsuite/costs/costs.c":
+        programs.append(os.path.join(folder, os.path.basename(program)[:-2]))
+        subprocess.run([*flags, os.path.join(root, program), made,
+                        os.path.join(build, "libcore.a"), "-lm", "-o", programs[-1]], check=True)
+    done = subprocess.run([sys.executable, os.path.join(here, "check_costs.py"), *programs, root,
+                           "few"], stdout=subprocess.PIPE, text=True)
+    said = done.stdout.splitlines()
+    assert said and said[-1].endswith(" faults"), "the check itself has failed"
+    print("   ", said[0])
+    return done.returncode != 0
+
+
+def main():
+    failed = 0
+    for name, fault in FAULTS.items():
+        print(name, flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            if is_found(fault, folder) != (name != "nothing"):
+                print("    NOT FOUND" if name != "nothing" else "    a fault where there is none")
+                failed += 1
+    print(f"{len(FAULTS) - 1} faults, {failed} wrong")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
