@@ -4,12 +4,10 @@
     planted.py BUILD ROOT CC
 """
 import os
-import subprocess
 import sys
-import tempfile
 
-build, root, compiler = (os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3])
-only = os.environ.get("FAULT", "")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
+import unit_faults
 
 # What is planted: a file, a text, and what stands there instead.
 FAULTS = {
@@ -48,46 +46,4 @@ FAULTS = {
         ("place_gaps.c", "return INT64_MAX;", "return top;"),
 }
 
-
-def unit_test(folder, fault):
-    """test_place with the fault, linked before the library that has the right file."""
-    files = [os.path.join(root, "testsuite", "unit", "test_place.c")]
-    if fault:
-        name, old, new = fault
-        with open(os.path.join(root, "passes", name)) as file:
-            text = file.read()
-        assert text.count(old) == 1, f"no such text in {name}: {old}"
-        files.append(os.path.join(folder, name))
-        with open(files[-1], "w") as file:
-            file.write(text.replace(old, new))
-    program = os.path.join(folder, "test_place")
-    subprocess.run([compiler, "-std=c17", "-O2", "-w", "-iquote", os.path.join(root, "passes"),
-                    *files, os.path.join(build, "testsuite", "libunit_helpers.a"),
-                    os.path.join(build, "libcore.a"), "-lcmocka", "-lm", "-o", program],
-                   check=True)
-    return program
-
-
-def is_caught(program):
-    """A test that takes far longer than it should has failed as well."""
-    try:
-        done = subprocess.run([program], capture_output=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
-
-
-def main():
-    failed = 0
-    for name, fault in FAULTS.items():
-        if only not in name:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            caught = is_caught(unit_test(folder, fault))
-        if caught != (fault is not None):
-            failed += 1
-        print(f"{name}: {'caught' if caught else 'not caught'}", flush=True)
-    return failed
-
-
-sys.exit(main())
+sys.exit(unit_faults.main("test_place", FAULTS))
