@@ -144,12 +144,13 @@ ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
 // The smallest capacity, in bytes, that has a programme.
 int64_t chain_least(const ChainTable *t);
 // The least cost within so many bytes, to the table's rounding; INT64_MAX if
-// the table has none.  More bytes never cost more.
+// the table has none.  More bytes never cost more.  Rounded down, it holds up to
+// the table's largest capacity.
 int64_t chain_table_cost(const ChainTable *t, int64_t capacity);
 
 // A programme within so many bytes; false if there is none.  Of an exact table
-// it is the cheapest, of one rounded up no dearer than chain_table_cost; a table
-// that is rounded down is no guide.
+// it is the cheapest.  Of one rounded up it is no dearer than chain_table_cost,
+// but that for fewer bytes may be cheaper.  A table rounded down is no guide.
 bool chain_find(Arena *arena, const ChainTable *t, int64_t capacity,
                 ChainProgramme *p);
 

@@ -47,13 +47,15 @@ FAULTS = {
         ("chain_table.c", "for (int32_t at = tile->low; at <= e; at++)",
          "for (int32_t at = tile->low; at < e; at++)"),
     "splits within a tile are not tried":
-        ("chain_table.c", "at < tile->high && at <= e; at++", "at + 1 < tile->high && at <= e; at++"),
+        ("chain_table.c", "at < tile->high && at <= e; at++",
+         "at + 1 < tile->high && at <= e; at++"),
     "sizes are rounded down":
         ("chain_table.c", "t->rounding == CHAIN_UP && ", "false && "),
     "sizes are always rounded up":
         ("chain_table.c", "t->rounding == CHAIN_UP && ", ""),
     "the rest has all bytes":
-        ("chain_table.c", "a->cost + (at - held - a->low), b->cost", "a->cost + (at - a->low), b->cost"),
+        ("chain_table.c", "sum_rows(f->best + at, a->cost + (at - held - a->low),",
+         "sum_rows(f->best + at, a->cost + (at - a->low),"),
     "rows end a capacity early":
         ("chain_table.c", "row.high = first_as_cheap(f, top);",
          "row.high = first_as_cheap(f, top) - 1;\n    if (row.high < row.low) row.high = row.low;"),
@@ -63,16 +65,16 @@ FAULTS = {
         ("chain_table.c", "int32_t to = first_as_cheap(f, cheapest);",
          "int32_t to = first_as_cheap(f, cheapest + 1);"),
     "the least bytes are those of the first part":
-        ("chain_table.c", "split.held + t->least[true][rest]),\n                     t->least[owns][again]));",
-         "split.held + t->least[true][rest]), 0));"),
+        ("chain_table.c", "t->least[owns][again]));", "0));"),
     "cheapest is without splits":
-        ("chain_table.c", "(double)split.cost + t->cheapest[rest] + t->cheapest[again],\n              larger",
-         "INFINITY,\n              larger"),
+        ("chain_table.c", "lower(&b, (double)split.cost + t->cheapest[rest] + t->cheapest[again],",
+         "lower(&b, INFINITY,"),
     "the capacity is a column short":
         ("chain_table.c", "t->columns = (int32_t)(largest / t->unit) + 1;",
          "t->columns = (int32_t)(largest / t->unit) + (largest == 0);"),
     "what is held is not missed":
-        ("chain_find.c", "bytes - p.choice.held);\n        e = p.at - 1;", "bytes);\n        e = p.at - 1;"),
+        ("chain_find.c", "bytes - p.choice.held);\n        e = p.at - 1;",
+         "bytes);\n        e = p.at - 1;"),
     "what does not fit is taken":
         ("chain_find.c", "if (a->need > bytes) return false;", ""),
     "the dearer of two is taken":

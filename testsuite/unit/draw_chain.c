@@ -70,13 +70,18 @@ static void draw_stage(Arena *arena, Drawing *d, Chain *c, int i)
     }
 }
 
-Chain *draw_chain(Arena *arena, Drawing *d, int most)
+Chain *draw_stages(Arena *arena, Drawing *d, int count)
 {
     Chain *c = NEW(arena, Chain);
-    c->count = 1 + (int32_t)next_number(&d->seed, (uint32_t)most);
-    c->stages = NEW_ARRAY(arena, c->count, ChainStage);
-    for (int i = 0; i < c->count; i++) draw_stage(arena, d, c, i);
+    *c = (Chain){count, NEW_ARRAY(arena, count, ChainStage)};
+    for (int i = 0; i < count; i++) draw_stage(arena, d, c, i);
     return c;
+}
+
+Chain *draw_chain(Arena *arena, Drawing *d, int most)
+{
+    return draw_stages(arena, d, 1 + (int)next_number(&d->seed,
+                                                      (uint32_t)most));
 }
 
 Drawing drawing(uint64_t seed)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 #include <cmocka.h>
 #include "brute_chain.h"
 #include "draw_chain.h"
@@ -183,8 +184,8 @@ static void more_bytes_never_cost_more(void **state)
         int64_t before[2] = {INT64_MAX, INT64_MAX};
         for (int64_t i = 0; i <= 100; i++) {
             int64_t capacity = up->enough * i / 100;
-            int64_t cost[] = {chain_table_cost(up, capacity),
-                              chain_table_cost(down, capacity)};
+            const int64_t cost[] = {chain_table_cost(up, capacity),
+                                    chain_table_cost(down, capacity)};
             assert_true(cost[0] <= before[0] && cost[1] <= before[1]);
             assert_true(cost[1] <= cost[0]);
             before[0] = cost[0];
@@ -214,6 +215,29 @@ static void a_smaller_table_says_the_same(void **state)
                 assert_int_equal(found_cost_of_any(c, all, i),
                                  found_cost_of_any(c, part, i));
         }
+        next_arena();
+    }
+}
+
+// Work and bytes are within what chain.h says; seconds are printed.
+static void long_chains_take_what_is_said(void **state)
+{
+    (void)state;
+    int64_t n = chains < 10000 ? 100 : 400, columns = 500;
+    for (int plain = 0; plain < 2; plain++) {
+        Drawing d = {.seed = 1, .sizes = 1000003, .costs = 1000000,
+                     .is_plain = plain};
+        Chain *c = draw_stages(arena, &d, (int)n);
+        clock_t start = clock();
+        ChainTable *t = chain_table(arena, c, INT64_MAX, (int32_t)columns,
+                                    CHAIN_UP);
+        clock_t end = clock();
+        assert_true(t->columns == columns || t->columns == columns - 1);
+        assert_true(t->work <= 2 * columns * n * n * n / 6);
+        assert_true(t->bytes <= 2 * 4 * columns * n * (n + 1));
+        print_message("%lld stages: %.3g sums, %.3g bytes, %.2f s\n",
+                      (long long)n, (double)t->work, (double)t->bytes,
+                      (double)(end - start) / CLOCKS_PER_SEC);
         next_arena();
     }
 }
@@ -264,6 +288,7 @@ int main(int count, char **arguments)
         TEST(rounded_tables_lie_on_either_side),
         TEST(more_bytes_never_cost_more),
         TEST(a_smaller_table_says_the_same),
+        TEST(long_chains_take_what_is_said),
         TEST(equal_stages_take_as_many_runs_as_revolve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
