@@ -105,14 +105,14 @@ int64_t chain_cost(const Chain *c, const ChainProgramme *p)
 {
     int64_t cost = 0;
     for (int32_t k = 0; k < p->count; k++) {
-        const ChainOp *op = &p->ops[k];
-        const ChainStage *stage = &c->stages[op->stage];
-        switch (op->run) {
+        const ChainStage *stage = &c->stages[p->ops[k].stage];
+        int32_t way = p->ops[k].way;
+        switch (p->ops[k].run) {
         case CHAIN_DROP:
         case CHAIN_KEEP: cost += stage->cost; break;
-        case CHAIN_WAY:  cost += stage->ways[op->way].forward; break;
-        case CHAIN_BACK: cost += stage->ways[op->way].backward; break;
-        case CHAIN_TURN: cost += stage->turns[op->way].cost; break;
+        case CHAIN_WAY:  cost += stage->ways[way].forward; break;
+        case CHAIN_BACK: cost += stage->ways[way].backward; break;
+        case CHAIN_TURN: cost += stage->turns[way].cost; break;
         }
     }
     return cost;
@@ -138,8 +138,8 @@ static bool is_lent(const Walk *w, int32_t i)
     return i == 0 || (w->way[i - 1] != NULL && w->way[i - 1]->reads_output);
 }
 
-// A run with this peak, in which its input ends or does not; what else it counts
-// is no longer in w->alive.
+// A run with this peak, in which its input ends or does not; what else it
+// counts is no longer in w->alive.
 static void note_run(Walk *w, const ChainPeak *peak, int32_t i, bool ends)
 {
     if (!ends) {

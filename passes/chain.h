@@ -19,8 +19,8 @@
 // * keep: what is kept for a backward run stays until then.  A stage that has
 //   run in a way does not run forward again, and a map that is kept stays until
 //   its stage has run in a way that does not read it, backward, or as a turn;
-// * finish what is last: a stage runs forward only while nothing is there of the
-//   maps behind its input, nor of what later stages keep.
+// * finish what is last: a stage runs forward only while there is no map behind
+//   its input, and nothing that a later stage keeps.
 //
 // chain.c         costs and bytes of a programme; the choices there are
 // chain_table.c   what each segment costs within so many bytes
@@ -136,19 +136,21 @@ typedef struct ChainTable {
 
 // The table for capacities up to `largest` bytes in at most so many columns, as
 // few as can be; columns <= 0: as many as take some seconds and 400 MB.  Of n
-// stages it takes up to columns * n^3 / 6 sums and 4 * columns * n^2 bytes,
-// twice that if ways read outputs.
+// stages it takes up to columns * n^3 / 6 sums and 4 * columns * n^2 bytes from
+// the arena, twice that if ways read outputs.
 ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
                         int32_t columns, ChainRounding rounding);
 
 // The smallest capacity, in bytes, that has a programme.
 int64_t chain_least(const ChainTable *t);
 // The least cost within so many bytes, to the table's rounding; INT64_MAX if
-// the table has none.  More bytes never cost more.
+// the table has none.  More bytes never cost more.  Rounded down, it holds up to
+// the table's largest capacity.
 int64_t chain_table_cost(const ChainTable *t, int64_t capacity);
 
 // A programme within so many bytes; false if there is none.  Of an exact table
-// it is the cheapest, of one rounded up no dearer than chain_table_cost.
+// it is the cheapest.  Of one rounded up it is no dearer than chain_table_cost,
+// but that for fewer bytes may be cheaper.  A table rounded down is no guide.
 bool chain_find(Arena *arena, const ChainTable *t, int64_t capacity,
                 ChainProgramme *p);
 

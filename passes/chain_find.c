@@ -1,9 +1,9 @@
 // Programmes of chains, from a table.  Bytes are counted exactly here: of the
 // choices that fit, the one is taken whose cost the table puts lowest for the
 // bytes that it leaves, so what rounding loses is lost in one segment at a time
-// and not in all together.  A table that rounds up still holds too much to be
-// needed, the more so the more stages there are; so the table is also read as if
-// there were more bytes than there are, and the cheapest programme is kept.
+// and not in all together.  A table that rounds up still takes programmes to
+// need more than they do, the more so the more stages there are; so it is also
+// read as if there were more bytes, and the cheapest programme is kept.
 #include <math.h>
 #include "chain.h"
 

@@ -209,8 +209,8 @@ static ChainRow keep_row(Filling *f, Arena *arena)
 // cache themselves.
 enum { TILE = 4 };
 
-// The segments s..e for some s: they share the rows of at..e, which are far more
-// than a cache holds.
+// The segments s..e for some s: they share the rows of at..e, which are far
+// more than a cache holds.
 typedef struct Tile {
     Filling     each[TILE][2];          // [s - low][its own input]
     ChainChoice split[TILE][2];
@@ -339,7 +339,7 @@ static int32_t usual_columns(int32_t count)
     const double sums = 4e9, bytes = 4e8;
     double n = count, columns = sums / (n * n * n / 6);
     if (columns > bytes / (4 * n * n)) columns = bytes / (4 * n * n);
-    return columns > 20000 ? 20000 : columns < 100 ? 100 : (int32_t)columns;
+    return columns > 20000 ? 20000 : columns < 32 ? 32 : (int32_t)columns;
 }
 
 static void choose_unit(ChainTable *t, int64_t largest, int32_t columns)

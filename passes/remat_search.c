@@ -25,7 +25,7 @@ enum {
     MOST_TRIED = 96,            // groups that are tried before one is raised
     MOST_LOWERED = 400,         // and that are tried to be lowered, at once
     MOST_CUTS = 64,             // for the curve that it begins with
-    WORK = 150000000,           // steps that are run, in all
+    WORK = 60000000,            // steps that are run, in all
     PATIENCE = 16,              // shakes in vain before a level is left
 
 };

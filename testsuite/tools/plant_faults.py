@@ -33,18 +33,19 @@ def unit_test(folder, fault, objects, arguments):
     return program
 
 
-def is_caught(program, seconds):
+def is_caught(command, seconds):
     """A test that takes far longer than it should has failed as well."""
     try:
-        done = subprocess.run([program], capture_output=True, timeout=seconds)
+        done = subprocess.run(command, capture_output=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         return True
     return done.returncode != 0
 
 
-def plant(test, faults, seconds=60):
+def plant(test, faults, seconds=60, words=()):
     """Plants each of the faults (name: file, text, what stands there instead), and none.
 
+    words: what the test is called with.
     Returns how many of them the test testsuite/unit/TEST.c did not find.
     """
     arguments = [os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]]
@@ -57,7 +58,8 @@ def plant(test, faults, seconds=60):
         for name, fault in {"nothing": None, **faults}.items():
             if only not in name:
                 continue
-            caught = is_caught(unit_test(folder, fault, objects, arguments), seconds)
+            program = unit_test(folder, fault, objects, arguments)
+            caught = is_caught([program, *words], seconds)
             failed += caught != (fault is not None)
             print(f"{test}: {name}: {'caught' if caught else 'not caught'}", flush=True)
     return failed

@@ -1,5 +1,5 @@
-// Programmes of chains from the definition in passes/chain.h alone: what each run
-// does to what is stored, and the shortest path through all that can be stored.
+// Programmes of chains from the definition in passes/chain.h alone: what each
+// run does to what is stored, and the shortest path through all that can be.
 #ifndef CNNC_TEST_BRUTE_CHAIN_H
 #define CNNC_TEST_BRUTE_CHAIN_H
 

@@ -1,0 +1,21 @@
+// Random chains, for tests of passes/chain.h.
+#ifndef CNNC_TEST_DRAW_CHAIN_H
+#define CNNC_TEST_DRAW_CHAIN_H
+
+#include "../../passes/chain.h"
+
+typedef struct Drawing {
+    uint64_t seed;
+    uint32_t sizes, costs;      // what is drawn is below
+    bool     is_plain;          // as in nets: no run is cheaper or takes less
+                                // than one for the output alone, and no
+                                // gradient is larger than its map
+} Drawing;
+
+// Small numbers, so that ties are frequent, or large ones.
+Drawing drawing(uint64_t seed);
+// So many stages, or at most so many, with up to MOST_WAYS ways.
+Chain *draw_stages(Arena *arena, Drawing *d, int count);
+Chain *draw_chain(Arena *arena, Drawing *d, int most);
+
+#endif
