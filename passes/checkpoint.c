@@ -7,8 +7,8 @@
 // (budget.c); without a budget all is kept.  A launch that runs again is a node
 // of phase RECOMPUTE with results of its own (Value.again).  It changes no
 // state: running statistics are taken in the update phase, once, and random
-// numbers follow from the seed and the training step.  Sums and products are those of
-// the first time, so losses and weights are the same bits.
+// numbers follow from the seed and the training step.  Sums and products are
+// those of the first time, so losses and weights are the same bits.
 #include "pass.h"
 #include "remat_graph.h"
 

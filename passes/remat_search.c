@@ -2,8 +2,9 @@
 //
 // Each group of forward steps has a mode (remat_modes.h): what it makes is
 // kept, is computed again once, when it is first read after the forward pass,
-// or each time that it is read.  The search goes down from the peak of the program that
-// computes nothing again, from one level of bytes to the next.  At each level
+// or each time that it is read.  The search goes down from the peak of the
+// program that computes nothing again, from one level of bytes to the next.  At
+// each level
 //
 //   - where the bytes alive pass it, some group whose results lie there unread
 //     is raised to its next mode: the one that saves most of the bytes above
