@@ -107,7 +107,9 @@ int main(int argc, char **argv)
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
+    if (status < 0 && o.fit > 0) status = choose_batch(&in, &o);
     if (status < 0) status = run(&in, &o);
+    if (diag.over_budget && o.fit == 0 && !o.plan) explain_batches(&in, &o);
     if (diag.over_budget) status = EXIT_OVER;
     if (diag.file_failed) status = EXIT_FILE;
     // What help and lists print is output too.

@@ -220,6 +220,8 @@ const Flag flags[] = {
     { "--gpus", NULL, "list the GPUs", show_gpus },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
     { "--budget", "SIZE", "the most that the arena may have: 5GiB", set_budget },
+    { "--fit", "SIZE", "the largest batch whose arena fits in so much",
+      set_fit },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

@@ -29,6 +29,7 @@ typedef struct Options {
     const char     *gpu_file;       // of --gpu, or NULL: it was a name
     bool            plan;           // --plan: the input is its file
     int64_t         capacity;       // bytes it must fit in; 0: as few as can be
+    int64_t         fit;            // --fit: bytes that the batch is for, or 0
     double          time_limit;     // seconds; 0: none
 } Options;
 
@@ -60,6 +61,7 @@ int check_plan(const Options *o);
 
 // memory_options.c: how much memory there is.
 int set_budget(Options *o, const char *value);
+int set_fit(Options *o, const char *value);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

@@ -49,6 +49,9 @@ int options_check(const Options *o)
           "part of train and has no file of its own:" },
         { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
           "--header and --main go with --emit cuda:" },
+        { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and does "
+          "not go with --batch:" },
+        { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
           strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },
