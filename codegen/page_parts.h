@@ -68,6 +68,7 @@ void page_peak(PageProgram *p);                         // page_tables.c
 void page_sources(PageProgram *p);
 void page_passes(PageProgram *p);                       // page_sizes.c
 void page_batches(PageProgram *p);
+void page_curve(PageProgram *p);                        // page_curve.c
 
 extern const char page_style[];     // page.css, embedded
 

@@ -23,7 +23,7 @@ typedef struct Options {
     PassOptions     passes;
     Emit            emit;
     bool            emit_given;
-    bool            with_main, compare, summary;
+    bool            with_main, compare, summary, curve;
     bool            depend;         // -MD
     const char     *depend_file;
     const char     *gpu_file;       // of --gpu, or NULL: it was a name
@@ -41,6 +41,9 @@ int options_read(Options *o, Arena *arena, int argc, char **argv);
 int options_check(const Options *o);
 // Whether the page is all that is asked for; else it comes beside the output.
 bool only_report(const Options *o);
+// Whether the output is text for people: --compare, --summary or --curve, which
+// is in the page where there is one.
+bool prints_table(const Options *o);
 // Reports a mistake in the command line, with the nearest of count names, and
 // returns the status to exit with.
 int usage(const char *what, const char *word, const char *const *names,

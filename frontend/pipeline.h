@@ -30,6 +30,11 @@ bool compare(const Input *in, const Options *o, FILE *out);
 enum { PASS_ROWS = PASS_COUNT + 1 };
 int compare_rows(const Input *in, const Options *o, PassRow *rows);
 
+// curve.c: training steps from the one that computes nothing again to the one
+// with the smallest arena; as a table.  False after errors.
+bool find_curve(const Input *in, const Options *o, ArenaCosts *curve);
+bool print_curve(const Input *in, const Options *o, FILE *out);
+
 // report.c: the plan as a page.  False after errors.
 bool report_plan(const Input *in, const Options *o, FILE *out);
 

@@ -63,9 +63,12 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
     if (trains && (!add_program(&page, in, o, EVAL) ||
                    !add_program(&page, in, o, INFER)))
         return false;
-    begin_batches(search, in, o);
-    search->most_nodes = MOST_NODES;
-    if (in->ast != NULL) find_batches(search, &page);
+    if (in->ast != NULL) {
+        begin_batches(search, in, o);
+        search->most_nodes = MOST_NODES;
+        find_batches(search, &page);
+    }
+    if (o->curve && !find_curve(in, o, &page.costs)) return false;
     if (in->diag->error_count > 0) return false;
     print_page(&page, out);
     return true;

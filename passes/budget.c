@@ -152,10 +152,10 @@ bool check_budget(const Graph *g, const PassOptions *o)
 
 // ---- all of them ------------------------------------------------------------
 
-BudgetCurve budget_curve(Graph *g, const PassOptions *o, int most)
+ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
 {
     Budgeter b = new_budgeter(g, o);
-    BudgetCurve curve = { .point = NEW_ARRAY(g->arena, most, BudgetPoint) };
+    ArenaCosts curve = { .point = NEW_ARRAY(g->arena, most, ArenaCost) };
     int64_t top = b.all.choice[0].peak, smallest_yet = INT64_MAX;
     int64_t range = top - b.all.choice[b.all.count - 1].peak;
     int32_t k = 0;
@@ -167,7 +167,7 @@ BudgetCurve budget_curve(Graph *g, const PassOptions *o, int most)
             while (b.all.choice[k].peak > level) k++;
         if (arena_of(&b, k) < smallest_yet) {
             smallest_yet = arena_of(&b, k);
-            curve.point[curve.count++] = (BudgetPoint){
+            curve.point[curve.count++] = (ArenaCost){
                 smallest_yet, overhead_of(&b, k), bound_of(&b, k) };
         }
         k++;
