@@ -50,9 +50,20 @@ static bool read_size(const char *text, int64_t *bytes)
     return *bytes > 0 && *bytes <= most;
 }
 
+static int set_size(const char *flag, const char *value, int64_t *bytes)
+{
+    if (read_size(value, bytes)) return -1;
+    fprintf(stderr, "cnnc: %s takes a size such as 800MiB, 5.5GiB or a number "
+            "of bytes, not '%s'; --help lists the options\n", flag, value);
+    return EXIT_USAGE;
+}
+
 int set_budget(Options *o, const char *value)
 {
-    if (read_size(value, &o->passes.budget)) return -1;
-    return usage("--budget takes a size such as 800MiB, 5.5GiB or a number of "
-                 "bytes, not", value, NULL, 0);
+    return set_size("--budget", value, &o->passes.budget);
+}
+
+int set_fit(Options *o, const char *value)
+{
+    return set_size("--fit", value, &o->fit);
 }

@@ -116,6 +116,13 @@ static int set_compare(Options *o, const char *value)
     return -1;
 }
 
+static int set_curve(Options *o, const char *value)
+{
+    (void)value;
+    o->curve = true;
+    return -1;
+}
+
 static int set_report(Options *o, const char *value)
 {
     o->report = value;
@@ -213,6 +220,8 @@ const Flag flags[] = {
     { "--passes", NULL, "list the passes", show_passes },
     { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
     { "--compare", NULL, "the arena after each pass, as a table", set_compare },
+    { "--curve", NULL, "memory against cost, as a table, or in --report's page",
+      set_curve },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
     { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
@@ -221,6 +230,8 @@ const Flag flags[] = {
     { "--report", "FILE", "the plan as a page of HTML", set_report },
     { "--budget", "SIZE", "the most that the arena may take: 5GiB",
       set_budget },
+    { "--fit", "SIZE", "the largest batch whose arena fits in so much",
+      set_fit },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

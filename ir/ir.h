@@ -167,6 +167,8 @@ typedef struct Graph {
     int32_t     written_count;  // were before schedule; NULL: as they are
     const struct RematProgram *program; // what launches checkpoint is to do
                                 // again; NULL: none
+    const struct Fit *fit;      // what a budget asked for; since checkpoint,
+                                // NULL: there was none
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

@@ -183,6 +183,14 @@ static void print_order(const Graph *g)
                 g->order_peak == g->order_bound ? ", optimal" : "");
 }
 
+static void print_again(const Graph *g)
+{
+    Overhead again = graph_overhead(g);
+    if (g->fit == NULL) return;
+    fprintf(stderr, "%-14s %s, bound +%.2f %%\n", "checkpoint",
+            overhead_text(g->arena, &again), 100 * g->fit->bound);
+}
+
 static bool is_budgeted(const Graph *g, const PassOptions *o)
 {
     return o->budget > 0 && g->mode == TRAIN && o->enabled[PASS_checkpoint];
@@ -200,7 +208,7 @@ bool run_passes(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         if (i == PASS_checkpoint) {
-            if (is_budgeted(g, o) && !fit_budget(g, o)) return false;
+            if (is_budgeted(g, o)) fit_budget(g, o);
             run_checkpoint(g, o);
         } else {
             run_pass(g, pass, o->enabled[i]);
@@ -219,6 +227,7 @@ bool run_passes(Graph *g, const PassOptions *o)
     if (o->time) {
         fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
         print_order(g);
+        print_again(g);
     }
     return check_budget(g, o);
 }

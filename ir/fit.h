@@ -1,0 +1,30 @@
+// What less memory costs.
+#ifndef CNNC_FIT_H
+#define CNNC_FIT_H
+
+#include "gpu.h"
+
+// What a budget asked for, of a training step: Graph.fit.
+typedef struct Fit {
+    int64_t budget;             // bytes
+    int64_t plain;              // the arena where nothing runs again
+    double  bound;              // what runs again costs this at least, in time
+                                // as a part of the rest, in any program with as
+                                // few bytes alive as the one found, where the
+                                // launches first run in the order that they do
+} Fit;
+
+// An arena, and what it costs; bound as in Fit.
+typedef struct ArenaCost {
+    int64_t  arena_bytes;
+    Overhead again;
+    double   bound;
+} ArenaCost;
+
+// Cheapest first; each has a smaller arena than those before it.
+typedef struct ArenaCosts {
+    int32_t    count;
+    ArenaCost *point;
+} ArenaCosts;
+
+#endif
