@@ -1,4 +1,4 @@
-// Options that say how much memory there is.
+// Options that say how much memory there is, and what may be done to fit.
 #include <ctype.h>
 #include <string.h>
 #include "options.h"
@@ -52,4 +52,12 @@ int set_budget(Options *o, const char *value)
     if (read_size(value, &o->passes.budget)) return -1;
     return usage("--budget takes a size such as 800MiB, 5.5GiB or a number of "
                  "bytes, not", value, NULL, 0);
+}
+
+int set_checkpoint(Options *o, const char *value)
+{
+    int kind = choose("--checkpoint", value, checkpoint_names,
+                      CHECKPOINT_COUNT);
+    if (kind >= 0) o->passes.checkpoint.kind = (CheckpointKind)kind;
+    return kind < 0 ? EXIT_USAGE : -1;
 }

@@ -46,6 +46,8 @@ bool fit_budget(Graph *g, const PassOptions *o)
     int64_t smallest = arena_after(g, o, NULL), state = state_bytes(g);
     if (smallest <= o->budget) return true;
     Remat r = remat_of(g);
+    if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
+        remat_spare_products(g, &r);
     RematChoices all = remat_search(&r, LEVELS);
     for (int32_t k = 1; k < all.count; k++) {
         const RematChoice *choice = &all.choice[k];
