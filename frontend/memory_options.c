@@ -12,7 +12,10 @@ static int64_t unit_bytes(const char *unit)
     if (*unit == '\0' || strcmp(unit, "B") == 0) return 1;
     const char *at = strchr(prefixes, tolower((unsigned char)*unit));
     if (at == NULL) return 0;
-    for (const char *p = prefixes; p <= at; p++) binary *= 1024, decimal *= 1000;
+    for (const char *p = prefixes; p <= at; p++) {
+        binary *= 1024;
+        decimal *= 1000;
+    }
     unit++;
     if (*unit == '\0' || strcmp(unit, "iB") == 0) return binary;
     return strcmp(unit, "B") == 0 ? decimal : 0;

@@ -26,8 +26,10 @@ static bool may_fit(int64_t state, const RematChoice *choice, int64_t budget)
 static int64_t state_bytes(const Graph *g)
 {
     int64_t bytes = 0;
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].persistent) bytes += padded(value_bytes(&g->values[v]));
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->persistent) bytes += padded(value_bytes(value));
+    }
     return bytes;
 }
 

@@ -1,13 +1,14 @@
 // The search for what to compute again, on any graph.
 //
-// Each group of forward steps has a mode (remat_modes.h): what it makes is kept,
-// is computed again once, when it is first read after the forward pass, or each
-// time that it is read.  The search goes down from the peak of the program that
-// computes nothing again, from one level of bytes to the next.  At each level
+// Each group of forward steps has a mode (remat_modes.h): what it makes is
+// kept, is computed again once, when it is first read after the forward pass,
+// or each time that it is read.  The search goes down from the peak of the
+// program that computes nothing again, from one level of bytes to the next.  At
+// each level
 //
 //   - where the bytes alive pass it, some group whose results lie there unread
-//     is raised to its next mode: the one that saves most of the bytes above the
-//     level for its cost, until all is below the level;
+//     is raised to its next mode: the one that saves most of the bytes above
+//     the level for its cost, until all is below the level;
 //   - modes that turn out not to be needed are lowered, the dearest first;
 //   - some modes are lowered at random, and both is done again, as long as the
 //     level's share of the work lasts.  The cheapest stays.
@@ -99,8 +100,8 @@ static void sort_choices(RematChoices *all)
 
 // ---- below the level --------------------------------------------------------
 
-// The groups that could be raised where most is alive: those that made what lies
-// there unread.  Returns how many.
+// The groups that could be raised where most is alive: those that made what
+// lies there unread.  Returns how many.
 static int32_t list_candidates(Search *s)
 {
     int32_t count = 0;

@@ -227,8 +227,9 @@ bool run_passes(Graph *g, const PassOptions *o)
         dump(g, o, i);
         if (stops_after(o, pass)) return false;
     }
-    if (o->time)
+    if (o->time) {
         fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
-    if (o->time) print_order(g);
+        print_order(g);
+    }
     return check_budget(g, o);
 }
