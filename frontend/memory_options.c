@@ -1,4 +1,4 @@
-// Options that say how much memory there is.
+// Options that say how much memory there is, and what may be done to fit.
 #include <ctype.h>
 #include <string.h>
 #include "options.h"
@@ -66,4 +66,12 @@ int set_budget(Options *o, const char *value)
 int set_fit(Options *o, const char *value)
 {
     return set_size("--fit", value, &o->fit);
+}
+
+int set_checkpoint(Options *o, const char *value)
+{
+    int kind = choose("--checkpoint", value, checkpoint_names,
+                      CHECKPOINT_COUNT);
+    if (kind >= 0) o->passes.checkpoint.kind = (CheckpointKind)kind;
+    return kind < 0 ? EXIT_USAGE : -1;
 }

@@ -43,6 +43,8 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 {
     Budgeter b = { .g = g, .o = o, .r = remat_of(g), .state = state_bytes(g) };
     int32_t steps = 0;
+    if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
+        remat_spare_products(g, &b.r);
     b.all = remat_search(&b.r, LEVELS);
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);

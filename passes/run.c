@@ -10,12 +10,17 @@
 #include <time.h>
 
 #include "budget.h"
+#include "marks.h"
 #include "remat.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
     void pass_##name(Graph *g);
 #include "passes.def"
 #undef PASS
+
+const char *const checkpoint_names[CHECKPOINT_COUNT] = {
+    "auto", "elementwise", "marked", "off",
+};
 
 // What stands in for a pass that is left out, where something must.
 void share_views(Graph *g);     // share.c
@@ -191,9 +196,16 @@ static void print_again(const Graph *g)
             overhead_text(g->arena, &again), 100 * g->fit->bound);
 }
 
-static bool is_budgeted(const Graph *g, const PassOptions *o)
+// Chooses what is computed again; false, after an error, where that can't be.
+static bool find_program(Graph *g, const PassOptions *o)
 {
-    return o->budget > 0 && g->mode == TRAIN && o->enabled[PASS_checkpoint];
+    CheckpointKind kind = o->checkpoint.kind;
+    if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
+        kind == CHECKPOINT_OFF)
+        return true;
+    if (kind == CHECKPOINT_MARKED || o->budget == 0) return follow_marks(g, o);
+    fit_budget(g, o);
+    return true;
 }
 
 bool run_passes(Graph *g, const PassOptions *o)
@@ -208,7 +220,7 @@ bool run_passes(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         if (i == PASS_checkpoint) {
-            if (is_budgeted(g, o)) fit_budget(g, o);
+            if (!find_program(g, o)) return false;
             run_checkpoint(g, o);
         } else {
             run_pass(g, pass, o->enabled[i]);
