@@ -30,7 +30,7 @@ class Compiler:
     def smallest(self):
         """The smallest arena that is found for a training step."""
         done = self.run("--budget", "1", "--emit", "plan")
-        found = re.search(r"smallest arena found for it has (\d+) bytes", done.stderr)
+        found = re.search(r"smallest arena found for it(?:, at batch \d+,)? has (\d+) bytes", done.stderr)
         assert done.returncode == OVER_BUDGET and found, done.stderr
         return int(found[1])
 
