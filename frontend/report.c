@@ -7,7 +7,8 @@
 
 enum { MOST_NODES = 28000 };    // of all graphs: what bounds the page's time
 
-// The page's own batch is compiled already.
+// The page's own batch is compiled already, if not for a budget: that says how
+// large an arena is, whatever the batch.
 static void find_batches(BatchSearch *s, PageInput *page)
 {
     static const int gib[] = { 2, 4, 8, 16, 24 };
@@ -21,7 +22,10 @@ static void find_batches(BatchSearch *s, PageInput *page)
         if (shares_arena(own, mode) &&
             page->plan[mode]->arena_bytes > point.arena_bytes)
             point.arena_bytes = page->plan[mode]->arena_bytes;
-    add_batch(s, point);
+    bool is_plain = s->passes.budget == 0;
+    s->passes.budget = 0;
+    if (is_plain) add_batch(s, point);
+    else if (!try_batch(s, point.batch)) return;
     if (!try_batch(s, point.batch > 1 ? 1 : 2)) return;
     for (int i = 0; i < SIZES; i++)
         found[i] = largest_batch(s, (int64_t)gib[i] << 30);

@@ -4,6 +4,17 @@
 
 #include "gpu.h"
 
+// What runs again beside all that runs once: how many launches, and how much
+// time and how many FLOPs more, as parts of those without them.
+typedef struct Overhead {
+    int32_t launches;
+    double  time, flops;
+} Overhead;
+// In the model of g's GPU.
+Overhead graph_overhead(const Graph *g);
+// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
+const char *overhead_text(Arena *arena, const Overhead *o);
+
 // What a budget asked for, of a training step: Graph.fit.
 typedef struct Fit {
     int64_t budget;             // bytes
@@ -13,6 +24,8 @@ typedef struct Fit {
                                 // few bytes alive as the one found, where the
                                 // launches first run in the order that they do
 } Fit;
+// The same of g, which has one, with its bound: "..., bound +2.50 %".
+const char *fit_text(const Graph *g);
 
 // An arena, and what it costs; bound as in Fit.
 typedef struct ArenaCost {

@@ -36,15 +36,4 @@ typedef struct PhaseCost {
 } PhaseCost;
 void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT]);
 
-// What runs again beside all that runs once: how many launches, and how much
-// time and how many FLOPs more, as parts of those without them.
-typedef struct Overhead {
-    int32_t launches;
-    double  time, flops;
-} Overhead;
-// In the model of g's GPU.
-Overhead graph_overhead(const Graph *g);
-// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
-const char *overhead_text(Arena *arena, const Overhead *o);
-
 #endif

@@ -190,10 +190,8 @@ static void print_order(const Graph *g)
 
 static void print_again(const Graph *g)
 {
-    Overhead again = graph_overhead(g);
-    if (g->fit == NULL) return;
-    fprintf(stderr, "%-14s %s, bound +%.2f %%\n", "checkpoint",
-            overhead_text(g->arena, &again), 100 * g->fit->bound);
+    if (g->fit != NULL)
+        fprintf(stderr, "%-14s %s\n", "checkpoint", fit_text(g));
 }
 
 // Chooses what is computed again; false, after an error, where that can't be.
