@@ -6,10 +6,10 @@
 //   recompute f; backward f
 //
 // A launch runs again, when what it makes is first read in the backward pass,
-// if it leads to a mark and makes none; or if the backward pass alone reads what
-// it makes of such a one.  What leads to no mark is kept, since it lies behind
-// the last.  So is what the update phase reads, statistics of the batch: that
-// phase would have to wait for it, or it for that phase.
+// if it leads to a mark and makes none.  What leads to no mark is kept, since it
+// lies behind the last, or is a map's signs, a bit an element.  So is what the
+// update phase reads, statistics of the batch: that phase does not wait for the
+// backward pass.
 //
 // A marked value may have no bytes.  Kept is then what it is a name of, what it
 // is computed from where it is read, or all the parts that it is joined of.
@@ -20,9 +20,7 @@
 typedef struct Marks {
     Graph *g;
     bool  *kept, *leads;        // of each value: to a mark
-    bool  *ahead;               // of each value: a forward launch reads it
-    bool  *again;               // of each node: a launch that runs again, or
-                                // a name of what one makes
+    bool  *again;               // of each node: it is a launch that runs again
 } Marks;
 
 static bool has_any(const Node *n, const bool *of_value)
@@ -49,26 +47,6 @@ static void find_leading(Marks *m)
         m->again[i] = is_launch(n) && leads && !kept;
         if (leads) set_operands(n, m->leads);
         if (kept && !is_launch(n)) set_operands(n, m->kept);
-        if (is_launch(n) || has_any(n, m->ahead)) set_operands(n, m->ahead);
-    }
-}
-
-// What is made of what runs again, for the backward pass alone.
-static void find_aside(Marks *m)
-{
-    const Graph *g = m->g;
-    for (NodeId i = 0; i < g->node_count; i++) {
-        const Node *n = &g->nodes[i];
-        ValueId reads[MAX_READS];
-        if (n->phase != FORWARD) continue;
-        // A name is what it names.
-        if (is_launch(n) && (has_any(n, m->kept) || has_any(n, m->leads) ||
-                             has_any(n, m->ahead)))
-            continue;
-        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
-            NodeId def = g->values[reads[k]].def;
-            m->again[i] |= def != NONE && m->again[def];
-        }
     }
 }
 
@@ -113,7 +91,6 @@ bool follow_marks(Graph *g, const PassOptions *o)
     Marks m = { .g = g };
     m.kept = NEW_ARRAY(g->arena, g->value_count, bool);
     m.leads = NEW_ARRAY(g->arena, g->value_count, bool);
-    m.ahead = NEW_ARRAY(g->arena, g->value_count, bool);
     m.again = NEW_ARRAY(g->arena, g->node_count, bool);
     if (!find_marked(&m)) {
         if (o->checkpoint.kind != CHECKPOINT_MARKED) return true;
@@ -122,7 +99,6 @@ bool follow_marks(Graph *g, const PassOptions *o)
         return false;
     }
     find_leading(&m);
-    find_aside(&m);
     keep_for_update(&m);
     Remat r = remat_of(g);
     if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
