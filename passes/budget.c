@@ -10,7 +10,6 @@
 #include "../ir/figures.h"
 #include "remat_graph.h"
 #include "remat_search.h"
-#include "remat_bound.h"
 
 enum { LEVELS = 128 };          // that the search aims at
 
@@ -43,7 +42,8 @@ static void refuse(const Graph *g, int64_t arena, int64_t budget)
 
 bool fit_budget(Graph *g, const PassOptions *o)
 {
-    int64_t smallest = arena_after(g, o, NULL), state = state_bytes(g);
+    int64_t smallest = arena_after(g, o, NULL, INT64_MAX);
+    int64_t state = state_bytes(g);
     if (smallest <= o->budget) return true;
     Remat r = remat_of(g);
     RematChoices all = remat_search(&r, LEVELS);
@@ -51,11 +51,16 @@ bool fit_budget(Graph *g, const PassOptions *o)
         const RematChoice *choice = &all.choice[k];
         bool last = k == all.count - 1;
         if (!last && !may_fit(state, choice, o->budget)) continue;
-        int64_t bytes = arena_after(g, o, &choice->program);
-        if (bytes < smallest) smallest = bytes;
-        if (bytes > o->budget) continue;
+        if (arena_after(g, o, &choice->program, o->budget) > o->budget)
+            continue;
         g->program = &choice->program;
         return true;
+    }
+    for (int32_t k = all.count - 1; k > 0; k--) {
+        if (k < all.count - 1 && !may_fit(state, &all.choice[k], o->budget))
+            break;
+        int64_t bytes = arena_after(g, o, &all.choice[k].program, smallest);
+        if (bytes < smallest) smallest = bytes;
     }
     refuse(g, smallest, o->budget);
     return false;
