@@ -54,9 +54,10 @@ void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
 bool pass_options_set(PassOptions *o, const char *name, bool on);
 
 // The arena that a graph which schedule has ordered would have, if checkpoint
-// made this program of it; NULL: without one.
+// made this program of it; NULL: without one.  If it is above `limit`, what is
+// returned may be less than the arena, but is above it too.
 int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const struct RematProgram *program);
+                    const struct RematProgram *program, int64_t limit);
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an

@@ -25,6 +25,7 @@ const char *const checkpoint_names[CHECKPOINT_COUNT] = {
 // What stands in for a pass that is left out, where something must.
 void share_views(Graph *g);     // share.c
 void plan_disjoint(Graph *g);   // plan.c
+int64_t plan_least(Graph *g);   // what no plan has less than
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -147,15 +148,19 @@ static void run_checkpoint(Graph *g, const PassOptions *o)
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const RematProgram *program)
+                    const RematProgram *program, int64_t limit)
 {
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     copy->program = program;
     run_checkpoint(copy, o);
-    for (int i = PASS_checkpoint + 1; i < PASS_COUNT; i++)
+    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
         run_pass(copy, &passes[i], o->enabled[i]);
-    int64_t bytes = copy->arena_bytes;
+    int64_t bytes = plan_least(copy);
+    if (bytes <= limit) {
+        run_pass(copy, &passes[PASS_plan], o->enabled[PASS_plan]);
+        bytes = copy->arena_bytes;
+    }
     arena_free(arena);
     return bytes;
 }
