@@ -234,6 +234,12 @@ void graph_replace(Graph *g, ValueId a, ValueId b)
     }
 }
 
+void graph_mark_too(Graph *g, ValueId a, ValueId b)
+{
+    if (g->values[a].marked && g->values[b].def != NONE)
+        g->values[b].marked = true;
+}
+
 // The new id of each old one: kept[i] is 1 for what stays.  Afterwards kept[i]
 // is how many before i stay, and kept[count] how many in all.
 static void number_kept(int32_t *kept, int32_t count)

@@ -84,6 +84,8 @@ typedef struct Value {
     bool    output;             // must survive to the last step of the program
     int32_t output_number;      // 1, 2, ... as the program names its outputs;
                                 // 0: not one that the program names
+    bool    marked;             // the program says that it is kept, and what
+                                // leads to it computed again (--checkpoint)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
@@ -224,6 +226,10 @@ Graph *graph_copy(const Graph *g, Arena *arena);
 
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);
+
+// Where a is marked, so is b from now on; but not what no node makes, which is
+// there anyway.
+void graph_mark_too(Graph *g, ValueId a, ValueId b);
 
 // Drops deleted nodes, and values that nothing names; both are renumbered, in
 // order.  Persistent values and outputs stay.

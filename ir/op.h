@@ -287,7 +287,8 @@ typedef struct Part {
     // NULL: it must be launched.
     bool (*load)(const Graph *g, const Node *n, Launch *l);
     // How the result lies in operand 0 or, where it joins, operand k in the
-    // result.  NULL: it does more than copy.
+    // result.  NULL: it does more than copy.  What joins is computed on load
+    // where one of its operands is.
     Slice (*slice)(const Graph *g, const Node *n, int k);
     bool joins;
     // The operand whose last axis is the result's: a slice of the one makes

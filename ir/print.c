@@ -155,6 +155,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     if (value->output) fputs(" output", out);
     if (value->output_number > 0)
         fprintf(out, "=%" PRId32, value->output_number);
+    if (value->marked) fputs(" marked", out);
     if (value->init.scale != 0) {
         fprintf(out, " %s=", init_names[value->init.kind]);
         print_double(value->init.scale, out);

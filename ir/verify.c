@@ -243,6 +243,8 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
     if (value->def < NONE || value->def >= g->node_count)
         value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
+    if (value->def == NONE && value->again != NONE)
+        value_fault(c, id, "it is a copy, but no copy makes it");
     check_gradient(c, id);
     check_state(c, id);
 }

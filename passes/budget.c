@@ -32,8 +32,10 @@ typedef struct Budgeter {
 static int64_t state_bytes(const Graph *g)
 {
     int64_t bytes = 0;
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].persistent) bytes += padded(value_bytes(&g->values[v]));
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->persistent) bytes += padded(value_bytes(value));
+    }
     return bytes;
 }
 
@@ -41,6 +43,8 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 {
     Budgeter b = { .g = g, .o = o, .r = remat_of(g), .state = state_bytes(g) };
     int32_t steps = 0;
+    if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
+        remat_spare_products(g, &b.r);
     b.all = remat_search(&b.r, LEVELS);
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);
@@ -54,13 +58,20 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
     return b;
 }
 
-// The first choice computes nothing again.
+// The first choice computes nothing again.  Past `most` bytes it may be any
+// number above, which is not kept.
+static int64_t arena_within(Budgeter *b, int32_t k, int64_t most)
+{
+    if (b->arena[k] > 0) return b->arena[k];
+    const RematProgram *program = k > 0 ? &b->all.choice[k].program : NULL;
+    int64_t bytes = arena_after(b->g, b->o, program, most);
+    if (bytes <= most) b->arena[k] = bytes;
+    return bytes;
+}
+
 static int64_t arena_of(Budgeter *b, int32_t k)
 {
-    if (b->arena[k] == 0)
-        b->arena[k] = arena_after(b->g, b->o, k > 0 ? &b->all.choice[k].program
-                                                    : NULL);
-    return b->arena[k];
+    return arena_within(b, k, INT64_MAX);
 }
 
 // Whether the model might be wrong enough for this to fit: order and addresses
@@ -74,7 +85,8 @@ static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
 static int32_t cheapest_within(Budgeter *b, int64_t budget)
 {
     for (int32_t k = 0; k < b->all.count; k++)
-        if (may_fit(b, k, budget) && arena_of(b, k) <= budget) return k;
+        if (may_fit(b, k, budget) && arena_within(b, k, budget) <= budget)
+            return k;
     return NONE;
 }
 
@@ -85,7 +97,8 @@ static int32_t smallest(Budgeter *b)
     int64_t least = b->all.choice[found].peak;
     for (int32_t k = found - 1; k >= 0; k--) {
         if (b->all.choice[k].peak > least + least / 16) break;
-        if (arena_of(b, k) < arena_of(b, found)) found = k;
+        int64_t fewest = arena_of(b, found);
+        if (arena_within(b, k, fewest) < fewest) found = k;
     }
     return found;
 }
@@ -124,7 +137,8 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 void fit_budget(Graph *g, const PassOptions *o)
 {
     Fit *fit = NEW(g->arena, Fit);
-    *fit = (Fit){ .budget = o->budget, .plain = arena_after(g, o, NULL) };
+    *fit = (Fit){ .budget = o->budget,
+                  .plain = arena_after(g, o, NULL, INT64_MAX) };
     g->fit = fit;
     if (fit->plain <= o->budget) return;
     Budgeter b = new_budgeter(g, o);

@@ -16,6 +16,7 @@
 
 void pass_plan(Graph *g);
 void plan_disjoint(Graph *g);
+int64_t plan_least(Graph *g);
 
 // The end of each value's chain of aliases.  Each chain is followed once: a
 // second walk leaves the answer at all that the first one passed.
@@ -119,6 +120,16 @@ static void give_offsets(Graph *g, bool shared)
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].rows > 0)
             g->values[v].offset += value_columns(g, v).begin;
+}
+
+// The fewest bytes that an arena for this order and sharing can have: those
+// alive at once, of which most plans have no more.
+int64_t plan_least(Graph *g)
+{
+    int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    int32_t count = 0;
+    Item *items = collect_items(g, find_roots(g), number, &count);
+    return place_state(g) + place_bound(g->arena, items, count);
 }
 
 void pass_plan(Graph *g)

@@ -21,8 +21,6 @@ static int32_t *find_groups(const Remat *r)
     return group;
 }
 
-enum { NO_VALUE = -1 };
-
 Modes modes_new(const Remat *r)
 {
     Modes m = {.r = r, .capacity = 3 * r->step_count};
@@ -33,9 +31,7 @@ Modes modes_new(const Remat *r)
     m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
     m.mode_of = NEW_ARRAY(r->arena, r->value_count, int8_t);
     m.there = NEW_ARRAY(r->arena, r->value_count, bool);
-    m.needed = NEW_ARRAY(r->arena, r->value_count, bool);
-    m.parts = NEW_ARRAY(r->arena, r->value_count, int32_t);
-    m.reader = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.scan = remat_scan_new(r->arena, r);
     m.waiting = NEW_ARRAY(r->arena, r->value_count, int32_t);
     return m;
 }
@@ -107,75 +103,14 @@ static void run_step(Modes *m, int32_t step)
 // ---- bytes alive ------------------------------------------------------------
 
 // From the end, where what is kept is alive, to the start.
-static int64_t begin_at_end(Modes *m)
-{
-    const Remat *r = m->r;
-    int64_t bytes = 0;
-    for (int32_t v = 0; v < r->value_count; v++) {
-        m->needed[v] = r->kept[v];
-        m->parts[v] = r->makers[v + 1] - r->makers[v];
-        if (r->kept[v]) bytes += r->bytes[v];
-    }
-    return bytes;
-}
-
-// The bytes that step makes and needs beyond those alive after it, of which
-// the latter include what it makes for others.
-static int64_t bytes_within(Modes *m, int32_t step, int32_t at)
-{
-    const Remat *r = m->r;
-    int64_t bytes = 0;
-    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
-        if (!m->needed[r->make[k]]) bytes += r->bytes[r->make[k]];
-    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
-        m->reader[r->read[k]] = at;
-        if (!m->needed[r->read[k]]) bytes += r->bytes[r->read[k]];
-    }
-    // A result has the bytes of one that dies here: of each, the first.
-    int32_t taken = NO_VALUE;
-    for (int32_t k = r->overs[step]; k < r->overs[step + 1]; k++) {
-        RematOver over = r->over[k];
-        if (over.result == taken || m->needed[over.value] ||
-            m->reader[over.value] != at)
-            continue;
-        m->reader[over.value] = NO_VALUE;
-        taken = over.result;
-        bytes -= r->bytes[over.value] < r->bytes[over.result]
-                     ? r->bytes[over.value] : r->bytes[over.result];
-    }
-    return bytes;
-}
-
-// The change of bytes alive from after step to before it.
-static int64_t step_back(Modes *m, int32_t step)
-{
-    const Remat *r = m->r;
-    int64_t bytes = 0;
-    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
-        int32_t v = r->make[k];
-        if (!m->needed[v] || --m->parts[v] > 0) continue;
-        m->needed[v] = false;
-        m->parts[v] = r->makers[v + 1] - r->makers[v];
-        bytes -= r->bytes[v];
-    }
-    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
-        int32_t v = r->read[k];
-        if (m->needed[v]) continue;
-        m->needed[v] = true;
-        bytes += r->bytes[v];
-    }
-    return bytes;
-}
-
 static void find_live(Modes *m)
 {
-    int64_t after = begin_at_end(m);
+    RematScan *scan = &m->scan;
+    remat_scan_end(scan);
     m->peak = 0;
     for (int32_t at = m->program.count - 1; at >= 0; at--) {
-        int32_t step = m->program.step[at];
-        m->live[at] = after + bytes_within(m, step, at);
+        m->live[at] = remat_scan_step(scan, m->program.step[at]);
         if (m->live[at] > m->peak) m->peak = m->live[at];
-        after += step_back(m, step);
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef CNNC_REMAT_MODES_H
 #define CNNC_REMAT_MODES_H
 
-#include "remat.h"
+#include "remat_scan.h"
 
 enum RematMode {
     KEPT,                       // what the step makes stays until it is read
@@ -27,10 +27,7 @@ typedef struct Modes {
     int8_t      *mode_of;       // of each value
     bool        *there;         // of each value: it is there to be read
     int32_t     *waiting;       // and how many that are to run read it
-    // Of each value, where the count of bytes is: whether it is read later,
-    // how many parts of it are to be made, and the place that reads it.
-    bool        *needed;
-    int32_t     *parts, *reader;
+    RematScan    scan;
 } Modes;
 
 // All steps KEPT.  What it takes lies in r's arena.

@@ -1,16 +1,20 @@
 // The search for what to compute again, on any graph.
 //
-// Each group of forward steps has a mode (remat_modes.h): what it makes is kept,
-// is computed again once, when it is first read after the forward pass, or each
-// time that it is read.  The search goes down from the peak of the program that
-// computes nothing again, from one level of bytes to the next.  At each level
+// Each group of forward steps has a mode (remat_modes.h): what it makes is
+// kept, is computed again once, when it is first read after the forward pass,
+// or each time that it is read.  The search goes down from the peak of the
+// program that computes nothing again, from one level of bytes to the next.  At
+// each level
 //
 //   - where the bytes alive pass it, some group whose results lie there unread
-//     is raised to its next mode: the one that saves most of the bytes above the
-//     level for its cost, until all is below the level;
+//     is raised to its next mode: the one that saves most of the bytes above
+//     the level for its cost, until all is below the level;
 //   - modes that turn out not to be needed are lowered, the dearest first;
 //   - some modes are lowered at random, and both is done again, as long as the
 //     level's share of the work lasts.  The cheapest stays.
+//
+// Nets that are chains of stages have programs from remat_chain.h beside these;
+// very deep ones have no others.
 //
 // It begins at each level with the modes of the level before and, apart, with
 // what the bound says is best while the first backward step runs, where the two
@@ -19,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "remat_bound.h"
+#include "remat_chain.h"
 #include "remat_modes.h"
 
 enum {
@@ -27,7 +32,8 @@ enum {
     MOST_CUTS = 64,             // for the curve that it begins with
     WORK = 60000000,            // steps that are run, in all
     PATIENCE = 16,              // shakes in vain before a level is left
-
+    FEWEST_EVALUATED = 10000    // programs that WORK is for; of fewer, those of
+                                // a chain are better
 };
 
 typedef struct Search {
@@ -62,21 +68,40 @@ static int64_t excess(const Modes *m, int64_t level)
 
 // ---- choices ----------------------------------------------------------------
 
+static bool is_news(const RematChoices *all, const RematChoice *choice)
+{
+    for (int32_t k = 0; k < all->count; k++)
+        if (all->choice[k].peak <= choice->peak &&
+            all->choice[k].cost <= choice->cost)
+            return false;
+    return true;
+}
+
+static void add_choice(Search *s, RematChoice choice)
+{
+    RematChoices *all = &s->all;
+    all->choice = arena_grow(s->r->arena, all->choice, &all->capacity,
+                             (int64_t)all->count + 1, sizeof(RematChoice));
+    all->choice[all->count++] = choice;
+}
+
 static void choose(Search *s)
 {
     const RematProgram *p = &s->m.program;
     RematChoice choice = {.peak = s->m.peak, .cost = s->m.cost};
-    RematChoices *all = &s->all;
-    for (int32_t k = 0; k < all->count; k++)
-        if (all->choice[k].peak <= choice.peak &&
-            all->choice[k].cost <= choice.cost)
-            return;
+    if (!is_news(&s->all, &choice)) return;
     choice.program = (RematProgram){
         p->count, NEW_ARRAY(s->r->arena, p->count, int32_t)};
     memcpy(choice.program.step, p->step, (size_t)p->count * sizeof(int32_t));
-    all->choice = arena_grow(s->r->arena, all->choice, &all->capacity,
-                             (int64_t)all->count + 1, sizeof(RematChoice));
-    all->choice[all->count++] = choice;
+    add_choice(s, choice);
+}
+
+// A program of the stages that there are (remat_chain.h).
+static void choose_chain(void *search, RematProgram p)
+{
+    Search *s = search;
+    RematChoice choice = {p, remat_peak(s->r, &p, NULL), remat_cost(s->r, &p)};
+    if (is_news(&s->all, &choice)) add_choice(s, choice);
 }
 
 static int compare_choices(const void *a, const void *b)
@@ -99,8 +124,8 @@ static void sort_choices(RematChoices *all)
 
 // ---- below the level --------------------------------------------------------
 
-// The groups that could be raised where most is alive: those that made what lies
-// there unread.  Returns how many.
+// The groups that could be raised where most is alive: those that made what
+// lies there unread.  Returns how many.
 static int32_t list_candidates(Search *s)
 {
     int32_t count = 0;
@@ -282,11 +307,10 @@ static Search new_search(const Remat *r)
     s.cost = NEW_ARRAY(r->arena, r->step_count, int64_t);
     s.bytes = NEW_ARRAY(r->arena, r->step_count, double);
     s.best = NEW_ARRAY(r->arena, r->step_count, int8_t);
-    s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
     for (int32_t i = 0; i < r->step_count; i++) s.may_repeat[i] = true;
     for (int32_t i = 0; i < r->step_count; i++) {
         int32_t group = s.m.group[i];
-        s.may_repeat[group] &= r->may_repeat[i];
+        s.may_repeat[group] &= r->may_repeat[i] && i < r->turn;
         s.cost[group] += r->cost[i];
         for (int32_t k = r->makes[i]; k < r->makes[i + 1]; k++)
             s.bytes[group] += (double)r->bytes[r->make[k]];
@@ -299,8 +323,11 @@ RematChoices remat_search(const Remat *r, int levels)
     Search s = new_search(r);
     evaluate(&s);
     choose(&s);
+    bool is_deep = WORK / (r->step_count + 1) < FEWEST_EVALUATED;
+    bool is_chain = remat_chain(r, choose_chain, &s);
     int64_t top = s.m.peak, step = top / levels;
-    bool more = step > 0;
+    bool more = step > 0 && !(is_chain && is_deep);
+    if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
     for (int k = 1; k < levels && more; k++)
         more = search_level(&s, top - k * step, WORK / levels);
     sort_choices(&s.all);

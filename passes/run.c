@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "budget.h"
+#include "marks.h"
 #include "remat.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -17,9 +18,14 @@
 #include "passes.def"
 #undef PASS
 
+const char *const checkpoint_names[CHECKPOINT_COUNT] = {
+    "auto", "elementwise", "marked", "off",
+};
+
 // What stands in for a pass that is left out, where something must.
 void share_views(Graph *g);     // share.c
 void plan_disjoint(Graph *g);   // plan.c
+int64_t plan_least(Graph *g);   // what no plan has less than
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -142,15 +148,19 @@ static void run_checkpoint(Graph *g, const PassOptions *o)
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const RematProgram *program)
+                    const RematProgram *program, int64_t limit)
 {
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     copy->program = program;
     run_checkpoint(copy, o);
-    for (int i = PASS_checkpoint + 1; i < PASS_COUNT; i++)
+    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
         run_pass(copy, &passes[i], o->enabled[i]);
-    int64_t bytes = copy->arena_bytes;
+    int64_t bytes = plan_least(copy);
+    if (bytes <= limit) {
+        run_pass(copy, &passes[PASS_plan], o->enabled[PASS_plan]);
+        bytes = copy->arena_bytes;
+    }
     arena_free(arena);
     return bytes;
 }
@@ -189,9 +199,16 @@ static void print_again(const Graph *g)
         fprintf(stderr, "%-14s %s\n", "checkpoint", fit_text(g));
 }
 
-static bool is_budgeted(const Graph *g, const PassOptions *o)
+// Chooses what is computed again; false, after an error, where that can't be.
+static bool find_program(Graph *g, const PassOptions *o)
 {
-    return o->budget > 0 && g->mode == TRAIN && o->enabled[PASS_checkpoint];
+    CheckpointKind kind = o->checkpoint.kind;
+    if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
+        kind == CHECKPOINT_OFF)
+        return true;
+    if (kind == CHECKPOINT_MARKED || o->budget == 0) return follow_marks(g, o);
+    fit_budget(g, o);
+    return true;
 }
 
 bool run_passes(Graph *g, const PassOptions *o)
@@ -206,7 +223,7 @@ bool run_passes(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         if (i == PASS_checkpoint) {
-            if (is_budgeted(g, o)) fit_budget(g, o);
+            if (!find_program(g, o)) return false;
             run_checkpoint(g, o);
         } else {
             run_pass(g, pass, o->enabled[i]);
@@ -222,8 +239,10 @@ bool run_passes(Graph *g, const PassOptions *o)
         dump(g, o, i);
         if (stops_after(o, pass)) return false;
     }
-    if (o->time)
+    if (o->time) {
         fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
-    if (o->time) print_order(g), print_again(g);
+        print_order(g);
+        print_again(g);
+    }
     return check_budget(g, o);
 }

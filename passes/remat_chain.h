@@ -1,0 +1,18 @@
+// Programs of a training step that is a chain of stages, for deep nets.
+#ifndef CNNC_REMAT_CHAIN_H
+#define CNNC_REMAT_CHAIN_H
+
+#include "remat_stages.h"
+
+// The program that a chain's programme is, in the arena: the first time that a
+// stage runs, all of its steps do, and then those that are needed.
+RematProgram remat_chain_program(Arena *arena, const RematStages *s,
+                                 const RematChain *c, const ChainProgramme *p);
+
+// Programs of r, if it has three stages at least, from that with the fewest
+// bytes to that which computes least again; each is passed to `take` with
+// `to`, and lies in r's arena.  False: it has fewer stages.
+bool remat_chain(const Remat *r, void (*take)(void *to, RematProgram program),
+                 void *to);
+
+#endif

@@ -1,0 +1,28 @@
+// The bytes alive in a list of steps, counted from its end.
+#ifndef CNNC_REMAT_SCAN_H
+#define CNNC_REMAT_SCAN_H
+
+#include "remat.h"
+
+// Of each value, where the count is: whether it is read later, how many parts
+// of it are to be made, and the place that reads it.
+typedef struct RematScan {
+    const Remat *r;
+    bool        *needed;
+    int32_t     *parts, *reader;
+    int32_t      time;          // a place's name, never used twice
+    int64_t      alive;         // bytes behind the step that is next
+} RematScan;
+
+RematScan remat_scan_new(Arena *arena, const Remat *r);
+
+// Begins at the end of a program, where what is kept is alive.
+void remat_scan_end(RematScan *s);
+
+// That v is alive behind the step that is next, the last.
+void remat_scan_need(RematScan *s, int32_t v);
+
+// Takes the step before, and returns the bytes alive while it runs.
+int64_t remat_scan_step(RematScan *s, int32_t step);
+
+#endif
