@@ -8,9 +8,9 @@
 enum { LEFT = 58, TOP = 40, WIDTH = 1080, HEIGHT = 380, BOTTOM = TOP + HEIGHT };
 
 typedef struct Axes {
-    double low, high;           // bytes at the ends of the one below
-    double most;                // at the end of the upright one: time beside that of the rest
-    Overhead own;               // this page's
+    double low, high; // bytes at the ends of the one below
+    double most;      // at the end of the upright one: time beside that of the rest
+    Overhead own;     // this page's
 } Axes;
 
 static double x_of(const Axes *a, double bytes)
@@ -70,8 +70,8 @@ static void arena_axis(const PageProgram *p, const Axes *a)
     Unit unit = page_unit((int64_t)a->high);
     double tick = page_tick((a->high - a->low) / unit.bytes, 10);
     fputs("<g class=\"steps\">\n", p->out);
-    for (int64_t i = (int64_t)(a->low / unit.bytes / tick); (double)i * tick * unit.bytes <= a->high;
-         i++) {
+    for (int64_t i = (int64_t)(a->low / unit.bytes / tick);
+         (double)i * tick * unit.bytes <= a->high; i++) {
         double x = x_of(a, (double)i * tick * unit.bytes);
         if (x < LEFT) continue;
         fprintf(p->out,
@@ -106,8 +106,7 @@ static void lines(const PageProgram *p, const Axes *a)
     gap(p, a);
     for (int bound = 1; bound >= 0; bound--) {
         fprintf(p->out, "<path class=\"%s\" d=\"", bound ? "bound" : "line");
-        for (int32_t i = 0; i < p->in->costs.count; i++)
-            point(p, a, i, bound, i == 0 ? 'M' : 'L');
+        for (int32_t i = 0; i < p->in->costs.count; i++) point(p, a, i, bound, i == 0 ? 'M' : 'L');
         fputs("\"/>\n", p->out);
     }
 }
@@ -116,12 +115,13 @@ static void dots(const PageProgram *p, const Axes *a)
 {
     for (int32_t i = 0; i < p->in->costs.count; i++) {
         const ArenaCost *c = &p->in->costs.point[i];
-        fprintf(p->out,
-                "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>%s bytes (%s): %s; at least +%.2f %%"
-                "</title></circle>\n",
-                x_of(a, (double)c->arena_bytes), y_of(a, c->again.time),
-                grouped_text(p->arena, c->arena_bytes), bytes_text(p->arena, c->arena_bytes),
-                overhead_text(p->arena, &c->again), 100 * c->bound);
+        fprintf(
+            p->out,
+            "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>%s bytes (%s): %s; at least +%.2f %%"
+            "</title></circle>\n",
+            x_of(a, (double)c->arena_bytes), y_of(a, c->again.time),
+            grouped_text(p->arena, c->arena_bytes), bytes_text(p->arena, c->arena_bytes),
+            overhead_text(p->arena, &c->again), 100 * c->bound);
     }
 }
 
@@ -150,11 +150,12 @@ static void own(const PageProgram *p, const Axes *a)
 static void chart(const PageProgram *p)
 {
     Axes a = find_axes(p);
-    fprintf(p->out,
-            "<ul class=\"legend\"><li><i class=\"time\"></i>what was found</li><li><i class=\"least\">"
-            "</i>no program takes less</li></ul>\n<div class=\"wide chart curve\"><svg viewBox=\"0 0 "
-            "%d %d\" role=\"img\" aria-label=\"time against the arena\">\n",
-            LEFT + WIDTH + 24, BOTTOM + 52);
+    fprintf(
+        p->out,
+        "<ul class=\"legend\"><li><i class=\"time\"></i>what was found</li><li><i class=\"least\">"
+        "</i>no program takes less</li></ul>\n<div class=\"wide chart curve\"><svg viewBox=\"0 0 "
+        "%d %d\" role=\"img\" aria-label=\"time against the arena\">\n",
+        LEFT + WIDTH + 24, BOTTOM + 52);
     time_axis(p, &a);
     arena_axis(p, &a);
     lines(p, &a);
@@ -168,12 +169,13 @@ static void chart(const PageProgram *p)
 static void table(const PageProgram *p)
 {
     const ArenaCosts *costs = &p->in->costs;
-    fprintf(p->out,
-            "<details><summary>As a table: %" PRId32 " rows</summary>\n<div class=\"wide\"><table>\n"
-            "<tr><th class=\"number\">arena, bytes</th><th class=\"number\"></th><th class=\"number\">"
-            "share</th><th class=\"number\">time</th><th class=\"number\">FLOPs</th><th "
-            "class=\"number\">launches again</th><th class=\"number\">time, at least</th></tr>\n",
-            costs->count);
+    fprintf(
+        p->out,
+        "<details><summary>As a table: %" PRId32 " rows</summary>\n<div class=\"wide\"><table>\n"
+        "<tr><th class=\"number\">arena, bytes</th><th class=\"number\"></th><th class=\"number\">"
+        "share</th><th class=\"number\">time</th><th class=\"number\">FLOPs</th><th "
+        "class=\"number\">launches again</th><th class=\"number\">time, at least</th></tr>\n",
+        costs->count);
     for (int32_t i = 0; i < costs->count; i++) {
         const ArenaCost *c = &costs->point[i];
         fprintf(p->out,
@@ -200,7 +202,8 @@ void page_curve(PageProgram *p)
         return;
     }
     fprintf(p->out,
-            "<p>Each dot is a training step that computes some launches again (%" PRId32 " of them, "
+            "<p>Each dot is a training step that computes some launches again (%" PRId32
+            " of them, "
             "from one search), with the arena of its own plan. Times are those of a model of %s. "
             "No program that has as few bytes alive takes less than the lower line, where launches "
             "first run in this order.</p>\n",
