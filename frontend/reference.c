@@ -232,7 +232,8 @@ static void print_checkpoints(void)
          "A statement in the net or a block, or a word in a chain: the values "
          "are kept in a training step. What leads to one from those before it, "
          "or from the inputs, is computed again when the backward pass first "
-         "reads it; what leads to none is kept. Each use of a block and each "
+         "reads it, but for the statistics of a batch; what leads to none is "
+         "kept. Each use of a block and each "
          "turn of a `repeat` is a checkpoint of its own. No bit of the result "
          "changes.\n\n"
          "| `--checkpoint` | what is computed again |\n|---|---|\n"
@@ -306,8 +307,8 @@ static void print_contents(void)
         putchar('\n');
     }
     puts("* [The train section](#the-train-section)\n"
-         "* [Checkpoints](#checkpoints)\n* [Functions](#functions)\n* [Passes](#passes)\n"
-         "* [Options](#options)\n");
+         "* [Checkpoints](#checkpoints)\n* [Functions](#functions)\n"
+         "* [Passes](#passes)\n* [Options](#options)\n");
 }
 
 static const char opening[] =
