@@ -62,6 +62,9 @@ const char *dims_text(Emitter *e, Shape shape, const char *separator);
 // Prints the chunk that defines name, after all it needs, unless printed
 // before; `net_` and `NET_` become the net's name.  bug() if there is none.
 void print_chunk(Emitter *e, const char *name);
+// Likewise, but `other` stands where its definition begins with `head`: it is a
+// part of what the file calls by that name.
+void print_chunk_as(Emitter *e, const char *name, const char *head, const char *other);
 bool has_chunk(const char *name);
 // Takes it as printed: the header that the file includes has it.
 void skip_chunk(Emitter *e, const char *name);
@@ -110,6 +113,9 @@ uint64_t plan_hash(const Plan *plan);
 // The inputs of a graph in order; returns their number.
 int graph_inputs(const Graph *g, ValueId *inputs, int limit);
 int graph_outputs(const Graph *g, ValueId *outputs, int limit);
+// The samples that a call takes at most, of which a program takes g->batch at a
+// time.
+int64_t call_batch(const Graph *g);
 // Bytes of one sample of a batched value.
 int64_t sample_bytes(const Graph *g, ValueId v);
 // The node that makes the figures (loss, then metrics), or NULL.

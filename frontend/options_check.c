@@ -49,6 +49,8 @@ int options_check(const Options *o)
           "part of train and has no file of its own:" },
         { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
           "--header and --main go with --emit cuda:" },
+        { o->frontend.microbatch > 0 && o->frontend.mode == INFER,
+          "--microbatch is for training, and goes not with --mode infer:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
           strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },
