@@ -66,17 +66,33 @@ static int set_mode(Options *o, const char *value)
     return mode < 0 ? EXIT_USAGE : -1;
 }
 
-static int set_batch(Options *o, const char *value)
+static int set_samples(const char *flag, const char *value, int64_t *samples)
 {
     char *end;
     errno = 0;
-    o->frontend.batch = strtoll(value, &end, 10);
-    if (errno == 0 && *end == '\0' && o->frontend.batch >= 1 &&
-        o->frontend.batch <= 1 << 24)
+    *samples = strtoll(value, &end, 10);
+    if (errno == 0 && *end == '\0' && *samples >= 1 && *samples <= 1 << 24)
         return -1;
-    fprintf(stderr, "cnnc: --batch is an integer from 1 to %d, not '%s'\n",
+    fprintf(stderr, "cnnc: %s is an integer from 1 to %d, not '%s'\n", flag,
             1 << 24, value);
     return EXIT_USAGE;
+}
+
+static int set_batch(Options *o, const char *value)
+{
+    return set_samples("--batch", value, &o->frontend.batch);
+}
+
+static int set_microbatch(Options *o, const char *value)
+{
+    return set_samples("--microbatch", value, &o->frontend.microbatch);
+}
+
+static int set_ghost(Options *o, const char *value)
+{
+    (void)value;
+    o->frontend.ghost = true;
+    return -1;
 }
 
 // Later ones win; whether there is such a constant the resolver knows.
@@ -212,6 +228,9 @@ const Flag flags[] = {
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
+    { "--microbatch", "N", "the batch in slices of so many samples",
+      set_microbatch },
+    { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
     { "--precision", "P", "f32 (default) or f64", set_precision },
     { "-O0", NULL, "no optional pass: nothing is shared", set_level },

@@ -59,6 +59,8 @@ int options_check(const Options *o)
         { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and does "
           "not go with --batch:" },
         { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
+        { o->frontend.microbatch > 0 && o->frontend.mode == INFER,
+          "--microbatch is for training, and goes not with --mode infer:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
           strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },

@@ -72,7 +72,7 @@ typedef struct Resolver {
     ValueId      losses[MAX_LOSSES], metrics[MAX_FIGURES];  // their rows
     int          loss_count, metric_count;
     Pos          loss_pos;
-    int64_t      batch, epochs;
+    int64_t      batch, epochs, accumulate; // the last: 0 if not said
     const Expr  *optimizer, *schedule;  // of the train section, or NULL
     bool         decays_vectors;        // what has rank 1 decays too
     const Expr  *word;          // an argument that may be a word, or NULL:

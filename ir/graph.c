@@ -29,6 +29,11 @@ bool is_weight(Kind kind)
     return kind == PARAM || kind == STATISTIC;
 }
 
+bool is_accruing(const Graph *g)
+{
+    return g->step_batch > 0;
+}
+
 bool is_persistent(Kind kind)
 {
     return is_weight(kind) || kind == STATE;

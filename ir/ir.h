@@ -163,6 +163,11 @@ typedef struct Graph {
     double      average;        // how much of the parameters' averages is kept
                                 // in an update; 0: there are none
     int64_t     epochs;         // what the trainer program does if not told
+    int64_t     step_batch;     // gradients are summed over batches until the
+                                // update: samples that one call takes, `batch`
+                                // at a time; 0: a batch is a training step
+    int64_t     accumulate;     // such calls in a training step of the trainer
+                                // program, if the program says so; else 0
     bool        keep_gradients; // every parameter's gradient outlives the step
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
@@ -200,6 +205,8 @@ extern const char *const init_names[INIT_COUNT];
 int dtype_bytes(DType dtype);
 // Whether values of this kind live from training step to training step.
 bool is_persistent(Kind kind);
+// Whether a training step of g sums gradients over batches before its update.
+bool is_accruing(const Graph *g);
 // Whether inference needs values of this kind: parameters and statistics.
 bool is_weight(Kind kind);
 
@@ -320,6 +327,11 @@ enum HeaderSlot {
     HEADER_SKIP,                // 1: the loss of this step was not finite
     HEADER_SAMPLES,             // since the last reset, like the sums
     HEADER_SUM_0,               // sums of loss, then of each metric
+    // Of the batches since the last update, where gradients are summed:
+    HEADER_ACCRUED = 16,        // samples, without those of the current batch
+    HEADER_ACCRUED_SKIP,        // 1: the loss of one was not finite
+    HEADER_ACCRUED_BATCHES,
+    HEADER_ACCRUED_SUM_0,       // as above
     HEADER_SLOTS = 32
 };
 enum { HEADER_BYTES = 256, MAX_FIGURES = 8 };

@@ -332,8 +332,13 @@ struct Op {
     void (*gradient)(Gradient *c);
     // Of a forward node of a training step: makes the nodes of the update phase
     // that take from it what the state keeps, as running statistics; NULL:
-    // nothing.  They must leave the state alone where the header says skip.
+    // nothing.  They must leave the state alone where the header says skip; the
+    // k-th value that one updates follows its k-th that is not of the state.
     void (*update)(Graph *g, NodeId n);
+    // Of a forward node of a training step: what it needs all samples of the
+    // step for at once, as "mean and variance", or NULL: a sample's results
+    // depend on that sample alone.  NULL: so they always do.
+    const char *(*mixes)(const Graph *g, const Node *n);
     // What it is called in the kernels, as the functor that a template takes;
     // NULL: as here.
     const char *functor;

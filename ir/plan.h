@@ -38,6 +38,8 @@ typedef struct PlanBuffer {
 typedef struct Plan {
     const char *net;
     Mode        mode;
+    int         batch_steps;    // the first so many are run once a batch, the
+                                // rest once an update; 0: all run once
     int64_t     batch, arena_bytes, state_bytes, max_live_bytes;
     int         step_count, buffer_count;
     PlanStep   *steps;

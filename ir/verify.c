@@ -236,7 +236,9 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "no such type or kind");
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
-    if (is_persistent(value->kind) != value->persistent)
+    bool may_be_sum = is_accruing(g) && value->kind == GRADIENT &&
+                      value->gradient_of != NONE;
+    if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",
                     kind_names[value->kind], value->persistent ? "" : "not ");
     if (value->kind == PARAM && value->dtype != g->real)
