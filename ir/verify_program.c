@@ -197,11 +197,21 @@ static ValueId *find_viewed(const Against *a)
     return viewed;
 }
 
+// Of the launches in the program's order.
+static int32_t last_place(const Against *a)
+{
+    int32_t last = NONE;
+    for (int32_t i = 0; i < a->count; i++)
+        if (is_launch(&a->nodes[i]) && a->place[i] > last) last = a->place[i];
+    return last;
+}
+
 // A step comes after all that the program has before it of those who touch
 // what it updates, or update what it touches.
 static const char *check_order(Against *a)
 {
     const ValueId *viewed = find_viewed(a);
+    int32_t end = last_place(a) + 1;
     int32_t *touch = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     int32_t *update = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     for (int i = 0; i < a->plan->step_count; i++) {
@@ -216,9 +226,10 @@ static const char *check_order(Against *a)
             bool late = is_among(updated, count, reads[k])
                             ? at < touch[v] : at < update[v];
             // A copy is a layer's: of the header it reads the seed and the
-            // number of the step, which the last launch alone changes.
+            // number of the step, which the program's last launch alone
+            // changes.
             if (n->phase == RECOMPUTE && v == a->g->header)
-                late = i == a->plan->step_count - 1;
+                late = update[v] == end;
             if (late)
                 return arena_print(a->arena, "%s comes too late for %s",
                                    n->name, a->g->values[v].name);

@@ -16,8 +16,7 @@ checker takes for sound must be harmless:
 
 Files that differ in nothing but offsets are one program, which reads them when it starts.
 The nets are all examples as golden/examples.txt says, and those of ops/ and of this folder, or NAME
-alone. A line "# squeeze: N" in a net is a budget of N hundredths (corrupt.c), so that launches run
-again.
+alone. A line "# squeeze: N" in a net is a budget of training (corrupt.c), so that launches run again.
 """
 import argparse
 import collections

@@ -3,9 +3,9 @@
 //     corrupt_plans SEED COUNT ALL EVERY FOLDER < nets
 //
 // A line of standard input is a net: its name, its file, batch, whether it is
-// run (1 or 0), and NAME=V for -D, or squeeze=N for a budget of N hundredths of
-// the training step's arena, or the first that fits above.  Plans are made in
-// every mode that it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every other that
+// run (1 or 0), and NAME=V for -D, or squeeze=N for a budget of training, N
+// hundredths above the smallest (squeeze.h).  Plans are made in every mode that
+// it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every other that
 // the checker takes for sound, a line is printed, and after it the plan:
 //
 //     corruption KIND NET MODE LEVEL NUMBER VERDICT BYTES WHAT

@@ -4,8 +4,8 @@
 //     --samples N     of the batch are there; default: all
 //     --seed N        of weights, data and random numbers
 //     --exact         the integer mode: everything is equal in bits
-//     --squeeze N     training has a budget: of N hundredths of what it takes
-//                     without one, 5 and 10 more, the first that it fits in
+//     --squeeze N     training has a budget: as squeeze.h has it, of N
+//                     hundredths above the smallest arena
 #ifndef TESTSUITE_RANDOM_CASE_H
 #define TESTSUITE_RANDOM_CASE_H
 

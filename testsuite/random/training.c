@@ -223,7 +223,7 @@ static const char *draw_squeeze(const Net *n, int number)
 
     if (!draw_chance(&draw, 0.4)) return "";
     return arena_print(n->arena, " --squeeze %d",
-                       (int)draw_int(&draw, 4, 19) * 5);
+                       1 + (int)draw_int(&draw, 0, 9) * 10);
 }
 
 const char *draw_options(Net *n, int number)

@@ -1,23 +1,37 @@
-// Budgets by trial: a net is compiled until it fits.
+// Budgets by trial: where a net fits, it fits in more.
 #include "squeeze.h"
+
+static bool fits(const Input *in, const FrontendOptions *frontend,
+                 const PassOptions *o, int64_t budget)
+{
+    PassOptions passes = *o;
+    PlanSize size;
+    int errors = in->diag->error_count;
+
+    passes.budget = budget;
+    bool does = measure_plan(in, frontend, &passes, &size);
+    in->diag->error_count = errors;
+    return does;
+}
 
 int64_t squeezed_budget(const Input *in, const FrontendOptions *frontend,
                         const PassOptions *o, int percent)
 {
-    enum { STEP = 5 };
-    PassOptions passes = *o;
     const Diag before = *in->diag;
-    PlanSize whole, size;
+    PlanSize whole = {0};
     int64_t budget = 0;
 
     in->diag->stream = fopen("/dev/null", "w");
-    if (measure_plan(in, frontend, &passes, &whole))
-        for (int k = percent; k < 100 && budget == 0; k += STEP) {
-            passes.budget = whole.arena_bytes / 100 * k;
-            if (measure_plan(in, frontend, &passes, &size))
-                budget = passes.budget;
-            in->diag->error_count = before.error_count;
+    bool planned = measure_plan(in, frontend, o, &whole);
+    if (planned && fits(in, frontend, o, whole.arena_bytes - 1)) {
+        int64_t low = 1, high = whole.arena_bytes - 1;
+        while (high - low > ALIGNMENT) {
+            int64_t middle = low + (high - low) / 2;
+            if (fits(in, frontend, o, middle)) high = middle;
+            else low = middle;
         }
+        budget = high + (whole.arena_bytes - 1 - high) / 100 * percent;
+    }
     fclose(in->diag->stream);
     *in->diag = before;
     return budget;

@@ -4,9 +4,9 @@
 
 #include "../../frontend/pipeline.h"
 
-// The first of `percent` hundredths of the arena without a budget, 5 more, and
-// so on, that a training step fits in; 0: it fits in none but the whole.  What
-// does not fit is said to nobody.
+// Of a training step, the smallest arena there is and `percent` hundredths of
+// what lies between that and the one without a budget; 0: nothing is smaller
+// than that.  What does not fit is said to nobody.
 int64_t squeezed_budget(const Input *in, const FrontendOptions *frontend,
                         const PassOptions *o, int percent);
 
