@@ -212,11 +212,21 @@ static ValueId *find_viewed(const Against *a)
     return viewed;
 }
 
+// Of the launches in the program's order.
+static int32_t last_place(const Against *a)
+{
+    int32_t last = NONE;
+    for (int32_t i = 0; i < a->count; i++)
+        if (is_launch(&a->nodes[i]) && a->place[i] > last) last = a->place[i];
+    return last;
+}
+
 // A step comes after all that the program has before it of those who touch
 // what it updates, or update what it touches.
 static const char *check_order(Against *a)
 {
     const ValueId *viewed = find_viewed(a);
+    int32_t end = last_place(a) + 1;
     int32_t *touch = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     int32_t *update = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     for (int i = 0; i < a->plan->step_count; i++) {
@@ -234,7 +244,7 @@ static const char *check_order(Against *a)
             // number of the step, which the last launch alone changes, and
             // where in the step a batch begins, which its last step changes.
             if (n->phase == RECOMPUTE && v == a->g->header)
-                late = i == a->plan->step_count - 1;
+                late = update[v] == end;
             if (late)
                 return arena_print(a->arena, "%s comes too late for %s",
                                    n->name, a->g->values[v].name);

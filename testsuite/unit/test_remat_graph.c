@@ -2,7 +2,9 @@
 // on small ones.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
+#include "../../ir/plan.h"
 #include "../../passes/remat_graph.h"
+#include "nets.h"
 #include "remats.h"
 
 #define CONV "stride_h=1 stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1"
@@ -155,6 +157,19 @@ static void everything_reads_what_was_made_last(void **state)
     assert_true(node_called(g, "s.again_2")->inlined);
 }
 
+static void a_name_that_is_an_output_stays(void **state)
+{
+    (void)state;
+    static const char named[] =
+        HEAD
+        "[0] forward a: %4 a " MAP " = conv(x, w, -) " CONV "\n"
+        "[1] forward e: %5 e " MAP " = tanh(a)\n"
+        "[2] forward flat: %6 flat f32[2, 64] output = flatten(e)\n"
+        "[3] backward f: %7 f " MAP " output = mul(a, x)\n"
+        "[4] update end: advance(header)\n";
+    has_nodes(apply(named, "0 1 0 2 3"), "a e a.again f end flat");
+}
+
 static void a_text_of_it_is_read_again(void **state)
 {
     (void)state;
@@ -239,6 +254,62 @@ static void overs_are_those_of_the_order(void **state)
     assert_int_equal(at, D_W);
 }
 
+// ---- plans of it ------------------------------------------------------------
+
+static const char drawing[] =
+    HEAD
+    "[0] forward a: %4 a " MAP " = conv(x, w, -) " CONV "\n"
+    "[1] forward b: %5 b " MAP " = dropout(a, header) rate=0.5 number=0\n"
+    "[2] backward d.w: %6 d.w f32[4, 1, 1, 4] gradient of=%2, - ="
+        " conv.wgrad(b, x) " CONV "\n"
+    "[3] update w.sgd: sgd(w, d.w, m, header) lr=0.1 momentum=0.9\n"
+    "[4] backward f: %7 f " MAP " output = mul(b, x)\n"
+    "[5] update end: advance(header)\n";
+
+// Puts the node of that name before another.
+static void move_before(Graph *g, const char *name, const char *other)
+{
+    NodeId from = (NodeId)(node_called(g, name) - g->nodes);
+    NodeId to = (NodeId)(node_called(g, other) - g->nodes);
+    Node moved = g->nodes[from];
+    assert_true(to < from);
+    memmove(&g->nodes[to + 1], &g->nodes[to],
+            (size_t)(from - to) * sizeof moved);
+    g->nodes[to] = moved;
+    for (NodeId i = 0; i < g->node_count; i++)
+        for (int32_t k = 0; k < g->nodes[i].result_count; k++)
+            if (g->nodes[i].results[k] != NONE)
+                g->values[g->nodes[i].results[k]].def = i;
+}
+
+// What is wrong with a plan of the program, in which one node runs before
+// another; NULL: nothing.
+static const char *plan_fault(const char *text, const char *program,
+                              const char *name, const char *other)
+{
+    Graph *was = read_text(text), *g = apply(text, program);
+    g->written = was->nodes;
+    g->written_count = was->node_count;
+    if (name != NULL) move_before(g, name, other);
+    pass_liveness(g);
+    share_views(g);
+    pass_plan(g);
+    g->facts |= HAS_LIFETIMES | IS_SHARED | IS_PLACED;
+    return verify_program(arena, g, plan_of(g));
+}
+
+static void no_update_runs_before_a_repeat_that_reads_it(void **state)
+{
+    (void)state;
+    static const char program[] = "0 1 2 3 0 1 4 5";
+    const char *wrong = plan_fault(drawing, program, NULL, NULL);
+    if (wrong != NULL) fail_msg("%s", wrong);
+    wrong = plan_fault(drawing, program, "w.sgd", "a.again");
+    assert_string_equal(wrong, "a.again comes too late for w");
+    wrong = plan_fault(drawing, program, "end", "b.again");
+    assert_string_equal(wrong, "b.again comes too late for header");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,11 +318,13 @@ int main(void)
         TEST(an_update_waits_for_who_reads_again),
         TEST(an_update_that_waits_is_waited_for),
         TEST(everything_reads_what_was_made_last),
+        TEST(a_name_that_is_an_output_stays),
         TEST(a_text_of_it_is_read_again),
         TEST(parts_of_a_join_are_one_value),
         TEST(a_join_that_is_read_while_made_is_made_once),
         TEST(joins_are_made_again_whole),
         TEST(overs_are_those_of_the_order),
+        TEST(no_update_runs_before_a_repeat_that_reads_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

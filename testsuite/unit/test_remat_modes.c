@@ -199,6 +199,39 @@ static void makers_of_one_value_run_together(void **state)
     is_program(&m, "0 1 2 0 1 3");
 }
 
+static void what_several_read_is_made_once_for_them(void **state)
+{
+    (void)state;
+    // Two that run again for step 3 read a, and so does it.
+    Remat r = remat_read(arena, "1 x:1 > a:9\n"
+                                "1 a > b:9\n"
+                                "1 a > c:9\n"
+                                "|\n"
+                                "1 a b c > d:1\n");
+    Modes m = modes_new(&r);
+    m.mode[0] = EACH_TIME;
+    m.mode[1] = m.mode[2] = ONCE;
+    assert_true(modes_run(&m));
+    is_program(&m, "0 1 2 0 1 2 3");
+}
+
+static void results_lie_over_what_dies(void **state)
+{
+    (void)state;
+    static const char *const problems[] = {
+        // Over one of two that die; over the smaller; over a part of the larger.
+        "1 x:1 > a:30 d:30\n1 a d > b:30 b/a b/d\n|\n1 b > c:1\n",
+        "1 x:1 > a:30\n1 a > b:40 b/a\n|\n1 b > c:1\n",
+        "1 x:1 > a:40\n1 a > b:30 b/a\n|\n1 b > c:1\n",
+    };
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        Remat r = remat_read(arena, problems[i]);
+        Modes m = modes_new(&r);
+        assert_true(modes_run(&m));
+        counts_are_those_of_the_program(&m);
+    }
+}
+
 static void what_lies_idle_is_found(void **state)
 {
     (void)state;
@@ -207,6 +240,14 @@ static void what_lies_idle_is_found(void **state)
     assert_true(modes_run(&m));
     modes_find_idle(&m);
     // While step 3 makes u from b and c, a waits; x is made by nobody.
+    assert_int_equal(m.idle_count, 1);
+    assert_int_equal(m.idle[0], r.make[r.makes[0]]);
+    // What nobody reads again does not wait.
+    r = remat_read(arena, "1 x:1 > a:20 z:9\n1 a z > b:30\n1 b > c:40\n|\n"
+                          "1 b c > u:40\n1 a u > v:5\n");
+    m = modes_new(&r);
+    assert_true(modes_run(&m));
+    modes_find_idle(&m);
     assert_int_equal(m.idle_count, 1);
     assert_int_equal(m.idle[0], r.make[r.makes[0]]);
 }
@@ -310,6 +351,8 @@ int main(void)
         TEST(modes_are_counted_as_programs_are),
         TEST(modes_say_when_a_step_runs_again),
         TEST(makers_of_one_value_run_together),
+        TEST(what_several_read_is_made_once_for_them),
+        TEST(results_lie_over_what_dies),
         TEST(what_lies_idle_is_found),
         TEST(the_search_is_near_the_optimum),
         TEST(equal_problems_have_equal_answers),
