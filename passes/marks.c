@@ -2,14 +2,14 @@
 //
 //   a = f(x)   b = g(a) marked   c = h(b)   d = k(c) marked   e = l(d)
 // becomes
-//   forward f g h k l; backward l, k; recompute h; backward h, g;
-//   recompute f; backward f
+//   forward f, g, h, k, l; backward l; recompute h; backward k, h;
+//   recompute f; backward g, f
 //
 // A launch runs again, when what it makes is first read in the backward pass,
-// if it leads to a mark and makes none.  What leads to no mark is kept, since it
-// lies behind the last, or is a map's signs, a bit an element.  So is what the
-// update phase reads, statistics of the batch: that phase does not wait for the
-// backward pass.
+// if it leads to a mark and makes none.  What leads to no mark is kept, since
+// it lies behind the last, or is a map's signs, a bit an element.  So is what
+// the update phase reads, statistics of the batch: that phase does not wait for
+// the backward pass.
 //
 // A marked value may have no bytes.  Kept is then what it is a name of, what it
 // is computed from where it is read, or all the parts that it is joined of.

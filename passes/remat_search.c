@@ -30,10 +30,10 @@ enum {
     MOST_TRIED = 96,            // groups that are tried before one is raised
     MOST_LOWERED = 400,         // and that are tried to be lowered, at once
     MOST_CUTS = 64,             // for the curve that it begins with
-    WORK = 60000000,            // steps that are run, in all
+    WORK = 100000000,           // steps that are run, in all
     PATIENCE = 16,              // shakes in vain before a level is left
-    FEWEST_EVALUATED = 10000    // programs that WORK is for; of fewer, those of
-                                // a chain are better
+    DEEP = 6000,                // steps of a chain for which its own programs
+                                // are better than what so much work finds
 };
 
 typedef struct Search {
@@ -46,7 +46,8 @@ typedef struct Search {
     int64_t      *cost;
     double       *bytes;        // that it makes
     uint64_t      random;
-    int64_t       work;         // steps that may yet be run, at this level
+    int64_t       work, enough; // steps that may yet be run; what is to be left
+                                // for the levels that come
     int8_t       *best;         // modes, and what they cost
     int64_t       best_cost;
 } Search;
@@ -226,7 +227,7 @@ static bool settle(Search *s, int64_t level)
 {
     if (!evaluate(s)) return false;
     while (s->m.peak > level) {
-        if (s->work < 0 || !raise_best(s, level)) return false;
+        if (s->work < s->enough || !raise_best(s, level)) return false;
         choose(s);
     }
     lower_all(s, level);
@@ -280,14 +281,18 @@ static bool begin_at_corner(Search *s, int64_t level)
     return true;
 }
 
-static bool search_level(Search *s, int64_t level, int64_t work)
+// share: of the work that is left, one part of so many is for this level.  To
+// get below it at all may take more.
+static bool search_level(Search *s, int64_t level, int share)
 {
-    s->work = work;
+    int64_t left = s->work;
+    s->enough = 0;
     s->best_cost = INT64_MAX;
     if (settle(s, level)) keep_best(s);
     if (begin_at_corner(s, level) && settle(s, level)) keep_best(s);
     if (s->best_cost == INT64_MAX) return false;
-    for (int failed = 0; s->work > 0 && failed < PATIENCE; failed++) {
+    s->enough = left - left / share;
+    for (int failed = 0; s->work > s->enough && failed < PATIENCE; failed++) {
         int64_t best = s->best_cost;
         memcpy(s->m.mode, s->best, mode_bytes(s));
         shake(s);
@@ -301,7 +306,7 @@ static bool search_level(Search *s, int64_t level, int64_t work)
 
 static Search new_search(const Remat *r)
 {
-    Search s = {.r = r, .m = modes_new(r)};
+    Search s = {.r = r, .m = modes_new(r), .work = WORK};
     s.list = NEW_ARRAY(r->arena, r->step_count, int32_t);
     s.may_repeat = NEW_ARRAY(r->arena, r->step_count, bool);
     s.cost = NEW_ARRAY(r->arena, r->step_count, int64_t);
@@ -323,13 +328,12 @@ RematChoices remat_search(const Remat *r, int levels)
     Search s = new_search(r);
     evaluate(&s);
     choose(&s);
-    bool is_deep = WORK / (r->step_count + 1) < FEWEST_EVALUATED;
     bool is_chain = remat_chain(r, choose_chain, &s);
     int64_t top = s.m.peak, step = top / levels;
-    bool more = step > 0 && !(is_chain && is_deep);
+    bool more = step > 0 && !(is_chain && r->step_count > DEEP);
     if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
     for (int k = 1; k < levels && more; k++)
-        more = search_level(&s, top - k * step, WORK / levels);
+        more = search_level(&s, top - k * step, levels - k);
     sort_choices(&s.all);
     return s.all;
 }

@@ -44,6 +44,7 @@ struct Joined {
 };
 template <class Shape, class Last>
 struct Joined<Shape, Last> {
+    static constexpr long long width = Last::width;
     typename Last::array x;
     __host__ __device__ Joined(typename Last::array last) : x(last) {}
     template <int V>

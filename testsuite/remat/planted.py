@@ -65,6 +65,33 @@ FAULTS = {
             ("flow.c", "near[i] = f->height[i] == f->node_count;",
              "near[i] = f->height[i] == f->node_count && (i == source || f->excess[i] > 0);"),
     },
+    "test_remat_chain": {
+        "a place that two values cross is a cut":
+            ("remat_stages.c", "if (change[i] == 1 && ", "if (change[i] >= 1 && sum[i] < r->value_count && "),
+        "a value has several cuts":
+            ("remat_stages.c", "if (v == NO_VALUE || is_cut[v]) continue;", "if (v == NO_VALUE) continue;"),
+        "small values count":
+            ("remat_stages.c", "once |= r->bytes[v] <= small;", ""),
+        "what may not repeat does":
+            ("remat_stages.c", "!r->may_repeat[r->maker[k]]", "false"),
+        "backward steps may read from behind the cut":
+            ("remat_stages.c", "int32_t low = c->behind[cut[j].forward] + 1,", "int32_t low = 0,"),
+        "the largest neighbours are merged":
+            ("remat_stages.c", "if (bytes[j] + bytes[j + 1] < bytes", "if (bytes[j] + bytes[j + 1] > bytes"),
+        "a turn makes no output that it reads":
+            ("remat_runs.c", "(kept && g->keep[v]);\n    }\n    make_wanted",
+             "(kept && g->keep[v] && v != g->output);\n    }\n    make_wanted"),
+        "gradients that pass a stage have no bytes":
+            ("remat_runs.c", "left.gradient && k < g->passing_count", "left.gradient && k < 0"),
+        "what is kept has no bytes":
+            ("remat_ways.c", "bytes += g->s->counted.bytes[g->value[k]];", ";"),
+        "the first run is not whole":
+            ("remat_chain.c", "if (is_first) return &stage->first;", ""),
+        "a step is lost in a run again":
+            ("remat_runs.c", "g->wanted[r->read[k]] = true;", ";"),
+        "few stages are a chain":
+            ("remat_chain.c", "FEWEST_STAGES = 3", "FEWEST_STAGES = 1"),
+    },
     "test_remat_bound": {
         "a value that no one makes is made again":
             ("remat_cut.c", "bool can = r->makers[v] < r->makers[v + 1];", "bool can = true;"),
