@@ -28,6 +28,7 @@ bool begin_smallest(BatchSearch *s, const Input *in, const Options *o,
 {
     begin_batches(s, in, o);
     s->passes.budget = again ? NO_MEMORY : 0;
+    if (!again) s->passes.checkpoint.kind = CHECKPOINT_OFF;
     if (!try_batch(s, first)) return false;
     add_batch(s, (BatchPoint){ 0, s->state_bytes });
     return true;

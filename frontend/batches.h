@@ -24,8 +24,8 @@ typedef struct BatchSearch {
 // graph.  Lives where s does, which must not move.
 void begin_batches(BatchSearch *s, const Input *in, const Options *o);
 // Likewise, of the smallest arenas that there are, or of those where nothing is
-// computed again.  first: the batch to begin with; the state is a point at batch
-// 0.  False after an error.
+// computed again.  first: the batch to begin with; the state is a point at
+// batch 0.  False after an error.
 bool begin_smallest(BatchSearch *s, const Input *in, const Options *o,
                     bool again, int64_t first);
 

@@ -1,7 +1,7 @@
 // --curve: memory against cost.  Each row is a training step that computes more
 // again than the row before, and has a smaller arena: the share is of the first
-// one's, time and FLOPs are what it takes beside that, and the bound is the time
-// that any program with as few bytes alive takes beside it.
+// row's arena, time and FLOPs are what it takes beside that, and the bound is
+// the time that any program with as few bytes alive takes beside it.
 //
 //     arena bytes       MiB   share     time    FLOPs  again    bound
 //        12345678     11.77  100.0%   +0.00%   +0.00%      0   +0.00%

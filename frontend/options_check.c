@@ -44,8 +44,8 @@ int options_check(const Options *o)
         { o->compare && o->summary, "--compare or --summary, not both:" },
         { o->curve && o->summary, "--curve or --summary, not both:" },
         { o->curve && o->frontend.mode != TRAIN, "--curve is of training:" },
-        { is_table && (o->emit_given || stops), "--compare, --curve and "
-          "--summary are tables, and go with neither --emit nor --stop-after:" },
+        { is_table && (o->emit_given || stops), "--compare, --curve and --"
+          "summary are tables, and go with neither --emit nor --stop-after:" },
         { o->report != NULL && strcmp(o->report, "-") == 0 && !only_report(o) &&
           o->output == NULL, "the page and the output are both for standard "
           "output:" },
@@ -56,8 +56,8 @@ int options_check(const Options *o)
           "part of train and has no file of its own:" },
         { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
           "--header and --main go with --emit cuda:" },
-        { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and does "
-          "not go with --batch:" },
+        { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and "
+          "does not go with --batch:" },
         { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
         { o->frontend.microbatch > 0 && o->frontend.mode == INFER,
           "--microbatch is for training, and goes not with --mode infer:" },

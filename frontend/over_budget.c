@@ -18,9 +18,12 @@
 
 enum { SHOWN = 8 };             // buffers of a peak; the rest is summed up
 
+// Whether a budget may make a training step compute something again.
 static bool recomputes(const PassOptions *o, Mode mode)
 {
-    return mode == TRAIN && o->enabled[PASS_checkpoint];
+    CheckpointKind kind = o->checkpoint.kind;
+    return mode == TRAIN && o->enabled[PASS_checkpoint] &&
+           kind != CHECKPOINT_OFF && kind != CHECKPOINT_MARKED;
 }
 
 // ---- the peak ---------------------------------------------------------------
@@ -140,8 +143,8 @@ static bool is_right(const Input *in, const Options *o)
     PassOptions quiet = without_dumps(&o->passes);
     PlanSize size;
     if (in->ast == NULL && in->diag->error_count == 0)
-        error(in->diag, (Pos){ .file = NONE }, "--fit is of a program, and '%s' "
-              "is a graph, whose batch is what it is", in->path);
+        error(in->diag, (Pos){ .file = NONE }, "--fit is of a program, and "
+              "'%s' is a graph, whose batch is what it is", in->path);
     frontend.batch = 1;
     return measure_plan(in, &frontend, &quiet, &size);
 }

@@ -18,8 +18,8 @@ typedef struct PlanSize {
     int64_t arena_bytes, state_bytes, bound;
     int32_t nodes;              // of its graph
 } PlanSize;
-// That of a fresh graph, of which nothing is kept.  False after errors, but one:
-// where nothing fits in the budget it is the smallest that was found.
+// That of a fresh graph, of which nothing is kept.  False after errors, but
+// one: where nothing fits in the budget it is the smallest that was found.
 bool measure_plan(const Input *in, const FrontendOptions *frontend,
                   const PassOptions *o, PlanSize *size);
 
@@ -38,8 +38,8 @@ bool print_curve(const Input *in, const Options *o, FILE *out);
 // report.c: the plan as a page.  False after errors.
 bool report_plan(const Input *in, const Options *o, FILE *out);
 
-// over_budget.c: notes to the error that a placed graph is over its budget: what
-// is alive at its fullest step, and the smallest arenas.
+// over_budget.c: notes to the error that a placed graph is over its budget:
+// what is alive at its fullest step, and the smallest arenas.
 void explain_peak(Graph *g);
 // And the largest batches that fit.
 void explain_batches(const Input *in, const Options *o);

@@ -61,8 +61,8 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an
-// error: nothing fits in the budget, and the graph, placed, is the smallest that
-// was found.
+// error: nothing fits in the budget, and the graph, placed, is the smallest
+// that was found.
 bool run_passes(Graph *g, const PassOptions *o);
 
 #endif

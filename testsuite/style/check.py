@@ -17,7 +17,8 @@ from pathlib import Path
 
 # The driver: it runs the stages one after the other, so it sees them all.
 DRIVER = {"main.c", "options.c", "options.h", "help.c", "pipeline.c",
-          "pipeline.h", "compare.c", "dependencies.c", "instance.h",
+          "pipeline.h", "compare.c", "curve.c", "over_budget.c", "batches.h",
+          "dependencies.c", "instance.h",
           "plan_instance.c"}
 # Tools of the build and of the tests that stand outside the compiler.
 OUTSIDE = {"codegen/embed.c"}
