@@ -26,7 +26,8 @@ static int64_t state_bytes(const Graph *g)
 {
     int64_t bytes = 0;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].persistent) bytes += padded(value_bytes(&g->values[v]));
+        if (g->values[v].persistent)
+            bytes += padded(value_bytes(&g->values[v]));
     return bytes;
 }
 
