@@ -92,7 +92,7 @@ bool remat_chain(const Remat *r, void (*take)(void *to, RematProgram program),
             ChainProgramme p;
             int64_t capacity = from + (to_bytes - from) / CAPACITIES * k;
             if (chain_find(arena, t, capacity, &p))
-                take(to, remat_chain_program(r->arena, &s, &c, &p));
+                take(to, remat_chain_program(arena, &s, &c, &p));
         }
     }
     arena_free(arena);

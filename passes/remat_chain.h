@@ -11,7 +11,7 @@ RematProgram remat_chain_program(Arena *arena, const RematStages *s,
 
 // Programs of r, if it has three stages at least, from that with the fewest
 // bytes to that which computes least again; each is passed to `take` with
-// `to`, and lies in r's arena.  False: it has fewer stages.
+// `to`, and is gone when that returns.  False: it has fewer stages.
 bool remat_chain(const Remat *r, void (*take)(void *to, RematProgram program),
                  void *to);
 

@@ -28,7 +28,10 @@ Modes modes_new(const Remat *r)
     m.mode = NEW_ARRAY(r->arena, r->step_count, int8_t);
     m.program.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
     m.live = NEW_ARRAY(r->arena, m.capacity, int64_t);
+    m.again = NEW_ARRAY(r->arena, r->step_count, int32_t);
     m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.idle_from = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.idle_to = NEW_ARRAY(r->arena, r->value_count, int32_t);
     m.mode_of = NEW_ARRAY(r->arena, r->value_count, int8_t);
     m.there = NEW_ARRAY(r->arena, r->value_count, bool);
     m.scan = remat_scan_new(r->arena, r);
@@ -40,6 +43,8 @@ static void append(Modes *m, int32_t step)
 {
     if (m->program.count < m->capacity)
         m->program.step[m->program.count] = step;
+    if (step < m->r->turn && m->again[step] < m->r->turn)
+        m->again[step] = m->program.count;
     m->program.count++;
     m->cost += m->r->cost[step];
 }
@@ -121,7 +126,11 @@ bool modes_run(Modes *m)
     const Remat *r = m->r;
     m->program.count = 0;
     m->cost = 0;
-    for (int32_t i = 0; i < r->turn; i++) append(m, i);
+    for (int32_t i = 0; i < r->turn; i++) {
+        m->again[i] = r->turn;
+        append(m, i);
+        m->again[i] = 0;
+    }
     begin_backward(m);
     for (int32_t i = r->turn; i < r->step_count; i++) run_step(m, i);
     if (m->program.count >= m->capacity) return false;
@@ -139,18 +148,31 @@ static bool is_listed(const int32_t *start, const int32_t *item, int32_t step,
     return false;
 }
 
-// Of each value, whether it is read again before it is made again, from here
-// on.
-static void find_read_later(const Modes *m, int32_t at, int8_t *later)
+// Of each value, the place from here on that reads it before it is made again;
+// 0: there is none.
+static void find_read_later(const Modes *m, int32_t at, int32_t *later)
 {
     const Remat *r = m->r;
-    enum { UNKNOWN, READ, MADE };
+    enum { MADE = -1 };
     for (; at < m->program.count; at++) {
         int32_t step = m->program.step[at];
         for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
-            if (later[r->read[k]] == UNKNOWN) later[r->read[k]] = READ;
+            if (later[r->read[k]] == 0) later[r->read[k]] = at;
         for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
-            if (later[r->make[k]] == UNKNOWN) later[r->make[k]] = MADE;
+            if (later[r->make[k]] == 0) later[r->make[k]] = MADE;
+    }
+}
+
+// Of each value, 1 more than the last place before this one that touches it.
+static void find_touched(const Modes *m, int32_t at, int32_t *touched)
+{
+    const Remat *r = m->r;
+    for (int32_t i = 0; i < at; i++) {
+        int32_t step = m->program.step[i];
+        for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
+            touched[r->make[k]] = i + 1;
+        for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+            if (touched[r->read[k]] > 0) touched[r->read[k]] = i + 1;
     }
 }
 
@@ -158,23 +180,21 @@ void modes_find_idle(Modes *m)
 {
     const Remat *r = m->r;
     Arena *arena = arena_new();
-    int8_t *later = NEW_ARRAY(arena, r->value_count, int8_t);
-    bool *made = NEW_ARRAY(arena, r->value_count, bool);
+    int32_t *later = NEW_ARRAY(arena, r->value_count + 1, int32_t);
+    int32_t *touched = NEW_ARRAY(arena, r->value_count + 1, int32_t);
     int32_t at = 0;
     while (m->live[at] < m->peak) at++;
+    int32_t step = m->program.step[at];
     find_read_later(m, at + 1, later);
-    for (int32_t k = 0; k < at; k++) {
-        int32_t step = m->program.step[k];
-        for (int32_t j = r->makes[step]; j < r->makes[step + 1]; j++)
-            made[r->make[j]] = true;
-    }
+    find_touched(m, at, touched);
     m->idle_count = 0;
     for (int32_t v = 0; v < r->value_count; v++) {
-        int32_t step = m->program.step[at];
-        if (!made[v] || later[v] != 1 || r->kept[v]) continue;
+        if (touched[v] == 0 || later[v] <= 0 || r->kept[v]) continue;
         if (is_listed(r->reads, r->read, step, v) ||
             is_listed(r->makes, r->make, step, v))
             continue;
+        m->idle_from[m->idle_count] = touched[v];
+        m->idle_to[m->idle_count] = later[v];
         m->idle[m->idle_count++] = v;
     }
     arena_free(arena);

@@ -21,8 +21,11 @@ typedef struct Modes {
     RematProgram program;       // since modes_run
     int64_t      cost, peak;
     int64_t     *live;          // bytes alive at each place of it
-    int32_t     *idle;          // since modes_find_idle: values alive at the
-    int32_t      idle_count;    // fullest place that its step does not touch
+    int32_t     *again;         // of each step: where it first runs again, if
+                                // it does
+    // Since modes_find_idle: values alive at the fullest place that its step
+    // does not touch, and the places before and behind it that do.
+    int32_t     *idle, *idle_from, *idle_to, idle_count;
     int32_t      capacity;      // of program and live
     int8_t      *mode_of;       // of each value
     bool        *there;         // of each value: it is there to be read

@@ -20,17 +20,19 @@
 // what the bound says is best while the first backward step runs, where the two
 // meet.
 #include "remat_search.h"
-#include <stdlib.h>
 #include <string.h>
 #include "remat_bound.h"
 #include "remat_chain.h"
+#include "remat_choices.h"
 #include "remat_modes.h"
 
 enum {
     MOST_TRIED = 96,            // groups that are tried before one is raised
     MOST_LOWERED = 400,         // and that are tried to be lowered, at once
     MOST_CUTS = 64,             // for the curve that it begins with
-    WORK = 100000000,           // steps that are run, in all
+    WORK = 60000000,            // steps that are run, in all
+    LEVEL_EVALUATIONS = 600,    // that a level should have
+    FEWEST_LEVELS = 24,
     PATIENCE = 16,              // shakes in vain before a level is left
     DEEP = 6000,                // steps of a chain for which its own programs
                                 // are better than what so much work finds
@@ -44,10 +46,15 @@ typedef struct Search {
     int32_t      *list;         // of groups, room for all
     bool         *may_repeat;   // of each group, as of its steps
     int64_t      *cost;
-    double       *bytes;        // that it makes
+    double       *gain;         // at most, if it is raised; if it is listed
+    int32_t      *listed, listing;
+    int64_t      *above;        // before each place: bytes above the level,
+    int32_t      *places;       // and places
+    int32_t      *last_read;    // of each value, in the forward pass, or made
+    bool         *is_read_back; // of each value: behind it
     uint64_t      random;
-    int64_t       work, enough; // steps that may yet be run; what is to be left
-                                // for the levels that come
+    int64_t       work;         // steps that may yet be run, at this level,
+    int64_t       spare;        // and to get there at all
     int8_t       *best;         // modes, and what they cost
     int64_t       best_cost;
 } Search;
@@ -67,126 +74,125 @@ static int64_t excess(const Modes *m, int64_t level)
     return sum;
 }
 
-// ---- choices ----------------------------------------------------------------
-
-static bool is_news(const RematChoices *all, const RematChoice *choice)
-{
-    for (int32_t k = 0; k < all->count; k++)
-        if (all->choice[k].peak <= choice->peak &&
-            all->choice[k].cost <= choice->cost)
-            return false;
-    return true;
-}
-
-static void add_choice(Search *s, RematChoice choice)
-{
-    RematChoices *all = &s->all;
-    all->choice = arena_grow(s->r->arena, all->choice, &all->capacity,
-                             (int64_t)all->count + 1, sizeof(RematChoice));
-    all->choice[all->count++] = choice;
-}
-
 static void choose(Search *s)
 {
-    const RematProgram *p = &s->m.program;
-    RematChoice choice = {.peak = s->m.peak, .cost = s->m.cost};
-    if (!is_news(&s->all, &choice)) return;
-    choice.program = (RematProgram){
-        p->count, NEW_ARRAY(s->r->arena, p->count, int32_t)};
-    memcpy(choice.program.step, p->step, (size_t)p->count * sizeof(int32_t));
-    add_choice(s, choice);
+    remat_choose(&s->all, s->r, &s->m.program, s->m.peak, s->m.cost);
 }
 
 // A program of the stages that there are (remat_chain.h).
 static void choose_chain(void *search, RematProgram p)
 {
     Search *s = search;
-    RematChoice choice = {p, remat_peak(s->r, &p, NULL), remat_cost(s->r, &p)};
-    if (is_news(&s->all, &choice)) add_choice(s, choice);
-}
-
-static int compare_choices(const void *a, const void *b)
-{
-    const RematChoice *x = a, *y = b;
-    if (x->cost != y->cost) return x->cost < y->cost ? -1 : 1;
-    return x->peak < y->peak ? -1 : x->peak > y->peak;
-}
-
-static void sort_choices(RematChoices *all)
-{
-    int32_t count = 0;
-    qsort(all->choice, (size_t)all->count, sizeof *all->choice,
-          compare_choices);
-    for (int32_t k = 0; k < all->count; k++)
-        if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)
-            all->choice[count++] = all->choice[k];
-    all->count = count;
+    remat_choose(&s->all, s->r, &p, remat_peak(s->r, &p, NULL),
+                 remat_cost(s->r, &p));
 }
 
 // ---- below the level --------------------------------------------------------
 
+// Bytes and places above the level before each place.
+static void sum_excess(Search *s, int64_t level)
+{
+    const Modes *m = &s->m;
+    s->above[0] = s->places[0] = 0;
+    for (int32_t at = 0; at < m->program.count; at++) {
+        int64_t over = m->live[at] - level;
+        s->above[at + 1] = s->above[at] + (over > 0 ? over : 0);
+        s->places[at + 1] = s->places[at] + (over > 0);
+    }
+}
+
+// What is saved at most above the level if the k-th idle value is not there.
+static double most_saved(const Search *s, int32_t k)
+{
+    const Modes *m = &s->m;
+    int32_t from = m->idle_from[k], to = m->idle_to[k];
+    double above = (double)(s->above[to] - s->above[from]);
+    double bytes = (double)(s->places[to] - s->places[from]) *
+                   (double)s->r->bytes[m->idle[k]];
+    return bytes < above ? bytes : above;
+}
+
 // The groups that could be raised where most is alive: those that made what
-// lies there unread.  Returns how many.
+// lies there unread, with the most that each could gain.  Returns how many.
 static int32_t list_candidates(Search *s)
 {
     int32_t count = 0;
     const Modes *m = &s->m;
+    s->listing++;
     for (int32_t k = 0; k < m->idle_count; k++) {
         int32_t v = m->idle[k];
         if (s->r->makers[v] == s->r->makers[v + 1]) continue;
-        int32_t group = m->group[s->r->maker[s->r->makers[v]]], i = 0;
+        int32_t group = m->group[s->r->maker[s->r->makers[v]]];
         if (!s->may_repeat[group] || m->mode[group] == EACH_TIME) continue;
-        while (i < count && s->list[i] != group) i++;
-        if (i == count) s->list[count++] = group;
+        if (s->listed[group] != s->listing) {
+            s->listed[group] = s->listing;
+            s->gain[group] = 0;
+            s->list[count++] = group;
+        }
+        s->gain[group] += most_saved(s, k) / (double)s->cost[group];
     }
     return count;
 }
 
-// A guess of what raising a group gains: bytes for its own cost.
-static double worth(const Search *s, int32_t group)
+// Puts the group with the most to gain of those from k on at k.
+static int32_t take_candidate(Search *s, int32_t k, int32_t count)
 {
-    return s->bytes[group] / (double)s->cost[group];
+    int32_t most = k;
+    for (int32_t i = k + 1; i < count; i++)
+        if (s->gain[s->list[i]] > s->gain[s->list[most]]) most = i;
+    int32_t group = s->list[most];
+    s->list[most] = s->list[k];
+    return s->list[k] = group;
 }
 
-static bool is_worthier(const Search *s, int32_t a, int32_t b)
+// What is saved above the level for its cost if the group is raised by so many
+// modes; 0: nothing.
+static double gain_of(Search *s, int32_t group, int8_t by, int64_t level,
+                      int64_t before, int64_t cost)
 {
-    double x = worth(s, a), y = worth(s, b);
-    return x != y ? x > y : a < b;
-}
-
-static void sort_by_worth(Search *s, int32_t count)
-{
-    for (int32_t i = 1; i < count; i++) {
-        int32_t group = s->list[i], k = i;
-        for (; k > 0 && is_worthier(s, group, s->list[k - 1]); k--)
-            s->list[k] = s->list[k - 1];
-        s->list[k] = group;
+    double gain = 0;
+    s->m.mode[group] += by;
+    if (evaluate(s)) {
+        int64_t saved = before - excess(&s->m, level);
+        int64_t more = s->m.cost > cost ? s->m.cost - cost : 1;
+        gain = (double)saved / (double)more;
     }
+    s->m.mode[group] -= by;
+    return gain > 0 ? gain : 0;
 }
 
-// Raises the group that saves most for its cost; false: none saves anything.
+// Raises by so many modes the group that saves most for its cost; false: none
+// saves anything.  They are tried by what they could gain, until none that is
+// left could gain as much as the best does.
+static bool raise_one(Search *s, int64_t level, int32_t count, int8_t by,
+                      int64_t before, int64_t cost)
+{
+    int32_t best = -1;
+    double most = 0;
+    for (int32_t k = 0; k < count && (k < MOST_TRIED || best < 0); k++) {
+        int32_t group = take_candidate(s, k, count);
+        if (s->gain[group] <= most) break;
+        if (s->m.mode[group] + by > EACH_TIME) continue;
+        double gain = gain_of(s, group, by, level, before, cost);
+        if (gain <= most) continue;
+        most = gain;
+        best = group;
+    }
+    if (best >= 0) s->m.mode[best] += by;
+    return best >= 0;
+}
+
+// A group by one mode or, where that saves nothing of any, by two.
 static bool raise_best(Search *s, int64_t level)
 {
     modes_find_idle(&s->m);
-    int64_t before = excess(&s->m, level), cost = s->m.cost;
-    int32_t count = list_candidates(s), best = -1;
-    double most = 0;
-    sort_by_worth(s, count);
-    if (count > MOST_TRIED) count = MOST_TRIED;
-    for (int32_t k = 0; k < count; k++) {
-        int32_t group = s->list[k];
-        s->m.mode[group]++;
-        if (evaluate(s)) {
-            int64_t saved = before - excess(&s->m, level);
-            int64_t more = s->m.cost > cost ? s->m.cost - cost : 1;
-            double gain = (double)saved / (double)more;
-            if (saved > 0 && gain > most) most = gain, best = group;
-        }
-        s->m.mode[group]--;
-    }
-    if (best >= 0) s->m.mode[best]++;
+    sum_excess(s, level);
+    int64_t before = s->above[s->m.program.count], cost = s->m.cost;
+    int32_t count = list_candidates(s);
+    bool raised = raise_one(s, level, count, 1, before, cost) ||
+                  raise_one(s, level, count, 2, before, cost);
     evaluate(s);
-    return best >= 0;
+    return raised;
 }
 
 static int32_t list_raised(Search *s)
@@ -203,6 +209,33 @@ static int32_t list_raised(Search *s)
     return count;
 }
 
+// The most bytes alive while value v, which a group makes again, is not there.
+static int64_t most_without(const Search *s, int32_t v)
+{
+    const Modes *m = &s->m;
+    int64_t most = 0;
+    int32_t to = m->again[s->r->maker[s->r->makers[v]]];
+    for (int32_t at = s->last_read[v] + 1; at < to; at++)
+        if (m->live[at] > most) most = m->live[at];
+    return most;
+}
+
+// Whether what the step makes may be kept: there is room for it where it was
+// not, or what it is made of could make some.
+static bool could_keep(const Search *s, int32_t step, int64_t level)
+{
+    const Remat *r = s->r;
+    int64_t room = level;
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+        room += r->bytes[r->read[k]];
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
+        int32_t v = r->make[k];
+        if (s->is_read_back[v] && most_without(s, v) + r->bytes[v] > room)
+            return false;
+    }
+    return true;
+}
+
 static void lower_all(Search *s, int64_t level)
 {
     int32_t count = list_raised(s);
@@ -212,10 +245,11 @@ static void lower_all(Search *s, int64_t level)
         int64_t cost = s->m.cost;
         bool lowered = false;
         for (int8_t to = KEPT; to < mode && !lowered; to++) {
+            if (to == KEPT && !could_keep(s, s->list[k], level)) continue;
             s->m.mode[s->list[k]] = to;
             lowered = evaluate(s) && s->m.cost < cost && s->m.peak <= level;
         }
-        if (lowered) continue;
+        if (lowered || s->m.mode[s->list[k]] == mode) continue;
         s->m.mode[s->list[k]] = mode;
         evaluate(s);
     }
@@ -227,7 +261,7 @@ static bool settle(Search *s, int64_t level)
 {
     if (!evaluate(s)) return false;
     while (s->m.peak > level) {
-        if (s->work < s->enough || !raise_best(s, level)) return false;
+        if (s->work + s->spare < 0 || !raise_best(s, level)) return false;
         choose(s);
     }
     lower_all(s, level);
@@ -281,18 +315,19 @@ static bool begin_at_corner(Search *s, int64_t level)
     return true;
 }
 
-// share: of the work that is left, one part of so many is for this level.  To
-// get below it at all may take more.
-static bool search_level(Search *s, int64_t level, int share)
+static bool search_level(Search *s, int64_t level, int64_t work, int64_t spare)
 {
-    int64_t left = s->work;
-    s->enough = 0;
+    s->work = work;
+    s->spare = spare;
     s->best_cost = INT64_MAX;
     if (settle(s, level)) keep_best(s);
-    if (begin_at_corner(s, level) && settle(s, level)) keep_best(s);
+    bool is_found = s->best_cost < INT64_MAX;
+    if ((s->work > 0 || !is_found) && begin_at_corner(s, level) &&
+        settle(s, level))
+        keep_best(s);
     if (s->best_cost == INT64_MAX) return false;
-    s->enough = left - left / share;
-    for (int failed = 0; s->work > s->enough && failed < PATIENCE; failed++) {
+    s->spare = 0;
+    for (int failed = 0; s->work > 0 && failed < PATIENCE; failed++) {
         int64_t best = s->best_cost;
         memcpy(s->m.mode, s->best, mode_bytes(s));
         shake(s);
@@ -304,21 +339,38 @@ static bool search_level(Search *s, int64_t level, int share)
     return true;
 }
 
+static void find_reads(Search *s)
+{
+    const Remat *r = s->r;
+    s->last_read = NEW_ARRAY(r->arena, r->value_count + 1, int32_t);
+    s->is_read_back = NEW_ARRAY(r->arena, r->value_count + 1, bool);
+    for (int32_t k = 0; k < r->reads[r->step_count]; k++)
+        if (k >= r->reads[r->turn]) s->is_read_back[r->read[k]] = true;
+    for (int32_t i = 0; i < r->turn; i++) {
+        for (int32_t k = r->makes[i]; k < r->makes[i + 1]; k++)
+            s->last_read[r->make[k]] = i;
+        for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++)
+            s->last_read[r->read[k]] = i;
+    }
+}
+
 static Search new_search(const Remat *r)
 {
-    Search s = {.r = r, .m = modes_new(r), .work = WORK};
+    Search s = {.r = r, .m = modes_new(r)};
     s.list = NEW_ARRAY(r->arena, r->step_count, int32_t);
     s.may_repeat = NEW_ARRAY(r->arena, r->step_count, bool);
     s.cost = NEW_ARRAY(r->arena, r->step_count, int64_t);
-    s.bytes = NEW_ARRAY(r->arena, r->step_count, double);
+    s.gain = NEW_ARRAY(r->arena, r->step_count, double);
+    s.listed = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    s.above = NEW_ARRAY(r->arena, s.m.capacity + 1, int64_t);
+    s.places = NEW_ARRAY(r->arena, s.m.capacity + 1, int32_t);
     s.best = NEW_ARRAY(r->arena, r->step_count, int8_t);
+    find_reads(&s);
     for (int32_t i = 0; i < r->step_count; i++) s.may_repeat[i] = true;
     for (int32_t i = 0; i < r->step_count; i++) {
         int32_t group = s.m.group[i];
         s.may_repeat[group] &= r->may_repeat[i] && i < r->turn;
         s.cost[group] += r->cost[i];
-        for (int32_t k = r->makes[i]; k < r->makes[i + 1]; k++)
-            s.bytes[group] += (double)r->bytes[r->make[k]];
     }
     return s;
 }
@@ -329,11 +381,17 @@ RematChoices remat_search(const Remat *r, int levels)
     evaluate(&s);
     choose(&s);
     bool is_chain = remat_chain(r, choose_chain, &s);
+    int most = WORK / LEVEL_EVALUATIONS / (r->step_count + 1);
+    if (levels > most) levels = most > FEWEST_LEVELS ? most : FEWEST_LEVELS;
     int64_t top = s.m.peak, step = top / levels;
     bool more = step > 0 && !(is_chain && r->step_count > DEEP);
     if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
-    for (int k = 1; k < levels && more; k++)
-        more = search_level(&s, top - k * step, levels - k);
-    sort_choices(&s.all);
+    int64_t left = WORK;
+    for (int k = 1; k < levels && more; k++) {
+        int64_t share = left / (levels - k);
+        more = search_level(&s, top - k * step, share, left - share);
+        left += s.work - share;
+    }
+    remat_sort_choices(&s.all);
     return s.all;
 }

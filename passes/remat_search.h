@@ -3,20 +3,7 @@
 #ifndef CNNC_REMAT_SEARCH_H
 #define CNNC_REMAT_SEARCH_H
 
-#include "remat.h"
-
-typedef struct RematChoice {
-    RematProgram program;
-    int64_t      peak, cost;    // as remat_peak and remat_cost say
-} RematChoice;
-
-// By cost, cheapest first; each has a smaller peak than those before it.  The
-// same whatever the budget is, so what is chosen of them never costs more where
-// there is more memory.
-typedef struct RematChoices {
-    int32_t      count, capacity;
-    RematChoice *choice;
-} RematChoices;
+#include "remat_choices.h"
 
 // levels: how many peaks it aims at, evenly spread between the most and the
 // least bytes.  Work is counted: equal problems have equal answers.  What it

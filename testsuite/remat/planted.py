@@ -66,8 +66,9 @@ FAULTS = {
              "near[i] = f->height[i] == f->node_count && (i == source || f->excess[i] > 0);"),
     },
     "test_remat_chain": {
-        "a place that two values cross is a cut":
-            ("remat_stages.c", "if (change[i] == 1 && ", "if (change[i] >= 1 && sum[i] < r->value_count && "),
+        "a value that is read far behind crosses nothing there":
+            ("remat_stages.c", "int32_t last = c->read[v] < r->turn ? c->read[v] : r->turn - 1;",
+             "int32_t last = c->first[v] + 1 < r->turn ? c->first[v] + 1 : r->turn - 1;"),
         "a value has several cuts":
             ("remat_stages.c", "if (v == NO_VALUE || is_cut[v]) continue;", "if (v == NO_VALUE) continue;"),
         "small values count":

@@ -50,9 +50,10 @@ static void a_residual_block_is_whole(void **state)
                   "1 e > g:64\n1 d g > h:64\n1 c h > i:64\n1 b i > j:64\n"
                   "1 a h j > k:64\n1 x k > l:64\n",
                   "0 1 4 5", "11 10 6 5");
-    assert_stages("2 x:640 > a:640 s:1\n2 a s > b:640\n2 b s > c:640\n|\n"
+    assert_stages("2 x:640 > a:640\n2 a > s:1\n2 a s > b:640\n"
+                  "2 b s > c:640\n|\n"
                   "1 c > n:9\n1 b n > m:9\n1 a s m > l:9\n1 x l > k:9\n",
-                  "0 1 2 3", "7 5 4 3");
+                  "0 1 3 4", "8 6 5 4");
 }
 
 // A step of the backward pass that reads from far behind joins what it skips.
