@@ -3,7 +3,6 @@
 // In training the mean and the variance are those of the batch, over all pixels
 // of the samples that are there; else the running ones.  Sums over rows take
 // two launches, partial sums and their end, so that the order is fixed:
-//
 //   %5 partials = batchnorm.statistics(%1 x)
 //   %6 mean, %7 variance, %8 factor = batchnorm.moments(%5, %1, weight)
 //   %9 y = batchnorm(%1, weight, bias, mean, variance, %6, %7, %8)
@@ -12,7 +11,6 @@
 //   %21 d.bias, %22 d.weight = batchnorm.sums(%20, %7)
 //   %23 d.x = batchnorm.grad(%19, %1, weight, %6, %7, %21, %22)
 //   batchnorm.commit(mean!, variance!, %6, %7, header)
-//
 // The running statistics are written by that last launch alone, in the update:
 // whatever is run again, they move once.  Rows past samples get no gradient.
 #include <math.h>
