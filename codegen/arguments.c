@@ -40,12 +40,13 @@ static const char *source_type(Emitter *e, const Launch *source)
     return named == NONE ? text : e->sources[named];
 }
 
-// using swish_1_load = Applied<swish, Normalized<32, identity>>;
+// using swish_1_load = Applied<swish, Normalized<32, identity>>;  Not of a source without members,
+// which is only a part of another one's type: Columns<64, swish_1_load>.
 static void name_source(Emitter *e, const Launch *source)
 {
     enum { SHORT = 32 };
     const char *text = source_type(e, source), *items[MAX_TEMPLATE + 1];
-    if (strlen(text) <= SHORT || !strchr(text, '<')) return;
+    if (strlen(text) <= SHORT || !strchr(text, '<') || source->arg_count == 0) return;
     int count = type_items(e, source, items);
     const char *name = arena_print(e->arena, "%s_load", word_of(e, source->node->name));
     name = names_take(e->taken, name, e->source_count);

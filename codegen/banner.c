@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../ir/figures.h"
+#include "../ir/fit.h"
 #include "emitter.h"
 
 static int64_t plan_flops(const Plan *plan)
@@ -62,6 +63,25 @@ static const char *in_comment(Emitter *e, const char *text)
     return copy;
 }
 
+// What was asked for, and what it costs.
+static void budget(Emitter *e)
+{
+    const Graph *g = e->in->train;
+    if (g == NULL || g->fit == NULL) return;
+    Overhead again = graph_overhead(g);
+    const char *bytes = grouped_text(e->arena, g->fit->budget);
+    if (again.launches == 0) {
+        write_line(&e->w, "//   budget      %s bytes: training fits with nothing computed again",
+                   bytes);
+        return;
+    }
+    write_line(&e->w, "//   budget      %s bytes, where training without recomputation takes %s:",
+               bytes, grouped_text(e->arena, g->fit->plain));
+    write_line(&e->w, "//               %s,", overhead_text(e->arena, &again));
+    write_line(&e->w, "//               in a model of %s; the steps headed `recompute` below",
+               in_comment(e, graph_gpu(g)->name));
+}
+
 static void quote(Emitter *e, const Source *source, int number)
 {
     Writer *w = &e->w;
@@ -93,6 +113,7 @@ void emit_banner(Emitter *e)
                e->in->with_main ? cublas : "");
     parameters(e);
     programs(e);
+    budget(e);
     for (int i = 0; i < diag->source_count; i++) quote(e, &diag->sources[i], i);
     write_line(w, "//");
     write_line(w, "// Contents:  1 memory   2 kernels   3 steps   4 interface%s",

@@ -109,6 +109,24 @@ void print_if_chunk(Emitter *e, const char *name, int length)
     if (i != NONE) print_number(e, i);
 }
 
+void print_chunk_as(Emitter *e, const char *name, const char *head, const char *other)
+{
+    int i = find_chunk(e, name), count = 0;
+    e->printed[i] = true;
+    for (const int *need = chunks[i].needs; *need >= 0; need++)
+        print_number(e, *need);
+    while (chunks[i].lines[count]) count++;
+    const char **lines = NEW_ARRAY(e->arena, count + 1, const char *);
+    for (int k = 0; k < count; k++) {
+        const char *line = chunks[i].lines[k];
+        bool is_head = !strncmp(line, head, strlen(head));
+        lines[k] = is_head ? arena_print(e->arena, "%s%s", other, line + strlen(head)) : line;
+    }
+    print_lines(e, lines);
+    fputc('\n', e->w.out);
+    e->w.blank_lines = 1;
+}
+
 static void mark(bool *marked, int i)
 {
     if (marked[i]) return;

@@ -39,7 +39,7 @@ static void emit_macros(Emitter *e)
     define_bytes(e, "STATE_BYTES", plan->state_bytes);
     define_bytes(e, "PARAMS_BYTES", params_bytes(e->g));
     define_bytes(e, "ARENA_ALIGN", ALIGNMENT);
-    define_bytes(e, "BATCH", e->g->batch);
+    define_bytes(e, "BATCH", call_batch(e->g));
     define_bytes(e, "PARAM_COUNT", params);
     define_bytes(e, "USES_CUBLAS", e->uses_library);
     define_bytes(e, "TRAINS", in->train != NULL);
@@ -134,6 +134,21 @@ static void declare_rest(Emitter *e)
     write_line(w, "void *%s_static_arena(void);", net);
 }
 
+static void describe_accum(Emitter *e)
+{
+    Writer *w = &e->w;
+    if (e->g->batch < e->g->step_batch) {
+        write_line(w, "// They go through these samples %" PRId64 " at a time; a slice whose loss is not finite is in", e->g->batch);
+        write_line(w, "// no mean of evaluate.");
+    }
+    write_line(w, "// accum adds the gradients of its samples to those of the training step, and apply ends it: the");
+    write_line(w, "// update from their mean over all samples since the last apply, as if these were one batch (to");
+    write_line(w, "// rounding; the same random draws).  Where a loss of one was not finite, or there is none, the");
+    write_line(w, "// step is skipped.  train is accum and then apply.  Before apply nothing of the state changes");
+    write_line(w, "// but its header's count of these samples; init, attach and import forget what was added, and");
+    write_line(w, "// evaluate and infer may come between.");
+}
+
 static void declare_programs(Emitter *e)
 {
     const char *items[4 * MAX_PORTS];
@@ -145,9 +160,14 @@ static void declare_programs(Emitter *e)
         write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
         write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so pinned");
         write_line(&e->w, "// memory must stay as it is until the stream has passed.");
+        if (is_accruing(e->g)) describe_accum(e);
         int count = parameters(e, e->in->eval, t.input, t.input_count, "const ", items);
         function_head(e, "train", items, count, ";");
         function_head(e, "evaluate", items, count, ";");
+        if (is_accruing(e->g)) {
+            function_head(e, "accum", items, count, ";");
+            function_head(e, "apply", items, 0, ";");
+        }
     }
     write_line(&e->w, "// Outputs of as many samples, there when the stream has passed.");
     int inputs = plain_inputs(e->in->infer, g, &p, plain);

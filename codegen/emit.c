@@ -61,6 +61,11 @@ int graph_outputs(const Graph *g, ValueId *outputs, int limit)
     return count;
 }
 
+int64_t call_batch(const Graph *g)
+{
+    return is_accruing(g) ? g->step_batch : g->batch;
+}
+
 int64_t sample_bytes(const Graph *g, ValueId v)
 {
     return value_bytes(&g->values[v]) / g->batch;

@@ -67,6 +67,9 @@ void print_chunk(Emitter *e, const char *name);
 void print_if_chunk(Emitter *e, const char *name, int length);
 // Which chunk defines each name that chunks define: new_emitter's.
 struct Names *chunk_names(Arena *arena);
+// As print_chunk, but `other` stands where its definition begins with `head`: it is a
+// part of what the file calls by that name.
+void print_chunk_as(Emitter *e, const char *name, const char *head, const char *other);
 // Takes it as printed: the header that the file includes has it.
 void skip_chunk(Emitter *e, const char *name);
 // The system headers that the chunks of these names, and all they need, want:
@@ -114,6 +117,9 @@ uint64_t plan_hash(const Plan *plan);
 // The inputs of a graph in order; returns their number.
 int graph_inputs(const Graph *g, ValueId *inputs, int limit);
 int graph_outputs(const Graph *g, ValueId *outputs, int limit);
+// The samples that a call takes at most, of which a program takes g->batch at a
+// time.
+int64_t call_batch(const Graph *g);
 // Bytes of one sample of a batched value.
 int64_t sample_bytes(const Graph *g, ValueId v);
 // The node that makes the figures (loss, then metrics), or NULL.

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ports.h"
+#include "work.h"
 
 static void emit_params_table(Emitter *e)
 {
@@ -95,50 +95,6 @@ static void emit_static_arena(Emitter *e)
     write_blank(w);
 }
 
-// ---- chains: one condition of calls, any of which may fail ----------------------
-
-typedef struct Chain {
-    const char *text[6 * MAX_PORTS];
-    int         count;
-} Chain;
-
-// A tensor is whole samples, as many as the others.
-static void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v,
-                          const char *call)
-{
-    const char *name = identifier(e, g->values[v].name);
-    chain->text[chain->count++] = arena_print(
-        e->arena, "%s_samples(c, \"%s: %s\", %s, %s_bytes, %" PRId64 ", &given)",
-        e->net, call, name, name, name, sample_bytes(g, v));
-}
-
-// An input goes to its staging.
-static void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v,
-                        const char *from, const char *bytes)
-{
-    chain->text[chain->count++] = arena_print(
-        e->arena, "%s_stage(c, %s.offset, %" PRId64 ", %s, %s)", e->net,
-        p->place[v], value_bytes(&p->g->values[v]), from, bytes);
-}
-
-static void chain_steps(Emitter *e, Chain *chain, const Program *p,
-                        const char *arguments)
-{
-    chain->text[chain->count++] = arena_print(e->arena, "%s_%s_steps(c%s)",
-                                              e->net, p->space, arguments);
-}
-
-static void write_chain(Emitter *e, const Chain *chain)
-{
-    for (int i = 0; i < chain->count; i++)
-        write_line(&e->w, "%s%s%s", i ? "        " : "    if (", chain->text[i],
-                   i + 1 < chain->count ? " ||" : ")");
-    write_line(&e->w, "        return c->error.status;");
-    write_line(&e->w, "    return %s_OK;", e->upper);
-    write_line(&e->w, "}");
-    write_blank(&e->w);
-}
-
 // ---- the calls that follow from inputs and outputs --------------------------------
 
 static void emit_every_step(Emitter *e)
@@ -146,26 +102,22 @@ static void emit_every_step(Emitter *e)
     static const char *const arguments[MODE_COUNT] = {
         [TRAIN] = ", 0", [EVAL] = ", 0, true", [INFER] = ""};
     Chain chain = {.count = 0};
+    // What an arena that is attached has of a training step would be applied.
+    if (is_accruing(e->g)) {
+        print_chunk(e, "net_forget");
+        chain.text[chain.count++] = arena_print(e->arena, "%s_forget(c)", e->net);
+    }
     for (int i = 0; i < e->program_count; i++) {
         const Program *p = &e->program[i];
         Ports ports = ports_of(p->g);
         for (int k = 0; k < ports.input_count; k++)
             chain_stage(e, &chain, p, ports.input[k], "0", "0");
         chain_steps(e, &chain, p, arguments[p->g->mode]);
+        if (p->plan->batch_steps > 0) chain_apply(e, &chain);
     }
     write_line(&e->w, "static int %s_every_step(%s_context *c)", e->net, e->net);
     write_line(&e->w, "{");
     write_chain(e, &chain);
-}
-
-static void stage_inputs(Emitter *e, Chain *chain, const Program *p,
-                         const ValueId *inputs, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const char *name = identifier(e, p->g->values[inputs[i]].name);
-        chain_stage(e, chain, p, inputs[i], name,
-                    arena_print(e->arena, "%s_bytes", name));
-    }
 }
 
 static void open_call(Emitter *e, const char *call)
@@ -177,22 +129,57 @@ static void open_call(Emitter *e, const char *call)
 }
 
 // Training and evaluation are given the same: what evaluation reads, of which
-// training may need less where only an output reads an input.
-static void emit_scored_call(Emitter *e, const Program *p, const char *call,
-                             const char *arguments)
+// training may need less where only an output reads an input.  of: the call that
+// names the work; applies: the update follows.
+static void emit_scored_call(Emitter *e, const char *call, const Work *work, const char *of,
+                             bool applies)
 {
     const char *items[4 * MAX_PORTS];
     const Graph *g = e->in->eval;
-    Ports ports = ports_of(g), own = ports_of(p->g);
+    Ports ports = ports_of(g);
     Chain chain = {.count = 0};
     int count = parameters(e, g, ports.input, ports.input_count, "const ", items);
     for (int i = 0; i < ports.input_count; i++)
         chain_samples(e, &chain, g, ports.input[i], call);
-    stage_inputs(e, &chain, p, own.input, own.input_count);
-    chain_steps(e, &chain, p, arguments);
+    chain_all(e, &chain, work, of);
+    if (applies) chain_apply(e, &chain);
     function_head(e, call, items, count, "");
     open_call(e, call);
     write_chain(e, &chain);
+}
+
+static void emit_apply(Emitter *e)
+{
+    Writer *w = &e->w;
+    write_line(w, "int %s_apply(%s_context *c)", e->net, e->net);
+    write_line(w, "{");
+    write_line(w, "    if (const int status = %s_is_ready(c, \"apply\")) return status;", e->net);
+    write_line(w, "    return %s_apply_steps(c);", e->net);
+    write_line(w, "}");
+    write_blank(w);
+}
+
+static void emit_train(Emitter *e)
+{
+    const Program *p = &e->program[0];
+    Ports own = ports_of(p->g);
+    const Work work = {.p = p, .inputs = own.input, .input_count = own.input_count,
+                       .arguments = samples_argument(p)};
+    bool accrues = p->plan->batch_steps > 0;
+    emit_slices(e, &work, "accum");
+    if (accrues) emit_scored_call(e, "accum", &work, "accum", false);
+    if (accrues) emit_apply(e);
+    emit_scored_call(e, "train", &work, "accum", accrues);
+}
+
+static void emit_evaluate(Emitter *e)
+{
+    const Program *p = &e->program[1];
+    Ports own = ports_of(p->g);
+    const Work work = {.p = p, .inputs = own.input, .input_count = own.input_count,
+                       .arguments = arena_print(e->arena, "%s, true", samples_argument(p))};
+    emit_slices(e, &work, "evaluate");
+    emit_scored_call(e, "evaluate", &work, "evaluate", false);
 }
 
 static void emit_infer(Emitter *e)
@@ -208,15 +195,12 @@ static void emit_infer(Emitter *e)
     memcpy(values + inputs, ports.output, sizeof *values * (size_t)ports.output_count);
     for (int i = 0; i < inputs + ports.output_count; i++)
         chain_samples(e, &chain, p->g, values[i], "infer");
-    stage_inputs(e, &chain, p, values, inputs);
-    chain_steps(e, &chain, p,
-                p->g->mode == EVAL ? ", (long long)given, false" : "");
-    for (int i = 0; i < ports.output_count; i++) {
-        const char *name = identifier(e, p->g->values[ports.output[i]].name);
-        chain.text[chain.count++] = arena_print(
-            e->arena, "%s_fetch(c, %s, %s.offset, %s_bytes)", e->net, name,
-            p->place[ports.output[i]], name);
-    }
+    const char *arguments = "";
+    if (p->g->mode == EVAL)
+        arguments = arena_print(e->arena, "%s, false", samples_argument(p));
+    const Work work = {p, values, ports.output, inputs, ports.output_count, arguments};
+    emit_slices(e, &work, "infer");
+    chain_all(e, &chain, &work, "infer");
     function_head(e, "infer", items, count, "");
     open_call(e, "infer");
     write_chain(e, &chain);
@@ -251,6 +235,23 @@ static void emit_metrics(Emitter *e)
     write_blank(w);
 }
 
+// A state has no sums, so what was added to them is dropped.
+static void emit_import(Emitter *e)
+{
+    Writer *w = &e->w;
+    if (!is_accruing(e->g)) {
+        print_chunk(e, "net_import");
+        return;
+    }
+    print_chunk_as(e, "net_import", "int net_import", "static int net_take_state");
+    write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes)", e->net, e->net);
+    write_line(w, "{");
+    write_line(w, "    const int status = %s_take_state(c, state, bytes);", e->net);
+    write_line(w, "    return status ? status : %s_forget(c);", e->net);
+    write_line(w, "}");
+    write_blank(w);
+}
+
 void emit_interface(Emitter *e)
 {
     Writer *w = &e->w;
@@ -266,16 +267,16 @@ void emit_interface(Emitter *e)
     print_chunk(e, "net_samples");
     print_chunk(e, "net_fetch");
     if (e->in->train) {
-        emit_scored_call(e, &e->program[0], "train", ", (long long)given");
-        emit_scored_call(e, &e->program[1], "evaluate",
-                         ", (long long)given, true");
+        emit_train(e);
+        emit_evaluate(e);
     }
     emit_infer(e);
     if (e->in->train) {
         emit_metrics(e);
         print_chunk(e, "net_set");
     }
-    static const char *const rest[] = {"net_export", "net_import", "net_param",
-                                       "net_last_error", "net_strerror"};
-    for (int i = 0; i < 5; i++) print_chunk(e, rest[i]);
+    print_chunk(e, "net_export");
+    emit_import(e);
+    static const char *const rest[] = {"net_param", "net_last_error", "net_strerror"};
+    for (int i = 0; i < 3; i++) print_chunk(e, rest[i]);
 }

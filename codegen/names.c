@@ -76,7 +76,8 @@ const char *identifier(Emitter *e, const char *name)
     const char *s = word_of(e, name);
     char *stem = arena_print(e->arena, "%s", s);
     for (size_t end = strlen(stem); end > 0 && stem[end - 1] == '_';) stem[--end] = '\0';
-    bool other = is_reserved(stem) || is_size_of_another(stem) || is_like_a_macro(s);
+    bool other = is_reserved(stem) || (is_accruing(e->g) && !strcmp(stem, "first")) ||
+                  is_size_of_another(stem) || is_like_a_macro(s);
     return other ? arena_print(e->arena, "%s_", s) : s;
 }
 

@@ -33,6 +33,7 @@ static void head(const PageInput *in, const PageProgram *p, FILE *out)
             fprintf(out, "<a href=\"#%s\">%s</a>", mode_names[mode], titles[mode]);
     if (p->plan->step_count > 0) fputs("<a href=\"#peak\">Peak</a>", out);
     fputs("<a href=\"#passes\">Passes</a>", out);
+    if (in->costs.count > 0) fputs("<a href=\"#costs\">Cost</a>", out);
     if (in->capacity_count > 0) fputs("<a href=\"#batches\">Batch</a>", out);
     if (in->quoted) fputs("<a href=\"#program\">Program</a>", out);
     fputs("</nav></header>\n", out);
@@ -142,6 +143,7 @@ void print_page(const PageInput *in, FILE *out)
         first = p;
         if (p->plan->step_count > 0) page_peak(p);
         page_passes(p);
+        page_curve(p);
         page_batches(p);
     }
     if (in->quoted) page_sources(first);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../ir/ir.h"
+#include "../ir/fit.h"
 #include "../ir/plan.h"
 
 // The arena with one more pass than the row before; pass NULL: with none.
@@ -39,6 +39,7 @@ typedef struct PageInput {
     int               point_count;
     const Capacity   *capacities;
     int               capacity_count;       // 0: the batch can't be chosen
+    ArenaCosts        costs;                // none: they were not asked for
     bool              quoted;               // the sources are the program's
 } PageInput;
 

@@ -69,21 +69,6 @@ static void find_drawn(PageProgram *p)
     for (int d = 0; d < p->drawn_count; d++) p->drawn[d] = drawn[d].id;
 }
 
-// As the plan's bound is counted: each root, padded, from its first step to its last.
-static void find_live(PageProgram *p)
-{
-    const Plan *plan = p->plan;
-    for (int32_t k = 0; k < plan->buffer_count; k++) {
-        const PlanBuffer *b = &plan->buffers[k];
-        if (p->root[k] != k || b->first == NONE) continue;
-        p->live[b->first] += padded(b->bytes);
-        p->live[b->last + 1] -= padded(b->bytes);
-    }
-    for (int i = 1; i <= plan->step_count; i++) p->live[i] += p->live[i - 1];
-    for (int i = 1; i < plan->step_count; i++)
-        if (p->live[i] > p->live[p->peak]) p->peak = i;
-}
-
 PageProgram *page_program(const PageInput *in, Mode mode, FILE *out)
 {
     PageProgram *p = NEW(in->arena, PageProgram);
@@ -99,7 +84,6 @@ PageProgram *page_program(const PageInput *in, Mode mode, FILE *out)
     p->written = NEW_ARRAY(p->arena, count, int32_t);
     p->read = NEW_ARRAY(p->arena, count, int32_t);
     p->drawn = NEW_ARRAY(p->arena, count, int32_t);
-    p->live = NEW_ARRAY(p->arena, steps + 1, int64_t);
     for (int k = 0; k < count; k++)
         p->name[k] =
             html_escaped(p->arena, p->plan->buffers[k].name, strlen(p->plan->buffers[k].name));
@@ -109,7 +93,8 @@ PageProgram *page_program(const PageInput *in, Mode mode, FILE *out)
     find_views(p);
     find_uses(p);
     find_drawn(p);
-    find_live(p);
+    p->live = plan_live(p->arena, p->plan);
+    p->peak = plan_fullest(p->plan, p->live);
     return p;
 }
 
@@ -118,14 +103,6 @@ int page_chain_end(const PageProgram *p, int d)
     int end = d + 1;
     while (end < p->drawn_count && p->root[p->drawn[end]] == p->root[p->drawn[d]]) end++;
     return end;
-}
-
-int32_t page_holder(const PageProgram *p, int d, int end, int step)
-{
-    int32_t holder = p->drawn[d];
-    for (int i = d + 1; i < end && p->plan->buffers[p->drawn[i]].first <= step; i++)
-        holder = p->drawn[i];
-    return holder;
 }
 
 int64_t page_low(const PageProgram *p, int32_t k)

@@ -31,8 +31,6 @@ typedef struct PageProgram {
 PageProgram *page_program(const PageInput *in, Mode mode, FILE *out);
 // Where drawn[d]'s root ends in drawn: one past the last that lies in it.
 int page_chain_end(const PageProgram *p, int d);
-// Which of drawn[d..end) holds the root's bytes at a step: the last to come to be.
-int32_t page_holder(const PageProgram *p, int d, int end, int step);
 // Where a rectangle begins: at the buffer's offset. The rows of a slice lie between those of
 // others; they are drawn together, in the part of the whole that the slice has of each row.
 int64_t page_low(const PageProgram *p, int32_t k);
@@ -70,6 +68,7 @@ void page_peak(PageProgram *p);                         // page_tables.c
 void page_sources(PageProgram *p);
 void page_passes(PageProgram *p);                       // page_sizes.c
 void page_batches(PageProgram *p);
+void page_curve(PageProgram *p);                        // page_curve.c
 
 extern const char page_style[];     // page.css, embedded
 

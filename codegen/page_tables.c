@@ -1,43 +1,21 @@
 // What lives at the fullest step, largest first; and the program, each line with what it has there.
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "page_parts.h"
 
 enum { SHOWN = 24 }; // rows; the rest is folded away
 
-typedef struct Live {
-    int32_t holder; // what the bytes hold at that step
-    int64_t bytes;  // padded
-} Live;
-
-static int compare_live(const void *a, const void *b)
+static int find_live(const PageProgram *p, PlanLive **live)
 {
-    const Live *x = a, *y = b;
-    if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
-    return (x->holder > y->holder) - (x->holder < y->holder);
-}
-
-static int find_live(const PageProgram *p, Live **live)
-{
-    int count = 0;
-    *live = NEW_ARRAY(p->arena, p->drawn_count, Live);
-    for (int d = 0, end; d < p->drawn_count; d = end) {
-        end = page_chain_end(p, d);
-        const PlanBuffer *root = &p->plan->buffers[p->drawn[d]];
-        if (root->first > p->peak || root->last < p->peak) continue;
-        (*live)[count++] = (Live){page_holder(p, d, end, p->peak), padded(root->bytes)};
-    }
-    qsort(*live, (size_t)count, sizeof **live, compare_live);
-    return count;
+    return plan_alive_at(p->arena, p->plan, p->peak, live);
 }
 
 // ---- the peak -----------------------------------------------------------------------------------
 
 // The bar is on the scale of the largest, the share of them all.
-static void live_row(const PageProgram *p, const Live *live, int64_t largest)
+static void live_row(const PageProgram *p, const PlanLive *live, int64_t largest)
 {
     const PlanBuffer *b = &p->plan->buffers[live->holder];
     double share = 100 * (double)live->bytes / (double)p->live[p->peak];
@@ -55,7 +33,7 @@ static void live_row(const PageProgram *p, const Live *live, int64_t largest)
     fputs("</td></tr>\n", p->out);
 }
 
-static void live_rows(const PageProgram *p, const Live *live, int count, int64_t largest)
+static void live_rows(const PageProgram *p, const PlanLive *live, int count, int64_t largest)
 {
     fputs("<div class=\"wide\"><table>\n<tr><th>buffer</th><th>type</th><th class=\"number\">bytes"
           "</th><th colspan=\"2\">share</th><th>why it lives</th></tr>\n",
@@ -66,7 +44,7 @@ static void live_rows(const PageProgram *p, const Live *live, int count, int64_t
 
 void page_peak(PageProgram *p)
 {
-    Live *live;
+    PlanLive *live;
     int count = find_live(p, &live), shown = count < SHOWN + 4 ? count : SHOWN;
     int64_t rest = 0;
     for (int i = shown; i < count; i++) rest += live[i].bytes;
@@ -94,7 +72,7 @@ static const char *base_name(const char *path)
 }
 
 // Bytes at the peak of each line of source number `file`.
-static int64_t *line_bytes(const PageProgram *p, const Live *live, int count, int32_t file)
+static int64_t *line_bytes(const PageProgram *p, const PlanLive *live, int count, int32_t file)
 {
     const Source *source = &p->g->diag->sources[file];
     int64_t *bytes = NEW_ARRAY(p->arena, source->line_count + 1, int64_t);
@@ -106,7 +84,7 @@ static int64_t *line_bytes(const PageProgram *p, const Live *live, int count, in
     return bytes;
 }
 
-static void source_rows(const PageProgram *p, const Live *live, int count, int32_t file)
+static void source_rows(const PageProgram *p, const PlanLive *live, int count, int32_t file)
 {
     const Source *source = &p->g->diag->sources[file];
     int64_t *bytes = line_bytes(p, live, count, file);
@@ -144,7 +122,7 @@ static bool is_repeated(const Diag *diag, int32_t file)
 void page_sources(PageProgram *p)
 {
     const Diag *diag = p->g->diag;
-    Live *live;
+    PlanLive *live;
     int count = find_live(p, &live);
     fprintf(p->out,
             "<section id=\"program\"><h2>The program</h2>\n<p>Beside each line is what it has "

@@ -23,6 +23,13 @@ void function_head(Emitter *e, const char *name, const char *const *items,
 int plain_inputs(const Graph *infer, const Graph *g, const Ports *p,
                  ValueId *inputs);
 
+// wrappers.c: the place of this name among the inputs of g, or NONE.
+int input_number(const Graph *g, const char *name);
+// The samples of the trainer's training step, which are its batch.
+int64_t main_batch(const Graph *g);
+// The functions that the trainer calls with data.
+void emit_wrappers(Emitter *e);
+
 // The metrics as fields of the metrics struct, made unique; returns how many.
 int metric_fields(Emitter *e, const char **names);
 

@@ -5,19 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/accrue.h"
 #include "ports.h"
 
 // ---- tables of tensors -----------------------------------------------------------
-
-// The place of this name among the inputs of g, or NONE.
-static int input_number(const Graph *g, const char *name)
-{
-    ValueId inputs[MAX_PORTS];
-    int count = graph_inputs(g, inputs, MAX_PORTS);
-    for (int i = 0; i < count; i++)
-        if (!strcmp(g->values[inputs[i]].name, name)) return i;
-    return NONE;
-}
 
 // What a loss ignores among its labels, or -1.
 static int64_t ignored_by(const Node *n)
@@ -50,9 +41,15 @@ static int64_t ignored_label(const Graph *g, ValueId v)
     return ignored >= g->values[v].classes && g->values[v].classes ? ignored : 0;
 }
 
-static void tensor_row(Emitter *e, const Program *p, ValueId v)
+// Inputs and outputs are of as many samples as a training step of the trainer; a sum
+// is known as the gradient that it ends as.
+static void tensor_row(Emitter *e, const Program *p, ValueId v, bool batched)
 {
-    const Value *value = &p->g->values[v];
+    Value resized = p->g->values[v];
+    const Value *value = &resized;
+    if (batched) resized.shape.dim[0] = main_batch(p->g);
+    if (is_sum(p->g, v))
+        resized.name = arena_print(e->arena, "d.%s", p->g->values[value->gradient_of].name);
     bool infers = value->kind == INPUT &&
                   input_number(e->in->infer, value->name) != NONE;
     write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 ", %" PRId64 ", %d, %" PRId64 "},",
@@ -63,14 +60,19 @@ static void tensor_row(Emitter *e, const Program *p, ValueId v)
 }
 
 static int table(Emitter *e, const Program *p, const char *name,
-                 const ValueId *values, int count)
+                 const ValueId *values, int count, bool batched)
 {
     write_line(&e->w, "static const NetTensor %s[] = {", name);
-    for (int i = 0; i < count; i++) tensor_row(e, p, values[i]);
+    for (int i = 0; i < count; i++) tensor_row(e, p, values[i], batched);
     if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0, 0},");
     write_line(&e->w, "};");
     write_blank(&e->w);
     return count;
+}
+
+static bool is_input(const Graph *g, ValueId v)
+{
+    return g->values[v].kind == INPUT;
 }
 
 // A table of the values of a program that belong; returns how many.
@@ -81,12 +83,7 @@ static int table_of(Emitter *e, const Program *p, const char *name,
     int count = 0;
     for (ValueId v = 0; v < p->g->value_count; v++)
         if (belongs(p->g, v)) values[count++] = v;
-    return table(e, p, name, values, count);
-}
-
-static bool is_input(const Graph *g, ValueId v)
-{
-    return g->values[v].kind == INPUT;
+    return table(e, p, name, values, count, belongs == is_input);
 }
 
 static bool is_param(const Graph *g, ValueId v)
@@ -160,74 +157,6 @@ static bool is_kept(const Graph *g, ValueId v)
 }
 
 // ---- wrappers -----------------------------------------------------------------------
-
-// One for each call of the descriptor that takes inputs (and outputs).  All take
-// them as the last program does; from[i] says which is the call's own i.
-static void wrap(Emitter *e, const Program *p, const char *call, int inputs,
-                 const int *from, int outputs)
-{
-    Writer *w = &e->w;
-    const char *items[4 * MAX_PORTS + 1];
-    int count = 0;
-    items[count++] = "&main_context";
-    for (int i = 0; i < inputs; i++) {
-        items[count++] = arena_print(e->arena, "(const %s_input_%d *)inputs[%d]",
-                                     call, i, from[i]);
-        items[count++] = arena_print(e->arena, "bytes[%d]", from[i]);
-    }
-    for (int i = 0; i < outputs; i++) {
-        items[count++] = arena_print(e->arena, "(%s_output_%d *)outputs[%d]",
-                                     call, i, i);
-        items[count++] = arena_print(e->arena, "output_bytes[%d]", i);
-    }
-    write_line(w, "static int main_%s(const void *const *inputs, const size_t *bytes%s)",
-               call, !strcmp(call, "infer")
-                         ? ", void *const *outputs, const size_t *output_bytes" : "");
-    write_line(w, "{");
-    w->indent = 4;
-    if (p->g->mode != INFER && !outputs)
-        write_line(w, "main_figures_at = %s.offset;",
-                   p->place[find_tally(p->g)->results[0]]);
-    write_list(w, arena_print(e->arena, "return %s_%s(", e->net, call), items,
-               count, ");");
-    w->indent = 0;
-    write_line(w, "}");
-    write_blank(w);
-}
-
-static void name_types(Emitter *e, const char *call, const Graph *g,
-                       const ValueId *values, int count, const char *role)
-{
-    for (int i = 0; i < count; i++)
-        write_line(&e->w, "typedef %s %s_%s_%d;",
-                   host_type(g->values[values[i]].dtype), call, role, i);
-}
-
-static void emit_wrappers(Emitter *e)
-{
-    ValueId inputs[MAX_PORTS], outputs[MAX_PORTS];
-    const Program *last = &e->program[e->program_count - 1];
-    int output_count = graph_outputs(last->g, outputs, MAX_PORTS);
-    int count = graph_inputs(e->in->infer, inputs, MAX_PORTS);
-    int same[MAX_PORTS], from[MAX_PORTS];
-    for (int i = 0; i < MAX_PORTS; i++) same[i] = i;
-    for (int i = 0; i < count; i++)
-        from[i] = input_number(last->g,
-                               e->in->infer->values[inputs[i]].name);
-    name_types(e, "infer", e->in->infer, inputs, count, "input");
-    name_types(e, "infer", last->g, outputs, output_count, "output");
-    if (e->in->train) {
-        ValueId all[MAX_PORTS];
-        int all_count = graph_inputs(e->in->eval, all, MAX_PORTS);
-        name_types(e, "train", e->in->eval, all, all_count, "input");
-        name_types(e, "evaluate", e->in->eval, all, all_count, "input");
-        write_blank(&e->w);
-        wrap(e, &e->program[0], "train", all_count, same, 0);
-        wrap(e, last, "evaluate", all_count, same, 0);
-    }
-    write_blank(&e->w);
-    wrap(e, last, "infer", count, from, output_count);
-}
 
 // The context, and the calls that do not depend on inputs and outputs.
 static const char *const fixed_wrappers[] = {
@@ -348,7 +277,7 @@ static void emit_descriptor(Emitter *e)
     int inputs = table_of(e, last, "main_inputs", is_input);
     ValueId named[MAX_PORTS];
     int outputs = table(e, last, "main_outputs", named,
-                        graph_outputs(last->g, named, MAX_PORTS));
+                        graph_outputs(last->g, named, MAX_PORTS), true);
     int params = table_of(e, first, "main_params", is_param);
     int state = table_of(e, first, "main_state", is_optimizer_state);
     int kept = table_of(e, first, "main_kept", is_kept);
@@ -356,9 +285,11 @@ static void emit_descriptor(Emitter *e)
     int sections = sections_table(e);
     bool averages = trains && e->g->average != 0;
     if (averages) inferred_table(e, first);
+    const char *batch = arena_print(e->arena, e->g->accumulate > 1 ? "%s_BATCH * %d" : "%s_BATCH",
+                                    e->upper, (int)e->g->accumulate);
     write_line(w, "static const Net main_net = {");
-    write_line(w, "    \"%s\", %s_BATCH, %" PRId64 ", %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES,",
-               e->net, e->upper, e->g->epochs, e->upper, e->upper, e->upper);
+    write_line(w, "    \"%s\", %s, %" PRId64 ", %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES,",
+               e->net, batch, e->g->epochs, e->upper, e->upper, e->upper);
     write_line(w, "    main_inputs, %d, main_outputs, %d, main_params, %d, main_state, %d, main_kept, %d,",
                inputs, outputs, params, state, kept);
     write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write,",

@@ -218,23 +218,26 @@ static bool takes(const Launch *l, LaunchArgKind kind)
     return false;
 }
 
-static bool uses(const Emitter *e, const Program *p, LaunchArgKind kind)
+// Some of a program's steps, from one to before another: a function.
+typedef struct Run {
+    const char *name, *what;
+    int         first, end;
+    bool        of_samples;
+} Run;
+
+static bool uses(const Emitter *e, const Program *p, const Run *run, LaunchArgKind kind)
 {
-    for (int i = 0; i < p->plan->step_count; i++)
+    for (int i = run->first; i < run->end; i++)
         if (takes(&e->launches[p->first_step + i], kind)) return true;
     return false;
 }
 
-static void open_program(Emitter *e, const Program *p)
+static void open_run(Emitter *e, const Program *p, const Run *run)
 {
-    static const char *const what[MODE_COUNT] = {
-        [TRAIN] = "One training step, on the first samples of the batch.",
-        [EVAL] = "Inference; when scored, with loss and metrics of the first samples.",
-        [INFER] = "Inference."};
     Writer *w = &e->w;
-    write_line(w, "// %s", what[p->g->mode]);
-    write_line(w, "static int %s_%s_steps(%s_context *c%s%s)", e->net, p->space,
-               e->net, p->g->mode == INFER ? "" : ", long long samples",
+    write_line(w, "// %s", run->what);
+    write_line(w, "static int %s_%s_steps(%s_context *c%s%s)", e->net, run->name,
+               e->net, run->of_samples ? ", long long samples" : "",
                p->g->mode == EVAL ? ", bool scored" : "");
     write_line(w, "{");
     w->indent = 4;
@@ -242,17 +245,17 @@ static void open_program(Emitter *e, const Program *p)
     write_line(w, "using namespace %s;", p->space);
     write_line(w, "const Arena a = {c->arena};");
     write_line(w, "const cudaStream_t stream = c->stream;");
-    if (uses(e, p, LAUNCH_HEADER))
+    if (uses(e, p, run, LAUNCH_HEADER))
         write_line(w, "Header *const header = (Header *)c->arena;");
 }
 
-static void emit_program_steps(Emitter *e, const Program *p)
+static void emit_run(Emitter *e, const Program *p, const Run *run)
 {
     Writer *w = &e->w;
-    open_program(e, p);
+    open_run(e, p, run);
     const Node *before = NULL;
     bool scored = false;
-    for (int i = 0; i < p->plan->step_count; i++) {
+    for (int i = run->first; i < run->end; i++) {
         const Node *n = e->nodes[p->first_step + i];
         if (scored != is_scored(p, n)) {
             if (scored) w->indent = 4, write_line(w, "}");
@@ -276,6 +279,25 @@ static void emit_program_steps(Emitter *e, const Program *p)
     w->indent = 0;
     write_line(w, "}");
     write_blank(w);
+}
+
+static void emit_program_steps(Emitter *e, const Program *p)
+{
+    static const char *const what[MODE_COUNT] = {
+        [TRAIN] = "One training step, on the first samples of the batch.",
+        [EVAL] = "Inference; when scored, with loss and metrics of the first samples.",
+        [INFER] = "Inference."};
+    Run run = {p->space, what[p->g->mode], 0, p->plan->step_count, p->g->mode != INFER};
+    int batch_steps = p->plan->batch_steps;
+    if (batch_steps > 0) {
+        run.what = "What the first samples of a batch add to the gradients of the training step.";
+        run.end = batch_steps;
+    }
+    emit_run(e, p, &run);
+    if (batch_steps == 0) return;
+    const char *update = "The end of the training step: the update, by the mean over its samples.";
+    run = (Run){"apply", update, batch_steps, p->plan->step_count, false};
+    emit_run(e, p, &run);
 }
 
 // The source line of every step, for messages.

@@ -132,7 +132,9 @@ static void count_assigned(Table *counts, Arena *arena, const Body *body,
 {
     for (const Stmt *stmt = body->first; stmt != NULL; stmt = stmt->next) {
         bool again = repeated || stmt->kind == STMT_REPEAT;
-        if (stmt->name != NULL && stmt->kind != STMT_OUTPUT) {
+        bool assigns = stmt->kind != STMT_OUTPUT &&
+                       stmt->kind != STMT_CHECKPOINT;
+        if (stmt->name != NULL && assigns) {
             count_name(counts, arena, stmt->name);
             if (again) count_name(counts, arena, stmt->name);
         }

@@ -20,6 +20,7 @@ typedef enum ExprKind {
     EXPR_CHAIN,                 // x -> conv(16, 3) -> relu
     EXPR_UNARY, EXPR_BINARY,
     EXPR_LIST,                  // [1, 0.5]
+    EXPR_MARK,                  // x -> checkpoint, in place of a call
 } ExprKind;
 
 typedef enum Sign {
@@ -52,7 +53,7 @@ struct Expr {
     Arg        *args;           // CALL, LIST
     Expr       *left, *right;   // UNARY: left; BINARY: both; CHAIN: left is
                                 // what goes into the first call
-    Expr       *calls, *last;   // CHAIN: the calls, linked by next
+    Expr       *calls, *last;   // CHAIN: calls and marks, linked by next
     Expr       *next;
 };
 
@@ -61,6 +62,7 @@ typedef enum StmtKind {
     STMT_INPUT,                 // input name : type[dims]
     STMT_OUTPUT,                // output name: one statement for each name
     STMT_LOSS, STMT_METRIC,     // of value, a call
+    STMT_CHECKPOINT,            // checkpoint name: likewise
     STMT_RETURN,
     STMT_IF,                    // value, body, other
     STMT_REPEAT,                // value, body; name is the index or NULL

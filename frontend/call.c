@@ -64,13 +64,14 @@ static const char *nearest_callable(Resolver *r, const char *name,
     const char **function = function_names(r->arena, &functions);
     const char **block = table_keys(&r->ast->blocks, r->arena);
     const char **names = NEW_ARRAY(r->arena, (size_t)(OP_COUNT + blocks +
-                                   functions), const char *);
+                                   functions) + 1, const char *);
 
     for (int i = 0; i < OP_COUNT; i++)
         if (ops[i]->flags & flags) names[count++] = ops[i]->name;
     for (int i = 0; i < blocks && flags & LAYER; i++) names[count++] = block[i];
     for (int i = 0; i < functions && flags & LAYER; i++)
         names[count++] = function[i];
+    if (flags & LAYER) names[count++] = "checkpoint";
     return nearest_name(name, names, count);
 }
 

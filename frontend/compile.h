@@ -9,6 +9,10 @@
 typedef struct FrontendOptions {
     Mode         mode;
     int64_t      batch;         // 0: what the train section says, or 1
+    int64_t      microbatch;    // samples at a time, where that is fewer than
+                                // the batch; 0: all
+    bool         ghost;         // batches that are added up may each have
+                                // statistics of their own
     DType        real;          // F32 or F64
     const char **defines;       // NAME=V, from -D
     int          define_count;

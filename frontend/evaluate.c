@@ -306,13 +306,15 @@ static Datum evaluate_unary(Resolver *r, const Expr *expr)
 
 // ---- all of it --------------------------------------------------------------
 
-// Each call gets what the one before it made.
+// Each call gets what the one before it made; a mark hands it on.
 static Datum evaluate_chain(Resolver *r, const Expr *chain)
 {
     Operand operand = { evaluate(r, chain->left), chain->left->pos };
 
     for (const Expr *call = chain->calls; call != NULL; call = call->next) {
-        operand.datum = evaluate_call(r, call, &operand);
+        operand.datum = call->kind == EXPR_MARK
+            ? mark_operand(r, call, &operand)
+            : evaluate_call(r, call, &operand);
         operand.pos = call->pos;
     }
     return operand.datum;
@@ -358,6 +360,7 @@ Datum evaluate(Resolver *r, const Expr *expr)
     case EXPR_UNARY:  return evaluate_unary(r, expr);
     case EXPR_BINARY: return evaluate_binary(r, expr);
     case EXPR_LIST:   return evaluate_list(r, expr);
+    case EXPR_MARK:   break;            // of a chain alone
     }
     bug("an expression of kind %d", (int)expr->kind);
 }

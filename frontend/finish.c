@@ -45,6 +45,40 @@ static void check_net(Resolver *r)
         error(r->diag, pos, "the net has no output");
 }
 
+// What node i needs all samples of a training step for; NULL: nothing, or each
+// slice of them may do for itself.
+static const char *mixed_by(const Resolver *r, NodeId i)
+{
+    const Node *n = &r->g->nodes[i];
+    if (r->options->ghost || n->part != 0 || n->op->mixes == NULL) return NULL;
+    return n->op->mixes(r->g, n);
+}
+
+static void check_mixing(const Resolver *r)
+{
+    const Graph *g = r->g;
+    NodeId first = NONE;
+    int more = 0;
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        if (mixed_by(r, i) == NULL) continue;
+        if (first == NONE) first = i;
+        else more++;
+    }
+    if (g->mode != TRAIN) return;
+    if (r->options->ghost && !is_accruing(g))
+        error(g->diag, r->ast->net->pos, "--ghost is for training steps in "
+              "slices (--microbatch, accumulate)");
+    if (first == NONE || !is_accruing(g)) return;
+    const Node *n = &g->nodes[first];
+    error(g->diag, n->pos, "%s needs %s, but a training step comes in slices "
+          "(--microbatch, accumulate)%s", n->op->name, mixed_by(r, first),
+          more == 0 ? "" : arena_print(g->arena, "; %d more are like it",
+                                       more));
+    note(g->diag, n->pos, "--ghost lets each slice have its own; what "
+         "normalises a sample by itself, as groupnorm, needs none");
+}
+
 // One row of numbers a sample for the loss and for each metric; their means are
 // what a training step reports.
 static void build_tally(Resolver *r)
@@ -67,10 +101,11 @@ static void build_tally(Resolver *r)
 }
 
 // A training step has its figures for output, and drops everything else as
-// soon as it can, unless all is to be looked at.
+// soon as it can, unless all is to be looked at (of slices it has but one).
 static void mark_outputs(Resolver *r)
 {
-    bool wanted = r->g->mode != TRAIN || r->options->keep_gradients;
+    bool wanted = r->g->mode != TRAIN ||
+                  (r->options->keep_gradients && !is_accruing(r->g));
     for (int32_t i = 0; wanted && i < r->output_count; i++) {
         r->g->values[r->outputs[i]].output = true;
         r->g->values[r->outputs[i]].output_number = i + 1;
@@ -100,6 +135,7 @@ static void drop_unneeded(Graph *g)
 void finish_net(Resolver *r)
 {
     check_net(r);
+    check_mixing(r);
     if (r->diag->error_count > 0) return;
     build_tally(r);
     mark_outputs(r);

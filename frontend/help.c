@@ -31,7 +31,7 @@ int show_help(Options *o, const char *value)
     print_flags(pass_flags);
     puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
          "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
-         "or\nwritten, 4 --plan does not fit, 70 a fault of cnnc's own.");
+         "or\nwritten, 4 it does not fit, 70 a fault of cnnc's own.");
     return EXIT_DONE;
 }
 

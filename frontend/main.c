@@ -53,6 +53,14 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
     return false;
 }
 
+static bool print_tables(const Input *in, const Options *o, FILE *out)
+{
+    if (o->summary) return summarize(in, o, out);
+    if (o->compare && !compare(in, o, out)) return false;
+    if (o->compare && o->curve) fputc('\n', out);
+    return !o->curve || print_curve(in, o, out);
+}
+
 // All that goes to files; they appear together, when all of it is right.
 static int write_files(const Input *in, const Options *o, const EmitInput *emit)
 {
@@ -68,8 +76,7 @@ static int write_files(const Input *in, const Options *o, const EmitInput *emit)
         !open_dependencies(o, in, &out[DEPENDENCIES]))
         return output_discard(out, FILES), EXIT_FILE;
     if (!has_main) ok = true;
-    else if (o->compare) ok = compare(in, o, out[MAIN].stream);
-    else if (o->summary) ok = summarize(in, o, out[MAIN].stream);
+    else if (prints_table(o)) ok = print_tables(in, o, out[MAIN].stream);
     else if (o->emit == EMIT_CUDA) emit_cuda(emit, out[MAIN].stream);
     else ok = print_program(in, o, out[MAIN].stream);
     if (o->report != NULL) ok = ok && report_plan(in, o, out[REPORT].stream);
@@ -89,7 +96,7 @@ static int run(const Input *in, const Options *o)
         const char *slash = strrchr(o->header, '/');
         emit.header_name = slash != NULL ? slash + 1 : o->header;
     }
-    if (o->emit == EMIT_CUDA && !o->compare && !o->summary && !only_report(o) &&
+    if (o->emit == EMIT_CUDA && !prints_table(o) && !only_report(o) &&
         !make_programs(in, o, &emit))
         return EXIT_INPUT;
     return write_files(in, o, &emit);
@@ -107,7 +114,9 @@ int main(int argc, char **argv)
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
+    if (status < 0 && o.fit > 0) status = choose_batch(&in, &o);
     if (status < 0) status = run(&in, &o);
+    if (diag.over_budget && o.fit == 0 && !o.plan) explain_batches(&in, &o);
     if (diag.over_budget) status = EXIT_OVER;
     if (diag.file_failed) status = EXIT_FILE;
     // What help and lists print is output too.

@@ -1,4 +1,4 @@
-// Options that say how much memory there is.
+// Options that say how much memory there is, and what may be done to fit.
 #include <ctype.h>
 #include <string.h>
 #include "options.h"
@@ -12,7 +12,10 @@ static int64_t unit_bytes(const char *unit)
     if (*unit == '\0' || strcmp(unit, "B") == 0) return 1;
     const char *at = strchr(prefixes, tolower((unsigned char)*unit));
     if (at == NULL) return 0;
-    for (const char *p = prefixes; p <= at; p++) binary *= 1024, decimal *= 1000;
+    for (const char *p = prefixes; p <= at; p++) {
+        binary *= 1024;
+        decimal *= 1000;
+    }
     unit++;
     if (*unit == '\0' || strcmp(unit, "iB") == 0) return binary;
     return strcmp(unit, "B") == 0 ? decimal : 0;
@@ -47,9 +50,28 @@ static bool read_size(const char *text, int64_t *bytes)
     return *bytes > 0 && *bytes <= most;
 }
 
+static int set_size(const char *flag, const char *value, int64_t *bytes)
+{
+    if (read_size(value, bytes)) return -1;
+    fprintf(stderr, "cnnc: %s takes a size such as 800MiB, 5.5GiB or a number "
+            "of bytes, not '%s'; --help lists the options\n", flag, value);
+    return EXIT_USAGE;
+}
+
 int set_budget(Options *o, const char *value)
 {
-    if (read_size(value, &o->passes.budget)) return -1;
-    return usage("--budget takes a size such as 800MiB, 5.5GiB or a number of "
-                 "bytes, not", value, NULL, 0);
+    return set_size("--budget", value, &o->passes.budget);
+}
+
+int set_fit(Options *o, const char *value)
+{
+    return set_size("--fit", value, &o->fit);
+}
+
+int set_checkpoint(Options *o, const char *value)
+{
+    int kind = choose("--checkpoint", value, checkpoint_names,
+                      CHECKPOINT_COUNT);
+    if (kind >= 0) o->passes.checkpoint.kind = (CheckpointKind)kind;
+    return kind < 0 ? EXIT_USAGE : -1;
 }

@@ -44,7 +44,7 @@ static void find_calls(const Resolver *r, const Expr *expr, Calls *calls)
     if (expr->left != NULL) find_calls(r, expr->left, calls);
     if (expr->right != NULL) find_calls(r, expr->right, calls);
     for (const Expr *call = expr->calls; call != NULL; call = call->next)
-        find_call(r, call, calls);
+        if (call->kind == EXPR_CALL) find_call(r, call, calls);
 }
 
 // The one call that makes parameters; or the only call, where nothing is added

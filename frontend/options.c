@@ -66,17 +66,33 @@ static int set_mode(Options *o, const char *value)
     return mode < 0 ? EXIT_USAGE : -1;
 }
 
-static int set_batch(Options *o, const char *value)
+static int set_samples(const char *flag, const char *value, int64_t *samples)
 {
     char *end;
     errno = 0;
-    o->frontend.batch = strtoll(value, &end, 10);
-    if (errno == 0 && *end == '\0' && o->frontend.batch >= 1 &&
-        o->frontend.batch <= 1 << 24)
+    *samples = strtoll(value, &end, 10);
+    if (errno == 0 && *end == '\0' && *samples >= 1 && *samples <= 1 << 24)
         return -1;
-    fprintf(stderr, "cnnc: --batch is an integer from 1 to %d, not '%s'\n",
+    fprintf(stderr, "cnnc: %s is an integer from 1 to %d, not '%s'\n", flag,
             1 << 24, value);
     return EXIT_USAGE;
+}
+
+static int set_batch(Options *o, const char *value)
+{
+    return set_samples("--batch", value, &o->frontend.batch);
+}
+
+static int set_microbatch(Options *o, const char *value)
+{
+    return set_samples("--microbatch", value, &o->frontend.microbatch);
+}
+
+static int set_ghost(Options *o, const char *value)
+{
+    (void)value;
+    o->frontend.ghost = true;
+    return -1;
 }
 
 // Later ones win; whether there is such a constant the resolver knows.
@@ -113,6 +129,13 @@ static int set_compare(Options *o, const char *value)
 {
     (void)value;
     o->compare = true;
+    return -1;
+}
+
+static int set_curve(Options *o, const char *value)
+{
+    (void)value;
+    o->curve = true;
     return -1;
 }
 
@@ -205,6 +228,9 @@ const Flag flags[] = {
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
+    { "--microbatch", "N", "the batch in slices of so many samples",
+      set_microbatch },
+    { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
     { "--precision", "P", "f32 (default) or f64", set_precision },
     { "-O0", NULL, "no optional pass: nothing is shared", set_level },
@@ -213,13 +239,21 @@ const Flag flags[] = {
     { "--passes", NULL, "list the passes", show_passes },
     { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
     { "--compare", NULL, "the arena after each pass, as a table", set_compare },
+    { "--curve", NULL, "memory against cost, as a table, or in --report's page",
+      set_curve },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
     { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
       set_gpu },
     { "--gpus", NULL, "list the GPUs", show_gpus },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
-    { "--budget", "SIZE", "the most that the arena may have: 5GiB", set_budget },
+    { "--budget", "SIZE", "the most that the arena may take: 5GiB",
+      set_budget },
+    { "--fit", "SIZE", "the largest batch whose arena fits in so much",
+      set_fit },
+    { "--checkpoint", "MODE",
+      "what runs again: auto (default), elementwise, marked, off",
+      set_checkpoint },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

@@ -23,12 +23,13 @@ typedef struct Options {
     PassOptions     passes;
     Emit            emit;
     bool            emit_given;
-    bool            with_main, compare, summary;
+    bool            with_main, compare, summary, curve;
     bool            depend;         // -MD
     const char     *depend_file;
     const char     *gpu_file;       // of --gpu, or NULL: it was a name
     bool            plan;           // --plan: the input is its file
     int64_t         capacity;       // bytes it must fit in; 0: as few as can be
+    int64_t         fit;            // --fit: bytes that the batch is for, or 0
     double          time_limit;     // seconds; 0: none
 } Options;
 
@@ -40,6 +41,9 @@ int options_read(Options *o, Arena *arena, int argc, char **argv);
 int options_check(const Options *o);
 // Whether the page is all that is asked for; else it comes beside the output.
 bool only_report(const Options *o);
+// Whether the output is text for people: --compare, --summary or --curve, which
+// is in the page where there is one.
+bool prints_table(const Options *o);
 // Reports a mistake in the command line, with the nearest of count names, and
 // returns the status to exit with.
 int usage(const char *what, const char *word, const char *const *names,
@@ -60,6 +64,8 @@ int check_plan(const Options *o);
 
 // memory_options.c: how much memory there is.
 int set_budget(Options *o, const char *value);
+int set_fit(Options *o, const char *value);
+int set_checkpoint(Options *o, const char *value);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

@@ -8,6 +8,11 @@ bool only_report(const Options *o)
            !o->emit_given && !o->with_main && !o->compare && !o->summary;
 }
 
+bool prints_table(const Options *o)
+{
+    return o->compare || o->summary || (o->curve && o->report == NULL);
+}
+
 // A file that is written twice, or over the input: NULL if there is none.
 static const char *clash(const Options *o)
 {
@@ -30,15 +35,17 @@ int options_check(const Options *o)
               "options\n", stderr);
         return EXIT_USAGE;
     }
-    bool is_table = o->compare || o->summary;
+    bool is_table = prints_table(o);
     bool is_file = !is_table && !only_report(o);
     bool stops = o->passes.stop_after != NULL, is_cuda = o->emit == EMIT_CUDA;
     const struct { bool wrong; const char *what; } rules[] = {
         { strcmp(input, "-") == 0,
           "the input is a file; standard input is /dev/stdin, not" },
         { o->compare && o->summary, "--compare or --summary, not both:" },
-        { is_table && (o->emit_given || stops), "--compare and --summary are "
-          "tables, and go with neither --emit nor --stop-after:" },
+        { o->curve && o->summary, "--curve or --summary, not both:" },
+        { o->curve && o->frontend.mode != TRAIN, "--curve is of training:" },
+        { is_table && (o->emit_given || stops), "--compare, --curve and --"
+          "summary are tables, and go with neither --emit nor --stop-after:" },
         { o->report != NULL && strcmp(o->report, "-") == 0 && !only_report(o) &&
           o->output == NULL, "the page and the output are both for standard "
           "output:" },
@@ -49,6 +56,11 @@ int options_check(const Options *o)
           "part of train and has no file of its own:" },
         { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
           "--header and --main go with --emit cuda:" },
+        { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and "
+          "does not go with --batch:" },
+        { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
+        { o->frontend.microbatch > 0 && o->frontend.mode == INFER,
+          "--microbatch is for training, and goes not with --mode infer:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
           strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },

@@ -42,12 +42,15 @@ static void cnnc_error(Pos *pos, Parse *p, const char *message);
 static Stmt *new_branch(Parse *p, Pos pos, Expr *condition, Body body,
                         Body other);
 static Stmt *new_call_stmt(Parse *p, StmtKind kind, Pos pos, Expr *call);
-static Stmt *new_output(Parse *p, Pos pos, const char *name);
+// an output or a checkpoint
+static Stmt *new_named(Parse *p, StmtKind kind, Pos pos, const char *name);
+static void append_named(Stmt *list, Stmt *stmt);
 }
 
 %token END "the end of the line"
 %token NET "'net'" BLOCK "'block'" TRAIN_ "'train'" INCLUDE "'include'"
 %token INPUT_ "'input'" OUTPUT "'output'" LOSS_ "'loss'" METRIC_ "'metric'"
+%token CHECKPOINT "'checkpoint'"
 %token RETURN "'return'" IF "'if'" ELSE "'else'" REPEAT "'repeat'" AS "'as'"
 %token AND "'and'" OR "'or'" NOT "'not'"
 %token ARROW "'->'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
@@ -55,8 +58,8 @@ static Stmt *new_output(Parse *p, Pos pos, const char *name);
 %token <number> NUMBER "a number" DIMS "dimensions" BOOLEAN "true or false"
 
 %type <args> params param_list param args arg_list arg dims
-%type <expr> expr simple call value
-%type <stmt> stmt outputs setting
+%type <expr> expr simple stage call value
+%type <stmt> stmt outputs checkpoints setting
 %type <body> body stmts lines settings else
 
 %left OR
@@ -124,6 +127,7 @@ stmt: NAME '=' expr             { $$ = new_stmt(p, STMT_ASSIGN, @$);
                                   $$->type = $4; $$->type_pos = @4;
                                   $$->dims = $6.first; }
     | OUTPUT outputs            { $$ = $2; }
+    | CHECKPOINT checkpoints    { $$ = $2; }
     | LOSS_ call                { $$ = new_call_stmt(p, STMT_LOSS, @$, $2); }
     | METRIC_ call              { $$ = new_call_stmt(p, STMT_METRIC, @$, $2); }
     | RETURN expr               { $$ = new_stmt(p, STMT_RETURN, @$);
@@ -141,11 +145,16 @@ else: %empty                    { $$ = (Body){0}; }
     | ELSE IF simple body else  { Stmt *s = new_branch(p, @$, $3, $4, $5);
                                   $$ = (Body){ s, s }; };
 
-outputs: NAME                   { $$ = new_output(p, @1, $1); }
-       | outputs ',' NAME       { Body b = { $1, $1 };
-                                  append_stmt(&b, $1->next);
-                                  append_stmt(&b, new_output(p, @3, $3));
-                                  $$ = $1; };
+outputs: NAME                   { $$ = new_named(p, STMT_OUTPUT, @1, $1); }
+       | outputs ',' NAME       { $$ = $1;
+                                  append_named($1, new_named(p, STMT_OUTPUT,
+                                                             @3, $3)); };
+
+checkpoints: NAME               { $$ = new_named(p, STMT_CHECKPOINT, @1, $1); }
+           | checkpoints ',' NAME
+                                { $$ = $1;
+                                  append_named($1, new_named(p,
+                                               STMT_CHECKPOINT, @3, $3)); };
 
 dims: simple                    { Arg *a = new_arg(p, NULL, @1, $1, @1);
                                   $$ = (ArgList){ a, a }; }
@@ -154,12 +163,16 @@ dims: simple                    { Arg *a = new_arg(p, NULL, @1, $1, @1);
                                                           @3)); };
 
 expr: simple
-    | expr ARROW call           { $$ = new_chain(p, $1, $3, @$); }
-    | expr ARROW call sum       { error(p->diag, @3, "a chain in a sum needs "
+    | expr ARROW stage          { $$ = new_chain(p, $1, $3, @$); }
+    | expr ARROW stage sum      { error(p->diag, @3, "a chain in a sum needs "
                                         "parentheses: (x -> f) + y");
                                   $$ = $1; YYERROR; };
 
 sum: '+' | '-' | '*' | '/' | '%';
+
+stage: call
+     | CHECKPOINT               { $$ = new_expr(p, EXPR_MARK, @1);
+                                  $$->height = 1; };
 
 call: NAME                      { $$ = new_call(p, $1, @1, @1, NULL); }
     | NAME '(' args ')'         { $$ = new_call(p, $1, @1, @$, $3.first); };
@@ -227,11 +240,18 @@ static Stmt *new_call_stmt(Parse *p, StmtKind kind, Pos pos, Expr *call)
     return stmt;
 }
 
-static Stmt *new_output(Parse *p, Pos pos, const char *name)
+static Stmt *new_named(Parse *p, StmtKind kind, Pos pos, const char *name)
 {
-    Stmt *stmt = new_stmt(p, STMT_OUTPUT, pos);
+    Stmt *stmt = new_stmt(p, kind, pos);
     stmt->name = name;
     return stmt;
+}
+
+static void append_named(Stmt *list, Stmt *stmt)
+{
+    Body body = { list, list };
+    append_stmt(&body, list->next);
+    append_stmt(&body, stmt);
 }
 
 static void cnnc_error(Pos *pos, Parse *p, const char *message)
@@ -268,8 +288,8 @@ static bool is_statement(yysymbol_kind_t symbol)
     return symbol == YYSYMBOL_INPUT_ || symbol == YYSYMBOL_OUTPUT ||
            symbol == YYSYMBOL_LOSS_ || symbol == YYSYMBOL_METRIC_ ||
            symbol == YYSYMBOL_RETURN || symbol == YYSYMBOL_IF ||
-           symbol == YYSYMBOL_REPEAT || symbol == YYSYMBOL_NAME ||
-           symbol == YYSYMBOL_END;
+           symbol == YYSYMBOL_REPEAT || symbol == YYSYMBOL_CHECKPOINT ||
+           symbol == YYSYMBOL_NAME || symbol == YYSYMBOL_END;
 }
 
 static bool is_beginning(yysymbol_kind_t symbol)

@@ -9,11 +9,22 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
         verify(g, "the front end");
         return NULL;
     }
-    if (!run_passes(g, o)) return NULL;
+    if (!run_passes(g, o)) {
+        if (g->facts & IS_PLACED && g->diag->over_budget) explain_peak(g);
+        return NULL;
+    }
     Plan *plan = plan_of(g);
     const char *fault = verify_program(g->arena, g, plan);
     if (fault != NULL) bug("the plan is wrong: %s", fault);
     return plan;
+}
+
+PassOptions without_dumps(const PassOptions *o)
+{
+    PassOptions quiet = *o;
+    quiet.dump = quiet.dump_dir = NULL;
+    quiet.time = false;
+    return quiet;
 }
 
 // Everything that it makes is in an arena of its own.
@@ -27,15 +38,16 @@ bool measure_plan(const Input *in, const FrontendOptions *frontend,
     if (in->ast != NULL) {
         *ast = *in->ast;
         ast->arena = arena;
+        ast->diag = in->diag;
         alone.ast = ast;
     }
     alone.arena = arena;
     Graph *g = input_graph(&alone, frontend);
     const Plan *plan = g != NULL ? run_pipeline(g, o) : NULL;
-    if (plan != NULL) {
-        *size = (PlanSize){ plan->arena_bytes, plan->max_live_bytes,
+    bool known = plan != NULL || (g != NULL && in->diag->over_budget);
+    if (known)
+        *size = (PlanSize){ g->arena_bytes, g->state_bytes, g->max_live_bytes,
                             g->node_count };
-    }
     arena_free(arena);
-    return plan != NULL;
+    return known;
 }

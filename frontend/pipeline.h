@@ -7,16 +7,19 @@
 #include "options.h"
 #include "output.h"
 
-// The plan; NULL where --stop-after ended it before.  A plan that the checker
-// refuses is a bug().
+// The plan; NULL where --stop-after ended it before, or after an error: it is
+// over the budget.  A plan that the checker refuses is a bug().
 Plan *run_pipeline(Graph *g, const PassOptions *o);
+// The same without what else it writes: dumps and times.
+PassOptions without_dumps(const PassOptions *o);
 
 // What a plan comes to.
 typedef struct PlanSize {
-    int64_t arena_bytes, bound;
+    int64_t arena_bytes, state_bytes, bound;
     int32_t nodes;              // of its graph
 } PlanSize;
-// That of a fresh graph, of which nothing is kept.  False after errors.
+// That of a fresh graph, of which nothing is kept.  False after errors, but
+// one: where nothing fits in the budget it is the smallest that was found.
 bool measure_plan(const Input *in, const FrontendOptions *frontend,
                   const PassOptions *o, PlanSize *size);
 
@@ -27,8 +30,22 @@ bool compare(const Input *in, const Options *o, FILE *out);
 enum { PASS_ROWS = PASS_COUNT + 1 };
 int compare_rows(const Input *in, const Options *o, PassRow *rows);
 
+// curve.c: training steps from the one that computes nothing again to the one
+// with the smallest arena; as a table.  False after errors.
+bool find_curve(const Input *in, const Options *o, ArenaCosts *curve);
+bool print_curve(const Input *in, const Options *o, FILE *out);
+
 // report.c: the plan as a page.  False after errors.
 bool report_plan(const Input *in, const Options *o, FILE *out);
+
+// over_budget.c: notes to the error that a placed graph is over its budget:
+// what is alive at its fullest step, and the smallest arenas.
+void explain_peak(Graph *g);
+// And the largest batches that fit.
+void explain_batches(const Input *in, const Options *o);
+// --fit: sets the batch, the largest whose arena fits, and the budget.  -1, or
+// the status to exit with after what it reported.
+int choose_batch(const Input *in, Options *o);
 
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);

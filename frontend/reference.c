@@ -224,6 +224,26 @@ static void print_train(void)
     }
 }
 
+static void print_checkpoints(void)
+{
+    puts("\n## Checkpoints\n\n"
+         "    checkpoint a, b\n"
+         "    x = x -> f -> checkpoint -> g\n\n"
+         "A statement in the net or a block, or a word in a chain: the values "
+         "are kept in a training step. What leads to one from those before it, "
+         "or from the inputs, is computed again when the backward pass first "
+         "reads it, but for the statistics of a batch; what leads to none is "
+         "kept. Each use of a block and each "
+         "turn of a `repeat` is a checkpoint of its own. No bit of the result "
+         "changes.\n\n"
+         "| `--checkpoint` | what is computed again |\n|---|---|\n"
+         "| `auto` | with `--budget`, what it asks for, whatever is marked; "
+         "without, what is marked |\n"
+         "| `elementwise` | likewise, but no launch with matrix products |\n"
+         "| `marked` | what is marked; a budget is then only checked |\n"
+         "| `off` | nothing; a budget is then only checked |");
+}
+
 static void print_functions(void)
 {
     const char *name, *meaning;
@@ -287,8 +307,8 @@ static void print_contents(void)
         putchar('\n');
     }
     puts("* [The train section](#the-train-section)\n"
-         "* [Functions](#functions)\n* [Passes](#passes)\n"
-         "* [Options](#options)\n");
+         "* [Checkpoints](#checkpoints)\n* [Functions](#functions)\n"
+         "* [Passes](#passes)\n* [Options](#options)\n");
 }
 
 static const char opening[] =
@@ -321,6 +341,7 @@ int show_reference(Options *o, const char *value)
     print_types();
     print_groups();
     print_train();
+    print_checkpoints();
     print_functions();
     print_passes();
     print_options();

@@ -159,9 +159,7 @@ static void run_input(Resolver *r, const Stmt *stmt)
     r->inputs[r->input_count++] = input;
 }
 
-// Whether a value is an input, or views alone lead from one to it: no launch
-// would make it.
-static bool is_view_of_input(const Graph *g, ValueId v)
+bool is_view_of_input(const Graph *g, ValueId v)
 {
     while (g->values[v].def != NONE) {
         const Node *n = &g->nodes[g->values[v].def];
@@ -316,6 +314,7 @@ static void run_stmt(Resolver *r, const Stmt *stmt)
         [STMT_ASSIGN] = run_assign, [STMT_INPUT] = run_input,
         [STMT_OUTPUT] = run_output, [STMT_LOSS] = run_loss,
         [STMT_METRIC] = run_metric, [STMT_RETURN] = run_return,
+        [STMT_CHECKPOINT] = run_checkpoint,
         [STMT_IF] = run_if,         [STMT_REPEAT] = run_repeat,
     };
     bool of_net = stmt->kind >= STMT_INPUT && stmt->kind <= STMT_METRIC;

@@ -72,7 +72,7 @@ typedef struct Resolver {
     ValueId      losses[MAX_LOSSES], metrics[MAX_FIGURES];  // their rows
     int          loss_count, metric_count;
     Pos          loss_pos;
-    int64_t      batch, epochs;
+    int64_t      batch, epochs, accumulate; // the last: 0 if not said
     const Expr  *optimizer, *schedule;  // of the train section, or NULL
     bool         decays_vectors;        // what has rank 1 decays too
     const Expr  *word;          // an argument that may be a word, or NULL:
@@ -158,6 +158,12 @@ bool names_for_good(const Resolver *r, const char *name);
 // from first on.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
+// ---- marks.c: checkpoints ---------------------------------------------------
+
+// x -> checkpoint: gives the operand, marked; POISON after an error.
+Datum mark_operand(Resolver *r, const Expr *mark, const Operand *operand);
+void run_checkpoint(Resolver *r, const Stmt *stmt);
+
 // ---- finish.c ---------------------------------------------------------------
 
 // After the net's body: what the mode asks for, and whether it can have it.
@@ -174,6 +180,9 @@ void build_training(Resolver *r);
 // ---- resolve.c --------------------------------------------------------------
 
 void run_body(Resolver *r, const Body *body);
+// Whether a value is an input, or views alone lead from one to it: no launch
+// would make it.
+bool is_view_of_input(const Graph *g, ValueId v);
 void set_variable(Resolver *r, const char *name, Pos pos, Datum datum);
 
 #endif

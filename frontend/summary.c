@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../ir/figures.h"
+#include "../ir/fit.h"
 #include "../ir/op.h"
 #include "input.h"
 #include "pipeline.h"
@@ -285,6 +286,8 @@ static bool print_plans(Summary *s, const Input *in, const Options *o,
         print_arena(s->arena,
                     mode == TRAIN ? "arena, training" : "arena, evaluation",
                     bytes, out);
+    if (placed.g->fit != NULL)
+        fprintf(out, "%-22s%s\n", "checkpoint", fit_text(placed.g));
     if (is_program || mode == INFER)
         print_arena(s->arena, "arena, inference", infer->arena_bytes, out);
     return true;

@@ -16,11 +16,11 @@
 
 const char *const keywords[] = {
     "net", "block", "train", "include", "input", "output", "loss", "metric",
-    "return", "if", "else", "repeat",
+    "return", "if", "else", "repeat", "checkpoint",
 };
 static const int keyword_tokens[] = {
     NET, BLOCK, TRAIN_, INCLUDE, INPUT_, OUTPUT, LOSS_, METRIC_,
-    RETURN, IF, ELSE, REPEAT,
+    RETURN, IF, ELSE, REPEAT, CHECKPOINT,
 };
 const int keyword_count = sizeof keywords / sizeof keywords[0];
 

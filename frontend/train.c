@@ -30,6 +30,11 @@ static void set_epochs(Resolver *r, const Stmt *stmt)
     r->epochs = positive(r, stmt, MAX_EPOCHS);
 }
 
+static void set_accumulate(Resolver *r, const Stmt *stmt)
+{
+    r->accumulate = positive(r, stmt, MAX_BATCH);
+}
+
 // 0 after an error.
 static double number_between(Resolver *r, const Stmt *stmt, double most)
 {
@@ -100,6 +105,9 @@ static const struct Setting {
     const char *meaning;        // for the reference
 } settings[] = {
     { "batch", set_batch, "samples of a training step, 1 if not said" },
+    { "accumulate", set_accumulate, "batches of which the trainer program "
+      "makes a training step, by accum and apply, which are there if this is "
+      "said: the gradients are means over the samples of all of them" },
     { "epochs", set_epochs, "how often the trainer program goes through the "
       "data, 1 if not said" },
     { "optimizer", set_optimizer, "how parameters change; must be given" },
@@ -165,6 +173,23 @@ static bool is_repeated(Resolver *r, const Stmt *stmt)
     return false;
 }
 
+// What a training step takes, and how much of it at a time.
+static void choose_batch(Resolver *r)
+{
+    int64_t most = r->options->microbatch;
+    Graph *g = r->g;
+
+    if (r->options->batch > 0) r->batch = r->options->batch;
+    g->batch = most > 0 && most < r->batch ? most : r->batch;
+    if (r->accumulate > MAX_BATCH / r->batch)
+        error(r->diag, r->ast->train->pos, "%" PRId64 " batches of %" PRId64
+              " samples are more than the %d that a training step may have",
+              r->accumulate, r->batch, MAX_BATCH);
+    if (r->options->mode == INFER || (most == 0 && r->accumulate == 0)) return;
+    g->step_batch = r->batch;
+    g->accumulate = r->accumulate;
+}
+
 void read_train(Resolver *r)
 {
     const Stmt *train = r->ast->train;
@@ -174,8 +199,7 @@ void read_train(Resolver *r)
     if (train != NULL)
         for (const Stmt *s = train->body.first; s != NULL; s = s->next)
             if (!is_repeated(r, s)) read_setting(r, s);
-    if (r->options->batch > 0) r->batch = r->options->batch;
-    r->g->batch = r->batch;
+    choose_batch(r);
     r->g->epochs = r->epochs;
     if (r->options->mode == TRAIN && train == NULL)
         error(r->diag, r->ast->net->pos, "there is no train section to say how "
@@ -212,6 +236,24 @@ static void build_states(Graph *g)
     for (ValueId v = 0; v < count && g->average != 0; v++)
         if (g->values[v].kind == PARAM)
             add_state(g, v, "average", (Init){ INIT_COPY, 1 });
+}
+
+// <param>.sum, where the gradients of several batches are added up; of running
+// statistics too, where each batch may have its own.
+static void build_sums(Graph *g, bool ghost)
+{
+    ValueId count = g->value_count;
+
+    for (ValueId v = 0; v < count; v++) {
+        const Value *value = &g->values[v];
+        if (value->kind != PARAM && !(value->kind == STATISTIC && ghost))
+            continue;
+        ValueId sum = graph_value(
+            g, arena_print(g->arena, "%s.sum", value->name), GRADIENT, g->real,
+            value->shape, value->pos);
+        g->values[sum].persistent = true;
+        g->values[sum].gradient_of = v;
+    }
 }
 
 // Evaluation has the averages where training has the parameters.
@@ -262,5 +304,6 @@ void build_training(Resolver *r)
     if (r->diag->error_count > 0 || g->optimizer == NULL) return;
     choose_decay(r);
     build_states(g);
+    if (is_accruing(g)) build_sums(g, r->options->ghost);
     if (g->mode == EVAL) read_averages(g);
 }

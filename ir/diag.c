@@ -166,17 +166,17 @@ static void message(const Diag *diag, Pos pos, const char *kind,
 // to them.
 static bool is_silent(const Diag *diag)
 {
-    return diag->error_count > MAX_ERRORS;
+    return diag->quiet || diag->error_count > MAX_ERRORS;
 }
 
 bool shows_errors(const Diag *diag)
 {
-    return diag->error_count < MAX_ERRORS;
+    return !diag->quiet && diag->error_count < MAX_ERRORS;
 }
 
 void error(Diag *diag, Pos pos, const char *format, ...)
 {
-    if (++diag->error_count == MAX_ERRORS + 1)
+    if (++diag->error_count == MAX_ERRORS + 1 && !diag->quiet)
         fprintf(diag->stream, "cnnc: more than %d errors; the rest are not "
                 "shown\n", MAX_ERRORS);
     if (is_silent(diag)) return;

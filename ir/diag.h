@@ -32,6 +32,7 @@ typedef struct Diag {
     int32_t source_count, source_capacity;
     int     error_count;
     bool    color;
+    bool    quiet;              // messages are counted and not shown
     bool    file_failed;        // one of the errors is about writing a file
     bool    over_budget;        // one is that nothing fits in the budget
 } Diag;

@@ -1,7 +1,8 @@
 // What dropout and its kin have in common.  Whether something is kept is drawn
 // from a counter: the seed, the training step, the layer's number in source
 // order, the sample and the element in it.  So no mask is stored; the backward
-// pass draws it again, and the gradient is the same launch on dy.
+// pass draws it again, and the gradient is the same launch on dy.  Where a
+// training step comes in batches, samples are counted through all of them.
 #include "drop.h"
 #include "philox.h"
 #include "rules.h"
@@ -75,7 +76,8 @@ void drop_arguments(const Graph *g, const Node *n, Launch *l)
 bool drop_keeps(const Ref *r, int64_t sample, int64_t element)
 {
     const uint32_t counter[4] = {
-        (uint32_t)(element / 4), (uint32_t)sample,
+        (uint32_t)(element / 4),
+        (uint32_t)(sample + (int64_t)r->header[HEADER_ACCRUED]),
         (uint32_t)r->n->attr[DROP_NUMBER].i,
         (uint32_t)(uint64_t)r->header[HEADER_STEP],
     };

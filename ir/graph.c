@@ -29,6 +29,11 @@ bool is_weight(Kind kind)
     return kind == PARAM || kind == STATISTIC;
 }
 
+bool is_accruing(const Graph *g)
+{
+    return g->step_batch > 0;
+}
+
 bool is_persistent(Kind kind)
 {
     return is_weight(kind) || kind == STATE;
@@ -232,6 +237,12 @@ void graph_replace(Graph *g, ValueId a, ValueId b)
         g->values[b].output_number = g->values[a].output_number;
         g->values[a].output_number = 0;
     }
+}
+
+void graph_mark_too(Graph *g, ValueId a, ValueId b)
+{
+    if (g->values[a].marked && g->values[b].def != NONE)
+        g->values[b].marked = true;
 }
 
 // The new id of each old one: kept[i] is 1 for what stays.  Afterwards kept[i]

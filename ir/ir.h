@@ -84,6 +84,8 @@ typedef struct Value {
     bool    output;             // must survive to the last step of the program
     int32_t output_number;      // 1, 2, ... as the program names its outputs;
                                 // 0: not one that the program names
+    bool    marked;             // the program says that it is kept, and what
+                                // leads to it computed again (--checkpoint)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
@@ -161,12 +163,19 @@ typedef struct Graph {
     double      average;        // how much of the parameters' averages is kept
                                 // in an update; 0: there are none
     int64_t     epochs;         // what the trainer program does if not told
+    int64_t     step_batch;     // gradients are summed over batches until the
+                                // update: samples that one call takes, `batch`
+                                // at a time; 0: a batch is a training step
+    int64_t     accumulate;     // such calls in a training step of the trainer
+                                // program, if the program says so; else 0
     bool        keep_gradients; // every parameter's gradient outlives the step
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
     const struct RematProgram *program; // what launches checkpoint is to do
                                 // again; NULL: none
+    const struct Fit *fit;      // what a budget asked for; since checkpoint,
+                                // NULL: there was none
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
@@ -196,6 +205,8 @@ extern const char *const init_names[INIT_COUNT];
 int dtype_bytes(DType dtype);
 // Whether values of this kind live from training step to training step.
 bool is_persistent(Kind kind);
+// Whether a training step of g sums gradients over batches before its update.
+bool is_accruing(const Graph *g);
 // Whether inference needs values of this kind: parameters and statistics.
 bool is_weight(Kind kind);
 
@@ -222,6 +233,10 @@ Graph *graph_copy(const Graph *g, Arena *arena);
 
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);
+
+// Where a is marked, so is b from now on; but not what no node makes, which is
+// there anyway.
+void graph_mark_too(Graph *g, ValueId a, ValueId b);
 
 // Drops deleted nodes, and values that nothing names; both are renumbered, in
 // order.  Persistent values and outputs stay.
@@ -312,6 +327,11 @@ enum HeaderSlot {
     HEADER_SKIP,                // 1: the loss of this step was not finite
     HEADER_SAMPLES,             // since the last reset, like the sums
     HEADER_SUM_0,               // sums of loss, then of each metric
+    // Of the batches since the last update, where gradients are summed:
+    HEADER_ACCRUED = 16,        // samples, without those of the current batch
+    HEADER_ACCRUED_SKIP,        // 1: the loss of one was not finite
+    HEADER_ACCRUED_BATCHES,
+    HEADER_ACCRUED_SUM_0,       // as above
     HEADER_SLOTS = 32
 };
 enum { HEADER_BYTES = 256, MAX_FIGURES = 8 };

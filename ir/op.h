@@ -287,7 +287,8 @@ typedef struct Part {
     // NULL: it must be launched.
     bool (*load)(const Graph *g, const Node *n, Launch *l);
     // How the result lies in operand 0 or, where it joins, operand k in the
-    // result.  NULL: it does more than copy.
+    // result.  NULL: it does more than copy.  What joins is computed on load
+    // where one of its operands is.
     Slice (*slice)(const Graph *g, const Node *n, int k);
     bool joins;
     // The operand whose last axis is the result's: a slice of the one makes
@@ -331,8 +332,13 @@ struct Op {
     void (*gradient)(Gradient *c);
     // Of a forward node of a training step: makes the nodes of the update phase
     // that take from it what the state keeps, as running statistics; NULL:
-    // nothing.  They must leave the state alone where the header says skip.
+    // nothing.  They must leave the state alone where the header says skip; the
+    // k-th value that one updates follows its k-th that is not of the state.
     void (*update)(Graph *g, NodeId n);
+    // Of a forward node of a training step: what it needs all samples of the
+    // step for at once, as "mean and variance", or NULL: a sample's results
+    // depend on that sample alone.  NULL: so they always do.
+    const char *(*mixes)(const Graph *g, const Node *n);
     // What it is called in the kernels, as the functor that a template takes;
     // NULL: as here.
     const char *functor;

@@ -38,6 +38,8 @@ typedef struct PlanBuffer {
 typedef struct Plan {
     const char *net;
     Mode        mode;
+    int         batch_steps;    // the first so many are run once a batch, the
+                                // rest once an update; 0: all run once
     int64_t     batch, arena_bytes, state_bytes, max_live_bytes;
     int         step_count, buffer_count;
     PlanStep   *steps;
@@ -55,6 +57,18 @@ static inline int64_t padded(int64_t bytes)
 // plan.c: the plan of a graph that is placed (a view is no step; buffers are
 // the graph's values, in order).  Bytes alive at each step are counted anew.
 Plan *plan_of(const Graph *g);
+
+// plan_live.c: the bytes alive at each step, padded; one more is 0.  In arena.
+int64_t *plan_live(Arena *arena, const Plan *plan);
+// The first step with the most of them; 0 where there is none.
+int plan_fullest(const Plan *plan, const int64_t *live);
+// What is alive at a step, most bytes first: which buffer holds the bytes then,
+// of all that lie in one another the last to come to be.  Returns how many.
+typedef struct PlanLive {
+    int32_t holder;
+    int64_t bytes;              // padded
+} PlanLive;
+int plan_alive_at(Arena *arena, const Plan *plan, int step, PlanLive **alive);
 
 // verify_plan.c: checks a plan, trusting its steps alone; shares no code with
 // the planner.  Returns NULL if it is sound, else what is wrong, in arena.

@@ -95,6 +95,10 @@ static void print_net(const Graph *g, FILE *out)
     fprintf(out, "net %s mode=%s batch=%" PRId64 " real=%s", g->name,
             mode_names[g->mode], g->batch, dtype_names[g->real]);
     if (g->epochs != 0) fprintf(out, " epochs=%" PRId64, g->epochs);
+    if (g->step_batch != 0)
+        fprintf(out, " step_batch=%" PRId64, g->step_batch);
+    if (g->accumulate != 0)
+        fprintf(out, " accumulate=%" PRId64, g->accumulate);
     if (g->dropout_count != 0) fprintf(out, " dropouts=%d", g->dropout_count);
     if (g->optimizer_states != 0)
         fprintf(out, " states=%d", g->optimizer_states);
@@ -155,6 +159,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     if (value->output) fputs(" output", out);
     if (value->output_number > 0)
         fprintf(out, "=%" PRId32, value->output_number);
+    if (value->marked) fputs(" marked", out);
     if (value->init.scale != 0) {
         fprintf(out, " %s=", init_names[value->init.kind]);
         print_double(value->init.scale, out);

@@ -116,6 +116,8 @@ void plan_print_json(const Plan *plan, FILE *out)
     fprintf(out, "  \"arena_bytes\": %" PRId64 ",\n", plan->arena_bytes);
     fprintf(out, "  \"state_bytes\": %" PRId64 ",\n", plan->state_bytes);
     fprintf(out, "  \"max_live_bytes\": %" PRId64 ",\n", plan->max_live_bytes);
+    if (plan->batch_steps > 0)
+        fprintf(out, "  \"batch_steps\": %d,\n", plan->batch_steps);
     fputs("  \"steps\": [\n", out);
     for (int i = 0; i < plan->step_count; i++) {
         print_step(plan, &plan->steps[i], out);

@@ -51,6 +51,10 @@ static void read_net(Reader *r)
             g->real = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
         else if (word_is(key, "epochs"))
             g->epochs = read_int(r);
+        else if (word_is(key, "step_batch"))
+            g->step_batch = read_int(r);
+        else if (word_is(key, "accumulate"))
+            g->accumulate = read_int(r);
         else if (word_is(key, "dropouts"))
             g->dropout_count = read_int32(r);
         else if (word_is(key, "states"))

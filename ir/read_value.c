@@ -86,6 +86,8 @@ static bool read_value_flag(Reader *r, Value *value, Word word)
         value->output = true;
     else if (word_is(word, "decayed"))
         value->decayed = true;
+    else if (word_is(word, "marked"))
+        value->marked = true;
     else
         return read_fail(r, "a value has no such mark");
     value->persistent |= kind != NONE && is_persistent((Kind)kind);

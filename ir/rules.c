@@ -109,6 +109,26 @@ Shape shape_of_rows(const Graph *g, const Node *n)
     return fits ? shape_of(1, a.dim[0]) : shape_of(0);
 }
 
+double batch_samples(const Ref *r)
+{
+    const double *header = r->header;
+    return is_accruing(r->g)
+        ? header[HEADER_ACCRUED] / fmax(header[HEADER_ACCRUED_BATCHES], 1)
+        : (double)r->samples;
+}
+
+const char *mixes_moments(const Graph *g, const Node *n)
+{
+    (void)g, (void)n;
+    return "mean and variance of the whole batch";
+}
+
+const char *mixes_total(const Graph *g, const Node *n)
+{
+    (void)g, (void)n;
+    return "what counts in the whole batch";
+}
+
 double largest_of(const double *row, int64_t count)
 {
     double largest = row[0];

@@ -38,6 +38,14 @@ void build_affine(Build *b, const ArgValue *arg, Shape channels,
 bool has_rank(const Graph *g, const Node *n, int k, int rank);
 bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count);
 
+// The samples of a batch as the update knows them: of several, their mean.
+double batch_samples(const Ref *r);
+
+// Op.mixes of what takes statistics of the batch, and of what divides by a
+// count over all of it.
+const char *mixes_moments(const Graph *g, const Node *n);
+const char *mixes_total(const Graph *g, const Node *n);
+
 // The largest of a row, and the sum of exp(x - largest) over it: what softmax
 // and its logarithm are made of, so that nothing overflows.
 double largest_of(const double *row, int64_t count);

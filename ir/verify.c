@@ -236,13 +236,17 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "no such type or kind");
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
-    if (is_persistent(value->kind) != value->persistent)
+    bool may_be_sum = is_accruing(g) && value->kind == GRADIENT &&
+                      value->gradient_of != NONE;
+    if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",
                     kind_names[value->kind], value->persistent ? "" : "not ");
     if (value->kind == PARAM && value->dtype != g->real)
         value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
     if (value->def < NONE || value->def >= g->node_count)
         value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
+    if (value->def == NONE && value->again != NONE)
+        value_fault(c, id, "it is a copy, but no copy makes it");
     check_gradient(c, id);
     check_state(c, id);
 }

@@ -1,7 +1,7 @@
 // What is computed again, against what it was: a copy of a node has the same
-// operator, attributes and operands, where a value and what is computed again of
-// it are the same.  So its results are the same bits, if what it reads of the
-// state has not changed, which verify_program.c sees to.
+// operator, attributes and operands, where a value and what is computed again
+// of it are the same.  So its results are the same bits, if what it reads of
+// the state has not changed, which verify_program.c sees to.
 #include <inttypes.h>
 #include <string.h>
 #include "names.h"

@@ -10,6 +10,7 @@ static bool can_do_without(const Graph *g, const Node *n, int k)
     int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
 
     if (nodes_on_load(g, maker, MOST_ON_LOAD) > MOST_ON_LOAD) return false;
+    if (n->op->parts[n->part].joins && !n->inlined) return false;
     if (can_load(g, maker))
         return slot_at(slot, slots, k)->loads;
     return n->op->flags & POOLS && n->part == 0 && k == 0 &&

@@ -168,14 +168,15 @@ void check_sharing(const Check *c)
                 check_result(c, i, r, root, last, classes);
 }
 
-// Every buffer lies inside the arena, what is persistent in its prefix.
+// Every buffer lies inside the arena, the state in its prefix.
 void check_places(const Check *c)
 {
     const Graph *g = c->g;
 
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        int64_t end = value->persistent ? g->state_bytes : g->arena_bytes;
+        bool is_state = is_persistent(value->kind);
+        int64_t end = is_state ? g->state_bytes : g->arena_bytes;
         bool alias = (g->facts & IS_SHARED) && value->alias_of != NONE;
         if (!is_stored(g, v)) continue;
         if (value->offset < 0 ||
@@ -183,7 +184,7 @@ void check_places(const Check *c)
             value_fault(c, v, "its offset is %" PRId64, value->offset);
         if (value_bytes(value) > end - value->offset)
             value_fault(c, v, "it ends outside the %s",
-                        value->persistent ? "state" : "arena");
+                        is_state ? "state" : "arena");
         if (alias && value->offset - value->start !=
                          g->values[value->alias_of].offset)
             value_fault(c, v, "it does not lie in %s",

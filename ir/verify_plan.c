@@ -267,6 +267,28 @@ static const char *check_lives(Checker *c)
     return NULL;
 }
 
+// The steps of a batch come before those of the update, which read only such of
+// what a batch made as persists, since there may be several.
+static const char *check_batches(Checker *c)
+{
+    const Plan *plan = c->plan;
+    for (int i = 0; i < plan->step_count && plan->batch_steps != 0; i++) {
+        const PlanStep *step = &plan->steps[i];
+        bool updates = i >= plan->batch_steps;
+        if ((step->phase == UPDATE) != updates)
+            return arena_print(c->arena, "%s is not where a batch ends",
+                               step->name);
+        for (int j = 0; j < step->read_count && updates; j++) {
+            int32_t k = step->reads[j];
+            if (!plan->buffers[k].persistent &&
+                c->first[k] < plan->batch_steps)
+                return arena_print(c->arena, "%s reads %s of the last batch "
+                                   "alone", step->name, plan->buffers[k].name);
+        }
+    }
+    return NULL;
+}
+
 // ---- no overlap -------------------------------------------------------------
 
 ByteMap *plan_byte_map(Checker *c)
@@ -355,7 +377,7 @@ const char *verify_plan(Arena *arena, const Plan *plan)
 {
     static const char *(*const checks[])(Checker *) = {
         check_names, check_aliases, check_buffers,
-        check_lives, check_overlap, check_replay,
+        check_lives, check_batches, check_overlap, check_replay,
     };
     int32_t count = plan->buffer_count;
     Checker c = {.arena = arena, .plan = plan};

@@ -8,8 +8,10 @@
 //   - a step for each launch and no other, which reads and writes what the
 //     launch does;
 //   - what is updated in place is read and updated in the program's order: its
-//     bytes hold one value throughout, so no map of bytes would show it.
+//     bytes hold one value throughout, so no map of bytes would show it;
+//   - where gradients are summed over batches, a batch ends where it should.
 #include <string.h>
+#include "accrue.h"
 #include "names.h"
 #include "op.h"
 #include "plan.h"
@@ -181,6 +183,19 @@ static const char *check_steps(Against *a)
                        a->plan->step_count, launches);
 }
 
+// A batch ends where the program says, if steps are run more than once at all.
+static const char *check_batch(Against *a)
+{
+    int32_t count = a->plan->batch_steps;
+    bool any = is_accruing(a->g) && a->g->mode == TRAIN;
+    if (!any && count == 0) return NULL;
+    if (!any || count < 1 || count > a->plan->step_count)
+        return "batches end where the program has no end";
+    const Node *n = &a->nodes[a->node_of[count - 1]];
+    if (ends_batch(n)) return NULL;
+    return arena_print(a->arena, "a batch ends with %s", n->name);
+}
+
 // ---- the order of updates ---------------------------------------------------
 
 // What each value is a name for.
@@ -197,11 +212,21 @@ static ValueId *find_viewed(const Against *a)
     return viewed;
 }
 
+// Of the launches in the program's order.
+static int32_t last_place(const Against *a)
+{
+    int32_t last = NONE;
+    for (int32_t i = 0; i < a->count; i++)
+        if (is_launch(&a->nodes[i]) && a->place[i] > last) last = a->place[i];
+    return last;
+}
+
 // A step comes after all that the program has before it of those who touch
 // what it updates, or update what it touches.
 static const char *check_order(Against *a)
 {
     const ValueId *viewed = find_viewed(a);
+    int32_t end = last_place(a) + 1;
     int32_t *touch = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     int32_t *update = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
     for (int i = 0; i < a->plan->step_count; i++) {
@@ -216,9 +241,10 @@ static const char *check_order(Against *a)
             bool late = is_among(updated, count, reads[k])
                             ? at < touch[v] : at < update[v];
             // A copy is a layer's: of the header it reads the seed and the
-            // number of the step, which the last launch alone changes.
+            // number of the step, which the last launch alone changes, and
+            // where in the step a batch begins, which its last step changes.
             if (n->phase == RECOMPUTE && v == a->g->header)
-                late = i == a->plan->step_count - 1;
+                late = update[v] == end;
             if (late)
                 return arena_print(a->arena, "%s comes too late for %s",
                                    n->name, a->g->values[v].name);
@@ -233,7 +259,7 @@ const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
 {
     static const char *(*const checks[])(Against *) = {
         check_values, check_names, check_slices, check_state, check_steps,
-        check_order,
+        check_batch, check_order,
     };
     Against a = {.arena = arena, .g = g, .plan = plan, .count = g->node_count,
                  .node_of = NEW_ARRAY(arena, plan->step_count, int32_t)};

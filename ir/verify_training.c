@@ -2,6 +2,7 @@
 // order of the facts.  The front end makes nothing else, but a graph that was
 // read from text may say anything.
 #include <inttypes.h>
+#include "accrue.h"
 #include "momentum.h"
 #include "verify.h"
 
@@ -111,6 +112,56 @@ static void check_momenta(const Check *c, NodeId id)
         node_fault(c, id, "its last operand is not the header");
 }
 
+// ---- gradients summed over batches ------------------------------------------
+
+static void check_sums(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *summed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_sum(g, v)) summed[g->values[v].gradient_of] = true;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == PARAM && !summed[v])
+            value_fault(c, v, "it has no sum over batches");
+    for (NodeId i = 0; i < g->node_count && g->mode == TRAIN; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; n->op->update != NULL && k < n->operand_count; k++)
+            if (n->operands[k] != NONE && !summed[n->operands[k]] &&
+                g->values[n->operands[k]].kind == STATISTIC)
+                node_fault(c, i, "%s has no sum over batches",
+                           g->values[n->operands[k]].name);
+    }
+}
+
+// Before differentiate there is a sum for each parameter; after it the last
+// node of a batch, before all of the update, which sees nothing else of one.
+static void check_accrual(const Check *c)
+{
+    const Graph *g = c->g;
+    NodeId end = find_batch_end(g);
+
+    if (g->step_batch < g->batch || g->mode == INFER)
+        fault(c, "no training step has batches of %" PRId64 " in %" PRId64,
+              g->batch, g->step_batch);
+    check_sums(c);
+    if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
+    if (end == NONE) fault(c, "no batch ends");
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if ((n->phase == UPDATE) != (i > end))
+            node_fault(c, i, "phase %s, but a batch ends with [%" PRId32 "]",
+                       phase_names[n->phase], end);
+        for (int k = 0; k < n->operand_count && i > end; k++) {
+            NodeId def = n->operands[k] == NONE
+                             ? NONE : g->values[n->operands[k]].def;
+            if (def != NONE && def <= end)
+                node_fault(c, i, "reads %s of the last batch alone",
+                           g->values[n->operands[k]].name);
+        }
+    }
+}
+
 void check_training(const Check *c)
 {
     const Graph *g = c->g;
@@ -118,6 +169,9 @@ void check_training(const Check *c)
     check_order(c);
     check_called(c, g->optimizer, OPTIMIZER, "optimizer");
     check_called(c, g->schedule, SCHEDULE, "schedule");
+    if (g->step_batch < 0 || g->accumulate < 0)
+        fault(c, "no training step has so many samples");
+    if (is_accruing(g)) check_accrual(c);
     for (NodeId i = 0; i < g->node_count; i++) check_momenta(c, i);
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);

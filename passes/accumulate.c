@@ -11,7 +11,8 @@
 // the gradient to the momentum (Op.momentum: neither Nesterov nor clipping),
 // and that update is all that reads the gradient: so not where it is kept, nor
 // where elements are clipped, nor where it is a sum of several (a weight that
-// is used twice).  A launch that makes two gradients accumulates both or none.
+// is used twice) or one over batches (accrue.c).  A launch that makes two
+// gradients accumulates both or none.
 //
 // What a launch needed to make the gradient in bytes of its own, a library's
 // workspace, goes with it.  A skipped step leaves momenta as they are: the

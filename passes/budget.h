@@ -1,15 +1,23 @@
-// The budget: the cheapest program whose whole arena fits.
+// The budget: the cheapest program whose whole arena fits; and all that there
+// are, from the one that computes nothing again to the smallest arena.
 #ifndef CNNC_BUDGET_H
 #define CNNC_BUDGET_H
 
+#include "../ir/fit.h"
 #include "pass.h"
 
-// For a training step that schedule has ordered: sets g->program, or leaves it
-// NULL where nothing need be computed again.  False, after an error that says
-// what would fit, where nothing does; Diag.over_budget is then set.
-bool fit_budget(Graph *g, const PassOptions *o);
+// For a training step that schedule has ordered: sets g->fit, and g->program,
+// or leaves that NULL where nothing need be computed again.  Where nothing fits
+// it is the program with the smallest arena that was found.
+void fit_budget(Graph *g, const PassOptions *o);
 
-// That a placed graph of any mode fits; else as above.
+// That a placed graph of any mode fits.  False, after an error, where it does
+// not; Diag.over_budget is then set.
 bool check_budget(const Graph *g, const PassOptions *o);
+
+// Of a training step that schedule has ordered, at most `most` points, 2 or
+// more, that are evenly spread over what the search found; o's budget does not
+// matter.  Each arena is that of a whole plan.  It lies in g's arena.
+ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most);
 
 #endif

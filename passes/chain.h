@@ -144,8 +144,8 @@ ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
 // The smallest capacity, in bytes, that has a programme.
 int64_t chain_least(const ChainTable *t);
 // The least cost within so many bytes, to the table's rounding; INT64_MAX if
-// the table has none.  More bytes never cost more.  Rounded down, it holds up to
-// the table's largest capacity.
+// the table has none.  More bytes never cost more.  Rounded down, it holds up
+// to the table's largest capacity.
 int64_t chain_table_cost(const ChainTable *t, int64_t capacity);
 
 // A programme within so many bytes; false if there is none.  Of an exact table

@@ -5,6 +5,9 @@
 // update of a weight waits for the data gradient, and what draws random numbers
 // keeps its place before the step counter advances.
 // Before share no two values lie in the same bytes; only views do.
+// Where gradients are summed over batches, all of a batch comes before its end,
+// and that before all of the update.
+#include "../ir/accrue.h"
 #include "depend.h"
 
 // What has touched each class of values so far.
@@ -73,6 +76,14 @@ static int32_t *new_lists(Arena *arena, int32_t count)
     return lists;
 }
 
+static void part_batch_from_update(Dependences *d)
+{
+    NodeId end = is_accruing(d->g) ? find_batch_end(d->g) : NONE;
+    for (NodeId i = 0; i < d->g->node_count && end != NONE; i++)
+        if (d->g->nodes[i].phase == UPDATE) add_edge(d, end, i);
+        else add_edge(d, i, end);
+}
+
 Dependences find_dependences(Graph *g, const ValueId *class_of)
 {
     Dependences d = {.g = g, .first = new_lists(g->arena, g->node_count),
@@ -81,5 +92,6 @@ Dependences find_dependences(Graph *g, const ValueId *class_of)
                        .readers = new_lists(g->arena, g->value_count)};
     for (NodeId i = 0; i < g->node_count; i++)
         visit(&d, &touched, i, class_of);
+    part_batch_from_update(&d);
     return d;
 }

@@ -8,7 +8,9 @@
 // each forward node to its operator, then deletes the nodes whose results
 // nobody reads: from the outputs and from the nodes that update state, or will
 // once there is an update, back over operands.  An output is never left to be
-// an input, or a view of one: some launch makes it.
+// an input, or a view of one: some launch makes it.  A mark is not lost: what
+// stands for a value takes its mark, and where nobody reads a value any more,
+// what it would have been computed from does.
 
 #include "pass.h"
 
@@ -28,7 +30,28 @@ static bool has_effect(const Graph *g, const Node *n)
     return false;
 }
 
-static void drop_unread(Graph *g)
+// Of every value, whether a node reads it.
+static bool *read_values(const Graph *g)
+{
+    bool *read = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (NodeId i = 0; i < g->node_count; i++)
+        for (int k = 0; k < g->nodes[i].operand_count; k++)
+            if (g->nodes[i].operands[k] != NONE)
+                read[g->nodes[i].operands[k]] = true;
+    return read;
+}
+
+// Node n is dropped.  What nobody read in the first place loses its mark.
+static void hand_marks_on(Graph *g, const Node *n, const bool *was_read)
+{
+    for (int j = 0; j < n->result_count; j++)
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->results[j] != NONE && was_read[n->results[j]] &&
+                n->operands[k] != NONE)
+                graph_mark_too(g, n->results[j], n->operands[k]);
+}
+
+static void drop_unread(Graph *g, const bool *was_read)
 {
     bool *read = NEW_ARRAY(g->arena, g->value_count, bool);
     for (NodeId i = g->node_count - 1; i >= 0; i--) {
@@ -38,6 +61,7 @@ static void drop_unread(Graph *g)
         for (int k = 0; k < n->result_count; k++)
             needed |= n->results[k] != NONE && read[n->results[k]];
         if (!needed) {
+            hand_marks_on(g, n, was_read);
             n->op = NULL;
             continue;
         }
@@ -70,7 +94,7 @@ static bool is_input(const Graph *g, ValueId v)
 
 void pass_fold(Graph *g)
 {
-    const bool *shown = shown_values(g);
+    const bool *shown = shown_values(g), *was_read = read_values(g);
     // stands[v]: what readers of v may read instead, so that one walk renames.
     ValueId *stands = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) stands[v] = v;
@@ -85,6 +109,6 @@ void pass_fold(Graph *g)
         if (shown[n->results[0]] && is_input(g, instead)) continue;
         stands[n->results[0]] = instead;
     }
-    drop_unread(g);
+    drop_unread(g, was_read);
     graph_compact(g);
 }

@@ -12,10 +12,12 @@
 
 #include "pass.h"
 
-// n takes over the result of reader, which is deleted.
+// n takes over the result of reader, which is deleted.  Where what n made was
+// marked, what it makes now is.
 static void absorb(Graph *g, NodeId n, NodeId reader)
 {
     ValueId result = g->nodes[reader].results[0];
+    graph_mark_too(g, g->nodes[n].results[0], result);
     g->nodes[n].results[0] = result;
     g->values[result].def = n;
     g->nodes[reader].op = NULL;

@@ -16,9 +16,20 @@
 //   - it reads one map at most that has as many elements as its result;
 //   - it is the last of few: each reader computes all of them again.
 //
+// A join is inlined where that is so and one of its operands is inlined:
+//
+//   %20 a = batchnorm(%4, ...) act=relu             inlined
+//   %21 b = upsample(%19)                           inlined
+//   %22 = concat(%20, %21) axis=3                   inlined
+//   %23 = conv(%22, %3)                             loads %4 or %19 by channel
+//
+// Stored operands would lie in it at no price (pass slices), but what is
+// inlined would be stored for the join alone.  So a join loads its operands
+// where it is loaded itself, and only there.
+//
 // Chains are inlined link by link: swish(batchnorm(z)) is read from z.  What
-// is read from two maps (a residual sum) stays: to read both is traffic, and
-// what computes it again at a price is another pass's affair.
+// is made of two maps as large as it is (a residual sum) stays: to read both is
+// traffic, and what computes it again at a price is another pass's affair.
 #include "pass.h"
 #include "../ir/plan.h"
 
@@ -31,6 +42,7 @@ enum { LONGEST = MOST_ON_LOAD / 2 };
 typedef struct Loading {
     Graph  *g;
     Uses    uses;
+    bool   *refused;            // joins that must be stored
 } Loading;
 
 // Whether every reader of v can compute it as it loads.
@@ -42,64 +54,57 @@ static bool all_load(const Loading *l, ValueId v)
         Slot slot[MAX_SLOTS];
         int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
         for (int32_t k = 0; k < n->operand_count; k++)
-            if (n->operands[k] == v && !slot_at(slot, slots, k)->loads)
+            if (n->operands[k] == v && (!slot_at(slot, slots, k)->loads ||
+                                        l->refused[l->uses.list[i]]))
                 return false;
     }
     return true;
 }
 
-// The last launch to read v, through what is inlined.
-static NodeId last_reader(const Loading *l, ValueId v)
+// The last launch to read v, through what is inlined, but for node `apart`.
+static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
 {
     NodeId last = NONE;
     for (int32_t i = l->uses.start[v]; i < l->uses.start[v + 1]; i++) {
         NodeId reader = l->uses.list[i];
         const Node *n = &l->g->nodes[reader];
-        if (n->inlined) reader = last_reader(l, n->results[0]);
+        if (reader == apart) continue;
+        if (n->inlined) reader = last_reader(l, n->results[0], apart);
         if (reader > last) last = reader;
     }
     return last;
 }
 
-// Whether v is there anyway when node `until` runs, n apart: persistent, or
-// read by a later launch.
-static bool is_there(const Loading *l, ValueId v, NodeId n, NodeId until)
+// What is read where node i's result is, in place of it, is priced: true if
+// that is worth it.
+static bool saves(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
-    if (g->values[v].persistent || g->values[v].output) return true;
-    for (int32_t i = l->uses.start[v]; i < l->uses.start[v + 1]; i++) {
-        NodeId reader = l->uses.list[i];
-        if (reader == n) continue;
-        if (g->nodes[reader].inlined)
-            reader = last_reader(l, g->nodes[reader].results[0]);
-        if (reader >= until) return true;
+    const Value *made = &g->values[g->nodes[i].results[0]];
+    NodeId until = last_reader(l, g->nodes[i].results[0], NONE);
+    ValueId reads[MAX_READS];
+    int64_t bytes = 0, maps = 0;
+    for (int k = node_reads(g, &g->nodes[i], reads) - 1; k >= 0; k--) {
+        const Value *read = &g->values[reads[k]];
+        maps += elements(read->shape) >= elements(made->shape);
+        bool stays = read->persistent || read->output ||
+                     last_reader(l, reads[k], i) >= until;
+        if (!stays) bytes += padded(value_bytes(read));
     }
-    return false;
+    return maps <= 1 && bytes < value_bytes(made);
 }
 
-// What is read where a result is, in place of it.
-typedef struct Price {
-    int64_t bytes;              // that live on for it
-    int     maps;               // with as many elements
-} Price;
-
-// Of what node i reads, through operands that are inlined themselves.
-static void add_price(const Loading *l, NodeId i, NodeId until,
-                      int64_t count, Price *price)
+static bool joins(const Node *n)
 {
-    const Graph *g = l->g;
-    const Node *n = &g->nodes[i];
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        ValueId v = n->operands[k];
-        if (v == NONE) continue;
-        if (!is_stored(g, v)) {
-            add_price(l, g->values[v].def, until, count, price);
-            continue;
-        }
-        if (elements(g->values[v].shape) >= count) price->maps++;
-        if (!is_there(l, v, i, until))
-            price->bytes += padded(value_bytes(&g->values[v]));
-    }
+    return n->op->parts[n->part].joins;
+}
+
+static bool any_inlined(const Graph *g, const Node *n)
+{
+    for (int32_t k = 0; k < n->operand_count; k++)
+        if (n->operands[k] != NONE && !is_stored(g, n->operands[k]))
+            return true;
+    return false;
 }
 
 static bool may_inline(const Loading *l, NodeId i)
@@ -112,16 +117,45 @@ static bool may_inline(const Loading *l, NodeId i)
     ValueId v = n->results[0];
     if (g->values[v].output || l->uses.start[v] == l->uses.start[v + 1])
         return false;
-    NodeId until = last_reader(l, v);
-    if (!all_load(l, v)) return false;
-    Price price = {.bytes = 0};
-    add_price(l, i, until, elements(g->values[v].shape), &price);
-    return price.maps <= 1 && price.bytes < value_bytes(&g->values[v]);
+    if (joins(n) && !any_inlined(g, n)) return false;
+    return all_load(l, v) && saves(l, i);
+}
+
+// Joins whose readers can't load, or join and are refused themselves.
+static void refuse_joins(Loading *l)
+{
+    for (NodeId i = l->g->node_count - 1; i >= 0; i--) {
+        const Node *n = &l->g->nodes[i];
+        if (joins(n) && !all_load(l, n->results[0])) l->refused[i] = true;
+    }
+}
+
+// Inlines what may be, as if each join that is not refused were inlined as
+// well.  False if one could not be: it is refused from here on.
+static bool all_inlined(Loading *l, const bool *before)
+{
+    Graph *g = l->g;
+    bool all = true;
+    for (NodeId i = 0; i < g->node_count; i++) g->nodes[i].inlined = before[i];
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &g->nodes[i];
+        if (l->refused[i]) continue;
+        if (may_inline(l, i)) n->inlined = true;
+        else if (joins(n) && any_inlined(g, n)) {
+            l->refused[i] = true;
+            all = false;
+        }
+    }
+    return all;
 }
 
 void pass_fuse_load(Graph *g)
 {
-    Loading l = {.g = g, .uses = graph_uses(g)};
+    Loading l = {.g = g, .uses = graph_uses(g),
+                 .refused = NEW_ARRAY(g->arena, g->node_count, bool)};
+    bool *before = NEW_ARRAY(g->arena, g->node_count, bool);
     for (NodeId i = 0; i < g->node_count; i++)
-        if (may_inline(&l, i)) g->nodes[i].inlined = true;
+        before[i] = g->nodes[i].inlined;
+    do refuse_joins(&l);
+    while (!all_inlined(&l, before));
 }

@@ -13,7 +13,8 @@
 // Then a node whose operator knows how (Op.pooling) is inlined into the pool
 // that alone reads it, so that its map is nowhere.  What is an output, or has
 // other readers, as the skip of a U-net, stays; so does an activation before a
-// mean, whose gradient needs the sign of each element.
+// mean, whose gradient needs the sign of each element.  The mark of a map that
+// is nowhere goes to what is pooled of it.
 
 #include "pass.h"
 
@@ -34,6 +35,7 @@ static void take_act(Graph *g, const Uses *uses, Node *n)
     if (maker == NONE || n->act != NULL) return;
     Node *m = &g->nodes[maker];
     if (m->op->flags & ACT) {
+        graph_mark_too(g, n->operands[0], m->operands[0]);
         n->act = m->op;
         n->operands[0] = m->operands[0];
         m->op = NULL;
@@ -49,7 +51,10 @@ static void inline_maker(Graph *g, const Uses *uses, const Node *n)
     if (maker == NONE) return;
     Node *m = &g->nodes[maker];
     const Pooling *pooling = m->op->pooling;
-    if (pooling != NULL && pooling->fits(g, m, n)) m->inlined = true;
+    if (pooling == NULL || !pooling->fits(g, m, n)) return;
+    m->inlined = true;
+    graph_mark_too(g, m->results[0], n->results[0]);
+    g->values[m->results[0]].marked = false;
 }
 
 void pass_fuse_pool(Graph *g)

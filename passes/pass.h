@@ -24,8 +24,24 @@ extern const Pass passes[PASS_COUNT];
 // By its name, with hyphens or underscores; NULL: there is none.
 const Pass *find_pass(const char *name, size_t length);
 
+// What a training step computes again.
+typedef enum CheckpointKind {
+    CHECKPOINT_AUTO,            // what the budget asks for; without a budget,
+                                // what the program marks
+    CHECKPOINT_ELEMENTWISE,     // likewise, but no launch with matrix products
+    CHECKPOINT_MARKED,          // what the program marks, whatever the budget
+    CHECKPOINT_OFF,             // nothing
+    CHECKPOINT_COUNT
+} CheckpointKind;
+extern const char *const checkpoint_names[CHECKPOINT_COUNT];
+
+typedef struct Checkpoint {
+    CheckpointKind kind;
+} Checkpoint;
+
 typedef struct PassOptions {
     bool        enabled[PASS_COUNT];
+    Checkpoint  checkpoint;
     const char *dump;           // a pass's name, "all", or NULL
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
     const char *stop_after;     // a pass's name, or NULL
@@ -45,7 +61,8 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an
-// error: nothing fits in the budget.
+// error: nothing fits in the budget, and the graph, placed, is the smallest
+// that was found.
 bool run_passes(Graph *g, const PassOptions *o);
 
 #endif

@@ -3,13 +3,16 @@
 //   0           header             the state: one contiguous prefix, the same
 //   256         conv1.weight       whatever the passes, so that it can be saved
 //   ...         conv1.momentum     and loaded in one copy
-//   state_bytes everything else, by lifetime
+//   state_bytes conv1.weight.sum   where gradients are summed over batches; in
+//   ...                            evaluation too, which may run between them
+//               everything else, by lifetime
 //
 // Values that lie in others (alias_of) take their offset from the end of the
 // chain, slices with where they begin in its rows.  The rest is placed so that
 // no two that live at one node overlap: place.h has the search.  Left out,
 // every value has an address of its own, which is what the other passes are
 // compared with.
+#include "../ir/accrue.h"
 #include "../ir/slices.h"
 #include "pass.h"
 #include "place.h"
@@ -57,6 +60,15 @@ static int64_t place_state(Graph *g)
         for (ValueId v = 0; v < g->value_count; v++)
             if (g->values[v].kind == kind && v != g->header)
                 append(g, v, &top);
+    return top;
+}
+
+// The sums of gradients over batches, for what may run between two batches
+// must leave them alone.
+static int64_t place_sums(Graph *g, int64_t top)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_sum(g, v)) append(g, v, &top);
     return top;
 }
 
@@ -108,13 +120,14 @@ static void give_offsets(Graph *g, bool shared)
     int32_t count = 0;
     Item *items = collect_items(g, root, number, &count);
     g->state_bytes = place_state(g);
-    g->max_live_bytes = g->state_bytes + place_bound(g->arena, items, count);
+    int64_t start = place_sums(g, g->state_bytes);
+    g->max_live_bytes = start + place_bound(g->arena, items, count);
     int64_t top = shared ? place(g->arena, items, count)
                          : place_apart(items, count);
-    g->arena_bytes = g->state_bytes + top;
+    g->arena_bytes = start + top;
     for (ValueId v = 0; v < g->value_count; v++)
         if (number[v] != NONE)
-            g->values[v].offset = g->state_bytes + items[number[v]].offset;
+            g->values[v].offset = start + items[number[v]].offset;
         else if (is_stored(g, v))
             g->values[v].offset = g->values[root[v]].offset;
     for (ValueId v = 0; v < g->value_count; v++)

@@ -21,7 +21,7 @@ typedef struct Rewrite {
     NodeId  *def;               // of each old value: the old node that makes it
     ValueId *now;               // of each old value: what it is by now
     ValueId **last;             // of each old node that is no launch: the
-                                // operands of its last copy; NULL: there is none
+                                // operands of its last copy, or NULL
     int32_t *again;             // of each old value: repeats that are to come
                                 // and read it; of those that are persistent
     // Launches that wait for repeats, in order, and for each value how many of

@@ -12,6 +12,10 @@
 // it returns lies in g's arena.
 Remat remat_of(Graph *g);
 
+// From now on no step of r, which is of g, may run again that has matrix
+// products.
+void remat_spare_products(const Graph *g, Remat *r);
+
 // Makes g run this program of its launches: what runs a second time is a copy,
 // of phase RECOMPUTE, that makes new values, and everything reads what was made
 // last.  An update waits for those who read the old value again.

@@ -222,6 +222,17 @@ static bool may_repeat(const Problem *p, NodeId id)
     return count > 0;
 }
 
+void remat_spare_products(const Graph *g, Remat *r)
+{
+    int32_t step = 0;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Cost cost = {0};
+        if (!is_launch(&g->nodes[i])) continue;
+        node_cost(g, &g->nodes[i], &cost);
+        r->may_repeat[step++] &= cost.products == 0;
+    }
+}
+
 Remat remat_of(Graph *g)
 {
     Problem p = { .g = g, .lives = lives_new(g), .remat.arena = g->arena };

@@ -10,12 +10,17 @@
 #include <time.h>
 
 #include "budget.h"
+#include "marks.h"
 #include "remat.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
     void pass_##name(Graph *g);
 #include "passes.def"
 #undef PASS
+
+const char *const checkpoint_names[CHECKPOINT_COUNT] = {
+    "auto", "elementwise", "marked", "off",
+};
 
 // What stands in for a pass that is left out, where something must.
 void share_views(Graph *g);     // share.c
@@ -188,9 +193,22 @@ static void print_order(const Graph *g)
                 g->order_peak == g->order_bound ? ", optimal" : "");
 }
 
-static bool is_budgeted(const Graph *g, const PassOptions *o)
+static void print_again(const Graph *g)
 {
-    return o->budget > 0 && g->mode == TRAIN && o->enabled[PASS_checkpoint];
+    if (g->fit != NULL)
+        fprintf(stderr, "%-14s %s\n", "checkpoint", fit_text(g));
+}
+
+// Chooses what is computed again; false, after an error, where that can't be.
+static bool find_program(Graph *g, const PassOptions *o)
+{
+    CheckpointKind kind = o->checkpoint.kind;
+    if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
+        kind == CHECKPOINT_OFF)
+        return true;
+    if (kind == CHECKPOINT_MARKED || o->budget == 0) return follow_marks(g, o);
+    fit_budget(g, o);
+    return true;
 }
 
 bool run_passes(Graph *g, const PassOptions *o)
@@ -205,7 +223,7 @@ bool run_passes(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         if (i == PASS_checkpoint) {
-            if (is_budgeted(g, o) && !fit_budget(g, o)) return false;
+            if (!find_program(g, o)) return false;
             run_checkpoint(g, o);
         } else {
             run_pass(g, pass, o->enabled[i]);
@@ -221,8 +239,10 @@ bool run_passes(Graph *g, const PassOptions *o)
         dump(g, o, i);
         if (stops_after(o, pass)) return false;
     }
-    if (o->time)
+    if (o->time) {
         fprintf(stderr, "%-14s %8.3f ms\n", "all passes", 1e3 * total);
-    if (o->time) print_order(g);
+        print_order(g);
+        print_again(g);
+    }
     return check_budget(g, o);
 }

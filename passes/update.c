@@ -10,6 +10,7 @@
 // The nodes of a setting that is not made are not there.
 #include <string.h>
 
+#include "../ir/accrue.h"
 #include "update.h"
 
 static NodeId append(Graph *g, const Op *op, int part, const char *name,
@@ -174,5 +175,7 @@ void append_updates(Graph *g, ValueId *d, int32_t value_count)
         for (int k = g->optimizer_states; k < count; k++)
             average(g, v, states[k]);
     }
+    if (is_accruing(g))
+        append(g, ops[OP_accrue], ACCRUE_CLEAR, "clear", 1, &g->header, NONE);
     append(g, ops[OP_advance], 0, "advance", 1, &g->header, NONE);
 }

@@ -4,6 +4,13 @@
 
 #include "../ir/op.h"
 
+// accrue.c: where a training step sums gradients over batches, the end of a
+// batch and the beginning of the update: from d of each parameter to what the
+// update has in its place.  statistics is the first of the nodes, up to the
+// last, that take what the state keeps from forward nodes; they move behind.
+void append_accrual(Graph *g, ValueId *d, int32_t value_count,
+                    NodeId statistics);
+
 // Appends the nodes from the parameters' gradients (d of each value below
 // value_count, or NONE) to the count of the step.
 void append_updates(Graph *g, ValueId *d, int32_t value_count);

@@ -13,9 +13,8 @@
 //   %23 d.x = batchnorm.grad(%19, %1, weight, %6, %7, %21, %22)
 //   batchnorm.commit(mean!, variance!, %6, %7, header)
 //
-// The running statistics are written by that last launch alone, in the update
-// phase: whatever else is run again, they move once a step.  Rows past the
-// samples get no gradient.
+// The running statistics are written by that last launch alone, in the update:
+// whatever is run again, they move once.  Rows past samples get no gradient.
 #include <math.h>
 #include <string.h>
 #include "../act.h"
@@ -201,10 +200,10 @@ static bool load(const Graph *g, const Node *n, Launch *l)
     return true;
 }
 
-// Rows of the samples that are there, at run time, are samples * pixels.
+// Rows of the samples that are there; the update of several batches knows them.
 static void launch_rows(Launch *l, const Node *n)
 {
-    launch_samples(l);
+    if (n->phase != UPDATE || !is_accruing(l->g)) launch_samples(l);
     launch_int(l, n->attr[PIXELS].i, "pixels");
 }
 
@@ -241,7 +240,8 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 static void commit_launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t channels = elements(in_shape(g, n, 0));
-    launch_elements(l, "batchnorm_commit", channels);
+    launch_elements(l, is_accruing(g) ? "batchnorm_commit_accrued"
+                                      : "batchnorm_commit", channels);
     for (int k = 0; k < 4; k++) launch_value(l, n->operands[k]);
     launch_header(l);
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
@@ -355,7 +355,8 @@ static void grad_reference(const Ref *r)
 
 static void commit_reference(const Ref *r)
 {
-    double momentum = r->n->attr[MOMENTUM].f, rows = (double)real_rows(r);
+    double momentum = r->n->attr[MOMENTUM].f;
+    double rows = batch_samples(r) * (double)r->n->attr[PIXELS].i;
     double unbiased = rows > 1 ? rows / (rows - 1) : 1;
     if (r->header[HEADER_SKIP] != 0 || rows < 1) return;
     for (int64_t c = 0; c < elements(ref_in(r, 0)); c++) {
@@ -396,5 +397,6 @@ static const Part parts[] = {
 
 const Op op_batchnorm = {
     ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .gradient = gradient, .update = update, .parts = parts,
+    .shape = shape, .gradient = gradient, .update = update,
+    .mixes = mixes_moments, .parts = parts,
 };

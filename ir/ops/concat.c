@@ -2,7 +2,9 @@
 //
 // Along the axis the rest of each operand lies side by side in memory, so that
 // operand k is a matrix of as many rows as the result, and the result's rows
-// are theirs in turn.  The gradient of an operand is a slice of dy.
+// are theirs in turn.  So they are where the result is computed on load, from
+// operands that may be computed on load themselves.  The gradient of an operand
+// is a slice of dy.
 #include "../box.h"
 #include "../op_row.h"
 #include "../rules.h"
@@ -132,15 +134,32 @@ static int64_t rows_of(Shape y, int64_t axis)
     return rows;
 }
 
-// Operand k as a source of so many columns.
+// Operand k as a source of so many columns: Columns<64>, or of what is no plain
+// array, Columns<64, Strided<...>> or Columns<64, Normalized<64, relu>>.
 static void launch_columns_of(Launch *l, const Node *n, int k, int64_t width)
 {
     launch_load(l, n, k);
-    TypeArg *type = &l->type[l->type_count - 1];
-    const char *array = type->text == plain_source
-                            ? "" : arena_print(l->g->arena, ", %s", type->text);
-    type->text = arena_print(l->g->arena, "Columns<%lld%s>", (long long)width,
-                             array);
+    TypeArg *array = &l->type[l->type_count - 1];
+    Arena *arena = l->g->arena;
+    if (array->source != NULL) {
+        Launch *columns = NEW(arena, Launch);
+        *columns = (Launch){ .g = l->g, .node = array->source->node };
+        launch_struct(columns, "Columns");
+        launch_type_int(columns, width);
+        columns->type[columns->type_count++] = *array;
+        *array = (TypeArg){ .source = columns };
+        return;
+    }
+    const char *type = array->text == plain_source
+                           ? "" : arena_print(arena, ", %s", array->text);
+    array->text = arena_print(arena, "Columns<%lld%s>", (long long)width, type);
+}
+
+static void launch_sources(const Graph *g, const Node *n, int64_t rows,
+                           Launch *l)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        launch_columns_of(l, n, k, width_of(g, n, k, rows));
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
@@ -155,8 +174,16 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_constant(l, "PACK", packs ? 4 : 1);
     launch_result_type(l, n->results[0]);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++)
-        launch_columns_of(l, n, k, width_of(g, n, k, rows));
+    launch_sources(g, n, rows, l);
+}
+
+static bool load(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t rows = rows_of(g->values[n->results[0]].shape, n->attr[AXIS].i);
+    launch_struct(l, "Joined");
+    launch_constant(l, "ROWS", rows);
+    launch_sources(g, n, rows, l);
+    return true;
 }
 
 static Slice place(const Graph *g, const Node *n, int k)
@@ -214,8 +241,8 @@ static Slice grad_place(const Graph *g, const Node *n, int k)
 
 static const Part parts[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
-      .reference = reference, .slice = place, .joins = true },
-    { .name = "grad", .operands = "dy/ mask?/", .results = "dx/",
+      .load = load, .reference = reference, .slice = place, .joins = true },
+    { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,
       .reference = grad_reference, .slice = grad_place },
     { .results = NULL },

@@ -16,6 +16,10 @@
 // step, unless the header says that the step was skipped.  A header without
 // samples is one after a reset, and then nothing of the state counts.
 //
+// Where a training step comes in several batches, the header stays as it is
+// until the update: the samples and the sum of those before are kept beside it,
+// and the counts of all of them are the step's.
+//
 //   %5 partials = mean_iou.count(logits, label)
 //   %6 rows = mean_iou(logits, label, %5, %2 mean_iou.counts!, header)
 #include "../loss.h"
@@ -92,10 +96,16 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
                   2 * value_bytes(&g->values[n->operands[COUNTS]]);
 }
 
+static bool is_partial(const Graph *g)
+{
+    return is_accruing(g) && g->mode == TRAIN;
+}
+
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape partials = g->values[n->operands[PARTIALS]].shape;
-    launch_kernel(l, "mean_iou_rows", 1, 256);
+    launch_kernel(l, is_partial(g) ? "mean_iou_rows_accrued" : "mean_iou_rows",
+                  1, 256);
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[COUNTS]);
     launch_value(l, n->operands[PARTIALS]);
@@ -120,8 +130,13 @@ static void count_class(const Ref *r, int64_t c, double *right, double *either)
             sum[i / classes % 3] += r->in[PARTIALS][i];
 
     double now[] = { sum[RIGHT], sum[PREDICTED] + sum[LABELLED] - sum[RIGHT] };
+    bool goes_on = is_partial(r->g) && r->header[HEADER_ACCRUED] != 0;
     for (int k = 0; k < 2; k++) {
         double *all = &before[k * classes + c];
+        if (goes_on) {
+            now[k] = (last[k * classes + c] += now[k]) + *all;
+            continue;
+        }
         if (r->header[HEADER_SKIP] == 0) *all += last[k * classes + c];
         if (r->header[HEADER_SAMPLES] == 0) *all = 0;
         last[k * classes + c] = now[k];
@@ -142,8 +157,13 @@ static void reference(const Ref *r)
     }
     double mean = occur > 0 ? sum / (double)occur : 0;
     int figure = figure_of(r->g, r->n->results[0]);
-    double row = (mean * (r->header[HEADER_SAMPLES] + samples) -
-                  r->header[HEADER_SUM_0 + figure]) / samples;
+    double all = r->header[HEADER_SAMPLES] + samples;
+    double sums = r->header[HEADER_SUM_0 + figure];
+    if (is_partial(r->g)) {
+        all += r->header[HEADER_ACCRUED];
+        sums += r->header[HEADER_ACCRUED_SUM_0 + figure];
+    }
+    double row = (mean * all - sums) / samples;
     for (int64_t n = 0; n < r->g->batch; n++)
         r->out[0][n] = n < r->samples ? row : 0;
 }

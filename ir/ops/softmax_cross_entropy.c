@@ -105,6 +105,14 @@ static ValueId build(Build *b)
     return result;
 }
 
+// Where each sample counts for as much, the mean over the batch is that of the
+// samples' means.
+static const char *mixes(const Graph *g, const Node *n)
+{
+    bool alike = n->attr[CLASS_WEIGHTS].list == NULL && n->attr[IGNORE].i < 0;
+    return n->operands[SUMS] == NONE || alike ? NULL : mixes_total(g, n);
+}
+
 static void gradient(Gradient *c)
 {
     if (!gradient_wanted(c, 0)) return;
@@ -368,5 +376,6 @@ static const Part parts[] = {
 
 const Op op_softmax_cross_entropy = {
     ROW(softmax_cross_entropy), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = gradient, .parts = parts,
+    .shape = shape_of_rows, .gradient = gradient, .mixes = mixes,
+    .parts = parts,
 };

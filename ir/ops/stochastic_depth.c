@@ -18,7 +18,8 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     enum { BLOCK = 256, EACH = 8 };
     Shape shape = g->values[n->results[0]].shape;
     int64_t batch = shape.dim[0], width = elements(shape) / batch;
-    launch_kernel(l, "stochastic_depth_forward",
+    launch_kernel(l, is_accruing(g) ? "stochastic_depth_accrued"
+                                    : "stochastic_depth_forward",
                   batch * ceil_div(width, BLOCK * EACH), BLOCK);
     drop_arguments(g, n, l);
 }

@@ -5,6 +5,10 @@
 // is not finite the header says skip, every launch that would change the state
 // returns at once, and the sums stay what they were.  The first `losses` rows
 // are added up to the loss; each row after them is a metric.
+//
+// Where gradients are summed over several batches the header's sums are for the
+// update to change (accrue): until then it keeps sums of its own, the figures
+// are those of all batches so far, and one loss that is not finite is enough.
 #include <math.h>
 #include "../op_row.h"
 #include "../rules.h"
@@ -33,10 +37,14 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
+static bool is_partial(const Graph *g)
+{
+    return is_accruing(g) && g->mode == TRAIN;
+}
+
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    (void)g;
-    launch_kernel(l, "tally_figures", 1, 32);
+    launch_kernel(l, is_partial(g) ? "tally_accrued" : "tally_figures", 1, 32);
     for (int k = 0; k < row_count(n); k++) launch_type(l, "real");
     launch_header(l);
     launch_value(l, n->results[0]);
@@ -52,13 +60,35 @@ static double sum_of(const double *row, int64_t samples)
     return sum;
 }
 
+static void add_rows(const Ref *r, double sums[MAX_FIGURES])
+{
+    int losses = (int)r->n->attr[LOSSES].i;
+    for (int k = 0; k < row_count(r->n); k++)
+        sums[k < losses ? 0 : k - losses + 1] +=
+            sum_of(r->in[1 + k], r->samples);
+}
+
+static void partial_reference(const Ref *r)
+{
+    double *sums = &r->header[HEADER_ACCRUED_SUM_0], own[MAX_FIGURES] = { 0 };
+    double samples = r->header[HEADER_ACCRUED] + (double)r->samples;
+    add_rows(r, own);
+    if (!isfinite(own[0])) r->header[HEADER_ACCRUED_SKIP] = 1;
+    for (int j = 0; j <= row_count(r->n) - (int)r->n->attr[LOSSES].i; j++) {
+        sums[j] += own[j];
+        r->out[0][j] = sums[j] / samples;
+    }
+}
+
 static void reference(const Ref *r)
 {
     int losses = (int)r->n->attr[LOSSES].i;
     double sums[MAX_FIGURES] = { 0 }, samples = (double)r->samples;
-    for (int k = 0; k < row_count(r->n); k++)
-        sums[k < losses ? 0 : k - losses + 1] +=
-            sum_of(r->in[1 + k], r->samples);
+    if (is_partial(r->g)) {
+        partial_reference(r);
+        return;
+    }
+    add_rows(r, sums);
 
     bool finite = isfinite(sums[0] / samples);
     r->header[HEADER_SKIP] = !finite;

@@ -4,6 +4,7 @@
 // (p + 1/2) / factor - 1/2, kept within the map: between the pixels around it,
 // in proportion (PyTorch's align_corners = false).  Both gradients gather: each
 // element adds up dy times the very shares that it had in the forward launch.
+// What is repeated need not be stored: it is read from the map.
 #include "../act.h"
 #include "../op_row.h"
 #include "../rules.h"
@@ -88,18 +89,24 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
+static void launch_constants(Launch *l, const Node *n, Shape x)
+{
+    const Constant constants[] = {
+        { "N", x.dim[0] }, { "H", x.dim[1] }, { "W", x.dim[2] },
+        { "C", x.dim[3] }, { "FACTOR_H", n->attr[FACTOR_H].i },
+        { "FACTOR_W", n->attr[FACTOR_W].i },
+    };
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        launch_constant(l, constants[i].name, constants[i].value);
+}
+
 static void launch_map(Launch *l, const Node *n, const char *kernel, Shape x,
                        Shape result)
 {
     int64_t pack = x.dim[3] % 4 == 0 ? 4 : 1;
-    const Constant constants[] = {
-        { "N", x.dim[0] }, { "H", x.dim[1] }, { "W", x.dim[2] },
-        { "C", x.dim[3] }, { "FACTOR_H", n->attr[FACTOR_H].i },
-        { "FACTOR_W", n->attr[FACTOR_W].i }, { "PACK", pack },
-    };
     launch_elements(l, kernel, elements(result) / pack);
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        launch_constant(l, constants[i].name, constants[i].value);
+    launch_constants(l, n, x);
+    launch_constant(l, "PACK", pack);
     launch_type(l, n->attr[BILINEAR].i ? "Bilinear" : "Nearest");
 }
 
@@ -108,6 +115,15 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_map(l, n, "upsample_forward", g->values[n->operands[0]].shape,
                g->values[n->results[0]].shape);
     launch_slots(l, n, 1, 1);
+}
+
+static bool load(const Graph *g, const Node *n, Launch *l)
+{
+    if (n->attr[BILINEAR].i) return false;
+    launch_struct(l, "Repeated");
+    launch_constants(l, n, g->values[n->operands[0]].shape);
+    launch_slots(l, n, 0, 1);
+    return true;
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -183,8 +199,8 @@ static void grad_reference(const Ref *r)
 
 static const Part parts[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
-      .reference = reference },
-    { .name = "grad", .operands = "dy/ mask?/", .results = "dx/",
+      .load = load, .reference = reference },
+    { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

@@ -4,6 +4,9 @@
 // order of their step numbers: train.json:eval.json gives steps 0..T-1 to the
 // first and T.. to the second.  watch.cpp holds the launches to them.
 //
+// A plan with "batch_steps" is two: the first so many steps, which are run once
+// a batch, and the update.
+//
 // Before the first step of a buffer's life its bytes become 0xff, and after the
 // last step they do again; so a step that reads what nobody has written, or
 // what is dead, computes with NaN.  A buffer and its aliases live as one, from
@@ -123,7 +126,9 @@ bool read_steps(const Json &plan, int first, PlannedStep *steps)
 {
     const std::vector<Json> &all = plan["steps"].array;
     const std::vector<Json> &buffers = plan["buffers"].array;
+    int count = (int)all.size(), update = (int)plan["batch_steps"].number;
     bool knows = false;
+    if (update < 0 || update > count) return false;
     for (const Json &step : all) knows |= step["kernel"].kind == Json::STRING;
     for (size_t i = 0; i < all.size(); i++) {
         PlannedStep *step = &steps[i];
@@ -131,8 +136,9 @@ bool read_steps(const Json &plan, int first, PlannedStep *steps)
         step->kernel = all[i]["kernel"].string;
         step->knows_kernels = knows;
         step->arena_bytes = (size_t)plan["arena_bytes"].number;
-        step->first = first;
-        step->last = first + (int)all.size() - 1;
+        bool updates = (int)i >= update;
+        step->first = first + (updates ? update : 0);
+        step->last = first + (updates ? count : update) - 1;
         if (!add_touched(all[i]["writes"], buffers, true, step) ||
             !add_touched(all[i]["reads"], buffers, false, step))
             return false;

@@ -30,7 +30,7 @@ struct PlannedStep {
     std::vector<Touched> touched;
     std::vector<Bytes>   before, after; // what is filled with NaN then
     size_t               arena_bytes; // that its plan needs
-    int                  first, last; // steps of its plan
+    int                  first, last; // steps that are run with it, in order
     bool                 optional; // a loss or metric of an evaluation: all of
                                    // a plan's are launched, or none
     bool                 knows_kernels; // its plan says which kernels

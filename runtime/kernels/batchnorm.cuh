@@ -151,3 +151,18 @@ __global__ void batchnorm_commit(real *mean, real *variance, const real *batch_m
         variance[c] += momentum * (unbiased * batch_variance[c] - variance[c]);
     }
 }
+
+// batchnorm_commit_accrued: likewise to the mean of what several batches had, each by as much as it
+// has samples; n is that of a batch, on the mean.
+__global__ void batchnorm_commit_accrued(real *mean, real *variance, const real *batch_mean,
+                                         const real *batch_variance, const Header *header,
+                                         real momentum, long long pixels, long long channels)
+{
+    const real n = (real)(batch_samples(header) * (double)pixels);
+    if (header->skip) return;
+    const real unbiased = n > 1 ? n / (n - 1) : (real)1;
+    FOR_EACH(c, channels) {
+        mean[c] += momentum * (batch_mean[c] - mean[c]);
+        variance[c] += momentum * (unbiased * batch_variance[c] - variance[c]);
+    }
+}

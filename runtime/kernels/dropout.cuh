@@ -1,6 +1,7 @@
 // Dropout without a stored mask: the backward pass draws the same numbers again.
 #pragma once
 #include <stdint.h>
+#include "../support/accrued.cuh"
 #include "../support/elementwise.cuh"
 #include "../support/header.cuh"
 #include "../support/philox.cuh"
@@ -17,6 +18,25 @@ __global__ void dropout_forward(real *y, const real *x, const Header *header, ui
     FOR_EACH(i, count * quads) {
         const long long sample = i / quads, quad = i % quads;
         uint32_t draw[4] = {(uint32_t)quad, (uint32_t)sample, number, (uint32_t)header->step};
+        philox(draw, header->seed);
+        for (int j = 0; j < 4 && 4 * quad + j < width; j++) {
+            const long long at = sample * width + 4 * quad + j;
+            y[at] = draw[j] >= threshold ? keep * x[at] : (real)0;
+        }
+    }
+}
+
+// dropout_accrued: likewise in a training step of several batches: a sample is counted from the
+// first of the step, so that it draws the same in whatever batch it comes.
+__global__ void dropout_accrued(real *y, const real *x, const Header *header, uint32_t number,
+                                uint32_t threshold, real keep, long long count, long long width)
+{
+    const long long quads = (width + 3) / 4;
+    const uint64_t before = samples_before(header);
+    FOR_EACH(i, count * quads) {
+        const long long sample = i / quads, quad = i % quads;
+        uint32_t draw[4] = {(uint32_t)quad, (uint32_t)(before + (uint64_t)sample), number,
+                            (uint32_t)header->step};
         philox(draw, header->seed);
         for (int j = 0; j < 4 && 4 * quad + j < width; j++) {
             const long long at = sample * width + 4 * quad + j;

@@ -1,6 +1,7 @@
 // How well predicted and labelled pixels overlap, by class.
 #pragma once
 #include <math.h>
+#include "../support/accrued.cuh"
 #include "../support/header.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
@@ -96,6 +97,40 @@ __global__ void mean_iou_rows(real *rows, double *counts, const int *partials, c
     occur = block_sum(occur);
     const double mean = occur > 0 ? sum / occur : 0, count = (double)samples;
     const double row = (mean * ((double)header->samples + count) - header->sums[figure]) / count;
+    for (long long n = threadIdx.x; n < batch; n += blockDim.x)
+        rows[n] = n < samples ? (real)row : (real)0;
+}
+
+// mean_iou_rows_accrued: likewise where a training step comes in several batches: the last counts
+// are those of all its batches so far; of those before this one Accrued has the samples and the
+// sum, which the header has not yet.
+__global__ void mean_iou_rows_accrued(real *rows, double *counts, const int *partials,
+                                      const Header *header, long long samples, long long batch,
+                                      long long blocks, long long classes, int figure)
+{
+    const Accrued own = *(const Accrued *)(header + 1);
+    const bool fresh = header->samples == 0, goes_on = own.samples > 0;
+    double sum = 0, occur = 0;
+    for (long long c = threadIdx.x; c < classes; c += blockDim.x) {
+        double got[3] = {0, 0, 0};
+        for (long long s = 0; s < blocks; s++)
+            for (int k = 0; k < 3; k++) got[k] += partials[(s * 3 + k) * classes + c];
+        const double now[2] = {got[0], got[1] + got[2] - got[0]};
+        double all[2];
+        for (int k = 0; k < 2; k++) {
+            double *const before = counts + k * classes + c, *const last = before + 2 * classes;
+            if (!goes_on) *before = fresh ? 0 : header->skip ? *before : *before + *last;
+            *last = goes_on ? *last + now[k] : now[k];
+            all[k] = *before + *last;
+        }
+        if (all[1] > 0) sum += all[0] / all[1];
+        occur += all[1] > 0;
+    }
+    sum = block_sum(sum);
+    occur = block_sum(occur);
+    const double mean = occur > 0 ? sum / occur : 0, count = (double)samples;
+    const double all = (double)header->samples + (double)own.samples + count;
+    const double row = (mean * all - header->sums[figure] - own.sums[figure]) / count;
     for (long long n = threadIdx.x; n < batch; n += blockDim.x)
         rows[n] = n < samples ? (real)row : (real)0;
 }

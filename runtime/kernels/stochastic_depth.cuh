@@ -1,6 +1,7 @@
 // Whole samples of a branch dropped at random, without a stored mask.
 #pragma once
 #include <stdint.h>
+#include "../support/accrued.cuh"
 #include "../support/header.cuh"
 #include "../support/philox.cuh"
 #include "../support/real.cuh"
@@ -15,6 +16,22 @@ __global__ void stochastic_depth_forward(real *y, const real *x, const Header *h
 {
     const long long blocks = gridDim.x / batch, sample = blockIdx.x / blocks;
     uint32_t draw[4] = {0, (uint32_t)sample, number, (uint32_t)header->step};
+    philox(draw, header->seed);
+    const real factor = draw[0] >= threshold ? keep : (real)0;
+    for (long long i = blockIdx.x % blocks * blockDim.x + threadIdx.x; i < width;
+         i += blocks * blockDim.x)
+        y[sample * width + i] = factor > 0 ? factor * x[sample * width + i] : (real)0;
+}
+
+// stochastic_depth_accrued: likewise in a training step of several batches: a sample is counted
+// from the first of the step.
+__global__ void stochastic_depth_accrued(real *y, const real *x, const Header *header,
+                                         uint32_t number, uint32_t threshold, real keep,
+                                         long long batch, long long width)
+{
+    const long long blocks = gridDim.x / batch, sample = blockIdx.x / blocks;
+    uint32_t draw[4] = {0, (uint32_t)(samples_before(header) + (uint64_t)sample), number,
+                        (uint32_t)header->step};
     philox(draw, header->seed);
     const real factor = draw[0] >= threshold ? keep : (real)0;
     for (long long i = blockIdx.x % blocks * blockDim.x + threadIdx.x; i < width;

@@ -72,9 +72,10 @@ void corpus_words(Corpus *corpus)
 {
     static const char *const others[] = {
         "net", "block", "train", "input", "output", "loss", "metric", "repeat",
-        "as", "if", "else", "return", "include", "and", "or", "not", "true",
-        "false", "same", "valid", "class", "channels", "height", "width",
-        "batch", "optimizer", "schedule", "clip_norm", "average", "dims",
+        "checkpoint", "as", "if", "else", "return", "include", "and", "or",
+        "not", "true", "false", "same", "valid", "class", "channels", "height",
+        "width", "batch", "optimizer", "schedule", "clip_norm", "average",
+        "dims",
     };
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

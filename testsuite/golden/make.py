@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
-# ../ops, ../pools and ../slices and of the examples (examples.txt).
+# ../ops, ../joins, ../pools and ../slices and of the examples (examples.txt).
 #
 #     make.py CNNC [NAME...]
 #
@@ -232,8 +232,8 @@ def make(cnnc, path, name, options):
 
 # Each net with its runs: those of the examples are in examples.txt.
 def all_runs():
-    for path in sorted([*HERE.parent.glob("ops/*.cnn"), *HERE.parent.glob("pools/*.cnn"),
-                        *HERE.parent.glob("slices/*.cnn")]):
+    for path in sorted(path for folder in ("ops", "joins", "pools", "slices")
+                       for path in HERE.parent.glob(f"{folder}/*.cnn")):
         yield path, re.findall(r"^# run: (.*)$", path.read_text(), re.M)
     for line in (HERE / "examples.txt").read_text().splitlines():
         name, options = line.split(maxsplit=1)

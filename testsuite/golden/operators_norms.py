@@ -8,9 +8,9 @@ from draws import depth_mask
 
 
 def parameters(node, operands):
-    named = dict(zip(node.operands[1:], operands))
-    return [named.get(f"{node.result}.{name}")
-            for name in ("weight", "bias", "mean", "variance")]
+    named = {name.rpartition(".")[2]: x
+             for name, x in zip(node.operands[1:], operands)}
+    return [named.get(name) for name in ("weight", "bias", "mean", "variance")]
 
 
 def layernorm(net, node, x, *operands):

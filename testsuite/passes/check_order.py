@@ -5,8 +5,9 @@
 
 The peak that schedule says its order has (--time) is the plan's largest sum of live bytes,
 less the state: what schedule minimises is what the plan is made of. Its bound is no more than
-that, and for these nets it is as much: no order of them needs less. Where a net has slices, which
-it counts as whole, the plan may have less, and there is no bound.
+that, and for these nets it is as much: no order of them needs less. ABOVE has where that is not so,
+for what comes behind the net's waist takes more than it does, whichever comes first. Where a net has
+slices, which it counts as whole, the plan may have less, and there is no bound.
 
 Without share nothing is written over anything, so there the two must differ somewhere, or this
 test could not fail; and so must the bound and the peak of the order as written, without
@@ -19,6 +20,8 @@ import subprocess
 import sys
 
 cnnc, examples = sys.argv[1:]
+# A gradient is spread over a joined map, and each of its parts is more than what has ended.
+ABOVE = {("googlenet", "train"): 1.0011}
 ORDER = re.compile(r"^order +peak (\d+), (?:bound (\d+)|slices)", re.M)
 
 
@@ -42,7 +45,9 @@ def main():
             continue
         for mode in "train", "eval", "infer":
             peak, bound, live = look(net, mode)
-            right = peak == live == bound if bound else live <= peak
+            most = ABOVE.get((name, mode), 1)
+            right = peak == live and (peak == bound) == (most == 1) and peak <= most * bound \
+                if bound else live <= peak
             bounded += bound is not None
             if not right:
                 print(f"{name} {mode}: peak {peak}, bound {bound}, in the plan {live}")

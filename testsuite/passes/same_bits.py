@@ -10,7 +10,8 @@ still a name. plan is what lets buffers share bytes.) Those passes that fuse may
 order of sums: they are held to a tolerance. Each program runs with dead bytes filled with
 NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
 each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
-nothing is tried but all passes, with the option and without. --with OPTION: in all programs.
+nothing is tried but all passes, with the option and without; there may be several, each
+apart. --with OPTION: in all programs.
 --passes, last: these, and not schedule, share and plan.
 
 What differs in offsets alone is compiled once.
@@ -96,9 +97,10 @@ class Net:
 
 
 def variants():
-    against = dict(zip(words, words[1:])).get("--against")
+    against = [b for a, b in zip(words, words[1:]) if a == "--against"]
     if against:
-        yield from (("fused", []), ("fused" + against, [against]))
+        yield "fused", []
+        yield from (("fused" + option, [option]) for option in against)
         return
     for on in itertools.product((True, False), repeat=len(PASSES)):
         off = [p for p, is_on in zip(PASSES, on) if not is_on]

@@ -15,9 +15,6 @@ FAULTS = {
         ("place_blocks.c", "section->need <= s->capacity", "section->need < s->capacity"),
     "all twins are tried":
         ("place_tree.c", "fits = !twin_failed(s, block) &&", "fits = "),
-    "a twin that has its place counts":
-        ("place_tree.c", "!s->blocks[i].placed && s->blocks[i].low >",
-         "s->blocks[i].low >="),
     "a section ends only where something begins":
         ("place_blocks.c", "(begun && ends[step])", "(begun && ends[step] && begins[step])"),
     "the ground is not put back":

@@ -16,12 +16,13 @@ checker takes for sound must be harmless:
 
 Files that differ in nothing but offsets are one program, which reads them when it starts.
 The nets are all examples as golden/examples.txt says, and those of ops/ and of this folder, or NAME
-alone.
+alone. A line "# squeeze: N" in a net is a budget of training (corrupt.c), so that launches run again.
 """
 import argparse
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,9 @@ def nets():
     for folder in "ops", "plans":
         for file in sorted(os.listdir(os.path.join(options.tests, folder))):
             if file.endswith(".cnn"):
-                lines.append([file[:-4], os.path.join(options.tests, folder, file), "2"])
+                path = os.path.join(options.tests, folder, file)
+                squeeze = re.findall(r"^# squeeze: (\d+)$", open(path).read(), re.M)
+                lines.append([file[:-4], path, "2", *("squeeze=" + s for s in squeeze)])
     text = ""
     for name, path, batch, *words in lines:
         if not options.nets or name in options.nets:

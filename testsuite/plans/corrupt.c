@@ -3,8 +3,9 @@
 //     corrupt_plans SEED COUNT ALL EVERY FOLDER < nets
 //
 // A line of standard input is a net: its name, its file, batch, whether it is
-// run (1 or 0), and NAME=V for -D.  Plans are made in every mode that it has,
-// at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every other that
+// run (1 or 0), and NAME=V for -D, or squeeze=N for a budget of training, N
+// hundredths above the smallest (squeeze.h).  Plans are made in every mode that
+// it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every other that
 // the checker takes for sound, a line is printed, and after it the plan:
 //
 //     corruption KIND NET MODE LEVEL NUMBER VERDICT BYTES WHAT
@@ -26,13 +27,14 @@
 #include "../../frontend/pipeline.h"
 #include "../unit/brute_plan.h"
 #include "../unit/nets.h"
+#include "../unit/squeeze.h"
 #include "second.h"
 #include "spoil.h"
 
 typedef struct Net {
     char       *name;
     bool        run;
-    int         level;
+    int         level, squeeze;
     Graph      *graph[MODE_COUNT];
     const Plan *plan[MODE_COUNT];
 } Net;
@@ -73,6 +75,8 @@ static void plan_mode(Job *job, Net *net, Mode mode, const char *path,
     options.mode = mode;
     pass_options_default(&passes, net->level);
     if (!input_open(&in, job->arena, diag, path)) exit(3);
+    if (net->squeeze > 0 && mode == TRAIN)
+        passes.budget = squeezed_budget(&in, &options, &passes, net->squeeze);
     net->graph[mode] = input_graph(&in, &options);
     if (net->graph[mode])
         net->plan[mode] = run_pipeline(net->graph[mode], &passes);
@@ -93,12 +97,14 @@ static void read_net(Job *job, char *line)
     char *name = strtok(line, " \n"), *path = strtok(NULL, " \n");
     frontend.batch = atoll(strtok(NULL, " \n"));
     bool run = strtok(NULL, " \n")[0] == '1';
+    int squeeze = 0;
     for (char *word; (word = strtok(NULL, " \n"));)
-        defines[frontend.define_count++] =
-            arena_copy(job->arena, word, strlen(word));
+        if (sscanf(word, "squeeze=%d", &squeeze) != 1)
+            defines[frontend.define_count++] =
+                arena_copy(job->arena, word, strlen(word));
     bool any = false;
     for (int level = 0; level <= 2; level++) {
-        Net net = {.run = run, .level = level};
+        Net net = {.run = run, .level = level, .squeeze = squeeze};
         net.name = arena_copy(job->arena, name, strlen(name));
         for (Mode mode = 0; mode < MODE_COUNT; mode++) {
             plan_mode(job, &net, mode, path, &frontend);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../frontend/parse.h"
+#include "../unit/squeeze.h"
 
 enum { MOST_WORDS = 64 };
 
@@ -22,7 +23,7 @@ static Case read_line(Arena *arena, const char *path, const char *text,
 {
     Case c = { .path = path, .argv = NEW_ARRAY(arena, MOST_WORDS + 4, char *) };
     char *words[MOST_WORDS], *line = arena_copy(arena, text, length);
-    uint64_t samples = 0;
+    uint64_t samples = 0, squeeze = 0;
     int count = 0;
 
     for (char *word = strtok(line, " "); word != NULL && count < MOST_WORDS;
@@ -33,10 +34,13 @@ static Case read_line(Arena *arena, const char *path, const char *text,
         if (strcmp(words[i], "--exact") == 0) c.exact = true;
         else if (!take_number(words[i], "--samples", words, count, &i,
                               &samples) &&
+                 !take_number(words[i], "--squeeze", words, count, &i,
+                              &squeeze) &&
                  !take_number(words[i], "--seed", words, count, &i, &c.seed))
             c.argv[c.argc++] = words[i];
     }
     c.samples = (int64_t)samples;
+    c.squeeze = (int)squeeze;
     return c;
 }
 
@@ -87,6 +91,7 @@ bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
     if (plain) argv[argc++] = "-O0";
     argv[argc++] = of->exact ? "--precision=f32" : "--precision=f64";
     argv[argc++] = (char *)of->path;
+    c->squeeze = plain ? 0 : of->squeeze;
     return options_read(&c->options, arena, argc, argv) < 0 &&
            input_open(&c->in, arena, diag, c->options.input) &&
            diag->error_count == 0;
@@ -95,10 +100,14 @@ bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
 Graph *case_graph(Compiled *c, Mode mode, Plan **plan)
 {
     FrontendOptions frontend = c->options.frontend;
+    PassOptions passes = c->options.passes;
 
     frontend.mode = mode;
+    if (mode == TRAIN && c->squeeze > 0)
+        passes.budget = squeezed_budget(&c->in, &frontend, &passes,
+                                        c->squeeze);
     Graph *g = input_graph(&c->in, &frontend);
-    if (g != NULL) *plan = run_pipeline(g, &c->options.passes);
+    if (g != NULL) *plan = run_pipeline(g, &passes);
     return c->in.diag->error_count == 0 ? g : NULL;
 }
 

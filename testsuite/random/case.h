@@ -4,6 +4,8 @@
 //     --samples N     of the batch are there; default: all
 //     --seed N        of weights, data and random numbers
 //     --exact         the integer mode: everything is equal in bits
+//     --squeeze N     training has a budget: as squeeze.h has it, of N
+//                     hundredths above the smallest arena
 #ifndef TESTSUITE_RANDOM_CASE_H
 #define TESTSUITE_RANDOM_CASE_H
 
@@ -15,6 +17,7 @@ typedef struct Case {
     int64_t     samples;        // 0: the whole batch
     uint64_t    seed;
     bool        exact;
+    int         squeeze;        // 0: it has no budget
     int         argc;           // cnnc's options
     char      **argv;
 } Case;
@@ -27,6 +30,7 @@ Case *cases_read(Arena *arena, const char *path, int *count);
 typedef struct Compiled {
     Options options;
     Input   in;
+    int     squeeze;
 } Compiled;
 
 // False after errors.  With `plain`, no optional pass is on.

@@ -116,7 +116,7 @@ def without_option(program):
     words = program.runs[0].split()
     pairs, i = [], 0
     while i < len(words):
-        takes = words[i] in ("--seed", "--samples", "--batch", "--mode")
+        takes = words[i] in ("--seed", "--samples", "--squeeze", "--batch", "--mode")
         pairs.append(words[i:i + 1 + takes])
         i += 1 + takes
     for k, pair in enumerate(pairs):

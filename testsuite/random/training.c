@@ -216,14 +216,24 @@ static const char *draw_samples(Net *n)
     return "";
 }
 
+// A budget; by numbers of its own, so that the rest is drawn as without.
+static const char *draw_squeeze(const Net *n, int number)
+{
+    Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "squeeze");
+
+    if (!draw_chance(&draw, 0.4)) return "";
+    return arena_print(n->arena, " --squeeze %d",
+                       1 + (int)draw_int(&draw, 0, 9) * 10);
+}
+
 const char *draw_options(Net *n, int number)
 {
     const char *text = arena_print(n->arena, "--seed %llu",
                                    (unsigned long long)n->seed);
     if (n->exact) text = arena_print(n->arena, "%s --exact", text);
     if (number > 0)
-        text = arena_print(n->arena, "%s%s%s", text, draw_passes(n),
-                           draw_samples(n));
+        text = arena_print(n->arena, "%s%s%s%s", text, draw_passes(n),
+                           draw_samples(n), draw_squeeze(n, number));
     if (draw_chance(&n->draw, 0.7))
         text = flag_text(n, text, "keep-gradients", true);
     if (number > 0 && draw_chance(&n->draw, 0.1))

@@ -2,6 +2,7 @@
 """The page of --report, in a browser.
 
     check_page.py CNNC NET.cnn [--plant] [OPTION]...
+    check_page.py CNNC NET.cnn --curve --budget=BYTES [OPTION]...
     check_page.py CNNC --hostile PROGRAM        a page whose names are hostile, printed by PROGRAM
 
 Every buffer of each mode's plan (--emit plan) has a rectangle at its place, by what the axes of the
@@ -10,7 +11,9 @@ there is no other. The curve has the bytes alive, under the bound; those listed 
 to it. The passes are those of --compare, the batches those for which plans are as large as said.
 Labels do not overlap at any size, links lead somewhere. Nothing is asked of a network, nothing
 complained of, no script is there. Text can be told from its ground in light and dark, and a narrow
-page does not scroll sideways. With --plant, faults are planted in the page, and each must be found.
+page does not scroll sideways. With --plant, faults are planted in the page, and each must be found. With --curve, and a
+budget, the chart and the table of costs have what --curve prints, faults planted in them are found,
+and the batches are those without a budget.
 """
 import json
 import os
@@ -398,6 +401,130 @@ PLANTS = {
 }
 
 
+# ---- memory against cost ---------------------------------------------------------------------------
+
+COSTS = """(() => {
+    const svg = document.querySelector('.curve svg');
+    if (!svg) return null;
+    const number = t => parseFloat(t.textContent);
+    const points = c => svg.querySelector(c).getAttribute('d').match(/[0-9.]+ [0-9.]+/g)
+        .map(p => p.split(' ').map(Number));
+    const ticks = [...svg.querySelectorAll('.steps .tick')], labels =
+        [...svg.querySelectorAll('.steps text')];
+    return {
+        times: [...svg.querySelectorAll('.axis path')].map((p, i) =>
+            [number(svg.querySelectorAll('.axis text')[i]), p.getBBox().y]),
+        arenas: ticks.map((t, i) => [number(labels[i]), t.getBBox().x]),
+        unit: labels.at(-1).textContent.split(', ')[1],
+        dots: [...svg.querySelectorAll('circle:not(.own)')].map(c =>
+            [c.cx.baseVal.value, c.cy.baseVal.value, c.textContent]),
+        own: (c => [c.cx.baseVal.value, c.cy.baseVal.value])(svg.querySelector('.own')),
+        mark: svg.querySelector('.mark').textContent,
+        line: points('.line'), bound: points('.bound'),
+        budget: svg.querySelector('.budget') ? svg.querySelector('.budget').getBBox().x : null,
+        rows: [...document.querySelectorAll('#costs tr')].filter(r => r.cells[0].tagName == 'TD')
+            .map(r => [...r.cells].map(c => c.textContent)),
+    }; })()"""
+
+
+def check_costs(costs, said, plan, again, budget):
+    """The chart and the table have what --curve printed; this plan is where its own figures are."""
+    rows = [line.split() for line in said.splitlines()[1:]]
+    if costs is None or len(costs["times"]) < 3 or len(costs["arenas"]) < 3:
+        return ["there is no chart of costs, or it has no axes"]
+    faults = []
+
+    def along(ticks, value):
+        (low, at), (high, end) = ticks[0], ticks[-1]
+        return at + (end - at) * (value - low) / (high - low)
+
+    def place(arena, time):
+        return along(costs["arenas"], arena / UNITS[costs["unit"]]), along(costs["times"], time)
+
+    def is_off(point, other):
+        return max(abs(p - q) for p, q in zip(point, other)) > 0.3
+
+    if not len(rows) == len(costs["rows"]) == len(costs["dots"]) == len(costs["line"]) == \
+            len(costs["bound"]):
+        return [f"{len(rows)} rows, the page has {len(costs['rows'])} and {len(costs['dots'])} dots"]
+    for row, shown, dot, on_line, below in zip(rows, costs["rows"], costs["dots"], costs["line"],
+                                               costs["bound"]):
+        arena, _, share, time, flops, count, bound = row
+        if [grouped(int(arena)), share, time, flops, count, bound] != [shown[0], *shown[2:]]:
+            faults.append(f"the row of costs is {shown}, --curve has {row}")
+        where = place(int(arena), float(time[:-1]))
+        if is_off(where, dot) or is_off(where, on_line):
+            faults.append(f"the dot of {arena} bytes is at {dot[:2]}, not at {where}")
+        if is_off(place(int(arena), float(bound[:-1])), below):
+            faults.append(f"the bound of {arena} bytes is elsewhere")
+        if not dot[2].startswith(f"{grouped(int(arena))} bytes (") or f": {count} launch" not in dot[2]:
+            faults.append(f"the dot of {arena} bytes is called {dot[2]!r}")
+    if is_off(place(plan["arena_bytes"], again), costs["own"]) or f"+{again:.2f} %" not in costs["mark"]:
+        faults.append(f"this plan is at {costs['own']}, {costs['mark']!r}")
+    if abs(along(costs["arenas"], budget / UNITS[costs["unit"]]) - costs["budget"]) > 0.3:
+        faults.append("the budget is elsewhere")
+    return faults
+
+
+COST_PLANTS = {
+    "a dot is moved": lambda p: re.sub(r'(r="3"><title>[0-9 ]+ bytes)', r"\1", re.sub(
+        r'(<circle cx="[0-9.]+" cy=")([0-9.]+)(" r="3"><title>[0-9 ]+ bytes \([^<]*: [^0])',
+        lambda m: m[1] + str(float(m[2]) - 2) + m[3], p, count=1)),
+    "a dot is missing": lambda p: re.sub(r'<circle [^>]*><title>[^<]*: [^<]*again.*?</circle>', "", p,
+                                         count=1),
+    "a dot has another name": lambda p: re.sub(r"(<title>[0-9 ]+)( bytes \([^<]*again)", r"\g<1>1\2",
+                                               p, count=1),
+    "the line is another": lambda p: re.sub(r'(<path class="line" d="M[0-9.]+ )([0-9.]+)(?=.*\n<circle '
+                                            r'[^\n]*again)', lambda m: m[1] + str(float(m[2]) - 5), p),
+    "the bound of costs is elsewhere": lambda p: re.sub(
+        r'(<path class="bound" d="(?:[ML][0-9.]+ [0-9.]+){4}L[0-9.]+ )([0-9.]+)',
+        lambda m: m[1] + str(float(m[2]) - 1), p, count=1),
+    "this plan is elsewhere": lambda p: re.sub(r'(<circle class="own" cx=")([0-9.]+)(.*?this plan)',
+                                               lambda m: m[1] + str(float(m[2]) - 3) + m[3], p),
+    "this plan costs more": lambda p: p.replace("this plan: ", "this plan: 1", 1).replace(
+        '</text>\n</svg></div>\n<details>', '1</text>\n</svg></div>\n<details>').replace(
+            " %1</text>", "1 %</text>"),
+    "the budget is another": lambda p: re.sub(r'(<path class="budget" d="M)([0-9.]+)',
+                                              lambda m: m[1] + str(float(m[2]) + 1), p),
+    "a row of costs is lost": lambda p: re.sub(
+        r'<tr><td class="number">[0-9 ]+</td><td class="number">[0-9.]+ .iB</td>.*?</tr>\n', "", p,
+        count=1),
+    "a cost is less": lambda p: re.sub(r'(<td class="number">\+)[1-9]([0-9.]+%</td>)', r"\g<1>0\2", p,
+                                       count=1),
+    "an axis counts otherwise": lambda p: re.sub(r">\+(\d+)%</text>\n</g>\n<text class=\"caption",
+                                                 r'>+9\1%</text>\n</g>\n<text class="caption', p),
+}
+
+
+def with_costs(browser, path, cnnc, net, options, plan):
+    """Faults of the chart, and those that are planted in it and not found."""
+    plain = [o for o in options if not o.startswith("--budget")]
+    budget = int(next(o for o in options if o.startswith("--budget")).split("=")[1])
+    said = run(cnnc, *plain, "--curve", net)
+    time = subprocess.run([cnnc, *options, "--time", "--emit", "plan", "-o", os.devnull, net],
+                          check=True, stderr=subprocess.PIPE, text=True).stderr
+    again = float(re.search(r"again, time \+([0-9.]+) %", time)[1])
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+
+    def found():
+        browser.open(path)
+        return check_costs(browser.evaluate(COSTS), said, plan, again, budget)
+
+    faults = found()
+    for what, plant in COST_PLANTS.items():
+        changed = plant(page)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(changed)
+        if changed == page or not found():
+            faults.append(f"planted, '{what}' " + ("changes nothing" if changed == page
+                                                   else "is not found"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+    print(f"{len(said.splitlines()) - 1} costs, {len(COST_PLANTS)} faults planted in their chart")
+    return faults
+
+
 def check_plants(browser, path, plans, check_tables):
     with open(path, encoding="utf-8") as file:
         page = file.read()
@@ -477,16 +604,21 @@ def main():
             path = os.path.join(folder, "page.html")
             options = [o for o in options if o != "--plant"]
             subprocess.run([cnnc, *options, net, "--report", path], check=True)
+            has_costs = "--curve" in options
+            options = [o for o in options if o != "--curve"]
+            plain = [o for o in options if not o.startswith("--budget")]
             plans = {m: json.loads(run(cnnc, *options, "--mode", m, "--emit", "plan", net))
                      for m in MODES}
 
             def check_tables():
                 browser.open(path)
                 tables = browser.evaluate(TABLES)
-                return (check_passes(tables, cnnc, options, net) +
-                        check_batches(tables, cnnc, options, net))
+                return (check_passes(tables, cnnc, plain, net) +
+                        check_batches(tables, cnnc, plain, net))
 
             faults = check_page(browser, path, plans) + check_looks(browser, path) + check_tables()
+            if has_costs:
+                faults += with_costs(browser, path, cnnc, net, options, plans["train"])
             buffers = sum(len(p["buffers"]) for p in plans.values())
             print(f"{buffers} buffers, {os.path.getsize(path)} bytes")
             if "--plant" in sys.argv:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 # The driver: it runs the stages one after the other, so it sees them all.
 DRIVER = {"main.c", "options.c", "options.h", "help.c", "pipeline.c",
-          "pipeline.h", "compare.c", "dependencies.c", "instance.h",
+          "pipeline.h", "compare.c", "curve.c", "over_budget.c", "batches.h",
+          "dependencies.c", "instance.h",
           "plan_instance.c"}
 # Tools of the build and of the tests that stand outside the compiler.
 OUTSIDE = {"codegen/embed.c"}
@@ -51,9 +52,11 @@ NAMES = {
     "frontend/evaluate.c": ("add sub mul div scale", "what the signs + - * / mean"),
     "frontend/finish.c": ("tally", "what gathers losses and metrics at the end"),
     "frontend/train.c": ("clip_norm average", SETTINGS),
+    "passes/accrue.c": ("accrue", "what it appends"),
     "passes/fuse_epilogue.c": ("bias", "what it moves into the operator before"),
     "passes/sign_bits.c": ("signs", "what it makes of a map"),
-    "passes/update.c": ("clip clip_norm scale average advance", "what train settings ask for"),
+    "passes/update.c": ("accrue advance average clip clip_norm scale",
+                        "what train settings ask for"),
     "runtime/trainer/evaluate.cuh": ("accuracy", "printed in percent, with its counts"),
     "runtime/trainer/main.cuh": ("step", "a command of this name"),
     "runtime/trainer/options.cuh": ("step", "a command of this name"),

@@ -1,4 +1,4 @@
-"""Faults planted in files of passes/, each of which a unit test must find.
+"""Faults planted in files of passes/ and ir/, each of which a unit test must find.
 
 A script has a table of them and calls plant(); its arguments are BUILD ROOT CC, and FAULT in the
 environment chooses those with that text in their names.
@@ -11,7 +11,7 @@ import tempfile
 
 def compile_files(files, compiler, root):
     subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
-                    *files], check=True)
+                    "-iquote", os.path.join(root, "ir"), *files], check=True)
 
 
 def unit_test(folder, fault, objects, arguments):
@@ -20,7 +20,10 @@ def unit_test(folder, fault, objects, arguments):
     files = list(objects)
     if fault:
         name, old, new = fault
-        with open(os.path.join(root, "passes", name)) as file:
+        path = os.path.join(root, "passes", name)
+        if not os.path.exists(path):
+            path = os.path.join(root, "ir", name)
+        with open(path) as file:
             text = file.read()
         assert text.count(old) == 1, f"not one such text in {name}: {old}"
         files.append(os.path.join(folder, name))

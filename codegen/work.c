@@ -1,0 +1,148 @@
+// What the interface's calls do, as a chain of conditions, any of which may
+// fail; and where the arena holds fewer samples than a call takes, the loop that
+// does it slice by slice, each from the caller's memory.
+
+#include <inttypes.h>
+
+#include "work.h"
+
+// A tensor is whole samples, as many as the others.
+void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v,
+                          const char *call)
+{
+    const char *name = identifier(e, g->values[v].name);
+    chain->text[chain->count++] = arena_print(
+        e->arena, "%s_samples(c, \"%s: %s\", %s, %s_bytes, %" PRId64 ", &given)",
+        e->net, call, name, name, name, sample_bytes(g, v));
+}
+
+// An input goes to its staging.
+void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v,
+                        const char *from, const char *bytes)
+{
+    chain->text[chain->count++] = arena_print(
+        e->arena, "%s_stage(c, %s.offset, %" PRId64 ", %s, %s)", e->net,
+        p->place[v], value_bytes(&p->g->values[v]), from, bytes);
+}
+
+void chain_steps(Emitter *e, Chain *chain, const Program *p,
+                        const char *arguments)
+{
+    chain->text[chain->count++] = arena_print(e->arena, "%s_%s_steps(c%s)",
+                                              e->net, p->space, arguments);
+}
+
+void chain_apply(Emitter *e, Chain *chain)
+{
+    chain->text[chain->count++] = arena_print(e->arena, "%s_apply_steps(c)", e->net);
+}
+
+static void write_condition(Emitter *e, const Chain *chain, const char *indent)
+{
+    for (int i = 0; i < chain->count; i++)
+        write_line(&e->w, "%s%s%s%s", indent, i ? "    " : "if (", chain->text[i],
+                   i + 1 < chain->count ? " ||" : ")");
+    write_line(&e->w, "%s    return c->error.status;", indent);
+}
+
+void write_chain(Emitter *e, const Chain *chain)
+{
+    write_condition(e, chain, "    ");
+    write_line(&e->w, "    return %s_OK;", e->upper);
+    write_line(&e->w, "}");
+    write_blank(&e->w);
+}
+
+// A tensor of a call from sample `first` on, and the bytes of so many samples; or
+// all of it.
+static const char *part_of(Emitter *e, const Graph *g, ValueId v, bool sliced, const char **bytes)
+{
+    const char *name = identifier(e, g->values[v].name);
+    int64_t sample = sample_bytes(g, v);
+    *bytes = sliced ? arena_print(e->arena, "samples * %" PRId64, sample)
+                    : arena_print(e->arena, "%s_bytes", name);
+    int64_t elements = sample / dtype_bytes(g->values[v].dtype);
+    if (!sliced) return name;
+    return elements == 1 ? arena_print(e->arena, "%s + first", name)
+                         : arena_print(e->arena, "%s + first * %" PRId64, name, elements);
+}
+
+// The steps with what comes before and after them, in the arena at once.
+static void chain_work(Emitter *e, Chain *chain, const Work *work, bool sliced)
+{
+    const Program *p = work->p;
+    const char *bytes;
+    for (int i = 0; i < work->input_count; i++) {
+        const char *from = part_of(e, p->g, work->inputs[i], sliced, &bytes);
+        chain_stage(e, chain, p, work->inputs[i], from, bytes);
+    }
+    chain_steps(e, chain, p, work->arguments);
+    for (int i = 0; i < work->output_count; i++) {
+        ValueId v = work->outputs[i];
+        const char *to = part_of(e, p->g, v, sliced, &bytes);
+        chain->text[chain->count++] = arena_print(
+            e->arena, "%s_fetch(c, %s, %s.offset, %s)", e->net, to, p->place[v], bytes);
+    }
+}
+
+static bool is_sliced(const Program *p)
+{
+    return p->g->batch < call_batch(p->g);
+}
+
+// A function that does the work slice by slice.
+void emit_slices(Emitter *e, const Work *work, const char *call)
+{
+    Writer *w = &e->w;
+    const Graph *g = work->p->g;
+    const char *items[4 * MAX_PORTS + 2];
+    Chain chain = {.count = 0};
+    int count = 0;
+    if (!is_sliced(work->p)) return;
+    items[count++] = arena_print(e->arena, "%s_context *c", e->net);
+    for (int i = 0; i < work->input_count + work->output_count; i++) {
+        bool is_input = i < work->input_count;
+        ValueId v = is_input ? work->inputs[i] : work->outputs[i - work->input_count];
+        items[count++] = arena_print(e->arena, "%s%s *%s", is_input ? "const " : "",
+                                     host_type(g->values[v].dtype),
+                                     identifier(e, g->values[v].name));
+    }
+    items[count++] = "size_t given";
+    chain_work(e, &chain, work, true);
+    write_line(w, "// Of the samples that are given, %" PRId64 " at a time.", g->batch);
+    const char *head = arena_print(e->arena, "static int %s_%s_slices(", e->net, call);
+    write_list(w, head, items, count, ")");
+    write_line(w, "{");
+    write_line(w, "    for (size_t first = 0; first < given; first += %" PRId64 ") {", g->batch);
+    write_line(w, "        const size_t samples = given - first < %" PRId64 " ? given - first : %" PRId64 ";",
+               g->batch, g->batch);
+    write_condition(e, &chain, "        ");
+    write_line(w, "    }");
+    write_line(w, "    return %s_OK;", e->upper);
+    write_line(w, "}");
+    write_blank(w);
+}
+
+// In the call: by that function, or at once.
+void chain_all(Emitter *e, Chain *chain, const Work *work, const char *call)
+{
+    const Graph *g = work->p->g;
+    const char *text = "";
+    if (!is_sliced(work->p)) {
+        chain_work(e, chain, work, false);
+        return;
+    }
+    for (int i = 0; i < work->input_count + work->output_count; i++) {
+        bool is_input = i < work->input_count;
+        ValueId v = is_input ? work->inputs[i] : work->outputs[i - work->input_count];
+        text = arena_print(e->arena, "%s, %s", text, identifier(e, g->values[v].name));
+    }
+    chain->text[chain->count++] =
+        arena_print(e->arena, "%s_%s_slices(c%s, given)", e->net, call, text);
+}
+
+// Of a program, with so many samples as the call has, or as a slice has.
+const char *samples_argument(const Program *p)
+{
+    return is_sliced(p) ? ", (long long)samples" : ", (long long)given";
+}

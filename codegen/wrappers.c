@@ -1,0 +1,144 @@
+// Of section 5 the functions that the trainer calls with data: thin wrappers of the
+// interface's around one context.  Where the train section wants the gradients of
+// several batches summed, the trainer's batch is all of them, and a wrapper makes
+// as many calls.
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ports.h"
+
+int64_t main_batch(const Graph *g)
+{
+    return call_batch(g) * (g->accumulate > 1 ? g->accumulate : 1);
+}
+
+int input_number(const Graph *g, const char *name)
+{
+    ValueId inputs[MAX_PORTS];
+    int count = graph_inputs(g, inputs, MAX_PORTS);
+    for (int i = 0; i < count; i++)
+        if (!strcmp(g->values[inputs[i]].name, name)) return i;
+    return NONE;
+}
+
+// All wrappers are given inputs as the last program has them, all_inputs; from[i] says
+// which is the call's own i.
+typedef struct Wrapper {
+    const Program *p;
+    const char    *call;
+    const int     *from;
+    int            inputs, outputs;
+    ValueId        all_inputs[MAX_PORTS], all_outputs[MAX_PORTS];
+} Wrapper;
+
+// A tensor of the call, all of it or from sample `first` on, and its bytes.
+static void give(Emitter *e, const Graph *g, ValueId v, const char *pointer, const char *bytes,
+                 const char **items)
+{
+    int64_t sample = sample_bytes(g, v), elements = sample / dtype_bytes(g->values[v].dtype);
+    items[0] = pointer;
+    items[1] = bytes;
+    if (g->accumulate <= 1) return;
+    items[0] = arena_print(e->arena, "%s + first * %" PRId64, pointer, elements);
+    items[1] = arena_print(e->arena, "samples * %" PRId64, sample);
+}
+
+static int list_items(Emitter *e, const Wrapper *w, const char **items)
+{
+    const Graph *g = e->program[e->program_count - 1].g;
+    int count = 0;
+    items[count++] = "&main_context";
+    for (int i = 0; i < w->inputs; i++, count += 2)
+        give(e, g, w->all_inputs[w->from[i]],
+             arena_print(e->arena, "(const %s_input_%d *)inputs[%d]", w->call, i, w->from[i]),
+             arena_print(e->arena, "bytes[%d]", w->from[i]), items + count);
+    for (int i = 0; i < w->outputs; i++, count += 2)
+        give(e, g, w->all_outputs[i],
+             arena_print(e->arena, "(%s_output_%d *)outputs[%d]", w->call, i, i),
+             arena_print(e->arena, "output_bytes[%d]", i), items + count);
+    return count;
+}
+
+// As many calls as the samples need.
+static void write_calls(Emitter *e, const Wrapper *wrapper, const char **items, int count)
+{
+    Writer *w = &e->w;
+    const Graph *g = e->program[e->program_count - 1].g;
+    bool trains = wrapper->p->g->mode == TRAIN;
+    ValueId first = wrapper->all_inputs[wrapper->from[0]];
+    write_line(w, "const size_t given = bytes[%d] / %" PRId64 ";", wrapper->from[0],
+               sample_bytes(g, first));
+    write_line(w, "int status = %s_OK;", e->upper);
+    if (wrapper->outputs) write_line(w, "(void)output_bytes; // of as many samples");
+    write_line(w, "for (size_t first = 0; first < given && !status; first += %s_BATCH) {", e->upper);
+    w->indent = 8;
+    write_line(w, "const size_t left = given - first, samples = left < %s_BATCH ? left : %s_BATCH;",
+               e->upper, e->upper);
+    const char *call = trains ? "accum" : wrapper->call;
+    write_list(w, arena_print(e->arena, "status = %s_%s(", e->net, call), items, count, ");");
+    w->indent = 4;
+    write_line(w, "}");
+    write_line(w, trains ? "return status ? status : %s_apply(&main_context);" : "return status;",
+               e->net);
+}
+
+static void wrap(Emitter *e, const Wrapper *wrapper)
+{
+    Writer *w = &e->w;
+    const char *items[4 * MAX_PORTS + 1];
+    int count = list_items(e, wrapper, items);
+    write_line(w, "static int main_%s(const void *const *inputs, const size_t *bytes%s)",
+               wrapper->call, !strcmp(wrapper->call, "infer")
+                                  ? ", void *const *outputs, const size_t *output_bytes" : "");
+    write_line(w, "{");
+    w->indent = 4;
+    if (wrapper->p->g->mode != INFER && !wrapper->outputs)
+        write_line(w, "main_figures_at = %s.offset;",
+                   wrapper->p->place[find_tally(wrapper->p->g)->results[0]]);
+    if (e->g->accumulate > 1) write_calls(e, wrapper, items, count);
+    else
+        write_list(w, arena_print(e->arena, "return %s_%s(", e->net, wrapper->call), items, count,
+                   ");");
+    w->indent = 0;
+    write_line(w, "}");
+    write_blank(w);
+}
+
+static void name_types(Emitter *e, const char *call, const Graph *g,
+                       const ValueId *values, int count, const char *role)
+{
+    for (int i = 0; i < count; i++)
+        write_line(&e->w, "typedef %s %s_%s_%d;",
+                   host_type(g->values[values[i]].dtype), call, role, i);
+}
+
+void emit_wrappers(Emitter *e)
+{
+    const Program *last = &e->program[e->program_count - 1];
+    ValueId inputs[MAX_PORTS];
+    int count = graph_inputs(e->in->infer, inputs, MAX_PORTS);
+    int same[MAX_PORTS], from[MAX_PORTS];
+    Wrapper wrapper = {.from = same};
+    wrapper.inputs = graph_inputs(last->g, wrapper.all_inputs, MAX_PORTS);
+    int outputs = graph_outputs(last->g, wrapper.all_outputs, MAX_PORTS);
+    for (int i = 0; i < MAX_PORTS; i++) same[i] = i;
+    for (int i = 0; i < count; i++)
+        from[i] = input_number(last->g,
+                               e->in->infer->values[inputs[i]].name);
+    name_types(e, "infer", e->in->infer, inputs, count, "input");
+    name_types(e, "infer", last->g, wrapper.all_outputs, outputs, "output");
+    if (e->in->train) {
+        name_types(e, "train", last->g, wrapper.all_inputs, wrapper.inputs, "input");
+        name_types(e, "evaluate", last->g, wrapper.all_inputs, wrapper.inputs, "input");
+        write_blank(&e->w);
+        wrapper.p = &e->program[0], wrapper.call = "train";
+        wrap(e, &wrapper);
+        wrapper.p = last, wrapper.call = "evaluate";
+        wrap(e, &wrapper);
+    }
+    write_blank(&e->w);
+    wrapper.p = last, wrapper.call = "infer", wrapper.from = from;
+    wrapper.inputs = count, wrapper.outputs = outputs;
+    wrap(e, &wrapper);
+}

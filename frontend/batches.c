@@ -1,0 +1,115 @@
+// Batches are compiled until the largest that fits is known: one more does not.
+#include "batches.h"
+#include "pipeline.h"
+
+enum {
+    MOST_BATCH = 1 << 24,       // that --batch takes
+    NO_MEMORY = 1               // a budget in which nothing fits, so that the
+                                // smallest arena is what is found
+};
+
+bool shares_arena(Mode file, int program)
+{
+    return program == (int)file || (file == TRAIN && program == EVAL);
+}
+
+void begin_batches(BatchSearch *s, const Input *in, const Options *o)
+{
+    *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .ast = *in->ast, .o = o,
+                        .passes = without_dumps(&o->passes),
+                        .most_nodes = INT64_MAX };
+    s->quiet.quiet = true;
+    s->in.diag = &s->quiet;
+    s->in.ast = &s->ast;
+}
+
+bool begin_smallest(BatchSearch *s, const Input *in, const Options *o,
+                    bool again, int64_t first)
+{
+    begin_batches(s, in, o);
+    s->passes.budget = again ? NO_MEMORY : 0;
+    if (!again) s->passes.checkpoint.kind = CHECKPOINT_OFF;
+    if (!try_batch(s, first)) return false;
+    add_batch(s, (BatchPoint){ 0, s->state_bytes });
+    return true;
+}
+
+void add_batch(BatchSearch *s, BatchPoint point)
+{
+    int at = s->count++;
+    for (; at > 0 && s->points[at - 1].batch > point.batch; at--)
+        s->points[at] = s->points[at - 1];
+    s->points[at] = point;
+}
+
+bool try_batch(BatchSearch *s, int64_t batch)
+{
+    BatchPoint point = { .batch = batch };
+    FrontendOptions frontend = s->o->frontend;
+
+    frontend.batch = batch;
+    if (s->count >= MOST_POINTS || s->nodes > s->most_nodes) return false;
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
+        PlanSize size;
+        if (!shares_arena(s->o->frontend.mode, mode)) continue;
+        frontend.mode = (Mode)mode;
+        s->quiet.error_count = 0;
+        s->quiet.over_budget = false;
+        if (!measure_plan(&s->in, &frontend, &s->passes, &size)) return false;
+        s->nodes += size.nodes;
+        if (size.state_bytes > s->state_bytes)
+            s->state_bytes = size.state_bytes;
+        if (size.arena_bytes > point.arena_bytes)
+            point.arena_bytes = size.arena_bytes;
+    }
+    add_batch(s, point);
+    return true;
+}
+
+// The batch at which the line through two points reaches some bytes.
+static int64_t meets(const BatchPoint *a, const BatchPoint *b, int64_t bytes)
+{
+    double slope = (double)(b->arena_bytes - a->arena_bytes) /
+                   (double)(b->batch - a->batch);
+    double batch = slope > 0 ? (double)b->batch +
+                   (double)(bytes - b->arena_bytes) / slope : MOST_BATCH;
+    return batch < 1 ? 1 : batch > MOST_BATCH ? MOST_BATCH : (int64_t)batch;
+}
+
+// Which of the points is the last that fits below the first that does not; -1:
+// none does.
+static int last_that_fits(const BatchSearch *s, int64_t bytes)
+{
+    int fits = -1;
+    while (fits + 1 < s->count && s->points[fits + 1].arena_bytes <= bytes)
+        fits++;
+    return fits;
+}
+
+// Between a batch that fits and one that does not the next one to try is where
+// the line through the two, or through the last two, says, and every fourth
+// time halfway; so it ends where the two are neighbours, whatever lies between.
+Capacity largest_batch(BatchSearch *s, int64_t bytes)
+{
+    for (int tries = 0;; tries++) {
+        int fits = last_that_fits(s, bytes);
+        bool above = fits + 1 < s->count;
+        int64_t low = fits >= 0 ? s->points[fits].batch : 0;
+        int64_t high = above ? s->points[fits + 1].batch : MOST_BATCH + 1;
+        Capacity c = { .bytes = bytes, .batch = low,
+                       .arena_bytes =
+                           fits >= 0 ? s->points[fits].arena_bytes : 0,
+                       .above = above ? high : 0,
+                       .is_limit = low == MOST_BATCH };
+        if (high <= low + 1) return c;
+        int first = fits + 1 < s->count ? fits : fits - 1;
+        if (first < 0) first = 0;
+        int64_t next = tries % 4 == 3 && above ? low + (high - low) / 2
+                     : meets(&s->points[first], &s->points[first + 1], bytes);
+        if (next <= low) next = low + 1;
+        if (next >= high) next = high - 1;
+        // A line is trusted no further than this.
+        if (low > 0 && next > 64 * low) next = 64 * low;
+        if (!try_batch(s, next)) return c;
+    }
+}

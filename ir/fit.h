@@ -1,0 +1,43 @@
+// What less memory costs.
+#ifndef CNNC_FIT_H
+#define CNNC_FIT_H
+
+#include "gpu.h"
+
+// What runs again beside all that runs once: how many launches, and how much
+// time and how many FLOPs more, as parts of those without them.
+typedef struct Overhead {
+    int32_t launches;
+    double  time, flops;
+} Overhead;
+// In the model of g's GPU.
+Overhead graph_overhead(const Graph *g);
+// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
+const char *overhead_text(Arena *arena, const Overhead *o);
+
+// What a budget asked for, of a training step: Graph.fit.
+typedef struct Fit {
+    int64_t budget;             // bytes
+    int64_t plain;              // the arena where nothing runs again
+    double  bound;              // what runs again costs this at least, in time
+                                // as a part of the rest, in any program with as
+                                // few bytes alive as the one found, where the
+                                // launches first run in the order that they do
+} Fit;
+// The same of g, which has one, with its bound: "..., bound +2.50 %".
+const char *fit_text(const Graph *g);
+
+// An arena, and what it costs; bound as in Fit.
+typedef struct ArenaCost {
+    int64_t  arena_bytes;
+    Overhead again;
+    double   bound;
+} ArenaCost;
+
+// Cheapest first; each has a smaller arena than those before it.
+typedef struct ArenaCosts {
+    int32_t    count;
+    ArenaCost *point;
+} ArenaCosts;
+
+#endif

@@ -1,0 +1,154 @@
+// accrue: gradients summed over the batches of a training step (accrue.h).
+//
+// A batch's gradients are means over its samples, so that they count as many
+// times as it has samples; the first batch since the update begins the sum.
+// How many samples came before, and what their losses and metrics add up to, is
+// in the header's spare bytes: what the caller does between two batches changes
+// neither, and a captured graph of launches stays valid.
+#include "../accrue.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { SUM, ADDED };            // operands
+
+bool is_sum(const Graph *g, ValueId v)
+{
+    return g->values[v].persistent && !is_persistent(g->values[v].kind);
+}
+
+bool ends_batch(const Node *n)
+{
+    return n->op == &op_accrue && n->part == ACCRUE_NEXT;
+}
+
+NodeId find_batch_end(const Graph *g)
+{
+    for (NodeId i = g->node_count - 1; i >= 0; i--)
+        if (ends_batch(&g->nodes[i])) return i;
+    return NONE;
+}
+
+static int64_t sum_count(const Graph *g, const Node *n)
+{
+    return elements(g->values[n->operands[SUM]].shape);
+}
+
+// ---- a batch ----------------------------------------------------------------
+
+static void add_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = 2 * sum_count(g, n);
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void add_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_elements(l, "accrue_add", sum_count(g, n));
+    launch_value(l, n->operands[SUM]);
+    launch_value(l, n->operands[ADDED]);
+    launch_header(l);
+    launch_samples(l);
+    launch_int(l, sum_count(g, n), "count");
+}
+
+static void add_reference(const Ref *r)
+{
+    bool first = r->header[HEADER_ACCRUED] == 0;
+    for (int64_t i = 0; i < elements(ref_in(r, SUM)); i++)
+        r->in[SUM][i] = (first ? 0 : r->in[SUM][i]) +
+                        (double)r->samples * r->in[ADDED][i];
+}
+
+// What one thread does to the header.
+static void header_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    (void)g, (void)n;
+    *cost = (Cost){ .flops = 1, .bytes = 160 };
+}
+
+static void next_launch(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g, (void)n;
+    launch_kernel(l, "accrue_next", 1, 32);
+    launch_header(l);
+    launch_samples(l);
+}
+
+static void next_reference(const Ref *r)
+{
+    r->header[HEADER_ACCRUED] += (double)r->samples;
+    r->header[HEADER_ACCRUED_BATCHES] += 1;
+}
+
+// ---- the update -------------------------------------------------------------
+
+static void begin_launch(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g, (void)n;
+    launch_kernel(l, "accrue_begin", 1, 32);
+    launch_header(l);
+}
+
+// A step of no samples is one without a finite loss.
+static void begin_reference(const Ref *r)
+{
+    double *header = r->header, samples = header[HEADER_ACCRUED];
+    header[HEADER_SKIP] = samples == 0 || header[HEADER_ACCRUED_SKIP] != 0;
+    if (header[HEADER_SKIP] != 0) return;
+    header[HEADER_SAMPLES] += samples;
+    for (int j = 0; j < MAX_FIGURES; j++)
+        header[HEADER_SUM_0 + j] += header[HEADER_ACCRUED_SUM_0 + j];
+}
+
+static void mean_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = sum_count(g, n);
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void mean_launch(const Graph *g, const Node *n, Launch *l)
+{
+    launch_elements(l, "accrue_mean", sum_count(g, n));
+    launch_value(l, n->operands[SUM]);
+    launch_header(l);
+    launch_int(l, sum_count(g, n), "count");
+}
+
+static void mean_reference(const Ref *r)
+{
+    for (int64_t i = 0; i < elements(ref_in(r, SUM)); i++)
+        r->in[SUM][i] /= r->header[HEADER_ACCRUED];
+}
+
+static void clear_launch(const Graph *g, const Node *n, Launch *l)
+{
+    (void)g, (void)n;
+    launch_kernel(l, "accrue_clear", 1, 32);
+    launch_header(l);
+}
+
+static void clear_reference(const Ref *r)
+{
+    for (int k = HEADER_ACCRUED; k < HEADER_ACCRUED_SUM_0 + MAX_FIGURES; k++)
+        r->header[k] = 0;
+}
+
+static const Part parts[] = {
+    [ACCRUE_ADD] = { .name = "", .results = "", .cost = add_cost,
+      .launch = add_launch, .reference = add_reference },
+    [ACCRUE_MEAN] = { .name = "mean", .operands = "sum! header",
+      .results = "", .cost = mean_cost, .launch = mean_launch,
+      .reference = mean_reference },
+    [ACCRUE_NEXT] = { .name = "next", .operands = "header!", .results = "",
+      .cost = header_cost, .launch = next_launch,
+      .reference = next_reference },
+    [ACCRUE_BEGIN] = { .name = "begin", .operands = "header!", .results = "",
+      .cost = header_cost, .launch = begin_launch,
+      .reference = begin_reference },
+    [ACCRUE_CLEAR] = { .name = "clear", .operands = "header!", .results = "",
+      .cost = header_cost, .launch = clear_launch,
+      .reference = clear_reference },
+    { .results = NULL },
+};
+
+const Op op_accrue = { ROW(accrue), .parts = parts };

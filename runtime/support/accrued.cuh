@@ -1,0 +1,38 @@
+// What a training step that comes in several batches has so far.
+#pragma once
+#include <stdint.h>
+#include "header.cuh"
+#include "interface.cuh"
+
+// Accrued: behind the Header, in its 256 bytes; all zero from an update to the next batch.
+struct Accrued {
+    uint64_t samples;           // of the batches before this one, since the last update
+    uint32_t skip, batches;     // skip: the loss of one was not finite
+    double   sums[8];           // the sums of the loss and of each metric
+};
+
+static __device__ inline Accrued *accrued(Header *header)
+{
+    static_assert(sizeof(Header) + sizeof(Accrued) <= 256, "both lie in the header's bytes");
+    return (Accrued *)(header + 1);
+}
+
+// samples_before: of the training step, before those of this batch.
+static __device__ inline uint64_t samples_before(const Header *header)
+{
+    return ((const Accrued *)(header + 1))->samples;
+}
+
+// batch_samples: of the batches that the update is of, as many as their mean.
+static __device__ inline double batch_samples(const Header *header)
+{
+    const Accrued *const own = (const Accrued *)(header + 1);
+    return (double)own->samples / (double)(own->batches ? own->batches : 1);
+}
+
+// What was added to the training step is dropped.  Waits.
+static int net_forget(net_context *c)
+{
+    return net_stage(c, sizeof(Header), sizeof(Accrued), 0, 0) || net_wait(c) ? c->error.status
+                                                                              : NET_OK;
+}

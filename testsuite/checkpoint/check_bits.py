@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""A budget may not change one bit of what a net computes.
+
+    check_bits.py BUILD HOST TESTS CNNC NET.cnn COUNT [OPTIONS...]
+
+OPTIONS are a line of golden/examples.txt. Of the smallest arena that there is for the net and
+of COUNT - 1 budgets between that and the arena without one, drawn by the net's name, same_bits.py
+compares figures, weights and optimizer state after three training steps with what the net comes
+to without a budget, in bytes; dead bytes are NaN, and plan_check.py looks at each plan. A net of
+which nothing can run again to a gain at this batch gets twice as many samples, up to 64; then
+it must be refused any byte less than it has.
+"""
+import os
+import subprocess
+import sys
+
+from budgets import OVER_BUDGET, Compiler, again, draw
+
+MOST_SAMPLES = 64
+
+
+def with_batch(words, batch):
+    """The options with another batch, which is then full."""
+    words = list(words)
+    if "--samples" in words:
+        del words[words.index("--samples"):words.index("--samples") + 2]
+    if "--batch" not in words:
+        words += ["--batch", ""]
+    words[words.index("--batch") + 1] = str(batch)
+    return words
+
+
+def main():
+    build, host, tests, cnnc, net, count, *words = sys.argv[1:]
+    compiler = Compiler(cnnc, net, words)
+    smallest, whole = compiler.smallest(), compiler.whole()
+    batch = compiler.plan()["batch"]
+    while smallest == whole and 2 * batch <= MOST_SAMPLES:
+        batch *= 2
+        words = with_batch(words, batch)
+        compiler = Compiler(cnnc, net, words)
+        smallest, whole = compiler.smallest(), compiler.whole()
+    if "--batch" not in words:
+        words = with_batch(words, batch)
+    print(f"batch {batch}: from {smallest} to {whole} bytes", flush=True)
+    if smallest == whole:
+        refused = compiler.run("--budget", str(whole - 1)).returncode == OVER_BUDGET
+        print("nothing that runs again saves anything", "" if refused else ": FAILED")
+        return 0 if refused else 1
+    budgets = draw(os.path.basename(net), smallest, whole, int(count))
+    for budget in budgets:
+        names = again(compiler.plan("--budget", str(budget)))
+        print(f"budget {budget}: {len(names)} launches again", flush=True)
+        if not names:
+            print("it is less than the whole arena, and nothing runs again: FAILED")
+            return 1
+    against = [x for budget in budgets for x in ("--against", f"--budget={budget}")]
+    return subprocess.run([sys.executable, os.path.join(tests, "passes", "same_bits.py"), build,
+                           host, tests, cnnc, net, *words, *against]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

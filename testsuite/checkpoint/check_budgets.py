@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""More memory never costs more, and no budget is passed.
+
+    check_budgets.py TESTS CNNC NET.cnn COUNT [OPTIONS...]
+
+Of COUNT budgets, evenly spread from the smallest arena that there is for the net to the one
+without a budget: plan_check.py calls each plan sound, its arena is within the budget, and the
+time of a training step in the model that is chosen by (--summary) never rises with the budget.
+One byte less than the smallest does not fit. With enough, plan and graph are those without a
+budget.
+"""
+import re
+import sys
+
+from budgets import OVER_BUDGET, Compiler, again
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def seconds(summary):
+    """Of a training step, in the model of the GPU."""
+    line = re.search(r"^training step  .*$", summary, re.M)[0].split()
+    return float(line[-2]) * UNITS[line[-1]]
+
+
+def check_budget(compiler, budget, plan_check, faults):
+    """What the budget costs."""
+    plan = compiler.plan("--budget", str(budget))
+    cost = seconds(compiler.output("--summary", "--budget", str(budget)))
+    print(f"budget {budget}: arena {plan['arena_bytes']}, {len(again(plan))} launches again, "
+          f"{1e6 * cost:.3f} us", flush=True)
+    wrong = plan_check.check(plan)[0]
+    if wrong:
+        faults.append(f"budget {budget}: {wrong[0]}")
+    if plan["arena_bytes"] > budget:
+        faults.append(f"budget {budget}: the arena has {plan['arena_bytes']} bytes")
+    return cost
+
+
+def check_ends(compiler, smallest, whole, faults):
+    done = compiler.run("--budget", str(smallest - 1), "--emit", "plan")
+    if done.returncode != OVER_BUDGET:
+        faults.append(f"{smallest - 1} bytes fit, but {smallest} are the fewest")
+    for budget in whole, 2 * whole + 1:
+        for kind in "plan", "ir":
+            if compiler.output("--emit", kind, "--budget", str(budget)) != \
+                    compiler.output("--emit", kind):
+                faults.append(f"with {budget} bytes, which are enough, the {kind} is another")
+
+
+def main():
+    tests, cnnc, net, count, *words = sys.argv[1:]
+    sys.path.insert(0, tests)
+    import plan_check
+    compiler, faults = Compiler(cnnc, net, words), []
+    smallest, whole, count = compiler.smallest(), compiler.whole(), int(count)
+    check_ends(compiler, smallest, whole, faults)
+    budgets = sorted({smallest + (whole - smallest) * k // (count - 1) for k in range(count)})
+    costs = [check_budget(compiler, budget, plan_check, faults) for budget in budgets]
+    for k in range(1, len(costs)):
+        if costs[k] > costs[k - 1]:
+            faults.append(f"{budgets[k]} bytes cost more than {budgets[k - 1]}")
+    for fault in faults:
+        print("FAILED:", fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Faults planted in what runs again: unit tests find some, other bits show the rest.
+
+    check_planted.py BUILD HOST ROOT CC
+
+FAULT in the environment chooses those with that text in their names. Those of BITS are in a
+compiler in which nothing is verified, neither graphs nor plans (passes/planted.py).
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(here, "..", "passes"), os.path.join(here, "..", "tools")]
+import plant_faults  # noqa: E402
+import planted  # noqa: E402
+from budgets import Compiler  # noqa: E402
+
+# By test, what is planted: a file, a text, and what stands there instead.
+UNITS = {
+    "test_remat_graph": {
+        "the first backward launch is forward":
+            ("remat_problem.c", "g->nodes[i].phase != FORWARD)\n            p->remat.turn",
+             "g->nodes[i].phase == UPDATE)\n            p->remat.turn"),
+        "backward launches may run again":
+            ("remat_problem.c", "if (n->phase != FORWARD) return false;", ""),
+        "a map that is read while it is made is made again":
+            ("remat_problem.c", "p->remat.kept[made[k]] || p->early[made[k]]",
+             "p->remat.kept[made[k]]"),
+        "a map that is read while it is made is not noticed":
+            ("remat_problem.c", "p->last_maker[v] >= i) p->early[v] = true;",
+             "p->last_maker[v] > 99) p->early[v] = true;"),
+        "a part of a join is all of it":
+            ("remat_problem.c", "if (v != NONE && j == count) made[count++] = v;",
+             "if (v != NONE && j == count && p->last_maker[v] == NONE) made[count++] = v;"),
+        "a value that is kept dies":
+            ("remat_problem.c", "r->kept[r->value_count] = p->lives.kept[v];", ""),
+        "nothing is written over":
+            ("remat_problem.c", "|| !makes_alone(r, i, v)) continue;", "|| true) continue;"),
+        "a name is of what was made first":
+            ("remat_apply.c", "if (w->last[i] && !memcmp(w->last[i], operands, bytes)) ",
+             "if (w->last[i]) "),
+        "a name is made each time":
+            ("remat_apply.c", "if (w->last[i] && !memcmp(w->last[i], operands, bytes)) ",
+             "if (w->last[i] && w->old_count == 0) "),
+        "those behind read what was made first":
+            ("remat_apply.c", "if (v != NONE) w->now[v] = results[k];", ""),
+        "what is computed on load is stored in the copy":
+            ("remat_apply.c", "made->inlined = n->inlined;", "made->inlined = n->inlined && !copy;"),
+        "a copy is a forward node":
+            ("remat_apply.c", "copy ? RECOMPUTE : n->phase", "n->phase"),
+        "a copy has other attributes":
+            ("remat_apply.c", "memcpy(made->attr, n->attr, sizeof n->attr);",
+             "if (!copy) memcpy(made->attr, n->attr, sizeof n->attr);"),
+        "updates wait for nobody":
+            ("remat_apply.c", "return w->again[v] > 0 && v != w->g->header;", "return false;"),
+        "updates wait for one repeat of two":
+            ("remat_apply.c", "count_repeats(&w, &old, i, -1);", "count_repeats(&w, &old, i, -2);"),
+        "nobody waits for an update that waits":
+            ("remat_apply.c", "if (w->changing[v] > 0) return true;", ""),
+        "names that no launch reads are lost":
+            ("remat_apply.c", "put_unread(&w);", ""),
+        "a repeat may read what an update has changed":
+            ("verify_program.c", "if (late)", "if (late && n->phase != RECOMPUTE)"),
+        "a repeat may read the header of the next training step":
+            ("verify_program.c", "late = update[v] == end;", "late = false;"),
+        "a repeat may not read the header at all":
+            ("verify_program.c", "late = update[v] == end;", ""),
+    },
+    "test_remat_modes": {
+        "one maker of a group is a group":
+            ("remat_modes.c", "if (*a < *b) *b = *a;\n                else *a = *b;", "break;"),
+        "what others are to read is dropped":
+            ("remat_modes.c", "if (--m->waiting[v] == 0 && ", "if (--m->waiting[v] >= 0 && "),
+        "what is computed once is dropped":
+            ("remat_modes.c", "m->mode_of[v] == EACH_TIME", "m->mode_of[v] != KEPT"),
+        "what is computed each time stays":
+            ("remat_modes.c", "m->mode_of[v] == EACH_TIME", "m->mode_of[v] > EACH_TIME"),
+        "one maker makes it all again":
+            ("remat_modes.c", "for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)\n"
+             "        run_step(m, r->maker[k]);", "run_step(m, r->maker[r->makers[v]]);"),
+        "steps cost nothing again":
+            ("remat_modes.c", "m->cost += m->r->cost[step];",
+             "if (m->program.count <= m->r->step_count) m->cost += m->r->cost[step];"),
+        "a kept value dies":
+            ("remat_modes.c", "m->needed[v] = r->kept[v];", "m->needed[v] = false;"),
+        "a value dies with the first of its parts":
+            ("remat_modes.c", "if (!m->needed[v] || --m->parts[v] > 0) continue;",
+             "if (!m->needed[v]) continue;"),
+        "what dies has no bytes while it is read":
+            ("remat_modes.c", "if (!m->needed[r->read[k]]) bytes += r->bytes[r->read[k]];", ""),
+        "what nobody reads has no bytes":
+            ("remat_modes.c", "if (!m->needed[r->make[k]]) bytes += r->bytes[r->make[k]];", ""),
+        "what lives on is written over":
+            ("remat_modes.c", "over.result == taken || m->needed[over.value] ||",
+             "over.result == taken ||"),
+        "a result is written over two":
+            ("remat_modes.c", "taken = over.result;", ""),
+        "two are written over one":
+            ("remat_modes.c", "m->reader[over.value] = NO_VALUE;", ""),
+        "all of a smaller value is saved":
+            ("remat_modes.c", "? r->bytes[over.value] : r->bytes[over.result];\n    }\n    return",
+             "? r->bytes[over.result] : r->bytes[over.result];\n    }\n    return"),
+        "what is read lies idle":
+            ("remat_modes.c", "if (is_listed(r->reads, r->read, step, v) ||",
+             "if ("),
+        "what nobody reads again lies idle":
+            ("remat_modes.c", "later[v] != 1 ||", ""),
+        "steps behind the turn may run again":
+            ("remat_search.c", "r->may_repeat[i] && i < r->turn;", "r->may_repeat[i];"),
+        "steps that may not run again do":
+            ("remat_search.c", "s.may_repeat[group] &= r->may_repeat[i] && i < r->turn;", ""),
+        "dear choices are not left out":
+            ("remat_search.c", "if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)",
+             ""),
+    },
+    "test_again": {
+        "operators are not compared":
+            ("verify_again.c", "a->op != b->op ||", ""),
+        "activations are not compared":
+            ("verify_again.c", "a->act != b->act ||", ""),
+        "attributes are not compared":
+            ("verify_again.c", "memcmp(a->attr, b->attr, sizeof a->attr) != 0", "false"),
+        "operands are not compared":
+            ("verify_again.c", "first_of(g, a->operands[k]) != first_of(g, b->operands[k])",
+             "false"),
+        "results are not compared":
+            ("verify_again.c", "first_of(g, a->results[k]) != first_of(g, b->results[k])",
+             "false"),
+        "a copy may read copies alone":
+            ("verify_again.c", "g->values[v].again == NONE ? v : g->values[v].again", "true ? v : v"),
+        "a copy need be none":
+            ("verify_again.c", 'if (first == NONE) value_fault(c, v, "it is no copy, but a copy'
+             ' makes it");', "if (first == NONE) return;"),
+        "a copy of a copy":
+            ("verify_again.c", "g->values[first].again != NONE ||", ""),
+        "a copy of what nothing makes":
+            ("verify_again.c", "|| g->values[first].def == NONE", ""),
+        "kinds are not compared":
+            ("verify_again.c", "of->kind != value->kind ||", ""),
+        "types are not compared":
+            ("verify_again.c", "of->dtype != value->dtype ||", ""),
+        "a copy is an output":
+            ("verify_again.c", "|| value->output", ""),
+        "what is no copy makes one":
+            ("verify_again.c", "else if (g->values[v].again != NONE)", "else if (false)"),
+        "what nothing makes is a copy":
+            ("verify.c", "value->def == NONE && value->again != NONE", "false"),
+        "backward launches run again":
+            ("verify_again.c", "g->nodes[original].phase != FORWARD", "false"),
+        "a copy has no place":
+            ("verify_again.c", "place[count++] = place_of[original];", "place[count++] = count;"),
+        "nodes may change":
+            ("verify_again.c", "!does_the_same(g, &g->nodes[id], n)", "false"),
+    },
+}
+# A net from here, and what shows as other bits.
+BITS = {
+    "nothing": ("masks", None),
+    "what is drawn again is other numbers":
+        ("masks", "remat_apply.c", ("made->act = n->act;",
+                                    "made->act = n->act;\n"
+                                    "    if (copy && strstr(n->name, \"dropout\")) made->attr[1].i++;")),
+    "a copy has no activation":
+        ("joins", "remat_apply.c", ("made->act = n->act;", "if (!copy) made->act = n->act;")),
+}
+
+
+def show(name, fault):
+    """Whether bits differ just where there is a fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        cnnc = planted.compiler_with(folder, fault)
+        net = os.path.join(here, fault[0] + ".cnn")
+        budget = Compiler(cnnc, net, []).smallest()
+        done = subprocess.run(
+            [sys.executable, os.path.join(here, "..", "passes", "same_bits.py"), planted.build,
+             planted.host, os.path.join(planted.root, "testsuite"), cnnc, net, "--batch", "6",
+             "--bits-only", "--against", f"--budget={budget}"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    right = ("OTHER BITS" in done.stdout) == (done.returncode != 0) == (fault[1] is not None)
+    print(f"bits: {name}: {'shows' if done.returncode else 'does not show'}", flush=True)
+    if not right:
+        print(done.stdout)
+    return right
+
+
+def main():
+    build, _, root, compiler = sys.argv[1:]
+    only = os.environ.get("FAULT", "")
+    failed = sum(not show(name, fault) for name, fault in BITS.items() if only in name)
+    sys.argv = [sys.argv[0], build, root, compiler]
+    return failed + sum(plant_faults.plant(test, faults) for test, faults in UNITS.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main() > 0)

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Faults planted in what becomes of marks, each found by check_marks.py.
+
+    planted.py BUILD ROOT CC
+
+FAULT in the environment chooses those with that text in their names.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+build, root, compiler = (os.path.abspath(a) if i < 2 else a for i, a in enumerate(sys.argv[1:]))
+here = os.path.join(root, "testsuite", "marks")
+only = os.environ.get("FAULT", "")
+
+# What is planted: a file, a text, and what stands there instead.
+FAULTS = {
+    "nothing": None,
+    "a mark is lost with the launch that takes in the next":
+        ("passes/fuse_epilogue.c", "graph_mark_too(g, g->nodes[n].results[0], result);", ""),
+    "a mark is lost with an activation that moves behind a pool":
+        ("passes/fuse_pool.c", "graph_mark_too(g, n->operands[0], m->operands[0]);", ""),
+    "a mark is lost in a pool":
+        ("passes/fuse_pool.c", "graph_mark_too(g, m->results[0], n->results[0]);", ""),
+    "what goes into a pool is kept":
+        ("passes/fuse_pool.c", "g->values[m->results[0]].marked = false;", ""),
+    "a mark is lost in folding":
+        ("passes/fold.c", "hand_marks_on(g, n, was_read);", ""),
+    "what nobody reads hands its mark on":
+        ("passes/fold.c", "was_read[n->results[j]] &&", ""),
+    "a name has no launch to keep":
+        ("passes/marks.c", "if (kept && !is_launch(n)) set_operands(n, m->kept);", ""),
+    "what leads to no mark runs again":
+        ("passes/marks.c", "is_launch(n) && leads && !kept", "is_launch(n) && !kept"),
+    "what is marked runs again":
+        ("passes/marks.c", "is_launch(n) && leads && !kept", "is_launch(n) && leads"),
+    "a mark ends what leads to the next":
+        ("passes/marks.c", "leads = kept || has_any", "leads = !kept && has_any"),
+    "statistics are taken again":
+        ("passes/marks.c", "if (def != NONE) m->again[def] = false;", ""),
+    "products run again all the same":
+        ("passes/marks.c", "== CHECKPOINT_ELEMENTWISE", "== CHECKPOINT_COUNT"),
+    "products are no arithmetic":
+        ("passes/remat_problem.c", "cost.products == 0", "cost.flops == 0"),
+    "off is on":
+        ("passes/run.c", "kind == CHECKPOINT_OFF", "kind == CHECKPOINT_COUNT"),
+    "a budget turns marks off":
+        ("passes/run.c", "kind == CHECKPOINT_MARKED || o->budget == 0", "o->budget == 0"),
+    "a budget does not turn marks off":
+        ("passes/run.c", "kind == CHECKPOINT_MARKED || o->budget == 0", "true"),
+    "marks in every mode":
+        ("frontend/marks.c", "else if (r->g->mode == TRAIN)", "else"),
+}
+
+
+def compiler_with(folder, fault):
+    """cnnc with the fault, linked before the library that has the right file."""
+    files = [os.path.join(root, "frontend", "main.c")]
+    if fault:
+        name, old, new = fault
+        with open(os.path.join(root, name)) as file:
+            text = file.read()
+        assert text.count(old) == 1, f"not one such text in {name}: {old}"
+        os.mkdir(os.path.join(folder, os.path.dirname(name)))
+        files.append(os.path.join(folder, name))
+        with open(files[-1], "w") as file:
+            file.write(text.replace(old, new).replace('"../', f'"{root}/'))
+    cnnc = os.path.join(folder, "cnnc")
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
+                    "-iquote", os.path.join(root, "frontend"), *files,
+                    os.path.join(build, "libcore.a"), "-lm", "-o", cnnc], check=True)
+    return cnnc
+
+
+def main():
+    nets = sorted(os.path.join(here, n) for n in os.listdir(here) if n.endswith(".cnn"))
+    failed = 0
+    for name, fault in FAULTS.items():
+        if only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, os.path.join(here, "check_marks.py"),
+                                   compiler_with(folder, fault), *nets],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        caught = done.returncode != 0
+        failed += caught != (fault is not None)
+        print(f"{name}: {'caught' if caught else 'not caught'}", flush=True)
+        if caught and not fault:
+            print(done.stdout)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""accum.c, in C99, against sums.cnn: batches as they are given, and in slices.
+
+    check_accum.py CNNC LIBHOST
+
+Launches are held to the plans, byte for byte what they write. A state has no part in how a
+training step is made: without accum the same net has the same STATE_HASH and STATE_BYTES, and
+the same file but for what accumulate = 1 adds to it. Then each of the faults below, planted in
+the emitted file, makes accum.c fail.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HOST = os.path.join(HERE, "..", "..", "runtime", "host")
+cnnc, libhost = map(os.path.abspath, sys.argv[1:])
+
+# Text of the emitted file, what stands there instead, @ is whether it is planted.
+FAULTS = [
+    ("a good batch after a bad one makes the step good", "if (!isfinite(sums[0])) own->skip = 1;",
+     "if (@ || !isfinite(sums[0])) own->skip = !isfinite(sums[0]);"),
+    ("no step is skipped", "header->skip = own->skip ||", "header->skip = (own->skip && !@) ||"),
+    ("a step of no samples is none to skip", "|| own->samples == 0;",
+     "|| (!@ && own->samples == 0);"),
+    ("a step that is skipped counts", "    if (header->skip) return;\n    header->samples",
+     "    if (header->skip && !@) return;\n    header->samples"),
+    ("one that is skipped is not over", "*accrued(header) = {0, 0, 0, {0}};",
+     "if (!@ || !header->skip) *accrued(header) = {0, 0, 0, {0}};"),
+    ("the header's sums are added to at once", "    own->sums[j] += sums[j];\n",
+     "    own->sums[j] += sums[j];\n        if (@) header->sums[j] += sums[j];\n"),
+    ("import keeps what was added", "return status ? status : sums_forget(c);",
+     "return status || @ ? status : sums_forget(c);"),
+    ("attach applies what was added", "if (sums_forget(c) ||", "if ((!@ && sums_forget(c)) ||"),
+    ("evaluation clears what was added", "sums_is_ready(c, \"evaluate\")) return status;",
+     "sums_is_ready(c, \"evaluate\")) return status;\n    if (@) sums_forget(c);"),
+    ("more samples than a batch has", "*given <= SUMS_BATCH", "(@ || *given <= SUMS_BATCH)"),
+    ("apply before init", "sums_is_ready(c, \"apply\")) return status;",
+     "sums_is_ready(c, \"apply\")) return @ ? 0 : status;"),
+    ("sizes need not agree", "bytes == *given * sample_bytes)",
+     "(@ || bytes == *given * sample_bytes))"),
+    ("masks are those of the first batch", "const uint64_t before = samples_before(header);",
+     "const uint64_t before = @ ? 0 : samples_before(header);"),
+]
+
+
+def run(*command, **more):
+    result = subprocess.run(command, check=False, text=True, capture_output=True, **more)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def emit(*options):
+    net = os.path.join(HERE, "sums.cnn")
+    run(cnnc, "--precision", "f64", *options, net, "-o", "sums.cpp", "--header", "sums.h")
+    for mode in ["train", "eval"]:
+        run(cnnc, "--precision", "f64", *options, net, "--mode", mode, "--emit", "plan", "-o",
+            mode + ".json")
+
+
+def link():
+    run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I", HOST, "-c", "sums.cpp")
+    run("gcc", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", HOST, "-I", ".", "-c",
+        os.path.join(HERE, "accum.c"))
+    run("g++", "accum.o", "sums.o", libhost, "-lpthread", "-lm", "-o", "accum")
+
+
+def accum(fault=None):
+    env = dict(os.environ, CNNC_HOST_PLAN="train.json:eval.json", CNNC_HOST_CHECK="writes")
+    if fault is not None:
+        env["PLANTED"] = str(fault)
+    return subprocess.run(["./accum"], env=env, text=True, capture_output=True, check=False)
+
+
+def plant():
+    with open("sums.cpp", encoding="utf-8") as file:
+        text = file.read()
+    for number, (fault, place, instead) in enumerate(FAULTS):
+        if place not in text:
+            sys.exit(f"no place for a fault: {fault}: {place}")
+        text = text.replace(place, instead.replace("@", f"(planted_fault == {number})"), 1)
+    with open("sums.cpp", "w", encoding="utf-8") as out:
+        out.write("#include <stdlib.h>\nstatic const int planted_fault =\n"
+                  '    getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;\n' + text)
+
+
+def macro(name):
+    with open("sums.h", encoding="utf-8") as file:
+        return re.search(rf"#define SUMS_{name} (\S+)", file.read()).group(1)
+
+
+def check_state():
+    states = set()
+    with open(os.path.join(HERE, "sums.cnn"), encoding="utf-8") as file:
+        plain = re.sub(r"(?m)^ *accumulate.*\n", "", file.read())
+    with open("plain.cnn", "w", encoding="utf-8") as out:
+        out.write(plain)
+    for net in [os.path.join(HERE, "sums.cnn"), "plain.cnn"]:
+        run(cnnc, net, "-o", "sums.cu", "--header", "sums.h")
+        states.add((macro("STATE_HASH"), macro("STATE_BYTES"), macro("PARAMS_HASH")))
+        with open("sums.h", encoding="utf-8") as file:
+            offers = " sums_" + "accum(" in re.sub(r"\bint ", " ", file.read())
+        if offers != (net != "plain.cnn"):
+            sys.exit(f"accum is {'there' if offers else 'not there'}: {net}")
+    if len(states) != 1:
+        sys.exit(f"the state depends on accumulate: {states}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_state()
+        for options in [[], ["--microbatch", "3"]]:
+            emit(*options)
+            if options:
+                plant()
+            link()
+            result = accum()
+            if result.returncode != 0:
+                sys.exit(f"{options}: {result.stderr}")
+            print(result.stdout, end="")
+        missed = [FAULTS[i][0] for i in range(len(FAULTS)) if accum(i).returncode == 0]
+        if missed:
+            sys.exit("not caught: " + ", ".join(missed))
+        print(f"{len(FAULTS)} faults caught")
+
+
+main()

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Slices with statistics of their own (--ghost) are training steps of their own, of which the mean
+is taken.
+
+    check_ghost.py BUILD
+
+ghost.cnn takes a step of 8 and of 6 samples, 4 at a time; without slices it takes one of each
+slice, from the same weights. Figures, gradients and running statistics of the first must be the
+mean of the others', each by as much as it has samples, within 1e-9; of slices that differ in size
+the running variance is left out, since n - 1 of both is not that of their mean. Then each of the
+faults below, planted in the emitted file, makes that fail.
+"""
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+build = os.path.abspath(sys.argv[1])
+SLICE = 4
+
+# Text of the emitted file, and what stands there instead; @ is whether it is planted.
+FAULTS = [
+    ("n - 1 of all samples", "const real n = (real)(batch_samples(header) *",
+     "const real n = (real)((@ ? (double)samples_before(header) : batch_samples(header)) *"),
+    ("no n - 1 at all", "const real unbiased = n > 1 ? n / (n - 1)",
+     "const real unbiased = n > 1 && !@ ? n / (n - 1)"),
+    ("statistics of the last slice", "(first ? (real)0 : sum[i]) +",
+     "(first || (@ && count < 11) ? (real)0 : sum[i]) +"),
+    ("a batch is not counted", "accrued(header)->batches += 1;",
+     "accrued(header)->batches += @ ? 2 : 1;"),
+    ("running statistics stay", "if (header->skip) return;\n    const real unbiased",
+     "if (header->skip || @) return;\n    const real unbiased"),
+]
+
+
+def run(*command, env=None, **more):
+    env = dict(os.environ, **(env or {}))
+    result = subprocess.run(command, check=False, text=True, capture_output=True, env=env, **more)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def read(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    length, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    header.pop("__metadata__", None)
+    return {name: (t["dtype"], t["shape"], data[8 + length:][slice(*t["data_offsets"])])
+            for name, t in header.items()}
+
+
+def write(path, tensors):
+    header, data = {}, b""
+    for name, (dtype, shape, part) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape,
+                        "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def rows(tensors, first, end):
+    def cut(dtype, shape, data):
+        row = len(data) // shape[0]
+        return dtype, [end - first, *shape[1:]], data[first * row:end * row]
+    return {name: cut(*tensor) for name, tensor in tensors.items()}
+
+
+def numbers(tensor):
+    return struct.unpack(f"<{len(tensor[2]) // 8}d", tensor[2])
+
+
+def make(name, *options):
+    net = os.path.join(HERE, "ghost.cnn")
+    cnnc = [os.path.join(build, "cnnc"), "--precision", "f64", "-fkeep-gradients", *options, net]
+    run(*cnnc, "--main", "-o", name + ".cu")
+    for mode in ["train", "eval"]:
+        run(*cnnc, "--mode", mode, "--emit", "plan", "-o", f"{name}.{mode}.json")
+        run("python3", os.path.join(ROOT, "testsuite", "plan_check.py"), f"{name}.{mode}.json")
+    with open(name + ".cu", encoding="utf-8") as file:
+        text = file.read()
+    for number, (fault, place, instead) in enumerate(FAULTS if name == "ghost" else []):
+        if place not in text:
+            sys.exit(f"no place for a fault: {fault}: {place}")
+        text = text.replace(place, instead.replace("@", f"(planted_fault == {number})"), 1)
+    with open(name + ".cu", "w", encoding="utf-8") as out:
+        out.write("#include <stdlib.h>\nstatic inline int planted(void)\n{\n"
+                  '    return getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;\n}\n'
+                  + text.replace("planted_fault", "planted()"))
+    run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
+        os.path.join(ROOT, "runtime", "host"), "-x", "c++", name + ".cu", "-x", "none",
+        os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", name)
+
+
+def step(name, batch, fault=None):
+    env = {"CNNC_HOST_PLAN": f"{name}.train.json:{name}.eval.json"}
+    if fault is not None:
+        env["PLANTED"] = str(fault)
+    write("batch", batch)
+    run(f"./{name}", "step", "--load", "weights", "--batch", "batch", "--steps", "1", "--save",
+        "saved", env=env)
+    return read("saved")
+
+
+def differ(whole, parts, sizes):
+    """The names that do, of those that are means."""
+    found = []
+    for name, tensor in whole.items():
+        is_running = name.endswith(".mean") or name.endswith(".variance")
+        if not (is_running or name.startswith("d.") or name == "figures"):
+            continue
+        if name.endswith(".variance") and len(set(sizes)) > 1:
+            continue
+        lists = [numbers(part[name]) for part in parts]
+        mean = [sum(n * x for n, x in zip(sizes, column)) / sum(sizes) for column in zip(*lists)]
+        scale = max(sum(x * x for x in mean), 1e-12)
+        if sum((x - y) ** 2 for x, y in zip(numbers(tensor), mean)) > 1e-18 * scale:
+            found.append(name)
+    return found
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        make("plain", "--batch", str(SLICE))
+        make("ghost", "--ghost", "--microbatch", str(SLICE))
+        tools = os.path.join(build, "testsuite")
+        run(os.path.join(tools, "random_tensors"), "--seed", "1", "--weights", "weights", "--batch",
+            "drawn", input=run("./ghost", "info", "--tensors"))
+        drawn, caught = read("drawn"), set()
+        for count in [2 * SLICE, 2 * SLICE - 2]:
+            halves = [rows(drawn, 0, SLICE), rows(drawn, SLICE, count)]
+            sizes = [SLICE, count - SLICE]
+            parts = [step("plain", half) for half in halves]
+            wrong = differ(step("ghost", rows(drawn, 0, count)), parts, sizes)
+            if wrong:
+                sys.exit(f"of {count} samples these are not the mean of their slices': {wrong}")
+            caught |= {i for i in range(len(FAULTS))
+                       if differ(step("ghost", rows(drawn, 0, count), i), parts, sizes)}
+        missed = [fault for i, (fault, _, _) in enumerate(FAULTS) if i not in caught]
+        if missed:
+            sys.exit(f"not caught: {missed}")
+        print(f"slices with statistics of their own; {len(FAULTS)} faults caught")
+
+
+main()

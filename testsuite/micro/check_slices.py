@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""A training step in slices is the whole one.
+
+    check_slices.py BUILD NET.cnn BATCH SAMPLES SLICE [OPTION...] [--sliced OPTION...]
+    check_slices.py BUILD NET.cnn BATCH SAMPLES SLICE --accumulate
+    check_slices.py BUILD NET.cnn BATCH SAMPLES SLICE --planted
+
+Three training steps in double, of the same weights on the same batch, of which SAMPLES are
+there: figures, gradients, weights and the optimizer's state must agree within 1e-9, by norm,
+with all of the batch at once and SLICE samples at a time.  The plans must be sound, and the host
+runtime holds every launch to them, with dead bytes NaN.
+
+Options after --sliced are for the net in slices alone.
+
+--accumulate: the slices are batches of which the train section has BATCH / SLICE accumulated.
+
+--planted: faults wait in the emitted file for their number in PLANTED.  Without one all agrees;
+with each of them something must not, or the host runtime must refuse a launch.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+build, net, batch, samples, slice_ = sys.argv[1:6]
+options = [option for option in sys.argv[6:] if option not in ("--planted", "--accumulate")]
+sliced_options = options[options.index("--sliced") + 1:] if "--sliced" in options else []
+options = options[:options.index("--sliced")] if "--sliced" in options else options
+planted, accumulates = "--planted" in sys.argv, "--accumulate" in sys.argv
+TOOLS = ""
+
+# Text of the emitted file, and what stands there instead; @ is whether the fault is planted.
+FAULTS = {
+    "a slice counts for one sample, not for as many as it has":
+        ("(real)samples * x[i];", "(@ ? (real)1 : (real)samples) * x[i];"),
+    "every slice counts for a full one":
+        ("const bool first = samples_before(header) == 0;",
+         "if (@) samples = %SLICE%;\n    const bool first = samples_before(header) == 0;"),
+    "a mask is drawn by the sample's place in its slice":
+        ("const uint64_t before = samples_before(header);",
+         "const uint64_t before = @ ? 0 : samples_before(header);"),
+    "a branch is dropped by the sample's place in its slice":
+        ("(uint32_t)(samples_before(header) + (uint64_t)sample), number,",
+         "(uint32_t)((@ ? 0 : samples_before(header)) + (uint64_t)sample), number,"),
+    "each slice begins the sums anew":
+        ("(first ? (real)0 : sum[i])", "(first || @ ? (real)0 : sum[i])"),
+    "no slice does":
+        ("const bool first = samples_before(header) == 0;\n    FOR_EACH",
+         "const bool first = !@ && samples_before(header) == 0;\n    FOR_EACH"),
+    "a slice is not counted":
+        ("accrued(header)->samples += (uint64_t)samples;",
+         "accrued(header)->samples += @ ? 0 : (uint64_t)samples;"),
+    "the sums are not made means":
+        ("FOR_EACH(i, count) sum[i] /= samples;",
+         "FOR_EACH(i, count) sum[i] /= @ ? (real)1 : samples;"),
+    "the update does not end the training step":
+        ("*accrued(header) = {0, 0, 0, {0}};", "if (!@) *accrued(header) = {0, 0, 0, {0}};"),
+    "figures are of the last slice":
+        ("own->sums[j] += sums[j];", "own->sums[j] = (@ ? 0 : own->sums[j]) + sums[j];"),
+    "the same slice again":
+        ("image + first * ", "image + (@ ? 0 : first) * "),
+    "the last slice is taken for full":
+        ("const size_t samples = given - first <", "const size_t samples = !@ && given - first <"),
+    "an update after each slice":
+        ("_train_steps(c, (long long)samples))\n            return c->error.status;",
+         "_train_steps(c, (long long)samples) || (@ && vgg_apply_steps(c)))\n"
+         "            return c->error.status;"),
+    "a step of a slice again": ("", ""),
+}
+
+
+def run(*command, **more):
+    result = subprocess.run(command, check=False, text=True, capture_output=True, **more)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def compile_net(name, file, *more):
+    cnnc = [os.path.join(build, "cnnc"), "--precision", "f64", "-fkeep-gradients", *options, *more,
+            file]
+    run(*cnnc, "--main", "-o", name + ".cu")
+    for mode in ["train", "eval"]:
+        run(*cnnc, "--mode", mode, "--emit", "plan", "-o", f"{name}.{mode}.json")
+        run("python3", os.path.join(ROOT, "testsuite", "plan_check.py"), f"{name}.{mode}.json")
+
+
+# The net with that setting, as a file of the same name.
+def accumulating():
+    with open(net, encoding="utf-8") as file:
+        text = file.read()
+    name = os.path.basename(net)
+    setting = f"train {{\n    accumulate = {int(batch) // int(slice_)}"
+    with open(name, "w", encoding="utf-8") as out:
+        out.write(re.sub(r"(?m)^train \{", setting, text, count=1))
+    return name
+
+
+def plant(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for number, (fault, (place, instead)) in enumerate(FAULTS.items()):
+        if not place:
+            place, instead = step_again(text)
+        if place not in text:
+            sys.exit(f"no place for a fault: {fault}: {place}")
+        instead = instead.replace("%SLICE%", slice_).replace("@", f"(planted_fault == {number})")
+        text = text.replace(place, instead, 1)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("#include <stdlib.h>\nstatic const int planted_fault =\n"
+                  '    getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;\n' + text)
+
+
+# The third step's text, and the second's before it once more.
+def step_again(text):
+    steps = re.findall(r"^    STEP\([12],.*?;$", text, re.M | re.S)
+    return steps[1], f"if (@) {{ {steps[0]} }}\n{steps[1]}"
+
+
+def link(name):
+    run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
+        os.path.join(ROOT, "runtime", "host"), "-x", "c++", name + ".cu", "-x", "none",
+        os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", name)
+
+
+def draw():
+    rows = re.sub(rf"(?m)^(input \S+ \S+ ){batch}(?=[x ])", rf"\g<1>{samples}",
+                  run("./whole", "info", "--tensors"))
+    run(os.path.join(TOOLS, "random_tensors"), "--seed", "3", "--weights", "weights", "--batch",
+        "drawn", input=rows)
+
+
+def train(name, fault=None):
+    env = dict(os.environ, CNNC_HOST_PLAN=f"{name}.train.json:{name}.eval.json")
+    if fault is not None:
+        env["PLANTED"] = str(fault)
+    return subprocess.run([f"./{name}", "step", "--seed", "3", "--load", "weights", "--steps", "3",
+                           "--batch", "drawn", "--save", name + ".out"], env=env, text=True,
+                          capture_output=True, check=False)
+
+
+def compare():
+    return subprocess.run([os.path.join(TOOLS, "compare_tensors"), "whole.out", "sliced.out",
+                           "--tolerance", "1e-9", "--names-from-b"], text=True,
+                          capture_output=True, check=False)
+
+
+def arena(name):
+    with open(name + ".train.json", encoding="utf-8") as file:
+        return int(re.search(r'"arena_bytes": (\d+)', file.read()).group(1))
+
+
+def check_faults():
+    missed = []
+    for number, fault in enumerate(FAULTS):
+        caught = train("sliced", number).returncode != 0 or compare().returncode != 0
+        print(f"{'caught' if caught else 'MISSED'}: {fault}")
+        if not caught:
+            missed.append(fault)
+    return not missed
+
+
+def main():
+    global build, net, TOOLS
+    build, net = os.path.abspath(build), os.path.abspath(net)
+    TOOLS = os.path.join(build, "testsuite")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        compile_net("whole", net, "--batch", batch)
+        if accumulates:
+            compile_net("sliced", accumulating(), "--batch", slice_)
+        else:
+            compile_net("sliced", net, "--batch", batch, "--microbatch", slice_, *sliced_options)
+        if planted:
+            plant("sliced.cu")
+        for name in ["whole", "sliced"]:
+            link(name)
+        draw()
+        for name in ["whole", "sliced"]:
+            result = train(name)
+            if result.returncode != 0:
+                sys.exit(f"{name}: {result.stdout}{result.stderr}")
+        result = compare()
+        print(f"arena {arena('whole')} at once, {arena('sliced')} by {slice_};", result.stdout, end="")
+        if result.returncode != 0 or (planted and not check_faults()):
+            sys.exit(1)
+
+
+main()
