@@ -34,8 +34,8 @@ enum {
     LEVEL_EVALUATIONS = 600,    // that a level should have
     FEWEST_LEVELS = 24,
     PATIENCE = 16,              // shakes in vain before a level is left
-    DEEP = 6000,                // steps of a chain for which its own programs
-                                // are better than what so much work finds
+    FEWEST_EVALUATED = 10000    // programs that WORK is for; of fewer, those of
+                                // a chain are better
 };
 
 typedef struct Search {
@@ -380,11 +380,12 @@ RematChoices remat_search(const Remat *r, int levels)
     Search s = new_search(r);
     evaluate(&s);
     choose(&s);
+    bool is_deep = WORK / (r->step_count + 1) < FEWEST_EVALUATED;
     bool is_chain = remat_chain(r, choose_chain, &s);
     int most = WORK / LEVEL_EVALUATIONS / (r->step_count + 1);
     if (levels > most) levels = most > FEWEST_LEVELS ? most : FEWEST_LEVELS;
     int64_t top = s.m.peak, step = top / levels;
-    bool more = step > 0 && !(is_chain && r->step_count > DEEP);
+    bool more = step > 0 && !(is_chain && is_deep);
     if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
     int64_t left = WORK;
     for (int k = 1; k < levels && more; k++) {
