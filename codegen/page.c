@@ -67,6 +67,16 @@ static void time_tile(const PageProgram *p)
                      flops_text(p->arena, flops)));
 }
 
+// What a budget made it compute again.
+static void again_tile(const PageProgram *p)
+{
+    if (p->g->fit == NULL) return;
+    Overhead again = graph_overhead(p->g);
+    tile(p, "computed again", arena_print(p->arena, "+%.2f %%", 100 * again.time),
+         again.launches == 0 ? "nothing: the budget is met without"
+                             : overhead_text(p->arena, &again));
+}
+
 static void tiles(const PageProgram *p)
 {
     const Plan *plan = p->plan;
@@ -84,6 +94,7 @@ static void tiles(const PageProgram *p)
                      100 * (double)plan->state_bytes / (double)plan->arena_bytes));
     tile(p, "steps", grouped_text(p->arena, plan->step_count), "launches, in this order");
     time_tile(p);
+    again_tile(p);
     tile(p, "buffers", grouped_text(p->arena, p->drawn_count),
          views > 0 ? arena_print(p->arena, "and %d views, which take nothing", views) : "no views");
     fputs("</dl>\n", p->out);
