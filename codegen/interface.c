@@ -167,8 +167,10 @@ static void emit_train(Emitter *e)
                        .arguments = samples_argument(p)};
     bool accrues = p->plan->batch_steps > 0;
     emit_slices(e, &work, "accum");
-    if (accrues) emit_scored_call(e, "accum", &work, "accum", false);
-    if (accrues) emit_apply(e);
+    if (accrues) {
+        emit_scored_call(e, "accum", &work, "accum", false);
+        emit_apply(e);
+    }
     emit_scored_call(e, "train", &work, "accum", accrues);
 }
 

@@ -119,10 +119,10 @@ void emit_wrappers(Emitter *e)
     ValueId inputs[MAX_PORTS];
     int count = graph_inputs(e->in->infer, inputs, MAX_PORTS);
     int same[MAX_PORTS], from[MAX_PORTS];
+    for (int i = 0; i < MAX_PORTS; i++) same[i] = i;
     Wrapper wrapper = {.from = same};
     wrapper.inputs = graph_inputs(last->g, wrapper.all_inputs, MAX_PORTS);
     int outputs = graph_outputs(last->g, wrapper.all_outputs, MAX_PORTS);
-    for (int i = 0; i < MAX_PORTS; i++) same[i] = i;
     for (int i = 0; i < count; i++)
         from[i] = input_number(last->g,
                                e->in->infer->values[inputs[i]].name);

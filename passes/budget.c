@@ -146,7 +146,8 @@ void fit_budget(Graph *g, const PassOptions *o)
     int32_t found = cheapest_within(&b, o->budget);
     if (found == NONE) found = smallest(&b);
     fit->bound = bound_of(&b, found);
-    if (found > 0) g->program = &b.all.choice[found].program;
+    const RematChoice *choices = b.all.choice;
+    if (found > 0) g->program = &choices[found].program;
 }
 
 bool check_budget(const Graph *g, const PassOptions *o)

@@ -369,7 +369,7 @@ static Search new_search(const Remat *r)
     for (int32_t i = 0; i < r->step_count; i++) s.may_repeat[i] = true;
     for (int32_t i = 0; i < r->step_count; i++) {
         int32_t group = s.m.group[i];
-        s.may_repeat[group] &= r->may_repeat[i] && i < r->turn;
+        s.may_repeat[group] &= i < r->turn && r->may_repeat[i];
         s.cost[group] += r->cost[i];
     }
     return s;

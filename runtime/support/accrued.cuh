@@ -2,7 +2,6 @@
 #pragma once
 #include <stdint.h>
 #include "header.cuh"
-#include "interface.cuh"
 
 // Accrued: behind the Header, in its 256 bytes; all zero from an update to the next batch.
 struct Accrued {
@@ -28,11 +27,4 @@ static __device__ inline double batch_samples(const Header *header)
 {
     const Accrued *const own = (const Accrued *)(header + 1);
     return (double)own->samples / (double)(own->batches ? own->batches : 1);
-}
-
-// What was added to the training step is dropped.  Waits.
-static int net_forget(net_context *c)
-{
-    return net_stage(c, sizeof(Header), sizeof(Accrued), 0, 0) || net_wait(c) ? c->error.status
-                                                                              : NET_OK;
 }

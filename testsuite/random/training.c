@@ -137,7 +137,9 @@ static void set_average(Net *n)
     add_setting(n, "average", number_text(n, 0.05, n->exact ? 0.75 : 0.999));
 }
 
-// Every setting of the language; how often each is set.
+// Every setting of the language; how often each is set.  One without a function
+// never is: here a call is a training step, and accumulate makes several of it
+// (testsuite/micro).
 static const struct {
     const char *name;
     double      chance;
@@ -147,6 +149,7 @@ static const struct {
     { "optimizer", 1, set_optimizer }, { "schedule", 0.4, set_schedule },
     { "decay", 0.3, set_decay }, { "clip_value", 0.2, set_clip_value },
     { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
+    { "accumulate", 0, NULL },
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -167,7 +170,9 @@ void draw_train(Net *n)
     for (int i = 0; i < TRIES; i++) {
         Net saved = *n;
         for (int k = 0; k < SETTINGS; k++)
-            if (draw_chance(&n->draw, settings[k].chance)) settings[k].set(n);
+            if (settings[k].set != NULL &&
+                draw_chance(&n->draw, settings[k].chance))
+                settings[k].set(n);
         Arena *arena = arena_new();
         bool good = try_net(n, arena, TRAIN) != NULL;
         arena_free(arena);

@@ -9,7 +9,8 @@ static bool fits(const Input *in, const FrontendOptions *frontend,
     int errors = in->diag->error_count;
 
     passes.budget = budget;
-    bool does = measure_plan(in, frontend, &passes, &size);
+    bool does = measure_plan(in, frontend, &passes, &size) &&
+                size.arena_bytes <= budget;
     in->diag->error_count = errors;
     return does;
 }
