@@ -169,6 +169,7 @@ static const Graph *in_order(const Graph *g, const Plan *plan)
 static bool emit_file(const Job *job, const Net *net, const Plan *plan,
                       const char *name)
 {
+    const char *path = arena_print(job->arena, "%s/%s.cu", job->folder, name);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -177,15 +178,15 @@ static bool emit_file(const Job *job, const Net *net, const Plan *plan,
         in.train_plan = plan;
         in.eval = net->graph[EVAL], in.eval_plan = net->plan[EVAL];
         in.infer = net->graph[INFER], in.infer_plan = net->plan[INFER];
-        const char *path = arena_print(net->graph[TRAIN]->arena, "%s/%s.cu",
-                                       job->folder, name);
         FILE *out = fopen(path, "w");
         if (!out) _exit(1);
         emit_cuda(&in, out);
         _exit(fclose(out) != 0);
     }
     int status = 1;
-    return child > 0 && waitpid(child, &status, 0) > 0 && status == 0;
+    bool done = child > 0 && waitpid(child, &status, 0) > 0 && status == 0;
+    if (!done) remove(path);
+    return done;
 }
 
 static void emit_sound(const Job *job, const Net *net)
@@ -229,8 +230,9 @@ static void report(Job *job, Arena *scratch, const Sample *sample, Plan *plan,
     bool is_run = sample->net->run && sample->mode == TRAIN && job->every > 0;
     if (strcmp(verdict, "caught") != 0 && is_run &&
         job->emitted++ % job->every == 0) {
+        // The graph has no slice of all rows of a buffer, so none is emitted.
         snprintf(name, sizeof name, "%d", number);
-        emit_file(job, sample->net, plan, name);
+        if (!emit_file(job, sample->net, plan, name)) strcpy(name, "-");
     }
     const char *bytes = "-";
     if (strcmp(verdict, "caught") != 0) bytes = check_bytes(scratch, plan);
