@@ -70,8 +70,15 @@ int set_fit(Options *o, const char *value)
 
 int set_checkpoint(Options *o, const char *value)
 {
+    Checkpoint *how = &o->passes.checkpoint;
+    if (strncmp(value, "every ", 6) == 0) {
+        how->kind = CHECKPOINT_EVERY;
+        return set_count("--checkpoint every", value + 6, &how->every);
+    }
     int kind = choose("--checkpoint", value, checkpoint_names,
                       CHECKPOINT_COUNT);
-    if (kind >= 0) o->passes.checkpoint.kind = (CheckpointKind)kind;
+    if (kind == CHECKPOINT_EVERY)
+        return usage("a number is missing after", value, NULL, 0);
+    if (kind >= 0) how->kind = (CheckpointKind)kind;
     return kind < 0 ? EXIT_USAGE : -1;
 }

@@ -62,6 +62,9 @@ int set_capacity(Options *o, const char *value);
 int set_time_limit(Options *o, const char *value);
 int check_plan(const Options *o);
 
+// An integer from 1 to 2^24, of that flag; -1, or the status to exit with.
+int set_count(const char *flag, const char *value, int64_t *count);
+
 // memory_options.c: how much memory there is.
 int set_budget(Options *o, const char *value);
 int set_fit(Options *o, const char *value);

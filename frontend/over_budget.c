@@ -21,9 +21,9 @@ enum { SHOWN = 8 };             // buffers of a peak; the rest is summed up
 // Whether a budget may make a training step compute something again.
 static bool recomputes(const PassOptions *o, Mode mode)
 {
-    CheckpointKind kind = o->checkpoint.kind;
-    return mode == TRAIN && o->enabled[PASS_checkpoint] &&
-           kind != CHECKPOINT_OFF && kind != CHECKPOINT_MARKED;
+    PassOptions within = *o;
+    within.budget = 1;
+    return mode == TRAIN && searches(&within);
 }
 
 // ---- the peak ---------------------------------------------------------------

@@ -23,6 +23,7 @@ typedef struct Budgeter {
     Remat              r;
     RematChoices       all;
     int64_t           *arena;   // of each choice's plan; 0: not known yet
+    int64_t           *least;   // and then what it has at least
     int64_t            state, flops;
     int64_t           *step_flops;
 } Budgeter;
@@ -47,6 +48,7 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
         remat_spare_products(g, &b.r);
     b.all = remat_search(&b.r, LEVELS);
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
+    b.least = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);
     for (NodeId i = 0; i < g->node_count; i++) {
         Cost cost;
@@ -59,13 +61,15 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 }
 
 // The first choice computes nothing again.  Past `most` bytes it may be any
-// number above, which is not kept.
+// number above that the arena has at least.
 static int64_t arena_within(Budgeter *b, int32_t k, int64_t most)
 {
     if (b->arena[k] > 0) return b->arena[k];
+    if (b->least[k] > most) return b->least[k];
     const RematProgram *program = k > 0 ? &b->all.choice[k].program : NULL;
     int64_t bytes = arena_after(b->g, b->o, program, most);
     if (bytes <= most) b->arena[k] = bytes;
+    else b->least[k] = bytes;
     return bytes;
 }
 
@@ -90,15 +94,18 @@ static int32_t cheapest_within(Budgeter *b, int64_t budget)
     return NONE;
 }
 
-// The smallest arena of all whose peaks are about as small as can be.
+// The smallest arena of all that some budget could get, and the cheapest with
+// it: a budget of one byte less gets none.
 static int32_t smallest(Budgeter *b)
 {
     int32_t found = b->all.count - 1;
-    int64_t least = b->all.choice[found].peak;
+    int64_t fewest = arena_of(b, found);
     for (int32_t k = found - 1; k >= 0; k--) {
-        if (b->all.choice[k].peak > least + least / 16) break;
-        int64_t fewest = arena_of(b, found);
-        if (arena_within(b, k, fewest) < fewest) found = k;
+        if (!may_fit(b, k, fewest)) continue;
+        int64_t bytes = arena_within(b, k, fewest);
+        if (bytes > fewest || !may_fit(b, k, bytes)) continue;
+        found = k;
+        fewest = bytes;
     }
     return found;
 }
@@ -150,17 +157,34 @@ void fit_budget(Graph *g, const PassOptions *o)
     if (found > 0) g->program = &choices[found].program;
 }
 
+// Whether the command line says what runs again, so that there is no other
+// arena to find.
+static bool is_given(const Graph *g, const PassOptions *o)
+{
+    CheckpointKind kind = o->checkpoint.kind;
+    return g->mode == TRAIN && o->enabled[PASS_checkpoint] &&
+           (kind == CHECKPOINT_MARKED || kind == CHECKPOINT_EVERY);
+}
+
+static const char *whose_arena(const Graph *g, const PassOptions *o)
+{
+    if (!is_given(g, o)) return "the smallest arena found for it";
+    return arena_print(g->arena, "its arena with --checkpoint %s",
+                       checkpoint_text(g->arena, &o->checkpoint));
+}
+
 bool check_budget(const Graph *g, const PassOptions *o)
 {
     Arena *arena = g->arena;
     int64_t bytes = g->arena_bytes;
     if (o->budget == 0 || bytes <= o->budget) return true;
     error(g->diag, (Pos){ .file = NONE },
-          "%s %s does not fit in %" PRId64 " bytes (%s); the smallest arena "
-          "found for it, at batch %" PRId64 ", has %" PRId64 " bytes (%s)",
-          g->name, mode_names[g->mode], o->budget,
-          bytes_text(arena, o->budget), g->batch, bytes,
-          bytes_text(arena, bytes));
+          "%s %s does not fit in %" PRId64 " bytes (%s); %s, at batch %" PRId64
+          ", has %" PRId64 " bytes (%s)%s", g->name, mode_names[g->mode],
+          o->budget, bytes_text(arena, o->budget), whose_arena(g, o), g->batch,
+          bytes, bytes_text(arena, bytes), is_given(g, o)
+          ? arena_print(arena, ", %" PRId64 " too many", bytes - o->budget)
+          : "");
     g->diag->over_budget = true;
     return false;
 }

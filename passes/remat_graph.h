@@ -12,6 +12,9 @@
 // it returns lies in g's arena.
 Remat remat_of(Graph *g);
 
+// Of each value of g: the one of remat_of(g) whose bytes it lies in, or NONE.
+int32_t *remat_values(Graph *g);
+
 // From now on no step of r, which is of g, may run again that has matrix
 // products.
 void remat_spare_products(const Graph *g, Remat *r);
