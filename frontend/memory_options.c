@@ -68,6 +68,14 @@ int set_fit(Options *o, const char *value)
     return set_size("--fit", value, &o->fit);
 }
 
+int set_microbatch(Options *o, const char *value)
+{
+    o->auto_slices = strcmp(value, "auto") == 0;
+    o->frontend.microbatch = 0;
+    return o->auto_slices
+        ? -1 : set_count("--microbatch", value, &o->frontend.microbatch);
+}
+
 int set_checkpoint(Options *o, const char *value)
 {
     Checkpoint *how = &o->passes.checkpoint;

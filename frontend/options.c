@@ -83,11 +83,6 @@ static int set_batch(Options *o, const char *value)
     return set_count("--batch", value, &o->frontend.batch);
 }
 
-static int set_microbatch(Options *o, const char *value)
-{
-    return set_count("--microbatch", value, &o->frontend.microbatch);
-}
-
 static int set_ghost(Options *o, const char *value)
 {
     (void)value;
@@ -228,7 +223,7 @@ const Flag flags[] = {
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
-    { "--microbatch", "N", "the batch in slices of so many samples",
+    { "--microbatch", "N", "the batch in slices of so many samples, or auto",
       set_microbatch },
     { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "-D", "NAME=V", "instead of a constant's value", set_define },

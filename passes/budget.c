@@ -166,6 +166,14 @@ static bool is_given(const Graph *g, const PassOptions *o)
            (kind == CHECKPOINT_MARKED || kind == CHECKPOINT_EVERY);
 }
 
+static const char *batch_text(const Graph *g)
+{
+    if (g->step_batch <= g->batch)
+        return arena_print(g->arena, "%" PRId64, g->batch);
+    return arena_print(g->arena, "%" PRId64 " in slices of %" PRId64,
+                       g->step_batch, g->batch);
+}
+
 static const char *whose_arena(const Graph *g, const PassOptions *o)
 {
     if (!is_given(g, o)) return "the smallest arena found for it";
@@ -179,10 +187,10 @@ bool check_budget(const Graph *g, const PassOptions *o)
     int64_t bytes = g->arena_bytes;
     if (o->budget == 0 || bytes <= o->budget) return true;
     error(g->diag, (Pos){ .file = NONE },
-          "%s %s does not fit in %" PRId64 " bytes (%s); %s, at batch %" PRId64
-          ", has %" PRId64 " bytes (%s)%s", g->name, mode_names[g->mode],
-          o->budget, bytes_text(arena, o->budget), whose_arena(g, o), g->batch,
-          bytes, bytes_text(arena, bytes), is_given(g, o)
+          "%s %s does not fit in %" PRId64 " bytes (%s); %s, at batch %s, has %"
+          PRId64 " bytes (%s)%s", g->name, mode_names[g->mode],
+          o->budget, bytes_text(arena, o->budget), whose_arena(g, o),
+          batch_text(g), bytes, bytes_text(arena, bytes), is_given(g, o)
           ? arena_print(arena, ", %" PRId64 " too many", bytes - o->budget)
           : "");
     g->diag->over_budget = true;

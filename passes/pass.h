@@ -52,6 +52,8 @@ typedef struct PassOptions {
     const char *stop_after;     // a pass's name, or NULL
     int64_t     budget;         // bytes that the arena may have; 0: any
     bool        time;           // print where the time went, to standard error
+    struct PlanSize *refused;   // takes what a plan over the budget comes to
+                                // (frontend/pipeline.h); NULL: nobody asks
 } PassOptions;
 
 void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
