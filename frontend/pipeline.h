@@ -49,8 +49,8 @@ void explain_peak(Graph *g);
 // And what each lever makes of it: the smallest arenas, and the largest batches
 // that fit.
 void explain_levers(const Input *in, const Options *o);
-// fit.c: --fit: sets the batch, the largest whose arena fits, and the budget.  -1, or
-// the status to exit with after what it reported.
+// fit.c: --fit: sets the batch, the largest whose arena fits, and the budget.
+// -1, or the status to exit with after what it reported.
 int choose_batch(const Input *in, Options *o);
 
 // microbatch.c: --microbatch auto: sets the slices that the batch comes in, so
