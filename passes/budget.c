@@ -21,6 +21,7 @@ typedef struct Budgeter {
     Graph             *g;
     const PassOptions *o;
     Remat              r;
+    Remat              written; // in the program's order, if it is asked
     RematChoices       all;
     int64_t           *arena;   // of each choice's plan; 0: not known yet
     int64_t           *least;   // and then what it has at least
@@ -40,6 +41,29 @@ static int64_t state_bytes(const Graph *g)
     return bytes;
 }
 
+// Where programs of schedule's order all have more than those of the program's
+// own order must have, those are searched as well.
+static void search_as_written(Budgeter *b)
+{
+    int32_t *step, at;
+    const RematChoices *all = &b->all;
+    b->written = remat_as_written(b->g, &step);
+    for (int32_t i = 0; i < b->r.step_count; i++)
+        b->written.may_repeat[i] = b->r.may_repeat[step[i]];
+    int64_t least = remat_least_at_fullest(&b->written, BOUND_STEPS, &at);
+    if (least >= remat_least_at_fullest(&b->r, BOUND_STEPS, &at)) return;
+    RematChoices more = remat_search(&b->written, LEVELS);
+    for (int32_t k = 0; k < more.count; k++) {
+        RematProgram *p = &more.choice[k].program;
+        for (int32_t i = 0; i < p->count; i++) p->step[i] = step[p->step[i]];
+        int32_t count = all->count;
+        remat_choose(&b->all, &b->r, p, more.choice[k].peak,
+                     more.choice[k].cost);
+        if (all->count > count) b->all.choice[count].as_written = true;
+    }
+    remat_sort_choices(&b->all);
+}
+
 static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 {
     Budgeter b = { .g = g, .o = o, .r = remat_of(g), .state = state_bytes(g) };
@@ -47,6 +71,7 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
     if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
         remat_spare_products(g, &b.r);
     b.all = remat_search(&b.r, LEVELS);
+    search_as_written(&b);
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.least = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);
@@ -101,13 +126,12 @@ static int32_t smallest(Budgeter *b)
     int32_t found = b->all.count - 1;
     int64_t fewest = arena_of(b, found);
     for (int32_t k = found - 1; k >= 0; k--) {
-        if (!may_fit(b, k, fewest)) continue;
-        int64_t bytes = arena_within(b, k, fewest);
-        if (bytes > fewest || !may_fit(b, k, bytes)) continue;
-        found = k;
-        fewest = bytes;
+        if (!may_fit(b, k, fewest - 1)) continue;
+        int64_t bytes = arena_within(b, k, fewest - 1);
+        if (bytes < fewest && may_fit(b, k, bytes)) fewest = bytes;
     }
-    return found;
+    int32_t cheapest = cheapest_within(b, fewest);
+    return cheapest != NONE ? cheapest : found;
 }
 
 // ---- what they cost ---------------------------------------------------------
@@ -123,8 +147,9 @@ static double bound_of(const Budgeter *b, int32_t k)
 {
     int32_t at;
     if (k == 0) return 0;
-    int64_t bound = remat_bound_at_fullest(&b->r, b->all.choice[k].peak,
-                                           BOUND_STEPS, &at);
+    const RematChoice *choice = &b->all.choice[k];
+    const Remat *r = choice->as_written ? &b->written : &b->r;
+    int64_t bound = remat_bound_at_fullest(r, choice->peak, BOUND_STEPS, &at);
     return part_of(bound, b->all.choice[0].cost);
 }
 
