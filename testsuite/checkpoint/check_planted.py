@@ -84,35 +84,35 @@ UNITS = {
             ("remat_modes.c", "m->cost += m->r->cost[step];",
              "if (m->program.count <= m->r->step_count) m->cost += m->r->cost[step];"),
         "a kept value dies":
-            ("remat_modes.c", "m->needed[v] = r->kept[v];", "m->needed[v] = false;"),
+            ("remat_scan.c", "if (s->r->kept[v]) remat_scan_need(s, v);", ""),
         "a value dies with the first of its parts":
-            ("remat_modes.c", "if (!m->needed[v] || --m->parts[v] > 0) continue;",
-             "if (!m->needed[v]) continue;"),
+            ("remat_scan.c", "if (!s->needed[v] || --s->parts[v] > 0) continue;",
+             "if (!s->needed[v]) continue;"),
         "what dies has no bytes while it is read":
-            ("remat_modes.c", "if (!m->needed[r->read[k]]) bytes += r->bytes[r->read[k]];", ""),
+            ("remat_scan.c", "if (!s->needed[r->read[k]]) bytes += r->bytes[r->read[k]];", ""),
         "what nobody reads has no bytes":
-            ("remat_modes.c", "if (!m->needed[r->make[k]]) bytes += r->bytes[r->make[k]];", ""),
+            ("remat_scan.c", "if (!s->needed[r->make[k]]) bytes += r->bytes[r->make[k]];", ""),
         "what lives on is written over":
-            ("remat_modes.c", "over.result == taken || m->needed[over.value] ||",
+            ("remat_scan.c", "over.result == taken || s->needed[over.value] ||",
              "over.result == taken ||"),
         "a result is written over two":
-            ("remat_modes.c", "taken = over.result;", ""),
+            ("remat_scan.c", "taken = over.result;", ""),
         "two are written over one":
-            ("remat_modes.c", "m->reader[over.value] = NO_VALUE;", ""),
+            ("remat_scan.c", "s->reader[over.value] = 0;", ""),
         "all of a smaller value is saved":
-            ("remat_modes.c", "? r->bytes[over.value] : r->bytes[over.result];\n    }\n    return",
-             "? r->bytes[over.result] : r->bytes[over.result];\n    }\n    return"),
+            ("remat_scan.c", "smaller(r->bytes[over.value], r->bytes[over.result])",
+             "r->bytes[over.result]"),
         "what is read lies idle":
             ("remat_modes.c", "if (is_listed(r->reads, r->read, step, v) ||",
              "if ("),
         "what nobody reads again lies idle":
-            ("remat_modes.c", "later[v] != 1 ||", ""),
+            ("remat_modes.c", "later[v] <= 0 ||", ""),
         "steps behind the turn may run again":
-            ("remat_search.c", "r->may_repeat[i] && i < r->turn;", "r->may_repeat[i];"),
+            ("remat_search.c", "&= i < r->turn && r->may_repeat[i];", "&= r->may_repeat[i];"),
         "steps that may not run again do":
-            ("remat_search.c", "s.may_repeat[group] &= r->may_repeat[i] && i < r->turn;", ""),
+            ("remat_search.c", "s.may_repeat[group] &= i < r->turn && r->may_repeat[i];", ""),
         "dear choices are not left out":
-            ("remat_search.c", "if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)",
+            ("remat_choices.c", "if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)",
              ""),
     },
     "test_again": {
