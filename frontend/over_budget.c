@@ -14,7 +14,6 @@
 //            any  micro-batch: 11 samples at a time, 7.81 MiB
 #include <inttypes.h>
 #include "../ir/figures.h"
-#include "../passes/budget.h"
 #include "batches.h"
 #include "pipeline.h"
 

@@ -47,6 +47,8 @@ static void search_as_written(Budgeter *b)
 {
     int32_t *step, at;
     const RematChoices *all = &b->all;
+    // A graph that was read after schedule has one order alone.
+    if (b->g->written == NULL) return;
     b->written = remat_as_written(b->g, &step);
     for (int32_t i = 0; i < b->r.step_count; i++)
         b->written.may_repeat[i] = b->r.may_repeat[step[i]];

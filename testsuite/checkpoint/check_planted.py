@@ -101,14 +101,14 @@ UNITS = {
             ("remat_scan.c", "s->reader[over.value] = 0;", ""),
         "all of a smaller value is saved":
             ("remat_scan.c", "smaller(r->bytes[over.value], r->bytes[over.result])",
-             "r->bytes[over.result]"),
+             "r->bytes[over.value]"),
         "what is read lies idle":
             ("remat_modes.c", "if (is_listed(r->reads, r->read, step, v) ||",
              "if ("),
         "what nobody reads again lies idle":
-            ("remat_modes.c", "later[v] <= 0 ||", ""),
+            ("remat_modes.c", "later[v] <= 0 ||", "later[v] < -1 ||"),
         "steps behind the turn may run again":
-            ("remat_search.c", "&= i < r->turn && r->may_repeat[i];", "&= r->may_repeat[i];"),
+            ("remat_search.c", "i < r->turn && r->may_repeat[i];", "r->may_repeat[i];"),
         "steps that may not run again do":
             ("remat_search.c", "s.may_repeat[group] &= i < r->turn && r->may_repeat[i];", ""),
         "dear choices are not left out":
