@@ -1,12 +1,7 @@
 // Batches are compiled until the largest that fits is known: one more does not.
 #include "batches.h"
-#include "pipeline.h"
 
-enum {
-    MOST_BATCH = 1 << 24,       // that --batch takes
-    NO_MEMORY = 1               // a budget in which nothing fits, so that the
-                                // smallest arena is what is found
-};
+enum { MOST_BATCH = 1 << 24 };  // that --batch takes
 
 bool shares_arena(Mode file, int program)
 {
@@ -15,21 +10,19 @@ bool shares_arena(Mode file, int program)
 
 void begin_batches(BatchSearch *s, const Input *in, const Options *o)
 {
-    *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .ast = *in->ast, .o = o,
+    *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .o = o,
                         .passes = without_dumps(&o->passes),
                         .most_nodes = INT64_MAX };
     s->quiet.quiet = true;
     s->in.diag = &s->quiet;
+    if (in->ast == NULL) return;
+    s->ast = *in->ast;
     s->in.ast = &s->ast;
 }
 
-bool begin_smallest(BatchSearch *s, const Input *in, const Options *o,
-                    bool again, int64_t first)
+bool try_first(BatchSearch *s, int64_t batch)
 {
-    begin_batches(s, in, o);
-    s->passes.budget = again ? NO_MEMORY : 0;
-    if (!again) s->passes.checkpoint.kind = CHECKPOINT_OFF;
-    if (!try_batch(s, first)) return false;
+    if (!try_batch(s, batch)) return false;
     add_batch(s, (BatchPoint){ 0, s->state_bytes });
     return true;
 }
@@ -42,27 +35,53 @@ void add_batch(BatchSearch *s, BatchPoint point)
     s->points[at] = point;
 }
 
-bool try_batch(BatchSearch *s, int64_t batch)
+static int64_t larger(int64_t a, int64_t b)
 {
-    BatchPoint point = { .batch = batch };
-    FrontendOptions frontend = s->o->frontend;
+    return a > b ? a : b;
+}
 
-    frontend.batch = batch;
-    if (s->count >= MOST_POINTS || s->nodes > s->most_nodes) return false;
+bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
+                  PlanSize *size)
+{
+    FrontendOptions one = *frontend;
+    bool is_first = true;
     for (int mode = 0; mode < MODE_COUNT; mode++) {
-        PlanSize size;
-        if (!shares_arena(s->o->frontend.mode, mode)) continue;
-        frontend.mode = (Mode)mode;
+        PlanSize own;
+        if (!shares_arena(frontend->mode, mode)) continue;
+        one.mode = (Mode)mode;
         s->quiet.error_count = 0;
         s->quiet.over_budget = false;
-        if (!measure_plan(&s->in, &frontend, &s->passes, &size)) return false;
-        s->nodes += size.nodes;
-        if (size.state_bytes > s->state_bytes)
-            s->state_bytes = size.state_bytes;
-        if (size.arena_bytes > point.arena_bytes)
-            point.arena_bytes = size.arena_bytes;
+        if (!measure_plan(&s->in, &one, &s->passes, &own)) return false;
+        s->nodes += own.nodes;
+        if (is_first) *size = own;
+        is_first = false;
+        size->state_bytes = larger(size->state_bytes, own.state_bytes);
+        size->arena_bytes = larger(size->arena_bytes, own.arena_bytes);
     }
-    add_batch(s, point);
+    return true;
+}
+
+bool measure_whole(BatchSearch *s, FrontendOptions *frontend, PlanSize *size)
+{
+    frontend->microbatch = 0;
+    if (measure_file(s, frontend, size)) return true;
+    if (!frontend->ghost) return false;
+    frontend->ghost = false;
+    return measure_file(s, frontend, size);
+}
+
+bool try_batch(BatchSearch *s, int64_t batch)
+{
+    FrontendOptions frontend = s->o->frontend;
+    PlanSize size;
+
+    frontend.batch = batch;
+    if (s->in_slices) frontend.microbatch = batch;
+    if (s->count >= MOST_POINTS || s->nodes > s->most_nodes ||
+        !measure_file(s, &frontend, &size))
+        return false;
+    s->state_bytes = larger(s->state_bytes, size.state_bytes);
+    add_batch(s, (BatchPoint){ batch, size.arena_bytes });
     return true;
 }
 

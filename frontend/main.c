@@ -108,15 +108,18 @@ int main(int argc, char **argv)
     Diag diag = { .arena = arena, .stream = stderr, .color = isatty(2) };
     Options o;
     Input in;
+    PlanSize refused = { .arena_bytes = 0 };
     int status = options_read(&o, arena, argc, argv);
+    o.passes.refused = &refused;
     if (status < 0) status = read_gpu_file(&o, &diag);
     if (status < 0 && o.plan) status = plan_instance(&o, &diag);
     if (status < 0 && !input_open(&in, arena, &diag, o.input))
         status = EXIT_FILE;
     if (status < 0 && diag.error_count > 0) status = EXIT_INPUT;
     if (status < 0 && o.fit > 0) status = choose_batch(&in, &o);
+    if (status < 0 && o.auto_slices) status = choose_slices(&in, &o);
     if (status < 0) status = run(&in, &o);
-    if (diag.over_budget && o.fit == 0 && !o.plan) explain_batches(&in, &o);
+    if (diag.over_budget && !o.plan) explain_levers(&in, &o);
     if (diag.over_budget) status = EXIT_OVER;
     if (diag.file_failed) status = EXIT_FILE;
     // What help and lists print is output too.

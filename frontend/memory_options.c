@@ -68,10 +68,25 @@ int set_fit(Options *o, const char *value)
     return set_size("--fit", value, &o->fit);
 }
 
+int set_microbatch(Options *o, const char *value)
+{
+    o->auto_slices = strcmp(value, "auto") == 0;
+    o->frontend.microbatch = 0;
+    return o->auto_slices
+        ? -1 : set_count("--microbatch", value, &o->frontend.microbatch);
+}
+
 int set_checkpoint(Options *o, const char *value)
 {
+    Checkpoint *how = &o->passes.checkpoint;
+    if (strncmp(value, "every ", 6) == 0) {
+        how->kind = CHECKPOINT_EVERY;
+        return set_count("--checkpoint every", value + 6, &how->every);
+    }
     int kind = choose("--checkpoint", value, checkpoint_names,
                       CHECKPOINT_COUNT);
-    if (kind >= 0) o->passes.checkpoint.kind = (CheckpointKind)kind;
+    if (kind == CHECKPOINT_EVERY)
+        return usage("a number is missing after", value, NULL, 0);
+    if (kind >= 0) how->kind = (CheckpointKind)kind;
     return kind < 0 ? EXIT_USAGE : -1;
 }

@@ -66,12 +66,12 @@ static int set_mode(Options *o, const char *value)
     return mode < 0 ? EXIT_USAGE : -1;
 }
 
-static int set_samples(const char *flag, const char *value, int64_t *samples)
+int set_count(const char *flag, const char *value, int64_t *count)
 {
     char *end;
     errno = 0;
-    *samples = strtoll(value, &end, 10);
-    if (errno == 0 && *end == '\0' && *samples >= 1 && *samples <= 1 << 24)
+    *count = strtoll(value, &end, 10);
+    if (errno == 0 && *end == '\0' && *count >= 1 && *count <= 1 << 24)
         return -1;
     fprintf(stderr, "cnnc: %s is an integer from 1 to %d, not '%s'\n", flag,
             1 << 24, value);
@@ -80,12 +80,7 @@ static int set_samples(const char *flag, const char *value, int64_t *samples)
 
 static int set_batch(Options *o, const char *value)
 {
-    return set_samples("--batch", value, &o->frontend.batch);
-}
-
-static int set_microbatch(Options *o, const char *value)
-{
-    return set_samples("--microbatch", value, &o->frontend.microbatch);
+    return set_count("--batch", value, &o->frontend.batch);
 }
 
 static int set_ghost(Options *o, const char *value)
@@ -228,7 +223,7 @@ const Flag flags[] = {
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
-    { "--microbatch", "N", "the batch in slices of so many samples",
+    { "--microbatch", "N", "the batch in slices of so many samples, or auto",
       set_microbatch },
     { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
@@ -252,7 +247,7 @@ const Flag flags[] = {
     { "--fit", "SIZE", "the largest batch whose arena fits in so much",
       set_fit },
     { "--checkpoint", "MODE",
-      "what runs again: auto (default), elementwise, marked, off",
+      "what runs again: auto (default), elementwise, marked, every N, off",
       set_checkpoint },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
@@ -341,6 +336,10 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
                                            NULL, 0);
             value = argv[*i];
         }
+        // The one value that is two words.
+        if (flag->set == set_checkpoint && strcmp(value, "every") == 0 &&
+            *i + 1 < argc)
+            value = arena_print(o->arena, "%s %s", value, argv[++*i]);
         return flag->set(o, value);
     }
     return unknown_flag(arg);

@@ -30,6 +30,7 @@ typedef struct Options {
     bool            plan;           // --plan: the input is its file
     int64_t         capacity;       // bytes it must fit in; 0: as few as can be
     int64_t         fit;            // --fit: bytes that the batch is for, or 0
+    bool            auto_slices;    // --microbatch auto
     double          time_limit;     // seconds; 0: none
 } Options;
 
@@ -62,10 +63,14 @@ int set_capacity(Options *o, const char *value);
 int set_time_limit(Options *o, const char *value);
 int check_plan(const Options *o);
 
+// An integer from 1 to 2^24, of that flag; -1, or the status to exit with.
+int set_count(const char *flag, const char *value, int64_t *count);
+
 // memory_options.c: how much memory there is.
 int set_budget(Options *o, const char *value);
 int set_fit(Options *o, const char *value);
 int set_checkpoint(Options *o, const char *value);
+int set_microbatch(Options *o, const char *value);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

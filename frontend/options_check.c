@@ -59,7 +59,10 @@ int options_check(const Options *o)
         { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and "
           "does not go with --batch:" },
         { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
-        { o->frontend.microbatch > 0 && o->frontend.mode == INFER,
+        { o->auto_slices && o->fit == 0 && o->passes.budget == 0,
+          "--microbatch auto needs a budget (--budget, --fit):" },
+        { (o->frontend.microbatch > 0 || o->auto_slices) &&
+          o->frontend.mode == INFER,
           "--microbatch is for training, and goes not with --mode infer:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||

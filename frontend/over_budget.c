@@ -7,24 +7,91 @@
 //     cnnc: note: the smallest arenas at batch 64:
 //      12.37 MiB  nothing computed again
 //       9.18 MiB  checkpoint: 3 launches again, time +4.20 %, FLOPs +3.90 %
+//       4.81 MiB  micro-batch: 1 sample at a time, time +61.00 %, FLOPs +0.40 %
 //     cnnc: note: the largest batches that fit in 8.00 MiB:
-//             12  nothing computed again
-//             31  checkpoint
+//             12  nothing computed again: 7.90 MiB
+//             31  checkpoint: 7.95 MiB
+//            any  micro-batch: 11 samples at a time, 7.81 MiB
 #include <inttypes.h>
 #include "../ir/figures.h"
-#include "../passes/budget.h"
 #include "batches.h"
 #include "pipeline.h"
 
-enum { SHOWN = 8 };             // buffers of a peak; the rest is summed up
+enum {
+    SHOWN = 8,                  // buffers of a peak; the rest is summed up
+    MOST_NODES = 8000           // that are compiled for the largest batch of
+                                // a lever
+};
 
-// Whether a budget may make a training step compute something again.
-static bool recomputes(const PassOptions *o, Mode mode)
+// ---- levers -----------------------------------------------------------------
+
+// What can be done for less memory.
+typedef struct Lever {
+    const char *name;
+    // Changes o so that a training step does it as far as it goes.  False: the
+    // command line or the input does not let it.
+    bool      (*use)(Options *o);
+    bool        in_slices;      // then any batch fits if a slice does
+} Lever;
+
+static bool use_nothing(Options *o)
 {
-    CheckpointKind kind = o->checkpoint.kind;
-    return mode == TRAIN && o->enabled[PASS_checkpoint] &&
-           kind != CHECKPOINT_OFF && kind != CHECKPOINT_MARKED;
+    o->passes.checkpoint.kind = CHECKPOINT_OFF;
+    o->passes.budget = 0;
+    return true;
 }
+
+static bool compute_again(Options *o, CheckpointKind kind)
+{
+    if (o->frontend.mode != TRAIN || !o->passes.enabled[PASS_checkpoint] ||
+        o->passes.checkpoint.kind == CHECKPOINT_OFF)
+        return false;
+    o->passes.checkpoint.kind = kind;
+    o->passes.budget = NO_MEMORY;
+    return true;
+}
+
+static bool use_elementwise(Options *o)
+{
+    return compute_again(o, CHECKPOINT_ELEMENTWISE);
+}
+
+static bool use_checkpoint(Options *o)
+{
+    return compute_again(o, CHECKPOINT_AUTO);
+}
+
+static bool use_slices(Options *o)
+{
+    o->frontend.microbatch = 1;
+    return o->frontend.mode == TRAIN && use_nothing(o);
+}
+
+static bool use_both(Options *o)
+{
+    o->frontend.microbatch = 1;
+    return use_checkpoint(o);
+}
+
+// The first is what the others are measured by.
+static const Lever levers[] = {
+    { "nothing computed again", use_nothing, false },
+    { "elementwise", use_elementwise, false },
+    { "checkpoint", use_checkpoint, false },
+    { "micro-batch", use_slices, true },
+    { "micro-batch and checkpoint", use_both, true },
+};
+enum { LEVERS = sizeof levers / sizeof *levers };
+
+// A lever in use on a net.
+typedef struct Use {
+    const Lever *lever;
+    Options      o;
+    BatchSearch  search;
+    bool         is_used;
+    bool         refused;       // the program is wrong for it
+    PlanSize     size;          // at the batch that was asked for
+} Use;
 
 // ---- the peak ---------------------------------------------------------------
 
@@ -79,15 +146,6 @@ void explain_peak(Graph *g)
          line_text(arena, plan->steps[step].line),
          bytes_text(arena, live[step]));
     print_alive(g, plan, step);
-    if (g->fit == NULL) return;
-    Overhead again = graph_overhead(g);
-    note(g->diag, (Pos){ .file = NONE }, "the smallest arenas at batch %" PRId64
-         ":", g->batch);
-    line_of_bytes(g, g->fit->plain, "nothing computed again");
-    if (g->program != NULL)
-        line_of_bytes(g, g->arena_bytes, arena_print(
-            arena, "checkpoint: %s", overhead_text(arena, &again)));
-    else line_of_bytes(g, g->arena_bytes, "checkpoint: nothing is gained");
 }
 
 // ---- batches ----------------------------------------------------------------
@@ -105,65 +163,140 @@ static void print_batch(const Input *in, const Capacity *c, const char *lever)
             is_exact ? "" : "; larger ones were not tried");
 }
 
-// The largest batches for so many bytes, with nothing computed again and, where
-// that may be, with the most.  False after an error; the second is the first
-// where nothing may be.
-static bool find_batches(const Input *in, const Options *o, int64_t bytes,
-                         Capacity *plain, Capacity *most)
+static void print_slices(const Input *in, const Capacity *c, const Use *use)
 {
-    BatchSearch *s = NEW(in->arena, BatchSearch);
-    if (!begin_smallest(s, in, o, false, 1)) return false;
-    *plain = *most = largest_batch(s, bytes);
-    if (!recomputes(&o->passes, o->frontend.mode)) return true;
-    if (!begin_smallest(s, in, o, true, plain->batch > 0 ? plain->batch : 1))
-        return false;
-    *most = largest_batch(s, bytes);
-    return true;
+    const char *name = use->lever->name;
+    if (c->batch == 0) {
+        print_batch(in, c, name);
+        return;
+    }
+    fprintf(in->diag->stream, "  %11s  %s: %" PRId64 " sample%s at a time, "
+            "%s\n", "any", name, c->batch, c->batch == 1 ? "" : "s",
+            bytes_text(in->arena, c->arena_bytes));
 }
 
-void explain_batches(const Input *in, const Options *o)
+// From the batch that was asked for, which is known, and the state.
+static void print_batches(const Input *in, const Options *o, Use *use)
 {
-    Capacity plain, most;
-    if (in->ast == NULL || in->diag->error_count != 1) return;
-    if (!find_batches(in, o, o->passes.budget, &plain, &most)) return;
-    note(in->diag, (Pos){ .file = NONE }, "the largest batches that fit in %s:",
+    BatchSearch *s = &use->search;
+    int64_t bytes = o->passes.budget;
+    s->in_slices = use->lever->in_slices;
+    s->most_nodes = s->nodes + MOST_NODES;
+    s->state_bytes = use->size.state_bytes;
+    add_batch(s, (BatchPoint){ 0, use->size.state_bytes });
+    add_batch(s, (BatchPoint){ s->in_slices ? 1 : use->size.batch,
+                               use->size.arena_bytes });
+    Capacity c = largest_batch(s, bytes);
+    if (s->in_slices) print_slices(in, &c, use);
+    else print_batch(in, &c, use->lever->name);
+}
+
+// ---- the smallest arenas ----------------------------------------------------
+
+static double more_than(int64_t some, int64_t plain)
+{
+    return plain > 0 ? 100 * ((double)some / (double)plain - 1) : 0;
+}
+
+// What a lever costs beside a step that does nothing.
+static const char *cost_text(Arena *arena, const Use *use, const Use *plain)
+{
+    const PhaseCost *cost = &use->size.cost, *than = &plain->size.cost;
+    const char *slices = "", *again = "";
+    if (use->lever->in_slices) slices = "1 sample at a time, ";
+    if (use->size.again > 0)
+        again = arena_print(arena, "%d launch%s again, ", (int)use->size.again,
+                            use->size.again == 1 ? "" : "es");
+    return arena_print(arena, "%s%stime %+.2f %%, FLOPs %+.2f %%", slices,
+                       again, more_than(cost->time, than->time),
+                       more_than(cost->cost.flops, than->cost.flops));
+}
+
+static void print_smallest(const Input *in, const Use *use, const Use *plain)
+{
+    Arena *arena = in->arena;
+    const char *name = use->lever->name, *what;
+    FILE *stream = in->diag->stream;
+    if (use->refused) {
+        fprintf(stream, "  %11s  %s: this net has no step in slices\n", "none",
+                name);
+        return;
+    }
+    if (use == plain)
+        what = name;
+    else if (use->size.arena_bytes >= plain->size.arena_bytes)
+        what = arena_print(arena, "%s: nothing is gained", name);
+    else
+        what = arena_print(arena, "%s: %s", name, cost_text(arena, use, plain));
+    fprintf(stream, "  %11s  %s\n", bytes_text(arena, use->size.arena_bytes),
+            what);
+}
+
+// ---- all levers -------------------------------------------------------------
+
+// Whether what is refused is what the lever makes of the training step.
+static bool was_refused(const Options *o, const Use *use)
+{
+    return o->passes.refused->arena_bytes > 0 &&
+           (!o->auto_slices || use->lever->in_slices) &&
+           o->passes.refused->mode == TRAIN && searches(&o->passes) &&
+           o->passes.checkpoint.kind == use->o.passes.checkpoint.kind &&
+           use->o.passes.budget > 0 &&
+           o->frontend.microbatch == use->o.frontend.microbatch;
+}
+
+// The size is that of the evaluation beside it.
+static void take_refused(Use *use, const PlanSize *refused)
+{
+    int64_t beside = use->size.arena_bytes;
+    use->size = *refused;
+    if (beside > use->size.arena_bytes) use->size.arena_bytes = beside;
+}
+
+// False: it can't be used.
+static bool measure_use(const Input *in, const Options *o, const Lever *lever,
+                        Use *use)
+{
+    use->lever = lever;
+    use->o = *o;
+    use->is_used = lever->use(&use->o) &&
+                   (in->ast != NULL || !lever->in_slices);
+    if (!use->is_used) return false;
+    begin_batches(&use->search, in, &use->o);
+    FrontendOptions frontend = use->o.frontend;
+    bool is_known = was_refused(o, use);
+    if (is_known) frontend.mode = EVAL;
+    if (is_known && in->ast == NULL)
+        use->size = *o->passes.refused;
+    else if (o->auto_slices && !lever->in_slices)
+        use->refused = !measure_whole(&use->search, &frontend, &use->size);
+    else
+        use->refused = !measure_file(&use->search, &frontend, &use->size);
+    use->o.frontend.microbatch = frontend.microbatch;
+    use->o.frontend.ghost = frontend.ghost;
+    if (is_known) take_refused(use, o->passes.refused);
+    return !use->refused;
+}
+
+void explain_levers(const Input *in, const Options *o)
+{
+    Use *uses = NEW_ARRAY(in->arena, LEVERS, Use), *plain = &uses[0];
+    const Pos nowhere = { .file = NONE };
+    Diag *diag = in->diag;
+    if (diag->error_count != 1) return;
+    if (!measure_use(in, o, &levers[0], plain)) return;
+    for (int i = 1; i < LEVERS; i++)
+        measure_use(in, o, &levers[i], &uses[i]);
+    if (o->frontend.mode == TRAIN) {
+        note(diag, nowhere, "the smallest arenas at batch %" PRId64 ":",
+             plain->size.batch);
+        for (int i = 0; i < LEVERS; i++)
+            if (uses[i].is_used) print_smallest(in, &uses[i], plain);
+    }
+    if (o->fit > 0 || in->ast == NULL) return;
+    note(diag, nowhere, "the largest batches that fit in %s:",
          bytes_text(in->arena, o->passes.budget));
-    print_batch(in, &plain, "nothing computed again");
-    if (recomputes(&o->passes, o->frontend.mode))
-        print_batch(in, &most, "checkpoint");
-}
-
-// ---- --fit ------------------------------------------------------------------
-
-// Mistakes of the program are shown here, once; of a graph as text the batch is
-// what it is.
-static bool is_right(const Input *in, const Options *o)
-{
-    FrontendOptions frontend = o->frontend;
-    PassOptions quiet = without_dumps(&o->passes);
-    PlanSize size;
-    if (in->ast == NULL && in->diag->error_count == 0)
-        error(in->diag, (Pos){ .file = NONE }, "--fit is of a program, and "
-              "'%s' is a graph, whose batch is what it is", in->path);
-    frontend.batch = 1;
-    return measure_plan(in, &frontend, &quiet, &size);
-}
-
-int choose_batch(const Input *in, Options *o)
-{
-    Capacity plain, most;
-    if (!is_right(in, o) || !find_batches(in, o, o->fit, &plain, &most))
-        return EXIT_INPUT;
-    // Where not even one sample fits, compiling it says why.
-    o->frontend.batch = most.batch > 0 ? most.batch : 1;
-    if (most.batch > plain.batch || most.batch == 0)
-        o->passes.budget = o->fit;
-    if (most.batch == 0) return -1;
-    note(in->diag, (Pos){ .file = NONE }, "batch %" PRId64 " is the largest "
-         "that fits in %s%s", most.batch, bytes_text(in->arena, o->fit),
-         !recomputes(&o->passes, o->frontend.mode) ? ""
-         : most.batch == plain.batch ? ", with nothing computed again"
-         : arena_print(in->arena, "; %" PRId64 " with nothing computed again",
-                       plain.batch));
-    return -1;
+    for (int i = 0; i < LEVERS; i++)
+        if (uses[i].is_used && !uses[i].refused)
+            print_batches(in, o, &uses[i]);
 }

@@ -3,6 +3,14 @@
 #include <string.h>
 #include "pipeline.h"
 
+static PlanSize plan_size(const Graph *g)
+{
+    return (PlanSize){ g->mode, g->arena_bytes, g->state_bytes,
+                       g->max_live_bytes, g->node_count,
+                       is_accruing(g) ? g->step_batch : g->batch,
+                       graph_cost(g), graph_overhead(g).launches };
+}
+
 Plan *run_pipeline(Graph *g, const PassOptions *o)
 {
     if (o->stop_after != NULL && strcmp(o->stop_after, "frontend") == 0) {
@@ -10,7 +18,10 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
         return NULL;
     }
     if (!run_passes(g, o)) {
-        if (g->facts & IS_PLACED && g->diag->over_budget) explain_peak(g);
+        if (g->facts & IS_PLACED && g->diag->over_budget) {
+            explain_peak(g);
+            if (o->refused != NULL) *o->refused = plan_size(g);
+        }
         return NULL;
     }
     Plan *plan = plan_of(g);
@@ -24,6 +35,7 @@ PassOptions without_dumps(const PassOptions *o)
     PassOptions quiet = *o;
     quiet.dump = quiet.dump_dir = NULL;
     quiet.time = false;
+    quiet.refused = NULL;
     return quiet;
 }
 
@@ -45,9 +57,7 @@ bool measure_plan(const Input *in, const FrontendOptions *frontend,
     Graph *g = input_graph(&alone, frontend);
     const Plan *plan = g != NULL ? run_pipeline(g, o) : NULL;
     bool known = plan != NULL || (g != NULL && in->diag->over_budget);
-    if (known)
-        *size = (PlanSize){ g->arena_bytes, g->state_bytes, g->max_live_bytes,
-                            g->node_count };
+    if (known) *size = plan_size(g);
     arena_free(arena);
     return known;
 }

@@ -3,6 +3,7 @@
 #define CNNC_PIPELINE_H
 
 #include "../codegen/page.h"
+#include "../ir/fit.h"
 #include "input.h"
 #include "options.h"
 #include "output.h"
@@ -15,8 +16,12 @@ PassOptions without_dumps(const PassOptions *o);
 
 // What a plan comes to.
 typedef struct PlanSize {
-    int64_t arena_bytes, state_bytes, bound;
-    int32_t nodes;              // of its graph
+    Mode      mode;
+    int64_t   arena_bytes, state_bytes, bound;
+    int32_t   nodes;            // of its graph
+    int64_t   batch;            // samples of a step, in whatever slices
+    PhaseCost cost;             // graph_cost
+    int32_t   again;            // launches that run again
 } PlanSize;
 // That of a fresh graph, of which nothing is kept.  False after errors, but
 // one: where nothing fits in the budget it is the smallest that was found.
@@ -39,13 +44,18 @@ bool print_curve(const Input *in, const Options *o, FILE *out);
 bool report_plan(const Input *in, const Options *o, FILE *out);
 
 // over_budget.c: notes to the error that a placed graph is over its budget:
-// what is alive at its fullest step, and the smallest arenas.
+// what is alive at its fullest step.
 void explain_peak(Graph *g);
-// And the largest batches that fit.
-void explain_batches(const Input *in, const Options *o);
-// --fit: sets the batch, the largest whose arena fits, and the budget.  -1, or
-// the status to exit with after what it reported.
+// And what each lever makes of it: the smallest arenas, and the largest batches
+// that fit.
+void explain_levers(const Input *in, const Options *o);
+// fit.c: --fit: sets the batch, the largest whose arena fits, and the budget.
+// -1, or the status to exit with after what it reported.
 int choose_batch(const Input *in, Options *o);
+
+// microbatch.c: --microbatch auto: sets the slices that the batch comes in, so
+// that a training step within the budget costs least.  -1.
+int choose_slices(const Input *in, Options *o);
 
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);

@@ -5,18 +5,46 @@ static double part_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
+static void add_cost(PhaseCost *sum, const PhaseCost *cost, int64_t times)
+{
+    sum->launches += cost->launches;
+    sum->time = capped_sum(sum->time, capped_product(cost->time, times));
+    sum->cost.flops = capped_sum(sum->cost.flops,
+                                 capped_product(cost->cost.flops, times));
+    sum->cost.bytes = capped_sum(sum->cost.bytes,
+                                 capped_product(cost->cost.bytes, times));
+    sum->cost.products = capped_sum(sum->cost.products,
+                                    capped_product(cost->cost.products, times));
+}
+
+// Those that run again apart.
+static void sum_costs(const Graph *g, PhaseCost *once, PhaseCost *again)
+{
+    PhaseCost sums[PHASE_COUNT];
+    int64_t slices = 1;
+    if (g->mode == TRAIN && g->step_batch > g->batch)
+        slices = (g->step_batch + g->batch - 1) / g->batch;
+    *once = *again = (PhaseCost){ .launches = 0 };
+    step_cost(g, graph_gpu(g), sums);
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        add_cost(phase == RECOMPUTE ? again : once, &sums[phase],
+                 phase == UPDATE ? 1 : slices);
+}
+
 Overhead graph_overhead(const Graph *g)
 {
-    PhaseCost sums[PHASE_COUNT], once = { .launches = 0 };
-    const PhaseCost *again = &sums[RECOMPUTE];
-    step_cost(g, graph_gpu(g), sums);
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        if (phase == RECOMPUTE) continue;
-        once.time = capped_sum(once.time, sums[phase].time);
-        cost_add(&once.cost, &sums[phase].cost);
-    }
-    return (Overhead){ again->launches, part_of(again->time, once.time),
-                       part_of(again->cost.flops, once.cost.flops) };
+    PhaseCost once, again;
+    sum_costs(g, &once, &again);
+    return (Overhead){ again.launches, part_of(again.time, once.time),
+                       part_of(again.cost.flops, once.cost.flops) };
+}
+
+PhaseCost graph_cost(const Graph *g)
+{
+    PhaseCost once, again;
+    sum_costs(g, &once, &again);
+    add_cost(&once, &again, 1);
+    return once;
 }
 
 const char *overhead_text(Arena *arena, const Overhead *o)

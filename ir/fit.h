@@ -10,8 +10,12 @@ typedef struct Overhead {
     int32_t launches;
     double  time, flops;
 } Overhead;
-// In the model of g's GPU.
+// In the model of g's GPU, of a whole training step with all its slices, as
+// graph_cost; launches are counted once.
 Overhead graph_overhead(const Graph *g);
+// What the launches of a training step cost: of one in slices those before the
+// update as often as there are slices, of which the last may be smaller.
+PhaseCost graph_cost(const Graph *g);
 // "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
 const char *overhead_text(Arena *arena, const Overhead *o);
 

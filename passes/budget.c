@@ -21,8 +21,10 @@ typedef struct Budgeter {
     Graph             *g;
     const PassOptions *o;
     Remat              r;
+    Remat              written; // in the program's order, if it is asked
     RematChoices       all;
     int64_t           *arena;   // of each choice's plan; 0: not known yet
+    int64_t           *least;   // and then what it has at least
     int64_t            state, flops;
     int64_t           *step_flops;
 } Budgeter;
@@ -39,6 +41,31 @@ static int64_t state_bytes(const Graph *g)
     return bytes;
 }
 
+// Where programs of schedule's order all have more than those of the program's
+// own order must have, those are searched as well.
+static void search_as_written(Budgeter *b)
+{
+    int32_t *step, at;
+    const RematChoices *all = &b->all;
+    // A graph that was read after schedule has one order alone.
+    if (b->g->written == NULL) return;
+    b->written = remat_as_written(b->g, &step);
+    for (int32_t i = 0; i < b->r.step_count; i++)
+        b->written.may_repeat[i] = b->r.may_repeat[step[i]];
+    int64_t least = remat_least_at_fullest(&b->written, BOUND_STEPS, &at);
+    if (least >= remat_least_at_fullest(&b->r, BOUND_STEPS, &at)) return;
+    RematChoices more = remat_search(&b->written, LEVELS);
+    for (int32_t k = 0; k < more.count; k++) {
+        RematProgram *p = &more.choice[k].program;
+        for (int32_t i = 0; i < p->count; i++) p->step[i] = step[p->step[i]];
+        int32_t count = all->count;
+        remat_choose(&b->all, &b->r, p, more.choice[k].peak,
+                     more.choice[k].cost);
+        if (all->count > count) b->all.choice[count].as_written = true;
+    }
+    remat_sort_choices(&b->all);
+}
+
 static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 {
     Budgeter b = { .g = g, .o = o, .r = remat_of(g), .state = state_bytes(g) };
@@ -46,7 +73,9 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
     if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
         remat_spare_products(g, &b.r);
     b.all = remat_search(&b.r, LEVELS);
+    search_as_written(&b);
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
+    b.least = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);
     for (NodeId i = 0; i < g->node_count; i++) {
         Cost cost;
@@ -59,13 +88,15 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 }
 
 // The first choice computes nothing again.  Past `most` bytes it may be any
-// number above, which is not kept.
+// number above that the arena has at least.
 static int64_t arena_within(Budgeter *b, int32_t k, int64_t most)
 {
     if (b->arena[k] > 0) return b->arena[k];
+    if (b->least[k] > most) return b->least[k];
     const RematProgram *program = k > 0 ? &b->all.choice[k].program : NULL;
     int64_t bytes = arena_after(b->g, b->o, program, most);
     if (bytes <= most) b->arena[k] = bytes;
+    else b->least[k] = bytes;
     return bytes;
 }
 
@@ -90,17 +121,19 @@ static int32_t cheapest_within(Budgeter *b, int64_t budget)
     return NONE;
 }
 
-// The smallest arena of all whose peaks are about as small as can be.
+// The smallest arena of all that some budget could get, and the cheapest with
+// it: a budget of one byte less gets none.
 static int32_t smallest(Budgeter *b)
 {
     int32_t found = b->all.count - 1;
-    int64_t least = b->all.choice[found].peak;
+    int64_t fewest = arena_of(b, found);
     for (int32_t k = found - 1; k >= 0; k--) {
-        if (b->all.choice[k].peak > least + least / 16) break;
-        int64_t fewest = arena_of(b, found);
-        if (arena_within(b, k, fewest) < fewest) found = k;
+        if (!may_fit(b, k, fewest - 1)) continue;
+        int64_t bytes = arena_within(b, k, fewest - 1);
+        if (bytes < fewest && may_fit(b, k, bytes)) fewest = bytes;
     }
-    return found;
+    int32_t cheapest = cheapest_within(b, fewest);
+    return cheapest != NONE ? cheapest : found;
 }
 
 // ---- what they cost ---------------------------------------------------------
@@ -116,8 +149,9 @@ static double bound_of(const Budgeter *b, int32_t k)
 {
     int32_t at;
     if (k == 0) return 0;
-    int64_t bound = remat_bound_at_fullest(&b->r, b->all.choice[k].peak,
-                                           BOUND_STEPS, &at);
+    const RematChoice *choice = &b->all.choice[k];
+    const Remat *r = choice->as_written ? &b->written : &b->r;
+    int64_t bound = remat_bound_at_fullest(r, choice->peak, BOUND_STEPS, &at);
     return part_of(bound, b->all.choice[0].cost);
 }
 
@@ -150,17 +184,42 @@ void fit_budget(Graph *g, const PassOptions *o)
     if (found > 0) g->program = &choices[found].program;
 }
 
+// Whether the command line says what runs again, so that there is no other
+// arena to find.
+static bool is_given(const Graph *g, const PassOptions *o)
+{
+    CheckpointKind kind = o->checkpoint.kind;
+    return g->mode == TRAIN && o->enabled[PASS_checkpoint] &&
+           (kind == CHECKPOINT_MARKED || kind == CHECKPOINT_EVERY);
+}
+
+static const char *batch_text(const Graph *g)
+{
+    if (g->step_batch <= g->batch)
+        return arena_print(g->arena, "%" PRId64, g->batch);
+    return arena_print(g->arena, "%" PRId64 " in slices of %" PRId64,
+                       g->step_batch, g->batch);
+}
+
+static const char *whose_arena(const Graph *g, const PassOptions *o)
+{
+    if (!is_given(g, o)) return "the smallest arena found for it";
+    return arena_print(g->arena, "its arena with --checkpoint %s",
+                       checkpoint_text(g->arena, &o->checkpoint));
+}
+
 bool check_budget(const Graph *g, const PassOptions *o)
 {
     Arena *arena = g->arena;
     int64_t bytes = g->arena_bytes;
     if (o->budget == 0 || bytes <= o->budget) return true;
     error(g->diag, (Pos){ .file = NONE },
-          "%s %s does not fit in %" PRId64 " bytes (%s); the smallest arena "
-          "found for it, at batch %" PRId64 ", has %" PRId64 " bytes (%s)",
-          g->name, mode_names[g->mode], o->budget,
-          bytes_text(arena, o->budget), g->batch, bytes,
-          bytes_text(arena, bytes));
+          "%s %s does not fit in %" PRId64 " bytes (%s); %s, at batch %s, has %"
+          PRId64 " bytes (%s)%s", g->name, mode_names[g->mode],
+          o->budget, bytes_text(arena, o->budget), whose_arena(g, o),
+          batch_text(g), bytes, bytes_text(arena, bytes), is_given(g, o)
+          ? arena_print(arena, ", %" PRId64 " too many", bytes - o->budget)
+          : "");
     g->diag->over_budget = true;
     return false;
 }

@@ -1,4 +1,6 @@
-// What the program marks is kept, and what leads to it is computed again.
+// What the program marks is kept, and what leads to it is computed again;
+// with `every N`, what alone crosses each N-th cut of the net (remat_stages.h)
+// is marked instead.
 //
 //   a = f(x)   b = g(a) marked   c = h(b)   d = k(c) marked   e = l(d)
 // becomes
@@ -14,8 +16,10 @@
 // A marked value may have no bytes.  Kept is then what it is a name of, what it
 // is computed from where it is read, or all the parts that it is joined of.
 #include "marks.h"
+#include <inttypes.h>
 #include "remat_graph.h"
 #include "remat_modes.h"
+#include "remat_stages.h"
 
 typedef struct Marks {
     Graph *g;
@@ -86,22 +90,46 @@ static bool find_marked(Marks *m)
     return any;
 }
 
+// False, after an error, where there are fewer than `every` cuts.
+static bool mark_cuts(Marks *m, const Remat *r, int64_t every)
+{
+    Graph *g = m->g;
+    const int32_t *value_of = remat_values(g);
+    int32_t *crossing = NEW_ARRAY(g->arena, (size_t)r->turn + 1, int32_t);
+    bool *is_kept = NEW_ARRAY(g->arena, (size_t)r->value_count + 1, bool);
+    int32_t count = remat_cuts(g->arena, r, crossing);
+    if (count < every) {
+        error(g->diag, (Pos){ .file = NONE }, "--checkpoint every %" PRId64
+              ": %s has %d place%s that one map alone crosses", every, g->name,
+              (int)count, count == 1 ? "" : "s");
+        return false;
+    }
+    for (int64_t k = every - 1; k < count; k += every)
+        is_kept[crossing[k]] = true;
+    for (ValueId v = 0; v < g->value_count; v++)
+        m->kept[v] = value_of[v] != NONE && is_kept[value_of[v]];
+    return true;
+}
+
 bool follow_marks(Graph *g, const PassOptions *o)
 {
     Marks m = { .g = g };
     m.kept = NEW_ARRAY(g->arena, g->value_count, bool);
     m.leads = NEW_ARRAY(g->arena, g->value_count, bool);
     m.again = NEW_ARRAY(g->arena, g->node_count, bool);
-    if (!find_marked(&m)) {
-        if (o->checkpoint.kind != CHECKPOINT_MARKED) return true;
+    const Checkpoint *how = &o->checkpoint;
+    if (how->kind != CHECKPOINT_EVERY && !find_marked(&m)) {
+        if (how->kind != CHECKPOINT_MARKED) return true;
         error(g->diag, (Pos){ .file = NONE }, "--checkpoint marked: %s has no "
               "checkpoint of a value that it computes", g->name);
         return false;
     }
+    Remat r = remat_of(g);
+    if (how->kind == CHECKPOINT_EVERY && !mark_cuts(&m, &r, how->every))
+        return false;
     find_leading(&m);
     keep_for_update(&m);
-    Remat r = remat_of(g);
-    if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
+    if (how->kind == CHECKPOINT_ELEMENTWISE)
         remat_spare_products(g, &r);
     Modes modes = modes_new(&r);
     set_modes(&m, &r, &modes);

@@ -30,6 +30,7 @@ typedef enum CheckpointKind {
                                 // what the program marks
     CHECKPOINT_ELEMENTWISE,     // likewise, but no launch with matrix products
     CHECKPOINT_MARKED,          // what the program marks, whatever the budget
+    CHECKPOINT_EVERY,           // all between some of the net's cuts, likewise
     CHECKPOINT_OFF,             // nothing
     CHECKPOINT_COUNT
 } CheckpointKind;
@@ -37,7 +38,11 @@ extern const char *const checkpoint_names[CHECKPOINT_COUNT];
 
 typedef struct Checkpoint {
     CheckpointKind kind;
+    int64_t        every;       // of CHECKPOINT_EVERY: the value at each so
+                                // many-th cut is kept; at least 1
 } Checkpoint;
+// As the command line says it: "marked", "every 4".
+const char *checkpoint_text(Arena *arena, const Checkpoint *checkpoint);
 
 typedef struct PassOptions {
     bool        enabled[PASS_COUNT];
@@ -47,11 +52,16 @@ typedef struct PassOptions {
     const char *stop_after;     // a pass's name, or NULL
     int64_t     budget;         // bytes that the arena may have; 0: any
     bool        time;           // print where the time went, to standard error
+    struct PlanSize *refused;   // takes what a plan over the budget comes to
+                                // (frontend/pipeline.h); NULL: nobody asks
 } PassOptions;
 
 void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
 // -f<name>, -fno-<name>: false if there is no such optional pass.
 bool pass_options_set(PassOptions *o, const char *name, bool on);
+
+// Whether the budget chooses what a training step computes again.
+bool searches(const PassOptions *o);
 
 // The arena that a graph which schedule has ordered would have, if checkpoint
 // made this program of it; NULL: without one.  If it is above `limit`, what is

@@ -7,6 +7,7 @@
 typedef struct RematChoice {
     RematProgram program;
     int64_t      peak, cost;    // as remat_peak and remat_cost say
+    bool         as_written;    // of the program's own order, not of schedule's
 } RematChoice;
 
 // By cost, cheapest first; each has a smaller peak than those before it.  The

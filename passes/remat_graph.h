@@ -12,6 +12,13 @@
 // it returns lies in g's arena.
 Remat remat_of(Graph *g);
 
+// The same of the order in which the program was written (Graph.written), which
+// g has: step i of it is step (*step)[i] of remat_of.
+Remat remat_as_written(Graph *g, int32_t **step);
+
+// Of each value of g: the one of remat_of(g) whose bytes it lies in, or NONE.
+int32_t *remat_values(Graph *g);
+
 // From now on no step of r, which is of g, may run again that has matrix
 // products.
 void remat_spare_products(const Graph *g, Remat *r);

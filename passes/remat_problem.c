@@ -233,6 +233,16 @@ void remat_spare_products(const Graph *g, Remat *r)
     }
 }
 
+int32_t *remat_values(Graph *g)
+{
+    Problem p = { .g = g, .lives = lives_new(g) };
+    list_values(&p);
+    int32_t *values = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    for (ValueId v = 0; v < g->value_count; v++)
+        values[v] = p.value_of[p.lives.class_of[v]];
+    return values;
+}
+
 Remat remat_of(Graph *g)
 {
     Problem p = { .g = g, .lives = lives_new(g), .remat.arena = g->arena };

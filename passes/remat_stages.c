@@ -255,6 +255,19 @@ static void make_stages(const Cutting *c, const Cut *cut, int32_t count)
         s->counted.bytes[v] = s->once[v] ? 0 : r->bytes[v];
 }
 
+int32_t remat_cuts(Arena *arena, const Remat *r, int32_t *value)
+{
+    RematStages s = {.r = r};
+    Cutting c = {.arena = arena, .r = r, .s = &s};
+    Cut *cut = NEW_ARRAY(arena, (size_t)r->turn + 1, Cut);
+    find_readers(&c);
+    find_once(&c);
+    find_crossing(&c);
+    int32_t count = list_cuts(&c, cut);
+    for (int32_t j = 0; j < count; j++) value[j] = cut[j].value;
+    return count;
+}
+
 RematStages remat_stages(Arena *arena, const Remat *r, int32_t most)
 {
     RematStages s = {.r = r};

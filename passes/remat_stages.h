@@ -23,6 +23,10 @@ typedef struct RematStages {
     int32_t *last_reader;       // of each value, behind the turn; -1: none
 } RematStages;
 
+// The values that cross such places alone, in the order of the places, into
+// value, which has room for r->turn; returns how many.
+int32_t remat_cuts(Arena *arena, const Remat *r, int32_t *value);
+
 // As many stages as there are, or `most`: the smallest neighbours are then made
 // one.  Small values (all of them have a 64th of the forward bytes), those that
 // last and those of steps that may not repeat are made once.  What it returns

@@ -19,7 +19,7 @@
 #undef PASS
 
 const char *const checkpoint_names[CHECKPOINT_COUNT] = {
-    "auto", "elementwise", "marked", "off",
+    "auto", "elementwise", "marked", "every", "off",
 };
 
 // What stands in for a pass that is left out, where something must.
@@ -199,6 +199,20 @@ static void print_again(const Graph *g)
         fprintf(stderr, "%-14s %s\n", "checkpoint", fit_text(g));
 }
 
+const char *checkpoint_text(Arena *arena, const Checkpoint *checkpoint)
+{
+    const char *name = checkpoint_names[checkpoint->kind];
+    if (checkpoint->kind != CHECKPOINT_EVERY) return name;
+    return arena_print(arena, "%s %" PRId64, name, checkpoint->every);
+}
+
+bool searches(const PassOptions *o)
+{
+    CheckpointKind kind = o->checkpoint.kind;
+    return o->budget > 0 && o->enabled[PASS_checkpoint] &&
+           (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
+}
+
 // Chooses what is computed again; false, after an error, where that can't be.
 static bool find_program(Graph *g, const PassOptions *o)
 {
@@ -206,7 +220,7 @@ static bool find_program(Graph *g, const PassOptions *o)
     if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
         kind == CHECKPOINT_OFF)
         return true;
-    if (kind == CHECKPOINT_MARKED || o->budget == 0) return follow_marks(g, o);
+    if (!searches(o)) return follow_marks(g, o);
     fit_budget(g, o);
     return true;
 }

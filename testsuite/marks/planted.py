@@ -46,9 +46,24 @@ FAULTS = {
     "off is on":
         ("passes/run.c", "kind == CHECKPOINT_OFF", "kind == CHECKPOINT_COUNT"),
     "a budget turns marks off":
-        ("passes/run.c", "kind == CHECKPOINT_MARKED || o->budget == 0", "o->budget == 0"),
+        ("passes/run.c", "(kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE)",
+         "kind != CHECKPOINT_OFF"),
     "a budget does not turn marks off":
-        ("passes/run.c", "kind == CHECKPOINT_MARKED || o->budget == 0", "true"),
+        ("passes/run.c", "if (!searches(o)) return", "if (true) return"),
+    "the first cut is kept, whatever N is":
+        ("passes/marks.c", "int64_t k = every - 1;", "int64_t k = 0;"),
+    "every cut is kept":
+        ("passes/marks.c", "k += every)", "k++)"),
+    "one cut is kept":
+        ("passes/marks.c", "k += every)", "k += count)"),
+    "a map that crosses several places is several cuts":
+        ("passes/remat_stages.c", "if (v == NO_VALUE || is_cut[v]) continue;",
+         "if (v == NO_VALUE) continue;"),
+    "the cut of another value":
+        ("passes/remat_problem.c", "values[v] = p.value_of[p.lives.class_of[v]];",
+         "values[v] = p.value_of[p.lives.class_of[v]] - 1;"),
+    "the program's marks for cuts":
+        ("passes/marks.c", "how->kind == CHECKPOINT_EVERY && !mark_cuts", "false && !mark_cuts"),
     "marks in every mode":
         ("frontend/marks.c", "else if (r->g->mode == TRAIN)", "else"),
 }

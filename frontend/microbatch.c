@@ -1,0 +1,97 @@
+// --microbatch auto: the slices in which the batch of a training step comes, so
+// that the step within the budget costs least.
+//
+//   batch 12 in 1 GiB      12 at once: 40 launches again, 51 ms
+//                          slices of 6: 11 launches again, 48 ms
+//                          slices of 4: nothing again, 46 ms      <- the least
+//                          smaller ones read weights more often for nothing
+//
+// Slices divide the batch.  They are compiled from the whole batch down, until
+// in one nothing runs again: below that time only grows.  Nets of which a step
+// does not come in slices stay whole.
+#include <inttypes.h>
+#include "../ir/figures.h"
+#include "batches.h"
+#include "pipeline.h"
+
+typedef struct Slicing {
+    int64_t  slice;             // samples; the batch, where it is whole
+    bool     fits;
+    PlanSize size;
+} Slicing;
+
+// What fits before what does not; then the cheaper, or the smaller.  a has the
+// larger slices.
+static bool is_better(const Slicing *b, const Slicing *a)
+{
+    if (a->fits != b->fits) return b->fits;
+    return b->fits ? b->size.cost.time < a->size.cost.time
+                   : b->size.arena_bytes < a->size.arena_bytes;
+}
+
+// Tries the batch's divisors but itself; false: the net has no step in slices.
+static bool find_slices(BatchSearch *s, int64_t budget, Slicing *best)
+{
+    int64_t batch = best->size.batch;
+    bool any = false;
+    for (int64_t count = 2; count <= batch; count++) {
+        if (batch % count != 0) continue;
+        Slicing next = { .slice = batch / count };
+        FrontendOptions frontend = s->o->frontend;
+        frontend.microbatch = next.slice;
+        if (!measure_file(s, &frontend, &next.size)) break;
+        any = true;
+        next.fits = next.size.arena_bytes <= budget;
+        if (is_better(&next, best)) *best = next;
+        if (next.fits && next.size.again == 0) break;
+    }
+    return any;
+}
+
+static const char *again_text(Arena *arena, int32_t again)
+{
+    if (again == 0) return "nothing computed again";
+    return arena_print(arena, "%d launch%s again", (int)again,
+                       again == 1 ? "" : "es");
+}
+
+static void say_slices(const Input *in, int64_t budget, const Slicing *best,
+                       const Slicing *whole, bool any)
+{
+    Arena *arena = in->arena;
+    const char *than = "";
+    int64_t batch = whole->size.batch;
+    if (best->slice < batch && whole->fits)
+        than = arena_print(arena, "; at once it takes %s",
+                           time_text(arena, whole->size.cost.time));
+    else if (best->slice < batch)
+        than = "; at once it does not fit";
+    else if (!any && batch > 1 && whole->size.again > 0)
+        than = "; this net has no step in slices";
+    note(in->diag, (Pos){ .file = NONE }, "the batch of %" PRId64 " is taken "
+         "%s, in %s: %s, %s%s", batch, best->slice == batch ? "at once"
+         : arena_print(arena, "in slices of %" PRId64, best->slice),
+         bytes_text(arena, budget), time_text(arena, best->size.cost.time),
+         again_text(arena, best->size.again), than);
+}
+
+int choose_slices(const Input *in, Options *o)
+{
+    BatchSearch *s = NEW(in->arena, BatchSearch);
+    FrontendOptions at_once = o->frontend;
+    int64_t budget = o->passes.budget;
+    Slicing whole = { .slice = 0 };
+
+    begin_batches(s, in, o);
+    // What is wrong with the program is said when it is compiled.
+    if (in->ast == NULL || !measure_whole(s, &at_once, &whole.size)) return -1;
+    whole.slice = whole.size.batch;
+    whole.fits = whole.size.arena_bytes <= budget;
+    Slicing best = whole;
+    bool is_free = whole.fits && whole.size.again == 0;
+    bool any = !is_free && find_slices(s, budget, &best);
+    if (best.slice < whole.slice) o->frontend.microbatch = best.slice;
+    else o->frontend = at_once;
+    if (best.fits) say_slices(in, budget, &best, &whole, any);
+    return -1;
+}

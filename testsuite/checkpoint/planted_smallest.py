@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Faults planted in what a budget is refused with, each found by check_smallest.py.
+
+    planted_smallest.py BUILD ROOT CC
+
+FAULT in the environment chooses those with that text in their names.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "marks"))
+from planted import compiler_with, only  # noqa: E402
+
+# Of few nets the smallest is not the last program's.
+UNET = "../micro/unet.cnn --batch 3"
+# By name: the net where it shows, a file, a text, and what stands there instead.
+FAULTS = {
+    "nothing": (UNET, None),
+    "nothing of the other order": ("late.cnn", None),
+    "programs of the smallest peaks alone":
+        (UNET, ("passes/budget.c", "if (!may_fit(b, k, fewest - 1)) continue;",
+                "if (b->all.choice[k].peak > b->all.choice[found].peak / 16 * 17) break;")),
+    "the last program, whatever it has":
+        (UNET, ("passes/budget.c", "bytes < fewest && may_fit(b, k, bytes)", "false")),
+    "schedule's order alone":
+        ("late.cnn", ("passes/budget.c", "if (least >= ", "if (true || least >= ")),
+    "updates where the program has them":
+        ("late.cnn", ("passes/remat_written.c", "w->g->nodes[to].phase != UPDATE",
+                      "w->g->nodes[to].phase == UPDATE")),
+}
+
+
+def main():
+    failed = 0
+    for name, (net, fault) in FAULTS.items():
+        if only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, os.path.join(here, "check_smallest.py"),
+                                   compiler_with(folder, fault), os.path.join(here, net)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        caught = done.returncode != 0
+        failed += caught != (fault is not None)
+        print(f"{name}: {'caught' if caught else 'not caught'}", flush=True)
+        if caught and not fault:
+            print(done.stdout)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
