@@ -46,7 +46,6 @@ static int64_t state_bytes(const Graph *g)
 static void search_as_written(Budgeter *b)
 {
     int32_t *step, at;
-    const RematChoices *all = &b->all;
     // A graph that was read after schedule has one order alone.
     if (b->g->written == NULL) return;
     b->written = remat_as_written(b->g, &step);
@@ -58,10 +57,10 @@ static void search_as_written(Budgeter *b)
     for (int32_t k = 0; k < more.count; k++) {
         RematProgram *p = &more.choice[k].program;
         for (int32_t i = 0; i < p->count; i++) p->step[i] = step[p->step[i]];
-        int32_t count = all->count;
+        int32_t count = b->all.count;
         remat_choose(&b->all, &b->r, p, more.choice[k].peak,
                      more.choice[k].cost);
-        if (all->count > count) b->all.choice[count].as_written = true;
+        if (b->all.count > count) b->all.choice[count].as_written = true;
     }
     remat_sort_choices(&b->all);
 }
