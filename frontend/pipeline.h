@@ -47,6 +47,10 @@ void explain_batches(const Input *in, const Options *o);
 // the status to exit with after what it reported.
 int choose_batch(const Input *in, Options *o);
 
+// mixing.c: a note of what slices between layers that need the whole batch save
+// of a placed training step, where options ask for them.
+void note_slices(const Graph *g, const FrontendOptions *options);
+
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);
 

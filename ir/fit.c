@@ -15,8 +15,15 @@ Overhead graph_overhead(const Graph *g)
         once.time = capped_sum(once.time, sums[phase].time);
         cost_add(&once.cost, &sums[phase].cost);
     }
-    return (Overhead){ again->launches, part_of(again->time, once.time),
-                       part_of(again->cost.flops, once.cost.flops) };
+    Overhead o = { again->launches, part_of(again->time, once.time),
+                   part_of(again->cost.flops, once.cost.flops) };
+    if (g->whole_time > 0) {
+        o.time = part_of(once.time + again->time - g->whole_time,
+                         g->whole_time);
+        o.flops = part_of(once.cost.flops + again->cost.flops - g->whole_flops,
+                          g->whole_flops);
+    }
+    return o;
 }
 
 const char *overhead_text(Arena *arena, const Overhead *o)

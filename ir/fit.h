@@ -10,7 +10,8 @@ typedef struct Overhead {
     int32_t launches;
     double  time, flops;
 } Overhead;
-// In the model of g's GPU.
+// In the model of g's GPU.  Where slices of the batch are taken, beside what
+// the step has without them.
 Overhead graph_overhead(const Graph *g);
 // "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
 const char *overhead_text(Arena *arena, const Overhead *o);
