@@ -1,4 +1,5 @@
 #include "fit.h"
+#include <inttypes.h>
 
 static double part_of(int64_t part, int64_t whole)
 {
@@ -31,6 +32,13 @@ const char *overhead_text(Arena *arena, const Overhead *o)
     return arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f "
                        "%%", (int)o->launches, o->launches == 1 ? "" : "es",
                        100 * o->time, 100 * o->flops);
+}
+
+const char *slices_text(const Graph *g)
+{
+    return arena_print(g->arena, "%" PRId64 " sample%s at a time over maps of %"
+                       PRId64 " pixels and more", g->split_samples,
+                       g->split_samples == 1 ? "" : "s", g->split_pixels);
 }
 
 const char *fit_text(const Graph *g)

@@ -16,6 +16,9 @@ Overhead graph_overhead(const Graph *g);
 // "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
 const char *overhead_text(Arena *arena, const Overhead *o);
 
+// "8 samples at a time over maps of 3136 pixels and more", in g's arena.
+const char *slices_text(const Graph *g);
+
 // What a budget asked for, of a training step: Graph.fit.
 typedef struct Fit {
     int64_t budget;             // bytes
