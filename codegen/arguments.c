@@ -170,7 +170,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     case LAUNCH_VALUE:
         if (arg->value == NONE) return "nullptr";
         text = arena_print(e->arena, "a[%s]", p->name[arg->value]);
-        if (p->plan->buffers[arg->value].rows == 0) return text;
+        if (p->plan->buffers[arg->value].rows <= 1) return text;
         return arena_print(e->arena, "Strided%s{%s}",
                            slice_arguments(p->g, &p->g->values[arg->value]), text);
     case LAUNCH_SAMPLES: return "samples";

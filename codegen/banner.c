@@ -70,7 +70,7 @@ static void budget(Emitter *e)
     if (g == NULL || g->fit == NULL) return;
     Overhead again = graph_overhead(g);
     const char *bytes = grouped_text(e->arena, g->fit->budget);
-    if (again.launches == 0) {
+    if (again.launches == 0 && g->split_samples == 0) {
         write_line(&e->w, "//   budget      %s bytes: training fits with nothing computed again",
                    bytes);
         return;
@@ -78,6 +78,8 @@ static void budget(Emitter *e)
     write_line(&e->w, "//   budget      %s bytes, where training without recomputation takes %s:",
                bytes, grouped_text(e->arena, g->fit->plain));
     write_line(&e->w, "//               %s,", overhead_text(e->arena, &again));
+    if (g->split_samples > 0)
+        write_line(&e->w, "//               %s,", slices_text(g));
     write_line(&e->w, "//               in a model of %s; the steps headed `recompute` below",
                in_comment(e, graph_gpu(g)->name));
 }

@@ -92,8 +92,8 @@ void mark_arguments(const Launch *l, bool *named);
 // steps.c: the struct of a launch's constants; NULL if it has none.
 const char *shape_name(Emitter *e, const Launch *l);
 
-// memory.c: whether some tensor that the file names is a slice.
-bool any_slice(const Emitter *e);
+// memory.c: whether some tensor that the file names is a slice of so many rows or more.
+bool any_slice(const Emitter *e, int64_t rows);
 
 // ---- the sections ----------------------------------------------------------------
 

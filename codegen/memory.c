@@ -65,11 +65,11 @@ static void space(Emitter *e, const Program *p, const char *name, bool state)
     write_blank(w);
 }
 
-bool any_slice(const Emitter *e)
+bool any_slice(const Emitter *e, int64_t rows)
 {
     for (int i = 0; i < e->program_count; i++)
         for (ValueId v = 0; v < e->program[i].g->value_count; v++)
-            if (e->program[i].plan->buffers[v].rows > 0 && e->program[i].named[v])
+            if (e->program[i].plan->buffers[v].rows >= rows && e->program[i].named[v])
                 return true;
     return false;
 }
@@ -82,7 +82,7 @@ void emit_memory(Emitter *e)
     write_line(w, "// lives (first and last step) do not meet, or a launch works in place (over) or");
     write_line(w, "// both are the same values (is).  The state, alive at every step (*), is one prefix");
     write_line(w, "// of the arena and begins with its header of %d bytes.", HEADER_BYTES);
-    if (any_slice(e)) {
+    if (any_slice(e, 1)) {
         write_line(w, "//");
         write_line(w, "// A slice is part of each row of what it is in.");
     }

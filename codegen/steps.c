@@ -96,7 +96,7 @@ void emit_kernels(Emitter *e)
         print_chunk(e, l->kernel);
         print_types(e, l);
     }
-    if (any_slice(e)) print_chunk(e, "Strided");
+    if (any_slice(e, 2)) print_chunk(e, "Strided");
     print_chunk(e, "init_parameter");
     for (ValueId v = 0; v < e->g->value_count; v++)
         if (e->g->values[v].init.kind == INIT_ORTHOGONAL) print_chunk(e, "orthogonalize");

@@ -13,6 +13,7 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o)
     *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .o = o,
                         .passes = without_dumps(&o->passes),
                         .most_nodes = INT64_MAX };
+    s->passes.enabled[PASS_split] = false;
     s->quiet.quiet = true;
     s->in.diag = &s->quiet;
     if (in->ast == NULL) return;

@@ -10,7 +10,8 @@ typedef struct FrontendOptions {
     Mode         mode;
     int64_t      batch;         // 0: what the train section says, or 1
     int64_t      microbatch;    // samples at a time, where that is fewer than
-                                // the batch; 0: all
+                                // the batch; 0: all.  Where layers need all
+                                // of it, between those
     bool         ghost;         // batches that are added up may each have
                                 // statistics of their own
     DType        real;          // F32 or F64
@@ -27,5 +28,9 @@ Ast *parse_file(Arena *arena, Diag *diag, const char *path);
 // The forward graph, loss and metrics in it but in mode infer; NULL after
 // errors.
 Graph *resolve(const Ast *ast, const FrontendOptions *options);
+
+// mixing.c: whether a layer or loss of the net needs all samples of a training
+// step at once.
+bool net_mixes(const Ast *ast, const FrontendOptions *options);
 
 #endif

@@ -17,6 +17,7 @@ static Graph *compile(const Input *in, const Options *o, Mode mode, Plan **plan)
     Graph *g = input_graph(in, &frontend);
     if (g != NULL) *plan = run_pipeline(g, &o->passes);
     if (g != NULL && in->ast != NULL) check_trained(g, in->ast->net->pos);
+    if (g != NULL && *plan != NULL) note_slices(g, &frontend);
     return in->diag->error_count == 0 ? g : NULL;
 }
 

@@ -90,3 +90,32 @@ int set_checkpoint(Options *o, const char *value)
     if (kind >= 0) how->kind = (CheckpointKind)kind;
     return kind < 0 ? EXIT_USAGE : -1;
 }
+
+// A number of at most nine digits, which *text is moved past; 0: there is none.
+static int64_t take_number(const char **text)
+{
+    int64_t n = 0;
+    for (int i = 0; i < 9 && isdigit((unsigned char)**text); i++)
+        n = 10 * n + (*(*text)++ - '0');
+    return n;
+}
+
+int set_split(Options *o, const char *value)
+{
+    const char *at = value;
+    int64_t samples = take_number(&at), height = 1, width = 1;
+    if (*at == ':') {
+        at++;
+        height = take_number(&at);
+        width = *at == 'x' ? (at++, take_number(&at)) : 0;
+    }
+    if (samples > 0 && height > 0 && width > 0 && *at == '\0') {
+        o->passes.split_samples = samples;
+        o->passes.split_pixels = height * width;
+        return -1;
+    }
+    fprintf(stderr, "cnnc: --split takes samples, and the least height and "
+            "width of maps, as 8 or 8:56x56, not '%s'; --help lists the "
+            "options\n", value);
+    return EXIT_USAGE;
+}

@@ -249,6 +249,8 @@ const Flag flags[] = {
     { "--checkpoint", "MODE",
       "what runs again: auto (default), elementwise, marked, every N, off",
       set_checkpoint },
+    { "--split", "N[:HxW]",
+      "N samples at a time through maps of HxW pixels and more", set_split },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

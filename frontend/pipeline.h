@@ -56,6 +56,9 @@ int choose_batch(const Input *in, Options *o);
 // microbatch.c: --microbatch auto: sets the slices that the batch comes in, so
 // that a training step within the budget costs least.  -1.
 int choose_slices(const Input *in, Options *o);
+// mixing.c: a note of what slices between layers that need the whole batch save
+// of a placed training step, where options ask for them.
+void note_slices(const Graph *g, const FrontendOptions *options);
 
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);

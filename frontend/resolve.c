@@ -350,8 +350,17 @@ static void run_net(Resolver *r)
     r->scope = NULL;
 }
 
+// Training steps alone: without a backward pass, less is alive anyway.
+static void split_between(Graph *g, const FrontendOptions *options)
+{
+    if (g->mode != TRAIN || options->microbatch >= g->batch) return;
+    g->split_samples = options->microbatch;
+    g->split_pixels = 1;
+}
+
 Graph *resolve(const Ast *ast, const FrontendOptions *options)
 {
+    FrontendOptions whole = *options;
     Resolver r = { .arena = ast->arena, .diag = ast->diag, .ast = ast,
                    .options = options };
 
@@ -361,11 +370,17 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
               "there is no net here");
         return NULL;
     }
+    if (options->microbatch > 0 && !options->ghost &&
+        net_mixes(ast, options)) {
+        whole.microbatch = 0;
+        r.options = &whole;
+    }
     r.g = graph_new(ast->arena, ast->diag, ast->net->name, options->mode, 1,
                     options->real);
     r.g->keep_gradients = options->keep_gradients;
     read_constants(&r);
     read_train(&r);
     run_net(&r);
+    if (r.options == &whole) split_between(r.g, options);
     return ast->diag->error_count > 0 ? NULL : r.g;
 }

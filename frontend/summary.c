@@ -286,6 +286,8 @@ static bool print_plans(Summary *s, const Input *in, const Options *o,
         print_arena(s->arena,
                     mode == TRAIN ? "arena, training" : "arena, evaluation",
                     bytes, out);
+    if (placed.g->split_samples > 0)
+        fprintf(out, "%-22s%s\n", "slices", slices_text(placed.g));
     if (placed.g->fit != NULL)
         fprintf(out, "%-22s%s\n", "checkpoint", fit_text(placed.g));
     if (is_program || mode == INFER)

@@ -2,7 +2,8 @@
 // from a counter: the seed, the training step, the layer's number in source
 // order, the sample and the element in it.  So no mask is stored; the backward
 // pass draws it again, and the gradient is the same launch on dy.  Where a
-// training step comes in batches, samples are counted through all of them.
+// training step comes in batches, samples are counted through all of them, and
+// slices of a batch know which is their first.
 #include "drop.h"
 #include "philox.h"
 #include "rules.h"
@@ -11,6 +12,7 @@ enum { RATE_ARG };
 
 const AttrSpec drop_attrs[] = {
     { "rate", ATTR_FLOAT, 0, 0 }, { "number", ATTR_INT, 0, INT32_MAX },
+    { "first", ATTR_INT, 0, 0x1p40 },
     { .name = NULL },
 };
 
@@ -29,7 +31,8 @@ ValueId drop_build(Build *b)
 
     ValueId operands[] = { b->operand[0], g->header };
     Attr attr[] = { [DROP_RATE] = { .f = rate },
-                    [DROP_NUMBER] = { .i = number } };
+                    [DROP_NUMBER] = { .i = number },
+                    [DROP_FIRST] = { .i = 0 } };
     return build_node(b, 2, operands, attr,
                       g->values[b->operand[0]].shape);
 }
@@ -38,6 +41,11 @@ ValueId drop_fold(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     return n->attr[DROP_RATE].f == 0 ? n->operands[0] : NONE;
+}
+
+void drop_shift(Node *n, int64_t first)
+{
+    n->attr[DROP_FIRST].i += first;
 }
 
 void drop_gradient(Gradient *c)
@@ -71,13 +79,15 @@ void drop_arguments(const Graph *g, const Node *n, Launch *l)
     launch_real(l, drop_keep(n), "keep");
     launch_int(l, shape.dim[0], "batch");
     launch_int(l, elements(shape) / shape.dim[0], "width");
+    launch_int(l, n->attr[DROP_FIRST].i, "first");
 }
 
 bool drop_keeps(const Ref *r, int64_t sample, int64_t element)
 {
     const uint32_t counter[4] = {
         (uint32_t)(element / 4),
-        (uint32_t)(sample + (int64_t)r->header[HEADER_ACCRUED]),
+        (uint32_t)(sample + r->n->attr[DROP_FIRST].i +
+                   (int64_t)r->header[HEADER_ACCRUED]),
         (uint32_t)r->n->attr[DROP_NUMBER].i,
         (uint32_t)(uint64_t)r->header[HEADER_STEP],
     };

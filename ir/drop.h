@@ -5,8 +5,9 @@
 
 #include "op.h"
 
-// Their attributes: the rate, and the number in source order.
-enum { DROP_RATE, DROP_NUMBER };
+// Their attributes: the rate, the number in source order, and which sample of
+// the batch is the first.
+enum { DROP_RATE, DROP_NUMBER, DROP_FIRST };
 extern const AttrSpec drop_attrs[];
 
 // The build rule of a call x, rate: outside training x itself, but the number
@@ -14,14 +15,16 @@ extern const AttrSpec drop_attrs[];
 ValueId drop_build(Build *b);
 // x itself where nothing is dropped.
 ValueId drop_fold(Graph *g, NodeId id);
+// Op.shift.
+void drop_shift(Node *n, int64_t first);
 // The gradient is the forward launch, on dy.
 void drop_gradient(Gradient *c);
 
 // What goes on by how much; a draw below the threshold drops.
 double drop_keep(const Node *n);
 uint32_t drop_threshold(const Node *n);
-// The launch's arguments: y, x, the header, number, threshold, keep, and the
-// result as [batch, width].
+// The launch's arguments: y, x, the header, number, threshold, keep, the
+// result as [batch, width], and the first sample.
 void drop_arguments(const Graph *g, const Node *n, Launch *l);
 // Whether the draw for this element of a sample keeps it.
 bool drop_keeps(const Ref *r, int64_t sample, int64_t element);

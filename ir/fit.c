@@ -1,4 +1,5 @@
 #include "fit.h"
+#include <inttypes.h>
 
 static double part_of(int64_t part, int64_t whole)
 {
@@ -17,32 +18,43 @@ static void add_cost(PhaseCost *sum, const PhaseCost *cost, int64_t times)
                                     capped_product(cost->cost.products, times));
 }
 
+// How many batches a training step takes.
+static int64_t batches_of(const Graph *g)
+{
+    if (g->mode != TRAIN || g->step_batch <= g->batch) return 1;
+    return (g->step_batch + g->batch - 1) / g->batch;
+}
+
 // Those that run again apart.
-static void sum_costs(const Graph *g, PhaseCost *once, PhaseCost *again)
+static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
+                      PhaseCost *again)
 {
     PhaseCost sums[PHASE_COUNT];
-    int64_t slices = 1;
-    if (g->mode == TRAIN && g->step_batch > g->batch)
-        slices = (g->step_batch + g->batch - 1) / g->batch;
     *once = *again = (PhaseCost){ .launches = 0 };
     step_cost(g, graph_gpu(g), sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++)
         add_cost(phase == RECOMPUTE ? again : once, &sums[phase],
-                 phase == UPDATE ? 1 : slices);
+                 phase == UPDATE ? 1 : batches);
 }
 
 Overhead graph_overhead(const Graph *g)
 {
     PhaseCost once, again;
-    sum_costs(g, &once, &again);
-    return (Overhead){ again.launches, part_of(again.time, once.time),
-                       part_of(again.cost.flops, once.cost.flops) };
+    // What slices inside the net cost was counted of one batch.
+    sum_costs(g, g->whole_time > 0 ? 1 : batches_of(g), &once, &again);
+    if (g->whole_time == 0)
+        return (Overhead){ again.launches, part_of(again.time, once.time),
+                           part_of(again.cost.flops, once.cost.flops) };
+    int64_t time = once.time + again.time - g->whole_time;
+    int64_t flops = once.cost.flops + again.cost.flops - g->whole_flops;
+    return (Overhead){ again.launches, part_of(time, g->whole_time),
+                       part_of(flops, g->whole_flops) };
 }
 
 PhaseCost graph_cost(const Graph *g)
 {
     PhaseCost once, again;
-    sum_costs(g, &once, &again);
+    sum_costs(g, batches_of(g), &once, &again);
     add_cost(&once, &again, 1);
     return once;
 }
@@ -52,6 +64,13 @@ const char *overhead_text(Arena *arena, const Overhead *o)
     return arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f "
                        "%%", (int)o->launches, o->launches == 1 ? "" : "es",
                        100 * o->time, 100 * o->flops);
+}
+
+const char *slices_text(const Graph *g)
+{
+    return arena_print(g->arena, "%" PRId64 " sample%s at a time over maps of %"
+                       PRId64 " pixels and more", g->split_samples,
+                       g->split_samples == 1 ? "" : "s", g->split_pixels);
 }
 
 const char *fit_text(const Graph *g)

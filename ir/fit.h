@@ -11,13 +11,17 @@ typedef struct Overhead {
     double  time, flops;
 } Overhead;
 // In the model of g's GPU, of a whole training step with all its slices, as
-// graph_cost; launches are counted once.
+// graph_cost; launches are counted once.  Where slices are taken inside the net,
+// beside what the step has without them.
 Overhead graph_overhead(const Graph *g);
 // What the launches of a training step cost: of one in slices those before the
 // update as often as there are slices, of which the last may be smaller.
 PhaseCost graph_cost(const Graph *g);
 // "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
 const char *overhead_text(Arena *arena, const Overhead *o);
+
+// "8 samples at a time over maps of 3136 pixels and more", in g's arena.
+const char *slices_text(const Graph *g);
 
 // What a budget asked for, of a training step: Graph.fit.
 typedef struct Fit {

@@ -52,6 +52,14 @@ NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
     return id;
 }
 
+// A parameter's gradient is looked for by the name that the first one has.
+static void swap_names(Graph *g, ValueId a, ValueId b)
+{
+    const char *name = g->values[a].name;
+    g->values[a].name = g->values[b].name;
+    g->values[b].name = name;
+}
+
 void gradient_add(Gradient *c, int k, ValueId contribution)
 {
     Graph *g = c->g;
@@ -65,5 +73,6 @@ void gradient_add(Gradient *c, int k, ValueId contribution)
                arena_print(g->arena, "d.%s.add", g->values[of].name),
                forward_node(c)->pos, 2,
                (ValueId[]){c->d[of], contribution}, 1, &sum);
+    if (g->values[of].kind == PARAM) swap_names(g, c->d[of], sum);
     c->d[of] = sum;
 }

@@ -168,6 +168,12 @@ typedef struct Graph {
                                 // at a time; 0: a batch is a training step
     int64_t     accumulate;     // such calls in a training step of the trainer
                                 // program, if the program says so; else 0
+    int64_t     split_samples;  // pass split gives launches so many samples at
+    int64_t     split_pixels;   // a time, over maps of so many pixels and more;
+                                // 0: all samples at once
+    int64_t     whole_bytes;    // where a budget asked for that: the arena, the
+    int64_t     whole_time;     // time and the FLOPs of the step without it, in
+    int64_t     whole_flops;    // which nothing is computed again; else 0
     bool        keep_gradients; // every parameter's gradient outlives the step
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they

@@ -49,6 +49,14 @@ void launch_type_int(Launch *l, int64_t value)
     launch_type(l, arena_print(l->g->arena, "%lld", (long long)value));
 }
 
+void launch_type_of(Launch *l, ValueId v)
+{
+    static const char *const types[DTYPE_COUNT] = {
+        [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
+    };
+    launch_type(l, types[l->g->values[v].dtype]);
+}
+
 static void add_argument(Launch *l, LaunchArg argument)
 {
     if (l->arg_count == MAX_LAUNCH_ARGS)
@@ -80,11 +88,12 @@ const char *slice_arguments(const Graph *g, const Value *value)
                            ? 4 : 1);
 }
 
-// The type of v as a pointer, or as the slice that it is.
+// The type of v as a pointer, or as the slice that it is: of one row it is
+// dense.
 static void launch_array(Launch *l, ValueId v, const char *pointer)
 {
     const Graph *g = l->g;
-    if (v != NONE && g->values[v].rows > 0)
+    if (v != NONE && g->values[v].rows > 1)
         launch_type(l, arena_print(g->arena, "Strided%s",
                                    slice_arguments(g, &g->values[v])));
     else

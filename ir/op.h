@@ -219,6 +219,7 @@ void launch_library(Launch *l, const char *function);
 void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
 void launch_type_int(Launch *l, int64_t value);
+void launch_type_of(Launch *l, ValueId v);          // of its elements
 void launch_value(Launch *l, ValueId value);
 // Operand k of n, whose slot is marked ~ or /: what it is computed from where
 // it is inlined, as the next of the types and an argument.
@@ -339,6 +340,9 @@ struct Op {
     // step for at once, as "mean and variance", or NULL: a sample's results
     // depend on that sample alone.  NULL: so they always do.
     const char *(*mixes)(const Graph *g, const Node *n);
+    // Makes n, which asks which samples of the batch it has, one of those from
+    // `first` on; NULL: none asks.
+    void (*shift)(Node *n, int64_t first);
     // What it is called in the kernels, as the functor that a template takes;
     // NULL: as here.
     const char *functor;

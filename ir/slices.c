@@ -36,27 +36,32 @@ Within *values_within(const Graph *g, const Node *nodes, int32_t count)
     return within;
 }
 
-static bool is_eligible(const Graph *g, ValueId v)
+static Sliceable eligible(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
-    return value->def != NONE && !value->persistent && !value->output &&
-           value->output_number == 0 && value->dtype == g->real &&
-           is_stored(g, v);
+    if (value->def == NONE || value->persistent || value->output ||
+        value->output_number != 0 || !is_stored(g, v))
+        return NO_SLICE;
+    return value->dtype == g->real ? OF_ROWS : OF_ONE_ROW;
 }
 
-bool *values_sliceable(const Graph *g, const Node *nodes, int32_t count)
+static void meet(Sliceable *may, const Node *n, ValueId v)
 {
-    bool *may = NEW_ARRAY(g->arena, g->value_count, bool);
-    for (ValueId v = 0; v < g->value_count; v++) may[v] = is_eligible(g, v);
+    if (v != NONE && may[v] == OF_ROWS && !takes_slice(n, v))
+        may[v] = OF_ONE_ROW;
+}
+
+Sliceable *values_sliceable(const Graph *g, const Node *nodes, int32_t count)
+{
+    Sliceable *may = NEW_ARRAY(g->arena, g->value_count, Sliceable);
+    for (ValueId v = 0; v < g->value_count; v++) may[v] = eligible(g, v);
     for (int32_t i = 0; i < count; i++) {
         const Node *n = &nodes[i];
         if (n->op->flags & VIEW || n->in_place) continue;
         for (int32_t k = 0; k < n->operand_count; k++)
-            if (n->operands[k] != NONE && may[n->operands[k]])
-                may[n->operands[k]] = takes_slice(n, n->operands[k]);
+            meet(may, n, n->operands[k]);
         for (int32_t r = 0; r < n->result_count; r++)
-            if (n->results[r] != NONE && may[n->results[r]])
-                may[n->results[r]] = takes_slice(n, n->results[r]);
+            meet(may, n, n->results[r]);
     }
     return may;
 }

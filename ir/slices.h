@@ -16,10 +16,25 @@ typedef struct Within {
 // joins is part of what it makes.
 Within *values_within(const Graph *g, const Node *nodes, int32_t count);
 
-// Of each value, whether it may be a slice: it is a real number's, stored, made
-// in the program and no output, and each kernel that reads or makes it, or
-// computes on load from it, takes any array that it can index.
-bool *values_sliceable(const Graph *g, const Node *nodes, int32_t count);
+// What a value may be a slice of.  Of one row it is dense, so any kernel takes
+// it that is no worse for where it begins.
+typedef enum Sliceable {
+    NO_SLICE,
+    OF_ONE_ROW,                 // it is stored, no state and no output
+    OF_ROWS                     // a real number's and made in the program, too,
+                                // and each kernel that reads or makes it, or
+                                // computes on load from it, takes any array
+                                // that it can index
+} Sliceable;
+Sliceable *values_sliceable(const Graph *g, const Node *nodes, int32_t count);
+static inline bool may_have_rows(Sliceable may, int64_t rows)
+{
+    return may == OF_ROWS || (may == OF_ONE_ROW && rows == 1);
+}
+
+// Bytes that a slice of one row begins at a multiple of, for kernels that read
+// as many at once.
+enum { ROW_ALIGNMENT = 16 };
 
 // Where a value lies in the root of its class, which it leads to by alias_of,
 // by columns: bytes begin .. end of each row.  What is no slice covers all.

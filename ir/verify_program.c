@@ -78,9 +78,10 @@ static const char *check_names(Against *a)
 // A slice is touched by launches alone that take one.
 static const char *check_slices(Against *a)
 {
-    const bool *may = values_sliceable(a->g, a->nodes, a->count);
+    const Sliceable *may = values_sliceable(a->g, a->nodes, a->count);
     for (ValueId v = 0; v < a->g->value_count; v++)
-        if (a->plan->buffers[v].rows > 0 && !may[v])
+        if (a->plan->buffers[v].rows > 0 &&
+            !may_have_rows(may[v], a->plan->buffers[v].rows))
             return arena_print(a->arena, "%s is a slice, which not all that "
                                "touch it can take", a->g->values[v].name);
     return NULL;

@@ -145,7 +145,7 @@ void check_slices(const Check *c, const ValueId *root, const NodeId *last,
 {
     const Graph *g = c->g;
     const Within *within = values_within(g, g->nodes, g->node_count);
-    const bool *may = values_sliceable(g, g->nodes, g->node_count);
+    const Sliceable *may = values_sliceable(g, g->nodes, g->node_count);
     Columns *columns = NEW_ARRAY(g->arena, g->value_count, Columns);
     Slices s = {.c = c, .root = root, .last = last, .columns = columns,
                 .newest = NEW_ARRAY(g->arena, g->value_count, ValueId),
@@ -158,7 +158,7 @@ void check_slices(const Check *c, const ValueId *root, const NodeId *last,
     for (ValueId v = 0; v < g->value_count; v++) {
         if (rows[root[v]] == 0) continue;
         check_name(c, v, within[v]);
-        if (g->values[v].rows > 0 && !may[v])
+        if (g->values[v].rows > 0 && !may_have_rows(may[v], g->values[v].rows))
             value_fault(c, v, "a slice, which not all that touch it can take");
         if (g->values[v].rows == 0 &&
             value_bytes(&g->values[v]) != value_bytes(&g->values[root[v]]))

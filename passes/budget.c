@@ -114,7 +114,8 @@ static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
 
 static int32_t cheapest_within(Budgeter *b, int64_t budget)
 {
-    for (int32_t k = 0; k < b->all.count; k++)
+    int64_t most = b->o->most_time > 0 ? b->o->most_time : INT64_MAX;
+    for (int32_t k = 0; k < b->all.count && b->all.choice[k].cost < most; k++)
         if (may_fit(b, k, budget) && arena_within(b, k, budget) <= budget)
             return k;
     return NONE;
@@ -170,13 +171,15 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 void fit_budget(Graph *g, const PassOptions *o)
 {
     Fit *fit = NEW(g->arena, Fit);
+    int64_t plain = arena_after(g, o, NULL, INT64_MAX);
     *fit = (Fit){ .budget = o->budget,
-                  .plain = arena_after(g, o, NULL, INT64_MAX) };
+                  .plain = g->whole_bytes > 0 ? g->whole_bytes : plain };
     g->fit = fit;
-    if (fit->plain <= o->budget) return;
+    if (plain <= o->budget) return;
     Budgeter b = new_budgeter(g, o);
-    b.arena[0] = fit->plain;
+    b.arena[0] = plain;
     int32_t found = cheapest_within(&b, o->budget);
+    if (found == NONE && o->most_time > 0) return;
     if (found == NONE) found = smallest(&b);
     fit->bound = bound_of(&b, found);
     const RematChoice *choices = b.all.choice;

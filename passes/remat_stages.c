@@ -8,9 +8,9 @@
 //   - before it, none that reads what is made before the forward cut, but for
 //     the value that crosses it;
 //
-// and of those the one that the fewest bytes cross.  A cut that has none is no
-// cut.  Cuts are taken from the last stage to the first, as the backward pass
-// comes upon them.
+// and of those the one that the fewest bytes cross, though none where a value
+// is made in part.  A cut that has none is no cut.  Cuts are taken from the
+// last stage to the first, as the backward pass comes upon them.
 #include "remat_runs.h"
 #include <string.h>
 
@@ -31,6 +31,7 @@ typedef struct Cutting {
     int32_t *behind;            // the last reader behind the turn of what is
                                 // made from each forward step on
     int64_t *bytes;             // that cross before each step behind the turn
+    int32_t *partial;           // values of which a part is made by then
 } Cutting;
 
 // ---- values -----------------------------------------------------------------
@@ -139,13 +140,19 @@ static void find_bytes(Cutting *c)
 {
     const Remat *r = c->r;
     c->bytes = NEW_ARRAY(c->arena, (size_t)r->step_count + 2, int64_t);
+    c->partial = new_numbers(c, r->step_count + 1, 0);
     for (int32_t v = 0; v < r->value_count; v++) {
         if (c->s->once[v] || is_forward(c, v)) continue;
+        c->partial[c->first[v] + 1]++;
+        c->partial[c->made[v] + 1]--;
         if (c->last_back[v] <= c->first[v]) continue;
         c->bytes[c->first[v] + 1] += r->bytes[v];
         c->bytes[c->last_back[v] + 1] -= r->bytes[v];
     }
-    for (int32_t i = 1; i <= r->step_count; i++) c->bytes[i] += c->bytes[i - 1];
+    for (int32_t i = 1; i <= r->step_count; i++) {
+        c->bytes[i] += c->bytes[i - 1];
+        c->partial[i] += c->partial[i - 1];
+    }
 }
 
 // ---- cuts -------------------------------------------------------------------
@@ -194,10 +201,11 @@ static int32_t place_cuts(const Cutting *c, Cut *cut, int32_t count)
         if (low <= before) low = before + 1;
         if (high >= c->r->step_count) high = c->r->step_count - 1;
         if (high > low + FARTHEST) high = low + FARTHEST;
-        if (low > high) continue;
-        int32_t best = low;
-        for (int32_t i = low + 1; i <= high; i++)
-            if (c->bytes[i] < c->bytes[best]) best = i;
+        int32_t best = NO_VALUE;
+        for (int32_t i = low; i <= high; i++)
+            if (c->partial[i] == 0 &&
+                (best == NO_VALUE || c->bytes[i] < c->bytes[best])) best = i;
+        if (best == NO_VALUE) continue;
         before = best;
         cut[--kept] = (Cut){cut[j].forward, best, cut[j].value};
     }

@@ -43,8 +43,18 @@ static int64_t kept_bytes(const RematRuns *g)
     return bytes;
 }
 
+// What is kept counts for all of a run back, though a step that makes something
+// else again may make it anew.
+static void count_kept(ChainWay *w, const ChainStage *stage, int64_t input)
+{
+    int64_t read = w->kept + stage->gradient +
+                   (w->reads_output ? stage->output : 0);
+    raise_peak(&w->in_backward, (ChainPeak){ read, read + input });
+}
+
 static ChainWay chain_way_of(RematRuns *g, const RematWay *way,
-                             const RematList *first, int64_t scale)
+                             const RematList *first, const ChainStage *stage,
+                             int64_t scale)
 {
     const Remat *r = g->s->r;
     ChainWay w = {.forward = remat_list_cost(r, &way->forward) / scale,
@@ -58,6 +68,8 @@ static ChainWay chain_way_of(RematRuns *g, const RematWay *way,
     w.reads_output = g->keep[g->output];
     w.reads_input = g->input != NO_VALUE &&
                     remat_list_reads(r, &way->backward, g->input);
+    count_kept(&w, stage,
+               w.reads_input ? g->s->counted.bytes[g->input] : 0);
     return w;
 }
 
@@ -141,7 +153,7 @@ static void find_ways(RematRuns *g, RematStage *stage, ChainStage *chain,
             stage->ways[i] = way_of(g);
             if (g->output != NO_VALUE)
                 chain->ways[i] = chain_way_of(g, &stage->ways[i],
-                                              &stage->first, scale);
+                                              &stage->first, chain, scale);
             chain->turns[i] = chain_turn_of(g, &stage->ways[i], &stage->first,
                                             scale);
         }

@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "marks.h"
 #include "remat.h"
+#include "split.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
     void pass_##name(Graph *g);
@@ -225,7 +226,7 @@ static bool find_program(Graph *g, const PassOptions *o)
     return true;
 }
 
-bool run_passes(Graph *g, const PassOptions *o)
+static bool run_rows(Graph *g, const PassOptions *o)
 {
     verify(g, "the front end");
     double total = 0;
@@ -258,5 +259,36 @@ bool run_passes(Graph *g, const PassOptions *o)
         print_order(g);
         print_again(g);
     }
-    return check_budget(g, o);
+    return true;
+}
+
+// Which slices of the batch are taken: those that --split says, those that the
+// graph asks for, or those that a budget does.  False after an error.
+static bool find_slices(Graph *g, const PassOptions *o)
+{
+    bool asked = g->split_samples > 0;
+    if (o->split_samples > 0) {
+        g->split_samples = o->split_samples;
+        g->split_pixels = o->split_pixels;
+    }
+    if (g->split_samples > 0 &&
+        ceil_div(g->batch, g->split_samples) > MOST_SLICES) {
+        error(g->diag, (Pos){ .file = NONE }, "slices of %" PRId64 " samples "
+              "are too many of a batch of %" PRId64 ": it falls into %d at "
+              "most", g->split_samples, g->batch, MOST_SLICES);
+        return false;
+    }
+    if (asked && o->split_samples == 0) settle_split(g, o, run_rows);
+    else choose_split(g, o, run_rows);
+    return true;
+}
+
+bool run_passes(Graph *g, const PassOptions *o)
+{
+    double start = seconds();
+    if (!find_slices(g, o)) return false;
+    if (o->time)
+        fprintf(stderr, "%-14s %8.3f ms\n", "slices tried",
+                1e3 * (seconds() - start));
+    return run_rows(g, o) && check_budget(g, o);
 }

@@ -36,7 +36,7 @@ typedef struct Classes {
     int64_t *rows;              // of the slices in it; 0: there are none
     ValueId *newest, *oldest;   // the values in it, a list
     ValueId *before;            // of a value: the next older, or NONE
-    bool    *may;               // of a value: it may be a slice
+    Sliceable *may;             // of a value: what it may be a slice of
     Columns *columns;           // of a value, as value_columns() says
 } Classes;
 
@@ -174,7 +174,7 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
     if (rows > 0 && classes->rows[own] > 0 && classes->rows[own] != rows)
         return false;
     for (ValueId v = classes->newest[own]; v != NONE; v = classes->before[v])
-        if (sliced && !classes->may[v]) return false;
+        if (sliced && !may_have_rows(classes->may[v], rows)) return false;
     Columns columns = classes->columns[x];
     for (ValueId v = classes->newest[class]; v != NONE; v = classes->before[v])
         if (!may_replace(g, classes, i, r, v, columns)) return false;
@@ -214,7 +214,7 @@ static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
         (classes->rows[own] > 0 && classes->rows[own] != classes->rows[class]))
         return false;
     for (ValueId k = classes->newest[own]; k != NONE; k = classes->before[k])
-        if (!classes->may[k]) return false;
+        if (!may_have_rows(classes->may[k], g->values[x].rows)) return false;
     Columns columns = classes->columns[x];
     for (ValueId k = classes->newest[class]; k != NONE;
          k = classes->before[k]) {

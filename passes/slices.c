@@ -28,7 +28,7 @@ void pass_slices(Graph *g);
 typedef struct Trees {
     Graph   *g;
     ValueId *parent;            // NONE: it lies in nothing
-    bool    *may;               // all of them may be slices
+    Sliceable *may;             // what all of them may be slices of
     int64_t *rows;              // of the slices among them; 0: there are none
     NodeId  *first, *last;      // launches that touch any of them; NONE: no one
     int64_t *more, *most;       // bytes alive, as below
@@ -108,7 +108,7 @@ static void put(Trees *t, ValueId part, ValueId whole, int64_t rows)
     count_bytes(t, part, -1);
     count_bytes(t, root, -1);
     t->parent[part] = whole;
-    t->may[root] &= t->may[part];
+    if (t->may[part] < t->may[root]) t->may[root] = t->may[part];
     if (rows > 0) t->rows[root] = rows;
     touch(t, root, t->first[part]);
     touch(t, root, t->last[part]);
@@ -135,10 +135,11 @@ static Trees name_views(Graph *g)
     return t;
 }
 
-// Inputs are staged, and state is laid out, for others to see.
-static bool may_hold(const Value *root)
+// Inputs are staged, and state is laid out, for others to see: in rows.
+static bool may_hold(const Value *root, int64_t rows)
 {
-    return root->kind == PARAM || (root->def != NONE && !root->persistent);
+    return root->kind == PARAM || (root->kind == INPUT && rows == 1) ||
+           (root->def != NONE && !root->persistent);
 }
 
 // Whether part, with all that lies in it, may lie in whole as a slice of these
@@ -146,8 +147,9 @@ static bool may_hold(const Value *root)
 static bool fits(const Trees *t, ValueId part, ValueId whole, int64_t rows)
 {
     ValueId root = root_of(t, whole);
-    return t->parent[part] == NONE && part != root && t->may[part] &&
-           is_stored(t->g, whole) && may_hold(&t->g->values[root]) &&
+    return t->parent[part] == NONE && part != root &&
+           may_have_rows(t->may[part], rows) && is_stored(t->g, whole) &&
+           may_hold(&t->g->values[root], rows) &&
            (t->rows[part] == 0 || t->rows[part] == rows) &&
            (t->rows[root] == 0 || t->rows[root] == rows);
 }
@@ -169,13 +171,23 @@ static bool is_joined_once(const Node *n, int32_t k)
     return true;
 }
 
+// A row alone begins where kernels may read several elements at once.
+static bool is_aligned(const Trees *t, const Node *n, int32_t k)
+{
+    Slice slice = n->op->parts[n->part].slice(t->g, n, k);
+    int64_t size = dtype_bytes(t->g->values[n->results[0]].dtype);
+    return slice.rows > 1 || slice.start * size % ROW_ALIGNMENT == 0;
+}
+
 static bool all_fit(const Trees *t, const Node *n)
 {
     const Part *part = &n->op->parts[n->part];
     int64_t rows = part->slice(t->g, n, 0).rows;
-    if (!part->joins) return fits(t, n->results[0], n->operands[0], rows);
+    if (!part->joins)
+        return is_aligned(t, n, 0) &&
+               fits(t, n->results[0], n->operands[0], rows);
     for (int32_t k = 0; k < n->operand_count; k++)
-        if (!is_joined_once(n, k) ||
+        if (!is_joined_once(n, k) || !is_aligned(t, n, k) ||
             !fits(t, n->operands[k], n->results[0], rows) ||
             (t->rows[n->operands[k]] != 0 &&
              t->rows[n->operands[k]] != rows))
@@ -193,18 +205,27 @@ static ValueId part_of(const Node *n, int k)
     return n->op->parts[n->part].joins ? n->operands[k] : n->results[0];
 }
 
+// Whether a copy is of slices of the batch.  These are put whatever is alive
+// meanwhile: all of them come to be, or are read, one after the other, and a
+// budget has asked for them.
+static bool is_of_samples(const Graph *g, const Node *n)
+{
+    return g->values[n->operands[0]].shape.dim[0] !=
+           g->values[n->results[0]].shape.dim[0];
+}
+
 // Puts the values of a copy into each other, if that costs nothing.
 static bool is_put(Trees *t, const Node *n)
 {
     const Part *part = &n->op->parts[n->part];
     ValueId whole = part->joins ? n->results[0] : n->operands[0];
     ValueId root = root_of(t, whole);
-    bool may = t->may[root];
+    Sliceable may = t->may[root];
     int64_t rows = t->rows[root], peak = t->most[1];
     NodeId first = t->first[root], last = t->last[root];
     for (int k = 0; k < parts_of(n); k++)
         put(t, part_of(n, k), whole, part->slice(t->g, n, 0).rows);
-    if (t->most[1] <= peak) return true;
+    if (t->most[1] <= peak || is_of_samples(t->g, n)) return true;
 
     count_bytes(t, root, -1);
     t->may[root] = may;

@@ -5,6 +5,9 @@
 // are theirs in turn.  So they are where the result is computed on load, from
 // operands that may be computed on load themselves.  The gradient of an operand
 // is a slice of dy.
+//
+// Axis 0 is that of the samples, which no program can name: so slices of a
+// batch are joined (pass split).
 #include "../box.h"
 #include "../op_row.h"
 #include "../rules.h"
@@ -18,7 +21,7 @@ static const ArgSpec args[] = {
     AXIS_ARG("along which the values follow each other"), { .name = NULL },
 };
 static const AttrSpec attrs[] = {
-    { "axis", ATTR_INT, 1, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0x1p62 },
+    { "axis", ATTR_INT, 0, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0x1p62 },
     { .name = NULL },
 };
 
@@ -180,6 +183,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
     int64_t rows = rows_of(g->values[n->results[0]].shape, n->attr[AXIS].i);
+    if (n->attr[AXIS].i == 0) return false;
     launch_struct(l, "Joined");
     launch_constant(l, "ROWS", rows);
     launch_sources(g, n, rows, l);

@@ -61,10 +61,8 @@ static void gradient(Gradient *c)
 
 static void launch_scaled(const Graph *g, const Node *n, Launch *l)
 {
-    static const char *const source[DTYPE_COUNT] = {
-        [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
-    };
-    launch_type(l, source[g->values[n->operands[0]].dtype]);
+    (void)g;
+    launch_type_of(l, n->operands[0]);
     launch_value(l, n->operands[0]);
     launch_real(l, n->attr[FACTOR].f, "factor");
 }

@@ -8,16 +8,18 @@
 #include "../support/real.cuh"
 
 // dropout_forward: y = keep * x where a draw is at least threshold, else 0; x, y [count, width],
-// a sample a row.  A thread takes four elements of a sample, one draw.  The draw depends on seed,
-// training step, the dropout's number, sample and element alone, so dy -> dx is the same launch.
-// y may be x.
+// a sample a row, from sample `first` of the batch on.  A thread takes four elements of a sample,
+// one draw.  The draw depends on seed, training step, the dropout's number, sample and element
+// alone, so dy -> dx is the same launch.  y may be x.
 __global__ void dropout_forward(real *y, const real *x, const Header *header, uint32_t number,
-                                uint32_t threshold, real keep, long long count, long long width)
+                                uint32_t threshold, real keep, long long count, long long width,
+                                long long first)
 {
     const long long quads = (width + 3) / 4;
     FOR_EACH(i, count * quads) {
         const long long sample = i / quads, quad = i % quads;
-        uint32_t draw[4] = {(uint32_t)quad, (uint32_t)sample, number, (uint32_t)header->step};
+        uint32_t draw[4] = {(uint32_t)quad, (uint32_t)(first + sample), number,
+                            (uint32_t)header->step};
         philox(draw, header->seed);
         for (int j = 0; j < 4 && 4 * quad + j < width; j++) {
             const long long at = sample * width + 4 * quad + j;
@@ -29,14 +31,15 @@ __global__ void dropout_forward(real *y, const real *x, const Header *header, ui
 // dropout_accrued: likewise in a training step of several batches: a sample is counted from the
 // first of the step, so that it draws the same in whatever batch it comes.
 __global__ void dropout_accrued(real *y, const real *x, const Header *header, uint32_t number,
-                                uint32_t threshold, real keep, long long count, long long width)
+                                uint32_t threshold, real keep, long long count, long long width,
+                                long long first)
 {
     const long long quads = (width + 3) / 4;
     const uint64_t before = samples_before(header);
     FOR_EACH(i, count * quads) {
         const long long sample = i / quads, quad = i % quads;
-        uint32_t draw[4] = {(uint32_t)quad, (uint32_t)(before + (uint64_t)sample), number,
-                            (uint32_t)header->step};
+        uint32_t draw[4] = {(uint32_t)quad, (uint32_t)(before + (uint64_t)(first + sample)),
+                            number, (uint32_t)header->step};
         philox(draw, header->seed);
         for (int j = 0; j < 4 && 4 * quad + j < width; j++) {
             const long long at = sample * width + 4 * quad + j;

@@ -7,15 +7,15 @@
 #include "../support/real.cuh"
 
 // stochastic_depth_forward: y = keep * x where the sample's draw is at least threshold, else 0;
-// x, y [batch, width].  Each sample has as many blocks; a thread draws once.  The draw depends on
-// seed, training step, the layer's number and sample alone, so dy -> dx is the same launch.  y may
-// be x.
+// x, y [batch, width], from sample `first` of the batch on.  Each sample has as many blocks; a
+// thread draws once.  The draw depends on seed, training step, the layer's number and sample alone,
+// so dy -> dx is the same launch.  y may be x.
 __global__ void stochastic_depth_forward(real *y, const real *x, const Header *header,
                                          uint32_t number, uint32_t threshold, real keep,
-                                         long long batch, long long width)
+                                         long long batch, long long width, long long first)
 {
     const long long blocks = gridDim.x / batch, sample = blockIdx.x / blocks;
-    uint32_t draw[4] = {0, (uint32_t)sample, number, (uint32_t)header->step};
+    uint32_t draw[4] = {0, (uint32_t)(first + sample), number, (uint32_t)header->step};
     philox(draw, header->seed);
     const real factor = draw[0] >= threshold ? keep : (real)0;
     for (long long i = blockIdx.x % blocks * blockDim.x + threadIdx.x; i < width;
@@ -27,10 +27,11 @@ __global__ void stochastic_depth_forward(real *y, const real *x, const Header *h
 // from the first of the step.
 __global__ void stochastic_depth_accrued(real *y, const real *x, const Header *header,
                                          uint32_t number, uint32_t threshold, real keep,
-                                         long long batch, long long width)
+                                         long long batch, long long width, long long first)
 {
     const long long blocks = gridDim.x / batch, sample = blockIdx.x / blocks;
-    uint32_t draw[4] = {0, (uint32_t)(samples_before(header) + (uint64_t)sample), number,
+    const uint64_t before = samples_before(header);
+    uint32_t draw[4] = {0, (uint32_t)(before + (uint64_t)(first + sample)), number,
                         (uint32_t)header->step};
     philox(draw, header->seed);
     const real factor = draw[0] >= threshold ? keep : (real)0;

@@ -8,12 +8,16 @@ OVER_BUDGET = 4
 
 
 class Compiler:
-    """cnnc on one net. options: as in golden/examples.txt; what is not cnnc's is left out."""
+    """cnnc on one net. options: as in golden/examples.txt; what is not cnnc's is left out.
+
+    --with OPTION is one of cnnc's, too.
+    """
 
     def __init__(self, cnnc, net, words):
         pairs = list(zip(words, words[1:]))
         self.net, self.cnnc = net, cnnc
         self.options = [x for a, b in pairs if a in ("--batch", "-D", "--gpu") for x in (a, b)]
+        self.options += [b for a, b in pairs if a == "--with"]
 
     def run(self, *options):
         return subprocess.run([self.cnnc, *self.options, *options, self.net],

@@ -172,11 +172,12 @@ def show(name, fault):
     with tempfile.TemporaryDirectory() as folder:
         cnnc = planted.compiler_with(folder, fault)
         net = os.path.join(here, fault[0] + ".cnn")
-        budget = Compiler(cnnc, net, []).smallest()
+        whole = ["--with", "-fno-split"]
+        budget = Compiler(cnnc, net, whole).smallest()
         done = subprocess.run(
             [sys.executable, os.path.join(here, "..", "passes", "same_bits.py"), planted.build,
              planted.host, os.path.join(planted.root, "testsuite"), cnnc, net, "--batch", "6",
-             "--bits-only", "--against", f"--budget={budget}"],
+             *whole, "--bits-only", "--against", f"--budget={budget}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     right = ("OTHER BITS" in done.stdout) == (done.returncode != 0) == (fault[1] is not None)
     print(f"bits: {name}: {'shows' if done.returncode else 'does not show'}", flush=True)

@@ -40,11 +40,11 @@ FAULTS = {
         ("const bool first = samples_before(header) == 0;",
          "if (@) samples = %SLICE%;\n    const bool first = samples_before(header) == 0;"),
     "a mask is drawn by the sample's place in its slice":
-        ("const uint64_t before = samples_before(header);",
-         "const uint64_t before = @ ? 0 : samples_before(header);"),
+        ("{(uint32_t)quad, (uint32_t)(before + (uint64_t)(first + sample)),",
+         "{(uint32_t)quad, (uint32_t)((@ ? 0 : before) + (uint64_t)(first + sample)),"),
     "a branch is dropped by the sample's place in its slice":
-        ("(uint32_t)(samples_before(header) + (uint64_t)sample), number,",
-         "(uint32_t)((@ ? 0 : samples_before(header)) + (uint64_t)sample), number,"),
+        ("{0, (uint32_t)(before + (uint64_t)(first + sample)), number,",
+         "{0, (uint32_t)((@ ? 0 : before) + (uint64_t)(first + sample)), number,"),
     "each slice begins the sums anew":
         ("(first ? (real)0 : sum[i])", "(first || @ ? (real)0 : sum[i])"),
     "no slice does":

@@ -106,7 +106,7 @@ RULES = [
      "buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows)", "false",
      SLICES),
     ("verify_program.c", "slices where launches take them",
-     "a->plan->buffers[v].rows > 0 && !may[v]", "v < 0 && !may[v]", SLICES),
+     "!may_have_rows(may[v], a->plan->buffers[v].rows)", "v < 0", SLICES),
     ("verify_program.c", "the layout of the state",
      "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ("verify_program.c", "reads and writes of the launch",

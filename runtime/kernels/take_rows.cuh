@@ -1,0 +1,26 @@
+// Some samples of a batch, where they can't be read where they lie.
+#pragma once
+#include <stdint.h>
+#include "../support/elementwise.cuh"
+#include "../support/load.cuh"
+
+// SomeRows: x from element `start` on, which is a multiple of PACK.
+template <int PACK, class X = const real *>
+struct SomeRows {
+    X x;
+    long long start;
+    __device__ real operator[](long long i) const { return x[start + i]; }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        if constexpr (PACK % V == 0) return load_pack<V>(x, start + i);
+        else return pack_each<V>(*this, i);
+    }
+};
+
+// rows_copy: y[i] = x[start + i], [count].  y must not be x.
+template <class Element, class X = const real *>
+__global__ void rows_copy(Element *y, X x, long long start, long long count)
+{
+    FOR_EACH(i, count) y[i] = x[start + i];
+}

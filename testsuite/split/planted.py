@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Faults planted in slices of the batch, each of which shows in the interpreter's training steps.
+
+    planted.py BUILD ROOT CC
+
+Two steps of stem.cnn, in slices of 3 of its samples, and of between.cnn must be those of the whole
+nets, but with a fault: then they differ, or the compiler refuses its own graph.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+from check_split import Net, run
+
+# What is planted: a file, a text, and what stands there instead.
+FAULTS = {
+    "none": None,
+    "every slice has the rows of the first":
+        ("passes/split.c", "g->nodes[id].attr[0].i = first_sample(s, k);",
+         "g->nodes[id].attr[0].i = 0;"),
+    "random numbers are those of the first slice":
+        ("passes/split.c", "if (first > 0 && n->op->shift != NULL)", "if (false)"),
+    "the first sample is lost backward":
+        ("ir/drop.c", "gradient_node(c, op, 0, 2, operands, 1, &dx);",
+         "NodeId id = gradient_node(c, op, 0, 2, operands, 1, &dx);\n"
+         "    c->g->nodes[id].attr[DROP_FIRST].i = 0;"),
+    "slices are joined in the wrong order":
+        ("passes/split.c", "n->pos, s->slices, s->slice[v], 1, &v);",
+         "n->pos, s->slices, (s->slice[v][0] ^= s->slice[v][1], s->slice[v][1] ^= s->slice[v][0],"
+         " s->slice[v][0] ^= s->slice[v][1], s->slice[v]), 1, &v);"),
+    "all gradients of rows are the first slice's":
+        ("ir/ops/take_rows.c", "part[k] = c->d[c->g->nodes[first + k].results[0]];",
+         "part[k] = c->d[c->g->nodes[first + (k + 1 < count ? 0 : k)].results[0]];"),
+    "the gradient of rows is counted once for each":
+        ("ir/ops/take_rows.c", "if (first != c->node) return;", ""),
+    "a join's gradient is its first rows":
+        ("ir/ops/concat.c", "g->nodes[id].attr[START].i = start;",
+         "g->nodes[id].attr[START].i = n.attr[AXIS].i == 0 ? 0 : start;"),
+    "an activation is lost":
+        ("passes/split.c", "copy->act = n->act;", ""),
+    "attributes are lost":
+        ("passes/split.c", "memcpy(copy->attr, n->attr, sizeof n->attr);", ""),
+    "what needs the whole batch is split":
+        ("passes/split.c", "(g->mode == TRAIN && n->op->mixes && n->op->mixes(g, n))", "false"),
+    "what leaves a round comes back in the same":
+        ("passes/split.c", "(s->inside[def] && !s->inside[i]);", "0;"),
+    "what another launch reads is not joined":
+        ("passes/split.c", "if (v == NONE || !s->read_whole[v]) continue;",
+         "if (v == NONE || !s->g->values[v].output) continue;"),
+}
+
+
+def interpreter(folder, fault, build, root, compiler):
+    """The interpreter with the fault, linked before the library that has the right file."""
+    files = [os.path.join(root, "testsuite", "interpret", name)
+             for name in ("interpret.c", "differences.c")]
+    files.append(os.path.join(root, "testsuite", "tools", "tensors.c"))
+    if fault:
+        name, old, new = fault
+        with open(os.path.join(root, name), encoding="utf-8") as file:
+            text = file.read()
+        assert text.count(old) == 1, f"not one such text in {name}: {old}"
+        files.append(os.path.join(folder, "planted.c"))
+        place = os.path.dirname(os.path.join(root, name))
+        with open(files[-1], "w", encoding="utf-8") as file:
+            file.write(text.replace(old, new).replace('"../', f'"{place}/../'))
+    program = os.path.join(folder, "interpret")
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
+                    "-iquote", os.path.join(root, "ir"), *files,
+                    os.path.join(build, "libcore.a"), "-lm", "-o", program], check=True)
+    return program
+
+
+def steps(program, net, out, *options):
+    done = subprocess.run([program, "--batch", net.batch, *options, net.net, "--load", "weights",
+                           "--batch-file", "drawn", "--seed", "3", "--steps", "2", "--save", out],
+                          check=False, capture_output=True)
+    return done.returncode == 0
+
+
+def main():
+    build, root, compiler = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+    only, failed = os.environ.get("FAULT", ""), 0
+    nets = {name: Net(build, os.path.join(root, "testsuite", "split", name + ".cnn"), "8")
+            for name in ("stem", "between")}
+    right = os.path.join(build, "testsuite", "interpret")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, net in nets.items():
+            os.mkdir(os.path.join(folder, name))
+            os.chdir(os.path.join(folder, name))
+            run(os.path.join(build, "cnnc"), "--precision", "f64", "--batch", "8", "--main", "-o",
+                "whole.cu", net.net)
+            run("g++", "-std=c++17", "-O0", "-w", "-I", os.path.join(root, "runtime", "host"), "-x",
+                "c++", "whole.cu", "-x", "none", os.path.join(build, "libcnnc_host.a"),
+                "-lpthread", "-o", "whole")
+            net.draw("8")
+            assert steps(right, net, "whole.out")
+        for fault, place in FAULTS.items():
+            if only not in fault:
+                continue
+            program, shows = interpreter(folder, place, build, root, compiler), False
+            for name, net in nets.items():
+                os.chdir(os.path.join(folder, name))
+                shows |= not steps(program, net, "split.out", "--split", "3") or \
+                    net.compare("whole.out", "split.out").returncode != 0
+            print(f"{fault}: {'shows' if shows else 'does not show'}", flush=True)
+            failed += shows != (place is not None)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
