@@ -28,6 +28,7 @@ bool net_mixes(const Ast *ast, const FrontendOptions *options)
     Ast alone = *ast;
     FrontendOptions whole = *options;
     quiet.quiet = true;
+    quiet.error_count = 0;
     alone.arena = arena;
     alone.diag = &quiet;
     whole.mode = TRAIN;

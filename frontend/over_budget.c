@@ -225,6 +225,14 @@ static const char *cost_text(Arena *arena, const Use *use, const Use *plain)
                        more_than(cost->cost.flops, than->cost.flops));
 }
 
+// Slices inside the net come on top of what runs again for the whole batch.
+static bool adds_nothing(const Use *use)
+{
+    const Use *before = use - 1;
+    return use->lever->splits && before->is_used &&
+           use->size.arena_bytes >= before->size.arena_bytes;
+}
+
 static void print_smallest(const Input *in, const Use *use, const Use *plain)
 {
     Arena *arena = in->arena;
@@ -239,6 +247,8 @@ static void print_smallest(const Input *in, const Use *use, const Use *plain)
         what = name;
     else if (use->size.arena_bytes >= plain->size.arena_bytes)
         what = arena_print(arena, "%s: nothing is gained", name);
+    else if (adds_nothing(use))
+        what = arena_print(arena, "%s: nothing more is gained", name);
     else
         what = arena_print(arena, "%s: %s", name, cost_text(arena, use, plain));
     fprintf(stream, "  %11s  %s\n", bytes_text(arena, use->size.arena_bytes),
@@ -276,6 +286,11 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
     use->is_used = lever->use(&use->o) &&
                    (in->ast != NULL || !lever->in_slices);
     if (!use->is_used) return false;
+    if (lever->in_slices && !o->frontend.ghost &&
+        net_mixes(in->ast, &use->o.frontend)) {
+        use->refused = true;
+        return false;
+    }
     begin_batches(&use->search, in, &use->o);
     use->search.passes.enabled[PASS_split] = lever->splits;
     FrontendOptions frontend = use->o.frontend;

@@ -11,8 +11,8 @@ typedef struct Overhead {
     double  time, flops;
 } Overhead;
 // In the model of g's GPU, of a whole training step with all its slices, as
-// graph_cost; launches are counted once.  Where slices are taken inside the net,
-// beside what the step has without them.
+// graph_cost; launches are counted once.  Where slices are taken inside the
+// net, beside what the step has without them.
 Overhead graph_overhead(const Graph *g);
 // What the launches of a training step cost: of one in slices those before the
 // update as often as there are slices, of which the last may be smaller.

@@ -63,14 +63,20 @@ def seconds(slices, *options):
 
 # A lever's options for its smallest arena, and for budgets; how many slices.
 def levers(size, slices):
-    own, small = ["--batch", str(size)], ["--microbatch", "1"]
+    own, small, whole = ["--batch", str(size)], ["--microbatch", "1"], ["-fno-split"]
     return {
-        "nothing computed again": (own, ["--checkpoint", "off"], 1),
-        "elementwise": (own, ["--checkpoint", "elementwise"], 1),
-        "checkpoint": (own, [], 1),
-        "micro-batch": (own + small, ["--checkpoint", "off"], slices),
-        "micro-batch and checkpoint": (own + small, [], slices),
+        "nothing computed again": (own, ["--checkpoint", "off", *whole], 1),
+        "elementwise": (own, ["--checkpoint", "elementwise", *whole], 1),
+        "checkpoint": (own, whole, 1),
+        "slices inside the net": (own, [], 1),
+        "micro-batch": (own + small, ["--checkpoint", "off", *whole], slices),
+        "micro-batch and checkpoint": (own + small, whole, slices),
     }
+
+
+def stays_whole(*options):
+    """Where layers need the whole batch, a step does not come in slices, and a note says so."""
+    return "layers between such take" in run("--emit", "plan", *options)[2]
 
 
 def check_smallest(said):
@@ -86,15 +92,19 @@ def check_smallest(said):
             continue
         text, costs = rows[name]
         if text == "none":
-            if run(*own, *options)[0] != 1:
+            if not stays_whole(*own):
                 faults.append(f"{name} could be used")
             continue
-        off = options == ["--checkpoint", "off"]
+        off = "off" in options
         bytes_ = arena(*own, *options) if off else smallest(*own, *options)
         if bytes_ is None or not is_about(text, bytes_):
             faults.append(f"{name}: the arena has {bytes_} bytes, not {text}")
             continue
         if name == "nothing computed again":
+            continue
+        if costs == "nothing more is gained":
+            if bytes_ < smallest(*own, "-fno-split"):
+                faults.append(f"{name}: something is gained")
             continue
         if costs == "nothing is gained":
             if bytes_ < plain:
@@ -123,9 +133,9 @@ def check_batches(said):
                 re.finditer(r"^ +(\d+|none|any)  ([a-z -]+?): (.*)$", part, re.M))
     for name, (own, options, slices) in levers(batch, batch).items():
         sliced = slices > 1
-        if sliced and run(*own)[0] != 0:
+        if name == "slices inside the net" or (sliced and stays_whole(*own)):
             if name in rows:
-                faults.append(f"{name}: there are no slices")
+                faults.append(f"{name}: no batch is looked for")
             continue
         if name not in rows:
             faults.append(f"{name}: the batch is not said")
@@ -168,6 +178,8 @@ def check_auto(budgets_said):
         times = {}
         for size in (d for d in range(1, batch + 1) if batch % d == 0):
             options = ["--batch", str(batch), "--budget", str(within)]
+            if size < batch and stays_whole("--batch", str(batch), "--microbatch", str(size)):
+                continue
             options += ["--microbatch", str(size)] if size < batch else []
             if arena(*options) is not None:
                 times[size] = seconds(batch // size, *options)

@@ -15,20 +15,20 @@ sys.path.insert(0, os.path.join(here, "..", "marks"))
 from planted import compiler_with, only  # noqa: E402
 
 # Of few nets the smallest is not the last program's.
-UNET = "../micro/unet.cnn --batch 3"
+UNET = "../micro/unet.cnn --batch 3 -fno-split"
 # By name: the net where it shows, a file, a text, and what stands there instead.
 FAULTS = {
     "nothing": (UNET, None),
-    "nothing of the other order": ("late.cnn", None),
+    "nothing of the other order": ("late.cnn -fno-split", None),
     "programs of the smallest peaks alone":
         (UNET, ("passes/budget.c", "if (!may_fit(b, k, fewest - 1)) continue;",
                 "if (b->all.choice[k].peak > b->all.choice[found].peak / 16 * 17) break;")),
     "the last program, whatever it has":
         (UNET, ("passes/budget.c", "bytes < fewest && may_fit(b, k, bytes)", "false")),
     "schedule's order alone":
-        ("late.cnn", ("passes/budget.c", "if (least >= ", "if (true || least >= ")),
+        ("late.cnn -fno-split", ("passes/budget.c", "if (least >= ", "if (true || least >= ")),
     "updates where the program has them":
-        ("late.cnn", ("passes/remat_written.c", "w->g->nodes[to].phase != UPDATE",
+        ("late.cnn -fno-split", ("passes/remat_written.c", "w->g->nodes[to].phase != UPDATE",
                       "w->g->nodes[to].phase == UPDATE")),
 }
 
