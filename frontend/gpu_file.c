@@ -27,6 +27,7 @@ static const Key keys[] = {
     { "bf16", offsetof(Gpu, bf16), 1, 1e6, 1e17 },
     { "fp16", offsetof(Gpu, fp16), 1, 1e6, 1e17 },
     { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17 },
+    { "host", offsetof(Gpu, host), 1, 1e6, 1e17 },
     { "launch", offsetof(Gpu, launch), 1e12, 0, 1 },
     { "product", offsetof(Gpu, product), 1e6, 1e-3, 1 },
     { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1 },

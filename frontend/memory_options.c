@@ -68,6 +68,13 @@ int set_fit(Options *o, const char *value)
     return set_size("--fit", value, &o->fit);
 }
 
+int set_offload(Options *o, const char *value)
+{
+    (void)value;
+    o->passes.offload = true;
+    return -1;
+}
+
 int set_checkpoint(Options *o, const char *value)
 {
     int kind = choose("--checkpoint", value, checkpoint_names,

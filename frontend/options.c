@@ -254,6 +254,8 @@ const Flag flags[] = {
     { "--checkpoint", "MODE",
       "what runs again: auto (default), elementwise, marked, off",
       set_checkpoint },
+    { "--offload", NULL, "maps may go to host memory, so that a budget is met",
+      set_offload },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

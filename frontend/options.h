@@ -66,6 +66,7 @@ int check_plan(const Options *o);
 int set_budget(Options *o, const char *value);
 int set_fit(Options *o, const char *value);
 int set_checkpoint(Options *o, const char *value);
+int set_offload(Options *o, const char *value);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

@@ -38,6 +38,9 @@ typedef enum OpFlags {
     SELECTS    = 1 << 12,       // forward, its results are the largest of some
                                 // elements: an ACT can come before or after
     GATES      = 1 << 13,       // ACT whose gradient is dy or 0; of y = 1, dy
+    COPIES     = 1 << 14,       // its steps are no launches: they begin a copy
+                                // to or from host memory, or wait for one
+                                // (offload.h)
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -198,9 +201,11 @@ extern const char plain_result[];   // and of what is written, if no slice
 struct Launch {
     Graph      *g;
     const Node *node;           // of a source: the inlined node
-    const char *kernel;         // or a host function, if library; of a source a
-                                // struct, whose members the arguments are
+    const char *kernel;         // or a host function, if library or copy; of a
+                                // source a struct, whose members the arguments
+                                // are
     bool        library;        // a call of a library (cuBLAS), not a launch
+    bool        copy;           // nor is this: of an operator with COPIES
     // Members of a struct that is its first template argument, shared by
     // launches with equal constants: struct conv1_shape.  Or none.
     Constant    constant[MAX_CONSTANTS];
@@ -216,6 +221,7 @@ struct Launch {
 // launch.c: what ops/<name>.c fills a Launch with.
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block);
 void launch_library(Launch *l, const char *function);
+void launch_copy(Launch *l, const char *function);
 void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
 void launch_type_int(Launch *l, int64_t value);
@@ -252,6 +258,7 @@ struct Ref {
     const Node  *n;
     int64_t      samples;       // of the batch that are real
     double     **in, **out;     // a slot of operands, results; NULL: none
+    double     **all;           // of every value
     double      *header;        // HeaderSlot
 };
 

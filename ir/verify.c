@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "offload.h"
 #include "verify.h"
 
 // text is what is wrong; pos is where a graph that was read says so.
@@ -352,6 +353,21 @@ static void check_lifetimes(const Check *c)
     }
 }
 
+static void check_host_copies(const Check *c)
+{
+    const Graph *g = c->g;
+    const Node **nodes = NEW_ARRAY(g->arena, g->node_count, const Node *);
+    int copies = 0;
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        nodes[i] = &g->nodes[i];
+        copies += is_copy(nodes[i]);
+    }
+    if (copies == 0) return;
+    const char *wrong = check_copies(g->arena, g, nodes, g->node_count);
+    if (wrong != NULL) fault(c, "%s", wrong);
+}
+
 static void check_graph(const Check *c)
 {
     const Graph *g = c->g;
@@ -366,6 +382,7 @@ static void check_graph(const Check *c)
     if (g->facts & HAS_GRADIENTS) check_updates(c);
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);
+    check_host_copies(c);
     if (g->facts & IS_PLACED) check_places(c);
 }
 

@@ -46,6 +46,7 @@ typedef struct PassOptions {
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
     const char *stop_after;     // a pass's name, or NULL
     int64_t     budget;         // bytes that the arena may have; 0: any
+    bool        offload;        // for that, maps may go to host memory
     bool        time;           // print where the time went, to standard error
 } PassOptions;
 
@@ -58,6 +59,20 @@ bool pass_options_set(PassOptions *o, const char *name, bool on);
 // returned may be less than the arena, but is above it too.
 int64_t arena_after(const Graph *g, const PassOptions *o,
                     const struct RematProgram *program, int64_t limit);
+
+// Such a graph, in arena, as it is after that, in the order that schedule finds
+// for it.
+Graph *ordered_with(const Graph *g, const PassOptions *o,
+                    const struct RematProgram *program, Arena *arena);
+// A graph that was ordered with its program, through liveness and share; in
+// arena.
+Graph *shared_after(const Graph *ordered, const PassOptions *o,
+                    Arena *arena);
+// The arena of one, with these values in host memory; limit as above.
+// *waiting: how long launches wait for copies, in picoseconds.
+int64_t arena_parked(const Graph *ordered, const PassOptions *o,
+                     const struct Parking *parking, int64_t limit,
+                     int64_t *waiting);
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an
