@@ -5,14 +5,20 @@
 #include "gpu.h"
 
 // What runs again beside all that runs once: how many launches, and how much
-// time and how many FLOPs more, as parts of those without them.
+// time and how many FLOPs more, as parts of those without them.  Of the time,
+// that in which launches wait for copies; these are of so many values, to so
+// many bytes of host memory.
 typedef struct Overhead {
     int32_t launches;
     double  time, flops;
+    double  waiting;
+    int32_t parked;
+    int64_t host_bytes;
 } Overhead;
 // In the model of g's GPU.
 Overhead graph_overhead(const Graph *g);
-// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
+// "37 launches again, time +4.21 %, FLOPs +3.57 %", and where values are in host
+// memory "; 3 maps in 12.00 MiB of host memory, waiting +0.10 %"; in an arena.
 const char *overhead_text(Arena *arena, const Overhead *o);
 
 // What a budget asked for, of a training step: Graph.fit.
@@ -24,7 +30,8 @@ typedef struct Fit {
                                 // few bytes alive as the one found, where the
                                 // launches first run in the order that they do
 } Fit;
-// The same of g, which has one, with its bound: "..., bound +2.50 %".
+// The same of g, which has one, with its bound: "..., bound +2.50 %".  There is
+// none where values are in host memory.
 const char *fit_text(const Graph *g);
 
 // An arena, and what it costs; bound as in Fit.

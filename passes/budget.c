@@ -130,9 +130,9 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
     int64_t flops = -b->flops, once = b->all.choice[0].cost;
     for (int32_t i = 0; i < choice->program.count; i++)
         flops += b->step_flops[choice->program.step[i]];
-    return (Overhead){ choice->program.count - b->r.step_count,
-                       part_of(choice->cost - once, once),
-                       part_of(flops, b->flops) };
+    return (Overhead){ .launches = choice->program.count - b->r.step_count,
+                       .time = part_of(choice->cost - once, once),
+                       .flops = part_of(flops, b->flops) };
 }
 
 // ---- a budget ---------------------------------------------------------------

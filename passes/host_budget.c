@@ -14,7 +14,8 @@
 
 enum {
     MOST_PROGRAMS = 12,         // that are looked at
-    MOST_TRIES = 8,             // levels for each
+    MOST_TRIES = 12,            // for each
+    PARTS = 16,                 // of the level that are parked more
 };
 
 typedef struct HostSearch {
@@ -28,8 +29,8 @@ static bool is_better(const HostProgram *a, const HostProgram *b)
     return a->fits ? a->cost < b->cost : a->arena < b->arena;
 }
 
-// Keeps what m has parked if it is the best so far; returns its arena.
-static int64_t offer(HostSearch *s, int32_t choice, const Graph *ordered,
+// Keeps what m has parked if it is the best so far; returns it.
+static HostProgram offer(HostSearch *s, int32_t choice, const Graph *ordered,
                      const HostModel *m, int64_t level, int64_t limit)
 {
     Arena *arena = s->p->g->arena;
@@ -45,18 +46,23 @@ static int64_t offer(HostSearch *s, int32_t choice, const Graph *ordered,
     found.fits = found.arena <= s->p->budget;
     found.cost = capped_sum(s->p->all->choice[choice].cost, waiting);
     if (found.arena <= limit && is_better(&found, &s->best)) s->best = found;
-    return found.arena;
+    return found;
 }
 
+// As long as launches wait for copies more is parked than must be, so that there
+// is room for copies under way.
 static void try_budget(HostSearch *s, int32_t choice, const Graph *ordered,
                        HostModel *m)
 {
-    int64_t level = s->p->budget - s->p->state;
-    for (int k = 0; k < MOST_TRIES && level > 0; k++) {
-        if (!host_choose(m, level)) return;
-        int64_t arena = offer(s, choice, ordered, m, level, s->p->budget);
-        if (arena <= s->p->budget) return;
-        level -= arena - s->p->budget;
+    int64_t level = s->p->budget - s->p->state, target = level;
+    for (int k = 0; k < MOST_TRIES && target > 0; k++) {
+        if (!host_choose(m, target)) return;
+        host_layout(m, level);
+        HostProgram found = offer(s, choice, ordered, m, level, s->p->budget);
+        if (!found.fits) level -= found.arena - s->p->budget;
+        else if (found.cost == s->p->all->choice[choice].cost) return;
+        target = found.fits ? target - level / PARTS
+                            : target < level ? target : level;
     }
 }
 
@@ -68,7 +74,7 @@ static void try_smallest(HostSearch *s, int32_t choice, const Graph *ordered,
     for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = true;
     int64_t least = host_layout(m, 0);
     if (host_choose(m, least))
-        offer(s, choice, ordered, m, least, INT64_MAX);
+        offer(s, choice, ordered, m, least, s->best.arena - 1);
 }
 
 static void try_choice(HostSearch *s, int32_t choice, bool smallest)
