@@ -19,7 +19,8 @@ void print_host_types(Emitter *e)
 {
     static const ChunkEdit context[] = {
         {"    struct cublasContext *cublas;",
-         "    struct cublasContext *cublas;\n    net_host host;                      // as init or attach got it"},
+         "    struct cublasContext *cublas;\n"
+         "    net_host host;                      // as init or attach got it"},
         {0, 0}};
     for (int i = 0; i < OWN_TYPES; i++) print_chunk(e, own_types[i]);
     print_chunk_edited(e, "net_context", context);

@@ -17,8 +17,9 @@ typedef struct Overhead {
 } Overhead;
 // In the model of g's GPU.
 Overhead graph_overhead(const Graph *g);
-// "37 launches again, time +4.21 %, FLOPs +3.57 %", and where values are in host
-// memory "; 3 maps in 12.00 MiB of host memory, waiting +0.10 %"; in an arena.
+// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena; and where
+// values are in host memory "; 3 maps in 12.00 MiB of host memory, waiting
+// +0.10 %".
 const char *overhead_text(Arena *arena, const Overhead *o);
 
 // What a budget asked for, of a training step: Graph.fit.

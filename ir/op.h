@@ -202,8 +202,7 @@ struct Launch {
     Graph      *g;
     const Node *node;           // of a source: the inlined node
     const char *kernel;         // or a host function, if library or copy; of a
-                                // source a struct, whose members the arguments
-                                // are
+                                // source a struct; its members are arguments
     bool        library;        // a call of a library (cuBLAS), not a launch
     bool        copy;           // nor is this: of an operator with COPIES
     // Members of a struct that is its first template argument, shared by

@@ -17,7 +17,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "offload.h"
 #include "verify.h"
 
 // text is what is wrong; pos is where a graph that was read says so.
@@ -351,21 +350,6 @@ static void check_lifetimes(const Check *c)
         if (value->persistent || value->output)
             check_life(c, g->node_count - 1, v);
     }
-}
-
-static void check_host_copies(const Check *c)
-{
-    const Graph *g = c->g;
-    const Node **nodes = NEW_ARRAY(g->arena, g->node_count, const Node *);
-    int copies = 0;
-
-    for (NodeId i = 0; i < g->node_count; i++) {
-        nodes[i] = &g->nodes[i];
-        copies += is_copy(nodes[i]);
-    }
-    if (copies == 0) return;
-    const char *wrong = check_copies(g->arena, g, nodes, g->node_count);
-    if (wrong != NULL) fault(c, "%s", wrong);
 }
 
 static void check_graph(const Check *c)

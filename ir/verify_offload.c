@@ -5,7 +5,7 @@
 // for a copy reads what is copied.
 #include "byte_map.h"
 #include "offload.h"
-#include "op.h"
+#include "verify.h"
 
 typedef struct Copies {
     Arena       *arena;
@@ -126,4 +126,19 @@ const char *check_copies(Arena *arena, const Graph *g,
             fault = arena_print(arena, "nothing waits for the copy of %s",
                                 g->values[c.flying[i]].name);
     return fault;
+}
+
+void check_host_copies(const Check *c)
+{
+    const Graph *g = c->g;
+    const Node **nodes = NEW_ARRAY(g->arena, g->node_count, const Node *);
+    int copies = 0;
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        nodes[i] = &g->nodes[i];
+        copies += is_copy(nodes[i]);
+    }
+    if (copies == 0) return;
+    const char *wrong = check_copies(g->arena, g, nodes, g->node_count);
+    if (wrong != NULL) fault(c, "%s", wrong);
 }

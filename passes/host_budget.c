@@ -8,7 +8,7 @@
 // time of what runs again and that for which launches wait.
 //
 // Nothing here is optimal, and more memory may cost more where maps are parked.
-// It is the same for equal graphs, and its work is bounded by the numbers below.
+// It is the same for equal graphs, and the numbers below bound its work.
 #include "host_budget.h"
 #include "../ir/gpu.h"
 
@@ -49,8 +49,8 @@ static HostProgram offer(HostSearch *s, int32_t choice, const Graph *ordered,
     return found;
 }
 
-// As long as launches wait for copies more is parked than must be, so that there
-// is room for copies under way.
+// As long as launches wait for copies more is parked than must be, so that
+// there is room for copies under way.
 static void try_budget(HostSearch *s, int32_t choice, const Graph *ordered,
                        HostModel *m)
 {

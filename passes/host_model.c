@@ -7,10 +7,10 @@
 // written over what came back.
 //
 // The copies share one link and come one after the other.  Each has the time
-// that it takes, in the model of the GPU, as long as there is room: the wait for
-// a copy out moves behind the launches that run meanwhile, and the beginning of
-// a copy in before those that run until it is done.  Where there is no room, the
-// launches wait.
+// that it takes, in the model of the GPU, as long as there is room: the wait
+// for a copy out moves behind the launches that run meanwhile, and the
+// beginning of a copy in before those that run until it is done.  Where there
+// is no room, the launches wait.
 #include <stdlib.h>
 #include <string.h>
 #include "../ir/gpu.h"

@@ -247,8 +247,8 @@ static void print_again(const Graph *g)
         fprintf(stderr, "%-14s %s\n", "checkpoint", fit_text(g));
 }
 
-// Chooses what is computed again or parked, unless that was before the graph was
-// read; false, after an error, where that can't be.
+// Chooses what is computed again or parked, unless that was before the graph
+// was read; false, after an error, where that can't be.
 static bool find_program(Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;

@@ -1,5 +1,5 @@
-// Steps of a plan that begin a copy to or from host memory, or wait for one: calls
-// of the emitted file, in which several calls of CUDA's are made.
+// Steps of a plan that begin a copy to or from host memory, or wait for one:
+// calls of the emitted file, in which several calls of CUDA's are made.
 //
 // Where plans are watched, the stream comes to such a step before what the call
 // gives it to do, if it begins a copy, and behind it, if it waits.  Between the

@@ -161,7 +161,8 @@ int copy_step();
 bool note_copy(const HostStep &step, bool begins);
 
 // Whether the program may copy there now; false, with a report, between two
-// steps of a plan, but of a tensor that a step has begun to copy.  And whether only raw_copy() and raw_fill() can do it.
+// steps of a plan, but of a tensor that a step has begun to copy.  And whether
+// only raw_copy() and raw_fill() can do it.
 bool may_copy(const void *pointer, size_t bytes);
 bool is_trapped(const void *pointer);
 

@@ -60,7 +60,7 @@ static int net_check_host(net_context *c, const net_host *host, struct CUstream_
     if (there && host->bytes >= NET_HOST_BYTES) return NET_OK;
     return net_refuse(c, NET_BAD_ARGUMENT, "init or attach",
                       there ? "the host memory is too small"
-                            : "host memory, its stream or an event is null, or both streams are one",
+                            : "host memory, its stream or an event is null, or streams are one",
                       NET_HOST_BYTES, there ? host->bytes : 0);
 }
 
