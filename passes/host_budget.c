@@ -13,8 +13,8 @@
 #include "../ir/gpu.h"
 
 enum {
-    MOST_PROGRAMS = 12,         // that are looked at
-    MOST_TRIES = 12,            // for each
+    MOST_PROGRAMS = 8,          // that are looked at
+    MOST_TRIES = 8,             // for each
     PARTS = 16,                 // of the level that are parked more
 };
 
@@ -29,23 +29,37 @@ static bool is_better(const HostProgram *a, const HostProgram *b)
     return a->fits ? a->cost < b->cost : a->arena < b->arena;
 }
 
-// Keeps what m has parked if it is the best so far; returns it.
-static HostProgram offer(HostSearch *s, int32_t choice, const Graph *ordered,
-                     const HostModel *m, int64_t level, int64_t limit)
+static Parking *parking_of(const HostSearch *s, const HostModel *m,
+                           int64_t level)
 {
     Arena *arena = s->p->g->arena;
     Parking *parking = NEW(arena, Parking);
-    int64_t waiting;
     *parking = (Parking){ .level = level };
     parking->value = NEW_ARRAY(arena, m->stay_count, ValueId);
     for (int32_t i = 0; i < m->stay_count; i++)
         if (m->stay[i].parked)
             parking->value[parking->count++] = m->stay[i].value;
-    HostProgram found = { .choice = choice, .parking = parking };
-    found.arena = arena_parked(ordered, s->p->o, parking, limit, &waiting);
-    found.fits = found.arena <= s->p->budget;
-    found.cost = capped_sum(s->p->all->choice[choice].cost, waiting);
-    if (found.arena <= limit && is_better(&found, &s->best)) s->best = found;
+    return parking;
+}
+
+// What m has parked, kept if it is the best so far.  Addresses are looked for
+// only if it might be: else it is said to fit.
+static HostProgram offer(HostSearch *s, int32_t choice, const Graph *ordered,
+                         const HostModel *m, int64_t level, int64_t limit)
+{
+    Arena *arena = arena_new();
+    HostProgram found = { .choice = choice, .fits = true, .arena = 0 };
+    found.parking = parking_of(s, m, level);
+    Graph *parked = parked_with(ordered, s->p->o, found.parking, arena);
+    found.cost = capped_sum(s->p->all->choice[choice].cost,
+                            host_use(parked).waiting);
+    if (is_better(&found, &s->best)) {
+        found.arena = arena_parked(parked, s->p->o, limit);
+        found.fits = found.arena <= s->p->budget;
+        if (found.arena <= limit && is_better(&found, &s->best))
+            s->best = found;
+    }
+    arena_free(arena);
     return found;
 }
 

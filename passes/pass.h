@@ -68,11 +68,10 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
 // arena.
 Graph *shared_after(const Graph *ordered, const PassOptions *o,
                     Arena *arena);
-// The arena of one, with these values in host memory; limit as above.
-// *waiting: how long launches wait for copies, in picoseconds.
-int64_t arena_parked(const Graph *ordered, const PassOptions *o,
-                     const struct Parking *parking, int64_t limit,
-                     int64_t *waiting);
+// One with these values in host memory, in arena; and its arena, limit as above.
+Graph *parked_with(const Graph *ordered, const PassOptions *o,
+                   const struct Parking *parking, Arena *arena);
+int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit);
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an

@@ -200,15 +200,19 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
     return bytes;
 }
 
-int64_t arena_parked(const Graph *ordered, const PassOptions *o,
-                     const Parking *parking, int64_t limit, int64_t *waiting)
+Graph *parked_with(const Graph *ordered, const PassOptions *o,
+                   const Parking *parking, Arena *arena)
 {
-    Arena *arena = arena_new();
     Graph *copy = graph_copy(ordered, arena);
     copy->parking = parking;
     park(copy, o);
-    *waiting = host_use(copy).waiting;
-    int64_t bytes = arena_of(shared_after(copy, o, arena), o, limit);
+    return copy;
+}
+
+int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
+{
+    Arena *arena = arena_new();
+    int64_t bytes = arena_of(shared_after(parked, o, arena), o, limit);
     arena_free(arena);
     return bytes;
 }
