@@ -42,6 +42,13 @@ FAULTS = {
         ("verify_offload.c", "|| event < 1 ||", "|| event < 0 ||"),
     "there are places before the first":
         ("verify_offload.c", "place < 0 || place", "place"),
+    "a plan's copies may be in any order":
+        ("verify_program.c", "return check_copies(a->arena, a->g, nodes, count);", "return NULL;"),
+    "a plan may have other places":
+        ("verify_program.c", "step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1)",
+         "true"),
+    "a plan may have more host memory":
+        ("verify_program.c", "if (end != a->plan->host_bytes)", "if (false)"),
     "a copy is no value again":
         ("verify_again.c", "if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);",
          "if (n->phase == RECOMPUTE) check_copied(c, v);"),

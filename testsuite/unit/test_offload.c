@@ -151,6 +151,43 @@ static void what_must_stay_does(void **state)
     expect_fault(g, "can't leave the arena");
 }
 
+static Plan *plan_for(Graph *g)
+{
+    pass_liveness(g);
+    pass_share(g);
+    pass_plan(g);
+    return plan_of(g);
+}
+
+static void expect_unsound(const Graph *g, const Plan *plan, const char *wanted)
+{
+    const char *said = verify_program(arena, g, plan);
+    if (said == NULL) fail_msg("not caught: %s", wanted);
+    if (strstr(said, wanted) == NULL)
+        fail_msg("said \"%s\" instead of \"%s\"", said, wanted);
+}
+
+// What a plan says of copies is held against the graph, in its own order.
+static void plans_say_what_is_copied(void **state)
+{
+    (void)state;
+    Graph *g = read_text(text);
+    Plan *plan = plan_for(g);
+    const char *said = verify_program(arena, g, plan);
+    if (said != NULL) fail_msg("%s", said);
+    assert_int_equal(plan->host_bytes, 1024);
+    plan->host_bytes += 256;
+    expect_unsound(g, plan, "copies end at 1024 of host memory, not at 1280");
+    plan->host_bytes -= 256;
+    plan->steps[2].host = 0;
+    expect_unsound(g, plan, "does not read and write what a.offload does");
+    plan->steps[2].host = 512;
+    PlanStep step = plan->steps[9];
+    plan->steps[9] = plan->steps[10];
+    plan->steps[10] = step;
+    expect_unsound(g, plan, "e: it reads what is still on its way");
+}
+
 // ---- random nets ------------------------------------------------------------
 
 // A net in the order that schedule finds, and what is alive in it.
@@ -321,6 +358,7 @@ int main(void)
         TEST(events_are_of_one_copy_at_a_time),
         TEST(what_comes_back_is_what_went),
         TEST(what_must_stay_does),
+        TEST(plans_say_what_is_copied),
         TEST(models_count_as_plans_do),
         TEST(what_is_chosen_is_needed),
         TEST(outputs_stay),
