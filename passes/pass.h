@@ -68,7 +68,8 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
 // arena.
 Graph *shared_after(const Graph *ordered, const PassOptions *o,
                     Arena *arena);
-// One with these values in host memory, in arena; and its arena, limit as above.
+// One with these values in host memory, in arena; and its arena, limit as
+// above.
 Graph *parked_with(const Graph *ordered, const PassOptions *o,
                    const struct Parking *parking, Arena *arena);
 int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit);

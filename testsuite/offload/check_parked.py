@@ -3,7 +3,8 @@
 
     check_parked.py BUILD NET.cnn COUNT [OPTION...] [--planted]
 
-OPTIONs are cnnc's, or of golden/examples.txt. In the smallest arena that --offload has for the
+OPTIONs are cnnc's, or of golden/examples.txt; where nothing is saved at their batch, it is twice
+that, and so on. In the smallest arena that --offload has for the
 net, and in COUNT - 1 budgets between that and the whole, drawn by the net's name: each plan is
 sound and within its budget, what is copied comes back from where it went, and figures, weights
 and the optimizer's state after three training steps are, in bytes, those of the net without a
@@ -56,6 +57,9 @@ FAULTS = {
         (r"(static int copy_in\(.*\n\{)", r"\1\n    if (@) return await_copy(c, step, tensor, event);",
          "at once"),
 }
+
+
+MOST_SAMPLES = 128
 
 
 def compile_net(*options):
@@ -176,10 +180,20 @@ def check_planted(it, budget, wanted):
     return failed == 0
 
 
+def double_batch():
+    batch = plan_of()["batch"]
+    if "--batch" in words:
+        del words[words.index("--batch"):words.index("--batch") + 2]
+    words.extend(["--batch", str(2 * batch)])
+    return 2 * batch
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         it = Net(folder)
         whole, least = plan_of()["arena_bytes"], smallest()
+        while whole == least and double_batch() <= MOST_SAMPLES:
+            whole, least = plan_of()["arena_bytes"], smallest()
         if whole == least:
             print("nothing that goes to host memory saves anything: FAILED")
             return 1
