@@ -13,7 +13,7 @@
 #include "../ir/gpu.h"
 
 enum {
-    MOST_PROGRAMS = 8,          // that are looked at
+    MOST_PROGRAMS = 12,         // that are looked at
     MOST_TRIES = 8,             // for each
     PARTS = 16,                 // of the level that are parked more
 };

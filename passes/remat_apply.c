@@ -6,6 +6,9 @@
 //   [9] recompute conv.again: %30 c.again = conv(%5 x, %2 w)
 //   [10] backward ... (%30 c.again)
 //
+// Copies to host memory and back (host_copies.h) are put in likewise: behind a
+// fetch everything reads what came back.
+//
 // What is no launch, a name or what is computed on load, is made where it is
 // first read, and again where what it is made from is another by then.
 #include <string.h>
