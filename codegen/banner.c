@@ -38,6 +38,14 @@ static void parameters(Emitter *e)
                tensors);
 }
 
+// Those that are no launches.
+static int copy_steps(const Emitter *e, const Program *p)
+{
+    int count = 0;
+    for (int i = 0; i < p->plan->step_count; i++) count += e->launches[p->first_step + i].copy;
+    return count;
+}
+
 static void programs(Emitter *e)
 {
     static const char *const titles[MODE_COUNT] = {"training", "evaluation",
@@ -46,7 +54,7 @@ static void programs(Emitter *e)
         const Program *p = &e->program[i];
         write_line(&e->w,
                    "//   %-11s %d launches, %s; arena %s bytes (%s without sharing)",
-                   titles[p->g->mode], p->plan->step_count,
+                   titles[p->g->mode], p->plan->step_count - copy_steps(e, p),
                    flops_text(e->arena, plan_flops(p->plan)),
                    grouped_text(e->arena, p->plan->arena_bytes),
                    grouped_text(e->arena, unshared_bytes(p->plan)));
@@ -63,6 +71,15 @@ static const char *in_comment(Emitter *e, const char *text)
     return copy;
 }
 
+// The maps that leave the arena for a while.
+static void write_host(Emitter *e, const Overhead *o)
+{
+    write_line(&e->w, "//               %d map%s in %s bytes of host memory from forward to backward,",
+               (int)o->parked, o->parked == 1 ? "" : "s", grouped_text(e->arena, o->host_bytes));
+    write_line(&e->w, "//               which steps wait for: time +%.2f %%, in that below;",
+               100 * o->waiting);
+}
+
 // What was asked for, and what it costs.
 static void budget(Emitter *e)
 {
@@ -70,13 +87,15 @@ static void budget(Emitter *e)
     if (g == NULL || g->fit == NULL) return;
     Overhead again = graph_overhead(g);
     const char *bytes = grouped_text(e->arena, g->fit->budget);
-    if (again.launches == 0 && g->split_samples == 0) {
+    if (again.launches == 0 && g->split_samples == 0 && again.parked == 0) {
         write_line(&e->w, "//   budget      %s bytes: training fits with nothing computed again",
                    bytes);
         return;
     }
     write_line(&e->w, "//   budget      %s bytes, where training without recomputation takes %s:",
                bytes, grouped_text(e->arena, g->fit->plain));
+    if (again.parked > 0) write_host(e, &again);
+    again.parked = 0;
     write_line(&e->w, "//               %s,", overhead_text(e->arena, &again));
     if (g->split_samples > 0)
         write_line(&e->w, "//               %s,", slices_text(g));
@@ -122,5 +141,7 @@ void emit_banner(Emitter *e)
                e->in->with_main ? "   5 program" : "");
     write_line(w, "//");
     write_line(w, "// A step is one launch or one cuBLAS product; its number is its place in the plan.");
+    if (e->host.events > 0)
+        write_line(w, "// So is a COPY: it begins a copy to or from host memory, or waits for one.");
     write_blank(w);
 }

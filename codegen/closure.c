@@ -109,7 +109,17 @@ void print_if_chunk(Emitter *e, const char *name, int length)
     if (i != NONE) print_number(e, i);
 }
 
-void print_chunk_as(Emitter *e, const char *name, const char *head, const char *other)
+// A line with the edit, where what is edited is in it.
+static const char *edited(Emitter *e, const char *line, const ChunkEdit *edit, bool *found)
+{
+    const char *at = strstr(line, edit->old);
+    if (!at) return line;
+    *found = true;
+    return arena_print(e->arena, "%.*s%s%s", (int)(at - line), line, edit->put,
+                       at + strlen(edit->old));
+}
+
+void print_chunk_edited(Emitter *e, const char *name, const ChunkEdit *edits)
 {
     int i = find_chunk(e, name), count = 0;
     e->printed[i] = true;
@@ -117,10 +127,11 @@ void print_chunk_as(Emitter *e, const char *name, const char *head, const char *
         print_number(e, *need);
     while (chunks[i].lines[count]) count++;
     const char **lines = NEW_ARRAY(e->arena, count + 1, const char *);
-    for (int k = 0; k < count; k++) {
-        const char *line = chunks[i].lines[k];
-        bool is_head = !strncmp(line, head, strlen(head));
-        lines[k] = is_head ? arena_print(e->arena, "%s%s", other, line + strlen(head)) : line;
+    for (int k = 0; k < count; k++) lines[k] = chunks[i].lines[k];
+    for (const ChunkEdit *edit = edits; edit->old; edit++) {
+        bool found = false;
+        for (int k = 0; k < count; k++) lines[k] = edited(e, lines[k], edit, &found);
+        if (!found) bug("%s has no \"%s\"", name, edit->old);
     }
     print_lines(e, lines);
     fputc('\n', e->w.out);

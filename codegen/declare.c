@@ -39,6 +39,7 @@ static void emit_macros(Emitter *e)
     define_bytes(e, "STATE_BYTES", plan->state_bytes);
     define_bytes(e, "PARAMS_BYTES", params_bytes(e->g));
     define_bytes(e, "ARENA_ALIGN", ALIGNMENT);
+    declare_host_sizes(e);
     define_bytes(e, "BATCH", call_batch(e->g));
     define_bytes(e, "PARAM_COUNT", params);
     define_bytes(e, "USES_CUBLAS", e->uses_library);
@@ -103,10 +104,12 @@ static void declare_fixed(Emitter *e)
     write_line(w, "// Takes an arena of at least ARENA_BYTES, aligned to ARENA_ALIGN, on the device, and fills");
     write_line(w, "// its state with fresh weights drawn from seed; attach takes one that holds a state already.");
     write_line(w, "// cublas may be NULL where USES_CUBLAS is 0; its stream, workspace and modes are set at each use.");
+    const char *host = host_parameter(e);
+    if (*host) write_line(w, "// What host is, its type says; it is copied.");
     write_line(w, "int %s_init(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
-    write_line(w, "    struct cublasContext *cublas, uint64_t seed);");
+    write_line(w, "    struct cublasContext *cublas%s, uint64_t seed);", host);
     write_line(w, "int %s_attach(%s_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,", net, net);
-    write_line(w, "    struct cublasContext *cublas);");
+    write_line(w, "    struct cublasContext *cublas%s);", host);
 }
 
 static void declare_rest(Emitter *e)
@@ -181,6 +184,7 @@ void emit_declarations(Emitter *e)
     Writer *w = &e->w;
     emit_macros(e);
     emit_tensor_macros(e);
+    if (e->host.events > 0) print_host_types(e);
     for (const char *const *s = declared_chunks; *s; s++)
         if (e->in->train || strcmp(*s, "net_setting")) print_chunk(e, *s);
     if (e->in->train) emit_metrics_struct(e);

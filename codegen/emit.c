@@ -25,6 +25,7 @@ static Emitter new_emitter(const EmitInput *in, FILE *out)
     } else
         add_program(&e, in->infer, in->infer_plan, "infer");
     e.g = e.program[0].g;
+    e.host = host_use(e.g);
     e.arena = e.g->arena;
     e.net = net_word(&e, e.g->name);
     e.upper = upper_case(e.arena, e.net);
@@ -172,17 +173,19 @@ uint64_t plan_hash(const Plan *plan)
 static void emit_preamble(Emitter *e)
 {
     Writer *w = &e->w;
-    const char **names = NEW_ARRAY(e->arena, e->step_count + 4, const char *);
+    const char **names = NEW_ARRAY(e->arena, e->step_count + 5, const char *);
     int count = 0;
     for (int i = 0; i < e->step_count; i++) names[count++] = e->launches[i].kernel;
     names[count++] = "net_init";
     names[count++] = "net_draw_parameters";
     names[count++] = e->uses_library ? "PRODUCT" : "STEP";
+    if (e->host.events > 0) names[count++] = "COPY";
     if (e->in->with_main) names[count++] = "trainer_main";
     print_includes(e, names, count);
     if (e->in->header_name) {
         write_line(w, "#include \"%s\"", e->in->header_name);
         for (const char *const *s = declared_chunks; *s; s++) skip_chunk(e, *s);
+        if (e->host.events > 0) skip_host_types(e);
     } else {
         write_blank(w);
         emit_declarations(e);

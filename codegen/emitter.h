@@ -4,6 +4,7 @@
 #ifndef CNNC_EMITTER_H
 #define CNNC_EMITTER_H
 
+#include "../ir/offload.h"
 #include "codegen.h"
 #include "writer.h"
 
@@ -38,6 +39,7 @@ typedef struct Emitter {
     int32_t     source_count, source_capacity;
     struct Names *source_texts;
     bool        uses_library;   // cuBLAS
+    HostUse     host;           // of the training step; no events: it has no copies
     int         step_count;
 } Emitter;
 
@@ -67,9 +69,12 @@ void print_chunk(Emitter *e, const char *name);
 void print_if_chunk(Emitter *e, const char *name, int length);
 // Which chunk defines each name that chunks define: new_emitter's.
 struct Names *chunk_names(Arena *arena);
-// As print_chunk, but `other` stands where its definition begins with `head`: it is a
-// part of what the file calls by that name.
-void print_chunk_as(Emitter *e, const char *name, const char *head, const char *other);
+// As print_chunk, but in each of its lines that has what an edit looks for, the first of it is
+// edited; edits end with a NULL.  bug() if no line has it.
+typedef struct ChunkEdit {
+    const char *old, *put;
+} ChunkEdit;
+void print_chunk_edited(Emitter *e, const char *name, const ChunkEdit *edits);
 // Takes it as printed: the header that the file includes has it.
 void skip_chunk(Emitter *e, const char *name);
 // The system headers that the chunks of these names, and all they need, want:
@@ -94,6 +99,18 @@ const char *shape_name(Emitter *e, const Launch *l);
 
 // memory.c: whether some tensor that the file names is a slice of so many rows or more.
 bool any_slice(const Emitter *e, int64_t rows);
+
+// ---- offload.c -------------------------------------------------------------------
+
+// Of a file whose training step copies maps to host memory: what its header has beside the
+// others', the types among that, or (skip) not, since the header that it includes has them.
+void declare_host_sizes(Emitter *e);
+void print_host_types(Emitter *e);
+void skip_host_types(Emitter *e);
+// The parameter of init and attach, behind a comma; of other files "".
+const char *host_parameter(const Emitter *e);
+// The interface's init and attach with that.
+void emit_host_init(Emitter *e);
 
 // ---- the sections ----------------------------------------------------------------
 

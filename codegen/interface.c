@@ -245,7 +245,9 @@ static void emit_import(Emitter *e)
         print_chunk(e, "net_import");
         return;
     }
-    print_chunk_as(e, "net_import", "int net_import", "static int net_take_state");
+    // It is a part of what the file calls by that name.
+    static const ChunkEdit edits[] = {{"int net_import", "static int net_take_state"}, {0, 0}};
+    print_chunk_edited(e, "net_import", edits);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes)", e->net, e->net);
     write_line(w, "{");
     write_line(w, "    const int status = %s_take_state(c, state, bytes);", e->net);
@@ -264,6 +266,7 @@ void emit_interface(Emitter *e)
     emit_every_step(e);
     emit_begin(e);
     static const char *const fixed[] = {"net_init", "net_attach"};
+    if (e->host.events > 0) emit_host_init(e);
     for (int i = 0; i < 2; i++) print_chunk(e, fixed[i]);
     print_chunk(e, "net_is_ready");
     print_chunk(e, "net_samples");

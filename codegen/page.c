@@ -61,6 +61,7 @@ static void time_tile(const PageProgram *p)
         time = capped_sum(time, sums[phase].time);
         flops = capped_sum(flops, sums[phase].cost.flops);
     }
+    time = capped_sum(time, host_use(p->g).waiting);
     tile(p, "time", time_text(p->arena, time),
          arena_print(p->arena, "in the model of %s, of %s",
                      html_escaped(p->arena, gpu->name, strlen(gpu->name)),
@@ -72,9 +73,19 @@ static void again_tile(const PageProgram *p)
 {
     if (p->g->fit == NULL) return;
     Overhead again = graph_overhead(p->g);
+    bool nothing = again.launches == 0 && again.parked == 0;
     tile(p, "computed again", arena_print(p->arena, "+%.2f %%", 100 * again.time),
-         again.launches == 0 ? "nothing: the budget is met without"
-                             : overhead_text(p->arena, &again));
+         nothing ? "nothing: the budget is met without" : overhead_text(p->arena, &again));
+}
+
+static void host_tile(const PageProgram *p)
+{
+    HostUse host = host_use(p->g);
+    if (host.events == 0) return;
+    tile(p, "host memory", bytes_text(p->arena, host.bytes),
+         arena_print(p->arena, "%d maps, %s, go there and come back; copies take %s, for which "
+                     "launches wait %s", (int)host.values, bytes_text(p->arena, host.moved),
+                     time_text(p->arena, host.copying), time_text(p->arena, host.waiting)));
 }
 
 static void tiles(const PageProgram *p)
@@ -95,6 +106,7 @@ static void tiles(const PageProgram *p)
     tile(p, "steps", grouped_text(p->arena, plan->step_count), "launches, in this order");
     time_tile(p);
     again_tile(p);
+    host_tile(p);
     tile(p, "buffers", grouped_text(p->arena, p->drawn_count),
          views > 0 ? arena_print(p->arena, "and %d views, which take nothing", views) : "no views");
     fputs("</dl>\n", p->out);

@@ -29,6 +29,9 @@ static Axes find_axes(const PageProgram *p)
     Axes a = {.own = graph_overhead(p->g)};
     double least = (double)c->point[c->count - 1].arena_bytes;
     double largest = (double)c->point[0].arena_bytes;
+    // With maps in host memory it may be smaller than any that is on the curve.
+    if (a.own.parked > 0 && (double)p->plan->arena_bytes < least)
+        least = (double)p->plan->arena_bytes;
     double margin = 0.04 * (largest - least);
     a.low = least > margin ? least - margin : 0;
     a.high = largest + margin;

@@ -4,6 +4,7 @@
 
 #include "../ir/figures.h"
 #include "html.h"
+#include "../ir/offload.h"
 #include "page.h"
 
 typedef struct PageProgram {

@@ -207,6 +207,7 @@ static void emit_init(Emitter *e)
 {
     Writer *w = &e->w;
     const char *net = e->net;
+    if (e->host.events > 0) print_chunk(e, "net_make_host");
     write_line(w, "static int main_init(void *arena, size_t bytes, unsigned long long seed)");
     write_line(w, "{");
     if (e->uses_library) {
@@ -215,8 +216,12 @@ static void emit_init(Emitter *e)
         write_line(w, "        return %s_refuse(&main_context, %s_CUBLAS_FAILED, \"cublasCreate\", 0, 0, 0);",
                    net, e->upper);
     }
-    write_line(w, "    return %s_init(&main_context, arena, bytes, 0, %s, seed);", net,
-               e->uses_library ? "cublas" : "0");
+    if (e->host.events > 0) {
+        write_line(w, "    static %s_host host;", net);
+        write_line(w, "    if (const int status = %s_make_host(&main_context, &host)) return status;", net);
+    }
+    write_line(w, "    return %s_init(&main_context, arena, bytes, 0, %s%s, seed);", net,
+               e->uses_library ? "cublas" : "0", e->host.events > 0 ? ", &host" : "");
     write_line(w, "}");
     write_blank(w);
 }

@@ -26,7 +26,7 @@ static const char *constants_text(Emitter *e, const Launch *l)
 // CUDA's limit; the rest of a launch is checked as it is made.
 static void check_launch(const Launch *l, const Node *n)
 {
-    if (!l->library && l->grid > INT32_MAX)
+    if (!l->library && !l->copy && l->grid > INT32_MAX)
         error(l->g->diag, n->pos,
               "%s would be a launch of %" PRId64 " blocks; at most %d can be launched at once",
               n->name, l->grid, INT32_MAX);
@@ -93,7 +93,7 @@ void emit_kernels(Emitter *e)
     write_section(&e->w, 2, "kernels");
     for (int i = 0; i < e->step_count; i++) {
         const Launch *l = &e->launches[i];
-        print_chunk(e, l->kernel);
+        if (!l->copy) print_chunk(e, l->kernel);
         print_types(e, l);
     }
     if (any_slice(e, 2)) print_chunk(e, "Strided");
@@ -166,7 +166,7 @@ static void emit_step(Emitter *e, const Program *p, int step)
     const char *items[MAX_ITEMS];
     int count = 0;
     items[count++] = arena_print(e->arena, "%d", step);
-    if (l->library) {
+    if (l->library || l->copy) {
         // The macro stringizes its name, so no parentheses here.
         items[count++] = l->kernel;
     } else {
@@ -175,7 +175,7 @@ static void emit_step(Emitter *e, const Program *p, int step)
         items[count++] = arena_print(e->arena, "%d", l->block);
     }
     count += argument_items(e, p, l, &items[count]);
-    write_list(&e->w, l->library ? "PRODUCT(" : "STEP(", items, count, ");");
+    write_list(&e->w, l->library ? "PRODUCT(" : l->copy ? "COPY(" : "STEP(", items, count, ");");
 }
 
 // ---- section 3: a program ------------------------------------------------------------------
@@ -318,6 +318,9 @@ void emit_steps(Emitter *e)
     emit_step_lines(e);
     print_chunk(e, "STEP");
     if (e->uses_library) print_chunk(e, "PRODUCT");
+    if (e->host.events > 0) print_chunk(e, "COPY");
+    for (int i = 0; i < e->step_count; i++)
+        if (e->launches[i].copy) print_chunk(e, e->launches[i].kernel);
     emit_shapes(e);
     for (int i = 0; i < e->program_count; i++)
         emit_program_steps(e, &e->program[i]);

@@ -3,7 +3,8 @@
 //     fp32 = 53e12                # operations a second
 //
 // in any order, each once, in units without prefix: a second, bytes, shares of
-// 1.  What has a dot or a slash is the path of a file.
+// 1; what copies to host memory get may be left out.  What has a dot or a slash
+// is the path of a file.
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,18 +19,21 @@ typedef struct Key {
     size_t      at;             // in Gpu, an int64_t
     double      units;
     double      low, high;      // as in the file
+    double      otherwise;      // likewise, where it is left out; 0: it must
+                                // not be
 } Key;
 
 static const Key keys[] = {
-    { "fp64", offsetof(Gpu, fp64), 1, 1e6, 1e17 },
-    { "fp32", offsetof(Gpu, fp32), 1, 1e6, 1e17 },
-    { "tf32", offsetof(Gpu, tf32), 1, 1e6, 1e17 },
-    { "bf16", offsetof(Gpu, bf16), 1, 1e6, 1e17 },
-    { "fp16", offsetof(Gpu, fp16), 1, 1e6, 1e17 },
-    { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17 },
-    { "launch", offsetof(Gpu, launch), 1e12, 0, 1 },
-    { "product", offsetof(Gpu, product), 1e6, 1e-3, 1 },
-    { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1 },
+    { "fp64", offsetof(Gpu, fp64), 1, 1e6, 1e17, 0 },
+    { "fp32", offsetof(Gpu, fp32), 1, 1e6, 1e17, 0 },
+    { "tf32", offsetof(Gpu, tf32), 1, 1e6, 1e17, 0 },
+    { "bf16", offsetof(Gpu, bf16), 1, 1e6, 1e17, 0 },
+    { "fp16", offsetof(Gpu, fp16), 1, 1e6, 1e17, 0 },
+    { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17, 0 },
+    { "host", offsetof(Gpu, host), 1, 1e6, 1e17, 55e9 },
+    { "launch", offsetof(Gpu, launch), 1e12, 0, 1, 0 },
+    { "product", offsetof(Gpu, product), 1e6, 1e-3, 1, 0 },
+    { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1, 0 },
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -91,6 +95,12 @@ static int read_key(Reader *r)
     return -1;
 }
 
+static void set_number(Gpu *gpu, const Key *key, double number)
+{
+    char *at = (char *)gpu + key->at;
+    *(int64_t *)(void *)at = (int64_t)(number * key->units + 0.5);
+}
+
 // A NaN is in no range.
 static void read_value(Reader *r, const Key *key, Gpu *gpu)
 {
@@ -107,8 +117,7 @@ static void read_value(Reader *r, const Key *key, Gpu *gpu)
                                      key->low, key->high));
         return;
     }
-    char *at = (char *)gpu + key->at;
-    *(int64_t *)(void *)at = (int64_t)(number * key->units + 0.5);
+    set_number(gpu, key, number);
 }
 
 static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
@@ -144,7 +153,9 @@ static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
         read_line(&r, gpu, seen);
     }
     for (int k = 0; k < KEYS; k++)
-        if (!seen[k])
+        if (!seen[k] && keys[k].otherwise > 0)
+            set_number(gpu, &keys[k], keys[k].otherwise);
+        else if (!seen[k])
             error(diag, pos, "%s is missing: a GPU has one line for each of "
                   "its numbers", keys[k].name);
 }

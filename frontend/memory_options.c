@@ -76,6 +76,13 @@ int set_microbatch(Options *o, const char *value)
         ? -1 : set_count("--microbatch", value, &o->frontend.microbatch);
 }
 
+int set_offload(Options *o, const char *value)
+{
+    (void)value;
+    o->passes.offload = true;
+    return -1;
+}
+
 int set_checkpoint(Options *o, const char *value)
 {
     Checkpoint *how = &o->passes.checkpoint;

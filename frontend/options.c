@@ -251,6 +251,8 @@ const Flag flags[] = {
       set_checkpoint },
     { "--split", "N[:HxW]",
       "N samples at a time through maps of HxW pixels and more", set_split },
+    { "--offload", NULL, "maps may go to host memory, so that a budget is met",
+      set_offload },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },

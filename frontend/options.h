@@ -72,6 +72,7 @@ int set_fit(Options *o, const char *value);
 int set_checkpoint(Options *o, const char *value);
 int set_microbatch(Options *o, const char *value);
 int set_split(Options *o, const char *value);
+int set_offload(Options *o, const char *value);
 
 // A row of the table of options; the table ends with a NULL name.
 typedef struct Flag {

@@ -59,6 +59,11 @@ int options_check(const Options *o)
         { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and "
           "does not go with --batch:" },
         { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },
+        { o->passes.offload && o->passes.budget == 0 && o->fit == 0,
+          "--offload goes with --budget or --fit:" },
+        { o->passes.offload && o->passes.checkpoint.kind == CHECKPOINT_MARKED,
+          "--checkpoint marked keeps to the marks, and goes not with "
+          "--offload:" },
         { o->auto_slices && o->fit == 0 && o->passes.budget == 0,
           "--microbatch auto needs a budget (--budget, --fit):" },
         { (o->frontend.microbatch > 0 || o->auto_slices) &&

@@ -42,6 +42,7 @@ static bool use_nothing(Options *o)
 {
     o->passes.checkpoint.kind = CHECKPOINT_OFF;
     o->passes.budget = 0;
+    o->passes.offload = false;
     return true;
 }
 
@@ -52,6 +53,7 @@ static bool compute_again(Options *o, CheckpointKind kind)
         return false;
     o->passes.checkpoint.kind = kind;
     o->passes.budget = NO_MEMORY;
+    o->passes.offload = false;
     return true;
 }
 
@@ -77,6 +79,13 @@ static bool use_both(Options *o)
     return use_checkpoint(o);
 }
 
+static bool use_host(Options *o)
+{
+    if (!o->passes.offload || !use_checkpoint(o)) return false;
+    o->passes.offload = true;
+    return true;
+}
+
 static bool use_split(Options *o)
 {
     if (!o->passes.enabled[PASS_split]) return false;
@@ -91,6 +100,7 @@ static const Lever levers[] = {
     { "elementwise", use_elementwise, false, false },
     { "checkpoint", use_checkpoint, false, false },
     { "slices inside the net", use_split, false, true },
+    { "maps in host memory", use_host, false, false },
     { "micro-batch", use_slices, true, false },
     { "micro-batch and checkpoint", use_both, true, false },
 };
@@ -262,6 +272,7 @@ static bool was_refused(const Options *o, const Use *use)
 {
     return o->passes.refused->arena_bytes > 0 &&
            use->lever->splits == o->passes.enabled[PASS_split] &&
+           use->o.passes.offload == o->passes.offload &&
            (!o->auto_slices || use->lever->in_slices) &&
            o->passes.refused->mode == TRAIN && searches(&o->passes) &&
            o->passes.checkpoint.kind == use->o.passes.checkpoint.kind &&

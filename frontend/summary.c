@@ -13,6 +13,7 @@
 #include <string.h>
 #include "../ir/figures.h"
 #include "../ir/fit.h"
+#include "../ir/offload.h"
 #include "../ir/op.h"
 #include "input.h"
 #include "pipeline.h"
@@ -230,7 +231,8 @@ static Line phase_line(Arena *arena, const char *name, const PhaseCost *sum)
                      time_text(arena, sum->time), "" } };
 }
 
-// What the launches of each phase cost, if it has any, and all of them.
+// What the launches of each phase cost, if it has any, and all of them, with
+// what they wait for copies.
 static void print_phases(Arena *arena, const Graph *g, FILE *out)
 {
     static const char *const whole[MODE_COUNT] = {
@@ -253,6 +255,7 @@ static void print_phases(Arena *arena, const Graph *g, FILE *out)
         all.time = capped_sum(all.time, sum->time);
         cost_add(&all.cost, &sum->cost);
     }
+    all.time = capped_sum(all.time, host_use(g).waiting);
     lines[count++] = phase_line(arena, whole[g->mode], &all);
     fputc('\n', out);
     print_lines(lines, count, 1, out);
@@ -288,6 +291,8 @@ static bool print_plans(Summary *s, const Input *in, const Options *o,
                     bytes, out);
     if (placed.g->split_samples > 0)
         fprintf(out, "%-22s%s\n", "slices", slices_text(placed.g));
+    if (own->host_bytes > 0)
+        print_arena(s->arena, "host memory", own->host_bytes, out);
     if (placed.g->fit != NULL)
         fprintf(out, "%-22s%s\n", "checkpoint", fit_text(placed.g));
     if (is_program || mode == INFER)

@@ -1,5 +1,7 @@
 #include "fit.h"
 #include <inttypes.h>
+#include "figures.h"
+#include "offload.h"
 
 static double part_of(int64_t part, int64_t whole)
 {
@@ -40,30 +42,48 @@ static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
 Overhead graph_overhead(const Graph *g)
 {
     PhaseCost once, again;
+    HostUse host = host_use(g);
     // What slices inside the net cost was counted of one batch.
-    sum_costs(g, g->whole_time > 0 ? 1 : batches_of(g), &once, &again);
-    if (g->whole_time == 0)
-        return (Overhead){ again.launches, part_of(again.time, once.time),
-                           part_of(again.cost.flops, once.cost.flops) };
-    int64_t time = once.time + again.time - g->whole_time;
-    int64_t flops = once.cost.flops + again.cost.flops - g->whole_flops;
-    return (Overhead){ again.launches, part_of(time, g->whole_time),
-                       part_of(flops, g->whole_flops) };
+    int64_t batches = g->whole_time > 0 ? 1 : batches_of(g);
+    sum_costs(g, batches, &once, &again);
+    int64_t waiting = capped_product(host.waiting, batches);
+    int64_t time = capped_sum(again.time, waiting), flops = again.cost.flops;
+    int64_t whole_time = once.time, whole_flops = once.cost.flops;
+    if (g->whole_time > 0) {
+        time += once.time - g->whole_time;
+        flops += once.cost.flops - g->whole_flops;
+        whole_time = g->whole_time;
+        whole_flops = g->whole_flops;
+    }
+    return (Overhead){
+        .launches = again.launches, .time = part_of(time, whole_time),
+        .flops = part_of(flops, whole_flops),
+        .waiting = part_of(waiting, whole_time),
+        .parked = host.values, .host_bytes = host.bytes };
 }
 
 PhaseCost graph_cost(const Graph *g)
 {
     PhaseCost once, again;
+    HostUse host = host_use(g);
     sum_costs(g, batches_of(g), &once, &again);
     add_cost(&once, &again, 1);
+    once.time = capped_sum(once.time,
+                           capped_product(host.waiting, batches_of(g)));
     return once;
 }
 
 const char *overhead_text(Arena *arena, const Overhead *o)
 {
-    return arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f "
-                       "%%", (int)o->launches, o->launches == 1 ? "" : "es",
-                       100 * o->time, 100 * o->flops);
+    const char *again =
+        arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f %%",
+                    (int)o->launches, o->launches == 1 ? "" : "es",
+                    100 * o->time, 100 * o->flops);
+    if (o->parked == 0) return again;
+    return arena_print(arena, "%s; %d map%s in %s of host memory, waiting "
+                       "+%.2f %%", again, (int)o->parked,
+                       o->parked == 1 ? "" : "s",
+                       bytes_text(arena, o->host_bytes), 100 * o->waiting);
 }
 
 const char *slices_text(const Graph *g)
@@ -76,6 +96,7 @@ const char *slices_text(const Graph *g)
 const char *fit_text(const Graph *g)
 {
     Overhead again = graph_overhead(g);
+    if (again.parked > 0) return overhead_text(g->arena, &again);
     return arena_print(g->arena, "%s, bound +%.2f %%",
                        overhead_text(g->arena, &again), 100 * g->fit->bound);
 }

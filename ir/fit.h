@@ -5,10 +5,15 @@
 #include "gpu.h"
 
 // What runs again beside all that runs once: how many launches, and how much
-// time and how many FLOPs more, as parts of those without them.
+// time and how many FLOPs more, as parts of those without them.  Of the time,
+// that in which launches wait for copies; these are of so many values, to so
+// many bytes of host memory.
 typedef struct Overhead {
     int32_t launches;
     double  time, flops;
+    double  waiting;
+    int32_t parked;
+    int64_t host_bytes;
 } Overhead;
 // In the model of g's GPU, of a whole training step with all its slices, as
 // graph_cost; launches are counted once.  Where slices are taken inside the
@@ -17,7 +22,9 @@ Overhead graph_overhead(const Graph *g);
 // What the launches of a training step cost: of one in slices those before the
 // update as often as there are slices, of which the last may be smaller.
 PhaseCost graph_cost(const Graph *g);
-// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.
+// "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena; and where
+// values are in host memory "; 3 maps in 12.00 MiB of host memory, waiting
+// +0.10 %".
 const char *overhead_text(Arena *arena, const Overhead *o);
 
 // "8 samples at a time over maps of 3136 pixels and more", in g's arena.
@@ -32,7 +39,8 @@ typedef struct Fit {
                                 // few bytes alive as the one found, where the
                                 // launches first run in the order that they do
 } Fit;
-// The same of g, which has one, with its bound: "..., bound +2.50 %".
+// The same of g, which has one, with its bound: "..., bound +2.50 %".  There is
+// none where values are in host memory.
 const char *fit_text(const Graph *g);
 
 // An arena, and what it costs; bound as in Fit.

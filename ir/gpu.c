@@ -5,9 +5,11 @@
 //                  + other operations / (rate * elementwise)
 //     memory     = bytes / (memory * elementwise)
 //
+// and, behind all that, launch + bytes / host of a copy to host memory or back.
 // What of its rates a GPU gives a launch, and what a launch costs beside, are
 // assumptions, the same for all: nothing is measured here.
 #include "gpu.h"
+#include "offload.h"
 #include "op.h"
 
 enum { MILLION = 1000000 };
@@ -18,31 +20,36 @@ enum { MILLION = 1000000 };
 
 // Two microseconds a launch, and nine tenths of each peak.
 #define ASSUMED 2 * MILLION, 9 * MILLION / 10, 9 * MILLION / 10
-#define GPU(name, fp64, fp32, tf32, bf16, fp16, memory)                        \
+#define GPU(name, fp64, fp32, tf32, bf16, fp16, memory, host)                  \
     { name, fp64 * INT64_C(1000000000), fp32 * INT64_C(1000000000),            \
       tf32 * INT64_C(1000000000), bf16 * INT64_C(1000000000),                  \
-      fp16 * INT64_C(1000000000), memory * INT64_C(1000000000), ASSUMED }
+      fp16 * INT64_C(1000000000), memory * INT64_C(1000000000),                \
+      host * INT64_C(1000000000), ASSUMED }
 
 // Peaks at boost clock in 1e9 a second, tensor cores without sparsity, sums in
 // fp32, as NVIDIA states them in data sheets and architecture white papers: of
 // H200 and H100 SXM, A100 SXM 80 GB, V100 SXM2, L4, T4, GeForce RTX 4090, 3090
 // and 3060 12 GB, Jetson AGX Orin 64 GB.
+//
+// host is what pinned memory is taken to get, one way, of the link that each
+// has: PCI Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8.  Orin has one
+// memory, which such a copy reads and writes.
 const Gpu gpus[GPU_COUNT] = {
-    //             fp64   fp32    tf32    bf16    fp16  memory
-    GPU("h200",    34000, 67000, 494000, 989000, 989000, 4800),
-    GPU("h100",    34000, 67000, 494000, 989000, 989000, 3350),
-    GPU("a100",     9700, 19500, 156000, 312000, 312000, 2039),
-    GPU("v100",     7800, 15700,  15700,  15700, 125000,  900),
-    GPU("l4",        473, 30300,  60000, 121000, 121000,  300),
-    GPU("t4",        254,  8100,   8100,   8100,  65000,  320),
-    GPU("rtx4090",  1290, 82600,  82600, 165200, 165200, 1008),
-    GPU("rtx3090",   556, 35600,  35600,  71000,  71000,  936),
-    GPU("rtx3060",   199, 12700,  12700,  25500,  25500,  360),
-    GPU("orin",       83,  5300,  21000,  42500,  42500,  204),
+    //             fp64   fp32    tf32    bf16    fp16  memory host
+    GPU("h200",    34000, 67000, 494000, 989000, 989000, 4800,  55),
+    GPU("h100",    34000, 67000, 494000, 989000, 989000, 3350,  55),
+    GPU("a100",     9700, 19500, 156000, 312000, 312000, 2039,  26),
+    GPU("v100",     7800, 15700,  15700,  15700, 125000,  900,  13),
+    GPU("l4",        473, 30300,  60000, 121000, 121000,  300,  26),
+    GPU("t4",        254,  8100,   8100,   8100,  65000,  320,  13),
+    GPU("rtx4090",  1290, 82600,  82600, 165200, 165200, 1008,  26),
+    GPU("rtx3090",   556, 35600,  35600,  71000,  71000,  936,  26),
+    GPU("rtx3060",   199, 12700,  12700,  25500,  25500,  360,  26),
+    GPU("orin",       83,  5300,  21000,  42500,  42500,  204, 100),
     // No machine: it counts operations alone, as published overheads of
     // recomputation do.
-    { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 0, MILLION,
-      MILLION },
+    { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 100000 * TERA, 0,
+      MILLION, MILLION },
 };
 
 const Gpu *graph_gpu(const Graph *g)
@@ -80,10 +87,15 @@ int64_t cost_time(const Cost *cost, DType real, const Gpu *gpu)
     return time > 0 ? time : 1;
 }
 
+int64_t copy_time(int64_t bytes, const Gpu *gpu)
+{
+    return capped_sum(gpu->launch, time_at(bytes, gpu->host, MILLION));
+}
+
 int64_t node_time(const Graph *g, const Node *n, const Gpu *gpu)
 {
     Cost cost;
-    if (!is_launch(n)) return 0;
+    if (!is_launch(n) || is_copy(n)) return 0;
     node_cost(g, n, &cost);
     return cost_time(&cost, g->real, gpu);
 }
@@ -96,7 +108,7 @@ void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT])
         const Node *n = &g->nodes[i];
         PhaseCost *sum = &sums[n->phase];
         Cost cost;
-        if (!is_launch(n)) continue;
+        if (!is_launch(n) || is_copy(n)) continue;
         node_cost(g, n, &cost);
         cost_add(&sum->cost, &cost);
         sum->launches++;

@@ -12,6 +12,7 @@ typedef struct Gpu {
     int64_t tf32, bf16, fp16;   // products a second inside, sums in fp32; that
                                 // of fp32 where there is no such
     int64_t memory;             // bytes a second
+    int64_t host;               // likewise, copied to host memory or from it
     int64_t launch;             // picoseconds that each launch takes beside
     int64_t product;            // millionths of these rates that products and
     int64_t elementwise;        // everything else, memory too, get in truth
@@ -25,6 +26,8 @@ const Gpu *graph_gpu(const Graph *g);
 
 // Picoseconds of so much work: at least 1, and capped.
 int64_t cost_time(const Cost *cost, DType real, const Gpu *gpu);
+// Of a copy of so many bytes to host memory, or from it; capped.
+int64_t copy_time(int64_t bytes, const Gpu *gpu);
 // Of launch n of g; 0 if it is none.
 int64_t node_time(const Graph *g, const Node *n, const Gpu *gpu);
 

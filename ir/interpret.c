@@ -79,6 +79,7 @@ void interpret(const Graph *g, Tensors *t, int64_t samples)
     size_t slots = (size_t)most_slots(g);
     Ref r = {
         .g = g, .samples = samples, .header = t->data[g->header],
+        .all = t->data,
         .in = NEW_ARRAY(g->arena, slots, double *),
         .out = NEW_ARRAY(g->arena, slots, double *),
     };

@@ -180,6 +180,8 @@ typedef struct Graph {
     int32_t     written_count;  // were before schedule; NULL: as they are
     const struct RematProgram *program; // what launches checkpoint is to do
                                 // again; NULL: none
+    const struct Parking *parking;  // which values are to be in host memory
+                                // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
     int64_t     order_peak;     // the most alive at once, without the state

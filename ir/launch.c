@@ -30,6 +30,12 @@ void launch_library(Launch *l, const char *function)
     l->library = true;
 }
 
+void launch_copy(Launch *l, const char *function)
+{
+    l->kernel = function;
+    l->copy = true;
+}
+
 void launch_constant(Launch *l, const char *name, int64_t value)
 {
     if (l->constant_count == MAX_CONSTANTS)

@@ -38,6 +38,8 @@ typedef enum OpFlags {
     SELECTS    = 1 << 12,       // forward, its results are the largest of some
                                 // elements: an ACT can come before or after
     GATES      = 1 << 13,       // ACT whose gradient is dy or 0; of y = 1, dy
+    COPIES     = 1 << 14,       // its steps are no launches: copies to or from
+                                // host memory, and waits for them (offload.h)
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -58,8 +60,7 @@ typedef struct ArgSpec {        // a list of these ends with a NULL name
     const char *name;
     ArgType     type;
     const char *fallback;       // as in the language; NULL: must be given.  Of
-                                // words all that there are, a|b|c, the first
-                                // of which is meant when none is given
+                                // words all, a|b|c; the first if none is given
     double      low, high;      // every number must lie within
     const char *meaning;        // for the reference
 } ArgSpec;
@@ -198,9 +199,10 @@ extern const char plain_result[];   // and of what is written, if no slice
 struct Launch {
     Graph      *g;
     const Node *node;           // of a source: the inlined node
-    const char *kernel;         // or a host function, if library; of a source a
-                                // struct, whose members the arguments are
+    const char *kernel;         // or a host function, if library or copy; of a
+                                // source a struct; its members are arguments
     bool        library;        // a call of a library (cuBLAS), not a launch
+    bool        copy;           // nor is this: of an operator with COPIES
     // Members of a struct that is its first template argument, shared by
     // launches with equal constants: struct conv1_shape.  Or none.
     Constant    constant[MAX_CONSTANTS];
@@ -216,6 +218,7 @@ struct Launch {
 // launch.c: what ops/<name>.c fills a Launch with.
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block);
 void launch_library(Launch *l, const char *function);
+void launch_copy(Launch *l, const char *function);
 void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
 void launch_type_int(Launch *l, int64_t value);
@@ -228,8 +231,7 @@ void launch_load(Launch *l, const Node *n, int k);
 void launch_result_type(Launch *l, ValueId v);
 // The template arguments of a slice's Strided: <real, 64, 128, 4>.
 const char *slice_arguments(const Graph *g, const Value *value);
-// An argument that is a struct of runtime/, whose members are the arguments of
-// what is returned.
+// An argument, a struct of runtime/; its members: arguments of what it returns.
 Launch *launch_members(Launch *l, const char *name);
 // Whether n says by which struct its result is computed on load.
 bool can_load(const Graph *g, const Node *n);
@@ -240,8 +242,7 @@ void launch_real(Launch *l, double f, const char *label);
 void launch_samples(Launch *l);
 void launch_header(Launch *l);
 void launch_list(Launch *l, const List *list, const char *label);
-// The functor that applies n's activation as it stores: its name, or
-// "identity".
+// The functor that applies n's activation as it stores, or "identity".
 void launch_act(Launch *l, const Node *n);
 const char *functor_of(const Op *op);
 int64_t ceil_div(int64_t a, int64_t b);
@@ -253,6 +254,7 @@ struct Ref {
     const Node  *n;
     int64_t      samples;       // of the batch that are real
     double     **in, **out;     // a slot of operands, results; NULL: none
+    double     **all;           // of every value
     double      *header;        // HeaderSlot
 };
 
@@ -340,8 +342,8 @@ struct Op {
     // step for at once, as "mean and variance", or NULL: a sample's results
     // depend on that sample alone.  NULL: so they always do.
     const char *(*mixes)(const Graph *g, const Node *n);
-    // Makes n, which asks which samples of the batch it has, one of those from
-    // `first` on; NULL: none asks.
+    // Makes n, which asks for its samples' numbers, one of those from `first`
+    // on; NULL: none asks.
     void (*shift)(Node *n, int64_t first);
     // What it is called in the kernels, as the functor that a template takes;
     // NULL: as here.

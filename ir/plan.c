@@ -12,6 +12,7 @@
 // last are counted in steps, from what the steps touch: a buffer that others
 // lie in lives as long as any of them, and max_live_bytes is the largest sum
 // of those buffers, padded, over the steps.
+#include "offload.h"
 #include "op.h"
 #include "plan.h"
 
@@ -148,6 +149,7 @@ static void make_step(Builder *b, const Node *n)
     step->phase = n->phase;
     step->line = n->pos.line;
     step->flops = cost.flops;
+    step->host = begins_copy(n) ? n->attr[COPY_PLACE].i : -1;
     list_reads_and_writes(g, n, step);
     list_in_place(b, step);
 }
@@ -240,7 +242,8 @@ Plan *plan_of(const Graph *g)
                  .root = chain_ends(g, false), .value = chain_ends(g, true)};
     *b.plan = (Plan){.net = g->name, .mode = g->mode, .batch = g->batch,
                      .arena_bytes = g->arena_bytes,
-                     .state_bytes = g->state_bytes};
+                     .state_bytes = g->state_bytes,
+                     .host_bytes = host_use(g).bytes};
     make_buffers(&b);
     b.plan->steps = NEW_ARRAY(g->arena, g->node_count, PlanStep);
     for (NodeId i = 0; i < g->node_count; i++)

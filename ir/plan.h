@@ -11,6 +11,8 @@ typedef struct PlanStep {
     Phase       phase;
     int32_t     line;
     int64_t     flops;
+    int64_t     host;           // where in host memory what it copies lies; -1:
+                                // it begins no such copy
     int         read_count, write_count, in_place_count;
     int32_t    *reads, *writes; // buffer ids, each once
     int32_t   (*in_place)[2];   // written, read
@@ -41,6 +43,7 @@ typedef struct Plan {
     int         batch_steps;    // the first so many are run once a batch, the
                                 // rest once an update; 0: all run once
     int64_t     batch, arena_bytes, state_bytes, max_live_bytes;
+    int64_t     host_bytes;     // of host memory that copies need; 0: none
     int         step_count, buffer_count;
     PlanStep   *steps;
     PlanBuffer *buffers;

@@ -60,6 +60,8 @@ static void print_step(const Plan *plan, const PlanStep *step, FILE *out)
     print_field("name", step->name, out);
     if (step->kernel) print_field("kernel", step->kernel, out);
     print_field("phase", phase_names[step->phase], out);
+    if (plan->host_bytes > 0 && step->host >= 0)
+        fprintf(out, "\"host\": %" PRId64 ", ", step->host);
     fprintf(out, "\"line\": %" PRId32 ", \"flops\": %" PRId64 ", \"reads\": ",
             step->line, step->flops);
     print_ids(plan, step->reads, step->read_count, out);
@@ -116,6 +118,8 @@ void plan_print_json(const Plan *plan, FILE *out)
     fprintf(out, "  \"arena_bytes\": %" PRId64 ",\n", plan->arena_bytes);
     fprintf(out, "  \"state_bytes\": %" PRId64 ",\n", plan->state_bytes);
     fprintf(out, "  \"max_live_bytes\": %" PRId64 ",\n", plan->max_live_bytes);
+    if (plan->host_bytes > 0)
+        fprintf(out, "  \"host_bytes\": %" PRId64 ",\n", plan->host_bytes);
     if (plan->batch_steps > 0)
         fprintf(out, "  \"batch_steps\": %d,\n", plan->batch_steps);
     fputs("  \"steps\": [\n", out);

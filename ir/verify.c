@@ -366,6 +366,7 @@ static void check_graph(const Check *c)
     if (g->facts & HAS_GRADIENTS) check_updates(c);
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);
+    check_host_copies(c);
     if (g->facts & IS_PLACED) check_places(c);
 }
 

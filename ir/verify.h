@@ -28,6 +28,9 @@ void check_inlined(const Check *c, NodeId id);
 // verify_again.c: that a node of phase RECOMPUTE does what another does, with
 // the same operands, computed again or not.
 void check_again(const Check *c, NodeId id);
+// verify_offload.c: that copies to host memory and back, if there are any, are
+// sound in the order of the nodes.
+void check_host_copies(const Check *c);
 // verify_memory.c: what IS_SHARED and IS_PLACED promise.
 void check_sharing(const Check *c);
 void check_places(const Check *c);

@@ -1,10 +1,12 @@
 // What is computed again, against what it was: a copy of a node has the same
 // operator, attributes and operands, where a value and what is computed again
 // of it are the same.  So its results are the same bits, if what it reads of
-// the state has not changed, which verify_program.c sees to.
+// the state has not changed, which verify_program.c sees to.  What comes back
+// from host memory is such a value too: verify_offload.c.
 #include <inttypes.h>
 #include <string.h>
 #include "names.h"
+#include "offload.h"
 #include "verify.h"
 #include "written.h"
 
@@ -42,6 +44,12 @@ static NodeId original_of(const Graph *g, const Node *n)
     return NONE;
 }
 
+// Of a value or what is it again, the node that made it first.
+static NodeId maker_of(const Graph *g, ValueId v)
+{
+    return g->values[first_of(g, v)].def;
+}
+
 static void check_copied(const Check *c, ValueId v)
 {
     const Graph *g = c->g;
@@ -65,7 +73,7 @@ void check_again(const Check *c, NodeId id)
     for (int32_t k = 0; k < n->result_count; k++) {
         ValueId v = n->results[k];
         if (v == NONE) continue;
-        if (n->phase == RECOMPUTE) check_copied(c, v);
+        if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);
         else if (g->values[v].again != NONE)
             value_fault(c, v, "it is a copy, but no copy makes it");
     }
@@ -85,8 +93,9 @@ static const char *place_copies(Arena *arena, const Graph *g, Node *nodes,
     int32_t count = g->written_count;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (n->phase != RECOMPUTE) continue;
-        NodeId original = original_of(g, n);
+        if (n->phase != RECOMPUTE && !is_copy(n)) continue;
+        NodeId original = is_copy(n) ? maker_of(g, copied_by(n))
+                                     : original_of(g, n);
         if (count == g->node_count || original == NONE ||
             place_of[original] == NONE)
             return arena_print(arena, "%s is nothing's copy", n->name);

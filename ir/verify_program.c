@@ -9,10 +9,13 @@
 //     launch does;
 //   - what is updated in place is read and updated in the program's order: its
 //     bytes hold one value throughout, so no map of bytes would show it;
+//   - what goes to host memory comes back as it went (verify_offload.c);
 //   - where gradients are summed over batches, a batch ends where it should.
+#include <inttypes.h>
 #include <string.h>
 #include "accrue.h"
 #include "names.h"
+#include "offload.h"
 #include "op.h"
 #include "plan.h"
 #include "slices.h"
@@ -155,7 +158,8 @@ static const char *check_step(Against *a, const PlanStep *step, const Node *n)
                    step->write_count, &writes) &&
         all_listed(updated, count, step->writes, step->write_count, &writes) &&
         reads == step->read_count && writes == step->write_count &&
-        step->phase == n->phase)
+        step->phase == n->phase &&
+        step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1))
         return NULL;
     return arena_print(a->arena, "step %s does not read and write what %s "
                        "does", step->name, n->name);
@@ -182,6 +186,25 @@ static const char *check_steps(Against *a)
     if (launches == a->plan->step_count) return NULL;
     return arena_print(a->arena, "%d steps for %d launches",
                        a->plan->step_count, launches);
+}
+
+// Copies to host memory and back, in the order of the steps.
+static const char *check_host(Against *a)
+{
+    int32_t count = a->plan->step_count;
+    const Node **nodes = NEW_ARRAY(a->arena, count, const Node *);
+    int64_t end = 0;
+    for (int32_t i = 0; i < count; i++) {
+        nodes[i] = &a->nodes[a->node_of[i]];
+        if (!begins_copy(nodes[i])) continue;
+        int64_t bytes = value_bytes(&a->g->values[copied_by(nodes[i])]);
+        if (a->plan->steps[i].host + bytes > end)
+            end = a->plan->steps[i].host + bytes;
+    }
+    if (end != a->plan->host_bytes)
+        return arena_print(a->arena, "copies end at %" PRId64 " of host "
+                           "memory, not at %" PRId64, end, a->plan->host_bytes);
+    return check_copies(a->arena, a->g, nodes, count);
 }
 
 // A batch ends where the program says, if steps are run more than once at all.
@@ -260,7 +283,7 @@ const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
 {
     static const char *(*const checks[])(Against *) = {
         check_values, check_names, check_slices, check_state, check_steps,
-        check_batch, check_order,
+        check_host, check_batch, check_order,
     };
     Against a = {.arena = arena, .g = g, .plan = plan, .count = g->node_count,
                  .node_of = NEW_ARRAY(arena, plan->step_count, int32_t)};

@@ -5,9 +5,9 @@
 #include "ir.h"
 
 // verify_again.c: the nodes of g in the order in which the program has them
-// (Graph.written), then those that are copies; and for each the place of it, or
-// of what it copies, in that order.  Returns NULL, or what passes changed of
-// them, in arena.
+// (Graph.written), then those that are copies, or copy to host memory and back;
+// and for each the place of it, or of what it copies, in that order.  Returns
+// NULL, or what passes changed of them, in arena.
 const char *nodes_as_written(Arena *arena, const Graph *g, const Node **nodes,
                              const int32_t **place);
 

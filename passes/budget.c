@@ -8,6 +8,7 @@
 #include "budget.h"
 #include <inttypes.h>
 #include "../ir/figures.h"
+#include "host_budget.h"
 #include "remat_bound.h"
 #include "remat_graph.h"
 #include "remat_search.h"
@@ -71,6 +72,8 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
     int32_t steps = 0;
     if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
         remat_spare_products(g, &b.r);
+    for (int32_t i = 0; i < b.r.step_count; i++)
+        b.r.may_repeat[i] &= o->checkpoint.kind != CHECKPOINT_OFF;
     b.all = remat_search(&b.r, LEVELS);
     search_as_written(&b);
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
@@ -161,12 +164,25 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
     int64_t flops = -b->flops, once = b->all.choice[0].cost;
     for (int32_t i = 0; i < choice->program.count; i++)
         flops += b->step_flops[choice->program.step[i]];
-    return (Overhead){ choice->program.count - b->r.step_count,
-                       part_of(choice->cost - once, once),
-                       part_of(flops, b->flops) };
+    return (Overhead){ .launches = choice->program.count - b->r.step_count,
+                       .time = part_of(choice->cost - once, once),
+                       .flops = part_of(flops, b->flops) };
 }
 
 // ---- a budget ---------------------------------------------------------------
+
+// What else fits, or fits for less: with maps in host memory.
+static int32_t park_beside(Budgeter *b, int32_t found)
+{
+    const HostProblem p = { .g = b->g, .o = b->o, .all = &b->all,
+                            .budget = b->o->budget, .state = b->state };
+    HostProgram without = { .choice = found, .arena = arena_of(b, found),
+                            .cost = b->all.choice[found].cost };
+    without.fits = without.arena <= b->o->budget;
+    HostProgram best = host_program(&p, without);
+    b->g->parking = best.parking;
+    return best.choice;
+}
 
 void fit_budget(Graph *g, const PassOptions *o)
 {
@@ -181,7 +197,8 @@ void fit_budget(Graph *g, const PassOptions *o)
     int32_t found = cheapest_within(&b, o->budget);
     if (found == NONE && o->most_time > 0) return;
     if (found == NONE) found = smallest(&b);
-    fit->bound = bound_of(&b, found);
+    if (o->offload) found = park_beside(&b, found);
+    fit->bound = g->parking != NULL ? 0 : bound_of(&b, found);
     const RematChoice *choices = b.all.choice;
     if (found > 0) g->program = &choices[found].program;
 }

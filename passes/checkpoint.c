@@ -9,7 +9,8 @@
 // (Value.again).  It changes no state: running statistics are taken in the
 // update phase, once, and random numbers follow from the seed and the training
 // step.  Sums and products are those of the first time, so losses and weights
-// are the same bits.
+// are the same bits.  Copies of what waits in host memory (Graph.parking) come
+// later, when the order is known: run.c.
 #include "pass.h"
 #include "remat_graph.h"
 

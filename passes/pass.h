@@ -55,6 +55,7 @@ typedef struct PassOptions {
     int64_t     split_pixels;
     int64_t     most_time;      // picoseconds, of a budget: programs that take
                                 // as long are not looked at; 0: any may
+    bool        offload;        // for that, maps may go to host memory
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
                                 // (frontend/pipeline.h); NULL: nobody asks
@@ -72,6 +73,20 @@ bool searches(const PassOptions *o);
 // returned may be less than the arena, but is above it too.
 int64_t arena_after(const Graph *g, const PassOptions *o,
                     const struct RematProgram *program, int64_t limit);
+
+// Such a graph, in arena, as it is after that, in the order that schedule finds
+// for it.
+Graph *ordered_with(const Graph *g, const PassOptions *o,
+                    const struct RematProgram *program, Arena *arena);
+// A graph that was ordered with its program, through liveness and share; in
+// arena.
+Graph *shared_after(const Graph *ordered, const PassOptions *o,
+                    Arena *arena);
+// One with these values in host memory, in arena; and its arena, limit as
+// above.
+Graph *parked_with(const Graph *ordered, const PassOptions *o,
+                   const struct Parking *parking, Arena *arena);
+int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit);
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an

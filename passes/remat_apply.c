@@ -6,11 +6,15 @@
 //   [9] recompute conv.again: %30 c.again = conv(%5 x, %2 w)
 //   [10] backward ... (%30 c.again)
 //
+// Copies to host memory and back (host_copies.h) are put in likewise: behind a
+// fetch everything reads what came back.
+//
 // What is no launch, a name or what is computed on load, is made where it is
 // first read, and again where what it is made from is another by then.
 #include <string.h>
 #include "../ir/names.h"
 #include "../ir/op.h"
+#include "host_copies.h"
 #include "remat_graph.h"
 
 typedef struct Rewrite {
@@ -18,6 +22,7 @@ typedef struct Rewrite {
     Node    *old;               // the nodes as they were
     int32_t  old_count, old_values;
     NodeId  *launches;          // of each step
+    int32_t  launch_count;
     NodeId  *def;               // of each old value: the old node that makes it
     ValueId *now;               // of each old value: what it is by now
     ValueId **last;             // of each old node that is no launch: the
@@ -33,10 +38,10 @@ typedef struct Rewrite {
 
 // ---- nodes ------------------------------------------------------------------
 
-static ValueId value_again(Graph *g, ValueId v)
+static ValueId value_again(Graph *g, ValueId v, const char *how)
 {
     const Value old = g->values[v];
-    const char *name = arena_print(g->arena, "%s.again", old.name);
+    const char *name = arena_print(g->arena, "%s.%s", old.name, how);
     ValueId again = graph_value(g, name, old.kind, old.dtype, old.shape,
                                 old.pos);
     g->values[again].again = old.again != NONE ? old.again : v;
@@ -51,7 +56,7 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
     ValueId results[MAX_SLOTS];
     for (int32_t k = 0; k < n->result_count; k++) {
         ValueId v = n->results[k];
-        results[k] = copy && v != NONE ? value_again(w->g, v) : v;
+        results[k] = copy && v != NONE ? value_again(w->g, v, "again") : v;
         if (v != NONE) w->now[v] = results[k];
     }
     const char *name = !copy ? n->name
@@ -175,7 +180,7 @@ static void launch_waiting(Rewrite *w, const Graph *old)
         launch_or_wait(w, old, w->waiting[k]);
 }
 
-// ---- programs ---------------------------------------------------------------
+// ---- all of it --------------------------------------------------------------
 
 static void count_repeats(Rewrite *w, const Graph *old, NodeId i, int change)
 {
@@ -196,9 +201,8 @@ static Rewrite new_rewrite(Graph *g)
     w.waiting = NEW_ARRAY(g->arena, g->node_count, NodeId);
     w.touching = NEW_ARRAY(g->arena, g->value_count, int32_t);
     w.changing = NEW_ARRAY(g->arena, g->value_count, int32_t);
-    int32_t steps = 0;
     for (NodeId i = 0; i < g->node_count; i++)
-        if (is_launch(&g->nodes[i])) w.launches[steps++] = i;
+        if (is_launch(&g->nodes[i])) w.launches[w.launch_count++] = i;
     for (ValueId v = 0; v < g->value_count; v++) {
         w.def[v] = g->values[v].def;
         w.now[v] = v;
@@ -215,6 +219,51 @@ static void put_unread(Rewrite *w)
             instance(w, n->results[0]);
     }
 }
+
+// ---- copies -----------------------------------------------------------------
+
+// From here on those who read the value read what comes back.
+static void put_copy(Rewrite *w, const HostCopy *copy)
+{
+    static const struct { const char *name; Phase phase; } row[] = {
+        [COPY_OUT] = { "offload", FORWARD },
+        [COPY_OUT_WAIT] = { "offload.wait", FORWARD },
+        [COPY_IN] = { "fetch", BACKWARD },
+        [COPY_IN_WAIT] = { "arrive", BACKWARD },
+    };
+    Graph *g = w->g;
+    int part = copy->part;
+    bool makes = part == COPY_IN;
+    ValueId v = copy->value, results[] = { NONE };
+    Pos pos = g->values[v].pos;
+    const char *name = arena_print(g->arena, "%s.%s", g->values[v].name,
+                                   row[part].name);
+    if (makes) results[0] = w->now[v] = value_again(g, v, "back");
+    NodeId id = graph_node(g, ops[OP_offload], part, row[part].phase, name, pos,
+                           makes ? 0 : 1, &w->now[v], makes ? 1 : 0, results);
+    g->nodes[id].attr[COPY_PLACE].i = copy->place;
+    g->nodes[id].attr[COPY_EVENT].i = copy->event;
+}
+
+void put_copies(Graph *g, const HostCopy *copy, int32_t count)
+{
+    Rewrite w = new_rewrite(g);
+    int32_t next = 0;
+    g->node_names = names_new(g->arena);
+    for (NodeId i = 0; i < w.old_count; i++)
+        names_take(g->node_names, w.old[i].name, i);
+    g->nodes = NULL;
+    g->node_count = g->node_capacity = 0;
+    for (int32_t k = 0; k < w.launch_count; k++) {
+        for (; next < count && copy[next].before == k; next++)
+            put_copy(&w, &copy[next]);
+        launch(&w, w.launches[k], false);
+    }
+    if (next < count) bug("offload: a copy comes too late");
+    put_unread(&w);
+}
+
+// ---- programs ---------------------------------------------------------------
 
 void remat_apply(Graph *g, const RematProgram *program)
 {

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "budget.h"
+#include "host_copies.h"
 #include "marks.h"
 #include "remat.h"
 #include "split.h"
@@ -141,27 +142,78 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     g->facts = (g->facts & ~pass->breaks) | pass->gives;
 }
 
+Graph *shared_after(const Graph *ordered, const PassOptions *o, Arena *arena)
+{
+    Graph *copy = graph_copy(ordered, arena);
+    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
+        run_pass(copy, &passes[i], o->enabled[i]);
+    return copy;
+}
+
+// Copies to host memory and back, when the order is known: it stays.
+static void park(Graph *g, const PassOptions *o)
+{
+    HostCopy *copy;
+    Arena *arena = arena_new();
+    HostModel m = host_model(shared_after(g, o, arena));
+    host_park(&m, g->parking);
+    int32_t count = host_steps(&m, &copy);
+    put_copies(g, copy, count);
+    arena_free(arena);
+}
+
 // What is computed again changes lifetimes, so the order is found anew.
 static void run_checkpoint(Graph *g, const PassOptions *o)
 {
     run_pass(g, &passes[PASS_checkpoint], o->enabled[PASS_checkpoint]);
     if (g->program && o->enabled[PASS_schedule]) passes[PASS_schedule].run(g);
+    if (g->parking) park(g, o);
+}
+
+// The arena of one that was shared, or what it has at least if that is above
+// the limit.
+static int64_t arena_of(Graph *shared, const PassOptions *o, int64_t limit)
+{
+    int64_t bytes = plan_least(shared);
+    if (bytes > limit) return bytes;
+    run_pass(shared, &passes[PASS_plan], o->enabled[PASS_plan]);
+    return shared->arena_bytes;
+}
+
+Graph *ordered_with(const Graph *g, const PassOptions *o,
+                    const RematProgram *program, Arena *arena)
+{
+    Graph *copy = graph_copy(g, arena);
+    copy->program = program;
+    run_checkpoint(copy, o);
+    return copy;
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,
                     const RematProgram *program, int64_t limit)
 {
     Arena *arena = arena_new();
-    Graph *copy = graph_copy(g, arena);
-    copy->program = program;
-    run_checkpoint(copy, o);
+    Graph *copy = ordered_with(g, o, program, arena);
     for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
         run_pass(copy, &passes[i], o->enabled[i]);
-    int64_t bytes = plan_least(copy);
-    if (bytes <= limit) {
-        run_pass(copy, &passes[PASS_plan], o->enabled[PASS_plan]);
-        bytes = copy->arena_bytes;
-    }
+    int64_t bytes = arena_of(copy, o, limit);
+    arena_free(arena);
+    return bytes;
+}
+
+Graph *parked_with(const Graph *ordered, const PassOptions *o,
+                   const Parking *parking, Arena *arena)
+{
+    Graph *copy = graph_copy(ordered, arena);
+    copy->parking = parking;
+    park(copy, o);
+    return copy;
+}
+
+int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
+{
+    Arena *arena = arena_new();
+    int64_t bytes = arena_of(shared_after(parked, o, arena), o, limit);
     arena_free(arena);
     return bytes;
 }
@@ -214,12 +266,14 @@ bool searches(const PassOptions *o)
            (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
 }
 
-// Chooses what is computed again; false, after an error, where that can't be.
+// Chooses what is computed again or parked, unless that was before the graph
+// was read; false, after an error, where that can't be.
 static bool find_program(Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
     if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
-        kind == CHECKPOINT_OFF)
+        (kind == CHECKPOINT_OFF && !(o->offload && o->budget > 0)) ||
+        host_use(g).events > 0)
         return true;
     if (!searches(o)) return follow_marks(g, o);
     fit_budget(g, o);

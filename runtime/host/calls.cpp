@@ -58,12 +58,12 @@ Call::Call(const char *name, int step) : error(cudaSuccess)
     Calls &c = calls();
     long number = c.made.fetch_add(1) + 1;
     if (__builtin_expect(number != c.failing, 1)) return;
-    c.failure = {name, step};
+    c.failure = {name, step < 0 ? copy_step() : step};
     c.failed = true;
     error = fail(c.error);
     if (c.asked)
         report("call %ld, %s, step %d, was made to fail: %s", number, name,
-               step, cudaGetErrorName(error));
+               c.failure.step, cudaGetErrorName(error));
 }
 
 Call::~Call()

@@ -37,7 +37,8 @@ void check_host(const void *, size_t) {}
 // The copy itself, when its stream comes to it.
 cudaError_t copy_bytes(void *to, const void *from, size_t bytes)
 {
-    if (!may_copy(to) || !may_copy(from)) return cudaErrorInvalidValue;
+    if (!may_copy(to, bytes) || !may_copy(from, bytes))
+        return cudaErrorInvalidValue;
     if (!is_trapped(to) && !is_trapped(from)) {
         memmove(to, from, bytes);
         return cudaSuccess;
@@ -50,7 +51,7 @@ cudaError_t copy_bytes(void *to, const void *from, size_t bytes)
 
 cudaError_t fill_bytes(void *pointer, int value, size_t bytes)
 {
-    if (!may_copy(pointer)) return cudaErrorInvalidValue;
+    if (!may_copy(pointer, bytes)) return cudaErrorInvalidValue;
     if (is_trapped(pointer)) raw_fill(pointer, value, bytes);
     else memset(pointer, value, bytes);
     return cudaSuccess;

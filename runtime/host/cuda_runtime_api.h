@@ -50,6 +50,12 @@ extern "C" {
       "operation not permitted when stream is capturing")                      \
     X(cudaErrorStreamCaptureInvalidated, 901,                                  \
       "operation failed due to a previous error during capture")               \
+    X(cudaErrorStreamCaptureMerge, 902,                                        \
+      "operation would result in a merge of separate capture sequences")       \
+    X(cudaErrorStreamCaptureUnmatched, 903,                                    \
+      "capture was not ended in the same stream as it began")                  \
+    X(cudaErrorStreamCaptureUnjoined, 904,                                     \
+      "capturing stream has unjoined work")                                    \
     X(cudaErrorStreamCaptureIsolation, 905,                                    \
       "dependency created on uncaptured work in another stream")               \
     X(cudaErrorStreamCaptureImplicit, 906,                                     \

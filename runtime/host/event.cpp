@@ -13,6 +13,26 @@ std::shared_ptr<CUevent_st> find_event(cudaEvent_t event)
     return found == events.end() ? nullptr : found->second;
 }
 
+// A stream that waits for an event of a capture takes part in it.
+cudaError_t wait_in_capture(const StreamRef &stream,
+                            const std::shared_ptr<CUevent_st> &event)
+{
+    std::shared_ptr<CUgraph_st> capture = event->capture.lock();
+    bool is_over = !capture || capture->streams.empty();
+    if (is_over || stream == find_stream(nullptr) ||
+        (stream->capture && stream->capture != capture)) {
+        if (stream->capture) stream->valid = false;
+        report(is_over ? "a stream waits for an event of a capture that is over"
+                       : "a stream waits for an event that it can't take part "
+                         "in the capture of");
+        return finish(is_over ? cudaErrorCapturedEvent
+                              : cudaErrorStreamCaptureMerge);
+    }
+    if (!stream->capture) join_capture(stream, capture);
+    come_after(stream, event->before);
+    return finish(cudaSuccess);
+}
+
 // The error of waiting for an event, or asking for it.
 cudaError_t check_event(const std::shared_ptr<CUevent_st> &event)
 {
@@ -32,15 +52,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event,
     StreamRef stream = find_stream(handle);
     auto known = find_event(event);
     if (!stream || !known) return finish(cudaErrorInvalidResourceHandle);
-    if (known->captured && stream->capture &&
-        known->capture.lock() == stream->capture)
-        return finish(cudaSuccess);
-    if (known->captured) {
-        if (auto other = known->place.stream) other->valid = false;
-        report("a stream waits for an event that another one captures: this "
-               "runtime captures one stream at a time");
-        return finish(cudaErrorNotSupported);
-    }
+    if (known->captured) return wait_in_capture(stream, known);
     if (stream->capture && known->recorded) {
         stream->valid = false;
         return finish(cudaErrorStreamCaptureIsolation);
@@ -92,6 +104,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle)
         known->captured = true;
         known->recorded = false;
         known->capture = stream->capture;
+        known->before = stream->before;
         known->place = {stream, 0};
         return finish(cudaSuccess);
     }

@@ -22,6 +22,27 @@ cudaError_t destroy(T *graph)
     return finish(cudaSuccess);
 }
 
+// Whether it is as it should be: all streams that took part have been waited
+// for by the one that began it.
+cudaError_t end_capture(const std::shared_ptr<CUgraph_st> &capture)
+{
+    std::vector<StreamRef> streams = std::move(capture->streams);
+    bool valid = true, joined = true;
+    capture->streams.clear();
+    captures--;
+    for (const auto &given : capture->given) {
+        auto seen = streams[0]->before.find(given.first);
+        joined &= seen != streams[0]->before.end() &&
+                  seen->second == given.second;
+    }
+    for (const StreamRef &stream : streams) {
+        valid &= stream->valid;
+        stream->capture = nullptr;
+    }
+    return !valid ? cudaErrorStreamCaptureInvalidated
+           : !joined ? cudaErrorStreamCaptureUnjoined : cudaSuccess;
+}
+
 bool is_graph(const void *graph)
 {
     StreamHold hold(stream_lock);
@@ -45,8 +66,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle,
         return finish(cudaErrorInvalidValue);
     if (stream->capture) return finish(cudaErrorIllegalState);
     if (finish(cudaSuccess)) return finish(cudaSuccess);
-    stream->capture = std::make_shared<CUgraph_st>();
-    stream->valid = true;
+    join_capture(stream, std::make_shared<CUgraph_st>());
     stream->mode = mode;
     stream->thread = std::this_thread::get_id();
     captures++;
@@ -66,10 +86,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
     if (stream->mode != cudaStreamCaptureModeRelaxed &&
         stream->thread != std::this_thread::get_id())
         return finish(cudaErrorStreamCaptureWrongThread);
-    std::shared_ptr<CUgraph_st> captured = std::move(stream->capture);
-    stream->capture = nullptr;
-    captures--;
-    if (!stream->valid) return finish(cudaErrorStreamCaptureInvalidated);
+    std::shared_ptr<CUgraph_st> captured = stream->capture;
+    if (captured->streams[0] != stream)
+        return finish(cudaErrorStreamCaptureUnmatched);
+    cudaError_t error = end_capture(captured);
+    if (error) return finish(error);
     take_resource("cudaStreamEndCapture");
     *graph = new CUgraph_st(*captured);
     graphs.insert(*graph);

@@ -154,9 +154,16 @@ int  announced_step();
 int  take_library_step();
 bool has_plan();
 
+// copy_step.cpp: the step whose copy a call of CUDA's is made for; -1: none.
+int copy_step();
+// From here on its tensor may be copied, or may no longer be; false, with a
+// report, if it was not.
+bool note_copy(const HostStep &step, bool begins);
+
 // Whether the program may copy there now; false, with a report, between two
-// steps of a plan.  And whether only raw_copy() and raw_fill() can do it.
-bool may_copy(const void *pointer);
+// steps of a plan, but of a tensor that a step has begun to copy.  And whether
+// only raw_copy() and raw_fill() can do it.
+bool may_copy(const void *pointer, size_t bytes);
 bool is_trapped(const void *pointer);
 
 // gemm.cpp: C = alpha op(A) op(B) + beta C for arguments that are sound.

@@ -133,6 +133,14 @@ void host_arena_at(const void *pointer, size_t bytes);
 // The next library call of this OS thread is that step.
 void host_library_step(int step);
 
+// copy_step.cpp.  The call that is made next begins a copy of a tensor, or
+// waits for one, and is that step; and it has been made.
+void host_copy_step(int step, const char *name, const void *tensor,
+                    cudaStream_t stream);
+int host_copy_done(int status, cudaStream_t stream);
+
+#define COPY_STEP(step, name, tensor, call)                                    \
+    (host_copy_step(step, name, tensor, stream), host_copy_done(call, stream))
 #define ARENA_AT(pointer, bytes) host_arena_at(pointer, bytes)
 #define LIBRARY_STEP(step) host_library_step(step)
 

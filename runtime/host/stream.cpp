@@ -5,6 +5,7 @@
 // somebody waits for it: for the stream, for an event behind it, for the
 // device, or for a copy that needs it.  No piece of work is done sooner than it
 // must be, so what was not waited for is not there.
+#include <algorithm>
 #include <map>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,26 @@ void append_item(const StreamRef &stream, Item item)
     stream->given++;
 }
 
+void join_capture(const StreamRef &stream,
+                  const std::shared_ptr<CUgraph_st> &capture)
+{
+    if (!capture->streams.empty()) {
+        stream->mode = capture->streams[0]->mode;
+        stream->thread = capture->streams[0]->thread;
+    }
+    stream->capture = capture;
+    stream->valid = true;
+    stream->before.clear();
+    capture->streams.push_back(stream);
+}
+
+void come_after(const StreamRef &stream, const Before &before)
+{
+    for (const auto &given : before)
+        stream->before[given.first] =
+            std::max(stream->before[given.first], given.second);
+}
+
 bool is_deferring()
 {
     static const bool deferring = is_asked("CNNC_HOST_DEFER");
@@ -143,6 +164,7 @@ cudaError_t put_work(cudaStream_t handle, WorkRef work)
     if (stream->capture) {
         if (!stream->valid) return cudaErrorStreamCaptureInvalidated;
         stream->capture->work.push_back(work);
+        stream->before[handle] = ++stream->capture->given[handle];
         return cudaSuccess;
     }
     if (touches_capture(stream)) return cudaErrorStreamCaptureImplicit;
@@ -173,7 +195,10 @@ void forget_streams()
 {
     StreamHold hold(stream_lock);
     drop_all_work();
-    for (auto &live : streams().live) live.second->capture = nullptr;
+    for (auto &live : streams().live) {
+        if (live.second->capture) live.second->capture->streams.clear();
+        live.second->capture = nullptr;
+    }
     captures = 0;
 }
 
@@ -238,8 +263,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     auto found = streams().live.find(stream);
     if (found == streams().live.end())
         return finish(cudaErrorInvalidResourceHandle);
-    if (found->second->capture) captures--;
-    else finish_stream(stream);
+    if (!found->second->capture) finish_stream(stream);
+    else if (found->second->capture->streams[0] == found->second) captures--;
     streams().live.erase(stream);
     give_resource();
     return finish(cudaSuccess);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <time.h>
@@ -28,8 +29,15 @@ struct Item {
     std::vector<Place> after;
 };
 
+// Of streams in a capture: how many items of each come before something.
+typedef std::map<const CUstream_st *, uint64_t> Before;
+
+// A capture, and what becomes of it: the work of all its streams in the order
+// of the calls, in which nothing comes before what it waits for.
 struct CUgraph_st {
-    std::vector<WorkRef> work;
+    std::vector<WorkRef>   work;
+    std::vector<StreamRef> streams; // that take part; the first began it
+    Before                 given;   // so far
 };
 
 struct CUstream_st {
@@ -39,6 +47,7 @@ struct CUstream_st {
     // While the stream captures; what it is given goes there.
     std::shared_ptr<CUgraph_st> capture;
     bool                        valid;
+    Before                      before; // what is given next
     cudaStreamCaptureMode       mode;
     std::thread::id             thread; // that began it
 };
@@ -48,6 +57,7 @@ struct CUevent_st {
     timespec                  when;
     Place                     place;    // where it was recorded
     std::weak_ptr<CUgraph_st> capture;  // which it was last recorded in
+    Before                    before;   // and what of that is before it
 };
 
 // Guards all of that.  Whoever does a stream's work holds it, so that one
@@ -66,6 +76,12 @@ cudaError_t reach(const Place &place);
 // Does one more item towards the place, so that who polls gets there in the
 // end; cudaErrorNotReady as long as there is more.
 cudaError_t poll(const Place &place);
+
+// A stream that does not capture takes part in a capture from here on; and what
+// is given next to one that does comes after these.
+void join_capture(const StreamRef &stream,
+                  const std::shared_ptr<CUgraph_st> &capture);
+void come_after(const StreamRef &stream, const Before &before);
 
 // Appends to a stream that does not capture, after what the legacy stream's
 // rule puts before it.

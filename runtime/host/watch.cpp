@@ -25,6 +25,7 @@ struct Arena {
     int       next = -1;        // step that is due; -1: the first of a plan
     int       scored = -1;      // whether the plan's optional steps run; -1:
                                 // that is still open
+    std::vector<Bytes> copying; // tensors that are being copied
     std::vector<unsigned char> kept; // what it held when the step began
 };
 
@@ -122,7 +123,10 @@ void advance(Arena *arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
     bool skipped = step != planned.first && arena->next < step;
-    if (step == planned.first) arena->scored = -1;
+    if (step == planned.first) {
+        arena->scored = -1;
+        arena->copying.clear();
+    }
     if (skipped) arena->scored = 0;
     if (planned.optional) arena->scored = 1;
     arena->next = step == planned.last ? -1 : step + 1;
@@ -297,13 +301,37 @@ bool step_ends(const HostStep &step)
     return sound;
 }
 
-bool may_copy(const void *pointer)
+bool may_copy(const void *pointer, size_t bytes)
 {
     Arena *arena = plans().named ? arena_at(pointer) : nullptr;
     if (!arena || is_at_rest(*arena)) return true;
+    size_t at = (uintptr_t)pointer - arena->start;
+    for (const Bytes &copied : arena->copying)
+        if (at >= copied.offset && at - copied.offset <= copied.bytes &&
+            bytes <= copied.bytes - (at - copied.offset))
+            return true;
     report("a copy or memset at %p, in the arena, while step %d of the plan is "
            "due", pointer, arena->next);
     return false;
+}
+
+bool note_copy(const HostStep &step, bool begins)
+{
+    Arena *arena = plans().named ? arena_at(step.pointers[0]) : nullptr;
+    if (!arena) return true;
+    const PlannedStep &planned = plans().steps[(size_t)step.number];
+    const Touched &t = planned.touched[0];
+    auto &copying = arena->copying;
+    if (begins) copying.push_back({t.offset, t.bytes});
+    for (auto at = copying.begin(); !begins && at != copying.end(); ++at)
+        if (at->offset == t.offset && at->bytes == t.bytes) {
+            copying.erase(at);
+            return true;
+        }
+    if (!begins)
+        report("%s, step %d (%s): no copy of that is under way", step.call,
+               step.number, planned.name.c_str());
+    return begins;
 }
 
 bool is_trapped(const void *pointer)

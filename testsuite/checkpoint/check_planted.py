@@ -60,7 +60,7 @@ UNITS = {
         "nobody waits for an update that waits":
             ("remat_apply.c", "if (w->changing[v] > 0) return true;", ""),
         "names that no launch reads are lost":
-            ("remat_apply.c", "put_unread(&w);", ""),
+            ("remat_apply.c", "waits for ever\");\n    put_unread(&w);", "waits for ever\");"),
         "a repeat may read what an update has changed":
             ("verify_program.c", "if (late)", "if (late && n->phase != RECOMPUTE)"),
         "a repeat may read the header of the next training step":

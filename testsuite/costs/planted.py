@@ -55,7 +55,7 @@ FAULTS = {
     "a phase's launches in another":
         ("ir/gpu.c", "&sums[n->phase]", "&sums[n->phase ? BACKWARD : FORWARD]"),
     "what is computed again is for nothing":
-        ("ir/gpu.c", "if (!is_launch(n)) continue;",
+        ("ir/gpu.c", "if (!is_launch(n) || is_copy(n)) continue;",
          "if (!is_launch(n) || n->phase == RECOMPUTE) continue;"),
     "a phase's times are not added up":
         ("ir/gpu.c", "sum->time = capped_sum(sum->time, ", "sum->time = (0, "),

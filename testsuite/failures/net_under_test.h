@@ -1,6 +1,6 @@
 // A program around any training net, for tests that look at the host runtime's
 // side of it: NET_FILE is the net, emitted with --main, whose own main stands
-// aside; NET is its name.  Batches lie in pinned memory; numbers make them.
+// aside; NET is its name, HOSTED says that it offloads.  Batches lie in pinned memory; numbers make them.
 #ifndef NET_UNDER_TEST_H
 #define NET_UNDER_TEST_H
 
@@ -39,6 +39,43 @@ struct Buffers {
     std::vector<const NetTensor *> tensors;
 };
 
+static void must(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    printf("the test itself: %s\n", cudaGetErrorString(error));
+    exit(1);
+}
+
+#ifdef HOSTED
+static NET_CALL(host) host_memory;
+#define HOST_ARGUMENT , &host_memory
+
+// Streams and events outlive a device that is reset, memory does not.
+static void take_host_streams()
+{
+    must(cudaStreamCreateWithFlags(&host_memory.stream, cudaStreamNonBlocking));
+    for (CUevent_st *&event : host_memory.events)
+        must(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+}
+
+static void take_host_memory(size_t bytes)
+{
+    must(cudaMallocHost(&host_memory.memory, host_memory.bytes = bytes));
+}
+
+static void give_host_back()
+{
+    must(cudaFreeHost(host_memory.memory));
+    must(cudaStreamDestroy(host_memory.stream));
+    for (CUevent_st *event : host_memory.events) must(cudaEventDestroy(event));
+}
+#else
+#define HOST_ARGUMENT
+static inline void take_host_streams() {}
+static inline void take_host_memory(size_t) {}
+static inline void give_host_back() {}
+#endif
+
 struct Program {
     Context c;
     void *arena;
@@ -47,13 +84,6 @@ struct Program {
     Buffers batch[BATCHES], inferred[BATCHES];
     std::vector<unsigned char> state;
 };
-
-static void must(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    printf("the test itself: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
 
 static void add_buffer(Buffers *b, const NetTensor *t, void *data)
 {
@@ -89,6 +119,7 @@ static void take_buffers(Program *p)
 {
     const Net *net = &main_net;
     must(cudaMalloc(&p->arena, net->arena_bytes));
+    take_host_memory(HOST_BYTES + 0);
     for (int k = 0; k < BATCHES; k++) {
         p->batch[k] = p->inferred[k] = Buffers();
         for (int i = 0; i < net->input_count; i++) {
@@ -107,6 +138,7 @@ static inline Program *begin_program()
     Program *p = new Program();
     must(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking));
     if (cublasCreate(&p->cublas)) exit(1);
+    take_host_streams();
     p->state.resize(main_net.state_bytes);
     take_buffers(p);
     return p;
@@ -123,6 +155,7 @@ static inline void end_program(Program *p)
             must(cudaFreeHost(p->inferred[k].data[i]));
     }
     must(cudaStreamDestroy(p->stream));
+    give_host_back();
     if (cublasDestroy(p->cublas)) exit(1);
     delete p;
     EXPECT(cuda_host_in_use() == 0, "%zu are in use at the end", cuda_host_in_use());
@@ -166,12 +199,13 @@ static inline int call_infer(Program *p, int k)
 
 static inline int call_init(Program *p)
 {
-    return NET_CALL(init)(&p->c, p->arena, main_net.arena_bytes, p->stream, p->cublas, 7);
+    return NET_CALL(init)(&p->c, p->arena, main_net.arena_bytes, p->stream, p->cublas HOST_ARGUMENT,
+                          7);
 }
 
 static inline int call_attach(Program *p)
 {
-    return NET_CALL(attach)(&p->c, p->arena, main_net.arena_bytes, p->stream, p->cublas);
+    return NET_CALL(attach)(&p->c, p->arena, main_net.arena_bytes, p->stream, p->cublas HOST_ARGUMENT);
 }
 
 static inline int call_metrics(Program *p)

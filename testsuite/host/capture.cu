@@ -154,6 +154,74 @@ static void test_events(cudaStream_t stream)
     EXPECT_SUCCESS(cudaEventDestroy(event));
 }
 
+// What a second stream adds after an event of the capture, and the first waits
+// for, is part of the graph; the order of calls is that of the work.
+static void fork(Buffers b, cudaStream_t stream, cudaStream_t other, cudaEvent_t event,
+                 bool joins)
+{
+    EXPECT_SUCCESS(cudaMemcpyAsync(b.x, b.in, sizeof *b.x, TO, stream));
+    EXPECT_SUCCESS(cudaEventRecord(event, stream));
+    EXPECT_SUCCESS(cudaStreamWaitEvent(other, event));
+    EXPECT(status_of(other) == cudaStreamCaptureStatusActive);
+    {
+        cudaStream_t stream = other;
+        LAUNCH(-1, add, 1, 1, b.x, 20);
+    }
+    EXPECT_SUCCESS(cudaMemcpyAsync(b.out, b.x, sizeof *b.x, FROM, other));
+    EXPECT_SUCCESS(cudaEventRecord(event, other));
+    if (joins) EXPECT_SUCCESS(cudaStreamWaitEvent(stream, event));
+    LAUNCH(-1, add, 1, 1, b.x, 300);
+}
+
+static void test_fork(Buffers b, cudaStream_t stream)
+{
+    cudaStream_t other;
+    cudaEvent_t event;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    EXPECT_SUCCESS(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    EXPECT_SUCCESS(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    EXPECT_SUCCESS(cudaStreamBeginCapture(stream, GLOBAL));
+    fork(b, stream, other, event, true);
+    EXPECT(cudaStreamEndCapture(other, &graph) == cudaErrorStreamCaptureUnmatched);
+    EXPECT_SUCCESS(cudaStreamEndCapture(stream, &graph));
+    EXPECT(status_of(other) == cudaStreamCaptureStatusNone);
+    EXPECT_SUCCESS(cudaGraphInstantiate(&run, graph, 0));
+    EXPECT_SUCCESS(cudaGraphDestroy(graph));
+    *b.in = 1, *b.out = -1;
+    EXPECT_SUCCESS(cudaGraphLaunch(run, stream));
+    EXPECT_SUCCESS(cudaStreamSynchronize(stream));
+    EXPECT(*b.out == 21);
+    EXPECT_SUCCESS(cudaGraphExecDestroy(run));
+    // Nobody waits for it.
+    EXPECT_SUCCESS(cudaStreamBeginCapture(stream, GLOBAL));
+    fork(b, stream, other, event, false);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined);
+    EXPECT(!graph && status_of(other) == cudaStreamCaptureStatusNone);
+    cudaGetLastError();
+    // The event is of a capture that is over; then of one that is another's.
+    EXPECT(cudaStreamWaitEvent(other, event) == cudaErrorCapturedEvent);
+    cudaGetLastError();
+    EXPECT_SUCCESS(cudaStreamBeginCapture(stream, GLOBAL));
+    EXPECT_SUCCESS(cudaEventRecord(event, stream));
+    EXPECT_SUCCESS(cudaStreamBeginCapture(other, GLOBAL));
+    EXPECT(cudaStreamWaitEvent(other, event) == cudaErrorStreamCaptureMerge);
+    cudaGetLastError();
+    EXPECT(cudaStreamEndCapture(other, &graph) == cudaErrorStreamCaptureInvalidated);
+    cudaGetLastError();
+    EXPECT_SUCCESS(cudaStreamEndCapture(stream, &graph));
+    EXPECT_SUCCESS(cudaGraphDestroy(graph));
+    // What spoils one of its streams spoils the capture.
+    EXPECT_SUCCESS(cudaStreamBeginCapture(stream, GLOBAL));
+    EXPECT_SUCCESS(cudaEventRecord(event, stream));
+    EXPECT_SUCCESS(cudaStreamWaitEvent(other, event));
+    EXPECT(cudaStreamSynchronize(other) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+    cudaGetLastError();
+    EXPECT_SUCCESS(cudaEventDestroy(event));
+    EXPECT_SUCCESS(cudaStreamDestroy(other));
+}
+
 static void run_all()
 {
     cudaStream_t stream;
@@ -167,6 +235,7 @@ static void run_all()
     test_forbidden(b, stream);
     test_spoilt(b, stream);
     test_events(stream);
+    test_fork(b, stream);
     test_replay(b, stream);
     EXPECT_SUCCESS(cudaFree(b.x));
     EXPECT_SUCCESS(cudaFreeHost(b.in));

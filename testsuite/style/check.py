@@ -55,6 +55,7 @@ NAMES = {
     "frontend/train.c": ("clip_norm average", SETTINGS),
     "passes/accrue.c": ("accrue", "what it appends"),
     "passes/fuse_epilogue.c": ("bias", "what it moves into the operator before"),
+    "passes/remat_apply.c": ("offload", "what is put around a map that goes to host memory"),
     "passes/sign_bits.c": ("signs", "what it makes of a map"),
     "passes/split.c": ("concat take_rows", "what it puts around slices"),
     "passes/update.c": ("accrue advance average clip clip_norm scale",
