@@ -14,17 +14,9 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "..", "marks"))
 from planted import compiler_with, only  # noqa: E402
 
-# Of few nets the smallest is not the last program's.
-UNET = "../micro/unet.cnn --batch 3 -fno-split"
 # By name: the net where it shows, a file, a text, and what stands there instead.
 FAULTS = {
-    "nothing": (UNET, None),
-    "nothing of the other order": ("late.cnn -fno-split", None),
-    "programs of the smallest peaks alone":
-        (UNET, ("passes/budget.c", "if (!may_fit(b, k, fewest - 1)) continue;",
-                "if (b->all.choice[k].peak > b->all.choice[found].peak / 16 * 17) break;")),
-    "the last program, whatever it has":
-        (UNET, ("passes/budget.c", "bytes < fewest && may_fit(b, k, bytes)", "false")),
+    "nothing": ("late.cnn -fno-split", None),
     "schedule's order alone":
         ("late.cnn -fno-split", ("passes/budget.c", "if (least >= ", "if (true || least >= ")),
     "updates where the program has them":
