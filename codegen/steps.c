@@ -26,6 +26,9 @@ static const char *constants_text(Emitter *e, const Launch *l)
 // CUDA's limit; the rest of a launch is checked as it is made.
 static void check_launch(const Launch *l, const Node *n)
 {
+    // Attributes of a graph that was read may leave nothing of a layer.
+    if (!l->library && !l->copy && l->grid < 1)
+        error(l->g->diag, n->pos, "%s would be a launch of no blocks", n->name);
     if (!l->library && !l->copy && l->grid > INT32_MAX)
         error(l->g->diag, n->pos,
               "%s would be a launch of %" PRId64 " blocks; at most %d can be launched at once",
