@@ -341,8 +341,8 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
             value = argv[*i];
         }
         // The one value that is two words.
-        if (flag->set == set_checkpoint && strcmp(value, "every") == 0 &&
-            *i + 1 < argc)
+        if (flag->set == set_checkpoint && value != NULL &&
+            strcmp(value, "every") == 0 && *i + 1 < argc)
             value = arena_print(o->arena, "%s %s", value, argv[++*i]);
         return flag->set(o, value);
     }
