@@ -275,7 +275,8 @@ static bool find_program(Graph *g, const PassOptions *o)
         (kind == CHECKPOINT_OFF && !(o->offload && o->budget > 0)) ||
         host_use(g).events > 0)
         return true;
-    if (!searches(o)) return follow_marks(g, o);
+    // Maps may go to host memory though nothing is computed again.
+    if (!searches(o) && kind != CHECKPOINT_OFF) return follow_marks(g, o);
     fit_budget(g, o);
     return true;
 }

@@ -28,8 +28,8 @@ from budgets import draw  # noqa: E402
 
 build, net, count, *words = sys.argv[1:]
 planted = "--planted" in words
-words = [word for word in words if word not in ("--planted", "--deep")]
-for word in "--samples", "--seed":
+words = [word for word in words if word != "--planted"]
+for word in "--samples", "--seed", "--deep":
     if word in words:
         del words[words.index(word):words.index(word) + 2]
 cnnc = os.path.join(build, "cnnc")
