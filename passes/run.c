@@ -276,7 +276,11 @@ static bool find_program(Graph *g, const PassOptions *o)
         host_use(g).events > 0)
         return true;
     // Maps may go to host memory though nothing is computed again.
-    if (!searches(o) && kind != CHECKPOINT_OFF) return follow_marks(g, o);
+    if (kind == CHECKPOINT_OFF && o->offload) {
+        fit_budget(g, o);
+        return true;
+    }
+    if (!searches(o)) return follow_marks(g, o);
     fit_budget(g, o);
     return true;
 }
