@@ -249,6 +249,9 @@ void graph_mark_too(Graph *g, ValueId a, ValueId b);
 // Drops deleted nodes, and values that nothing names; both are renumbered, in
 // order.  Persistent values and outputs stay.
 void graph_compact(Graph *g);
+// The i-th node becomes what order[i] was; each stands in order[node_count]
+// once.
+void graph_reorder(Graph *g, const NodeId *order);
 
 // The nodes that read each value: those of v are
 // list[start[v]] .. list[start[v + 1] - 1], ascending, each once.
