@@ -49,6 +49,9 @@ static void emit_macros(Emitter *e)
     define(e, "PLAN_HASH", arena_print(arena, "0x%016" PRIx64 "u", plan_hash(plan)));
     define(e, "LEARNING_RATE",
            in->train ? arena_print(arena, "%.17g", e->g->optimizer_attr[0].f) : "0.0");
+    if (is_scaled(e->g))
+        define(e, "LOSS_SCALE", arena_print(arena, "%.17g%s", e->g->loss_scale,
+                                            e->g->loss_scale < 1 ? "" : ".0"));
     write_blank(&e->w);
 }
 
@@ -86,13 +89,16 @@ static void emit_metrics_struct(Emitter *e)
     Writer *w = &e->w;
     const char *names[MAX_FIGURES];
     int count = metric_fields(e, names);
-    write_line(w, "// Means over the samples since the last reset; skipped steps (a loss that was not finite)");
+    write_line(w, "// Means over the samples since the last reset; skipped steps (a loss that was not finite%s)",
+               is_scaled(e->g) ? ", or a gradient" : "");
     write_line(w, "// are not in them, and of no samples they are 0.  step counts all training steps, updates");
-    write_line(w, "// those that were not skipped.");
+    write_line(w, "// those that were not skipped.%s",
+               is_scaled(e->g) ? "  The next one scales its loss by loss_scale." : "");
     write_line(w, "typedef struct %s_figures {", e->net);
     write_line(w, "    uint64_t step, updates, samples;");
     write_line(w, "    double learning_rate, loss;");
     for (int i = 0; i < count; i++) write_line(w, "    double %s;", names[i]);
+    if (is_scaled(e->g)) write_line(w, "    double loss_scale;");
     write_line(w, "} %s_figures;", e->net);
     write_blank(w);
 }

@@ -97,13 +97,19 @@ static void emit_static_arena(Emitter *e)
 
 // ---- the calls that follow from inputs and outputs --------------------------------
 
+// Whether the header holds what the update of a training step is to count.
+static bool counts_late(const Emitter *e)
+{
+    return is_accruing(e->g) || is_scaled(e->g);
+}
+
 static void emit_every_step(Emitter *e)
 {
     static const char *const arguments[MODE_COUNT] = {
         [TRAIN] = ", 0", [EVAL] = ", 0, true", [INFER] = ""};
     Chain chain = {.count = 0};
     // What an arena that is attached has of a training step would be applied.
-    if (is_accruing(e->g)) {
+    if (counts_late(e)) {
         print_chunk(e, "net_forget");
         chain.text[chain.count++] = arena_print(e->arena, "%s_forget(c)", e->net);
     }
@@ -229,6 +235,11 @@ static void emit_metrics(Emitter *e)
     write_line(w, "    figures->loss = header.sums[0] / samples;");
     for (int i = 0; i < count; i++)
         write_line(w, "    figures->%s = header.sums[%d] / samples;", names[i], i + 1);
+    if (is_scaled(e->g) && e->g->loss_scale_interval != 0)
+        write_line(w, "    figures->loss_scale = header.loss_scale > 0 ? header.loss_scale : %s_LOSS_SCALE;",
+                   e->upper);
+    else if (is_scaled(e->g))
+        write_line(w, "    figures->loss_scale = %s_LOSS_SCALE;", e->upper);
     write_line(w, "    if (!reset) return %s_OK;", e->upper);
     write_line(w, "    header.samples = 0;");
     write_line(w, "    memset(header.sums, 0, sizeof header.sums);");
@@ -241,7 +252,7 @@ static void emit_metrics(Emitter *e)
 static void emit_import(Emitter *e)
 {
     Writer *w = &e->w;
-    if (!is_accruing(e->g)) {
+    if (!counts_late(e)) {
         print_chunk(e, "net_import");
         return;
     }

@@ -244,6 +244,7 @@ static void emit_figures(Emitter *e)
     write_line(w, "    figures->skipped = means.step - means.updates;");
     write_line(w, "    figures->samples = means.samples;");
     write_line(w, "    figures->rate = means.learning_rate;");
+    write_line(w, "    figures->loss_scale = %s;", is_scaled(e->g) ? "means.loss_scale" : "1");
     write_line(w, "    figures->loss = (double)last[0];");
     write_line(w, "    figures->loss_mean = means.loss;");
     for (int i = 0; i < count; i++) {

@@ -75,6 +75,9 @@ typedef struct Resolver {
     int64_t      batch, epochs, accumulate; // the last: 0 if not said
     const Expr  *optimizer, *schedule;  // of the train section, or NULL
     bool         decays_vectors;        // what has rank 1 decays too
+    bool         scale_moves, scale_stays;  // loss_scale, if it is said
+    int64_t      scale_interval;        // 0 if not said
+    Pos          scale_interval_pos;
     const Expr  *word;          // an argument that may be a word, or NULL:
     const char  *words, *words_for;     // what it may be, and its name
 } Resolver;

@@ -3,9 +3,11 @@
 // parameter.
 #include <inttypes.h>
 #include <string.h>
+#include "../ir/loss_scale.h"
 #include "resolve.h"
 
 enum { MAX_BATCH = 1 << 24, MAX_EPOCHS = 1000000000 };
+enum { FIRST_LOSS_SCALE = 65536, SCALE_INTERVAL = 2000 };
 #define MOST_NORM 1e30
 
 // 1 after an error.
@@ -65,6 +67,34 @@ static void set_average(Resolver *r, const Stmt *stmt)
     r->g->average = number_between(r, stmt, 1);
 }
 
+// A number, or a word for one that moves.
+static void set_loss_scale(Resolver *r, const Stmt *stmt)
+{
+    const Expr *value = stmt->value;
+
+    if (value->kind == EXPR_NAME && strcmp(value->text, "dynamic") == 0) {
+        r->g->loss_scale = FIRST_LOSS_SCALE;
+        r->scale_moves = true;
+        return;
+    }
+    Datum datum = evaluate(r, value);
+    double scale = datum.kind == INT ? (double)datum.i : datum.f;
+    if (datum.kind == POISON) return;
+    r->scale_stays =
+        (datum.kind == INT || datum.kind == FLOAT) && is_loss_scale(scale);
+    if (r->scale_stays)
+        r->g->loss_scale = scale != 1 ? scale : 0;
+    else
+        error(r->diag, value->pos, "loss_scale is dynamic, or a power of two "
+              "from 2^-24 to 2^24");
+}
+
+static void set_loss_scale_interval(Resolver *r, const Stmt *stmt)
+{
+    r->scale_interval = positive(r, stmt, MAX_EPOCHS);
+    r->scale_interval_pos = stmt->pos;
+}
+
 static void set_decay(Resolver *r, const Stmt *stmt)
 {
     const Expr *value = stmt->value;
@@ -121,6 +151,13 @@ static const struct Setting {
       "their norm passes this" },
     { "average", set_average, "evaluation and inference read averages of the "
       "parameters, of which this much is kept at each update" },
+    { "loss_scale", set_loss_scale, "gradients are made with the loss times "
+      "this and applied without, and a training step of which one is not "
+      "finite is skipped: a power of two from 2^-24 to 2^24, 1 if not said; "
+      "or dynamic, which is 65536 at first, halved by such a step, and doubled "
+      "by loss_scale_interval others in a row, within those limits" },
+    { "loss_scale_interval", set_loss_scale_interval, "how many training "
+      "steps in a row a dynamic loss_scale stays, 2000 if not said" },
 };
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 
@@ -190,6 +227,19 @@ static void choose_batch(Resolver *r)
     g->accumulate = r->accumulate;
 }
 
+// What a scale that moves waits for; one that stays has nothing to.
+static void choose_scale(Resolver *r)
+{
+    Graph *g = r->g;
+
+    if (r->scale_moves)
+        g->loss_scale_interval =
+            r->scale_interval > 0 ? r->scale_interval : SCALE_INTERVAL;
+    else if (r->scale_stays && r->scale_interval > 0)
+        error(r->diag, r->scale_interval_pos, "loss_scale_interval is for "
+              "loss_scale = dynamic");
+}
+
 void read_train(Resolver *r)
 {
     const Stmt *train = r->ast->train;
@@ -200,6 +250,7 @@ void read_train(Resolver *r)
         for (const Stmt *s = train->body.first; s != NULL; s = s->next)
             if (!is_repeated(r, s)) read_setting(r, s);
     choose_batch(r);
+    choose_scale(r);
     r->g->epochs = r->epochs;
     if (r->options->mode == TRAIN && train == NULL)
         error(r->diag, r->ast->net->pos, "there is no train section to say how "

@@ -162,6 +162,10 @@ typedef struct Graph {
     double      clip_norm;      // the norm of all of them; 0: there is none
     double      average;        // how much of the parameters' averages is kept
                                 // in an update; 0: there are none
+    double      loss_scale;     // what gradients are multiplied by until they
+                                // are applied, a power of two; 0: nothing
+    int64_t     loss_scale_interval;    // that is the first of a scale that
+                                // moves, after so many steps; 0: it stays
     int64_t     epochs;         // what the trainer program does if not told
     int64_t     step_batch;     // gradients are summed over batches until the
                                 // update: samples that one call takes, `batch`
@@ -215,6 +219,9 @@ int dtype_bytes(DType dtype);
 bool is_persistent(Kind kind);
 // Whether a training step of g sums gradients over batches before its update.
 bool is_accruing(const Graph *g);
+// Whether the loss is scaled in training, so that an update waits for all
+// gradients.
+bool is_scaled(const Graph *g);
 // Whether inference needs values of this kind: parameters and statistics.
 bool is_weight(Kind kind);
 
@@ -334,8 +341,10 @@ enum HeaderSlot {
     HEADER_RATE,                // learning rate
     HEADER_BASE_RATE,           // that rate as the caller set it, which the
                                 // schedule's factor is of
-    HEADER_GRADIENT_SCALE,      // of this step's gradients; with clip_norm
-    HEADER_SKIP,                // 1: the loss of this step was not finite
+    HEADER_GRADIENT_SCALE,      // of this step's gradients; with clip_norm or
+                                // loss_scale
+    HEADER_SKIP,                // 1: the loss of this step was not finite, or
+                                // a gradient of a scaled loss
     HEADER_SAMPLES,             // since the last reset, like the sums
     HEADER_SUM_0,               // sums of loss, then of each metric
     // Of the batches since the last update, where gradients are summed:
@@ -343,6 +352,8 @@ enum HeaderSlot {
     HEADER_ACCRUED_SKIP,        // 1: the loss of one was not finite
     HEADER_ACCRUED_BATCHES,
     HEADER_ACCRUED_SUM_0,       // as above
+    HEADER_LOSS_SCALE = 28,     // one that moves; 0: it is the first
+    HEADER_GOOD,                // steps since it moved
     HEADER_SLOTS = 32
 };
 enum { HEADER_BYTES = 256, MAX_FIGURES = 8 };

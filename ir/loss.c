@@ -161,6 +161,47 @@ void ratio_reference(const Ref *r, int k, double offset, double factor,
     }
 }
 
+// ---- the scale --------------------------------------------------------------
+
+bool is_scaled(const Graph *g)
+{
+    return g->loss_scale != 0 && g->mode == TRAIN;
+}
+
+ValueId loss_header(const Graph *g)
+{
+    return is_scaled(g) ? g->header : NONE;
+}
+
+static bool is_scaled_loss(const Node *n)
+{
+    int slot = operand_called(n, "header");
+    return slot != NONE && n->operands[slot] != NONE;
+}
+
+void launch_loss_weight(const Node *n, Launch *l, double weight,
+                        const char *label)
+{
+    bool scaled = is_scaled_loss(n);
+    if (!scaled || l->g->loss_scale_interval == 0) {
+        launch_type(l, "real");
+        launch_real(l, scaled ? weight * l->g->loss_scale : weight, label);
+        return;
+    }
+    launch_type(l, "ScaledLoss");
+    Launch *to = launch_members(l, "ScaledLoss");
+    launch_header(to);
+    launch_real(to, weight, label);
+    launch_real(to, l->g->loss_scale, "first");
+}
+
+double ref_loss_scale(const Ref *r)
+{
+    double now = r->header[HEADER_LOSS_SCALE];
+    if (!is_scaled_loss(r->n)) return 1;
+    return r->g->loss_scale_interval != 0 && now > 0 ? now : r->g->loss_scale;
+}
+
 // ---- the header -------------------------------------------------------------
 
 int figure_of(const Graph *g, ValueId rows)

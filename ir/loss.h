@@ -51,6 +51,17 @@ void launch_ratio(const Graph *g, const Node *n, Launch *l, int k,
 void ratio_reference(const Ref *r, int k, double offset, double factor,
                      double smooth);
 
+// What a loss's gradient has as its last operand, "header?": the header, where
+// the loss is scaled (ops/loss_scale.c), or NONE.
+ValueId loss_header(const Graph *g);
+// The weight of a loss, times its scale, as an argument of a gradient's kernel
+// and the next of its template arguments: a real, or a struct that reads the
+// scale from the header.
+void launch_loss_weight(const Node *n, Launch *l, double weight,
+                        const char *label);
+// The scale of a node's loss now: 1 where it has none.
+double ref_loss_scale(const Ref *r);
+
 // Which of the header's sums rows go to.
 int figure_of(const Graph *g, ValueId rows);
 

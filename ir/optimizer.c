@@ -6,6 +6,11 @@
 #include "optimizer.h"
 #include "rules.h"
 
+static bool scales_gradients(const Graph *g)
+{
+    return g->clip_norm != 0 || is_scaled(g);
+}
+
 int64_t update_count(const Graph *g, const Node *n)
 {
     return elements(g->values[n->operands[UPDATED_WEIGHT]].shape);
@@ -15,7 +20,7 @@ void launch_update(const Graph *g, const Node *n, Launch *l,
                    const char *kernel)
 {
     launch_elements(l, kernel, update_count(g, n));
-    launch_type(l, g->clip_norm != 0 ? "true" : "false");
+    launch_type(l, scales_gradients(g) ? "true" : "false");
     for (int k = 0; k < n->operand_count; k++)
         if (n->operands[k] == g->header) launch_header(l);
         else launch_value(l, n->operands[k]);
@@ -23,7 +28,8 @@ void launch_update(const Graph *g, const Node *n, Launch *l,
 
 double update_gradient(const Ref *r, int64_t i)
 {
-    double scale = r->g->clip_norm != 0 ? r->header[HEADER_GRADIENT_SCALE] : 1;
+    double scale = scales_gradients(r->g) ? r->header[HEADER_GRADIENT_SCALE]
+                                          : 1;
     return scale * r->in[UPDATE_GRADIENT][i];
 }
 

@@ -14,7 +14,8 @@ int64_t update_count(const Graph *g, const Node *n);
 // its first template argument whether the header scales gradients.
 void launch_update(const Graph *g, const Node *n, Launch *l,
                    const char *kernel);
-// Element i of the gradient as it is applied: scaled where the norm is clipped.
+// Element i of the gradient as it is applied: scaled where the norm is
+// clipped or the loss is scaled.
 double update_gradient(const Ref *r, int64_t i);
 // The rate of this step.
 double update_rate(const Ref *r);

@@ -29,11 +29,12 @@ void pair_gradient(Gradient *c)
 {
     const Node *n = &c->g->nodes[c->node];
     const Op *op = n->op;
-    ValueId operands[] = { n->operands[0], n->operands[1] }, d[2];
+    ValueId operands[] = { n->operands[0], n->operands[1],
+                           loss_header(c->g) }, d[2];
     for (int k = 0; k < 2; k++)
         d[k] = gradient_wanted(c, k) ? gradient_value(c, k) : NONE;
     if (d[0] == NONE && d[1] == NONE) return;
-    gradient_node(c, op, 2, 2, operands, 2, d);
+    gradient_node(c, op, 2, 3, operands, 2, d);
     for (int k = 0; k < 2; k++)
         if (d[k] != NONE) gradient_add(c, k, d[k]);
 }
@@ -109,7 +110,6 @@ void pair_grad_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(shape);
     launch_elements(l, "pair_slopes", elements(shape));
     launch_type(l, n->op->name);
-    if (has_setting(n)) launch_type(l, "real");
     launch_value(l, n->results[0]);
     launch_value(l, n->results[1]);
     launch_value(l, n->operands[0]);
@@ -117,7 +117,8 @@ void pair_grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_samples(l);
     launch_int(l, elements(shape), "count");
     launch_int(l, deal.items, "width");
-    launch_real(l, factor_of(n, &deal), "factor");
+    launch_loss_weight(n, l, factor_of(n, &deal), "factor");
+    if (has_setting(n)) launch_type(l, "real");
     launch_setting(n, l);
 }
 
@@ -164,7 +165,8 @@ void pair_grad_reference(const Ref *r, PairFunction *slope_a,
 {
     PairFunction *slope[] = { slope_a, slope_b };
     Deal deal = deal_elements(ref_in(r, 0));
-    double scale = factor_of(r->n, &deal) / (double)r->samples;
+    double scale = factor_of(r->n, &deal) * ref_loss_scale(r) /
+                   (double)r->samples;
     for (int64_t i = 0; i < deal.batch * deal.items; i++) {
         bool real = i < r->samples * deal.items;
         for (int k = 0; k < 2; k++)

@@ -36,7 +36,7 @@ void pair_grad_reference(const Ref *r, PairFunction *slope_a,
       .cost = pair_cost, .launch = pair_partial_launch,                        \
       .reference = f##_partials }
 #define PAIR_GRADIENT(f)                                                       \
-    { .name = "grad", .operands = "a b", .results = "da? db?",                 \
+    { .name = "grad", .operands = "a b header?", .results = "da? db?",         \
       .in_place = "da/a da/b db/a db/b", .cost = pair_cost,                    \
       .launch = pair_grad_launch, .reference = f##_slopes }
 

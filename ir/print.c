@@ -105,6 +105,9 @@ static void print_net(const Graph *g, FILE *out)
     print_limit("clip_value", g->clip_value, out);
     print_limit("clip_norm", g->clip_norm, out);
     print_limit("average", g->average, out);
+    print_limit("loss_scale", g->loss_scale, out);
+    if (g->loss_scale_interval != 0)
+        fprintf(out, " loss_scale_interval=%" PRId64, g->loss_scale_interval);
     if (g->keep_gradients) fputs(" keep_gradients", out);
     fputc('\n', out);
     print_called("optimizer", g->optimizer, g->optimizer_attr,

@@ -65,6 +65,10 @@ static void read_net(Reader *r)
             g->clip_norm = read_double(r);
         else if (word_is(key, "average"))
             g->average = read_double(r);
+        else if (word_is(key, "loss_scale"))
+            g->loss_scale = read_double(r);
+        else if (word_is(key, "loss_scale_interval"))
+            g->loss_scale_interval = read_int(r);
         else
             read_fail(r, "a net has no such field");
     }

@@ -117,6 +117,16 @@ double batch_samples(const Ref *r)
         : (double)r->samples;
 }
 
+void ref_begin_update(const Ref *r)
+{
+    double *header = r->header, samples = header[HEADER_ACCRUED];
+    header[HEADER_SKIP] = samples == 0 || header[HEADER_ACCRUED_SKIP] != 0;
+    if (header[HEADER_SKIP] != 0) return;
+    header[HEADER_SAMPLES] += samples;
+    for (int j = 0; j < MAX_FIGURES; j++)
+        header[HEADER_SUM_0 + j] += header[HEADER_ACCRUED_SUM_0 + j];
+}
+
 const char *mixes_moments(const Graph *g, const Node *n)
 {
     (void)g, (void)n;

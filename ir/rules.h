@@ -41,6 +41,11 @@ bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count);
 // The samples of a batch as the update knows them: of several, their mean.
 double batch_samples(const Ref *r);
 
+// The update of a training step begins: it is skipped where the header's
+// batches have no samples or one is bad; if not, what their losses and metrics
+// add up to is added to the header's sums.
+void ref_begin_update(const Ref *r);
+
 // Op.mixes of what takes statistics of the batch, and of what divides by a
 // count over all of it.
 const char *mixes_moments(const Graph *g, const Node *n);

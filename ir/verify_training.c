@@ -3,7 +3,9 @@
 // read from text may say anything.
 #include <inttypes.h>
 #include "accrue.h"
+#include "loss_scale.h"
 #include "momentum.h"
+#include "optimizer.h"
 #include "verify.h"
 
 // A gradient is added to its value's like, so it must look like it.  Partial
@@ -162,6 +164,88 @@ static void check_accrual(const Check *c)
     }
 }
 
+// ---- a scaled loss ----------------------------------------------------------
+
+// A loss's gradient has the header where it is scaled, and only there.
+static void check_loss(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    int slot = n->op->flags & LOSS ? operand_called(n, "header") : NONE;
+
+    if (slot == NONE) return;
+    ValueId wanted = is_scaled(g) ? g->header : NONE;
+    if (n->operands[slot] != wanted)
+        node_fault(c, id, wanted == NONE ? "its loss is not to be scaled"
+                                         : "its loss is to be scaled");
+}
+
+// What an update reads has been looked at, as it is or before it was clipped.
+static void check_looked_at(const Check *c, NodeId id, const bool *seen)
+{
+    const Graph *g = c->g;
+    ValueId d = g->nodes[id].operands[UPDATE_GRADIENT];
+
+    if (seen[d]) return;
+    const Node *def = g->values[d].def == NONE
+                          ? NULL : &g->nodes[g->values[d].def];
+    if (def == NULL || def->phase != UPDATE || def->operand_count == 0 ||
+        def->operands[0] == NONE || !seen[def->operands[0]])
+        node_fault(c, id, "nothing has looked at %s", g->values[d].name);
+}
+
+// Whether n changes what the next training step reads.
+static bool changes_state(const Graph *g, const Node *n)
+{
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+
+    for (int k = 0; k < n->operand_count && k < slots; k++)
+        if (slot[k].updated && n->operands[k] != NONE &&
+            n->operands[k] != g->header &&
+            is_persistent(g->values[n->operands[k]].kind))
+            return true;
+    return false;
+}
+
+// In order: gradients are looked at, the update begins, all else of it comes.
+static void check_scaled(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *seen = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+    bool begun = false;
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->operand_count && finds_overflow(n); k++)
+            if (n->operands[k] != NONE) seen[n->operands[k]] = true;
+        if (begun && (finds_overflow(n) || begins_scaled_update(n)))
+            node_fault(c, i, "the update has begun");
+        begun |= begins_scaled_update(n);
+        if (n->phase != UPDATE) continue;
+        if (!begun && changes_state(g, n))
+            node_fault(c, i, "the update has not begun");
+        if (n->op == g->optimizer) check_looked_at(c, i, seen);
+    }
+    if (!begun) fault(c, "no update of a scaled loss begins");
+}
+
+static void check_scale(const Check *c)
+{
+    enum { MOST_STEPS = 1000000000 };
+    const Graph *g = c->g;
+
+    if (g->loss_scale != 0 && !is_loss_scale(g->loss_scale))
+        fault(c, "no loss is scaled by %.15g", g->loss_scale);
+    if (g->loss_scale_interval < 0 || g->loss_scale_interval > MOST_STEPS ||
+        (g->loss_scale_interval > 0 && g->loss_scale == 0))
+        fault(c, "no scale moves after %" PRId64 " steps",
+              g->loss_scale_interval);
+    if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
+    for (NodeId i = 0; i < g->node_count; i++) check_loss(c, i);
+    if (is_scaled(g)) check_scaled(c);
+}
+
 void check_training(const Check *c)
 {
     const Graph *g = c->g;
@@ -172,6 +256,7 @@ void check_training(const Check *c)
     if (g->step_batch < 0 || g->accumulate < 0)
         fault(c, "no training step has so many samples");
     if (is_accruing(g)) check_accrual(c);
+    check_scale(c);
     for (NodeId i = 0; i < g->node_count; i++) check_momenta(c, i);
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);

@@ -3,7 +3,7 @@
 //
 //   backward  d.w.accrue   accrue(w.sum!, d.w, header)      one a gradient
 //   backward  next         accrue.next(header!)             the batch ends
-//   update    begin        accrue.begin(header!)
+//   update    begin        accrue.begin(header!), or loss_scale's
 //   update    w.sum.mean   accrue.mean(w.sum!, header)      one a gradient
 //
 // What running statistics follow is summed likewise, where each batch may have
@@ -69,7 +69,7 @@ static void accrue_statistics(Graph *g, NodeId i, const ValueId *sums,
     }
 }
 
-// The nodes from `first` to `end` come last; none has a result.
+// The nodes from `first` to `end`, of which none has a result, come last.
 static void move_behind(Graph *g, NodeId first, NodeId end)
 {
     size_t count = (size_t)(end - first);
@@ -78,14 +78,19 @@ static void move_behind(Graph *g, NodeId first, NodeId end)
     memcpy(moved, g->nodes + first, count * sizeof(Node));
     memmove(g->nodes + first, g->nodes + end, rest * sizeof(Node));
     memcpy(g->nodes + first + rest, moved, count * sizeof(Node));
+    for (NodeId i = first; i < first + (NodeId)rest; i++)
+        for (int k = 0; k < g->nodes[i].result_count; k++)
+            if (g->nodes[i].results[k] != NONE)
+                g->values[g->nodes[i].results[k]].def = i;
 }
 
 void append_accrual(Graph *g, ValueId *d, int32_t value_count,
                     NodeId statistics)
 {
     NodeId end = g->node_count;
+    ValueId sum_count = g->value_count;
     ValueId *sums = list_sums(g);
-    bool *used = NEW_ARRAY(g->arena, g->value_count, bool);
+    bool *used = NEW_ARRAY(g->arena, sum_count, bool);
     for (ValueId v = 0; v < value_count; v++) {
         if (g->values[v].kind != PARAM || d[v] == NONE) continue;
         add(g, sums[v], d[v]);
@@ -95,8 +100,9 @@ void append_accrual(Graph *g, ValueId *d, int32_t value_count,
     for (NodeId i = statistics; i < end; i++)
         accrue_statistics(g, i, sums, used);
     append(g, ACCRUE_NEXT, BACKWARD, "next", 1, &g->header);
-    append(g, ACCRUE_BEGIN, UPDATE, "begin", 1, &g->header);
-    for (ValueId v = 0; v < g->value_count; v++)
+    if (is_scaled(g)) append_overflow_check(g, d, value_count);
+    else append(g, ACCRUE_BEGIN, UPDATE, "begin", 1, &g->header);
+    for (ValueId v = 0; v < sum_count; v++)
         if (used[v]) take_mean(g, v);
     move_behind(g, statistics, end);
 }

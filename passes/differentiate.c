@@ -9,7 +9,8 @@
 //   conv1.wgrad: %9 d.conv1.weight, %10 d.conv1.bias = conv.wgrad(%8, %0)
 //   conv1.weight.sgd: sgd(%1!, %9, %3!, header)
 //
-// A loss starts its own gradient, scaled to the mean over the samples; nothing
+// A loss starts its own gradient, scaled to the mean over the samples and by
+// loss_scale, if the train section has one (loss_scale.c); nothing
 // flows into values that lead to no parameter.  It does not order the nodes
 // for memory (schedule) nor merge them (fuse_backward).  In modes without
 // training it changes nothing.
@@ -68,6 +69,8 @@ void pass_differentiate(Graph *g)
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);
+    if (is_scaled(g) && !is_accruing(g))
+        append_overflow_check(g, c.d, value_count);
     NodeId statistics = g->node_count;
     update_statistics(g, forward_count);
     if (is_accruing(g)) append_accrual(g, c.d, value_count, statistics);

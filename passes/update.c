@@ -34,10 +34,11 @@ static void schedule_rate(Graph *g)
 
 static void clip_elements(Graph *g, ValueId *d)
 {
+    ValueId operands[] = {*d, is_scaled(g) ? g->header : NONE};
     const char *name = arena_print(g->arena, "clip.%s", g->values[*d].name);
     ValueId clipped = graph_value(g, name, GRADIENT, g->real,
                                   g->values[*d].shape, g->optimizer_pos);
-    NodeId id = append(g, ops[OP_clip], 0, name, 1, d, clipped);
+    NodeId id = append(g, ops[OP_clip], 0, name, 2, operands, clipped);
     g->nodes[id].attr[0].f = g->clip_value;
     *d = clipped;
 }

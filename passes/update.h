@@ -15,4 +15,8 @@ void append_accrual(Graph *g, ValueId *d, int32_t value_count,
 // value_count, or NONE) to the count of the step.
 void append_updates(Graph *g, ValueId *d, int32_t value_count);
 
+// loss_scale.c: where the loss is scaled, the beginning of the update: whether
+// all gradients (d likewise) are finite, or else the step is skipped.
+void append_overflow_check(Graph *g, const ValueId *d, int32_t value_count);
+
 #endif

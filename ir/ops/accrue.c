@@ -89,17 +89,6 @@ static void begin_launch(const Graph *g, const Node *n, Launch *l)
     launch_header(l);
 }
 
-// A step of no samples is one without a finite loss.
-static void begin_reference(const Ref *r)
-{
-    double *header = r->header, samples = header[HEADER_ACCRUED];
-    header[HEADER_SKIP] = samples == 0 || header[HEADER_ACCRUED_SKIP] != 0;
-    if (header[HEADER_SKIP] != 0) return;
-    header[HEADER_SAMPLES] += samples;
-    for (int j = 0; j < MAX_FIGURES; j++)
-        header[HEADER_SUM_0 + j] += header[HEADER_ACCRUED_SUM_0 + j];
-}
-
 static void mean_cost(const Graph *g, const Node *n, Cost *cost)
 {
     cost->flops = sum_count(g, n);
@@ -144,7 +133,7 @@ static const Part parts[] = {
       .reference = next_reference },
     [ACCRUE_BEGIN] = { .name = "begin", .operands = "header!", .results = "",
       .cost = header_cost, .launch = begin_launch,
-      .reference = begin_reference },
+      .reference = ref_begin_update },
     [ACCRUE_CLEAR] = { .name = "clear", .operands = "header!", .results = "",
       .cost = header_cost, .launch = clear_launch,
       .reference = clear_reference },

@@ -4,18 +4,29 @@
 #include "../rules.h"
 
 enum { LIMIT };
+enum { X, HEADER };             // operands
 
 static const AttrSpec attrs[] = {
     { "limit", ATTR_FLOAT, 0, 1e38 }, { .name = NULL },
 };
+
+// Gradients of a scaled loss are clipped before that is taken back.
+static void launch_limit(const Node *n, Launch *l)
+{
+    bool scaled = n->operands[HEADER] != NONE;
+    Launch *to = scaled ? launch_members(l, "ScaledLimit") : l;
+    launch_type(l, scaled ? "ScaledLimit" : "real");
+    if (scaled) launch_header(to);
+    launch_real(to, n->attr[LIMIT].f, "limit");
+}
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t count = elements(g->values[n->results[0]].shape);
     launch_elements(l, "clip_elements", count);
     launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_real(l, n->attr[LIMIT].f, "limit");
+    launch_value(l, n->operands[X]);
+    launch_limit(n, l);
     launch_int(l, count, "count");
 }
 
@@ -23,8 +34,10 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 static void reference(const Ref *r)
 {
     double limit = r->n->attr[LIMIT].f;
+    if (r->n->operands[HEADER] != NONE)
+        limit /= r->header[HEADER_GRADIENT_SCALE];
     for (int64_t i = 0; i < elements(ref_out(r, 0)); i++) {
-        double x = r->in[0][i];
+        double x = r->in[X][i];
         if (x > limit) x = limit;
         if (x < -limit) x = -limit;
         r->out[0][i] = x;

@@ -1,6 +1,7 @@
 // clip_norm: one scale for all gradients, as torch.nn.utils.clip_grad_norm_ has
 // it, which the optimizers multiply by: the header's, since the gradients may
-// be large and are read once more anyway.
+// be large and are read once more anyway.  Those of a scaled loss have its
+// scale still, which the header's takes back.
 //
 // Sums of squares are PARTS numbers a gradient, in double, and are added up in
 // a fixed order.  A launch has only so many operands: of many gradients some
@@ -86,7 +87,7 @@ static void join_reference(const Ref *r)
 
 static void scale_launch(const Graph *g, const Node *n, Launch *l)
 {
-    (void)g;
+    launch_type(l, is_scaled(g) ? "true" : "false");
     launch_sums(n, l, "scale_gradients");
     launch_header(l);
     launch_real(l, n->attr[LIMIT].f, "limit");
@@ -98,8 +99,10 @@ static void scale_reference(const Ref *r)
     double sum = 0;
     for (int k = 1; k < r->n->operand_count; k++)
         for (int i = 0; i < PARTS; i++) sum += r->in[k][i];
-    double scale = r->n->attr[LIMIT].f / (sqrt(sum) + 1e-6);
-    r->header[HEADER_GRADIENT_SCALE] = scale > 1 ? 1 : scale;
+    double *gradients = &r->header[HEADER_GRADIENT_SCALE];
+    double unscaled = is_scaled(r->g) ? *gradients : 1;
+    double scale = r->n->attr[LIMIT].f / (sqrt(sum) * unscaled + 1e-6);
+    *gradients = (scale > 1 ? 1 : scale) * unscaled;
 }
 
 static const Part parts[] = {

@@ -42,11 +42,11 @@ static void gradient(Gradient *c)
 {
     const Node *n = &c->g->nodes[c->node];
     ValueId read[] = { n->operands[LOGITS], n->operands[TARGET],
-                       n->operands[SUMS] }, d[2];
+                       n->operands[SUMS], loss_header(c->g) }, d[2];
     for (int k = 0; k < 2; k++)
         d[k] = gradient_wanted(c, k) ? gradient_value(c, k) : NONE;
     if (d[LOGITS] == NONE && d[TARGET] == NONE) return;
-    gradient_node(c, &op_dice, GRAD, 3, read, 2, d);
+    gradient_node(c, &op_dice, GRAD, 4, read, 2, d);
     for (int k = 0; k < 2; k++)
         if (d[k] != NONE) gradient_add(c, k, d[k]);
 }
@@ -91,7 +91,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
     launch_samples(l);
     launch_real(l, n->attr[SMOOTH].f, "smooth");
-    launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_loss_weight(n, l, n->attr[WEIGHT].f, "weight");
 }
 
 // ---- references -------------------------------------------------------------
@@ -126,7 +126,8 @@ static void grad_reference(const Ref *r)
 {
     Shape sums = ref_in(r, SUMS);
     int64_t batch = sums.dim[2], items = elements(ref_in(r, 0)) / batch;
-    double scale = -r->n->attr[WEIGHT].f / (double)r->samples;
+    double scale = -r->n->attr[WEIGHT].f * ref_loss_scale(r) /
+                   (double)r->samples;
     for (int64_t i = 0; i < batch * items; i++) {
         double a = r->n->attr[SMOOTH].f, b = a;
         for (int64_t s = 0; s < sums.dim[1]; s++) {
@@ -147,7 +148,7 @@ static const Part parts[] = {
       .reference = reference },
     { .name = "sum", .operands = "logits target", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
-    { .name = "grad", .operands = "logits target sums",
+    { .name = "grad", .operands = "logits target sums header?",
       .results = "dlogits? dtarget?",
       .in_place = "dlogits/logits dlogits/target dtarget/logits dtarget/target",
       .cost = cost, .launch = grad_launch, .reference = grad_reference },

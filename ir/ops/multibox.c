@@ -18,9 +18,7 @@
 
 enum { LOCATIONS, SCORES, BOXES, LABELS, CHOSEN, POSITIVES, ENTROPY };
 enum { FORWARD_PART, MATCH, ENTROPIES, CHOOSE, DSCORES, DLOCATIONS };
-enum {
-    OVERLAP_AT = ANCHOR_ARG_COUNT, NEGATIVES_AT, WEIGHT_AT
-};
+enum { OVERLAP_AT = ANCHOR_ARG_COUNT, NEGATIVES_AT, WEIGHT_AT };
 enum { OVERLAP = ANCHOR_ATTR_COUNT, NEGATIVES, WEIGHT, CLASSES };
 
 static const ArgSpec args[] = {
@@ -112,16 +110,16 @@ static void gradient(Gradient *c)
     const ValueId *of = n.operands;
     if (gradient_wanted(c, SCORES)) {
         ValueId operands[] = { of[SCORES], of[CHOSEN], of[LABELS],
-                               of[POSITIVES], of[BOXES] };
+                               of[POSITIVES], of[BOXES], loss_header(c->g) };
         ValueId d = gradient_value(c, SCORES);
-        gradient_node(c, &op_multibox, DSCORES, 5, operands, 1, &d);
+        gradient_node(c, &op_multibox, DSCORES, 6, operands, 1, &d);
         gradient_add(c, SCORES, d);
     }
     if (gradient_wanted(c, LOCATIONS)) {
         ValueId operands[] = { of[LOCATIONS], of[BOXES], of[CHOSEN],
-                               of[POSITIVES] };
+                               of[POSITIVES], loss_header(c->g) };
         ValueId d = gradient_value(c, LOCATIONS);
-        gradient_node(c, &op_multibox, DLOCATIONS, 4, operands, 1, &d);
+        gradient_node(c, &op_multibox, DLOCATIONS, 5, operands, 1, &d);
         gradient_add(c, LOCATIONS, d);
     }
 }
@@ -133,6 +131,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t most = 1;
     for (int k = 0; k < n->operand_count; k++) {
+        if (n->operands[k] == NONE) continue;
         int64_t count = elements(g->values[n->operands[k]].shape);
         if (count > most) most = count;
     }
@@ -209,7 +208,7 @@ static void dscores_launch(const Graph *g, const Node *n, Launch *l)
     launch_constant(l, "CLASSES", n->attr[CLASSES].i);
     launch_slots(l, n, 1, 4);
     launch_samples(l);
-    launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_loss_weight(n, l, n->attr[WEIGHT].f, "weight");
 }
 
 static void dlocations_launch(const Graph *g, const Node *n, Launch *l)
@@ -218,9 +217,9 @@ static void dlocations_launch(const Graph *g, const Node *n, Launch *l)
     int64_t grid = ceil_div(x.dim[0] * x.dim[1], BLOCK);
     launch_start(g, n, l, "multibox_locations",
                  grid < INT32_MAX ? grid : INT32_MAX, 0, 1);
-    launch_slots(l, n, n->result_count, n->operand_count);
+    launch_slots(l, n, 1, 4);
     launch_samples(l);
-    launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_loss_weight(n, l, n->attr[WEIGHT].f, "weight");
     launch_anchors(l, n->attr);
 }
 
@@ -340,7 +339,7 @@ static void dscores_reference(const Ref *r)
 {
     Shape scores = ref_in(r, 0);
     int64_t classes = scores.dim[2], boxes = ref_in(r, 4).dim[1];
-    double share = share_of(r, r->in[3]);
+    double share = share_of(r, r->in[3]) * ref_loss_scale(r);
 
     for (int64_t i = 0; i < scores.dim[0] * scores.dim[1]; i++) {
         int64_t n = i / scores.dim[1];
@@ -358,7 +357,7 @@ static void dlocations_reference(const Ref *r)
 {
     Shape locations = ref_in(r, 0);
     int64_t anchors = locations.dim[1], boxes = ref_in(r, 1).dim[1];
-    double share = share_of(r, r->in[3]);
+    double share = share_of(r, r->in[3]) * ref_loss_scale(r);
 
     for (int64_t i = 0; i < locations.dim[0] * anchors; i++) {
         double box = r->in[2][i], off[4] = { 0 };
@@ -382,12 +381,12 @@ static const Part parts[] = {
     { .name = "choose", .operands = "match entropy",
       .results = "chosen positives", .cost = cost, .launch = choose_launch,
       .reference = choose_reference },
-    { .name = "dscores", .operands = "scores chosen labels positives boxes",
-      .results = "dscores", .in_place = "dscores/scores", .cost = cost,
+    { .name = "dscores", .results = "dscores", .in_place = "dscores/scores",
+      .operands = "scores chosen labels positives boxes header?", .cost = cost,
       .launch = dscores_launch, .reference = dscores_reference },
-    { .name = "dlocations", .operands = "locations boxes chosen positives",
-      .results = "dlocations", .in_place = "dlocations/locations",
-      .cost = cost, .launch = dlocations_launch,
+    { .name = "dlocations", .results = "dlocations", .cost = cost,
+      .operands = "locations boxes chosen positives header?",
+      .in_place = "dlocations/locations", .launch = dlocations_launch,
       .reference = dlocations_reference },
     { .results = NULL },
 };

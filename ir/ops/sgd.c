@@ -86,7 +86,8 @@ static bool momentum(const Graph *g, Momentum *m)
 {
     const Attr *attr = g->optimizer_attr;
     *m = (Momentum){ attr[MOMENTUM].f, attr[DECAY].f };
-    return g->optimizer_states == 1 && !attr[NESTEROV].i && g->clip_norm == 0;
+    return g->optimizer_states == 1 && !attr[NESTEROV].i &&
+           g->clip_norm == 0 && !is_scaled(g);
 }
 
 static void move_cost(const Graph *g, const Node *n, Cost *cost)

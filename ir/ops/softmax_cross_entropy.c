@@ -26,7 +26,7 @@
 
 enum { SMOOTHING, CLASS_WEIGHTS, IGNORE, WEIGHT };
 enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD };     // parts
-enum { SUMS = 2, TOTAL = 2 };                       // operands of 0, of 3
+enum { SUMS = 2, PLAIN_HEADER = 2, TOTAL = 2 };     // operands of 0, 1, 3
 
 static const ArgSpec args[] = {
     { "label_smoothing", ARG_FLOAT, "0", 0, 1, "the part of the target that "
@@ -117,11 +117,13 @@ static void gradient(Gradient *c)
 {
     if (!gradient_wanted(c, 0)) return;
     const Node *n = &c->g->nodes[c->node];
-    ValueId read[] = { n->operands[0], n->operands[1], n->results[1] };
     bool plain = n->operands[SUMS] == NONE;
+    ValueId header = loss_header(c->g);
+    ValueId read[] = { n->operands[0], n->operands[1],
+                       plain ? header : n->results[1], header };
     ValueId d = gradient_value(c, 0);
     gradient_node(c, &op_softmax_cross_entropy,
-                  plain ? PLAIN_GRAD : WEIGHTED_GRAD, plain ? 2 : 3, read, 1,
+                  plain ? PLAIN_GRAD : WEIGHTED_GRAD, plain ? 3 : 4, read, 1,
                   &d);
     gradient_add(c, 0, d);
 }
@@ -139,9 +141,15 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void plain_launch(const Graph *g, const Node *n, Launch *l)
 {
-    static const char *const kernel[] = { "softmax_cross_entropy_forward",
-                                          "softmax_cross_entropy_gradient" };
-    launch_score_rows(g, n, l, kernel[n->part]);
+    launch_score_rows(g, n, l, "softmax_cross_entropy_forward");
+}
+
+static void plain_grad_launch(const Graph *g, const Node *n, Launch *l)
+{
+    bool scaled = n->operands[PLAIN_HEADER] != NONE;
+    launch_score_rows(g, n, l, scaled ? "softmax_cross_entropy_scaled"
+                                      : "softmax_cross_entropy_gradient");
+    if (scaled) launch_loss_weight(n, l, 1, "weight");
 }
 
 static void plain_reference(const Ref *r)
@@ -162,6 +170,7 @@ static void grad_reference(const Ref *r)
 {
     Shape shape = ref_in(r, 0);
     int64_t classes = shape.dim[1];
+    double seed = ref_loss_scale(r);
     for (int64_t n = 0; n < shape.dim[0]; n++) {
         const double *row = r->in[0] + n * classes;
         double *d = r->out[0] + n * classes;
@@ -170,7 +179,7 @@ static void grad_reference(const Ref *r)
         for (int64_t o = 0; o < classes; o++) {
             double hot = (double)o == r->in[1][n];
             double change = exp(row[o] - largest) / sum - hot;
-            d[o] = n < r->samples ? change / (double)r->samples : 0;
+            d[o] = n < r->samples ? change * seed / (double)r->samples : 0;
         }
     }
 }
@@ -257,7 +266,7 @@ static void weighted_grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_real(l, 1 - n->attr[SMOOTHING].f, "hot");
     launch_real(l, spread_of(g, n), "spread");
     launch_real(l, spread_of(g, n) * sum, "spread_sum");
-    launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_loss_weight(n, l, n->attr[WEIGHT].f, "weight");
 }
 
 static void forward_launch(const Graph *g, const Node *n, Launch *l)
@@ -348,7 +357,7 @@ static void forward_reference(const Ref *r)
 static void weighted_grad_reference(const Ref *r)
 {
     int64_t count = elements(ref_in(r, 1));
-    double scale = r->n->attr[WEIGHT].f / r->in[TOTAL][0];
+    double scale = r->n->attr[WEIGHT].f * ref_loss_scale(r) / r->in[TOTAL][0];
     for (int64_t i = 0; i < count; i++) {
         Pixel p = pixel_of(r, i);
         double mass = 0, *d = r->out[0] + i * p.classes;
@@ -363,12 +372,13 @@ static void weighted_grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows total?", .cost = forward_cost,
       .launch = forward_launch, .reference = forward_reference },
-    { .name = "grad", .operands = "logits label", .results = "dlogits",
-      .in_place = "dlogits/logits", .cost = cost, .launch = plain_launch,
+    { .name = "grad", .operands = "logits label header?", .results = "dlogits",
+      .in_place = "dlogits/logits", .cost = cost, .launch = plain_grad_launch,
       .reference = grad_reference },
     { .name = "sum", .operands = "logits label", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
-    { .name = "wgrad", .operands = "logits label total", .results = "dlogits",
+    { .name = "wgrad", .operands = "logits label total header?",
+      .results = "dlogits",
       .in_place = "dlogits/logits", .cost = cost,
       .launch = weighted_grad_launch, .reference = weighted_grad_reference },
     { .results = NULL },

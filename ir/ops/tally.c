@@ -9,6 +9,7 @@
 // Where gradients are summed over several batches the header's sums are for the
 // update to change (accrue): until then it keeps sums of its own, the figures
 // are those of all batches so far, and one loss that is not finite is enough.
+// So it is where the loss is scaled, of which a gradient may skip the step.
 #include <math.h>
 #include "../op_row.h"
 #include "../rules.h"
@@ -39,7 +40,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static bool is_partial(const Graph *g)
 {
-    return is_accruing(g) && g->mode == TRAIN;
+    return (is_accruing(g) || is_scaled(g)) && g->mode == TRAIN;
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)

@@ -27,12 +27,7 @@ __global__ void accrue_next(Header *header, long long samples)
 // finite; if not, what losses and metrics add up to goes into the header's sums.  One thread.
 __global__ void accrue_begin(Header *header)
 {
-    if (blockIdx.x > 0 || threadIdx.x > 0) return;
-    const Accrued *const own = accrued(header);
-    header->skip = own->skip || own->samples == 0;
-    if (header->skip) return;
-    header->samples += own->samples;
-    for (int j = 0; j < 8; j++) header->sums[j] += own->sums[j];
+    if (blockIdx.x == 0 && threadIdx.x == 0) begin_update(header);
 }
 
 // accrue_mean: sum /= samples of the training step, [count], in place.

@@ -1,11 +1,15 @@
 // Limits of elements.
 #pragma once
 #include "../support/elementwise.cuh"
+#include "../support/loss_scale.cuh"
 #include "../support/real.cuh"
 
-// clip_elements: y = x, or the nearest of -limit and limit; NaN stays.  [count]; y may be x.
-__global__ void clip_elements(real *y, const real *x, real limit, long long count)
+// clip_elements: y = x, or the nearest of -limit and limit; NaN stays.  [count]; y may be x.  Limit
+// is real, or makes one.
+template <class Limit>
+__global__ void clip_elements(real *y, const real *x, Limit most, long long count)
 {
+    const real limit = most;
     FOR_EACH(i, count) {
         const real value = x[i];
         y[i] = value > limit ? limit : value < -limit ? -limit : value;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "../support/elementwise.cuh"
 #include "../support/header.cuh"
+#include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
 
@@ -45,8 +46,9 @@ __global__ void join_sums(double *sum, const Sums *...sums)
 }
 
 // scale_gradients: gradient_scale = min(1, limit / (norm + 1e-6)), where norm is the root of all
-// sums together; NaN stays.  A block with a thread for each of the parts.
-template <class... Sums>
+// sums together; NaN stays.  Where gradients are scaled already, norm is that of what they will
+// be, and gradient_scale is multiplied.  A block with a thread for each of the parts.
+template <bool scaled, class... Sums>
 __global__ void scale_gradients(Header *header, double limit, const Sums *...sums)
 {
     __shared__ double totals[32];
@@ -54,6 +56,8 @@ __global__ void scale_gradients(Header *header, double limit, const Sums *...sum
     double total = 0;
     for (const double *some : all) total += some[threadIdx.x];
     total = block_total(total, totals);
-    const double scale = limit / (sqrt(total) + 1e-6);
-    if (threadIdx.x == 0) header->gradient_scale = scale >= 1 ? 1 : scale;
+    if (threadIdx.x > 0) return;
+    const double own = (double)norm_scale<scaled>(header);
+    const double scale = limit / (sqrt(total) * own + 1e-6);
+    header->gradient_scale = (scale >= 1 ? 1 : scale) * own;
 }

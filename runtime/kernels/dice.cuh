@@ -1,6 +1,7 @@
 // The overlap of a map of probabilities and its target.
 #pragma once
 #include "../support/logistic.cuh"
+#include "../support/loss_scale.cuh"
 #include "../support/ratio.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
@@ -31,10 +32,11 @@ __global__ void dice_sums(real *sums, const real *logits, const real *target, lo
 // dice_gradient: of weight * (1 - a / b) / samples, where a and b are a sample's sums plus smooth:
 // dp = (a / b - 2 * t) / b, dlogits = dp * p * (1 - p), dtarget = (a / b - 2 * p) / b; 0 past
 // samples.  Either may be left out; shapes and blocks as in dice_sums.  Both may be logits or
-// target.
-template <class Shape>
+// target.  Weight is real, or makes one.
+template <class Shape, class Weight>
 __global__ void dice_gradient(real *dlogits, real *dtarget, const real *logits, const real *target,
-                              const real *sums, long long samples, real smooth, real weight)
+                              const real *sums, long long samples, real smooth,
+                              Weight weight)
 {
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
     const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;

@@ -7,6 +7,7 @@
 #pragma once
 #include "../support/anchors.cuh"
 #include "../support/elementwise.cuh"
+#include "../support/loss_scale.cuh"
 #include "softmax_cross_entropy.cuh"
 
 static constexpr int BACKGROUND = -1, NOT_COUNTED = -2;
@@ -161,10 +162,11 @@ __global__ void multibox_forward(real *rows, const real *entropy, const real *lo
 
 // multibox_scores: dscores[n,a,c] = weight / positives * (softmax(scores[n,a])[c] - (c is the
 // class)) where the anchor counts, else 0.  A warp: a row.  dscores may be scores.
-template <class Shape>
+// Weight is real, or makes one.
+template <class Shape, class Weight>
 __global__ void multibox_scores(real *dscores, const real *scores, const int *chosen,
                                 const int *labels, const int *positives, long long samples,
-                                real weight)
+                                Weight weight)
 {
     constexpr long long ROWS = Shape::N * Shape::ANCHORS, CLASSES = Shape::CLASSES;
     const real share = multibox_share(positives, samples, weight);
@@ -182,10 +184,11 @@ __global__ void multibox_scores(real *dscores, const real *scores, const int *ch
 
 // multibox_locations: dlocations = weight / positives * the slope of the smooth L1 distance where
 // an anchor stands for a box, else 0.  A thread: the four of an anchor.  It may be locations.
-template <class Shape>
+// Weight is real, or makes one.
+template <class Shape, class Weight>
 __global__ void multibox_locations(real *dlocations, const real *locations, const real *boxes,
                                    const int *chosen, const int *positives, long long samples,
-                                   real weight, List<(int)Shape::MAPS> maps,
+                                   Weight weight, List<(int)Shape::MAPS> maps,
                                    List<(int)Shape::MAPS> counts, List<(int)Shape::SIZES> sizes)
 {
     const Anchors<Shape> anchors = {maps, counts, sizes};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include "../support/elementwise.cuh"
 #include "../support/list.cuh"
+#include "../support/loss_scale.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
 
@@ -45,6 +46,24 @@ __global__ void softmax_cross_entropy_gradient(real *dlogits, const real *logits
         for (long long o = i % 32; o < classes; o += 32) {
             const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
             dlogits[row + o] = n < samples ? change / (real)samples : (real)0;
+        }
+    }
+}
+
+// softmax_cross_entropy_scaled: weight times softmax_cross_entropy_gradient.  Weight is real, or
+// makes one.
+template <class Weight>
+__global__ void softmax_cross_entropy_scaled(real *dlogits, const real *logits, const int *label,
+                                             long long samples, long long batch, long long classes,
+                                             Weight weight)
+{
+    const real divisor = (real)samples / weight;
+    FOR_EACH(i, 32 * batch) {
+        const long long n = i / 32, row = n * classes;
+        real largest, sum = softmax_sum(logits + row, classes, largest);
+        for (long long o = i % 32; o < classes; o += 32) {
+            const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
+            dlogits[row + o] = n < samples ? change / divisor : (real)0;
         }
     }
 }
@@ -135,11 +154,11 @@ __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, lo
 // cross_entropy_gradient: dlogits[i,o] = weight / total * (p[o] * (the sum of t) - t[o]), where
 // t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i does not count; otherwise as
 // cross_entropy_sums.  spread_sum is that of spread * w.  LANES threads a pixel.  dlogits may be
-// logits: a row is read, then written.
-template <class Shape, int COUNT>
+// logits: a row is read, then written.  Weight is real, or makes one.
+template <class Shape, int COUNT, class Weight>
 __global__ void cross_entropy_gradient(real *dlogits, const real *logits, const int *label,
                                        const real *total, long long samples, List<COUNT> weights,
-                                       real hot, real spread, real spread_sum, real weight)
+                                       real hot, real spread, real spread_sum, Weight weight)
 {
     constexpr int lanes = (int)Shape::LANES;
     const long long pixels = Shape::BATCH * Shape::ITEMS;

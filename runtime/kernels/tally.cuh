@@ -30,8 +30,9 @@ __global__ void tally_figures(Header *header, real *figures, long long samples, 
     }
 }
 
-// tally_accrued: likewise where gradients are summed over batches until the update: figures are the
-// means over all samples since the last one, and the header's sums stay what they are until then.
+// tally_accrued: likewise where it is the update that counts a training step, which is of several
+// batches or which a gradient may skip: figures are the means over all samples since the last
+// update, and the header's sums stay what they are until then.
 template <class... Row>
 __global__ void tally_accrued(Header *header, real *figures, long long samples, int losses,
                               const Row *...row)

@@ -22,6 +22,17 @@ static __device__ inline uint64_t samples_before(const Header *header)
     return ((const Accrued *)(header + 1))->samples;
 }
 
+// begin_update: the step is skipped where no batch came or one is to be; if not, what losses and
+// metrics add up to goes into the header's sums.  By one thread.
+static __device__ inline void begin_update(Header *header)
+{
+    const Accrued *const own = accrued(header);
+    header->skip = own->skip || own->samples == 0;
+    if (header->skip) return;
+    header->samples += own->samples;
+    for (int j = 0; j < 8; j++) header->sums[j] += own->sums[j];
+}
+
 // batch_samples: of the batches that the update is of, as many as their mean.
 static __device__ inline double batch_samples(const Header *header)
 {

@@ -9,8 +9,11 @@ struct Header {
     uint64_t seed, step, updates;       // updates: of the steps, those that were not skipped
     double   rate;                      // the learning rate
     double   base_rate;                 // as the caller set it: a schedule's factor is of it
-    double   gradient_scale;            // of this step's gradients, where their norm is clipped
-    uint32_t skip, reserved;            // skip: this step's loss was not finite
+    double   gradient_scale;            // of this step's gradients, where their norm is clipped or
+                                        // the loss is scaled
+    uint32_t skip;                      // this step's loss was not finite, or a gradient
+    uint32_t good;                      // steps since the loss's scale moved
     uint64_t samples;                   // since the caller's last reset, as
     double   sums[8];                   // the sums of the loss and of each metric are
+    double   loss_scale;                // one that moves; 0: none has
 };

@@ -159,7 +159,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 {
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0, 0,
-                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}};
+                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}, 0};
     if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
         net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
         net_begin(c, seed) || net_wait(c))

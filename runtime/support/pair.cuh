@@ -2,6 +2,7 @@
 // function, value(a, b, setting...), and its slopes in a and in b.
 #pragma once
 #include "elementwise.cuh"
+#include "loss_scale.cuh"
 #include "real.cuh"
 #include "reduce.cuh"
 
@@ -22,10 +23,11 @@ __global__ void pair_rows(real *rows, const real *a, const real *b, long long sa
 }
 
 // pair_slopes: da = factor / samples * slope_a(a, b), likewise db, either of which may be left
-// out; 0 past samples, of width elements each.  All [count].  da and db may be a or b.
-template <class Rule, class... Setting>
+// out; 0 past samples, of width elements each.  All [count].  da and db may be a or b.  Weight is
+// real, or makes one.
+template <class Rule, class Weight, class... Setting>
 __global__ void pair_slopes(real *da, real *db, const real *a, const real *b, long long samples,
-                              long long count, long long width, real factor, Setting... setting)
+                              long long count, long long width, Weight factor, Setting... setting)
 {
     const real scale = factor / (real)samples;
     FOR_EACH(i, count) {

@@ -35,6 +35,7 @@ struct NetFigures {
     unsigned long long step, updates, samples;
     unsigned long long skipped; // training steps without an update so far: step - updates
     double rate;
+    double loss_scale;          // of the next training step; 1: the loss is not scaled
     double loss, loss_mean;     // loss and metric: of the last batch
     double metric[7], metric_mean[7];
 };

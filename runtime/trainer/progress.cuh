@@ -100,9 +100,12 @@ static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, i
         print_means(net, validation);
     }
     printf("\n");
-    if (skipped)
+    if (skipped && f->loss_scale == 1)
         printf("epoch %d: the loss of %llu training steps was not finite: they changed nothing\n",
                epoch + 1, skipped);
+    else if (skipped)
+        printf("epoch %d: a loss or gradient of %llu training steps was not finite: they changed "
+               "nothing; the loss is now scaled by %g\n", epoch + 1, skipped, f->loss_scale);
     if (validation) tell_dropped(validation, count);
     fflush(stdout);
     p->epoch_begun = clock_seconds();

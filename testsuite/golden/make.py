@@ -8,7 +8,8 @@
 # batch are there.  Weights and inputs are not stored: random_tensors draws the
 # same.  After one training step and after three a file is written to NAME-N/:
 #
-#     after_1.safetensors   figures [1, 1 + metrics], outputs, gradients
+#     after_1.safetensors   figures [1, 1 + metrics], outputs, gradients (with the
+#                           scale of the loss, where it has one)
 #     after_3.safetensors   figures [3, 1 + metrics], weights, optimizer state,
 #                           running statistics
 #     f32.txt               of an example: how far PyTorch's float32 is from its
@@ -127,7 +128,8 @@ def train(net, samples):
         means = [row[:samples].sum() / samples for row in rows]
         means[0].backward()
         figures.append([float(m) for m in means])
-        gradients = {f"d.{k}": from_torch(p.grad).numpy().copy()
+        scale = getattr(net, "loss_scale", 0) or 1
+        gradients = {f"d.{k}": scale * from_torch(p.grad).numpy()
                      for k, p in parameters.items() if p.grad is not None}
         outputs = {k: x.detach().numpy() for k, x in outputs.items()}
         if isinstance(net, ProgramNet):

@@ -195,9 +195,9 @@ class ProgramNet:
                 self.schedule_settings = settings
         elif line.startswith("net "):
             settings = dict(SETTING.findall(line))
-            self.clip_value, self.clip_norm, self.average = (
+            self.clip_value, self.clip_norm, self.average, self.loss_scale = (
                 float(settings.get(k, 0))
-                for k in ("clip_value", "clip_norm", "average"))
+                for k in ("clip_value", "clip_norm", "average", "loss_scale"))
         elif match := NODE.match(line):
             self.nodes.append(Node(match))
         elif match := VALUE.match(line):

@@ -32,8 +32,11 @@ static Graph forward_part(const Graph *g)
 // The loss with *x, an element of a parameter, at value; *x itself stays.
 static double loss_at(Run *r, const Graph *forward, double *x, double value)
 {
-    double was = *x;
+    double was = *x, *header = r->t.data[r->g->header];
 
+    // What an update would have counted and cleared.
+    for (int k = HEADER_ACCRUED; k < HEADER_ACCRUED_SUM_0 + MAX_FIGURES; k++)
+        header[k] = 0;
     *x = value;
     interpret(forward, &r->t, r->samples);
     *x = was;
@@ -72,12 +75,14 @@ static double norm(const double *x, int64_t count)
     return sqrt(sum);
 }
 
-// The gradient of each parameter, copied before anything is run again.
+// The gradient of each parameter, copied before anything is run again, without
+// the first step's scale of the loss.
 static double **copy_gradients(Run *r, double *total)
 {
     const Graph *g = r->g;
     double **gradients = NEW_ARRAY(r->arena, g->value_count, double *);
 
+    double scale = is_scaled(g) ? g->loss_scale : 1;
     *total = 0;
     for (ValueId v = 0; v < g->value_count; v++) {
         ValueId param = g->values[v].gradient_of;
@@ -86,7 +91,8 @@ static double **copy_gradients(Run *r, double *total)
             continue;
         int64_t count = elements(g->values[v].shape);
         gradients[param] = NEW_ARRAY(r->arena, count, double);
-        memcpy(gradients[param], r->t.data[v], (size_t)count * sizeof(double));
+        for (int64_t i = 0; i < count; i++)
+            gradients[param][i] = r->t.data[v][i] / scale;
         *total = hypot(*total, norm(r->t.data[v], count));
     }
     return gradients;

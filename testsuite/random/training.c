@@ -138,9 +138,19 @@ static void set_average(Net *n)
     add_setting(n, "average", number_text(n, 0.05, n->exact ? 0.75 : 0.999));
 }
 
+// What is scaled stays whole, but need not stay small.
+static void set_loss_scale(Net *n)
+{
+    static const char *const scales[] = {
+        "dynamic", "dynamic", "1024", "1/4096", "16777216", "1",
+    };
+    if (!n->exact)
+        add_setting(n, "loss_scale", scales[draw_int(&n->draw, 0, 5)]);
+}
+
 // Every setting of the language; how often each is set.  One without a function
-// never is: here a call is a training step, and accumulate makes several of it
-// (testsuite/micro).
+// never is: here a call is a training step, of which accumulate makes several
+// (testsuite/micro) and in which a scale does not grow (testsuite/half).
 static const struct {
     const char *name;
     double      chance;
@@ -150,7 +160,8 @@ static const struct {
     { "optimizer", 1, set_optimizer }, { "schedule", 0.4, set_schedule },
     { "decay", 0.3, set_decay }, { "clip_value", 0.2, set_clip_value },
     { "clip_norm", 0.25, set_clip_norm }, { "average", 0.3, set_average },
-    { "accumulate", 0, NULL },
+    { "accumulate", 0, NULL }, { "loss_scale", 0.25, set_loss_scale },
+    { "loss_scale_interval", 0, NULL },
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

@@ -204,6 +204,7 @@ static int linear_figures(NetFigures *f, int reset)
           linear->samples,
           linear->step - linear->updates,
           linear->rate,
+          1,
           linear->loss,
           linear->loss_sum / samples,
           {linear->accuracy},

@@ -1,0 +1,179 @@
+// loss_scale: gradients that would underflow in 16 bits survive if the loss is
+// multiplied by a power of two, and they are divided by it where they are
+// applied (Micikevicius et al. 2018, arXiv 1710.03740, 3.2).
+//
+//   %9 d.logits = softmax_cross_entropy.grad(logits, label, header)   scaled
+//   ...                                              backward, all gradients
+//   %30 bad = loss_scale(d.a, d.b, ...)              is one not finite?
+//   loss_scale.begin(header!, bad, ...)              the update begins
+//   sgd(a!, d.a, header)                             ... times gradient_scale
+//
+// The loss's gradients multiply as they store, optimizers divide as they read:
+// the header's gradient_scale is then 1 / scale, times what clip_norm makes of
+// it.  A power of two changes no digit of what neither over- nor underflows.
+//
+// A gradient that is not finite skips the whole training step, as a loss that
+// is not: so the update waits for all gradients, and what the forward pass adds
+// to the header's sums waits with it (tally).  A scale that moves is halved
+// then, and doubles after `interval` steps in a row without that.  A loss that
+// is not finite says nothing of the scale.
+//
+// A fixed scale is a constant of the file; one that moves is in the header, and
+// 0 there is the state of a file without one: it begins anew.
+#include <math.h>
+#include "../loss_scale.h"
+#include "../op_row.h"
+#include "../rules.h"
+
+enum { PARTS = 128, BLOCK = 512 };
+
+bool is_loss_scale(double scale)
+{
+    int exponent;
+    return scale >= LEAST_LOSS_SCALE && scale <= MOST_LOSS_SCALE &&
+           frexp(scale, &exponent) == 0.5;
+}
+
+bool finds_overflow(const Node *n)
+{
+    return n->op == &op_loss_scale && n->part == SCALE_CHECK;
+}
+
+bool begins_scaled_update(const Node *n)
+{
+    return n->op == &op_loss_scale && n->part == SCALE_BEGIN;
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    (void)g, (void)n;
+    return shape_of(1, (int64_t)PARTS);
+}
+
+// ---- whether all is finite --------------------------------------------------
+
+static int64_t largest(const Graph *g, const Node *n)
+{
+    int64_t most = 0;
+    for (int k = 0; k < n->operand_count; k++) {
+        int64_t count = elements(g->values[n->operands[k]].shape);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+static void cost(const Graph *g, const Node *n, Cost *cost)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        cost->flops = capped_sum(
+            cost->flops, elements(g->values[n->operands[k]].shape));
+    cost->bytes = cost_bytes(g, n);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t blocks = ceil_div(largest(g, n), BLOCK);
+    launch_kernel(l, "find_overflow", blocks < PARTS ? blocks : PARTS, BLOCK);
+    launch_type_int(l, n->operand_count);
+    launch_value(l, n->results[0]);
+    Launch *all = launch_members(l, "Gradients");
+    launch_type_int(all, n->operand_count);
+    for (int k = 0; k < n->operand_count; k++) {
+        ValueId d = n->operands[k];
+        Launch *one = launch_members(all, "GradientOf");
+        launch_value(one, d);
+        launch_int(one, elements(g->values[d].shape), NULL);
+    }
+    launch_int(l, PARTS, "parts");
+}
+
+// All of it in the first part.
+static void reference(const Ref *r)
+{
+    bool bad = false;
+    for (int k = 0; k < r->n->operand_count; k++)
+        for (int64_t i = 0; i < elements(ref_in(r, k)); i++)
+            bad |= !isfinite(r->in[k][i]);
+    for (int i = 0; i < PARTS; i++) r->out[0][i] = i == 0 && bad;
+}
+
+// ---- the update begins ------------------------------------------------------
+
+static void begin_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    cost->flops = (int64_t)PARTS * n->operand_count;
+    cost->bytes = cost_bytes(g, n);
+}
+
+// What the kernel makes of the scale: MovingScale{65536.0f, 2000}, or
+// FixedScale{1024.0f}.
+static void launch_scale(const Graph *g, Launch *l)
+{
+    const char *name = g->loss_scale_interval != 0 ? "MovingScale"
+                                                   : "FixedScale";
+    launch_type(l, name);
+    Launch *scale = launch_members(l, name);
+    launch_real(scale, g->loss_scale, "first");
+    if (g->loss_scale_interval == 0) return;
+    launch_int(scale, g->loss_scale_interval, "interval");
+}
+
+static void begin_launch(const Graph *g, const Node *n, Launch *l)
+{
+    bool accrues = is_accruing(g);
+    launch_kernel(l, accrues ? "begin_scaled_accrued" : "begin_scaled", 1,
+                  PARTS);
+    launch_header(l);
+    if (!accrues) launch_samples(l);
+    launch_scale(g, l);
+    for (int k = 1; k < n->operand_count; k++) {
+        launch_type(l, "int");
+        launch_value(l, n->operands[k]);
+    }
+}
+
+static void move_scale(const Graph *g, double *header, bool overflow)
+{
+    double *scale = &header[HEADER_LOSS_SCALE], *good = &header[HEADER_GOOD];
+    if (*scale <= 0) *scale = g->loss_scale;
+    if (overflow) {
+        *scale = fmax(*scale / 2, LEAST_LOSS_SCALE);
+        *good = 0;
+    } else if (++*good >= (double)g->loss_scale_interval) {
+        *scale = fmin(*scale * 2, MOST_LOSS_SCALE);
+        *good = 0;
+    }
+}
+
+static void begin_reference(const Ref *r)
+{
+    const Graph *g = r->g;
+    double *header = r->header, *samples = &header[HEADER_ACCRUED];
+    double *skip = &header[HEADER_ACCRUED_SKIP];
+    double now = header[HEADER_LOSS_SCALE];
+    bool moves = g->loss_scale_interval != 0, bad = false;
+    for (int k = 1; k < r->n->operand_count; k++)
+        for (int i = 0; i < PARTS; i++) bad |= r->in[k][i] != 0;
+    header[HEADER_GRADIENT_SCALE] =
+        1 / (moves && now > 0 ? now : g->loss_scale);
+    if (!is_accruing(g)) *samples = (double)r->samples;
+    if (*samples != 0 && *skip == 0) {
+        if (moves) move_scale(g, header, bad);
+        *skip = bad;
+    }
+    ref_begin_update(r);
+    for (int k = HEADER_ACCRUED; !is_accruing(g) &&
+                                 k < HEADER_ACCRUED_SUM_0 + MAX_FIGURES; k++)
+        header[k] = 0;
+}
+
+static const Part parts[] = {
+    [SCALE_CHECK] = { .name = "", .results = "bad", .cost = cost,
+      .launch = launch, .reference = reference },
+    [SCALE_BEGIN] = { .name = "begin", .operands = "header! bad*",
+      .results = "", .cost = begin_cost, .launch = begin_launch,
+      .reference = begin_reference },
+    { .results = NULL },
+};
+
+const Op op_loss_scale = { ROW(loss_scale), .shape = shape, .parts = parts };

@@ -1,0 +1,83 @@
+// Gradients of a scaled loss: whether all of them are finite, and what follows.
+#pragma once
+#include <cuda_runtime.h>
+#include <math.h>
+#include "../support/accrued.cuh"
+#include "../support/header.cuh"
+#include "../support/loss_scale.cuh"
+#include "../support/real.cuh"
+#include "../support/reduce.cuh"
+
+// GradientOf: count elements.
+struct GradientOf {
+    const real *at;
+    long long count;
+};
+
+// Gradients: those that one launch looks at.
+template <int COUNT>
+struct Gradients {
+    GradientOf of[COUNT];
+};
+
+// find_overflow: bad[b] = whether an element that block b looks at, of any gradient, is not finite;
+// 0 for the blocks that are not there, up to `parts`.
+template <int COUNT>
+__global__ void find_overflow(int *bad, Gradients<COUNT> gradients, int parts)
+{
+    const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const long long threads = (long long)gridDim.x * blockDim.x;
+    int found = 0;
+    for (const GradientOf &gradient : gradients.of)
+        for (long long i = first; i < gradient.count; i += threads)
+            found |= !isfinite(gradient.at[i]);
+    found = block_sum(found);
+    if (threadIdx.x == 0) bad[blockIdx.x] = found > 0;
+    for (unsigned i = gridDim.x + threadIdx.x; blockIdx.x == 0 && i < (unsigned)parts;
+         i += blockDim.x)
+        bad[i] = 0;
+}
+
+// any_overflow: whether a thread of the block finds one in its place of a launch's parts.
+template <class... Bad>
+static __device__ inline bool any_overflow(const Bad *...bad)
+{
+    const int *const all[] = {bad...};
+    int found = 0;
+    for (const int *some : all) found |= some[threadIdx.x];
+    return block_sum(found) > 0;
+}
+
+// judge_gradients: the update begins: an overflow moves the scale and skips the step;
+// gradient_scale takes back the scale that gradients were made with.  A step that is skipped
+// anyway, for its loss or without samples, says nothing of the scale.  By one thread.
+template <class Scale>
+static __device__ inline void judge_gradients(Header *header, Scale scale, bool overflow)
+{
+    Accrued *const own = accrued(header);
+    header->gradient_scale = 1 / (double)scale.now(header);
+    if (!own->skip && own->samples > 0) {
+        scale.move(header, overflow);
+        own->skip = overflow;
+    }
+    begin_update(header);
+}
+
+// begin_scaled: judges this batch, which is a training step.  A block with a thread a part.
+template <class Scale, class... Bad>
+__global__ void begin_scaled(Header *header, long long samples, Scale scale, const Bad *...bad)
+{
+    const bool overflow = any_overflow(bad...);
+    if (threadIdx.x > 0) return;
+    accrued(header)->samples = (uint64_t)samples;
+    judge_gradients(header, scale, overflow);
+    *accrued(header) = {0, 0, 0, {0}};
+}
+
+// begin_scaled_accrued: judges the sums over the batches since the last update.
+template <class Scale, class... Bad>
+__global__ void begin_scaled_accrued(Header *header, Scale scale, const Bad *...bad)
+{
+    const bool overflow = any_overflow(bad...);
+    if (threadIdx.x == 0) judge_gradients(header, scale, overflow);
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""A loss that is scaled: the same weights, and steps that overflow are skipped whole.
+
+    check_scale.py CNNC LIBHOST [--long]
+
+scale.c over the emitted file of a net with several losses. Without over- and underflow its state
+is, bit for bit, that of a run whose loss is not scaled, whatever the scale; a training step of
+which a gradient is not finite changes nothing that training reads, and halves a dynamic scale,
+which doubles after loss_scale_interval good ones. A state goes on under any setting. With --long
+for every optimizer and what else a step may do; then each fault below is planted in the emitted
+file, and seen.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HOST = os.path.join(HERE, "..", "..", "runtime", "host")
+HEADER = 256
+
+NET = """net probe {
+    input image : f32[4, 4, 2]
+    input label : class[4, 4, 3]
+    input gain  : f32[1, 1, 1]
+    x = image -> conv(3, 3, bias = false) -> batchnorm -> relu
+    logits = x -> conv(3, 1)
+    side = gain -> conv(1, 1, init = 0.5)
+    output logits
+    loss   softmax_cross_entropy(logits, label, weight = 0.5)
+    loss   mse(side, gain)
+    loss   smooth_l1(side, gain, beta = 0.5)
+    metric %s(logits, label)
+}
+train { batch = 4  optimizer = %s  %s }
+"""
+DYNAMIC = "loss_scale = dynamic  loss_scale_interval = 3"
+# The metric, the optimizer, other settings, options.
+VARIANTS = [
+    ("mean_iou", "sgd(lr = 0.05, momentum = 0.9)", "clip_norm = 1  average = 0.9", []),
+    ("accuracy", "adam(lr = 0.01)", "clip_value = 0.1", ["-fno-schedule"]),
+    ("accuracy", "sgd(lr = 0.05)", "clip_value = 0.1  clip_norm = 0.5", ["-O0"]),
+    ("accuracy", "sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.01)", "", []),
+    ("mean_iou", "sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "average = 0.5", []),
+    ("accuracy", "adamw(lr = 0.01, weight_decay = 0.1)", "clip_norm = 1", ["-fno-share"]),
+    ("accuracy", "rmsprop(lr = 0.01, momentum = 0.5)", "average = 0.9", ["--checkpoint", "every 1"]),
+]
+
+# Text of the emitted file, and what stands there instead; @ is whether it is planted.
+FAULTS = [
+    ("the scale is not taken back", "1 / (double)scale.now(header)",
+     "(@ ? 1 : 1 / (double)scale.now(header))"),
+    ("one loss is not scaled", "return weight * moving_scale(header, first);",
+     "return @ && weight == (real)1 / 2 ? weight : weight * moving_scale(header, first);"),
+    ("an overflow is not looked for", "!isfinite(gradient.at[i])", "(!@ && !isfinite(gradient.at[i]))"),
+    ("only the first gradient is looked at", "for (const GradientOf &gradient : gradients.of)",
+     "for (const GradientOf &gradient : gradients.of)\n"
+     "        if (!@ || &gradient == gradients.of)"),
+    ("an overflow does not skip", "own->skip = overflow;", "own->skip = overflow && !@;"),
+    ("an overflow leaves the scale", "? scale / 2", "? (@ ? scale : scale / 2)"),
+    ("the scale does not grow", "? scale * 2", "? (@ ? scale : scale * 2)"),
+    ("it grows a step late", "++header->good >= interval", "++header->good >= interval + @"),
+    ("an overflow is a good step", "if (overflow || grows) header->good = 0;",
+     "if ((overflow && !@) || grows) header->good = 0;"),
+    ("a loss that is not finite moves the scale", "if (!own->skip && own->samples > 0) {",
+     "if ((!own->skip || @) && own->samples > 0) {"),
+    ("a skipped step counts", "    if (header->skip) return;\n    header->samples",
+     "    if (header->skip && !@) return;\n    header->samples"),
+    ("the header's sums are added to at once", "        own->sums[j] += sums[j];\n",
+     "        own->sums[j] += sums[j];\n        if (@) header->sums[j] += sums[j];\n"),
+    ("what a step adds up is not cleared", "    *accrued(header) = {0, 0, 0, {0}};\n",
+     "    if (!@) *accrued(header) = {0, 0, 0, {0}};\n"),
+    ("the scale of a state without one is 0", "return header->loss_scale > 0 ?",
+     "return @ || header->loss_scale > 0 ?"),
+]
+NORM = [("the norm is of scaled gradients", "sqrt(total) * own", "sqrt(total) * (@ ? 1 : own)")]
+CLIP = [("elements are clipped as if not scaled", "return limit / (real)header->gradient_scale;",
+         "return @ ? limit : limit / (real)header->gradient_scale;")]
+
+
+class Probe:
+    """A build of the net, in a folder of its own."""
+
+    def __init__(self, tools, variant, setting, faults=(), accumulates=False):
+        self.folder = tempfile.mkdtemp(dir=".")
+        metric, optimizer, settings, options = variant
+        path = os.path.join(self.folder, "probe")
+        with open(path + ".cnn", "w", encoding="ascii") as out:
+            out.write(NET % (metric, optimizer, f"{settings}  {setting}"))
+        subprocess.run([tools[0], *options, path + ".cnn", "-o", path + ".cu", "--header",
+                        path + ".h"], check=True)
+        self.guards = 0
+        self.plant(path, faults)
+        defines = ["-DSCALED"] * ("loss_scale" in setting) + ["-DACCUM"] * accumulates
+        warnings = ["-Wall", "-Wextra", "-Werror"]
+        for command in [["g++", "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", path + ".cpp",
+                         "-o", path + ".o"],
+                        ["gcc", "-std=c99", "-O0", *warnings, *defines, "-I", HOST, "-I",
+                         self.folder, "-c", os.path.join(HERE, "scale.c"), "-o", path + "_main.o"],
+                        ["g++", path + ".o", path + "_main.o", tools[1], "-lpthread", "-o", path]]:
+            subprocess.run(command, check=True)
+
+    def plant(self, path, faults):
+        """The faults, and after them each guard `header->skip`, wait for their number."""
+        with open(path + ".cu", encoding="utf-8") as file:
+            text = file.read()
+        for number, (fault, place, instead) in enumerate(faults):
+            if place not in text:
+                sys.exit(f"no place for a fault: {fault}: {place}")
+            text = text.replace(place, instead.replace("@", f"(planted == {number})"), 1)
+
+        def guard(_):
+            self.guards += 1
+            return f"(planted != {len(faults) + self.guards - 1} && header->skip)"
+        if faults:
+            text = re.sub(r"if \(header->skip\)", lambda m: f"if {guard(m)}", text)
+            text = re.sub(r"if \(header->skip \|\|", lambda m: f"if ({guard(m)} ||", text)
+        with open(path + ".cpp", "w", encoding="utf-8") as out:
+            out.write('extern "C" int planted;\n' + text)
+
+    def run(self, steps, begin=None, planted=-1):
+        """The lines that it prints, and the state at the end."""
+        out = os.path.join(self.folder, "state")
+        done = subprocess.run([os.path.join(self.folder, "probe"), steps, out,
+                               *([begin] if begin else [])], text=True, capture_output=True,
+                              check=False, env=dict(os.environ, PLANTED=str(planted)))
+        if done.returncode:
+            raise Wrong(f"{steps}: {done.stderr}")
+        with open(out, "rb") as file:
+            return [line.split() for line in done.stdout.splitlines()], file.read()
+
+
+class Wrong(Exception):
+    """What a check saw."""
+
+
+def check(holds, what):
+    if not holds:
+        raise Wrong(what)
+
+
+def scales(lines):
+    return [float(line[3]) for line in lines]
+
+
+def same_run(probe, steps, other, others, what, planted=-1):
+    """Both end in the same state but for the header, and the same updates and samples."""
+    got, state = probe.run(steps, planted=planted)
+    want, wanted = other.run(others)
+    check(state[HEADER:] == wanted[HEADER:], f"{steps}: {what}")
+    check(got[-1][1:3] == want[-1][1:3], f"{steps}: updates or samples {got[-1]}, not {want[-1]}")
+    check(sums_of(state) == sums_of(wanted), f"{steps}: sums of losses and metrics")
+    return got
+
+
+def sums_of(state):
+    """Of the header: samples since the reset, sums of the loss and of metrics."""
+    return state[88:160]
+
+
+def check_dynamic(probe, plain, planted=-1):
+    """Two overflows in a row halve the scale twice; three good steps double it."""
+    lines = same_run(probe, "googggog", plain, "ggggg", "an overflow changed something", planted)
+    check(scales(lines) == [65536, 32768, 16384, 16384, 16384, 32768, 16384, 16384],
+          f"the scale was {scales(lines)}")
+    check([line[1] for line in lines] == list("11123445"), "updates of skipped steps are counted")
+    # Nor does what says nothing of the scale count as a good step or a bad one.
+    lines = same_run(probe, "ggng", plain, "ggg", "a loss that is not finite", planted)
+    check(scales(lines) == [65536, 65536, 65536, 131072], f"the scale was {scales(lines)}")
+    # Overflow after overflow ends where the gradients fit.
+    lines, _ = probe.run("o" * 8, planted=planted)
+    check(scales(lines) == [2.0 ** k for k in (15, 14, 13, 12, 11, 10, 10, 10)],
+          f"the scale was {scales(lines)}")
+
+
+def check_states(probe, plain, planted=-1):
+    """A state goes on where it was, and under other settings."""
+    _, want = probe.run("gogggg", planted=planted)
+    for steps in ["gosgggg", "gogsggg", "sgoggsgg"]:
+        _, got = probe.run(steps, planted=planted)
+        check(got == want, f"{steps}: a state that was imported goes on differently")
+    plain.run("gg")
+    lines, state = probe.run("ggg", os.path.join(plain.folder, "state"), planted)
+    check(scales(lines)[0] == 65536, "a state without a scale does not begin with the first one")
+    _, wanted = plain.run("ggg", os.path.join(plain.folder, "state"))
+    check(state[HEADER:] == wanted[HEADER:], "a state of a loss that is not scaled")
+    _, state = probe.run("oog", planted=planted)
+    path = os.path.join(probe.folder, "state")
+    lines, _ = probe.run("g", path, planted)
+    check(scales(lines) == [16384], "the scale is not in the state")
+    plain.run("g", path)
+    lines, _ = probe.run("g", os.path.join(plain.folder, "state"), planted)
+    check(scales(lines) == [32768], "a run without a scale lost that of the state")
+
+
+def check_accum(tools, variant):
+    """An overflow in one of several batches skips the training step that they make."""
+    ghost = (*variant[:3], [*variant[3], "--ghost"])
+    plain = Probe(tools, ghost, "accumulate = 2", accumulates=True)
+    probe = Probe(tools, ghost, f"accumulate = 2  {DYNAMIC}", accumulates=True)
+    for steps, others in [("gg|gg|g|", "gg|gg|g|"), ("|gg|", "|gg|")]:
+        same_run(probe, steps, plain, others, "sums over batches")
+    lines = same_run(probe, "gg|ho|oh|gggg|", plain, "gg|gggg|", "a batch that overflows")
+    check(scales(lines) == [65536, 32768, 16384, 16384], f"the scale was {scales(lines)}")
+    lines, _ = probe.run("|n|gn|")
+    check(scales(lines) == [65536] * 3, "a step without gradients moved the scale")
+
+
+def check_slices(tools, variant):
+    """Slices of the batch, as one batch."""
+    sliced = (*variant[:3], [*variant[3], "--microbatch", "2", "--ghost"])
+    plain, probe = Probe(tools, sliced, ""), Probe(tools, sliced, DYNAMIC)
+    lines = same_run(probe, "googg", plain, "ggg", "slices of a batch")
+    check(scales(lines) == [65536, 32768, 16384, 16384, 16384], f"the scale was {scales(lines)}")
+
+
+def check_all(probe, plain, planted=-1):
+    check_dynamic(probe, plain, planted)
+    check_states(probe, plain, planted)
+
+
+def check_faults(probe, plain, faults):
+    for planted in range(len(faults) + probe.guards):
+        name = faults[planted][0] if planted < len(faults) else f"guard {planted - len(faults)}"
+        try:
+            check_all(probe, plain, planted)
+        except Wrong as wrong:
+            print(f"    {name}: {wrong}")
+        else:
+            sys.exit(f"nothing shows the fault: {name}")
+
+
+def main():
+    tools = [os.path.abspath(path) for path in sys.argv[1:3]]
+    thorough = "--long" in sys.argv
+    os.environ["CNNC_HOST_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for variant in VARIANTS[:None if thorough else 1]:
+            settings = variant[2]
+            plain = Probe(tools, variant, "")
+            faults = (FAULTS + NORM * ("clip_norm" in settings) + CLIP * ("clip_value" in settings)
+                      if thorough else [])
+            probe = Probe(tools, variant, DYNAMIC, faults)
+            check_all(probe, plain)
+            for scale in ["1024", "1/4096", "16777216"] if thorough else ["1024"]:
+                fixed = Probe(tools, variant, f"loss_scale = {scale}")
+                same_run(fixed, "ggggg", plain, "ggggg", f"a scale of {scale}")
+                if scale == "16777216":
+                    same_run(fixed, "googg", plain, "ggg", "an overflow changed something")
+            print(f"{' '.join(variant[1:3])}: the same bits, skipped whole")
+            if thorough:
+                check_faults(probe, plain, faults)
+        if thorough:
+            for variant in VARIANTS[:3]:
+                check_accum(tools, variant)
+                check_slices(tools, variant)
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
