@@ -6,6 +6,7 @@
 // resolved finds it all.
 #include <inttypes.h>
 #include <string.h>
+#include "../ir/number.h"
 #include "resolve.h"
 
 enum { MAX_REPEAT = 1000000 };
@@ -377,6 +378,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     }
     r.g = graph_new(ast->arena, ast->diag, ast->net->name, options->mode, 1,
                     options->real);
+    if (is_half(options->map)) r.g->map = options->map;
     r.g->keep_gradients = options->keep_gradients;
     read_constants(&r);
     read_train(&r);

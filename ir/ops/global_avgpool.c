@@ -59,9 +59,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_read, .launch = launch,
+    { .name = "", .results = "y^", .cost = cost_read, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy mask?~", .results = "dx/",
+    { .name = "grad", .operands = "dy^ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },
