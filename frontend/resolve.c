@@ -315,7 +315,7 @@ static void run_stmt(Resolver *r, const Stmt *stmt)
         [STMT_ASSIGN] = run_assign, [STMT_INPUT] = run_input,
         [STMT_OUTPUT] = run_output, [STMT_LOSS] = run_loss,
         [STMT_METRIC] = run_metric, [STMT_RETURN] = run_return,
-        [STMT_CHECKPOINT] = run_checkpoint,
+        [STMT_CHECKPOINT] = run_mark, [STMT_FLOAT32] = run_mark,
         [STMT_IF] = run_if,         [STMT_REPEAT] = run_repeat,
     };
     bool of_net = stmt->kind >= STMT_INPUT && stmt->kind <= STMT_METRIC;
