@@ -297,6 +297,7 @@ static bool is_statement(yysymbol_kind_t symbol)
            symbol == YYSYMBOL_LOSS_ || symbol == YYSYMBOL_METRIC_ ||
            symbol == YYSYMBOL_RETURN || symbol == YYSYMBOL_IF ||
            symbol == YYSYMBOL_REPEAT || symbol == YYSYMBOL_CHECKPOINT ||
+           symbol == YYSYMBOL_FLOAT32 ||
            symbol == YYSYMBOL_NAME || symbol == YYSYMBOL_END;
 }
 
