@@ -16,7 +16,7 @@ Ports ports_of(const Graph *g)
 const char *host_type(DType dtype)
 {
     static const char *const types[DTYPE_COUNT] = {"float", "double", "int32_t",
-                                                   "uint8_t"};
+                                                   "uint8_t", "f16", "bf16"};
     return types[dtype];
 }
 

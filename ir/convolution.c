@@ -244,6 +244,17 @@ static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
                           .pixels = batch };
 }
 
+void convolution_dense_forward(Launch *l, int64_t batch, int64_t inputs,
+                               int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_FORWARD, &n);
+    Tile t = tile_of_pixels(batch, units, 1);
+    launch_product(&n, l, "conv_forward", d, t, tile_count(t, batch, units));
+    launch_type(l, "identity");
+    launch_type(l, "false");
+}
+
 void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
                              int64_t units)
 {

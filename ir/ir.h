@@ -15,7 +15,7 @@ enum { NONE = -1, MAX_RANK = 5, MAX_ATTRS = 16 };
 typedef int32_t NodeId;         // index into Graph.nodes, or NONE
 typedef int32_t ValueId;        // index into Graph.values, or NONE
 
-typedef enum DType { F32, F64, I32, U8, DTYPE_COUNT } DType;
+typedef enum DType { F32, F64, I32, U8, F16, BF16, DTYPE_COUNT } DType;
 
 typedef enum Kind {
     PARAM,                      // trained: persistent
@@ -86,6 +86,8 @@ typedef struct Value {
                                 // 0: not one that the program names
     bool    marked;             // the program says that it is kept, and what
                                 // leads to it computed again (--checkpoint)
+    bool    wide;               // the program says that it, and its gradient,
+                                // have 32 bits where maps have 16 (half)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
@@ -142,7 +144,9 @@ typedef struct Graph {
     const char *name;           // the net's
     Mode        mode;
     int64_t     batch;
-    DType       real;           // of parameters and activations: F32 or F64
+    DType       real;           // of parameters and arithmetic: F32 or F64
+    DType       map;            // what pass half stores maps in: real, F16 or
+                                // BF16
     const struct Gpu *gpu;      // whose times choices are made by (gpu.h), or
                                 // NULL: the usual one
     uint32_t    facts;
@@ -204,7 +208,8 @@ typedef struct Places {
 
 // ---- names ------------------------------------------------------------------
 
-extern const char *const dtype_names[DTYPE_COUNT];   // f32 f64 i32 u8
+// number.c; f32 f64 i32 u8 f16 bf16
+extern const char *const dtype_names[DTYPE_COUNT];
 extern const char *const kind_names[KIND_COUNT];
 extern const char *const phase_names[PHASE_COUNT];
 extern const char *const mode_names[MODE_COUNT];
@@ -242,8 +247,8 @@ Graph *graph_copy(const Graph *g, Arena *arena);
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);
 
-// Where a is marked, so is b from now on; but not what no node makes, which is
-// there anyway.
+// Where a is marked, or wide, so is b from now on; but not what no node makes,
+// which is there anyway.
 void graph_mark_too(Graph *g, ValueId a, ValueId b);
 
 // Drops deleted nodes, and values that nothing names; both are renumbered, in

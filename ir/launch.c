@@ -9,7 +9,7 @@
 // Nothing here knows of an operator.  The limits are of the tables in Launch;
 // an operator that passes one is a fault of ours.
 #include <inttypes.h>
-#include "op.h"
+#include "number.h"
 
 const char plain_source[] = "const real *", plain_result[] = "real *";
 
@@ -56,10 +56,7 @@ void launch_type_int(Launch *l, int64_t value)
 
 void launch_type_of(Launch *l, ValueId v)
 {
-    static const char *const types[DTYPE_COUNT] = {
-        [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
-    };
-    launch_type(l, types[l->g->values[v].dtype]);
+    launch_type(l, stored_name(l->g->values[v].dtype));
 }
 
 static void add_argument(Launch *l, LaunchArg argument)
@@ -87,20 +84,24 @@ const char *slice_arguments(const Graph *g, const Value *value)
     for (const Value *part = value; part->alias_of != NONE;
          part = &g->values[part->alias_of])
         start += part->start / size;
-    return arena_print(g->arena, "<real, %" PRId64 ", %" PRId64 ", %d>", width,
-                       stride,
+    return arena_print(g->arena, "<%s, %" PRId64 ", %" PRId64 ", %d>",
+                       stored_name(value->dtype), width, stride,
                        width % 4 == 0 && stride % 4 == 0 && start % 4 == 0
                            ? 4 : 1);
 }
 
 // The type of v as a pointer, or as the slice that it is: of one row it is
-// dense.
+// dense.  pointer: its text where v is of reals.
 static void launch_array(Launch *l, ValueId v, const char *pointer)
 {
     const Graph *g = l->g;
+    const char *qualifier = pointer == plain_source ? "const " : "";
     if (v != NONE && g->values[v].rows > 1)
         launch_type(l, arena_print(g->arena, "Strided%s",
                                    slice_arguments(g, &g->values[v])));
+    else if (v != NONE && is_half(g->values[v].dtype))
+        launch_type(l, arena_print(g->arena, "%s%s *", qualifier,
+                                   stored_name(g->values[v].dtype)));
     else
         launch_type(l, pointer);
 }

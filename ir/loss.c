@@ -107,9 +107,7 @@ void launch_score_rows(const Graph *g, const Node *n, Launch *l,
     enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
     Shape scores = g->values[n->operands[0]].shape;
     launch_kernel(l, kernel, ceil_div(scores.dim[0], ROWS), BLOCK);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
     launch_samples(l);
     launch_int(l, scores.dim[0], "batch");
     launch_int(l, scores.dim[1], "classes");

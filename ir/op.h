@@ -382,7 +382,7 @@ const char *part_operands(const Op *op, int part);
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, loads, variadic, sliced;
+    bool        optional, updated, loads, variadic, sliced, typed;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);

@@ -94,6 +94,7 @@ static void print_net(const Graph *g, FILE *out)
 {
     fprintf(out, "net %s mode=%s batch=%" PRId64 " real=%s", g->name,
             mode_names[g->mode], g->batch, dtype_names[g->real]);
+    if (g->map != g->real) fprintf(out, " map=%s", dtype_names[g->map]);
     if (g->epochs != 0) fprintf(out, " epochs=%" PRId64, g->epochs);
     if (g->step_batch != 0)
         fprintf(out, " step_batch=%" PRId64, g->step_batch);
@@ -160,6 +161,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     if (value->output_number > 0)
         fprintf(out, "=%" PRId32, value->output_number);
     if (value->marked) fputs(" marked", out);
+    if (value->wide) fputs(" wide", out);
     if (value->init.scale != 0) {
         fprintf(out, " %s=", init_names[value->init.kind]);
         print_double(value->init.scale, out);

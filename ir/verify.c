@@ -196,6 +196,7 @@ static void check_nodes(const Check *c)
         check_inlined(c, i);
         check_in_place(c, i);
         check_again(c, i);
+        check_halves(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])
@@ -241,6 +242,7 @@ static void check_value(const Check *c, ValueId id)
     if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",
                     kind_names[value->kind], value->persistent ? "" : "not ");
+    check_half(c, id);
     if (value->kind == PARAM && value->dtype != g->real)
         value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
     if (value->def < NONE || value->def >= g->node_count)

@@ -197,7 +197,9 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     static const int slots[] = { ENTROPY, LOCATIONS, BOXES, CHOSEN, POSITIVES };
     launch_start(g, n, l, "multibox_forward", g->batch, LOCATIONS, BOXES);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < 5; k++) launch_value(l, n->operands[slots[k]]);
+    for (int k = 0; k < 5; k++)
+        if (slots[k] == LOCATIONS) launch_load(l, n, LOCATIONS);
+        else launch_value(l, n->operands[slots[k]]);
     launch_samples(l);
     launch_real(l, n->attr[WEIGHT].f, "weight");
     launch_anchors(l, n->attr);
@@ -374,19 +376,19 @@ static void dlocations_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "match", .operands = "boxes labels scores", .results = "match",
+    { .name = "match", .operands = "boxes labels scores^", .results = "match",
       .cost = cost, .launch = match_launch, .reference = match_reference },
-    { .name = "entropy", .operands = "scores match labels boxes",
+    { .name = "entropy", .operands = "scores^ match labels boxes",
       .results = "entropy", .cost = cost, .launch = entropy_launch,
       .reference = entropy_reference },
     { .name = "choose", .operands = "match entropy",
       .results = "chosen positives", .cost = cost, .launch = choose_launch,
       .reference = choose_reference },
-    { .name = "dscores", .operands = "scores chosen labels positives boxes",
-      .results = "dscores", .in_place = "dscores/scores", .cost = cost,
+    { .name = "dscores", .operands = "scores^ chosen labels positives boxes",
+      .results = "dscores^", .in_place = "dscores/scores", .cost = cost,
       .launch = dscores_launch, .reference = dscores_reference },
-    { .name = "dlocations", .operands = "locations boxes chosen positives",
-      .results = "dlocations", .in_place = "dlocations/locations",
+    { .name = "dlocations", .operands = "locations^ boxes chosen positives",
+      .results = "dlocations^", .in_place = "dlocations/locations",
       .cost = cost, .launch = dlocations_launch,
       .reference = dlocations_reference },
     { .results = NULL },

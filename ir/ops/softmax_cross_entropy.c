@@ -202,9 +202,7 @@ static void launch_shape(const Graph *g, const Node *n, Launch *l)
     launch_constant(l, "IGNORE", n->attr[IGNORE].i);
     launch_constant(l, "SMOOTH", n->attr[SMOOTHING].f > 0);
     launch_type_int(l, class_weights(n)->count);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
 }
 
 // What the target says beside the label: (1 - smoothing) at it, and this
@@ -363,12 +361,13 @@ static void weighted_grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows total?", .cost = forward_cost,
       .launch = forward_launch, .reference = forward_reference },
-    { .name = "grad", .operands = "logits label", .results = "dlogits",
+    { .name = "grad", .operands = "logits^ label", .results = "dlogits^",
       .in_place = "dlogits/logits", .cost = cost, .launch = plain_launch,
       .reference = grad_reference },
-    { .name = "sum", .operands = "logits label", .results = "sums",
+    { .name = "sum", .operands = "logits^ label", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
-    { .name = "wgrad", .operands = "logits label total", .results = "dlogits",
+    { .name = "wgrad", .operands = "logits^ label total",
+      .results = "dlogits^",
       .in_place = "dlogits/logits", .cost = cost,
       .launch = weighted_grad_launch, .reference = weighted_grad_reference },
     { .results = NULL },
