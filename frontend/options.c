@@ -106,13 +106,10 @@ static int set_define(Options *o, const char *value)
 
 static int set_precision(Options *o, const char *value)
 {
-    static const char *const names[] = { "f32", "f64", "f16", "bf16" };
-    static const DType maps[] = { F32, F64, F16, BF16 };
-    int precision = choose("--precision", value, names, 4);
-    if (precision < 0) return EXIT_USAGE;
-    o->frontend.map = maps[precision];
-    o->frontend.real = maps[precision] == F64 ? F64 : F32;
-    return -1;
+    int precision = choose("--precision", value, dtype_names, 4);
+    o->frontend.map = (DType)precision;
+    o->frontend.real = precision == F64 ? F64 : F32;
+    return precision < 0 ? EXIT_USAGE : -1;
 }
 
 static int set_emit(Options *o, const char *value)

@@ -15,7 +15,7 @@ enum { NONE = -1, MAX_RANK = 5, MAX_ATTRS = 16 };
 typedef int32_t NodeId;         // index into Graph.nodes, or NONE
 typedef int32_t ValueId;        // index into Graph.values, or NONE
 
-typedef enum DType { F32, F64, I32, U8, F16, BF16, DTYPE_COUNT } DType;
+typedef enum DType { F32, F64, F16, BF16, I32, U8, DTYPE_COUNT } DType;
 
 typedef enum Kind {
     PARAM,                      // trained: persistent
@@ -208,7 +208,7 @@ typedef struct Places {
 
 // ---- names ------------------------------------------------------------------
 
-// number.c; f32 f64 i32 u8 f16 bf16
+// number.c; f32 f64 f16 bf16 i32 u8
 extern const char *const dtype_names[DTYPE_COUNT];
 extern const char *const kind_names[KIND_COUNT];
 extern const char *const phase_names[PHASE_COUNT];

@@ -3,12 +3,12 @@
 #include "number.h"
 
 const char *const dtype_names[DTYPE_COUNT] = {
-    "f32", "f64", "i32", "u8", "f16", "bf16",
+    "f32", "f64", "f16", "bf16", "i32", "u8",
 };
 
 int dtype_bytes(DType dtype)
 {
-    static const int bytes[DTYPE_COUNT] = { 4, 8, 4, 1, 2, 2 };
+    static const int bytes[DTYPE_COUNT] = { 4, 8, 2, 2, 4, 1 };
     return bytes[dtype];
 }
 

@@ -163,9 +163,7 @@ static void launch_start(const Graph *g, const Node *n, Launch *l,
 static void match_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_start(g, n, l, "multibox_match", g->batch, 2, 0);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
     launch_real(l, n->attr[OVERLAP].f, "overlap");
     launch_anchors(l, n->attr);
 }
