@@ -125,6 +125,8 @@ typedef struct Node {
                                 // that on load, from what this node reads
     bool        in_place;       // a copy that need not be made, for both of
                                 // its ends are the same bytes; since slices
+    bool        joined;         // in the launch of the node before it, to
+                                // which it is alike; since together
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -192,6 +194,8 @@ typedef struct Graph {
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
+    int         waiting_percent;    // how much of the peak together may fill
+                                // with what launches wait with; 0: all
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

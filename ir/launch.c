@@ -148,6 +148,23 @@ Launch *launch_members(Launch *l, const char *name)
     return made;
 }
 
+Launch *launch_item(Launch *l, const char *name)
+{
+    Arena *arena = l->g->arena;
+    Launch *made = NEW(arena, Launch);
+    Items *items = NEW(arena, Items);
+    const Launch **item = NEW_ARRAY(arena, 1, const Launch *);
+    int64_t *blocks = NEW_ARRAY(arena, 1, int64_t);
+    *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
+    item[0] = made;
+    blocks[0] = l->grid;
+    *items = (Items){ 1, item, blocks };
+    launch_type_int(l, 1);
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_ITEMS, .value = NONE,
+                                 .items = items });
+    return made;
+}
+
 void launch_int(Launch *l, int64_t i, const char *label)
 {
     add_argument(l, (LaunchArg){ .kind = LAUNCH_INT, .value = NONE, .i = i,

@@ -222,6 +222,7 @@ static void print_node(const Graph *g, NodeId id, FILE *out)
     if (n->act != NULL) fprintf(out, " act=%s", n->act->name);
     if (n->inlined) fputs(" inlined", out);
     if (n->in_place) fputs(" in_place", out);
+    if (n->joined) fputs(" joined", out);
     print_pos(n->pos, out);
     fputc('\n', out);
 }

@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "verify.h"
+#include "together.h"
 
 // text is what is wrong; pos is where a graph that was read says so.
 static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
@@ -337,11 +337,14 @@ static void check_lifetimes(const Check *c)
 {
     const Graph *g = c->g;
 
-    for (NodeId i = 0; i < g->node_count; i++) {
+    for (NodeId i = 0, end = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         ValueId reads[MAX_READS];
-        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        if (i == end) end = group_end(g, i);
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
             check_life(c, i, reads[k]);
+            check_life(c, end - 1, reads[k]);
+        }
         for (int k = 0; k < n->result_count; k++)
             if (n->results[k] != NONE) check_life(c, i, n->results[k]);
     }
@@ -369,6 +372,7 @@ static void check_graph(const Check *c)
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);
     check_host_copies(c);
+    check_joined(c);
     if (g->facts & IS_PLACED) check_places(c);
 }
 

@@ -33,6 +33,9 @@ FAULTS = {
         ("accumulate_bits --passes accumulate",
          ("accumulate.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
           "update ? update->operands[FIRST_STATE] : NONE")),
+    "together: what needs an update does not wait for it":
+        ("together_bits --passes together", "together.c",
+         ("bool needs = s->round[i] == s->rounds;", "bool needs = false;")),
     "plan: buffers that end a step early":
         ("digits", ("plan.c", ".last = value->last,",
                     ".last = value->last - (value->last > value->first),"),
