@@ -15,6 +15,7 @@ typedef struct FrontendOptions {
     bool         ghost;         // batches that are added up may each have
                                 // statistics of their own
     DType        real;          // F32 or F64
+    bool         tf32;          // products round their operands to TF32
     const char **defines;       // NAME=V, from -D
     int          define_count;
     bool         keep_gradients;

@@ -5,7 +5,8 @@
 // All three launches are products (runtime/support/product.cuh) over tiles,
 // unless each filter sees one channel of many: then they are direct kernels
 // (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow from
-// shapes alone, so that a budget or a pass never changes the order of a sum.
+// shapes, and on tensor cores from the GPU, alone, so that a budget or a pass
+// never changes the order of a sum.
 #include "convolution.h"
 #include "momentum.h"
 #include "op_row.h"
@@ -127,6 +128,28 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t);
 }
 
+// The largest power of two up to a word of 16 bytes and more that divides both.
+static int64_t pack_of(int64_t a, int64_t b)
+{
+    enum { WIDEST = 8 };
+    int64_t pack = 1;
+    while (pack < WIDEST && a % (2 * pack) == 0 && b % (2 * pack) == 0)
+        pack *= 2;
+    return pack;
+}
+
+ProductSize convolution_size(const Convolution *d)
+{
+    return (ProductSize){ d->pixels, d->group_k, d->filter, d->groups,
+                          pack_of(d->group_c, d->group_c) };
+}
+
+static ProductSize weight_size(const Convolution *d)
+{
+    return (ProductSize){ d->group_k, d->filter, d->pixels, d->groups,
+                          pack_of(d->group_k, d->group_c) };
+}
+
 // Each filter sees one channel of many.
 bool convolution_is_depthwise(const Convolution *d)
 {
@@ -142,7 +165,8 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
                         d.N * d.P * ceil_div(d.Q, STRIP) * d.K);
         convolution_constants(n, l, d);
     } else {
-        Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
+        ProductSize size = convolution_size(&d);
+        Tile t = tile_of_pixels(g, &size);
         int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
         launch_product(n, l, "conv_forward", d, t, grid);
     }
@@ -158,7 +182,10 @@ static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
     int64_t stride_w = d.window.stride[WIDTH];
     int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
     int64_t classes = stride_h * stride_w, times = d.groups * classes;
-    Tile t = tile_of_pixels(pixels, d.group_c, times);
+    ProductSize size = { pixels, d.group_c,
+                         ceil_div(d.R * d.S, classes) * d.group_k, times,
+                         pack_of(d.group_k, d.group_c) };
+    Tile t = tile_of_pixels(l->g, &size);
     int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
     const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
     launch_product(n, l, kernel, d, t, grid);
@@ -188,22 +215,23 @@ static int64_t depthwise_width(int64_t channels)
 }
 
 // Blocks in one split.  A thread of depthwise_wgrad has at most 25 sums.
-static int64_t wgrad_blocks(const Convolution *d)
+static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
 {
     enum { SUMS = 25 };
     if (convolution_is_depthwise(d))
         return ceil_div(d->K, depthwise_width(d->K)) *
                ceil_div(d->filter, SUMS);
-    Tile t = tile_of_weights(d->group_k, d->filter);
+    ProductSize size = weight_size(d);
+    Tile t = tile_of_weights(g, &size);
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
 // Partial sums may take at most a third of what x does.  Blocks without a
 // product wait for memory alone, so that more of them are wanted.
-static int64_t count_splits(const Convolution *d)
+static int64_t count_splits(const Graph *g, const Convolution *d)
 {
     int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
-    int64_t blocks = wgrad_blocks(d);
+    int64_t blocks = wgrad_blocks(g, d);
     if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
 }
@@ -211,13 +239,15 @@ static int64_t count_splits(const Convolution *d)
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
-    int64_t splits = n->attr[CONV_SPLITS].i, grid = splits * wgrad_blocks(&d);
+    int64_t splits = n->attr[CONV_SPLITS].i;
+    int64_t grid = splits * wgrad_blocks(g, &d);
     if (convolution_is_depthwise(&d)) {
         launch_kernel(l, "depthwise_wgrad", grid, 256);
         convolution_constants(n, l, d);
         launch_type_int(l, depthwise_width(d.K));
     } else {
-        Tile t = tile_of_weights(d.group_k, d.filter);
+        ProductSize size = weight_size(&d);
+        Tile t = tile_of_weights(g, &size);
         launch_product(n, l, "conv_wgrad", d, t, grid);
     }
     launch_type_int(l, splits);
@@ -249,7 +279,8 @@ void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
 {
     Node n;
     Convolution d = of_one_pixel(batch, inputs, units, CONV_ACCUMULATE, &n);
-    Tile t = tile_of_weights(units, inputs);
+    ProductSize size = weight_size(&d);
+    Tile t = tile_of_weights(l->g, &size);
     launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
     launch_type_int(l, 1);
     launch_type(l, "false");
@@ -282,7 +313,7 @@ void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last)
     Graph *g = c->g;
     Node n = g->nodes[c->node];
     Convolution of = wgrad_of(g, dy, x, n.operands[1], &n);
-    int64_t splits = count_splits(&of);
+    int64_t splits = count_splits(g, &of);
     ValueId operands[] = { dy, x };
     ValueId d[] = { NONE, NONE }, partial[] = { NONE, NONE };
 

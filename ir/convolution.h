@@ -5,6 +5,7 @@
 #define CNNC_CONVOLUTION_H
 
 #include "op.h"
+#include "tile.h"
 #include "window.h"
 
 // Attributes of every convolution's nodes.
@@ -39,6 +40,9 @@ Convolution convolution_of(const Graph *g, const Node *n);
 bool convolution_is_depthwise(const Convolution *d);
 // The constants of a convolution, the same for all its launches.
 void convolution_constants(const Node *n, Launch *l, Convolution d);
+
+// The forward product.
+ProductSize convolution_size(const Convolution *d);
 
 // conv_pool.c: with the pool behind it in one launch.
 extern const Pooling convolution_pooling;

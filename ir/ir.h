@@ -143,6 +143,7 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and activations: F32 or F64
+    bool        tf32;           // products round their operands to TF32
     const struct Gpu *gpu;      // whose times choices are made by (gpu.h), or
                                 // NULL: the usual one
     uint32_t    facts;

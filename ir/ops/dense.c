@@ -20,6 +20,7 @@
 #include "../convolution.h"
 #include "../momentum.h"
 #include "../op_row.h"
+#include "../precision.h"
 #include "../rules.h"
 
 enum { UNITS, BIAS, BEGUN };
@@ -172,6 +173,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, value_bytes(&g->values[n->results[1]]), "bytes");
     launch_int(l, n->part == WGRAD, "turned_a");
     launch_int(l, n->part == FORWARD_PART, "turned_b");
+    launch_int(l, g->tf32, "tf32");
     launch_int(l, rows[n->part], "m");
     launch_int(l, columns[n->part], "n");
     launch_int(l, depth[n->part], "k");
@@ -200,42 +202,63 @@ static void launch_masked(const Graph *g, const Node *n, Launch *l)
 
 // ---- references ------------------------------------------------------------
 
+// Both operands as a product reads them.
+typedef struct Factors {
+    Arena  *room;
+    double *in[2];
+} Factors;
+
+static Factors factors(const Ref *r)
+{
+    Factors f = { .room = arena_new() };
+    for (int k = 0; k < 2; k++)
+        f.in[k] = product_operands(r->g, f.room, r->in[k],
+                                   elements(ref_in(r, k)));
+    return f;
+}
+
 static void reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
+    Factors f = factors(r);
     for (int64_t n = 0; n < s.batch; n++)
         for (int64_t o = 0; o < s.units; o++) {
             double sum = 0;
             for (int64_t i = 0; i < s.inputs; i++)
-                sum += r->in[0][n * s.inputs + i] * r->in[1][o * s.inputs + i];
+                sum += f.in[0][n * s.inputs + i] * f.in[1][o * s.inputs + i];
             r->out[0][n * s.units + o] = sum;
         }
+    arena_free(f.room);
 }
 
 static void dgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
+    Factors f = factors(r);
     for (int64_t n = 0; n < s.batch; n++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
             for (int64_t o = 0; o < s.units; o++)
-                sum += r->in[0][n * s.units + o] * r->in[1][o * s.inputs + i];
+                sum += f.in[0][n * s.units + o] * f.in[1][o * s.inputs + i];
             r->out[0][n * s.inputs + i] = sum;
         }
     if (r->n->part == MASKED) ref_mask(r, 2);
+    arena_free(f.room);
 }
 
 static void wgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
+    Factors f = factors(r);
     double *dw = ref_gradient(r, 0);
     for (int64_t o = 0; dw != NULL && o < s.units; o++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
             for (int64_t n = 0; n < s.batch; n++)
-                sum += r->in[0][n * s.units + o] * r->in[1][n * s.inputs + i];
+                sum += f.in[0][n * s.units + o] * f.in[1][n * s.inputs + i];
             dw[o * s.inputs + i] += sum;
         }
+    arena_free(f.room);
 }
 
 static const Part parts[] = {

@@ -40,9 +40,10 @@ int main(int argc, char **argv)
     for (NodeId i = 0; i < g->node_count; i++)
         print_launch(g, &g->nodes[i]);
     const Gpu *gpu = graph_gpu(g);
-    printf("rates rate=%" PRId64 " memory=%" PRId64 " launch=%" PRId64
+    int64_t rate = g->real == F64 ? gpu->fp64 : gpu->fp32;
+    printf("rates rate=%" PRId64 " tensor=%" PRId64 " memory=%" PRId64 " launch=%" PRId64
            " product=%" PRId64 " elementwise=%" PRId64 "\n",
-           g->real == F64 ? gpu->fp64 : gpu->fp32, gpu->memory, gpu->launch,
+           rate, g->tf32 ? gpu->tf32 : rate, gpu->memory, gpu->launch,
            gpu->product, gpu->elementwise);
     arena_free(arena);
     return 0;

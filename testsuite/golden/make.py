@@ -2,7 +2,7 @@
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
 # ../ops, ../joins, ../pools and ../slices and of the examples (examples.txt).
 #
-#     make.py CNNC [NAME...]
+#     make.py CNNC [--distances] [NAME...]
 #
 # A run is a net, the options it is compiled with, and how many samples of the
 # batch are there.  Weights and inputs are not stored: random_tensors draws the
@@ -13,11 +13,14 @@
 #                           running statistics
 #     f32.txt               of an example: how far PyTorch's float32 is from its
 #                           float64 after a step
+#     tf32.txt              likewise with products of TF32, emulated (tf32.py)
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
-# fewer, and no optimizer state, so that a folder takes less than 200 KB.
+# fewer, and no optimizer state, so that a folder takes less than 200 KB.  With
+# --distances only f32.txt and tf32.txt are written.
 #
 # Debian: python3-torch, python3-numpy.
+import contextlib
 import json
 import re
 import struct
@@ -30,6 +33,7 @@ import torch
 import draws
 from examples import EXAMPLES, NETWORKS, example_net
 from operators import ProgramNet
+from tf32 import tf32_products
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -182,13 +186,15 @@ def distances(single, double):
         yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-# The first step again in single precision, and how far it is from `double`.
-def make_f32(path, options, samples, seed, stored, double):
+# The first step again in single precision, with these products, and how far it
+# is from `double`.
+def make_single(path, options, samples, seed, stored, double, products):
     torch.set_default_dtype(torch.float32)
     batch = int(options[options.index("--batch") + 1])
     net = example_net(path.stem, constants(options), batch)
     net.seed, net.samples = seed, samples
-    figures, results, _ = next(train(net, samples))
+    with products:
+        figures, results, _ = next(train(net, samples))
     single = sampled({"figures": figures, **results}, stored)
     torch.set_default_dtype(torch.float64)
     return "".join(f"{group} {distance:.3g}\n"
@@ -200,7 +206,7 @@ def is_state(name):
 
 
 # One line of `# run:` of the net at path.
-def make(cnnc, path, name, options):
+def make(cnnc, path, name, options, distances_alone):
     batch = int(options[options.index("--batch") + 1])
     samples = take(options, "--samples", batch)
     seed = take(options, "--seed", 0)
@@ -215,8 +221,12 @@ def make(cnnc, path, name, options):
     net.seed, net.samples = seed, samples
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    steps = list(train(net, samples))
-    for count, kept in ((1, steps[0][1]), (3, steps[2][2])):
+    if distances_alone:
+        steps = [next(train(net, samples))] if example else []
+    else:
+        steps = list(train(net, samples))
+    for count, kept in ([] if distances_alone else
+                        [(1, steps[0][1]), (3, steps[2][2])]):
         if path.stem in NETWORKS:
             kept = {k: x for k, x in kept.items() if not is_state(k)}
         write_safetensors(folder / f"after_{count}.safetensors", sampled(
@@ -224,8 +234,12 @@ def make(cnnc, path, name, options):
     # A seed will do with no kink within reach of float32's rounding.
     if example:
         double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
-        (folder / "f32.txt").write_text(
-            make_f32(path, options, samples, seed, stored, double))
+        for precision, products in (("f32", contextlib.nullcontext()),
+                                    ("tf32", tf32_products())):
+            (folder / f"{precision}.txt").write_text(make_single(
+                path, options, samples, seed, stored, double, products))
+    if distances_alone:
+        return
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
 
@@ -242,11 +256,14 @@ def all_runs():
 
 def main():
     cnnc, only = sys.argv[1], sys.argv[2:]
+    distances_alone = "--distances" in only
+    only = [name for name in only if name != "--distances"]
     torch.set_default_dtype(torch.float64)
     for path, runs in all_runs():
         for number, options in enumerate(runs, 1):
             if not only or path.stem in only:
-                make(cnnc, path, f"{path.stem}-{number}", options.split())
+                make(cnnc, path, f"{path.stem}-{number}", options.split(),
+                     distances_alone)
 
 
 main()

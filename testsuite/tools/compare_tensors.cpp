@@ -1,13 +1,14 @@
 // Compares two safetensors files tensor by tensor, by norm:
 //
-//     compare_tensors A B [--tolerance T] [--names-from-b]
+//     compare_tensors A B [--tolerance T] [--names-from-b] [--gradients]
 //
 // B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, 1e-6 g), with
 // g the norm of all of B's gradients (names that begin with d.): what is zero
 // in exact arithmetic is measured by what surrounds it.  Elements that are not
 // finite never agree.  A tensor t@N of B holds every N-th element of A's flat
 // t, from element 0.  Both files must have the same names, unless
-// --names-from-b lets A have more.  Prints each tensor that differs and the
+// --names-from-b lets A have more, and --gradients leaves out of B all but
+// gradients and figures, which are measured by 1e-3 of g then, in the place of 1e-6.  Prints each tensor that differs and the
 // worst of all; returns 0 if all agree, 1 if not or if a file can't be read, 2
 // for wrong usage.
 
@@ -71,8 +72,8 @@ static double distance(Match match, const SafeTensor *b)
     return sqrt(sum);
 }
 
-// 1e-6 of the norm of all gradients of B.
-static double least_norm(const SafeFile *b)
+// That part of the norm of all gradients of B.
+static double least_norm(const SafeFile *b, double part)
 {
     double sum = 0;
     for (int i = 0; i < b->count; i++)
@@ -80,7 +81,7 @@ static double least_norm(const SafeFile *b)
             double norm = norm_of(&b->tensors[i]);
             sum += norm * norm;
         }
-    return 1e-6 * sqrt(sum);
+    return part * sqrt(sum);
 }
 
 // Whether b and its match in A agree; *worst is the greatest distance so far,
@@ -124,11 +125,14 @@ int main(int argc, char **argv)
 {
     const char *paths[2] = {NULL, NULL}, *worst_name = NULL;
     double tolerance = 0, worst = 0;
-    bool from_b = false, good = true;
+    int compared = 0;
+    bool from_b = false, gradients = false, good = true;
     program_name = "compare_tensors";
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--names-from-b"))
             from_b = true;
+        else if (!strcmp(argv[i], "--gradients"))
+            gradients = from_b = true;
         else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
             tolerance = strtod(argv[++i], NULL);
         else if (argv[i][0] != '-' && !paths[1])
@@ -140,14 +144,19 @@ int main(int argc, char **argv)
     SafeFile a, b;
     if (!read_safetensors(paths[0], &a) || !read_safetensors(paths[1], &b))
         return 1;
-    if (b.count == 0) good = complain("%s has no tensors", b.path);
-    double floor = least_norm(&b);
-    for (int i = 0; i < b.count; i++)
+    double floor = least_norm(&b, gradients ? 1e-3 : 1e-6);
+    for (int i = 0; i < b.count; i++) {
+        const char *name = b.tensors[i].name;
+        if (gradients && strncmp(name, "d.", 2) && strcmp(name, "figures"))
+            continue;
         good &= tensors_agree(&a, &b.tensors[i], floor, tolerance, &worst,
                               &worst_name);
+        compared++;
+    }
+    if (compared == 0) good = complain("%s has nothing to compare", b.path);
     if (!from_b) good &= names_agree(&a, &b);
     if (worst_name)
-        printf("worst of %d: %s, %.3g\n", b.count, worst_name, worst);
+        printf("worst of %d: %s, %.3g\n", compared, worst_name, worst);
     release_memory();
     return good ? 0 : 1;
 }

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # Judges a training step in single precision:
 #
-#     f32_distance.py EMITTED GOLDEN
+#     f32_distance.py EMITTED GOLDEN [tf32]
 #
 # EMITTED has what the step gave, GOLDEN/after_1.safetensors PyTorch's float64
 # results of it, and GOLDEN/f32.txt how far PyTorch's float32 is from those, by
 # norm: of the loss, of all outputs, of all gradients.  EMITTED may be 8 times
 # as far away; where PyTorch met the value by chance, as if it were a rounding
-# away (2^-24).  A tensor t@N of GOLDEN holds every N-th element of t.
+# away (2^-24).  With tf32 it is judged by GOLDEN/tf32.txt, whose products are of
+# TF32, and a rounding is 2^-11.  A tensor t@N of GOLDEN holds every N-th element
+# of t.
 import array
 import json
 import math
@@ -15,7 +17,7 @@ import struct
 import sys
 from pathlib import Path
 
-TIMES, ROUNDING = 8, 2.0**-24
+TIMES, ROUNDING = 8, {"f32": 2.0**-24, "tf32": 2.0**-11}
 TYPES = {"F32": "f", "F64": "d", "I32": "i", "U8": "B"}
 
 
@@ -55,16 +57,17 @@ def norm(numbers):
 
 def main():
     folder = Path(sys.argv[2])
+    precision = (sys.argv[3:] + ["f32"])[0]
     emitted = read_safetensors(sys.argv[1])
     golden = read_safetensors(folder / "after_1.safetensors")
     good = True
-    for line in (folder / "f32.txt").read_text().splitlines():
+    for line in (folder / f"{precision}.txt").read_text().splitlines():
         group, own = line.split()[0], float(line.split()[1])
         both = [pair for name in golden if group_of(name) == group
                 for pair in pairs(name, emitted, golden)]
         distance = norm(a - b for a, b in both) / norm(b for _, b in both)
-        most = TIMES * max(own, ROUNDING)
-        print(f"{group}: {distance:.3g} from PyTorch's float64, whose float32 "
+        most = TIMES * max(own, ROUNDING[precision])
+        print(f"{group}: {distance:.3g} from PyTorch's float64, whose {precision} "
               f"is {own:.3g} from it; at most {most:.3g}")
         good &= distance <= most
     return 0 if good else 1
