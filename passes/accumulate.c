@@ -8,11 +8,11 @@
 //
 // The gradient then has no bytes, and the update may run whenever the readers
 // of the weight have run.  It is done where the optimizer's first act is to add
-// the gradient to the momentum (Op.momentum: neither Nesterov nor clipping nor a
-// scaled loss, of which all gradients come first),
-// and that update is all that reads the gradient: so not where it is kept, nor
-// where elements are clipped, nor where it is a sum of several (a weight that
-// is used twice) or one over batches (accrue.c).  A launch that makes two
+// the gradient to the momentum (Op.momentum: neither Nesterov nor clipping, nor
+// a scaled loss, of which all gradients come first), and that update is all
+// that reads the gradient: so not where it is kept, nor where elements are
+// clipped, nor where it is a sum of several (a weight that is used twice) or
+// one over batches (accrue.c).  A launch that makes two
 // gradients accumulates both or none.
 //
 // What a launch needed to make the gradient in bytes of its own, a library's
