@@ -86,6 +86,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(g->values[n->operands[LOGITS]].shape);
     launch_kernel(l, "dice_gradient", deal.batch * deal.splits, deal.block);
     launch_deal(l, &deal);
+    launch_loss_type(n, l);
     launch_value(l, n->results[0]);
     launch_value(l, n->results[1]);
     for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);

@@ -155,7 +155,7 @@ __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, lo
 // t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i does not count; otherwise as
 // cross_entropy_sums.  spread_sum is that of spread * w.  LANES threads a pixel.  dlogits may be
 // logits: a row is read, then written.  Weight is real, or makes one.
-template <class Shape, int COUNT, class Weight>
+template <class Shape, class Weight, int COUNT>
 __global__ void cross_entropy_gradient(real *dlogits, const real *logits, const int *label,
                                        const real *total, long long samples, List<COUNT> weights,
                                        real hot, real spread, real spread_sum, Weight weight)
