@@ -75,6 +75,7 @@ void corpus_words(Corpus *corpus)
         "checkpoint", "as", "if", "else", "return", "include", "and", "or",
         "not", "true", "false", "same", "valid", "class", "channels", "height",
         "width", "batch", "optimizer", "schedule", "clip_norm", "average",
+        "loss_scale", "dynamic",
         "dims",
     };
 
