@@ -2,8 +2,8 @@
 //
 // Such a copy is made only when its thread waits for it, and until then its
 // place holds NaN: what reads too early, or behind a wait for too few groups,
-// finds that in each run and not once in a while.  ThreadSanitizer sees the bytes
-// that move, and nothing of what is kept about them.
+// finds that in each run and not once in a while.  ThreadSanitizer sees the
+// bytes that move, and nothing of what is kept about them.
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
