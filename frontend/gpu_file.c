@@ -4,12 +4,17 @@
 //
 // in any order, each once, in units without prefix: a second, bytes, shares of
 // 1; what copies to host memory get, and how a GPU is made, may be left out.
-// What has a dot or a slash is the path of a file.
+// What has a dot or a slash is the path of a file.  It may also say which tile
+// was measured to be the best for products on tensor cores of a size, rows,
+// columns, depth and how many of them:
+//
+//     tile 100352 64 576 1 = 128x64
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../ir/text.h"
+#include "../ir/tile.h"
 #include "options.h"
 #include "parse.h"
 
@@ -123,11 +128,56 @@ static void read_value(Reader *r, const Key *key, Gpu *gpu)
     set_number(gpu, key, number);
 }
 
+// What stands behind the word tile.
+static void read_tile(Reader *r, Gpu *gpu, Word line)
+{
+    int64_t size[4];
+    for (int i = 0; i < 4; i++) {
+        skip_blanks(r);
+        size[i] = read_int(r);
+    }
+    if (r->failed || !expect_char(r, '=')) return;
+    skip_blanks(r);
+    Word word = { .text = r->at };
+    int64_t rows = read_int(r);
+    if (r->failed || !expect_char(r, 'x')) return;
+    int64_t columns = read_int(r);
+    if (r->failed) return;
+    if (find_tensor_tile(rows, columns) == NULL) {
+        fail_at(r, word, arena_print(r->arena, "a tile is one of %s",
+                                     tensor_tile_names(r->arena)));
+        return;
+    }
+    int count = gpu->tuned_count++;
+    TunedTile *all = NEW_ARRAY(r->arena, (size_t)count + 1, TunedTile);
+    for (int i = 0; i < count; i++) {
+        all[i] = gpu->tuned[i];
+        if (all[i].rows == size[0] && all[i].columns == size[1] &&
+            all[i].depth == size[2] && all[i].times == size[3])
+            fail_at(r, line, "a product of this size stands here twice");
+    }
+    all[count] = (TunedTile){ size[0], size[1], size[2], size[3], (int)rows,
+                              (int)columns };
+    gpu->tuned = all;
+}
+
+static void end_line(Reader *r)
+{
+    skip_blanks(r);
+    if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
+}
+
 static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
 {
     skip_blanks(r);
     if (r->at == r->end) return;
     Word word = { .text = r->at };
+    if (r->end - r->at > 5 && strncmp(r->at, "tile ", 5) == 0) {
+        r->at += 5;
+        read_tile(r, gpu, word);
+        end_line(r);
+        return;
+    }
     int key = read_key(r);
     if (key < 0) return;
     if (seen[key])
@@ -135,8 +185,7 @@ static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
                                      keys[key].name));
     seen[key] = true;
     if (!r->failed && expect_char(r, '=')) read_value(r, &keys[key], gpu);
-    skip_blanks(r);
-    if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
+    end_line(r);
 }
 
 // What is missing is said at the last line.

@@ -21,7 +21,7 @@ enum { MILLION = 1000000 };
 
 // Two microseconds a launch, and nine tenths of each peak.
 #define LAUNCH 2 * MILLION
-#define SHARES 9 * MILLION / 10, 9 * MILLION / 10
+#define SHARES 9 * MILLION / 10, 9 * MILLION / 10, NULL, 0
 #define GPU(name, fp64, fp32, tf32, bf16, fp16, memory, host, sm, count, kib) \
     { #name, fp64 * INT64_C(1000000000), fp32 * INT64_C(1000000000),           \
       tf32 * INT64_C(1000000000), bf16 * INT64_C(1000000000),                  \
@@ -53,7 +53,7 @@ const Gpu gpus[GPU_COUNT] = {
     // No machine: it counts operations alone, as published overheads of
     // recomputation do.
     { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 100000 * TERA, 0,
-      90, 132, 228 * 1024, MILLION, MILLION },
+      90, 132, 228 * 1024, MILLION, MILLION, NULL, 0 },
 };
 
 const Gpu *graph_gpu(const Graph *g)

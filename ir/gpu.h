@@ -6,6 +6,13 @@
 
 #include "cost.h"
 
+// That products of one size are cut into such tiles on tensor cores, as was
+// measured: `times` tables of rows x columns sums of depth terms each.
+typedef struct TunedTile {
+    int64_t rows, columns, depth, times;
+    int     tile_rows, tile_columns;
+} TunedTile;
+
 typedef struct Gpu {
     const char *name;
     int64_t fp64, fp32;         // operations a second outside of tensor cores
@@ -19,6 +26,8 @@ typedef struct Gpu {
     int64_t shared;             // each, in bytes
     int64_t product;            // millionths of these rates that products and
     int64_t elementwise;        // everything else, memory too, get in truth
+    const TunedTile *tuned;     // what is known better than by these
+    int     tuned_count;
 } Gpu;
 
 enum { GPU_COUNT = 11 };

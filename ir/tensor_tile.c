@@ -1,5 +1,6 @@
 // Which tile a product on tensor cores is cut into: of a few candidates that
-// which takes the least time in a model of the GPU.
+// which takes the least time in a model of the GPU, unless the GPU's file has a
+// line for a product of that size (frontend/gpu_file.c).  The model:
 //
 //     step     = max(2 rows columns DEPTH / (rate * product / multiprocessors),
 //                    bytes / (CACHE memory elementwise / multiprocessors))
@@ -31,7 +32,7 @@ enum {
 // Warps a multiple of 16 x 16; static shared memory of 48 KiB at most.
 typedef struct Candidate {
     Tile tile;
-    int  registers;             // of a thread, at most (emit.budget checks it)
+    int  registers;             // of a thread, at most (tensor.budget)
 } Candidate;
 static const Candidate candidates[] = {
     { { .rows = 128, .columns = 128, .rows_each = 64, .columns_each = 32,
@@ -43,7 +44,7 @@ static const Candidate candidates[] = {
     { { .rows = 64, .columns = 32, .rows_each = 16, .columns_each = 32,
         .stages = 4 }, 128 },
     { { .rows = 32, .columns = 128, .rows_each = 32, .columns_each = 32,
-        .stages = 4 }, 128 },
+        .stages = 4 }, 168 },
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
@@ -112,10 +113,41 @@ static int64_t product_time(const Gpu *gpu, const Candidate *c,
     return capped_product(share, block) / 1000;
 }
 
-// Of equal times the first.
-Tile tensor_tile(const Graph *g, const ProductSize *size, bool split)
+const Tile *find_tensor_tile(int64_t rows, int64_t columns)
 {
-    const Gpu *gpu = graph_gpu(g);
+    for (int i = 0; i < CANDIDATES; i++) {
+        const Tile *t = &candidates[i].tile;
+        if (t->rows == rows && t->columns == columns) return t;
+    }
+    return NULL;
+}
+
+const char *tensor_tile_names(Arena *arena)
+{
+    const char *names = "";
+    for (int i = 0; i < CANDIDATES; i++)
+        names = arena_print(arena, "%s%s%dx%d", names, i == 0 ? "" : ", ",
+                            candidates[i].tile.rows,
+                            candidates[i].tile.columns);
+    return names;
+}
+
+// What was measured of a product of this size, or NULL.
+static const Tile *tuned_tile(const Gpu *gpu, const ProductSize *size)
+{
+    for (int i = 0; i < gpu->tuned_count; i++) {
+        const TunedTile *t = &gpu->tuned[i];
+        if (t->rows == size->rows && t->columns == size->columns &&
+            t->depth == size->depth && t->times == size->times)
+            return find_tensor_tile(t->tile_rows, t->tile_columns);
+    }
+    return NULL;
+}
+
+// Of equal times the first.
+static const Tile *fastest_tile(const Gpu *gpu, const ProductSize *size,
+                                bool split)
+{
     const Candidate *best = &candidates[0];
     int64_t least = product_time(gpu, best, size, split);
     for (int i = 1; i < CANDIDATES; i++) {
@@ -125,7 +157,14 @@ Tile tensor_tile(const Graph *g, const ProductSize *size, bool split)
             best = &candidates[i];
         }
     }
-    Tile tile = best->tile;
+    return &best->tile;
+}
+
+Tile tensor_tile(const Graph *g, const ProductSize *size, bool split)
+{
+    const Gpu *gpu = graph_gpu(g);
+    const Tile *tuned = tuned_tile(gpu, size);
+    Tile tile = tuned != NULL ? *tuned : *fastest_tile(gpu, size, split);
     tile.type = size->type;
     return tile;
 }

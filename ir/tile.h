@@ -38,6 +38,11 @@ void launch_tile(Launch *l, Tile tile);
 // such that no multiprocessor waits.
 Tile tensor_tile(const Graph *g, const ProductSize *size, bool split);
 
+// The candidate of that size; NULL if there is none.
+const Tile *find_tensor_tile(int64_t rows, int64_t columns);
+// All of them: "128x128, 128x64, ...".
+const char *tensor_tile_names(Arena *arena);
+
 // Into how many splits a sum over pixels falls, at most `most`, where a split
 // has `blocks` blocks.
 int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most);

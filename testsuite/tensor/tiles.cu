@@ -56,9 +56,9 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     const Block block = {(long long)(blockIdx.x / wide) * Tile::ROWS,
                          (int)(blockIdx.x % wide) * Tile::COLUMNS};
     LoadStage<Tile, Tile::ROWS, WayA::WIDTH, WayA::IS_ALONG, A> rows = {
-        {a}, 0, 1, 1, WayA::lanes(m, steps), WayA::steps(m, steps)};
+        A{a}, 0, 1, 1, WayA::lanes(m, steps), WayA::steps(m, steps)};
     LoadStage<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
-        {b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
+        B{b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
     auto store = [=](long long i) {
         return [=](int j, float sum) {
             if (i < m && j < n) y[i * (n + 1) + j] = sum;
