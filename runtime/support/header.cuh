@@ -10,7 +10,8 @@ struct Header {
     double   rate;                      // the learning rate
     double   base_rate;                 // as the caller set it: a schedule's factor is of it
     double   gradient_scale;            // of this step's gradients, where their norm is clipped
-    uint32_t skip, reserved;            // skip: this step's loss was not finite
+    uint32_t skip, arrivals;            // skip: this step's loss was not finite; arrivals: blocks
+                                        // of a launch that have ended, 0 between launches
     uint64_t samples;                   // since the caller's last reset, as
     double   sums[8];                   // the sums of the loss and of each metric are
 };
