@@ -216,7 +216,8 @@ static bool takes(const Launch *l, LaunchArgKind kind)
 {
     for (int i = 0; i < l->arg_count; i++)
         if (l->arg[i].kind == kind ||
-            (l->arg[i].kind == LAUNCH_SOURCE && takes(l->arg[i].source, kind)))
+            (l->arg[i].kind == LAUNCH_SOURCE && takes(l->arg[i].source, kind)) ||
+            (l->arg[i].kind == LAUNCH_ITEMS && takes(l->arg[i].items->item[0], kind)))
             return true;
     return false;
 }

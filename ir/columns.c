@@ -41,6 +41,18 @@ int64_t columns_runs(Shape shape)
     return runs < MOST ? runs : MOST;
 }
 
+void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
+                         int64_t columns)
+{
+    int64_t width = 1;
+    while (width < columns && width < COLUMNS_BLOCK) width *= 2;
+    launch_kernel(l, kernel, ceil_div(columns, width), COLUMNS_BLOCK);
+    launch_constant(l, "ROWS", rows);
+    launch_constant(l, "C", columns);
+    launch_constant(l, "WIDTH", width);
+    launch_constant(l, "SPLITS", 1);
+}
+
 void launch_columns(Launch *l, const char *kernel, int64_t rows,
                     int64_t columns, int64_t splits)
 {

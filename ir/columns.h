@@ -24,4 +24,10 @@ int64_t columns_runs(Shape shape);
 void launch_columns(Launch *l, const char *kernel, int64_t rows,
                     int64_t columns, int64_t splits);
 
+// A launch of a kernel that sums few rows, a tile of up to COLUMNS_BLOCK
+// columns a block: as the last block of a launch does with what all of them
+// left.
+void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
+                         int64_t columns);
+
 #endif

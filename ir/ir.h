@@ -197,6 +197,8 @@ typedef struct Graph {
                                 // NULL: there was none
     int         waiting_percent;    // how much of the peak together may fill
                                 // with what launches wait with; 0: all
+    int         waiting_parts;  // of so many of the peak, one may wait for a
+                                // launch; 0: as much as there is
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

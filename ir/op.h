@@ -182,6 +182,12 @@ typedef struct Part {
     int masking;                // the part that makes result 0 times an
                                 // activation's derivative: it has a last
                                 // operand "mask" more, and no other result
+    int ending;                 // the part that does this and then, in the
+                                // block that ends last, what the only reader
+                                // of result 0 does.  It has this one's
+                                // operands, the reader's others by name and
+                                // the header; the reader's results and, last,
+                                // result 0.  0: there is none
     int accumulating;           // the part that adds these results to momenta
                                 // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h

@@ -93,13 +93,14 @@ void pair_launch(const Graph *g, const Node *n, Launch *l)
     Shape partials = g->values[n->operands[PARTIALS]].shape;
     launch_elements(l, "column_sums", partials.dim[1]);
     launch_type(l, "real *");
-    launch_value(l, n->results[0]);
-    launch_value(l, NONE);
-    launch_value(l, n->operands[PARTIALS]);
-    launch_value(l, NONE);
-    launch_int(l, partials.dim[1], "columns_a");
-    launch_int(l, 0, "columns_b");
-    launch_int(l, partials.dim[0], "rows");
+    Launch *arrays = launch_item(l, "SplitSums<real *>");
+    launch_value(arrays, n->results[0]);
+    launch_value(arrays, NONE);
+    launch_value(arrays, n->operands[PARTIALS]);
+    launch_value(arrays, NONE);
+    launch_int(arrays, partials.dim[1], NULL);
+    launch_int(arrays, 0, NULL);
+    launch_int(arrays, partials.dim[0], NULL);
 }
 
 void pair_grad_launch(const Graph *g, const Node *n, Launch *l)

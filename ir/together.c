@@ -59,14 +59,29 @@ bool are_alike(const Launch *a, const Launch *b)
     return true;
 }
 
-// Each member has at most 8 bytes, and a struct whole ones; then the number of
-// its first block.
+// A member has at most 8 bytes; one that is a struct may be without its own.
+static int64_t member_bytes(const Launch *item)
+{
+    enum { WORD = 8, MOST_WORDS = 5 };
+    int64_t bytes = 0;
+    for (int i = 0; i < item->arg_count; i++) {
+        const LaunchArg *arg = &item->arg[i];
+        int words = arg->kind == LAUNCH_SOURCE ? MOST_WORDS : 1;
+        if (arg->kind == LAUNCH_SOURCE && arg->source->arg_count > words)
+            bug("%s has %d members", arg->source->kernel,
+                arg->source->arg_count);
+        bytes += words * WORD;
+    }
+    return bytes;
+}
+
+// The members of each, and the number of its first block.
 int64_t item_bytes(const Launch *l)
 {
     const Items *items = items_of(l)->items;
     int64_t bytes = 0;
     for (int k = 0; k < items->count; k++)
-        bytes += 8 * items->item[k]->arg_count + (int64_t)sizeof(int32_t);
+        bytes += member_bytes(items->item[k]) + (int64_t)sizeof(int32_t);
     return bytes;
 }
 

@@ -223,10 +223,12 @@ static int64_t smaller_arena(const Graph *g, const PassOptions *o,
 // at all.
 static bool choose_waiting(Graph *g, const PassOptions *o)
 {
-    static const int percents[] = {100, 99, 95, 75};
+    static const struct { int percent, parts; } tries[] = {
+        {100, 0}, {99, 0}, {95, 0}, {99, 100000}, {95, 100000}, {75, 100000}};
     int64_t apart = INT64_MAX;
-    for (size_t k = 0; k < sizeof percents / sizeof *percents; k++) {
-        g->waiting_percent = percents[k];
+    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        g->waiting_percent = tries[k].percent;
+        g->waiting_parts = tries[k].parts;
         int64_t bytes = arena_with(g, o, INT64_MAX, true);
         if (k == 0) apart = arena_with(g, o, bytes - 1, false);
         if (bytes <= apart) return true;

@@ -6,16 +6,18 @@
 //
 // What kernels take several arrays is their operators' to say (launch_item):
 // updates of parameters, of averages and of running statistics, gradients that
-// are summed over batches.  Such a launch waits for others, which keeps alive
-// what it reads, and so it waits no longer than memory allows: all that wait
-// are launched before a node in which more bytes would be alive than the order
-// had at its peak, or which needs one of them.  So the peak stays what schedule
-// made it.  What needs one that waits, and is of such a kind, waits with it for
-// a later launch.
+// are summed over batches, or in parts and then added to a momentum.  Such a
+// launch waits for others, which keeps alive what it reads, and so it waits no
+// longer than memory allows: before a node in which more bytes would be alive
+// than the order had at its peak, those of a kind are launched, first the kind
+// that keeps most bytes; all are, before a node that needs one.  So the peak
+// stays what schedule made it.  What needs one that waits, and is of such a
+// kind, waits with it for a later launch.
 //
 // Should the arena be larger all the same (addresses are harder to find where
 // more is alive, and slices count as whole here), the runner asks again, with a
-// part of the peak (Graph.waiting_percent), and at last leaves the pass out.
+// part of the peak (Graph.waiting_percent) or for what keeps little (that and
+// waiting_parts), and at last leaves the pass out.
 #include <string.h>
 #include "../ir/together.h"
 #include "depend.h"
@@ -39,6 +41,7 @@ typedef struct Grouper {
     bool       *may_wait;       // of each node
     Waiting    *waiting;
     int32_t     waiting_count;
+    bool       *trial;          // of each, while bytes are counted
     // Of each node, if `round` is the current one: the first wave that it could
     // be in, for it needs one that waits.
     int32_t    *wave, *round;
@@ -78,6 +81,7 @@ static void launch_group(Grouper *s, int32_t at, bool *done)
     }
 }
 
+// All that wait.
 static void launch_waiting(Grouper *s)
 {
     bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
@@ -90,6 +94,58 @@ static void launch_waiting(Grouper *s)
                 launch_group(s, k, done);
     s->waiting_count = 0;
     s->rounds++;
+}
+
+// The bytes that would be free if the first wave of waiting node `at` and its
+// kind were launched; all of them are counted.
+static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
+{
+    const Node *n = &s->g->nodes[s->waiting[at].node];
+    int64_t before = s->now.live;
+    for (int32_t k = at; k < s->waiting_count; k++) {
+        const Node *m = &s->g->nodes[s->waiting[k].node];
+        bool is_kind = m->op == n->op && m->part == n->part &&
+                       s->waiting[k].wave == 0 && !counted[k];
+        s->trial[k] = is_kind;
+        if (!is_kind) continue;
+        counted[k] = true;
+        lives_run(&s->now, s->waiting[k].node);
+    }
+    int64_t bytes = before - s->now.live;
+    for (int32_t k = s->waiting_count - 1; k >= at; k--)
+        if (s->trial[k]) lives_take_back(&s->now, s->waiting[k].node);
+    return bytes;
+}
+
+// Of the first wave the kind that keeps most bytes alive; false: none keeps
+// any.
+static bool launch_fullest(Grouper *s)
+{
+    bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
+    int32_t fullest = NONE, left = 0;
+    int64_t most = 0;
+    for (int32_t k = 0; k < s->waiting_count; k++) {
+        if (done[k] || s->waiting[k].wave > 0) continue;
+        int64_t bytes = bytes_waiting(s, k, done);
+        if (bytes > most) most = bytes, fullest = k;
+    }
+    if (fullest == NONE) return false;
+    const Node *n = &s->g->nodes[s->waiting[fullest].node];
+    for (int32_t k = 0; k < s->waiting_count; k++) {
+        const Node *m = &s->g->nodes[s->waiting[k].node];
+        done[k] = m->op != n->op || m->part != n->part ||
+                  s->waiting[k].wave > 0;
+    }
+    for (int32_t k = 0; k < s->waiting_count; k++) {
+        if (!done[k]) launch_group(s, k, done);
+    }
+    for (int32_t k = 0; k < s->waiting_count; k++) {
+        const Node *m = &s->g->nodes[s->waiting[k].node];
+        if (m->op != n->op || m->part != n->part || s->waiting[k].wave > 0)
+            s->waiting[left++] = s->waiting[k];
+    }
+    s->waiting_count = left;
+    return true;
 }
 
 static void wait(Grouper *s, NodeId i)
@@ -105,16 +161,27 @@ static void wait(Grouper *s, NodeId i)
     }
 }
 
+// Whether what node i reads last has not more bytes than may wait.
+static bool keeps_little(Grouper *s, NodeId i)
+{
+    int64_t before = s->now.live, parts = s->g->waiting_parts;
+    if (parts == 0) return true;
+    lives_run(&s->now, i);
+    int64_t bytes = before - s->now.live;
+    lives_take_back(&s->now, i);
+    return bytes <= s->peak / parts;
+}
+
 static void visit(Grouper *s, NodeId i)
 {
     bool needs = s->round[i] == s->rounds;
-    if (s->may_wait[i]) {
+    if (s->may_wait[i] && (needs || keeps_little(s, i))) {
         wait(s, i);
         return;
     }
-    if (s->waiting_count > 0 &&
-        (needs || lives_within(&s->now, i) > s->peak))
-        launch_waiting(s);
+    if (needs) launch_waiting(s);
+    while (s->waiting_count > 0 && lives_within(&s->now, i) > s->peak)
+        if (!launch_fullest(s)) launch_waiting(s);
     put(s, i, false);
 }
 
@@ -156,6 +223,7 @@ void pass_together(Graph *g)
         .launch = NEW_ARRAY(g->arena, count, Launch),
         .may_wait = NEW_ARRAY(g->arena, count, bool),
         .waiting = NEW_ARRAY(g->arena, count, Waiting),
+        .trial = NEW_ARRAY(g->arena, count, bool),
         .wave = NEW_ARRAY(g->arena, count, int32_t),
         .round = NEW_ARRAY(g->arena, count, int32_t),
         .order = NEW_ARRAY(g->arena, count, NodeId),

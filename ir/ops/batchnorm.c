@@ -2,7 +2,8 @@
 //
 // In training the mean and the variance are those of the batch, over all pixels
 // of its samples; else the running ones.  Sums over rows take two launches,
-// partial sums and their end, so that the order is fixed:
+// partial sums and their end, or one whose last block does the end; either way
+// their order is fixed:
 //   %5 partials = batchnorm.statistics(%1 x)
 //   %6 mean, %7 variance, %8 factor = batchnorm.moments(%5, %1, weight)
 //   %9 y = batchnorm(%1, weight, bias, mean, variance, %6, %7, %8)
@@ -16,13 +17,17 @@
 #include <math.h>
 #include <string.h>
 #include "../act.h"
+#include "../batch_sums.h"
 #include "../columns.h"
 #include "../op_row.h"
 #include "../rules.h"
 
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
-enum Attrs { MOMENTUM, EPSILON, PIXELS, SPLITS };  // PIXELS: a sample's
-enum Parts { FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT };
+enum Parts {
+    FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
+    STATISTICS_MOMENTS, REDUCE_SUMS
+};
+
 // Operands of the forward part.
 enum {
     X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, FACTOR,
@@ -162,7 +167,7 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
 // Operations an element of the first operand.  Of x the moments want a row.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3 };
+    static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4 };
     cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->part]);
     cost->bytes = cost_bytes(g, n);
     if (n->part == MOMENTS)
@@ -203,23 +208,39 @@ static void launch_rows(Launch *l, const Node *n)
     launch_int(l, n->attr[PIXELS].i, "pixels");
 }
 
-// Sums over rows in splits, and what becomes of the partial sums: these are a
-// matrix, a split a row, of the sums and the products side by side.
+// Sums over rows in splits, and what becomes of the partial sums, in a launch
+// each or both in one: these are a matrix, a split a row, of the sums and the
+// products side by side.
 static void sums_launch(const Graph *g, const Node *n, Launch *l)
 {
-    static const struct { const char *kernel; int results, operands; } of[] = {
-        [STATISTICS] = { "batchnorm_statistics", 1, 1 },
-        [MOMENTS] = { "batchnorm_moments", 3, 3 },
-        [REDUCE] = { "batchnorm_reduce", 1, 3 },
-        [SUMS] = { "batchnorm_sums", 2, 2 },
+    static const struct {
+        const char *kernel;
+        int         x, results, operands;
+    } of[] = {
+        [STATISTICS] = { "batchnorm_statistics", 0, 1, 1 },
+        [REDUCE] = { "batchnorm_reduce", 1, 1, 3 },
+        [STATISTICS_MOMENTS] = { "batchnorm_statistics_moments", 0, 4, 2 },
+        [REDUCE_SUMS] = { "batchnorm_reduce_sums", 1, 3, 4 },
     };
-    bool ends = n->part == MOMENTS || n->part == SUMS;
-    Shape x = in_shape(g, n, n->part == REDUCE ? 1 : 0);
-    launch_columns(l, of[n->part].kernel, ends ? x.dim[0] : rows_of(x),
-                   columns_of(x), ends ? 1 : n->attr[SPLITS].i);
+    bool ends = n->part == STATISTICS_MOMENTS || n->part == REDUCE_SUMS;
+    Shape x = in_shape(g, n, of[n->part].x);
+    launch_columns(l, of[n->part].kernel, rows_of(x), columns_of(x),
+                   n->attr[SPLITS].i);
     launch_slots(l, n, of[n->part].results, of[n->part].operands);
-    if (n->part != SUMS) launch_rows(l, n);
+    if (ends) launch_header(l);
+    launch_rows(l, n);
     if (ends) launch_real(l, n->attr[EPSILON].f, "epsilon");
+}
+
+static void ends_launch(const Graph *g, const Node *n, Launch *l)
+{
+    Shape partials = in_shape(g, n, 0);
+    bool moments = n->part == MOMENTS;
+    launch_wide_columns(l, moments ? "batchnorm_moments" : "batchnorm_sums",
+                        partials.dim[0], columns_of(partials));
+    launch_slots(l, n, moments ? 3 : 2, moments ? 3 : 2);
+    if (moments) launch_rows(l, n);
+    launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -249,17 +270,6 @@ static void commit_launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- references -------------------------------------------------------------
 
-// What the batch's rows are, of samples that are there.
-static int64_t real_rows(const Ref *r)
-{
-    return r->samples * r->n->attr[PIXELS].i;
-}
-
-static double deviation(const Ref *r, double variance)
-{
-    return sqrt(variance + r->n->attr[EPSILON].f);
-}
-
 static void reference(const Ref *r)
 {
     bool of_batch = r->in[BATCH_MEAN] != NULL;
@@ -275,78 +285,17 @@ static void reference(const Ref *r)
     }
 }
 
-// Adds a pair to the partial sums of row i's split.
-static void add_pair(const Ref *r, Shape x, int64_t i, double a, double b)
-{
-    int64_t C = columns_of(x), c = i % C;
-    int64_t split = i / C / ceil_div(rows_of(x), r->n->attr[SPLITS].i);
-    r->out[0][2 * split * C + c] += a;
-    r->out[0][(2 * split + 1) * C + c] += b;
-}
-
-static void statistics_reference(const Ref *r)
-{
-    Shape x = ref_in(r, 0);
-    ref_clear(r, 0);
-    for (int64_t i = 0; i < real_rows(r) * columns_of(x); i++) {
-        double shifted = r->in[0][i] - r->in[0][i % columns_of(x)];
-        add_pair(r, x, i, shifted, shifted * shifted);
-    }
-}
-
-// From x itself: the mean, then the mean square of what differs from it.
-static void moments_reference(const Ref *r)
-{
-    int64_t C = elements(ref_out(r, 0)), rows = real_rows(r);
-    const double *x = r->in[1];
-    for (int64_t c = 0; c < C; c++) {
-        double sum = 0, squares = 0;
-        for (int64_t i = 0; i < rows; i++) sum += x[i * C + c];
-        r->out[0][c] = sum / (double)rows;
-        for (int64_t i = 0; i < rows; i++)
-            squares += pow(x[i * C + c] - r->out[0][c], 2);
-        r->out[1][c] = squares / (double)rows;
-        r->out[2][c] = (r->in[2] != NULL ? r->in[2][c] : 1) /
-                       deviation(r, r->out[1][c]);
-    }
-}
-
-static void reduce_reference(const Ref *r)
-{
-    Shape x = ref_in(r, 1);
-    ref_clear(r, 0);
-    for (int64_t i = 0; i < real_rows(r) * columns_of(x); i++) {
-        double centred = r->in[1][i] - r->in[2][i % columns_of(x)];
-        add_pair(r, x, i, r->in[0][i], r->in[0][i] * centred);
-    }
-}
-
-static void sums_reference(const Ref *r)
-{
-    Shape partials = ref_in(r, 0);
-    int64_t C = partials.dim[2];
-    for (int64_t c = 0; c < C; c++) {
-        double sum = 0, product = 0;
-        for (int64_t s = 0; s < partials.dim[0]; s++) {
-            sum += r->in[0][2 * s * C + c];
-            product += r->in[0][(2 * s + 1) * C + c];
-        }
-        r->out[0][c] = sum;
-        r->out[1][c] = product / deviation(r, r->in[1][c]);
-    }
-}
-
 static void grad_reference(const Ref *r)
 {
     Shape x = ref_in(r, 1);
-    double **in = r->in, rows = (double)real_rows(r);
+    double **in = r->in, rows = (double)batch_rows(r);
     for (int64_t i = 0; i < elements(x); i++) {
         int64_t c = i % columns_of(x);
         double normal = (in[1][i] - in[3][c]) / deviation(r, in[4][c]);
         double factor = in[2] != NULL ? in[2][c] : 1;
         double d = in[0][i] - in[5][c] / rows - normal * in[6][c] / rows;
         d *= factor / deviation(r, in[4][c]);
-        if (i / columns_of(x) >= real_rows(r)) d = 0;
+        if (i / columns_of(x) >= batch_rows(r)) d = 0;
         r->out[0][i] = in[7] != NULL ? r->n->act->act_gradient(d, in[7][i]) : d;
     }
 }
@@ -371,16 +320,16 @@ static const Part parts[] = {
       .cost = cost, .launch = launch, .reference = reference,
       .load = load },
     [STATISTICS] = { .name = "statistics", .operands = "x/",
-      .results = "partials", .cost = cost, .launch = sums_launch,
-      .reference = statistics_reference },
+      .results = "partials", .ending = STATISTICS_MOMENTS, .cost = cost,
+      .launch = sums_launch, .reference = statistics_reference },
     [MOMENTS] = { .name = "moments", .operands = "partials x/ weight?",
-      .results = "mean variance factor", .cost = cost, .launch = sums_launch,
+      .results = "mean variance factor", .cost = cost, .launch = ends_launch,
       .reference = moments_reference },
     [REDUCE] = { .name = "reduce", .operands = "dy/ x/ mean",
-      .results = "partials", .cost = cost, .launch = sums_launch,
-      .reference = reduce_reference },
+      .results = "partials", .ending = REDUCE_SUMS, .cost = cost,
+      .launch = sums_launch, .reference = reduce_reference },
     [SUMS] = { .name = "sums", .operands = "partials variance",
-      .results = "sum product", .cost = cost, .launch = sums_launch,
+      .results = "sum product", .cost = cost, .launch = ends_launch,
       .reference = sums_reference },
     [GRAD] = { .name = "grad",
       .operands = "dy/ x/ weight? mean variance sum product mask?/",
@@ -390,6 +339,14 @@ static const Part parts[] = {
       .operands = "mean! variance! batch_mean batch_variance header",
       .results = "", .cost = cost, .launch = commit_launch,
       .reference = commit_reference },
+    [STATISTICS_MOMENTS] = { .name = "statistics_moments",
+      .operands = "x/ weight? header",
+      .results = "mean variance factor partials", .cost = cost,
+      .launch = sums_launch, .reference = statistics_moments_reference },
+    [REDUCE_SUMS] = { .name = "reduce_sums",
+      .operands = "dy/ x/ mean variance header",
+      .results = "sum product partials", .cost = cost, .launch = sums_launch,
+      .reference = reduce_sums_reference },
     { .results = NULL },
 };
 

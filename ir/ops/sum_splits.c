@@ -41,11 +41,13 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     int64_t count_a = sum_count(g, n, 0), count_b = sum_count(g, n, 1);
     launch_elements(l, "column_sums", count_a + count_b);
     launch_gradient_type(n, l);
-    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
-    launch_int(l, count_a, "columns_a");
-    launch_int(l, count_b, "columns_b");
-    launch_int(l, g->values[n->operands[0]].shape.dim[0], "rows");
+    Launch *arrays = launch_item(l, accumulates(n) ? "SplitSums<Momentum>"
+                                                   : "SplitSums<real *>");
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, arrays, k);
+    for (int k = 0; k < 2; k++) launch_value(arrays, n->operands[k]);
+    launch_int(arrays, count_a, NULL);
+    launch_int(arrays, count_b, NULL);
+    launch_int(arrays, g->values[n->operands[0]].shape.dim[0], NULL);
 }
 
 static void reference(const Ref *r)

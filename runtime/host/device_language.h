@@ -5,8 +5,8 @@
 // built-in variables are thread-local there, and so is shared memory: a block
 // never leaves its OS thread, and the next block finds what the last one left,
 // as on a GPU.  Only static shared memory exists.  Whatever is missing here
-// (atomics, partial masks, dynamic shared memory) is missing on purpose: the
-// kernels of emitted files may not use it.
+// (atomics on numbers, partial masks, dynamic shared memory) is missing on
+// purpose: the kernels of emitted files may not use it.
 #ifndef CNNC_HOST_DEVICE_LANGUAGE_H
 #define CNNC_HOST_DEVICE_LANGUAGE_H
 
@@ -31,6 +31,26 @@
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
 static constexpr int warpSize = 32;
+
+// What a thread wrote before is seen by whoever sees what it counts after.
+// ThreadSanitizer knows that of the count alone.
+static inline void __threadfence()
+{
+#ifndef __SANITIZE_THREAD__
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+// One more, or 0 after `most`; returns what it was.
+static inline unsigned atomicInc(unsigned *count, unsigned most)
+{
+    unsigned old = __atomic_load_n(count, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(count, &old, old >= most ? 0 : old + 1,
+                                        false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+        continue;
+    return old;
+}
 
 // Where a thread waits: in which call, and where a kernel makes it.  It comes
 // as a default argument, so that kernels need not know.

@@ -9,6 +9,7 @@
 #include "../support/header.cuh"
 #include "../support/identity.cuh"
 #include "../support/items.cuh"
+#include "../support/last_block.cuh"
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
 // without weight 1, without bias 0.  y may be x.
@@ -26,13 +27,13 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
     }
 }
 
-// batchnorm_statistics: partials[split,0,c] = the sum of x - x[0,c] over the split's rows and
+// store_statistics: partials[split,0,c] = the sum of x - x[0,c] over the split's rows and
 // partials[split,1,c] that of its square; partials [SPLITS, 2, C].  A thread takes some rows of a
 // channel, then the block adds up.  The shift keeps digits where the mean is large.
-template <class Shape, class X = const real *>
-__global__ void batchnorm_statistics(real *partials, X x, long long samples, long long pixels)
+template <class Shape, class X>
+static __device__ inline void store_statistics(real *partials, X x, long long rows)
 {
-    const ColumnRun<Shape> run(samples * pixels);
+    const ColumnRun<Shape> run(rows);
     real sum = 0, squares = 0;
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const real shifted = x[row * Shape::C + run.c] - x[run.c];
@@ -61,16 +62,15 @@ static __device__ inline void batchnorm_ends(const ColumnRun<Shape> &run, const 
     product = column_total<ColumnRun<Shape>::WIDTH>(product);
 }
 
-// batchnorm_moments: mean[c] and variance[c] (over n, not n - 1) of x from the partial sums of
+// store_moments: mean[c] and variance[c] (over n, not n - 1) of x from the partial sums of
 // x - x[0,c], in partials [ROWS, 2, C]; both 0 apart from x[0,c] where there are no samples; and
 // factor[c] = weight[c] / sqrt(variance[c] + epsilon), without weight 1.
-template <class Shape, class X = const real *>
-__global__ void batchnorm_moments(real *mean, real *variance, real *factor, const real *partials,
-                                  X x, const real *weight, long long samples, long long pixels,
-                                  real epsilon)
+template <class Shape, class X>
+static __device__ inline void store_moments(const ColumnRun<Shape> &run, real *mean,
+                                            real *variance, real *factor, const real *partials,
+                                            X x, const real *weight, long long rows, real epsilon)
 {
-    const ColumnRun<Shape> run;
-    const real n = samples > 0 ? (real)(samples * pixels) : (real)1;
+    const real n = rows > 0 ? (real)rows : (real)1;
     real sum, squares;
     batchnorm_ends(run, partials, sum, squares);
     if (!run.leads) return;
@@ -80,13 +80,45 @@ __global__ void batchnorm_moments(real *mean, real *variance, real *factor, cons
     factor[run.c] = (weight ? weight[run.c] : (real)1) / sqrt(variance[run.c] + epsilon);
 }
 
-// batchnorm_reduce: partials[split,0,c] = the sum of dy over the split's rows, partials[split,1,c]
-// that of dy * (x - mean[c]); partials [SPLITS, 2, C].  As batchnorm_statistics.
-template <class Shape, class DY = const real *, class X = const real *>
-__global__ void batchnorm_reduce(real *partials, DY dy, X x, const real *mean, long long samples,
-                                 long long pixels)
+// batchnorm_statistics: partial sums, for batchnorm_moments.
+template <class Shape, class X = const real *>
+__global__ void batchnorm_statistics(real *partials, X x, long long samples, long long pixels)
 {
-    const ColumnRun<Shape> run(samples * pixels);
+    store_statistics<Shape>(partials, x, samples * pixels);
+}
+
+// batchnorm_moments: mean, variance and factor from partial sums.
+template <class Shape, class X = const real *>
+__global__ void batchnorm_moments(real *mean, real *variance, real *factor, const real *partials,
+                                  X x, const real *weight, long long samples, long long pixels,
+                                  real epsilon)
+{
+    store_moments(ColumnRun<Shape>(), mean, variance, factor, partials, x, weight,
+                  samples * pixels, epsilon);
+}
+
+// batchnorm_statistics_moments: both in one; the block that ends last makes the moments.
+template <class Shape, class X = const real *>
+__global__ void batchnorm_statistics_moments(real *mean, real *variance, real *factor,
+                                             real *partials, X x, const real *weight,
+                                             Header *header, long long samples, long long pixels,
+                                             real epsilon)
+{
+    typedef EndsOf<Shape> Ends;
+    store_statistics<Shape>(partials, x, samples * pixels);
+    if (!is_last_block(&header->arrivals)) return;
+    for (long long tile = 0; tile < Ends::TILES; tile++)
+        store_moments(ColumnRun<Ends>(Ends::ROWS, tile), mean, variance, factor, partials, x,
+                      weight, samples * pixels, epsilon);
+}
+
+// store_products: partials[split,0,c] = the sum of dy over the split's rows, partials[split,1,c]
+// that of dy * (x - mean[c]); partials [SPLITS, 2, C].  As store_statistics.
+template <class Shape, class DY, class X>
+static __device__ inline void store_products(real *partials, DY dy, X x, const real *mean,
+                                             long long rows)
+{
+    const ColumnRun<Shape> run(rows);
     const real middle = run.c < Shape::C ? mean[run.c] : (real)0;
     real sum = 0, product = 0;
     for (long long row = run.first; row < run.end; row += run.LANES) {
@@ -101,18 +133,46 @@ __global__ void batchnorm_reduce(real *partials, DY dy, X x, const real *mean, l
     partials[(2 * run.split + 1) * Shape::C + run.c] = product;
 }
 
-// batchnorm_sums: sum[c] = that of dy, and so the bias's gradient, product[c] = that of dy times
-// the normalised x, and so the weight's, from partials [ROWS, 2, C].
+// store_sums: sum[c] = that of dy, and so the bias's gradient, product[c] = that of dy times the
+// normalised x, and so the weight's, from partials [ROWS, 2, C].
 template <class Shape>
-__global__ void batchnorm_sums(real *sum, real *product, const real *partials,
-                               const real *variance, real epsilon)
+static __device__ inline void store_sums(const ColumnRun<Shape> &run, real *sum, real *product,
+                                         const real *partials, const real *variance, real epsilon)
 {
-    const ColumnRun<Shape> run;
     real own_sum, own_product;
     batchnorm_ends(run, partials, own_sum, own_product);
     if (!run.leads) return;
     sum[run.c] = own_sum;
     product[run.c] = own_product / sqrt(variance[run.c] + epsilon);
+}
+
+// batchnorm_reduce: partial sums, for batchnorm_sums.
+template <class Shape, class DY = const real *, class X = const real *>
+__global__ void batchnorm_reduce(real *partials, DY dy, X x, const real *mean, long long samples,
+                                 long long pixels)
+{
+    store_products<Shape>(partials, dy, x, mean, samples * pixels);
+}
+
+// batchnorm_sums: sum and product from partial sums.
+template <class Shape>
+__global__ void batchnorm_sums(real *sum, real *product, const real *partials,
+                               const real *variance, real epsilon)
+{
+    store_sums(ColumnRun<Shape>(), sum, product, partials, variance, epsilon);
+}
+
+// batchnorm_reduce_sums: both in one; the block that ends last makes the sums.
+template <class Shape, class DY = const real *, class X = const real *>
+__global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, DY dy, X x,
+                                      const real *mean, const real *variance, Header *header,
+                                      long long samples, long long pixels, real epsilon)
+{
+    typedef EndsOf<Shape> Ends;
+    store_products<Shape>(partials, dy, x, mean, samples * pixels);
+    if (!is_last_block(&header->arrivals)) return;
+    for (long long tile = 0; tile < Ends::TILES; tile++)
+        store_sums(ColumnRun<Ends>(Ends::ROWS, tile), sum, product, partials, variance, epsilon);
 }
 
 // batchnorm_gradient: dx = weight[c] / s * (dy - (sum[c] + normal * product[c]) / n), where

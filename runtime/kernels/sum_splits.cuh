@@ -1,22 +1,33 @@
 // Sums of the columns of matrices whose rows are few: the partial sums that the blocks of another
 // launch left, or a bias's gradient.
 #pragma once
-#include "../support/elementwise.cuh"
+#include "../support/items.cuh"
 #include "../support/real.cuh"
 
-// column_sums: ya[c] = the sum over rows of a[row,c], in the order of the rows; a [rows,
-// columns_a].  Likewise yb from b [rows, columns_b], which is left out where columns_b is 0.
-// Result is a pointer, or a Momentum.
+// SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and where the sums of their
+// columns go: pointers, or Momenta.  columns_b may be 0.
 template <class Result>
-__global__ void column_sums(Result ya, Result yb, const real *a, const real *b, long long columns_a,
-                            long long columns_b, long long rows)
+struct SplitSums {
+    Result ya, yb;
+    const real *a, *b;
+    long long columns_a, columns_b, rows;
+};
+
+// column_sums: of each pair of matrices, ya[c] = the sum over rows of a[row,c], in the order of the
+// rows; likewise yb from b.
+template <class Result, int N>
+__global__ void column_sums(const __grid_constant__ Items<SplitSums<Result>, N> arrays)
 {
-    FOR_EACH(i, columns_a + columns_b) {
-        const long long columns = i < columns_a ? columns_a : columns_b;
-        const real *from = i < columns_a ? a + i : b + (i - columns_a);
+    const int k = item_of_block(arrays);
+    const SplitSums<Result> &of = arrays.item[k];
+    Result ya = of.ya, yb = of.yb;
+    FOR_EACH_OF(i, arrays, k, of.columns_a + of.columns_b) {
+        const bool is_a = i < of.columns_a;
+        const long long columns = is_a ? of.columns_a : of.columns_b;
+        const real *from = is_a ? of.a + i : of.b + (i - of.columns_a);
         real sum = 0;
-        for (long long row = 0; row < rows; row++) sum += from[row * columns];
-        if (i < columns_a) ya[i] = sum;
-        else yb[i - columns_a] = sum;
+        for (long long row = 0; row < of.rows; row++) sum += from[row * columns];
+        if (is_a) ya[i] = sum;
+        else yb[i - of.columns_a] = sum;
     }
 }

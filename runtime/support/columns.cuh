@@ -3,21 +3,32 @@
 #include "real.cuh"
 
 // ColumnRun: what of a matrix a thread takes: column c, where that is below C, and every LANES-th
-// row from first to below end.  A block has WIDTH columns (a power of two, at most 32) of one of
-// SPLITS runs of rows; blocks are numbered with tiles of columns fastest.
+// row from first to below end.  A block has WIDTH columns (a power of two) of one of SPLITS runs of
+// rows; blocks are numbered with tiles of columns fastest.
 template <class Shape>
 struct ColumnRun {
     static constexpr int WIDTH = (int)Shape::WIDTH, LANES = 256 / WIDTH;
     static constexpr long long TILES = (Shape::C + WIDTH - 1) / WIDTH;
     static constexpr long long RUN = (Shape::ROWS + Shape::SPLITS - 1) / Shape::SPLITS;
-    long long split = blockIdx.x / TILES, c = blockIdx.x % TILES * WIDTH + threadIdx.x % WIDTH;
-    long long first = split * RUN + threadIdx.x / WIDTH, end = (split + 1) * RUN;
-    bool leads = threadIdx.x < WIDTH && c < Shape::C;
-    __device__ ColumnRun(long long rows = Shape::ROWS)
+    long long split, c, first, end;
+    bool leads;
+    __device__ ColumnRun(long long rows = Shape::ROWS, long long block = blockIdx.x)
+        : split(block / TILES), c(block % TILES * WIDTH + threadIdx.x % WIDTH),
+          first(split * RUN + threadIdx.x / WIDTH), end((split + 1) * RUN),
+          leads(threadIdx.x < WIDTH && c < Shape::C)
     {
         if (c >= Shape::C) end = 0;
         else if (end > rows) end = rows;
     }
+};
+
+// EndsOf: of the partial sums that a launch over Shape leaves, a row a split: tiles as wide as a
+// block has threads.
+template <class Shape>
+struct EndsOf {
+    static constexpr long long ROWS = Shape::SPLITS, C = Shape::C, SPLITS = 1,
+                               WIDTH = C > 128 ? 256 : C > 64 ? 128 : C > 32 ? 64 : Shape::WIDTH,
+                               TILES = (C + WIDTH - 1) / WIDTH;
 };
 
 // column_total: for the thread that leads, the sum of value over the threads of its column, in a

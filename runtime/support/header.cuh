@@ -16,4 +16,5 @@ struct Header {
     uint64_t samples;                   // since the caller's last reset, as
     double   sums[8];                   // the sums of the loss and of each metric are
     double   loss_scale;                // one that moves; 0: none has
+    uint32_t arrivals, unused;          // blocks of a launch that have ended, 0 between launches
 };

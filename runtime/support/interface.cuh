@@ -159,7 +159,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 {
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0, 0,
-                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}, 0};
+                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}, 0, 0, 0};
     if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
         net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
         net_begin(c, seed) || net_wait(c))
@@ -185,9 +185,9 @@ int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_
 {
     Header header;
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
-    if (net_read_header(c, &header) || net_accept(c, &header, "attach") || net_warm(c) ||
-        net_write_header(c, &header))
-        return c->error.status;
+    if (net_read_header(c, &header) || net_accept(c, &header, "attach")) return c->error.status;
+    header.arrivals = 0;                // a launch may have failed halfway
+    if (net_warm(c) || net_write_header(c, &header)) return c->error.status;
     c->ready = 1;
     return NET_OK;
 }
@@ -240,7 +240,11 @@ int net_import(net_context *c, const void *state, size_t bytes)
                           NET_STATE_BYTES, bytes);
     memcpy(&header, state, sizeof header);
     if (const int status = net_accept(c, &header, "import")) return status;
-    return net_stage(c, 0, bytes, state, bytes) || net_wait(c) ? c->error.status : NET_OK;
+    return net_stage(c, 0, bytes, state, bytes) ||
+                   net_stage(c, offsetof(Header, arrivals), sizeof header.arrivals, 0, 0) ||
+                   net_wait(c)
+               ? c->error.status
+               : NET_OK;
 }
 
 const net_tensor *net_param(int index)

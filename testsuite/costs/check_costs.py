@@ -201,8 +201,8 @@ def check_small():
         "left.wgrad": (2 * half * 6 * 4, half * 4 + 4 * (24 + 4),
                        f * (half * (4 + 6) + 3 * (24 + 4)) + 256),
         "second.wgrad": (second, None, None),
-        # Partial sums of one split, the first row of the map, weight; three results.
-        "norm.moments": (0, 2 * 4, f * (2 * 4 + 4 + 4 + 3 * 4)),
+        # The map, weight, header; partial sums of one split and three results.
+        "norm.moments": (0, 3 * wide * 4, f * (wide * 4 + 4 + 2 * 4 + 3 * 4) + 256),
     }
     for name, (products, others, moved) in known.items():
         row = got.of(name)[1]

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <string.h>
+#include "../../runtime/support/last_block.cuh"
 
 enum { THREADS = 64 };
 
@@ -83,6 +84,34 @@ __global__ void shift(int *y, const int *x)
     y[i] = x[(i + THREADS) % (4 * THREADS)];
 }
 
+// The last block adds up what all of them left; the count is for the next launch.
+static constexpr int ARRIVALS = 4096;
+__global__ void last_block(int *y, const int *x)
+{
+    const int t = (int)threadIdx.x, i = (int)blockIdx.x * THREADS + t;
+    y[i] = x[i] + 1;
+    if (!is_last_block((uint32_t *)y + ARRIVALS)) return;
+    int sum = 0;
+    for (int block = 0; block < (int)gridDim.x; block++) sum += y[block * THREADS + t];
+    y[(int)gridDim.x * THREADS + t] = sum;
+}
+
+// The first to come does not wait for the others.
+__global__ void first_block(int *y, const int *x)
+{
+    const int t = (int)threadIdx.x, i = (int)blockIdx.x * THREADS + t;
+    __shared__ bool first;
+    y[i] = x[i] + 1;            // first_block
+    __syncthreads();
+    if (t == 0) first = atomicInc((unsigned *)y + ARRIVALS, gridDim.x - 1) == 0;
+    __syncthreads();
+    if (!first) return;
+    int sum = 0;
+    for (int block = 0; block < (int)gridDim.x; block++)
+        sum += y[block * THREADS + t]; // first_block
+    y[4 * THREADS + t] = sum;
+}
+
 static void sound(int *y, int *x, cudaStream_t stream)
 {
     for (int round = 0; round < 2; round++) {
@@ -90,6 +119,7 @@ static void sound(int *y, int *x, cudaStream_t stream)
         LAUNCH(0, shift, 4, THREADS, x, y);
         LAUNCH(0, mirror, 3, THREADS, x, y);
         LAUNCH(0, own_warp, 1, THREADS, y, x);
+        LAUNCH(0, last_block, 3, THREADS, y, x);
     }
 }
 
@@ -99,7 +129,9 @@ int main(int count, char **arguments)
     cudaStream_t stream = nullptr;
     int *x, *y;
     if (cudaMalloc(&x, 1 << 16) || cudaMalloc(&y, 1 << 16)) return 2;
-    for (int i = 0; i < 4 * THREADS; i++) x[i] = i * i, y[i] = 0;
+    for (int i = 0; i < 4 * THREADS; i++) x[i] = i * i;
+    for (int i = 0; i < 5 * THREADS; i++) y[i] = 0;
+    y[ARRIVALS] = 0;
 #define CASE(kernel, blocks)                                                                       \
     if (!strcmp(wanted, #kernel)) LAUNCH(0, kernel, blocks, THREADS, y, x)
     CASE(no_barrier, 1);
@@ -108,9 +140,10 @@ int main(int count, char **arguments)
     CASE(same_word, 1);
     CASE(blocks_write, 2);
     CASE(block_reads, 4);
+    CASE(first_block, 4);
     if (!strcmp(wanted, "sound")) sound(y, x, stream);
     unsigned sum = 0;
-    for (int i = 0; i < 4 * THREADS; i++) sum = 31 * sum + (unsigned)y[i];
+    for (int i = 0; i < 5 * THREADS; i++) sum = 31 * sum + (unsigned)y[i];
     printf("%08x\n", sum);
     return cudaGetLastError() != cudaSuccess;
 }
