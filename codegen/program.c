@@ -216,12 +216,19 @@ static void emit_init(Emitter *e)
         write_line(w, "        return %s_refuse(&main_context, %s_CUBLAS_FAILED, \"cublasCreate\", 0, 0, 0);",
                    net, e->upper);
     }
+    if (e->in->train) {
+        write_line(w, "    static cudaStream_t stream; // not the default one, which can't be captured");
+        write_line(w, "    if (!stream && %s_check(&main_context, cudaStreamCreate(&stream), -1,", net);
+        write_line(w, "                            \"cudaStreamCreate\"))");
+        write_line(w, "        return main_context.error.status;");
+    }
     if (e->host.events > 0) {
         write_line(w, "    static %s_host host;", net);
         write_line(w, "    if (const int status = %s_make_host(&main_context, &host)) return status;", net);
     }
-    write_line(w, "    return %s_init(&main_context, arena, bytes, 0, %s%s, seed);", net,
-               e->uses_library ? "cublas" : "0", e->host.events > 0 ? ", &host" : "");
+    write_line(w, "    return %s_init(&main_context, arena, bytes, %s, %s%s, seed);", net,
+               e->in->train ? "stream" : "0", e->uses_library ? "cublas" : "0",
+               e->host.events > 0 ? ", &host" : "");
     write_line(w, "}");
     write_blank(w);
 }
@@ -298,10 +305,12 @@ static void emit_descriptor(Emitter *e)
                e->net, batch, e->g->epochs, e->upper, e->upper, e->upper);
     write_line(w, "    main_inputs, %d, main_outputs, %d, main_params, %d, main_state, %d, main_kept, %d,",
                inputs, outputs, params, state, kept);
-    write_line(w, "    main_metrics, %d, main_init, %s, %s, main_infer, %s, %s, main_read, main_write,",
-               metrics, trains ? "main_train" : "0", trains ? "main_evaluate" : "0",
+    write_line(w, "    main_metrics, %d, main_init, %s, %s, %s,", metrics,
+               trains ? "main_train" : "0", trains ? "main_prepare" : "0",
+               trains ? "main_replay" : "0");
+    write_line(w, "    %s, main_infer, %s, %s, main_read,", trains ? "main_evaluate" : "0",
                trains ? "main_figures" : "0", trains ? "main_set_rate" : "0");
-    write_line(w, "    main_export, main_import, main_describe, %s, %s_STATE_HASH, main_sections, %d,",
+    write_line(w, "    main_write, main_export, main_import, main_describe, %s, %s_STATE_HASH, main_sections, %d,",
                averages ? "main_inferred" : "0", e->upper, sections);
     write_line(w, "};");
     write_blank(w);

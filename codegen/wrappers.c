@@ -105,6 +105,32 @@ static void wrap(Emitter *e, const Wrapper *wrapper)
     write_blank(w);
 }
 
+// A whole training step as one launch.
+static void emit_replay(Emitter *e, const Wrapper *wrapper)
+{
+    Writer *w = &e->w;
+    const Graph *g = wrapper->p->g, *last = e->program[e->program_count - 1].g;
+    int64_t whole = main_batch(last) * sample_bytes(last, wrapper->all_inputs[0]);
+    print_chunk(e, "net_prepare");
+    print_chunk(e, "net_replay");
+    write_line(w, "static %s_graphs main_graphs;", e->net);
+    write_blank(w);
+    write_line(w, "static int main_prepare(const void *const *inputs, const size_t *bytes)");
+    write_line(w, "{");
+    write_line(w, "    return %s_prepare(&main_context, &main_graphs, inputs, bytes, main_train);",
+               e->net);
+    write_line(w, "}");
+    write_blank(w);
+    write_line(w, "static int main_replay(const void *const *inputs, const size_t *bytes)");
+    write_line(w, "{");
+    write_line(w, "    main_figures_at = %s.offset;",
+               wrapper->p->place[find_tally(g)->results[0]]);
+    write_line(w, "    return %s_replay(&main_context, &main_graphs, inputs, bytes, %" PRId64
+               ", main_train);", e->net, whole);
+    write_line(w, "}");
+    write_blank(w);
+}
+
 static void name_types(Emitter *e, const char *call, const Graph *g,
                        const ValueId *values, int count, const char *role)
 {
@@ -134,6 +160,7 @@ void emit_wrappers(Emitter *e)
         write_blank(&e->w);
         wrapper.p = &e->program[0], wrapper.call = "train";
         wrap(e, &wrapper);
+        emit_replay(e, &wrapper);
         wrapper.p = last, wrapper.call = "evaluate";
         wrap(e, &wrapper);
     }

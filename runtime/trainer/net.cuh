@@ -1,6 +1,6 @@
 // What the trainer knows of a net: a description that the emitted file fills at
 // its end, from the same plan as its constants.  The functions wrap the net's C
-// interface around one context, on the default stream; they return 0, or a
+// interface around one context, on a stream that the default one waits for; they return 0, or a
 // status whose sentence describe() gives.  The trainer owns the arena and all
 // data; addresses it passes are the host's.
 //
@@ -60,6 +60,10 @@ struct Net {
     int (*init)(void *arena, size_t bytes, unsigned long long seed);
     // One training step, or forward with loss and metrics; fewer bytes mean fewer samples.
     int (*train)(const void *const *inputs, const size_t *bytes);
+    // The same of whole batches in one launch, if it was prepared for this pinned memory, at most
+    // two places of it, and a graph could be made.
+    int (*prepare)(const void *const *inputs, const size_t *bytes);
+    int (*replay)(const void *const *inputs, const size_t *bytes);
     int (*eval)(const void *const *inputs, const size_t *bytes);
     int (*infer)(const void *const *inputs, const size_t *bytes, void *const *outputs,
                  const size_t *output_bytes);

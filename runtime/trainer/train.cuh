@@ -96,6 +96,17 @@ static inline bool resume_run(TrainingRun *run, const FileBytes *file, const Run
            complain("%s: is no state of %s", path, t->net->name);
 }
 
+// A training step of each buffer, to be one launch.
+static inline bool prepare_steps(Trainer *t)
+{
+    const Net *net = t->net;
+    size_t *bytes = (size_t *)take_memory((size_t)net->input_count * sizeof *bytes);
+    bool good = true;
+    for (int i = 0; i < net->input_count; i++) bytes[i] = net->inputs[i].bytes;
+    for (Staging &s : t->reader.staging) good = good && call_ok(net, net->prepare(s.data, bytes));
+    return good;
+}
+
 // All that comes before the first step: data, files, memory, the net.
 static inline bool begin_run(TrainingRun *run)
 {
@@ -125,7 +136,7 @@ static inline bool begin_run(TrainingRun *run)
     run->state = take_run_state(net);
     run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
-           (!resume || resume_run(run, &file, &position)) && give_rate(t) &&
+           (!resume || resume_run(run, &file, &position)) && give_rate(t) && prepare_steps(t) &&
            (!t->option[OPTION_LOG] || open_log(net, t->option[OPTION_LOG], run->validates,
                                                run->position.epoch, &run->log));
 }
@@ -163,7 +174,7 @@ static inline bool train_batch(TrainingRun *run, Staging *s)
     const Net *net = t->net;
     NetFigures f;
     bool saves = t->option[OPTION_SAVE_EVERY] != NULL;
-    if (!call_ok(net, net->train(s->data, s->bytes))) return false;
+    if (!call_ok(net, net->replay(s->data, s->bytes))) return false;
     long long done = s->first + s->samples;
     if (!give_batch(&t->reader, s)) return false;
     run->position.samples = (uint64_t)done;

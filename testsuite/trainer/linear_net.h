@@ -287,6 +287,8 @@ static inline Net linear_net(bool trains)
     net.metrics = linear_metrics, net.metric_count = trains ? 1 : 0;
     net.init = linear_init;
     net.train = trains ? linear_train : NULL;
+    net.prepare = [](const void *const *, const size_t *) { return 0; };
+    net.replay = net.train;
     net.eval = trains ? linear_eval : NULL;
     net.infer = linear_infer;
     net.figures = linear_figures;
