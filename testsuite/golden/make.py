@@ -14,10 +14,11 @@
 #                           running statistics
 #     f32.txt               of an example: how far PyTorch's float32 is from its
 #                           float64 after a step
-#     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds the
-#                           parameters, and each map that an operation makes of
-#                           maps, forward and backward, to so many bits: losses
-#                           are float32.  --halves makes these alone
+#     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds each map
+#                           that an operation makes, forward and backward, to so
+#                           many bits: losses are float32.  Products may round the
+#                           parameters as well; the farther of both is meant, for
+#                           either may meet a kink.  --halves makes these alone
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
 # fewer, and no optimizer state, so that a folder takes less than 200 KB.
@@ -192,22 +193,28 @@ def distances(single, double):
 
 # The first step again in single precision, or with maps in `half`, and how far it
 # is from `double`.
-def make_distances(path, options, samples, seed, stored, double, half=None):
+def make_distances(path, options, samples, seed, stored, double, half=None,
+                   weights=True):
     torch.set_default_dtype(torch.float32)
     batch = int(options[options.index("--batch") + 1])
     net = example_net(path.stem, constants(options), batch)
     net.seed, net.samples = seed, samples
-    with Halves(half, net.shapes) if half else contextlib.nullcontext():
+    with Halves(half, net.shapes, weights) if half else contextlib.nullcontext():
         figures, results, _ = next(train(net, samples))
     single = sampled({"figures": figures, **results}, stored)
     torch.set_default_dtype(torch.float64)
-    return "".join(f"{group} {distance:.3g}\n"
-                   for group, distance in distances(single, double))
+    return dict(distances(single, double))
+
+
+def lines(distance):
+    return "".join(f"{group} {apart:.3g}\n" for group, apart in distance.items())
 
 
 def make_halves(folder, path, options, samples, seed, stored, double):
     for name, half in (("f16", torch.float16), ("bf16", torch.bfloat16)):
-        text = make_distances(path, options, samples, seed, stored, double, half)
+        both = [make_distances(path, options, samples, seed, stored, double, half, weights)
+                for weights in (True, False)]
+        text = lines({group: max(one[group] for one in both) for group in both[0]})
         (folder / f"{name}.txt").write_text(text)
         print(folder.name, name, *text.split())
 
@@ -248,7 +255,7 @@ def make(cnnc, path, name, options, only_halves):
     if example:
         double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
         (folder / "f32.txt").write_text(
-            make_distances(path, options, samples, seed, stored, double))
+            lines(make_distances(path, options, samples, seed, stored, double)))
         make_halves(folder, path, options, samples, seed, stored, double)
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
