@@ -3,8 +3,8 @@
 //     fp32 = 53e12                # operations a second
 //
 // in any order, each once, in units without prefix: a second, bytes, shares of
-// 1; what copies to host memory get may be left out.  What has a dot or a slash
-// is the path of a file.
+// 1; what copies to host memory get, and how a GPU is made, may be left out.
+// What has a dot or a slash is the path of a file.
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -32,6 +32,9 @@ static const Key keys[] = {
     { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17, 0 },
     { "host", offsetof(Gpu, host), 1, 1e6, 1e17, 55e9 },
     { "launch", offsetof(Gpu, launch), 1e12, 0, 1, 0 },
+    { "sm", offsetof(Gpu, sm), 1, 10, 999, 90 },
+    { "multiprocessors", offsetof(Gpu, multiprocessors), 1, 1, 1e6, 132 },
+    { "shared", offsetof(Gpu, shared), 1, 48 << 10, 1 << 30, 228 << 10 },
     { "product", offsetof(Gpu, product), 1e6, 1e-3, 1, 0 },
     { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1, 0 },
 };
@@ -160,6 +163,17 @@ static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
                   "its numbers", keys[k].name);
 }
 
+// Whether the GPU has what the precision wants; said if not.
+static int check_precision(const Options *o)
+{
+    enum { FIRST_SM = 80 };
+    const Gpu *gpu = o->frontend.gpu;
+    if (!o->frontend.tf32 || gpu == NULL || gpu->sm >= FIRST_SM) return -1;
+    fprintf(stderr, "cnnc: --precision tf32 needs tensor cores of sm_80 or "
+            "later, and %s has sm_%d\n", gpu->name, (int)gpu->sm);
+    return EXIT_USAGE;
+}
+
 // Its own Diag: the file is no part of the program that the output quotes.
 int read_gpu_file(Options *o, const Diag *diag)
 {
@@ -167,7 +181,7 @@ int read_gpu_file(Options *o, const Diag *diag)
                  .color = diag->color };
     const char *path = o->gpu_file;
     size_t length;
-    if (path == NULL) return -1;
+    if (path == NULL) return check_precision(o);
     const char *text = read_text(o->arena, path, &length);
     if (text == NULL) {
         fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
@@ -179,5 +193,5 @@ int read_gpu_file(Options *o, const Diag *diag)
     diag_add_source(&own, path, text, length);
     read_lines(o->arena, &own, gpu);
     o->frontend.gpu = gpu;
-    return own.error_count > 0 ? EXIT_INPUT : -1;
+    return own.error_count > 0 ? EXIT_INPUT : check_precision(o);
 }

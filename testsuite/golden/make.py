@@ -2,7 +2,7 @@
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
 # ../ops, ../joins, ../pools and ../slices and of the examples (examples.txt).
 #
-#     make.py CNNC [--halves] [NAME...]
+#     make.py CNNC [--distances] [NAME...]
 #
 # A run is a net, the options it is compiled with, and how many samples of the
 # batch are there.  Weights and inputs are not stored: random_tensors draws the
@@ -14,14 +14,16 @@
 #                           running statistics
 #     f32.txt               of an example: how far PyTorch's float32 is from its
 #                           float64 after a step
+#     tf32.txt              likewise with products of TF32, emulated (tf32.py)
 #     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds each map
 #                           that an operation makes, forward and backward, to so
 #                           many bits: losses are float32.  Products may round the
 #                           parameters as well; the farther of both is meant, for
-#                           either may meet a kink.  --halves makes these alone
+#                           either may meet a kink (halves.py)
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
-# fewer, and no optimizer state, so that a folder takes less than 200 KB.
+# fewer, and no optimizer state, so that a folder takes less than 200 KB.  With
+# --distances only the distances are written.
 #
 # Debian: python3-torch, python3-numpy.
 import contextlib
@@ -38,6 +40,7 @@ import draws
 from halves import Halves
 from examples import EXAMPLES, NETWORKS, example_net
 from operators import ProgramNet
+from tf32 import tf32_products
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -191,32 +194,29 @@ def distances(single, double):
         yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-# The first step again in single precision, or with maps in `half`, and how far it
-# is from `double`.
-def make_distances(path, options, samples, seed, stored, double, half=None,
-                   weights=True):
+# What each precision rounds that is not float32's own, in one way or in several.
+ROUNDINGS = {
+    "f32": [lambda net: contextlib.nullcontext()],
+    "tf32": [lambda net: tf32_products()],
+    "f16": [lambda net: Halves(torch.float16, net.shapes, True),
+            lambda net: Halves(torch.float16, net.shapes, False)],
+    "bf16": [lambda net: Halves(torch.bfloat16, net.shapes, True),
+             lambda net: Halves(torch.bfloat16, net.shapes, False)],
+}
+
+
+# The first step again in single precision, with what rounding(net) rounds besides,
+# and how far it is from `double`.
+def make_distances(path, options, samples, seed, stored, double, rounding):
     torch.set_default_dtype(torch.float32)
     batch = int(options[options.index("--batch") + 1])
     net = example_net(path.stem, constants(options), batch)
     net.seed, net.samples = seed, samples
-    with Halves(half, net.shapes, weights) if half else contextlib.nullcontext():
+    with rounding(net):
         figures, results, _ = next(train(net, samples))
     single = sampled({"figures": figures, **results}, stored)
     torch.set_default_dtype(torch.float64)
     return dict(distances(single, double))
-
-
-def lines(distance):
-    return "".join(f"{group} {apart:.3g}\n" for group, apart in distance.items())
-
-
-def make_halves(folder, path, options, samples, seed, stored, double):
-    for name, half in (("f16", torch.float16), ("bf16", torch.bfloat16)):
-        both = [make_distances(path, options, samples, seed, stored, double, half, weights)
-                for weights in (True, False)]
-        text = lines({group: max(one[group] for one in both) for group in both[0]})
-        (folder / f"{name}.txt").write_text(text)
-        print(folder.name, name, *text.split())
 
 
 def is_state(name):
@@ -224,7 +224,7 @@ def is_state(name):
 
 
 # One line of `# run:` of the net at path.
-def make(cnnc, path, name, options, only_halves):
+def make(cnnc, path, name, options, distances_alone):
     batch = int(options[options.index("--batch") + 1])
     samples = take(options, "--samples", batch)
     seed = take(options, "--seed", 0)
@@ -239,14 +239,12 @@ def make(cnnc, path, name, options, only_halves):
     net.seed, net.samples = seed, samples
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    if only_halves:
-        if example:
-            figures, results, _ = next(train(net, samples))
-            make_halves(folder, path, options, samples, seed, stored,
-                        sampled({"figures": figures, **results}, stored))
-        return
-    steps = list(train(net, samples))
-    for count, kept in ((1, steps[0][1]), (3, steps[2][2])):
+    if distances_alone:
+        steps = [next(train(net, samples))] if example else []
+    else:
+        steps = list(train(net, samples))
+    for count, kept in ([] if distances_alone else
+                        [(1, steps[0][1]), (3, steps[2][2])]):
         if path.stem in NETWORKS:
             kept = {k: x for k, x in kept.items() if not is_state(k)}
         write_safetensors(folder / f"after_{count}.safetensors", sampled(
@@ -254,9 +252,13 @@ def make(cnnc, path, name, options, only_halves):
     # A seed will do with no kink within reach of float32's rounding.
     if example:
         double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
-        (folder / "f32.txt").write_text(
-            lines(make_distances(path, options, samples, seed, stored, double)))
-        make_halves(folder, path, options, samples, seed, stored, double)
+        for precision, ways in ROUNDINGS.items():
+            apart = [make_distances(path, options, samples, seed, stored, double, rounding)
+                     for rounding in ways]
+            (folder / f"{precision}.txt").write_text("".join(
+                f"{group} {max(one[group] for one in apart):.3g}\n" for group in apart[0]))
+    if distances_alone:
+        return
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
 
@@ -273,14 +275,14 @@ def all_runs():
 
 def main():
     cnnc, only = sys.argv[1], sys.argv[2:]
-    only_halves = "--halves" in only
-    only = [name for name in only if name != "--halves"]
+    distances_alone = "--distances" in only
+    only = [name for name in only if name != "--distances"]
     torch.set_default_dtype(torch.float64)
     for path, runs in all_runs():
         for number, options in enumerate(runs, 1):
             if not only or path.stem in only:
                 make(cnnc, path, f"{path.stem}-{number}", options.split(),
-                     only_halves)
+                     distances_alone)
 
 
 main()

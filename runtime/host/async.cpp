@@ -1,0 +1,80 @@
+// Copies to shared memory that a kernel begins and waits for later.
+//
+// Such a copy is made only when its thread waits for it, and until then its
+// place holds NaN: what reads too early, or behind a wait for too few groups,
+// finds that in each run and not once in a while.
+#include "runner.h"
+
+namespace {
+
+enum { MOST_COPIES = 256, MOST_GROUPS = 8 };
+
+struct Copy {
+    void       *to;
+    const void *from;
+    int         bytes;
+    bool        inside;
+};
+
+}
+
+// Of one thread, the oldest first; end[g]: where group g ends, of `groups`.
+struct LateCopies {
+    uint64_t block;             // of which block; of an older one it is empty
+    int      count, groups, end[MOST_GROUPS];
+    Copy     copy[MOST_COPIES];
+};
+
+UNSEEN static LateCopies *copies_of(Runner *r)
+{
+    if (!r->copies) r->copies = new LateCopies[MAX_THREADS]();
+    LateCopies *own = &r->copies[r->thread];
+    if (own->block != r->block_count) own->count = own->groups = 0;
+    own->block = r->block_count;
+    return own;
+}
+
+void forget_copies(Runner *r)
+{
+    delete[] r->copies;
+    r->copies = nullptr;
+}
+
+void host_copy_later(void *to, const void *from, int bytes, bool inside)
+{
+    Runner *r = running();
+    LateCopies *own = copies_of(r);
+    if (own->count == MOST_COPIES)
+        abandon_block(r, "a thread has begun too many copies");
+    if ((uintptr_t)to % (size_t)bytes || (uintptr_t)from % (size_t)bytes)
+        abandon_block(r, "a copy to shared memory that is not aligned");
+    own->copy[own->count++] = {to, from, bytes, inside};
+    memset(to, 0xff, (size_t)bytes);
+}
+
+void host_end_copies()
+{
+    Runner *r = running();
+    LateCopies *own = copies_of(r);
+    if (own->groups == MOST_GROUPS)
+        abandon_block(r, "a thread has ended too many groups of copies");
+    own->end[own->groups++] = own->count;
+}
+
+void host_wait_for_copies(int pending)
+{
+    LateCopies *own = copies_of(running());
+    int done = own->groups > pending ? own->groups - pending : 0;
+    int copied = done ? own->end[done - 1] : 0;
+    for (int i = 0; i < copied; i++) {
+        const Copy &c = own->copy[i];
+        if (c.inside) memcpy(c.to, c.from, (size_t)c.bytes);
+        else memset(c.to, 0, (size_t)c.bytes);
+    }
+    for (int i = copied; i < own->count; i++)
+        own->copy[i - copied] = own->copy[i];
+    for (int g = done; g < own->groups; g++)
+        own->end[g - done] = own->end[g] - copied;
+    own->count -= copied;
+    own->groups -= done;
+}
