@@ -13,11 +13,12 @@ PRODUCTS = ("convolution", "mm", "addmm", "bmm", "convolution_backward")
 class Halves(TorchDispatchMode):
     """Within it every operation's result that is a map is rounded to `half`: a real tensor of two
     and more dimensions that is not of a parameter's shape. Parameters are rounded where a product
-    reads them; their gradients stay."""
+    reads them, or not (weights); their gradients stay."""
 
-    def __init__(self, half, shapes):
+    def __init__(self, half, shapes, weights):
         super().__init__()
         self.half = half
+        self.rounds_weights = weights
         self.weights = set()
         for shape in shapes.values():
             self.weights.add(tuple(shape))
@@ -45,7 +46,7 @@ class Halves(TorchDispatchMode):
             near = self.rounded(x)
             return x.copy_(near) if name.endswith("_") else near
 
-        if name in PRODUCTS:
+        if name in PRODUCTS and self.rounds_weights:
             args = tree_map(given, args)
         out = func(*args, **(kwargs or {}))
         loss = any(name.startswith(word) for word in LOSSES) and "backward" not in name

@@ -15,10 +15,11 @@
 #     f32.txt               of an example: how far PyTorch's float32 is from its
 #                           float64 after a step
 #     tf32.txt              likewise with products of TF32, emulated (tf32.py)
-#     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds the
-#                           parameters, and each map that an operation makes of
-#                           maps, forward and backward, to so many bits: losses
-#                           are float32 (halves.py)
+#     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds each map
+#                           that an operation makes, forward and backward, to so
+#                           many bits: losses are float32.  Products may round the
+#                           parameters as well; the farther of both is meant, for
+#                           either may meet a kink (halves.py)
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
 # fewer, and no optimizer state, so that a folder takes less than 200 KB.  With
@@ -193,12 +194,14 @@ def distances(single, double):
         yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-# What each precision rounds that is not float32's own.
+# What each precision rounds that is not float32's own, in one way or in several.
 ROUNDINGS = {
-    "f32": lambda net: contextlib.nullcontext(),
-    "tf32": lambda net: tf32_products(),
-    "f16": lambda net: Halves(torch.float16, net.shapes),
-    "bf16": lambda net: Halves(torch.bfloat16, net.shapes),
+    "f32": [lambda net: contextlib.nullcontext()],
+    "tf32": [lambda net: tf32_products()],
+    "f16": [lambda net: Halves(torch.float16, net.shapes, True),
+            lambda net: Halves(torch.float16, net.shapes, False)],
+    "bf16": [lambda net: Halves(torch.bfloat16, net.shapes, True),
+             lambda net: Halves(torch.bfloat16, net.shapes, False)],
 }
 
 
@@ -213,8 +216,7 @@ def make_distances(path, options, samples, seed, stored, double, rounding):
         figures, results, _ = next(train(net, samples))
     single = sampled({"figures": figures, **results}, stored)
     torch.set_default_dtype(torch.float64)
-    return "".join(f"{group} {distance:.3g}\n"
-                   for group, distance in distances(single, double))
+    return dict(distances(single, double))
 
 
 def is_state(name):
@@ -250,9 +252,11 @@ def make(cnnc, path, name, options, distances_alone):
     # A seed will do with no kink within reach of float32's rounding.
     if example:
         double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
-        for precision, rounding in ROUNDINGS.items():
-            (folder / f"{precision}.txt").write_text(make_distances(
-                path, options, samples, seed, stored, double, rounding))
+        for precision, ways in ROUNDINGS.items():
+            apart = [make_distances(path, options, samples, seed, stored, double, rounding)
+                     for rounding in ways]
+            (folder / f"{precision}.txt").write_text("".join(
+                f"{group} {max(one[group] for one in apart):.3g}\n" for group in apart[0]))
     if distances_alone:
         return
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
