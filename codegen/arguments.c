@@ -73,7 +73,8 @@ static int type_items(Emitter *e, const Launch *l, const char **items)
     const char *shape = shape_name(e, l);
     int count = 0, types = l->type_count;
     while (types > 0 && (l->type[types - 1].text == plain_source ||
-                         l->type[types - 1].text == plain_result))
+                         l->type[types - 1].text == plain_result ||
+                         l->type[types - 1].text == plain_number))
         types--;
     if (shape) items[count++] = shape;
     for (int i = 0; i < types; i++)
@@ -87,7 +88,7 @@ int kernel_items(Emitter *e, const Launch *l, const char **items)
 {
     int count = type_items(e, l, items);
     if (!count) {
-        items[0] = l->kernel;
+        items[0] = l->type_count == 0 ? l->kernel : arena_print(e->arena, "%s<>", l->kernel);
         return 1;
     }
     items[0] = arena_print(e->arena, "(%s<%s", l->kernel, items[0]);
@@ -134,6 +135,8 @@ void mark_arguments(const Launch *l, bool *named)
         const LaunchArg *arg = &l->arg[i];
         if (arg->kind == LAUNCH_VALUE && arg->value != NONE) named[arg->value] = true;
         if (arg->kind == LAUNCH_SOURCE) mark_arguments(arg->source, named);
+        for (int k = 0; arg->kind == LAUNCH_ITEMS && k < arg->items->count; k++)
+            mark_arguments(arg->items->item[k], named);
     }
 }
 
@@ -195,12 +198,32 @@ static int source_items(Emitter *e, const Program *p, const Launch *source, cons
     return count;
 }
 
+// Items<SgdMoved, 2>{{{a[v], a[m], 64}, {a[w], a[n], 5}}, {0, 1}}
+static int array_items(Emitter *e, const Program *p, const Items *arrays, const char **items)
+{
+    int count = 0, n = arrays->count;
+    int64_t first = 0;
+    for (int k = 0; k < n; k++) {
+        int begin = count;
+        count += argument_items(e, p, arrays->item[k], &items[count]);
+        items[begin] = arena_print(e->arena, "{%s", items[begin]);
+        items[count - 1] = arena_print(e->arena, "%s}%s", items[count - 1], k + 1 < n ? "" : "}");
+    }
+    items[0] = arena_print(e->arena, "Items<%s, %d>{{%s", arrays->item[0]->kernel, n, items[0]);
+    for (int k = 0; k < n; first += arrays->blocks[k++])
+        items[count++] = arena_print(e->arena, "%s%" PRId64 "%s", k ? "" : "{", first,
+                                     k + 1 < n ? "" : "}}");
+    return count;
+}
+
 int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items)
 {
     int count = 0;
     for (int i = 0; i < l->arg_count; i++)
         if (l->arg[i].kind == LAUNCH_SOURCE)
             count += source_items(e, p, l->arg[i].source, &items[count]);
+        else if (l->arg[i].kind == LAUNCH_ITEMS)
+            count += array_items(e, p, l->arg[i].items, &items[count]);
         else
             items[count++] = argument(e, p, &l->arg[i]);
     return count;

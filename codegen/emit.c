@@ -173,7 +173,7 @@ uint64_t plan_hash(const Plan *plan)
 static void emit_preamble(Emitter *e)
 {
     Writer *w = &e->w;
-    const char **names = NEW_ARRAY(e->arena, e->step_count + 5, const char *);
+    const char **names = NEW_ARRAY(e->arena, e->step_count + 6, const char *);
     int count = 0;
     for (int i = 0; i < e->step_count; i++) names[count++] = e->launches[i].kernel;
     names[count++] = "net_init";
@@ -181,6 +181,7 @@ static void emit_preamble(Emitter *e)
     names[count++] = e->uses_library ? "PRODUCT" : "STEP";
     if (e->host.events > 0) names[count++] = "COPY";
     if (e->in->with_main) names[count++] = "trainer_main";
+    if (e->g->map != e->g->real) names[count++] = c_type(e, e->g->map);
     print_includes(e, names, count);
     if (e->in->header_name) {
         write_line(w, "#include \"%s\"", e->in->header_name);

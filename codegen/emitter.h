@@ -85,7 +85,7 @@ void print_includes(Emitter *e, const char *const *names, int count);
 
 // What a launch is given in the emitted text, as items of a list: its kernel
 // with the template arguments, or its arguments.  Return how many.
-enum { MAX_ITEMS = 640 };
+enum { MAX_ITEMS = 1280 };
 int kernel_items(Emitter *e, const Launch *l, const char **items);
 int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items);
 // Gives long types of operands on load a name, and prints that.

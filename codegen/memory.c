@@ -91,6 +91,7 @@ void emit_memory(Emitter *e)
     write_blank(w);
     write_line(w, "typedef %s real;", e->g->real == F64 ? "double" : "float");
     write_blank(w);
+    if (e->g->map != e->g->real) print_chunk(e, c_type(e, e->g->map));
     print_chunk(e, "Place");
     print_chunk(e, "Arena");
     space(e, &e->program[0], "state", true);

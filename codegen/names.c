@@ -25,7 +25,7 @@ static const char *const reserved[] = {
     "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
     "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile",
     "wchar_t", "while", "xor", "xor_eq", "assert", "errno", "linux", "unix",
-    "stdin", "stdout", "stderr", "real", "Place", "Arena", "Header", "bit",
+    "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Arena", "Header", "bit",
     "c", "a", "samples", "stream", "header", "scored", "step_line",
     "inits", "averages", "state", "train", "eval", "infer", "given", "status",
     "launched", "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",

@@ -10,7 +10,7 @@ typedef struct Ports {
 } Ports;
 
 Ports ports_of(const Graph *g);
-// float, double, int32_t, uint8_t: what callers and kernels know a dtype by.
+// float, double, int32_t, uint8_t, f16, bf16: what callers and kernels know a dtype by.
 const char *host_type(DType dtype);
 // "const uint8_t *image", "size_t image_bytes" and so on, into items; returns
 // how many there are.  before: "const " or nothing.

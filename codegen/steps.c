@@ -7,6 +7,7 @@
 
 #include "../ir/names.h"
 #include "../ir/pool.h"
+#include "../ir/together.h"
 #include "emitter.h"
 
 // ---- what each step launches ---------------------------------------------------
@@ -73,12 +74,11 @@ void make_launches(Emitter *e)
     for (int i = 0; i < e->program_count; i++) {
         const Graph *g = e->program[i].g;
         check_ports(g);
-        for (NodeId id = 0; id < g->node_count; id++) {
+        for (NodeId id = 0; id < g->node_count; id = group_end(g, id)) {
             const Node *n = &g->nodes[id];
             if (!is_launch(n)) continue;
             Launch *l = &e->launches[step];
-            l->g = (Graph *)g;
-            n->op->parts[n->part].launch(g, n, l);
+            group_launch(g, id, l);
             check_launch(l, n);
             e->uses_library |= l->library;
             e->nodes[step++] = n;

@@ -133,7 +133,8 @@ static void count_assigned(Table *counts, Arena *arena, const Body *body,
     for (const Stmt *stmt = body->first; stmt != NULL; stmt = stmt->next) {
         bool again = repeated || stmt->kind == STMT_REPEAT;
         bool assigns = stmt->kind != STMT_OUTPUT &&
-                       stmt->kind != STMT_CHECKPOINT;
+                       stmt->kind != STMT_CHECKPOINT &&
+                       stmt->kind != STMT_FLOAT32;
         if (stmt->name != NULL && assigns) {
             count_name(counts, arena, stmt->name);
             if (again) count_name(counts, arena, stmt->name);

@@ -21,6 +21,7 @@ typedef enum ExprKind {
     EXPR_UNARY, EXPR_BINARY,
     EXPR_LIST,                  // [1, 0.5]
     EXPR_MARK,                  // x -> checkpoint, in place of a call
+    EXPR_WIDE,                  // x -> float32, likewise
 } ExprKind;
 
 typedef enum Sign {
@@ -63,6 +64,7 @@ typedef enum StmtKind {
     STMT_OUTPUT,                // output name: one statement for each name
     STMT_LOSS, STMT_METRIC,     // of value, a call
     STMT_CHECKPOINT,            // checkpoint name: likewise
+    STMT_FLOAT32,               // float32 name: likewise
     STMT_RETURN,
     STMT_IF,                    // value, body, other
     STMT_REPEAT,                // value, body; name is the index or NULL

@@ -1,4 +1,5 @@
 // Batches are compiled until the largest that fits is known: one more does not.
+#include "../ir/larger.h"
 #include "batches.h"
 
 enum { MOST_BATCH = 1 << 24 };  // that --batch takes
@@ -34,11 +35,6 @@ void add_batch(BatchSearch *s, BatchPoint point)
     for (; at > 0 && s->points[at - 1].batch > point.batch; at--)
         s->points[at] = s->points[at - 1];
     s->points[at] = point;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 bool measure_file(BatchSearch *s, const FrontendOptions *frontend,

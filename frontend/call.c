@@ -64,7 +64,7 @@ static const char *nearest_callable(Resolver *r, const char *name,
     const char **function = function_names(r->arena, &functions);
     const char **block = table_keys(&r->ast->blocks, r->arena);
     const char **names = NEW_ARRAY(r->arena, (size_t)(OP_COUNT + blocks +
-                                   functions) + 1, const char *);
+                                   functions) + 2, const char *);
 
     for (int i = 0; i < OP_COUNT; i++)
         if (ops[i]->flags & flags) names[count++] = ops[i]->name;
@@ -72,6 +72,7 @@ static const char *nearest_callable(Resolver *r, const char *name,
     for (int i = 0; i < functions && flags & LAYER; i++)
         names[count++] = function[i];
     if (flags & LAYER) names[count++] = "checkpoint";
+    if (flags & LAYER) names[count++] = "float32";
     return nearest_name(name, names, count);
 }
 

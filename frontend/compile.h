@@ -15,6 +15,8 @@ typedef struct FrontendOptions {
     bool         ghost;         // batches that are added up may each have
                                 // statistics of their own
     DType        real;          // F32 or F64
+    DType        map;           // F16 or BF16: what maps are stored in; else
+                                // they are real
     const char **defines;       // NAME=V, from -D
     int          define_count;
     bool         keep_gradients;

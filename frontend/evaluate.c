@@ -312,7 +312,7 @@ static Datum evaluate_chain(Resolver *r, const Expr *chain)
     Operand operand = { evaluate(r, chain->left), chain->left->pos };
 
     for (const Expr *call = chain->calls; call != NULL; call = call->next) {
-        operand.datum = call->kind == EXPR_MARK
+        operand.datum = call->kind == EXPR_MARK || call->kind == EXPR_WIDE
             ? mark_operand(r, call, &operand)
             : evaluate_call(r, call, &operand);
         operand.pos = call->pos;
@@ -360,7 +360,8 @@ Datum evaluate(Resolver *r, const Expr *expr)
     case EXPR_UNARY:  return evaluate_unary(r, expr);
     case EXPR_BINARY: return evaluate_binary(r, expr);
     case EXPR_LIST:   return evaluate_list(r, expr);
-    case EXPR_MARK:   break;            // of a chain alone
+    case EXPR_MARK:
+    case EXPR_WIDE:   break;            // of a chain alone
     }
     bug("an expression of kind %d", (int)expr->kind);
 }

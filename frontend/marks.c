@@ -1,45 +1,67 @@
-// Checkpoints in the language: values that a training step keeps, where what
-// leads to them is computed again when the backward pass reads it.
+// What the program says of values besides how they are made.
 //
 //     checkpoint y                a statement, in the net or a block
 //     x -> f -> checkpoint -> g   a mark on what f made, which goes on to g
+//     float32 y                   likewise, both ways
 //
-// The graph of a training step has the mark (Value.marked); what is made of it
-// the passes know.  Other modes compute nothing again, and have no marks.
+// Checkpoints are values that a training step keeps, where what leads to them
+// is computed again when the backward pass reads it.  The graph of a training
+// step has the mark (Value.marked); what is made of it the passes know.  Other
+// modes compute nothing again, and have no marks.
+//
+// What is float32 is stored in 32 bits, with its gradient, where maps have 16
+// (Value.wide).
 #include "resolve.h"
 
+typedef struct Mark {
+    bool        wide;
+    const char *noun, *of_input;    // why an input can't have it
+} Mark;
+
+static const Mark checkpoint = {
+    false, "a checkpoint is", "which is kept anyway; a checkpoint is computed",
+};
+static const Mark float32 = {
+    true, "float32 is said of", "which has the type that it is given",
+};
+
 // name: of the variable, or NULL.  To mark a value twice is to mark it.
-static void mark_value(Resolver *r, ValueId v, Pos pos, const char *name)
+static void mark_value(Resolver *r, ValueId v, Pos pos, const char *name,
+                       const Mark *mark)
 {
     const char *what = name == NULL ? "this"
                                     : arena_print(r->arena, "'%s'", name);
 
     if (is_view_of_input(r->g, v))
-        error(r->diag, pos, "%s is %s input, which is kept anyway; a "
-              "checkpoint is computed", what,
-              r->g->values[v].def == NONE ? "an" : "only a view of an");
+        error(r->diag, pos, "%s is %s input, %s", what,
+              r->g->values[v].def == NONE ? "an" : "only a view of an",
+              mark->of_input);
+    else if (mark->wide)
+        r->g->values[v].wide = true;
     else if (r->g->mode == TRAIN)
         r->g->values[v].marked = true;
 }
 
-Datum mark_operand(Resolver *r, const Expr *mark, const Operand *operand)
+Datum mark_operand(Resolver *r, const Expr *expr, const Operand *operand)
 {
+    const Mark *mark = expr->kind == EXPR_WIDE ? &float32 : &checkpoint;
     Datum datum = operand->datum;
 
     if (datum.kind == POISON) return datum;
     if (datum.kind != TENSOR) {
-        error(r->diag, operand->pos, "a checkpoint is %s, and this is %s",
+        error(r->diag, operand->pos, "%s %s, and this is %s", mark->noun,
               kind_words[TENSOR], kind_words[datum.kind]);
         return no_datum();
     }
-    mark_value(r, datum.value, mark->pos, NULL);
+    mark_value(r, datum.value, expr->pos, NULL, mark);
     return datum;
 }
 
-void run_checkpoint(Resolver *r, const Stmt *stmt)
+void run_mark(Resolver *r, const Stmt *stmt)
 {
+    const Mark *mark = stmt->kind == STMT_FLOAT32 ? &float32 : &checkpoint;
     Expr name = { .kind = EXPR_NAME, .pos = stmt->pos, .text = stmt->name };
-    Datum datum = evaluate_as(r, &name, TENSOR, "a checkpoint is");
+    Datum datum = evaluate_as(r, &name, TENSOR, mark->noun);
     if (datum.kind == TENSOR)
-        mark_value(r, datum.value, stmt->pos, stmt->name);
+        mark_value(r, datum.value, stmt->pos, stmt->name, mark);
 }

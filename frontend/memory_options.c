@@ -126,3 +126,12 @@ int set_split(Options *o, const char *value)
             "options\n", value);
     return EXIT_USAGE;
 }
+
+int set_precision(Options *o, const char *value)
+{
+    int precision = choose("--precision", value, dtype_names, 4);
+
+    o->frontend.map = (DType)precision;
+    o->frontend.real = precision == F64 ? F64 : F32;
+    return precision < 0 ? EXIT_USAGE : -1;
+}

@@ -104,13 +104,6 @@ static int set_define(Options *o, const char *value)
     return -1;
 }
 
-static int set_precision(Options *o, const char *value)
-{
-    int real = choose("--precision", value, dtype_names, 2);
-    if (real >= 0) o->frontend.real = (DType)real;
-    return real < 0 ? EXIT_USAGE : -1;
-}
-
 static int set_emit(Options *o, const char *value)
 {
     static const char *const kinds[] = { "cuda", "ir", "plan", "plan-csv" };
@@ -227,7 +220,7 @@ const Flag flags[] = {
       set_microbatch },
     { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
-    { "--precision", "P", "f32 (default) or f64", set_precision },
+    { "--precision", "P", "f32 (default), f64, f16 or bf16", set_precision },
     { "-O0", NULL, "no optional pass: nothing is shared", set_level },
     { "-O1", NULL, "what costs no arithmetic: so far as -O2", set_level },
     { "-O2", NULL, "everything (default)", set_level },

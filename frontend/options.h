@@ -71,6 +71,7 @@ int set_budget(Options *o, const char *value);
 int set_fit(Options *o, const char *value);
 int set_checkpoint(Options *o, const char *value);
 int set_microbatch(Options *o, const char *value);
+int set_precision(Options *o, const char *value);
 int set_split(Options *o, const char *value);
 int set_offload(Options *o, const char *value);
 

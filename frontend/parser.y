@@ -42,7 +42,7 @@ static void cnnc_error(Pos *pos, Parse *p, const char *message);
 static Stmt *new_branch(Parse *p, Pos pos, Expr *condition, Body body,
                         Body other);
 static Stmt *new_call_stmt(Parse *p, StmtKind kind, Pos pos, Expr *call);
-// an output or a checkpoint
+// an output or a mark
 static Stmt *new_named(Parse *p, StmtKind kind, Pos pos, const char *name);
 static void append_named(Stmt *list, Stmt *stmt);
 }
@@ -50,7 +50,7 @@ static void append_named(Stmt *list, Stmt *stmt);
 %token END "the end of the line"
 %token NET "'net'" BLOCK "'block'" TRAIN_ "'train'" INCLUDE "'include'"
 %token INPUT_ "'input'" OUTPUT "'output'" LOSS_ "'loss'" METRIC_ "'metric'"
-%token CHECKPOINT "'checkpoint'"
+%token CHECKPOINT "'checkpoint'" FLOAT32 "'float32'"
 %token RETURN "'return'" IF "'if'" ELSE "'else'" REPEAT "'repeat'" AS "'as'"
 %token AND "'and'" OR "'or'" NOT "'not'"
 %token ARROW "'->'" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
@@ -59,7 +59,7 @@ static void append_named(Stmt *list, Stmt *stmt);
 
 %type <args> params param_list param args arg_list arg dims
 %type <expr> expr simple stage call value
-%type <stmt> stmt outputs checkpoints setting
+%type <stmt> stmt outputs checkpoints wides setting
 %type <body> body stmts lines settings else
 
 %left OR
@@ -128,6 +128,7 @@ stmt: NAME '=' expr             { $$ = new_stmt(p, STMT_ASSIGN, @$);
                                   $$->dims = $6.first; }
     | OUTPUT outputs            { $$ = $2; }
     | CHECKPOINT checkpoints    { $$ = $2; }
+    | FLOAT32 wides             { $$ = $2; }
     | LOSS_ call                { $$ = new_call_stmt(p, STMT_LOSS, @$, $2); }
     | METRIC_ call              { $$ = new_call_stmt(p, STMT_METRIC, @$, $2); }
     | RETURN expr               { $$ = new_stmt(p, STMT_RETURN, @$);
@@ -156,6 +157,11 @@ checkpoints: NAME               { $$ = new_named(p, STMT_CHECKPOINT, @1, $1); }
                                   append_named($1, new_named(p,
                                                STMT_CHECKPOINT, @3, $3)); };
 
+wides: NAME                     { $$ = new_named(p, STMT_FLOAT32, @1, $1); }
+     | wides ',' NAME           { $$ = $1;
+                                  append_named($1, new_named(p, STMT_FLOAT32,
+                                                             @3, $3)); };
+
 dims: simple                    { Arg *a = new_arg(p, NULL, @1, $1, @1);
                                   $$ = (ArgList){ a, a }; }
     | dims ',' simple           { $$ = $1;
@@ -172,6 +178,8 @@ sum: '+' | '-' | '*' | '/' | '%';
 
 stage: call
      | CHECKPOINT               { $$ = new_expr(p, EXPR_MARK, @1);
+                                  $$->height = 1; }
+     | FLOAT32                  { $$ = new_expr(p, EXPR_WIDE, @1);
                                   $$->height = 1; };
 
 call: NAME                      { $$ = new_call(p, $1, @1, @1, NULL); }
@@ -289,6 +297,7 @@ static bool is_statement(yysymbol_kind_t symbol)
            symbol == YYSYMBOL_LOSS_ || symbol == YYSYMBOL_METRIC_ ||
            symbol == YYSYMBOL_RETURN || symbol == YYSYMBOL_IF ||
            symbol == YYSYMBOL_REPEAT || symbol == YYSYMBOL_CHECKPOINT ||
+           symbol == YYSYMBOL_FLOAT32 ||
            symbol == YYSYMBOL_NAME || symbol == YYSYMBOL_END;
 }
 

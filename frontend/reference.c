@@ -244,6 +244,23 @@ static void print_checkpoints(void)
          "| `off` | nothing; a budget is then only checked |");
 }
 
+static void print_halves(void)
+{
+    puts("\n## Maps in 16 bits\n\n"
+         "    float32 a, b\n"
+         "    x = x -> f -> float32 -> g\n\n"
+         "With `--precision f16` or `bf16` activations and their gradients "
+         "are stored in 16 bits: a kernel makes a float of each element as "
+         "it loads it and rounds each as it stores it, to the nearest, of "
+         "two the even one; there is no launch for it. Arithmetic is "
+         "float. Parameters, their gradients and all that optimizers keep, "
+         "statistics, sums, losses and metrics are float, and so are "
+         "inputs and outputs. What is `float32`, a statement in the net or "
+         "a block or a word in a chain, is stored as float too, with its "
+         "gradient; without 16 bits that says nothing. A state is the same "
+         "in any of these precisions.");
+}
+
 static void print_functions(void)
 {
     const char *name, *meaning;
@@ -307,7 +324,8 @@ static void print_contents(void)
         putchar('\n');
     }
     puts("* [The train section](#the-train-section)\n"
-         "* [Checkpoints](#checkpoints)\n* [Functions](#functions)\n"
+         "* [Checkpoints](#checkpoints)\n"
+         "* [Maps in 16 bits](#maps-in-16-bits)\n* [Functions](#functions)\n"
          "* [Passes](#passes)\n* [Options](#options)\n");
 }
 
@@ -342,6 +360,7 @@ int show_reference(Options *o, const char *value)
     print_groups();
     print_train();
     print_checkpoints();
+    print_halves();
     print_functions();
     print_passes();
     print_options();

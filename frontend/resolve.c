@@ -6,6 +6,7 @@
 // resolved finds it all.
 #include <inttypes.h>
 #include <string.h>
+#include "../ir/number.h"
 #include "resolve.h"
 
 enum { MAX_REPEAT = 1000000 };
@@ -314,7 +315,7 @@ static void run_stmt(Resolver *r, const Stmt *stmt)
         [STMT_ASSIGN] = run_assign, [STMT_INPUT] = run_input,
         [STMT_OUTPUT] = run_output, [STMT_LOSS] = run_loss,
         [STMT_METRIC] = run_metric, [STMT_RETURN] = run_return,
-        [STMT_CHECKPOINT] = run_checkpoint,
+        [STMT_CHECKPOINT] = run_mark, [STMT_FLOAT32] = run_mark,
         [STMT_IF] = run_if,         [STMT_REPEAT] = run_repeat,
     };
     bool of_net = stmt->kind >= STMT_INPUT && stmt->kind <= STMT_METRIC;
@@ -377,6 +378,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     }
     r.g = graph_new(ast->arena, ast->diag, ast->net->name, options->mode, 1,
                     options->real);
+    if (is_half(options->map)) r.g->map = options->map;
     r.g->keep_gradients = options->keep_gradients;
     read_constants(&r);
     read_train(&r);

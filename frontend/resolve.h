@@ -161,11 +161,12 @@ bool names_for_good(const Resolver *r, const char *name);
 // from first on.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
-// ---- marks.c: checkpoints ---------------------------------------------------
+// ---- marks.c: checkpoints, and what stays wide ------------------------------
 
-// x -> checkpoint: gives the operand, marked; POISON after an error.
+// x -> checkpoint, x -> float32: gives the operand, marked; POISON after an
+// error.
 Datum mark_operand(Resolver *r, const Expr *mark, const Operand *operand);
-void run_checkpoint(Resolver *r, const Stmt *stmt);
+void run_mark(Resolver *r, const Stmt *stmt);
 
 // ---- finish.c ---------------------------------------------------------------
 

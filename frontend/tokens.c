@@ -17,10 +17,11 @@
 const char *const keywords[] = {
     "net", "block", "train", "include", "input", "output", "loss", "metric",
     "return", "if", "else", "repeat", "checkpoint",
+    "float32",
 };
 static const int keyword_tokens[] = {
     NET, BLOCK, TRAIN_, INCLUDE, INPUT_, OUTPUT, LOSS_, METRIC_,
-    RETURN, IF, ELSE, REPEAT, CHECKPOINT,
+    RETURN, IF, ELSE, REPEAT, CHECKPOINT, FLOAT32,
 };
 const int keyword_count = sizeof keywords / sizeof keywords[0];
 

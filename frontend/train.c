@@ -153,9 +153,10 @@ static const struct Setting {
       "parameters, of which this much is kept at each update" },
     { "loss_scale", set_loss_scale, "gradients are made with the loss times "
       "this and applied without, and a training step of which one is not "
-      "finite is skipped: a power of two from 2^-24 to 2^24, 1 if not said; "
-      "or dynamic, which is 65536 at first, halved by such a step, and doubled "
-      "by loss_scale_interval others in a row, within those limits" },
+      "finite is skipped: a power of two from 2^-24 to 2^24; or dynamic, which "
+      "is 65536 at first, halved by such a step, and doubled by "
+      "loss_scale_interval others in a row, within those limits; if not said, "
+      "dynamic with --precision f16, else 1" },
     { "loss_scale_interval", set_loss_scale_interval, "how many training "
       "steps in a row a dynamic loss_scale stays, 2000 if not said" },
 };
@@ -227,11 +228,17 @@ static void choose_batch(Resolver *r)
     g->accumulate = r->accumulate;
 }
 
-// What a scale that moves waits for; one that stays has nothing to.
+// What a scale that moves waits for; one that stays has nothing to.  Gradients
+// in f16, whose exponents are few, are scaled where the program says nothing.
 static void choose_scale(Resolver *r)
 {
     Graph *g = r->g;
 
+    if (g->map == F16 && r->ast->train != NULL && !r->scale_stays &&
+        !r->scale_moves) {
+        g->loss_scale = FIRST_LOSS_SCALE;
+        r->scale_moves = true;
+    }
     if (r->scale_moves)
         g->loss_scale_interval =
             r->scale_interval > 0 ? r->scale_interval : SCALE_INTERVAL;

@@ -133,14 +133,25 @@ bool convolution_is_depthwise(const Convolution *d)
     return d->group_c == 1 && d->groups > 1;
 }
 
+// Threads of a depthwise kernel that go through pixels of so many channels,
+// each with as many of them as move at once.
+static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
+                             int64_t channels, Convolution d, int64_t pixels)
+{
+    int64_t packed = d.K == d.C && d.C % 4 == 0 ? 4 : 1;
+
+    launch_elements(l, kernel, pixels * (channels / packed));
+    convolution_constants(n, l, d);
+    launch_type_int(l, packed);
+}
+
 void convolution_forward(const Graph *g, const Node *n, Launch *l)
 {
     enum { STRIP = 4 };         // results of a thread of depthwise_forward
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        launch_elements(l, "depthwise_forward",
-                        d.N * d.P * ceil_div(d.Q, STRIP) * d.K);
-        convolution_constants(n, l, d);
+        launch_depthwise(n, l, "depthwise_forward", d.K, d,
+                         d.N * d.P * ceil_div(d.Q, STRIP));
     } else {
         Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
         int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
@@ -168,8 +179,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
     if (convolution_is_depthwise(&d)) {
-        launch_elements(l, "depthwise_dgrad", d.N * d.H * d.W * d.C);
-        convolution_constants(n, l, d);
+        launch_depthwise(n, l, "depthwise_dgrad", d.C, d, d.N * d.H * d.W);
     } else {
         launch_dgrad_product(n, l, d);
     }
@@ -242,6 +252,17 @@ static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
                           .Q = 1, .groups = 1, .group_c = inputs,
                           .group_k = units, .filter = inputs,
                           .pixels = batch };
+}
+
+void convolution_dense_forward(Launch *l, int64_t batch, int64_t inputs,
+                               int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(batch, inputs, units, CONV_FORWARD, &n);
+    Tile t = tile_of_pixels(batch, units, 1);
+    launch_product(&n, l, "conv_forward", d, t, tile_count(t, batch, units));
+    launch_type(l, "identity");
+    launch_type(l, "false");
 }
 
 void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,

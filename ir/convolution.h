@@ -48,11 +48,14 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
-// The weight gradient of a dense layer, that of a map of one pixel, but for
-// the arguments and their type.
+// A dense layer, the convolution of a map of one pixel, without a bias, but for
+// the arguments and their types.
+void convolution_dense_forward(Launch *l, int64_t batch, int64_t inputs,
+                               int64_t units);
+// Its weight gradient, likewise.
 void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
                              int64_t units);
-// Likewise the data gradient.
+// And its data gradient.
 void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
                              int64_t units);
 

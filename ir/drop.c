@@ -71,8 +71,7 @@ uint32_t drop_threshold(const Node *n)
 void drop_arguments(const Graph *g, const Node *n, Launch *l)
 {
     Shape shape = g->values[n->results[0]].shape;
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_slots(l, n, 1, 1);
     launch_header(l);
     launch_int(l, n->attr[DROP_NUMBER].i, "number");
     launch_int(l, drop_threshold(n), "threshold");

@@ -10,6 +10,7 @@
 // assumptions, the same for all: nothing is measured here.
 #include "gpu.h"
 #include "offload.h"
+#include "together.h"
 #include "op.h"
 
 enum { MILLION = 1000000 };
@@ -104,12 +105,12 @@ void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT])
 {
     for (int phase = 0; phase < PHASE_COUNT; phase++)
         sums[phase] = (PhaseCost){ .launches = 0 };
-    for (NodeId i = 0; i < g->node_count; i++) {
+    for (NodeId i = 0; i < g->node_count; i = group_end(g, i)) {
         const Node *n = &g->nodes[i];
         PhaseCost *sum = &sums[n->phase];
         Cost cost;
         if (!is_launch(n) || is_copy(n)) continue;
-        node_cost(g, n, &cost);
+        group_cost(g, i, &cost);
         cost_add(&sum->cost, &cost);
         sum->launches++;
         sum->time = capped_sum(sum->time, cost_time(&cost, g->real, gpu));

@@ -7,7 +7,6 @@
 #include "op.h"
 #include "names.h"
 
-const char *const dtype_names[DTYPE_COUNT] = { "f32", "f64", "i32", "u8" };
 const char *const kind_names[KIND_COUNT] = {
     "param", "statistic", "state", "input", "activation", "gradient", "mask",
     "workspace", "scalar",
@@ -37,12 +36,6 @@ bool is_accruing(const Graph *g)
 bool is_persistent(Kind kind)
 {
     return is_weight(kind) || kind == STATE;
-}
-
-int dtype_bytes(DType dtype)
-{
-    static const int bytes[DTYPE_COUNT] = { 4, 8, 4, 1 };
-    return bytes[dtype];
 }
 
 // ---- shapes -----------------------------------------------------------------
@@ -124,7 +117,7 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
     g->name = arena_copy(arena, name, strlen(name));
     g->mode = mode;
     g->batch = batch;
-    g->real = real;
+    g->real = g->map = real;
     g->value_names = names_new(arena);
     g->node_names = names_new(arena);
     g->header = graph_value(g, "header", STATE, U8,
@@ -241,8 +234,9 @@ void graph_replace(Graph *g, ValueId a, ValueId b)
 
 void graph_mark_too(Graph *g, ValueId a, ValueId b)
 {
-    if (g->values[a].marked && g->values[b].def != NONE)
-        g->values[b].marked = true;
+    if (g->values[b].def == NONE) return;
+    g->values[b].marked |= g->values[a].marked;
+    g->values[b].wide |= g->values[a].wide;
 }
 
 // The new id of each old one: kept[i] is 1 for what stays.  Afterwards kept[i]

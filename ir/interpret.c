@@ -3,7 +3,7 @@
 // any pass, so it knows as little as it can: every value has an array of its
 // own, aliases and offsets are not looked at, and a view copies.
 #include <string.h>
-#include "op.h"
+#include "number.h"
 
 // The header's array holds slots, not bytes; there is room for either.
 Tensors tensors_new(const Graph *g)
@@ -48,6 +48,18 @@ static void copy_view(const Ref *r)
     memcpy(r->out[0], r->in[0], count * sizeof(double));
 }
 
+// What is stored in 16 bits is rounded to them.
+static void store_results(const Ref *r)
+{
+    for (int32_t k = 0; k < r->n->result_count; k++) {
+        if (r->n->results[k] == NONE) continue;
+        const Value *value = &r->g->values[r->n->results[k]];
+        int64_t count = is_half(value->dtype) ? elements(value->shape) : 0;
+        for (int64_t i = 0; i < count; i++)
+            r->out[k][i] = rounded(value->dtype, r->out[k][i]);
+    }
+}
+
 // A view operator may leave its reference out.
 static void run_node(Ref *r)
 {
@@ -89,5 +101,6 @@ void interpret(const Graph *g, Tensors *t, int64_t samples)
         gather(t, r.n->operand_count, r.n->operands, r.in);
         gather(t, r.n->result_count, r.n->results, r.out);
         run_node(&r);
+        store_results(&r);
     }
 }

@@ -15,7 +15,7 @@ enum { NONE = -1, MAX_RANK = 5, MAX_ATTRS = 16 };
 typedef int32_t NodeId;         // index into Graph.nodes, or NONE
 typedef int32_t ValueId;        // index into Graph.values, or NONE
 
-typedef enum DType { F32, F64, I32, U8, DTYPE_COUNT } DType;
+typedef enum DType { F32, F64, F16, BF16, I32, U8, DTYPE_COUNT } DType;
 
 typedef enum Kind {
     PARAM,                      // trained: persistent
@@ -86,6 +86,8 @@ typedef struct Value {
                                 // 0: not one that the program names
     bool    marked;             // the program says that it is kept, and what
                                 // leads to it computed again (--checkpoint)
+    bool    wide;               // the program says that it, and its gradient,
+                                // have 32 bits where maps have 16 (half)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
@@ -123,6 +125,8 @@ typedef struct Node {
                                 // that on load, from what this node reads
     bool        in_place;       // a copy that need not be made, for both of
                                 // its ends are the same bytes; since slices
+    bool        joined;         // in the launch of the node before it, to
+                                // which it is alike; since together
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -142,7 +146,9 @@ typedef struct Graph {
     const char *name;           // the net's
     Mode        mode;
     int64_t     batch;
-    DType       real;           // of parameters and activations: F32 or F64
+    DType       real;           // of parameters and arithmetic: F32 or F64
+    DType       map;            // what pass half stores maps in: real, F16 or
+                                // BF16
     const struct Gpu *gpu;      // whose times choices are made by (gpu.h), or
                                 // NULL: the usual one
     uint32_t    facts;
@@ -188,6 +194,8 @@ typedef struct Graph {
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
+    int         waiting_percent;    // how much of the peak together may fill
+                                // with what launches wait with; 0: all
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
@@ -208,7 +216,8 @@ typedef struct Places {
 
 // ---- names ------------------------------------------------------------------
 
-extern const char *const dtype_names[DTYPE_COUNT];   // f32 f64 i32 u8
+// number.c; f32 f64 f16 bf16 i32 u8
+extern const char *const dtype_names[DTYPE_COUNT];
 extern const char *const kind_names[KIND_COUNT];
 extern const char *const phase_names[PHASE_COUNT];
 extern const char *const mode_names[MODE_COUNT];
@@ -249,13 +258,16 @@ Graph *graph_copy(const Graph *g, Arena *arena);
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);
 
-// Where a is marked, so is b from now on; but not what no node makes, which is
-// there anyway.
+// Where a is marked, or wide, so is b from now on; but not what no node makes,
+// which is there anyway.
 void graph_mark_too(Graph *g, ValueId a, ValueId b);
 
 // Drops deleted nodes, and values that nothing names; both are renumbered, in
 // order.  Persistent values and outputs stay.
 void graph_compact(Graph *g);
+// The i-th node becomes what order[i] was; each stands in order[node_count]
+// once.
+void graph_reorder(Graph *g, const NodeId *order);
 
 // The nodes that read each value: those of v are
 // list[start[v]] .. list[start[v + 1] - 1], ascending, each once.

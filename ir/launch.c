@@ -9,9 +9,10 @@
 // Nothing here knows of an operator.  The limits are of the tables in Launch;
 // an operator that passes one is a fault of ours.
 #include <inttypes.h>
-#include "op.h"
+#include "number.h"
 
 const char plain_source[] = "const real *", plain_result[] = "real *";
+const char plain_number[] = "real";
 
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block)
 {
@@ -56,10 +57,7 @@ void launch_type_int(Launch *l, int64_t value)
 
 void launch_type_of(Launch *l, ValueId v)
 {
-    static const char *const types[DTYPE_COUNT] = {
-        [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
-    };
-    launch_type(l, types[l->g->values[v].dtype]);
+    launch_type(l, stored_name(l->g->values[v].dtype));
 }
 
 static void add_argument(Launch *l, LaunchArg argument)
@@ -87,20 +85,24 @@ const char *slice_arguments(const Graph *g, const Value *value)
     for (const Value *part = value; part->alias_of != NONE;
          part = &g->values[part->alias_of])
         start += part->start / size;
-    return arena_print(g->arena, "<real, %" PRId64 ", %" PRId64 ", %d>", width,
-                       stride,
+    return arena_print(g->arena, "<%s, %" PRId64 ", %" PRId64 ", %d>",
+                       stored_name(value->dtype), width, stride,
                        width % 4 == 0 && stride % 4 == 0 && start % 4 == 0
                            ? 4 : 1);
 }
 
 // The type of v as a pointer, or as the slice that it is: of one row it is
-// dense.
+// dense.  pointer: its text where v is of reals.
 static void launch_array(Launch *l, ValueId v, const char *pointer)
 {
     const Graph *g = l->g;
+    const char *qualifier = pointer == plain_source ? "const " : "";
     if (v != NONE && g->values[v].rows > 1)
         launch_type(l, arena_print(g->arena, "Strided%s",
                                    slice_arguments(g, &g->values[v])));
+    else if (v != NONE && is_half(g->values[v].dtype))
+        launch_type(l, arena_print(g->arena, "%s%s *", qualifier,
+                                   stored_name(g->values[v].dtype)));
     else
         launch_type(l, pointer);
 }
@@ -144,6 +146,23 @@ Launch *launch_members(Launch *l, const char *name)
     *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
     add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
                                  .source = made });
+    return made;
+}
+
+Launch *launch_item(Launch *l, const char *name)
+{
+    Arena *arena = l->g->arena;
+    Launch *made = NEW(arena, Launch);
+    Items *items = NEW(arena, Items);
+    const Launch **item = NEW_ARRAY(arena, 1, const Launch *);
+    int64_t *blocks = NEW_ARRAY(arena, 1, int64_t);
+    *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
+    item[0] = made;
+    blocks[0] = l->grid;
+    *items = (Items){ 1, item, blocks };
+    launch_type_int(l, 1);
+    add_argument(l, (LaunchArg){ .kind = LAUNCH_ITEMS, .value = NONE,
+                                 .items = items });
     return made;
 }
 

@@ -107,9 +107,7 @@ void launch_score_rows(const Graph *g, const Node *n, Launch *l,
     enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
     Shape scores = g->values[n->operands[0]].shape;
     launch_kernel(l, kernel, ceil_div(scores.dim[0], ROWS), BLOCK);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
     launch_samples(l);
     launch_int(l, scores.dim[0], "batch");
     launch_int(l, scores.dim[1], "classes");
@@ -179,25 +177,16 @@ static bool is_scaled_loss(const Node *n)
     return slot != NONE && n->operands[slot] != NONE;
 }
 
-// Whether the scale of a node's loss is in the header, and no constant.
-static bool has_moving_scale(const Graph *g, const Node *n)
-{
-    return is_scaled_loss(n) && g->loss_scale_interval != 0;
-}
-
-void launch_loss_type(const Node *n, Launch *l)
-{
-    launch_type(l, has_moving_scale(l->g, n) ? "ScaledLoss" : "real");
-}
-
 void launch_loss_weight(const Node *n, Launch *l, double weight,
                         const char *label)
 {
-    if (!has_moving_scale(l->g, n)) {
-        double scale = is_scaled_loss(n) ? l->g->loss_scale : 1;
-        launch_real(l, weight * scale, label);
+    bool scaled = is_scaled_loss(n);
+    if (!scaled || l->g->loss_scale_interval == 0) {
+        launch_type(l, plain_number);
+        launch_real(l, scaled ? weight * l->g->loss_scale : weight, label);
         return;
     }
+    launch_type(l, "ScaledLoss");
     Launch *to = launch_members(l, "ScaledLoss");
     launch_header(to);
     launch_real(to, weight, label);
@@ -208,7 +197,7 @@ double ref_loss_scale(const Ref *r)
 {
     double now = r->header[HEADER_LOSS_SCALE];
     if (!is_scaled_loss(r->n)) return 1;
-    return has_moving_scale(r->g, r->n) && now > 0 ? now : r->g->loss_scale;
+    return r->g->loss_scale_interval != 0 && now > 0 ? now : r->g->loss_scale;
 }
 
 // ---- the header -------------------------------------------------------------

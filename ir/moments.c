@@ -46,12 +46,10 @@ void launch_moments(const Graph *g, const Node *n, Launch *l, bool decoupled)
 {
     launch_update(g, n, l, "adam_update");
     launch_type(l, decoupled ? "true" : "false");
+    launch_arrays(g, n, l, "AdamArrays", n->attr[DECAY].f);
     launch_real(l, 1 - n->attr[BETA1].f, "1 - beta1");
     launch_real(l, 1 - n->attr[BETA2].f, "1 - beta2");
     launch_real(l, n->attr[EPSILON].f, "epsilon");
-    launch_real(l, decay_of(g, n->operands[UPDATED_WEIGHT], n->attr[DECAY].f),
-                "weight_decay");
-    launch_int(l, update_count(g, n), "count");
 }
 
 void reference_moments(const Ref *r, bool decoupled)

@@ -164,8 +164,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     Shape x = g->values[n->operands[X]].shape;
     launch_teams(l, "groupnorm_forward", dims_of(n->attr, x));
     launch_act(l, n);
-    for (int k = 0; k < 3; k++) launch_value(l, n->results[k]);
-    for (int k = X; k <= BIAS; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 3, BIAS + 1);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
@@ -175,8 +174,7 @@ static void columns_launch(const Graph *g, const Node *n, Launch *l)
     launch_columns(l, "groupnorm_columns", rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
     launch_dims(l, dims_of(n->attr, x));
-    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
-    for (int k = 0; k < 4; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 2, 4);
 }
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -184,8 +182,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     Shape x = g->values[n->operands[1]].shape;
     launch_teams(l, "groupnorm_gradient", dims_of(n->attr, x));
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 6; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 6);
 }
 
 // ---- references -------------------------------------------------------------
@@ -276,14 +273,14 @@ static void grad_reference(const Ref *r)
 }
 
 const Part normal_parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y mean? scale?",
+    [FORWARD_PART] = { .name = "", .results = "y^ mean? scale?",
       .in_place = "y/x", .cost = cost, .launch = launch,
       .reference = reference },
-    [COLUMNS] = { .name = "columns", .operands = "dy x mean scale",
+    [COLUMNS] = { .name = "columns", .operands = "dy^ x^ mean scale",
       .results = "dweight? dbias?", .cost = cost, .launch = columns_launch,
       .reference = columns_reference },
-    [GRAD] = { .name = "grad", .operands = "dy x weight? mean scale mask?",
-      .results = "dx", .in_place = "dx/dy dx/x dx/mask", .cost = cost,
+    [GRAD] = { .name = "grad", .operands = "dy^ x^ weight? mean scale mask?^",
+      .results = "dx^", .in_place = "dx/dy dx/x dx/mask", .cost = cost,
       .launch = grad_launch, .reference = grad_reference },
     { .results = NULL },
 };

@@ -5,10 +5,10 @@
 #define CNNC_OP_H
 
 #include "cost.h"
+#include "launch.h"
 
 typedef struct Build Build;
 typedef struct Gradient Gradient;
-typedef struct Launch Launch;
 typedef struct Ref Ref;
 typedef struct Momentum Momentum;
 
@@ -93,9 +93,6 @@ typedef struct AttrSpec {
 // The most splits of a sum that any rule makes.
 enum { MOST_SPLITS = 1 << 16 };
 
-// Most values that a call, and so a launch, has.
-enum { MAX_SLOTS = 64 };
-
 // ---- from a call to nodes ---------------------------------------------------
 
 struct Build {
@@ -150,102 +147,6 @@ NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
 // Adds a contribution to operand k's gradient; sums are made in the order of
 // the calls.
 void gradient_add(Gradient *c, int k, ValueId contribution);
-
-// ---- launches ---------------------------------------------------------------
-
-typedef enum LaunchArgKind {
-    LAUNCH_VALUE,               // a pointer into the arena; NULL if NONE
-    LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
-    LAUNCH_SAMPLES,             // how many of the batch are real, at run time
-    LAUNCH_HEADER,              // a pointer to the state header
-    LAUNCH_SOURCE,              // a struct: what an operand is computed from as
-                                // it is loaded, or where a result is stored
-    LAUNCH_LIST,                // a List<n> of reals (support/list.cuh)
-} LaunchArgKind;
-
-typedef struct LaunchArg {
-    LaunchArgKind kind;
-    ValueId       value;
-    int64_t       i;
-    double        f;
-    const List   *list;
-    const Launch *source;
-    const char   *label;        // printed as a comment where a bare number
-                                // would not explain itself; may be NULL
-} LaunchArg;
-
-typedef struct Constant {
-    const char *name;
-    int64_t     value;
-} Constant;
-
-enum {
-    MAX_LAUNCH_ARGS = MAX_SLOTS + 8, MAX_CONSTANTS = 40,
-    MAX_TEMPLATE = MAX_SLOTS + 4
-};
-
-// A template argument: C++ text, or the type of an operand that may be computed
-// on load, which defaults to a pointer where it is stored.
-typedef struct TypeArg {
-    const char   *text;
-    const Launch *source;       // NULL: it is not on load
-} TypeArg;
-extern const char plain_source[];   // the text of what is stored
-extern const char plain_result[];   // and of what is written, if no slice
-
-// How a node is launched, or what an inlined node is computed by on load.  The
-// kernel is a function of runtime/kernels/<operator>.cuh; the emitter copies it
-// and all it needs.
-struct Launch {
-    Graph      *g;
-    const Node *node;           // of a source: the inlined node
-    const char *kernel;         // or a host function, if library or copy; of a
-                                // source a struct; its members are arguments
-    bool        library;        // a call of a library (cuBLAS), not a launch
-    bool        copy;           // nor is this: of an operator with COPIES
-    // Members of a struct that is its first template argument, shared by
-    // launches with equal constants: struct conv1_shape.  Or none.
-    Constant    constant[MAX_CONSTANTS];
-    int         constant_count;
-    TypeArg     type[MAX_TEMPLATE]; // further template arguments
-    int         type_count;
-    int64_t     grid;           // blocks, in x
-    int         block;          // threads, a multiple of 32
-    LaunchArg   arg[MAX_LAUNCH_ARGS];
-    int         arg_count;
-};
-
-// launch.c: what ops/<name>.c fills a Launch with.
-void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block);
-void launch_library(Launch *l, const char *function);
-void launch_copy(Launch *l, const char *function);
-void launch_constant(Launch *l, const char *name, int64_t value);
-void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
-void launch_type_int(Launch *l, int64_t value);
-void launch_type_of(Launch *l, ValueId v);          // of its elements
-void launch_value(Launch *l, ValueId value);
-// Operand k of n, whose slot is marked ~ or /: what it is computed from where
-// it is inlined, as the next of the types and an argument.
-void launch_load(Launch *l, const Node *n, int k);
-// The type of a result whose slot is marked /, as the next of the types.
-void launch_result_type(Launch *l, ValueId v);
-// The template arguments of a slice's Strided: <real, 64, 128, 4>.
-const char *slice_arguments(const Graph *g, const Value *value);
-// An argument, a struct of runtime/; its members: arguments of what it returns.
-Launch *launch_members(Launch *l, const char *name);
-// Whether n says by which struct its result is computed on load.
-bool can_load(const Graph *g, const Node *n);
-// The struct of runtime/ that an inlined node is computed by, in Part.load.
-void launch_struct(Launch *l, const char *name);
-void launch_int(Launch *l, int64_t i, const char *label);
-void launch_real(Launch *l, double f, const char *label);
-void launch_samples(Launch *l);
-void launch_header(Launch *l);
-void launch_list(Launch *l, const List *list, const char *label);
-// The functor that applies n's activation as it stores, or "identity".
-void launch_act(Launch *l, const Node *n);
-const char *functor_of(const Op *op);
-int64_t ceil_div(int64_t a, int64_t b);
 
 // ---- the scalar reference ---------------------------------------------------
 
@@ -382,7 +283,7 @@ const char *part_operands(const Op *op, int part);
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, loads, variadic, sliced;
+    bool        optional, updated, loads, variadic, sliced, typed;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);

@@ -9,6 +9,8 @@
 //     rows*       the last one: any number of them, none too
 //     x/          may be a slice of a larger value, as may x~, for the kernel
 //                 takes any array that it can index
+//     x^          may have 16 bits, as may x~ and x/: the kernel has a type
+//                 for it
 //     [weight]    made by the operator, not passed to the call
 #include <ctype.h>
 #include <string.h>
@@ -74,6 +76,7 @@ int part_slots(const char *list, Slot *slots, int limit)
             slot.loads |= *c == '~';
             slot.variadic |= *c == '*';
             slot.sliced |= *c == '/' || *c == '~';
+            slot.typed |= *c == '/' || *c == '~' || *c == '^';
         }
         while (*c == ' ') c++;
         slots[count++] = slot;

@@ -21,9 +21,17 @@ void launch_update(const Graph *g, const Node *n, Launch *l,
 {
     launch_elements(l, kernel, update_count(g, n));
     launch_type(l, scales_gradients(g) ? "true" : "false");
+}
+
+void launch_arrays(const Graph *g, const Node *n, Launch *l, const char *name,
+                   double decay)
+{
+    Launch *arrays = launch_item(l, name);
     for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k] == g->header) launch_header(l);
-        else launch_value(l, n->operands[k]);
+        if (n->operands[k] != g->header) launch_value(arrays, n->operands[k]);
+    launch_real(arrays, decay_of(g, n->operands[UPDATED_WEIGHT], decay), NULL);
+    launch_int(arrays, update_count(g, n), NULL);
+    launch_header(l);
 }
 
 double update_gradient(const Ref *r, int64_t i)

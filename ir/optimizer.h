@@ -10,10 +10,15 @@ enum { UPDATED_WEIGHT, UPDATE_GRADIENT, FIRST_STATE };  // operands
 
 // Elements of the parameter that n updates.
 int64_t update_count(const Graph *g, const Node *n);
-// A thread an element: the kernel gets n's operands in order, and is told by
-// its first template argument whether the header scales gradients.
+// A thread an element: the kernel is told by its first template argument
+// whether the header scales gradients.
 void launch_update(const Graph *g, const Node *n, Launch *l,
                    const char *kernel);
+// The arguments, and the last template argument, that updates begin with: a
+// struct of runtime/ of n's operands in order, but for the header, of the
+// weight's decay and of its elements; then the header.
+void launch_arrays(const Graph *g, const Node *n, Launch *l, const char *name,
+                   double decay);
 // Element i of the gradient as it is applied: scaled where the norm is
 // clipped or the loss is scaled.
 double update_gradient(const Ref *r, int64_t i);

@@ -77,10 +77,8 @@ void pair_partial_launch(const Graph *g, const Node *n, Launch *l)
     launch_kernel(l, "pair_rows", deal.splits * deal.batch, deal.block);
     launch_deal(l, &deal);
     launch_type(l, n->op->name);
+    launch_slots(l, n, 1, 2);
     if (has_setting(n)) launch_type(l, "real");
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
     launch_samples(l);
     launch_real(l, factor_of(n, &deal), "factor");
     launch_setting(n, l);
@@ -110,16 +108,12 @@ void pair_grad_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(shape);
     launch_elements(l, "pair_slopes", elements(shape));
     launch_type(l, n->op->name);
-    launch_loss_type(n, l);
-    if (has_setting(n)) launch_type(l, "real");
-    launch_value(l, n->results[0]);
-    launch_value(l, n->results[1]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 2, 2);
     launch_samples(l);
     launch_int(l, elements(shape), "count");
     launch_int(l, deal.items, "width");
     launch_loss_weight(n, l, factor_of(n, &deal), "factor");
+    if (has_setting(n)) launch_type(l, "real");
     launch_setting(n, l);
 }
 

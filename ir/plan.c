@@ -1,5 +1,5 @@
-// From a placed graph to its plan: one step a launch, one buffer a value (a
-// buffer of no bytes for what is inlined).
+// From a placed graph to its plan: one step a launch (nodes that are joined are
+// one), one buffer a value (a buffer of no bytes for what is inlined).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
 //   c = concat a b, in place    no step; a, b: alias_of c, view, rows, stride
@@ -15,6 +15,7 @@
 #include "offload.h"
 #include "op.h"
 #include "plan.h"
+#include "together.h"
 
 typedef struct Builder {
     const Graph *g;
@@ -89,12 +90,10 @@ static void list_reads_and_writes(const Graph *g, const Node *n, PlanStep *step)
 {
     Slot slots[MAX_SLOTS];
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
-    size_t most = (size_t)n->operand_count + (size_t)n->result_count;
     ValueId reads[MAX_READS];
-    step->read_count = node_reads(g, n, reads);
-    step->reads = NEW_ARRAY(g->arena, step->read_count, int32_t);
-    step->writes = NEW_ARRAY(g->arena, most, int32_t);
-    for (int k = 0; k < step->read_count; k++) step->reads[k] = reads[k];
+    int read_count = node_reads(g, n, reads);
+    for (int k = 0; k < read_count; k++)
+        add_once(step->reads, &step->read_count, reads[k]);
     for (int32_t r = 0; r < n->result_count; r++)
         add_once(step->writes, &step->write_count, n->results[r]);
     for (int32_t k = 0; k < n->operand_count && k < count; k++)
@@ -132,13 +131,33 @@ static void list_in_place(const Builder *b, PlanStep *step)
     }
 }
 
-static void make_step(Builder *b, const Node *n)
+// Room for what these nodes touch, and the names of those after the first.
+static void list_group(const Graph *g, NodeId i, NodeId end, PlanStep *step)
+{
+    size_t reads = 0, writes = 0;
+    step->more = NEW_ARRAY(g->arena, end - i - 1, const char *);
+    for (NodeId k = i; k < end; k++) {
+        const Node *n = &g->nodes[k];
+        ValueId list[MAX_READS];
+        reads += (size_t)node_reads(g, n, list);
+        writes += (size_t)n->operand_count + (size_t)n->result_count;
+        if (k > i) step->more[step->more_count++] = n->name;
+    }
+    step->reads = NEW_ARRAY(g->arena, reads, int32_t);
+    step->writes = NEW_ARRAY(g->arena, writes, int32_t);
+    for (NodeId k = i; k < end; k++)
+        list_reads_and_writes(g, &g->nodes[k], step);
+}
+
+// The step of node i and all that are joined to it.
+static void make_step(Builder *b, NodeId i)
 {
     const Graph *g = b->g;
+    const Node *n = &g->nodes[i];
     const Part *part = &n->op->parts[n->part];
     Cost cost;
     Launch launch = {.g = (Graph *)g};
-    node_cost(g, n, &cost);
+    group_cost(g, i, &cost);
     if (part->launch) part->launch(g, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;
@@ -150,7 +169,7 @@ static void make_step(Builder *b, const Node *n)
     step->line = n->pos.line;
     step->flops = cost.flops;
     step->host = begins_copy(n) ? n->attr[COPY_PLACE].i : -1;
-    list_reads_and_writes(g, n, step);
+    list_group(g, i, group_end(g, i), step);
     list_in_place(b, step);
 }
 
@@ -246,8 +265,8 @@ Plan *plan_of(const Graph *g)
                      .host_bytes = host_use(g).bytes};
     make_buffers(&b);
     b.plan->steps = NEW_ARRAY(g->arena, g->node_count, PlanStep);
-    for (NodeId i = 0; i < g->node_count; i++)
-        if (is_launch(&g->nodes[i])) make_step(&b, &g->nodes[i]);
+    for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
+        if (is_launch(&g->nodes[i])) make_step(&b, i);
     bool in_batches = is_accruing(g) && g->mode == TRAIN;
     for (int i = 0; i < b.plan->step_count && in_batches; i++)
         b.plan->batch_steps += b.plan->steps[i].phase != UPDATE;

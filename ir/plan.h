@@ -7,6 +7,8 @@
 
 typedef struct PlanStep {
     const char *op, *name;      // "conv.dgrad", "conv1.dgrad"
+    int         more_count;     // nodes in the same launch
+    const char **more;          // their names
     const char *kernel;         // NULL: it calls a library, or is a test's
     Phase       phase;
     int32_t     line;

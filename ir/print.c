@@ -94,6 +94,7 @@ static void print_net(const Graph *g, FILE *out)
 {
     fprintf(out, "net %s mode=%s batch=%" PRId64 " real=%s", g->name,
             mode_names[g->mode], g->batch, dtype_names[g->real]);
+    if (g->map != g->real) fprintf(out, " map=%s", dtype_names[g->map]);
     if (g->epochs != 0) fprintf(out, " epochs=%" PRId64, g->epochs);
     if (g->step_batch != 0)
         fprintf(out, " step_batch=%" PRId64, g->step_batch);
@@ -163,6 +164,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     if (value->output_number > 0)
         fprintf(out, "=%" PRId32, value->output_number);
     if (value->marked) fputs(" marked", out);
+    if (value->wide) fputs(" wide", out);
     if (value->init.scale != 0) {
         fprintf(out, " %s=", init_names[value->init.kind]);
         print_double(value->init.scale, out);
@@ -220,6 +222,7 @@ static void print_node(const Graph *g, NodeId id, FILE *out)
     if (n->act != NULL) fprintf(out, " act=%s", n->act->name);
     if (n->inlined) fputs(" inlined", out);
     if (n->in_place) fputs(" in_place", out);
+    if (n->joined) fputs(" joined", out);
     print_pos(n->pos, out);
     fputc('\n', out);
 }

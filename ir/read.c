@@ -48,7 +48,9 @@ static void read_net(Reader *r)
         else if (word_is(key, "batch"))
             g->batch = read_int(r);
         else if (word_is(key, "real"))
-            g->real = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
+            g->real = g->map = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
+        else if (word_is(key, "map"))
+            g->map = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
         else if (word_is(key, "epochs"))
             g->epochs = read_int(r);
         else if (word_is(key, "step_batch"))

@@ -108,8 +108,8 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Attributes, act=, "inlined" and "in_place", as far as there are any.  n is
-// NULL where the last three cannot stand.
+// Attributes, act=, "inlined", "in_place" and "joined", as far as there are
+// any.  n is NULL where the last four cannot stand.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
     if (op == NULL) return;     // which has been complained about
@@ -122,6 +122,10 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
         }
         if (n != NULL && word_is(key, "in_place")) {
             n->in_place = true;
+            continue;
+        }
+        if (n != NULL && word_is(key, "joined")) {
+            n->joined = true;
             continue;
         }
         if (!expect_char(r, '=')) return;

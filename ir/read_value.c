@@ -88,6 +88,8 @@ static bool read_value_flag(Reader *r, Value *value, Word word)
         value->decayed = true;
     else if (word_is(word, "marked"))
         value->marked = true;
+    else if (word_is(word, "wide"))
+        value->wide = true;
     else
         return read_fail(r, "a value has no such mark");
     value->persistent |= kind != NONE && is_persistent((Kind)kind);

@@ -175,10 +175,10 @@ void launch_slots(Launch *l, const Node *n, int results, int operands)
     part_slots(part->results, out, MAX_SLOTS);
     for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
     for (int k = 0; k < operands; k++)
-        if (slot_at(in, count, k)->sliced) launch_load(l, n, k);
+        if (slot_at(in, count, k)->typed) launch_load(l, n, k);
         else launch_value(l, n->operands[k]);
     for (int k = 0; k < results; k++)
-        if (out[k].sliced) launch_result_type(l, n->results[k]);
+        if (out[k].typed) launch_result_type(l, n->results[k]);
 }
 
 void ref_clear(const Ref *r, int k)

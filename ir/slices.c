@@ -6,6 +6,7 @@
 // Nothing is copied: what writes a writes its channels of c, row by row, and
 // what reads d.a reads those of d.c.  Chains of such names may be of any
 // length, and views may be among them.
+#include "number.h"
 #include "slices.h"
 
 static void join(const Graph *g, const Node *n, Within *within)
@@ -42,7 +43,7 @@ static Sliceable eligible(const Graph *g, ValueId v)
     if (value->def == NONE || value->persistent || value->output ||
         value->output_number != 0 || !is_stored(g, v))
         return NO_SLICE;
-    return value->dtype == g->real ? OF_ROWS : OF_ONE_ROW;
+    return is_real(value->dtype) ? OF_ROWS : OF_ONE_ROW;
 }
 
 static void meet(Sliceable *may, const Node *n, ValueId v)

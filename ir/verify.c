@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "verify.h"
+#include "together.h"
 
 // text is what is wrong; pos is where a graph that was read says so.
 static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
@@ -196,6 +196,7 @@ static void check_nodes(const Check *c)
         check_inlined(c, i);
         check_in_place(c, i);
         check_again(c, i);
+        check_halves(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])
@@ -241,6 +242,7 @@ static void check_value(const Check *c, ValueId id)
     if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",
                     kind_names[value->kind], value->persistent ? "" : "not ");
+    check_half(c, id);
     if (value->kind == PARAM && value->dtype != g->real)
         value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
     if (value->def < NONE || value->def >= g->node_count)
@@ -335,11 +337,14 @@ static void check_lifetimes(const Check *c)
 {
     const Graph *g = c->g;
 
-    for (NodeId i = 0; i < g->node_count; i++) {
+    for (NodeId i = 0, end = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         ValueId reads[MAX_READS];
-        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        if (i == end) end = group_end(g, i);
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
             check_life(c, i, reads[k]);
+            check_life(c, end - 1, reads[k]);
+        }
         for (int k = 0; k < n->result_count; k++)
             if (n->results[k] != NONE) check_life(c, i, n->results[k]);
     }
@@ -367,6 +372,7 @@ static void check_graph(const Check *c)
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);
     check_host_copies(c);
+    check_joined(c);
     if (g->facts & IS_PLACED) check_places(c);
 }
 

@@ -25,6 +25,9 @@ _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 // launches that say that they can; whether its operator can is asked of its
 // part, or of the pool that reads it.
 void check_inlined(const Check *c, NodeId id);
+// verify_half.c: maps in 16 bits.
+void check_half(const Check *c, ValueId id);
+void check_halves(const Check *c, NodeId id);
 // verify_again.c: that a node of phase RECOMPUTE does what another does, with
 // the same operands, computed again or not.
 void check_again(const Check *c, NodeId id);

@@ -6,7 +6,8 @@
 //     that it is a name for says; slices where launches take them;
 //   - the state one prefix, packed, in the order that files of it count on;
 //   - a step for each launch and no other, which reads and writes what the
-//     launch does;
+//     launch does, or those that are one launch, none of which touches what
+//     another changes;
 //   - what is updated in place is read and updated in the program's order: its
 //     bytes hold one value throughout, so no map of bytes would show it;
 //   - what goes to host memory comes back as it went (verify_offload.c);
@@ -28,7 +29,10 @@ typedef struct Against {
     const Node  *nodes;         // in the program's order, then copies
     int32_t      count;
     const int32_t *place;       // of each node, in the program's order
-    int32_t     *node_of;       // of each step
+    int32_t     *node_of;       // of each step: a node of its launch
+    int32_t     *beside;        // of each node: another of the same launch
+    int32_t     *read_by;       // of each value: the last step that was seen to
+    int32_t     *written_by;    // touch it, counted from one
     const Within *within;       // what each value is a name for
 } Against;
 
@@ -122,15 +126,16 @@ static bool is_among(const int32_t *list, int count, int32_t k)
     return false;
 }
 
-// Whether each of these but NONE is in the list; counts those that are met
-// for the first time.
+// Marks each of these but NONE as touched by step `at`, in `by`; false if one
+// is not in the list.  Counts those that are marked for the first time.
 static bool all_listed(const int32_t *ids, int count, const int32_t *list,
-                       int length, int *met)
+                       int length, int32_t *by, int32_t at, int *met)
 {
     for (int k = 0; k < count; k++) {
         if (ids[k] == NONE) continue;
         if (!is_among(list, length, ids[k])) return false;
-        *met += !is_among(ids, k, ids[k]);
+        *met += by[ids[k]] != at + 1;
+        by[ids[k]] = at + 1;
     }
     return true;
 }
@@ -148,44 +153,75 @@ static int updated_by(const Node *n, ValueId *updated)
     return found;
 }
 
-static const char *check_step(Against *a, const PlanStep *step, const Node *n)
+// Whether step `at` reads and writes what node n of its launch does.
+static bool does_node(Against *a, int32_t at, const Node *n, int *reads,
+                      int *writes)
 {
+    const PlanStep *step = &a->plan->steps[at];
     ValueId updated[MAX_SLOTS], read[MAX_READS];
-    int reads = 0, writes = 0, count = updated_by(n, updated);
-    int read_count = node_reads(a->g, n, read);
-    if (all_listed(read, read_count, step->reads, step->read_count, &reads) &&
-        all_listed(n->results, n->result_count, step->writes,
-                   step->write_count, &writes) &&
-        all_listed(updated, count, step->writes, step->write_count, &writes) &&
-        reads == step->read_count && writes == step->write_count &&
-        step->phase == n->phase &&
-        step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1))
-        return NULL;
-    return arena_print(a->arena, "step %s does not read and write what %s "
-                       "does", step->name, n->name);
+    int count = updated_by(n, updated), read_count = node_reads(a->g, n, read);
+    return all_listed(read, read_count, step->reads, step->read_count,
+                      a->read_by, at, reads) &&
+           all_listed(n->results, n->result_count, step->writes,
+                      step->write_count, a->written_by, at, writes) &&
+           all_listed(updated, count, step->writes, step->write_count,
+                      a->written_by, at, writes) &&
+           step->phase == n->phase &&
+           n->joined == (strcmp(step->name, n->name) != 0) &&
+           step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1);
 }
 
-// Each launch has a step; as many steps are all.
-static const char *check_steps(Against *a)
+// It does what all of its nodes do, and no more.
+static const char *check_step(Against *a, int32_t at)
+{
+    const PlanStep *step = &a->plan->steps[at];
+    int reads = 0, writes = 0;
+    int32_t i = a->node_of[at], last = i;
+    for (; i != NONE; last = i, i = a->beside[i])
+        if (!does_node(a, at, &a->nodes[i], &reads, &writes)) break;
+    if (i == NONE && last != NONE && reads == step->read_count &&
+        writes == step->write_count)
+        return NULL;
+    if (i != NONE) last = i;
+    return arena_print(a->arena, "step %s does not read and write what %s "
+                       "does", step->name,
+                       last != NONE ? a->nodes[last].name : "a launch");
+}
+
+// Each launch has a step, alone or with others; no step has more.
+static const char *find_steps(Against *a)
 {
     Names *names = names_new(a->arena);
-    int launches = 0;
-    for (int32_t i = 0; i < a->plan->step_count; i++)
-        names_take(names, a->plan->steps[i].name, i);
-    for (int32_t i = 0; i < a->count; i++) {
+    int launches = 0, named = 0;
+    for (int32_t i = 0; i < a->plan->step_count; i++) {
+        const PlanStep *step = &a->plan->steps[i];
+        a->node_of[i] = NONE;
+        names_take(names, step->name, i);
+        for (int k = 0; k < step->more_count; k++)
+            names_take(names, step->more[k], i);
+        named += 1 + step->more_count;
+    }
+    for (int32_t i = a->count - 1; i >= 0; i--) {
         const Node *n = &a->nodes[i];
         if (!is_launch(n)) continue;
         int32_t at = names_find(names, n->name, strlen(n->name));
         if (at == NONE)
             return arena_print(a->arena, "no step launches %s", n->name);
-        const char *wrong = check_step(a, &a->plan->steps[at], n);
-        if (wrong) return wrong;
+        a->beside[i] = a->node_of[at];
         a->node_of[at] = i;
         launches++;
     }
-    if (launches == a->plan->step_count) return NULL;
-    return arena_print(a->arena, "%d steps for %d launches",
-                       a->plan->step_count, launches);
+    if (launches == named) return NULL;
+    return arena_print(a->arena, "%d names in steps for %d launches", named,
+                       launches);
+}
+
+static const char *check_steps(Against *a)
+{
+    const char *wrong = find_steps(a);
+    for (int32_t i = 0; i < a->plan->step_count && !wrong; i++)
+        wrong = check_step(a, i);
+    return wrong;
 }
 
 // Copies to host memory and back, in the order of the steps.
@@ -245,38 +281,64 @@ static int32_t last_place(const Against *a)
     return last;
 }
 
-// A step comes after all that the program has before it of those who touch
-// what it updates, or update what it touches.
-static const char *check_order(Against *a)
+// Who touched each value, and who updated it: the last in the program's order
+// of those so far.  Places are counted from one: zero is nobody.
+typedef struct Order {
+    const ValueId *viewed;
+    int32_t       *touch, *update;
+    int32_t       *touched_at, *updated_at; // likewise by step, from one
+    int32_t        end;
+} Order;
+
+// Node i of step `at` comes after all that the program has before it of those
+// who touch what it updates, or update what it touches.
+static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
 {
-    const ValueId *viewed = find_viewed(a);
-    int32_t end = last_place(a) + 1;
-    int32_t *touch = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
-    int32_t *update = NEW_ARRAY(a->arena, a->g->value_count, int32_t);
-    for (int i = 0; i < a->plan->step_count; i++) {
-        // Counted from one: zero is nobody.
-        int32_t at = a->place[a->node_of[i]] + 1;
-        const Node *n = &a->nodes[a->node_of[i]];
-        ValueId updated[MAX_SLOTS], reads[MAX_READS];
-        int count = updated_by(n, updated);
-        int read_count = node_reads(a->g, n, reads);
-        for (int k = 0; k < read_count; k++) {
-            ValueId v = viewed[reads[k]];
-            bool late = is_among(updated, count, reads[k])
-                            ? at < touch[v] : at < update[v];
-            // A copy is a layer's: of the header it reads the seed and the
-            // number of the step, which the last launch alone changes, and
-            // where in the step a batch begins, which its last step changes.
-            if (n->phase == RECOMPUTE && v == a->g->header)
-                late = update[v] == end;
-            if (late)
-                return arena_print(a->arena, "%s comes too late for %s",
-                                   n->name, a->g->values[v].name);
-            if (at > touch[v]) touch[v] = at;
-        }
-        for (int k = 0; k < count; k++) update[viewed[updated[k]]] = at;
+    const Node *n = &a->nodes[i];
+    ValueId updated[MAX_SLOTS], reads[MAX_READS];
+    int count = updated_by(n, updated), place = a->place[i] + 1;
+    int read_count = node_reads(a->g, n, reads);
+    for (int k = 0; k < read_count; k++) {
+        ValueId v = o->viewed[reads[k]];
+        bool updates = is_among(updated, count, reads[k]);
+        bool late = place < (updates ? o->touch[v] : o->update[v]);
+        // A copy is a layer's: of the header it reads the seed and the number
+        // of the step, which the last launch alone changes, and where in the
+        // step a batch begins, which its last step changes.
+        if (n->phase == RECOMPUTE && v == a->g->header)
+            late = o->update[v] == o->end;
+        if (late)
+            return arena_print(a->arena, "%s comes too late for %s", n->name,
+                               a->g->values[v].name);
+        if ((updates ? o->touched_at[v] : o->updated_at[v]) == at)
+            return arena_print(a->arena, "%s is launched beside others that "
+                               "touch %s", n->name, a->g->values[v].name);
+    }
+    for (int k = 0; k < read_count; k++) {
+        ValueId v = o->viewed[reads[k]];
+        if (place > o->touch[v]) o->touch[v] = place;
+        o->touched_at[v] = at;
+    }
+    for (int k = 0; k < count; k++) {
+        o->update[o->viewed[updated[k]]] = place;
+        o->updated_at[o->viewed[updated[k]]] = at;
     }
     return NULL;
+}
+
+static const char *check_order(Against *a)
+{
+    int32_t values = a->g->value_count;
+    Order o = {.viewed = find_viewed(a), .end = last_place(a) + 1,
+               .touch = NEW_ARRAY(a->arena, values, int32_t),
+               .update = NEW_ARRAY(a->arena, values, int32_t),
+               .touched_at = NEW_ARRAY(a->arena, values, int32_t),
+               .updated_at = NEW_ARRAY(a->arena, values, int32_t)};
+    const char *wrong = NULL;
+    for (int32_t s = 0; s < a->plan->step_count; s++)
+        for (int32_t i = a->node_of[s]; i != NONE && !wrong; i = a->beside[i])
+            wrong = check_place(a, &o, s + 1, i);
+    return wrong;
 }
 
 const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
@@ -286,7 +348,10 @@ const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
         check_host, check_batch, check_order,
     };
     Against a = {.arena = arena, .g = g, .plan = plan, .count = g->node_count,
-                 .node_of = NEW_ARRAY(arena, plan->step_count, int32_t)};
+                 .node_of = NEW_ARRAY(arena, plan->step_count, int32_t),
+                 .beside = NEW_ARRAY(arena, g->node_count, int32_t),
+                 .read_by = NEW_ARRAY(arena, g->value_count, int32_t),
+                 .written_by = NEW_ARRAY(arena, g->value_count, int32_t)};
     const char *wrong = nodes_as_written(arena, g, &a.nodes, &a.place);
     if (wrong) return wrong;
     a.within = values_within(g, a.nodes, a.count);

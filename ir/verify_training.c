@@ -5,6 +5,7 @@
 #include "accrue.h"
 #include "loss_scale.h"
 #include "momentum.h"
+#include "number.h"
 #include "optimizer.h"
 #include "verify.h"
 
@@ -19,7 +20,8 @@ void check_gradient(const Check *c, ValueId id)
     if (d->gradient_of < 0 || d->gradient_of >= g->value_count)
         value_fault(c, id, "it is the gradient of %%%" PRId32, d->gradient_of);
     const Value *of = &g->values[d->gradient_of];
-    if (!same_shape(d->shape, of->shape) || d->dtype != of->dtype)
+    if (!same_shape(d->shape, of->shape) || !is_real(d->dtype) ||
+        (d->dtype != of->dtype && g->map == g->real))
         value_fault(c, id, "it has not the shape and type of %s, whose "
                     "gradient it is", of->name);
 }

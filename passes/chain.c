@@ -1,12 +1,8 @@
 // Chains: what their programmes cost and take, from the definition, and the
 // choices that a segment begins with.  chain.h says what they are.
 #include "../ir/diag.h"
+#include "../ir/larger.h"
 #include "chain.h"
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 // Of the map that stage i reads; the chain's own input is not counted.
 static int64_t input_bytes(const Chain *c, int32_t i)

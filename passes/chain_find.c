@@ -5,6 +5,7 @@
 // need more than they do, the more so the more stages there are; so it is also
 // read as if there were more bytes, and the cheapest programme is kept.
 #include <math.h>
+#include "../ir/larger.h"
 #include "chain.h"
 
 // A capacity of which nothing that is held is ever missed.
@@ -65,11 +66,6 @@ static bool is_better(const Pick *a, const Pick *b, int64_t bytes)
         return b->need > bytes || a->cost < b->cost;
     if (a->need != b->need) return a->need < b->need;
     return a->cheapest < b->cheapest;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 // Adds a segment that follows, while so many of the bytes are taken.

@@ -14,14 +14,10 @@
 // better, so most sums are never made.
 #include <math.h>
 #include <string.h>
+#include "../ir/larger.h"
 #include "chain.h"
 
 // ---- without capacities -----------------------------------------------------
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 // Whether segments from s on occur in which the input is, or is not, lent.
 static bool occurs(const Chain *c, bool owns, int32_t s)
@@ -135,11 +131,6 @@ static void add_cost(double *best, double cost, int32_t count)
         best[i] = cost < best[i] ? cost : best[i];
 }
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 static double top_of(const ChainRow *row)
 {
     return row->cost[row->high - row->low];
@@ -161,19 +152,19 @@ static void offer(Filling *f, const ChainChoice *choice, const ChainRow *a,
     double cost = (double)choice->cost;
     int32_t end_a = held + a->high, end_b = b->high, at = from;
     f->t->work += to - from;
-    int32_t end = smaller(to, smaller(end_a, end_b));
+    int32_t end = (int32_t)smaller(to, smaller(end_a, end_b));
     if (at < end) {
         sum_rows(f->best + at, a->cost + (at - held - a->low),
                  b->cost + (at - b->low), cost, end - at);
         at = end;
     }
-    end = smaller(to, end_a);
+    end = (int32_t)smaller(to, end_a);
     if (at < end) {
         add_row(f->best + at, a->cost + (at - held - a->low), cost + top_of(b),
                 end - at);
         at = end;
     }
-    end = smaller(to, end_b);
+    end = (int32_t)smaller(to, end_b);
     if (at < end) {
         add_row(f->best + at, b->cost + (at - b->low), cost + top_of(a),
                 end - at);

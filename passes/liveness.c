@@ -8,9 +8,11 @@
 // nobody reads lives at its own node alone.  An input lives from the first node
 // on, since it is staged before any runs; what is persistent lives throughout;
 // an output lives to the end.  What is computed on load is read by nobody: its
-// readers read what it is computed from.  These are indices of nodes: the steps
+// readers read what it is computed from.  Nodes that are one launch read until
+// the last of them has.  These are indices of nodes: the steps
 // of a plan leave out what is no launch.  What shares bytes is not known here;
 // share widens the lives of values that others lie in.
+#include "../ir/together.h"
 #include "pass.h"
 
 void pass_liveness(Graph *g);
@@ -29,12 +31,13 @@ static void begin_lives(Graph *g)
 void pass_liveness(Graph *g)
 {
     begin_lives(g);
-    for (NodeId i = 0; i < g->node_count; i++) {
+    for (NodeId i = 0, end = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         ValueId reads[MAX_READS];
+        if (i == end) end = group_end(g, i);
         for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
             Value *value = &g->values[reads[k]];
-            if (value->last < i) value->last = i;
+            if (value->last < end - 1) value->last = end - 1;
         }
     }
 }

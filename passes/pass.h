@@ -78,8 +78,8 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 // for it.
 Graph *ordered_with(const Graph *g, const PassOptions *o,
                     const struct RematProgram *program, Arena *arena);
-// A graph that was ordered with its program, through liveness and share; in
-// arena.
+// A graph that was ordered with its program, through liveness and share, its
+// nodes in that order; in arena.
 Graph *shared_after(const Graph *ordered, const PassOptions *o,
                     Arena *arena);
 // One with these values in host memory, in arena; and its arena, limit as

@@ -9,6 +9,7 @@
 // gives back what has ended and takes a hole for what begins.  It leaves holes
 // that the skyline cannot fill, and fills ones that the skyline leaves.
 // Mirrored, time runs backwards.
+#include "../ir/larger.h"
 #include "place.h"
 #include <stdlib.h>
 
@@ -20,11 +21,6 @@ typedef struct Skyline {
     int64_t *top;               // the largest height under the node
     int64_t *whole;             // the height at all steps under it, at least
 } Skyline;
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 // The largest height from first to last, of the steps low .. high under k.
 static int64_t height(const Skyline *s, int32_t k, int32_t low, int32_t high,

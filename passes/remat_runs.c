@@ -2,6 +2,7 @@
 // what is wanted, and then what it reads is.  Their bytes are counted from the
 // end, too; what is made once counts for none, and the input of a run that may
 // end in it is counted in one of two counts.
+#include "../ir/larger.h"
 #include "remat_runs.h"
 
 // ---- one stage --------------------------------------------------------------
@@ -210,11 +211,6 @@ static void forget(RematRuns *g, const RematList *list)
     for (int32_t k = 0; k < g->passing_count; k++)
         g->scan.needed[g->passing[k]] = false;
     g->scan.alive = 0;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 // The most bytes alive in a run, and at its ends; at the first with the input.

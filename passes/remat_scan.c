@@ -1,5 +1,6 @@
 // Bytes from the end: what is read later is alive, down to the step that makes
 // it.
+#include "../ir/larger.h"
 #include "remat_scan.h"
 
 RematScan remat_scan_new(Arena *arena, const Remat *r)
@@ -27,11 +28,6 @@ void remat_scan_end(RematScan *s)
         s->needed[v] = false;
         if (s->r->kept[v]) remat_scan_need(s, v);
     }
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 // The bytes that step makes and needs beyond those alive after it, of which

@@ -5,6 +5,7 @@
 // values are dropped one by one, the one that has the most bytes for what its
 // making again costs first; some of the ways so found are the stage's.  A turn
 // is such a way and its backward steps at once.
+#include "../ir/larger.h"
 #include "remat_runs.h"
 
 enum {
@@ -13,11 +14,6 @@ enum {
 };
 
 // ---- ways -------------------------------------------------------------------
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static void raise_peak(ChainPeak *peak, ChainPeak other)
 {

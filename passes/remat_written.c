@@ -22,18 +22,6 @@ typedef struct Writing {
 
 // ---- the order --------------------------------------------------------------
 
-static void put_nodes(Graph *g, const NodeId *order)
-{
-    Node *nodes = NEW_ARRAY(g->arena, g->node_count, Node);
-    for (NodeId k = 0; k < g->node_count; k++) {
-        nodes[k] = g->nodes[order[k]];
-        for (int32_t r = 0; r < nodes[k].result_count; r++)
-            if (nodes[k].results[r] != NONE)
-                g->values[nodes[k].results[r]].def = k;
-    }
-    g->nodes = nodes;
-}
-
 static void put_as_written(Graph *g)
 {
     Names *names = names_new(g->arena);
@@ -48,7 +36,7 @@ static void put_as_written(Graph *g)
         order[k] = names_find(names, name, strlen(name));
         if (order[k] == NONE) bug("the program's %s is lost", name);
     }
-    put_nodes(g, order);
+    graph_reorder(g, order);
 }
 
 // Node i comes next, and the updates that waited for it alone; but not what
@@ -81,7 +69,7 @@ static void hoist_updates(Graph *g)
     w.done = NEW_ARRAY(g->arena, g->node_count, bool);
     for (NodeId i = 0; i < g->node_count; i++)
         if (!w.done[i]) put_next(&w, i);
-    put_nodes(g, w.order);
+    graph_reorder(g, w.order);
 }
 
 // ---- the problem ------------------------------------------------------------

@@ -142,11 +142,18 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     g->facts = (g->facts & ~pass->breaks) | pass->gives;
 }
 
+// From behind checkpoint to what plan needs.
+static void run_to_plan(Graph *g, const PassOptions *o, bool together)
+{
+    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
+        if (i != PASS_together || together)
+            run_pass(g, &passes[i], o->enabled[i]);
+}
+
 Graph *shared_after(const Graph *ordered, const PassOptions *o, Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
-    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
-        run_pass(copy, &passes[i], o->enabled[i]);
+    run_to_plan(copy, o, false);
     return copy;
 }
 
@@ -189,14 +196,49 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
     return copy;
 }
 
+// The arena, limit as above, of a graph that is through checkpoint, whose
+// launches are put together, or not.
+static int64_t arena_with(const Graph *g, const PassOptions *o, int64_t limit,
+                          bool together)
+{
+    Arena *arena = arena_new();
+    Graph *copy = graph_copy(g, arena);
+    run_to_plan(copy, o, together);
+    int64_t bytes = arena_of(copy, o, limit);
+    arena_free(arena);
+    return bytes;
+}
+
+// The smaller of the two; the second is only made if the first may be larger.
+static int64_t smaller_arena(const Graph *g, const PassOptions *o,
+                             int64_t limit)
+{
+    int64_t bytes = arena_with(g, o, limit, o->enabled[PASS_together]);
+    if (!o->enabled[PASS_together]) return bytes;
+    int64_t apart = arena_with(g, o, bytes > limit ? limit : bytes - 1, false);
+    return apart < bytes ? apart : bytes;
+}
+
+// Lets launches wait as far as that makes no larger arena; false: they may not
+// at all.
+static bool choose_waiting(Graph *g, const PassOptions *o)
+{
+    static const int percents[] = {100, 99, 95, 75};
+    int64_t apart = INT64_MAX;
+    for (size_t k = 0; k < sizeof percents / sizeof *percents; k++) {
+        g->waiting_percent = percents[k];
+        int64_t bytes = arena_with(g, o, INT64_MAX, true);
+        if (k == 0) apart = arena_with(g, o, bytes - 1, false);
+        if (bytes <= apart) return true;
+    }
+    return false;
+}
+
 int64_t arena_after(const Graph *g, const PassOptions *o,
                     const RematProgram *program, int64_t limit)
 {
     Arena *arena = arena_new();
-    Graph *copy = ordered_with(g, o, program, arena);
-    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
-        run_pass(copy, &passes[i], o->enabled[i]);
-    int64_t bytes = arena_of(copy, o, limit);
+    int64_t bytes = smaller_arena(ordered_with(g, o, program, arena), o, limit);
     arena_free(arena);
     return bytes;
 }
@@ -212,10 +254,7 @@ Graph *parked_with(const Graph *ordered, const PassOptions *o,
 
 int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
 {
-    Arena *arena = arena_new();
-    int64_t bytes = arena_of(shared_after(parked, o, arena), o, limit);
-    arena_free(arena);
-    return bytes;
+    return smaller_arena(parked, o, limit);
 }
 
 // A graph that was read from text may be past a pass: it has what the pass
@@ -296,12 +335,12 @@ static bool run_rows(Graph *g, const PassOptions *o)
             continue;
         }
         double start = seconds();
-        if (i == PASS_checkpoint) {
-            if (!find_program(g, o)) return false;
-            run_checkpoint(g, o);
-        } else {
-            run_pass(g, pass, o->enabled[i]);
-        }
+        bool enabled = o->enabled[i];
+        if (i == PASS_together && enabled && g->mode == TRAIN)
+            enabled = choose_waiting(g, o);
+        if (i == PASS_checkpoint && !find_program(g, o)) return false;
+        if (i == PASS_checkpoint) run_checkpoint(g, o);
+        else run_pass(g, pass, enabled);
         double middle = seconds();
         verify(g, pass->name);
         double end = seconds();

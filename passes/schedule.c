@@ -229,18 +229,6 @@ static bool search(Scheduler *s, int64_t bound, Best *best)
     return exact;
 }
 
-static void reorder(Graph *g, const NodeId *order)
-{
-    Node *nodes = NEW_ARRAY(g->arena, g->node_count, Node);
-    for (NodeId i = 0; i < g->node_count; i++) {
-        nodes[i] = g->nodes[order[i]];
-        for (int32_t r = 0; r < nodes[i].result_count; r++)
-            if (nodes[i].results[r] != NONE)
-                g->values[nodes[i].results[r]].def = i;
-    }
-    memcpy(g->nodes, nodes, (size_t)g->node_count * sizeof(Node));
-}
-
 // Without a training step, all is forward.
 void pass_schedule(Graph *g)
 {
@@ -260,5 +248,5 @@ void pass_schedule(Graph *g)
         bound = best.peak;
     g->order_peak = best.peak;
     g->order_bound = s.start.sliced ? 0 : bound;
-    reorder(g, best.order);
+    graph_reorder(g, best.order);
 }

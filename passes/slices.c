@@ -148,6 +148,7 @@ static bool fits(const Trees *t, ValueId part, ValueId whole, int64_t rows)
 {
     ValueId root = root_of(t, whole);
     return t->parent[part] == NONE && part != root &&
+           t->g->values[part].dtype == t->g->values[whole].dtype &&
            may_have_rows(t->may[part], rows) && is_stored(t->g, whole) &&
            may_hold(&t->g->values[root], rows) &&
            (t->rows[part] == 0 || t->rows[part] == rows) &&

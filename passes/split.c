@@ -205,6 +205,7 @@ static ValueId new_slice(Splitter *s, ValueId v, int32_t k)
         whole.kind == INPUT ? ACTIVATION : whole.kind, whole.dtype, whole.shape,
         whole.pos);
     g->values[slice].marked = whole.marked;
+    g->values[slice].wide = whole.wide;
     if (s->slice[v] == NULL)
         s->slice[v] = NEW_ARRAY(g->arena, s->slices, ValueId);
     s->slice[v][k] = slice;

@@ -44,11 +44,12 @@ static void add_cost(const Graph *g, const Node *n, Cost *cost)
 static void add_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_elements(l, "accrue_add", sum_count(g, n));
-    launch_value(l, n->operands[SUM]);
-    launch_value(l, n->operands[ADDED]);
+    Launch *arrays = launch_item(l, "AccruedArrays");
+    launch_value(arrays, n->operands[SUM]);
+    launch_value(arrays, n->operands[ADDED]);
+    launch_int(arrays, sum_count(g, n), NULL);
     launch_header(l);
     launch_samples(l);
-    launch_int(l, sum_count(g, n), "count");
 }
 
 static void add_reference(const Ref *r)
@@ -98,9 +99,10 @@ static void mean_cost(const Graph *g, const Node *n, Cost *cost)
 static void mean_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_elements(l, "accrue_mean", sum_count(g, n));
-    launch_value(l, n->operands[SUM]);
+    Launch *arrays = launch_item(l, "AccruedSum");
+    launch_value(arrays, n->operands[SUM]);
+    launch_int(arrays, sum_count(g, n), NULL);
     launch_header(l);
-    launch_int(l, sum_count(g, n), "count");
 }
 
 static void mean_reference(const Ref *r)

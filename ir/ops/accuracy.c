@@ -84,9 +84,7 @@ static void sum_launch(const Graph *g, const Node *n, Launch *l)
     launch_deal(l, &deal);
     launch_constant(l, "CLASSES", scores.dim[scores.rank - 1]);
     launch_constant(l, "IGNORE", n->attr[IGNORE].i);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[LABEL]);
+    launch_slots(l, n, 1, LABEL + 1);
     launch_samples(l);
 }
 
@@ -122,7 +120,7 @@ static void reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "sum", .operands = "scores label", .results = "sums",
+    { .name = "sum", .operands = "scores^ label", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
     { .results = NULL },
 };

@@ -23,11 +23,12 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t count = elements(g->values[n->operands[AVERAGE]].shape);
     launch_elements(l, "average_weights", count);
-    launch_value(l, n->operands[AVERAGE]);
-    launch_value(l, n->operands[WEIGHT]);
+    Launch *arrays = launch_item(l, "AveragedArrays");
+    launch_value(arrays, n->operands[AVERAGE]);
+    launch_value(arrays, n->operands[WEIGHT]);
+    launch_int(arrays, count, NULL);
     launch_header(l);
     launch_real(l, 1 - n->attr[KEEP].f, "1 - average");
-    launch_int(l, count, "count");
 }
 
 static void reference(const Ref *r)

@@ -1,8 +1,8 @@
 // batchnorm: each channel shifted and scaled to mean 0 and variance 1.
 //
 // In training the mean and the variance are those of the batch, over all pixels
-// of the samples that are there; else the running ones.  Sums over rows take
-// two launches, partial sums and their end, so that the order is fixed:
+// of its samples; else the running ones.  Sums over rows take two launches,
+// partial sums and their end, so that the order is fixed:
 //   %5 partials = batchnorm.statistics(%1 x)
 //   %6 mean, %7 variance, %8 factor = batchnorm.moments(%5, %1, weight)
 //   %9 y = batchnorm(%1, weight, bias, mean, variance, %6, %7, %8)
@@ -23,7 +23,6 @@
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
 enum Attrs { MOMENTUM, EPSILON, PIXELS, SPLITS };  // PIXELS: a sample's
 enum Parts { FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT };
-
 // Operands of the forward part.
 enum {
     X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, FACTOR,
@@ -198,10 +197,9 @@ static bool load(const Graph *g, const Node *n, Launch *l)
     return true;
 }
 
-// Rows of the samples that are there; the update of several batches knows them.
 static void launch_rows(Launch *l, const Node *n)
 {
-    if (n->phase != UPDATE || !is_accruing(l->g)) launch_samples(l);
+    launch_samples(l);
     launch_int(l, n->attr[PIXELS].i, "pixels");
 }
 
@@ -240,11 +238,13 @@ static void commit_launch(const Graph *g, const Node *n, Launch *l)
     int64_t channels = elements(in_shape(g, n, 0));
     launch_elements(l, is_accruing(g) ? "batchnorm_commit_accrued"
                                       : "batchnorm_commit", channels);
-    for (int k = 0; k < 4; k++) launch_value(l, n->operands[k]);
+    Launch *arrays = launch_item(l, "RunningMoments");
+    for (int k = 0; k < 4; k++) launch_value(arrays, n->operands[k]);
+    launch_int(arrays, n->attr[PIXELS].i, NULL);
+    launch_int(arrays, channels, NULL);
     launch_header(l);
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
-    launch_rows(l, n);
-    launch_int(l, channels, "channels");
+    if (!is_accruing(g)) launch_samples(l);
 }
 
 // ---- references -------------------------------------------------------------

@@ -36,8 +36,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "decode_boxes_forward", x.dim[0] * x.dim[1]);
     launch_constant(l, "N", x.dim[0]);
     launch_constant(l, "ANCHORS", x.dim[1]);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
+    launch_slots(l, n, 1, 1);
     launch_anchors(l, n->attr);
 }
 
@@ -58,7 +57,7 @@ static void reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .in_place = "y/x", .cost = cost,
+    { .name = "", .results = "y^", .in_place = "y/x", .cost = cost,
       .launch = launch, .reference = reference },
     { .results = NULL },
 };

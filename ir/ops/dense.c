@@ -16,6 +16,10 @@
 // add to a momentum, which a skipped step must leave alone, and to multiply by
 // an activation's derivative, so that the gradient of a map can be written over
 // the map.
+//
+// Where maps have 16 bits those products do all of it.  The library multiplies
+// 16 bits by 16 alone, so that it would need a copy of the weights; these read
+// the weights as they are, once, and they are most of what is read.
 #include "../act.h"
 #include "../convolution.h"
 #include "../momentum.h"
@@ -40,11 +44,13 @@ static Shape shape(const Graph *g, const Node *n)
     return fits ? shape_of(2, x.dim[0], weight.dim[0]) : shape_of(0);
 }
 
-// Bytes for a product whose result is v, each element a sum of so many terms.
+// Bytes for a product whose result is v, each element a sum of so many terms;
+// NONE: it is not the library's.
 static ValueId workspace(Graph *g, ValueId v, int64_t terms)
 {
     enum { LEAST = 64 << 10, MOST = 4 << 20, ALIGN = 256 };
     enum { TILE = 128, BUSY = 132, FEWEST_TERMS = 128 };
+    if (g->map != g->real) return NONE;
     Value result = g->values[v];
     int64_t tiles = ceil_div(result.shape.dim[0], TILE) *
                     ceil_div(result.shape.dim[1], TILE);
@@ -89,6 +95,7 @@ static ValueId build_product(Build *b)
     ValueId y = build_node(&product, 2, operands, NULL,
                            shape_of(2, x.dim[0], units));
     ValueId space = workspace(g, y, x.dim[1]);
+    if (space == NONE) return y;
     NodeId id = g->values[y].def;
     g->nodes[id].results[1] = space;
     g->values[space].def = id;
@@ -158,7 +165,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     cost_momentum(g, n, cost);
 }
 
-static void launch(const Graph *g, const Node *n, Launch *l)
+static void launch_product(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
     int64_t rows[] = { s.batch, s.batch, s.units };
@@ -178,24 +185,48 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 }
 
 // The same product as that of a convolution's weight gradient.
-static void launch_accumulate(const Graph *g, const Node *n, Launch *l)
+static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
     convolution_dense_wgrad(l, s.batch, s.inputs, s.units);
     launch_gradient_type(n, l);
     for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
-static void launch_masked(const Graph *g, const Node *n, Launch *l)
+// Of weights as they are stored.
+static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
     convolution_dense_dgrad(l, s.batch, s.inputs, s.units);
     launch_act(l, n);
     launch_value(l, n->results[0]);
     launch_load(l, n, 0);
+    launch_type(l, plain_source);
     launch_value(l, n->operands[1]);
-    launch_load(l, n, 2);
+    if (n->part == MASKED) {
+        launch_load(l, n, 2);
+    } else {
+        launch_type(l, plain_source);
+        launch_value(l, NONE);
+    }
+    launch_result_type(l, n->results[0]);
+}
+
+static void launch_forward(const Graph *g, const Node *n, Launch *l)
+{
+    Sizes s = sizes(g, n);
+    convolution_dense_forward(l, s.batch, s.inputs, s.units);
+    launch_slots(l, n, 1, 2);
+    launch_value(l, NONE);
+}
+
+static void launch(const Graph *g, const Node *n, Launch *l)
+{
+    if (n->results[1] != NONE) launch_product(g, n, l);
+    else if (n->part == FORWARD_PART) launch_forward(g, n, l);
+    else if (n->part == DGRAD) launch_dgrad(g, n, l);
+    else launch_wgrad(g, n, l);
 }
 
 // ---- references ------------------------------------------------------------
@@ -239,23 +270,23 @@ static void wgrad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y workspace", .cost = cost,
+    [FORWARD_PART] = { .name = "", .results = "y^ workspace?", .cost = cost,
                        .launch = launch, .reference = reference },
-    [DGRAD] = { .name = "dgrad", .operands = "dy weight",
-                .results = "dx workspace", .masking = MASKED, .cost = cost,
+    [DGRAD] = { .name = "dgrad", .operands = "dy^ weight",
+                .results = "dx^ workspace?", .masking = MASKED, .cost = cost,
                 .launch = launch, .reference = dgrad_reference },
-    [WGRAD] = { .name = "wgrad", .operands = "dy x",
-                .results = "dw workspace", .accumulating = ACCUMULATE,
+    [WGRAD] = { .name = "wgrad", .operands = "dy^ x^",
+                .results = "dw workspace?", .accumulating = ACCUMULATE,
                 .cost = cost, .launch = launch,
                 .reference = wgrad_reference },
     [ACCUMULATE] = { .name = "accumulate",
-                     .operands = "dy x weight momentum! header",
+                     .operands = "dy^ x^ weight momentum! header",
                      .results = "", .cost = cost,
-                     .launch = launch_accumulate,
+                     .launch = launch_wgrad,
                      .reference = wgrad_reference },
     [MASKED] = { .name = "masked", .operands = "dy~ weight mask~",
-                 .results = "dx", .in_place = "dx/mask", .cost = cost,
-                 .launch = launch_masked, .reference = dgrad_reference },
+                 .results = "dx^", .in_place = "dx/mask", .cost = cost,
+                 .launch = launch_dgrad, .reference = dgrad_reference },
     { .results = NULL },
 };
 

@@ -75,9 +75,7 @@ static void sum_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(g->values[n->operands[LOGITS]].shape);
     launch_kernel(l, "dice_sums", deal.batch * deal.splits, deal.block);
     launch_deal(l, &deal);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[LOGITS]);
-    launch_value(l, n->operands[TARGET]);
+    launch_slots(l, n, 1, 2);
     launch_samples(l);
 }
 
@@ -86,10 +84,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(g->values[n->operands[LOGITS]].shape);
     launch_kernel(l, "dice_gradient", deal.batch * deal.splits, deal.block);
     launch_deal(l, &deal);
-    launch_loss_type(n, l);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->results[1]);
-    for (int k = 0; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 2, 3);
     launch_samples(l);
     launch_real(l, n->attr[SMOOTH].f, "smooth");
     launch_loss_weight(n, l, n->attr[WEIGHT].f, "weight");
@@ -147,10 +142,10 @@ static void grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "sum", .operands = "logits target", .results = "sums",
+    { .name = "sum", .operands = "logits^ target^", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
-    { .name = "grad", .operands = "logits target sums header?",
-      .results = "dlogits? dtarget?",
+    { .name = "grad", .operands = "logits^ target^ sums header?",
+      .results = "dlogits?^ dtarget?^",
       .in_place = "dlogits/logits dlogits/target dtarget/logits dtarget/target",
       .cost = cost, .launch = grad_launch, .reference = grad_reference },
     { .results = NULL },

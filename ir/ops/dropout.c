@@ -31,7 +31,7 @@ static void reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .in_place = "y/x",
+    { .name = "", .results = "y^", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .reference = reference },
     { .results = NULL },
 };

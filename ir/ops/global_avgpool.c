@@ -25,8 +25,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_pixels(l, "global_avgpool_forward",
                   g->values[n->operands[0]].shape);
-    launch_value(l, n->results[0]);
-    launch_load(l, n, 0);
+    launch_slots(l, n, 1, 1);
 }
 
 static void reference(const Ref *r)
@@ -59,9 +58,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_read, .launch = launch,
+    { .name = "", .results = "y^", .cost = cost_read, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy mask?~", .results = "dx/",
+    { .name = "grad", .operands = "dy^ mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

@@ -44,8 +44,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_pixels(l, "global_maxpool_forward",
                   g->values[n->operands[0]].shape);
     launch_type(l, n->results[1] != NONE ? "true" : "false");
-    for (int k = 0; k < 2; k++) launch_value(l, n->results[k]);
-    launch_load(l, n, 0);
+    launch_slots(l, n, 2, 1);
 }
 
 static void reference(const Ref *r)
@@ -86,9 +85,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y index?", .cost = cost_read, .launch = launch,
+    { .name = "", .results = "y^ index?", .cost = cost_read, .launch = launch,
       .reference = reference },
-    { .name = "grad", .operands = "dy index mask?~", .results = "dx/",
+    { .name = "grad", .operands = "dy^ index mask?~", .results = "dx/",
       .in_place = "dx/mask", .cost = cost_elementwise, .launch = grad_launch,
       .reference = grad_reference },
     { .results = NULL },

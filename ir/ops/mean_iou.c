@@ -187,9 +187,7 @@ static void count_launch(const Graph *g, const Node *n, Launch *l)
     launch_constant(l, "IGNORE", n->attr[IGNORE].i);
     launch_constant(l, "LANES", c.lanes);
     launch_constant(l, "WARPS", c.warps);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[LOGITS]);
-    launch_value(l, n->operands[LABEL]);
+    launch_slots(l, n, 1, LABEL + 1);
     launch_samples(l);
 }
 
@@ -226,7 +224,7 @@ static void count_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "count", .operands = "logits label", .results = "partials",
+    { .name = "count", .operands = "logits^ label", .results = "partials",
       .cost = count_cost, .launch = count_launch,
       .reference = count_reference },
     { .results = NULL },

@@ -27,8 +27,7 @@ static const ArgSpec args[] = {
       "the box that it covers: what both cover over what either does" },
     { "negatives", ARG_FLOAT, "3", 0, 1e6, "anchors of the background that "
       "count for each that stands for a box" },
-    WEIGHT_ARG,
-    { .name = NULL },
+    WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
     ANCHOR_ATTRS, { "overlap", ATTR_FLOAT, 0, 0 },
@@ -157,15 +156,12 @@ static void launch_start(const Graph *g, const Node *n, Launch *l,
     if (boxes != NONE)
         launch_constant(l, "BOXES",
                         g->values[n->operands[boxes]].shape.dim[1]);
-    if (operand_called(n, "header") != NONE) launch_loss_type(n, l);
 }
 
 static void match_launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_start(g, n, l, "multibox_match", g->batch, 2, 0);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
     launch_real(l, n->attr[OVERLAP].f, "overlap");
     launch_anchors(l, n->attr);
 }
@@ -197,7 +193,9 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     static const int slots[] = { ENTROPY, LOCATIONS, BOXES, CHOSEN, POSITIVES };
     launch_start(g, n, l, "multibox_forward", g->batch, LOCATIONS, BOXES);
     launch_value(l, n->results[0]);
-    for (int k = 0; k < 5; k++) launch_value(l, n->operands[slots[k]]);
+    for (int k = 0; k < 5; k++)
+        if (slots[k] == LOCATIONS) launch_load(l, n, LOCATIONS);
+        else launch_value(l, n->operands[slots[k]]);
     launch_samples(l);
     launch_real(l, n->attr[WEIGHT].f, "weight");
     launch_anchors(l, n->attr);
@@ -374,19 +372,19 @@ static void dlocations_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "match", .operands = "boxes labels scores", .results = "match",
+    { .name = "match", .operands = "boxes labels scores^", .results = "match",
       .cost = cost, .launch = match_launch, .reference = match_reference },
-    { .name = "entropy", .operands = "scores match labels boxes",
+    { .name = "entropy", .operands = "scores^ match labels boxes",
       .results = "entropy", .cost = cost, .launch = entropy_launch,
       .reference = entropy_reference },
-    { .name = "choose", .operands = "match entropy",
-      .results = "chosen positives", .cost = cost, .launch = choose_launch,
+    { .name = "choose", .operands = "match entropy", .cost = cost,
+      .results = "chosen positives", .launch = choose_launch,
       .reference = choose_reference },
-    { .name = "dscores", .results = "dscores", .in_place = "dscores/scores",
-      .operands = "scores chosen labels positives boxes header?", .cost = cost,
+    { .name = "dscores", .results = "dscores^", .in_place = "dscores/scores",
+      .operands = "scores^ chosen labels positives boxes header?", .cost = cost,
       .launch = dscores_launch, .reference = dscores_reference },
-    { .name = "dlocations", .results = "dlocations", .cost = cost,
-      .operands = "locations boxes chosen positives header?",
+    { .name = "dlocations", .results = "dlocations^", .cost = cost,
+      .operands = "locations^ boxes chosen positives header?",
       .in_place = "dlocations/locations", .launch = dlocations_launch,
       .reference = dlocations_reference },
     { .results = NULL },

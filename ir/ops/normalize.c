@@ -97,7 +97,7 @@ static void launch_centred(const Graph *g, const Node *n, Launch *l)
     const Value *x = &g->values[n->operands[0]];
     bool bytes = x->dtype == U8;
     launch_shape(l, x->shape);
-    launch_type(l, bytes ? "uint8_t" : "real");
+    launch_type_of(l, n->operands[0]);
     launch_type_int(l, n->attr[MEAN].list->count);
     launch_type_int(l, n->attr[STD].list->count);
     launch_value(l, n->operands[0]);
@@ -112,6 +112,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
                     elements(g->values[n->results[0]].shape));
     launch_value(l, n->results[0]);
     launch_centred(g, n, l);
+    launch_result_type(l, n->results[0]);
 }
 
 static bool load(const Graph *g, const Node *n, Launch *l)
@@ -128,8 +129,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_shape(l, dx);
     launch_type_int(l, n->attr[STD].list->count);
     launch_act(l, n);
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < 2; k++) launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, 2);
     launch_list_of(l, n, STD);
 }
 
@@ -162,10 +162,10 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .in_place = "y/x",
+    { .name = "", .results = "y^", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load = load,
       .reference = reference },
-    { .name = "grad", .operands = "dy mask?", .results = "dx",
+    { .name = "grad", .operands = "dy^ mask?^", .results = "dx^",
       .in_place = "dx/dy dx/mask", .cost = cost_elementwise,
       .launch = grad_launch, .reference = grad_reference },
     { .results = NULL },

@@ -50,12 +50,10 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_update(g, n, l, "rmsprop_update");
+    launch_arrays(g, n, l, "RmspropArrays", n->attr[DECAY].f);
     launch_real(l, 1 - n->attr[KEPT].f, "1 - decay");
     launch_real(l, n->attr[EPSILON].f, "epsilon");
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
-    launch_real(l, decay_of(g, n->operands[UPDATED_WEIGHT], n->attr[DECAY].f),
-                "weight_decay");
-    launch_int(l, update_count(g, n), "count");
 }
 
 static void reference(const Ref *r)

@@ -73,6 +73,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_elements(l, "scale_forward", count);
     launch_value(l, n->results[0]);
     launch_scaled(g, n, l);
+    launch_result_type(l, n->results[0]);
     launch_int(l, count, "count");
 }
 
@@ -91,7 +92,7 @@ static void reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .in_place = "y/x",
+    { .name = "", .results = "y^", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load = load,
       .reference = reference },
     { .results = NULL },

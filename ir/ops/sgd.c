@@ -53,11 +53,9 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_update(g, n, l, "sgd_update");
+    launch_arrays(g, n, l, "SgdArrays", n->attr[DECAY].f);
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
     launch_int(l, n->attr[NESTEROV].i, "nesterov");
-    launch_real(l, decay_of(g, n->operands[UPDATED_WEIGHT], n->attr[DECAY].f),
-                "weight_decay");
-    launch_int(l, update_count(g, n), "count");
 }
 
 static void reference(const Ref *r)
@@ -100,10 +98,11 @@ static void move_cost(const Graph *g, const Node *n, Cost *cost)
 static void launch_move(const Graph *g, const Node *n, Launch *l)
 {
     launch_elements(l, "sgd_move", update_count(g, n));
-    launch_value(l, n->operands[UPDATED_WEIGHT]);
-    launch_value(l, n->operands[MOVE_MOMENTUM]);
+    Launch *arrays = launch_item(l, "SgdMoved");
+    launch_value(arrays, n->operands[UPDATED_WEIGHT]);
+    launch_value(arrays, n->operands[MOVE_MOMENTUM]);
+    launch_int(arrays, update_count(g, n), NULL);
     launch_header(l);
-    launch_int(l, update_count(g, n), "count");
 }
 
 static void move_reference(const Ref *r)

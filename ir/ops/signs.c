@@ -66,7 +66,7 @@ static void read_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "bits", .cost = cost_elementwise,
       .launch = launch, .reference = reference },
-    { .name = "read", .operands = "bits", .results = "passes",
+    { .name = "read", .operands = "bits", .results = "passes^",
       .cost = cost_elementwise, .launch = read_launch, .load = read_load,
       .reference = read_reference },
     { .results = NULL },

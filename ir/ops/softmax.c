@@ -28,9 +28,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     Shape shape = g->values[n->results[0]].shape;
     int64_t rows = elements(shape) / width_of(shape);
     launch_elements(l, kernel[n->part], 32 * rows);     // a warp a row
-    launch_value(l, n->results[0]);
-    for (int k = 0; k < n->operand_count; k++)
-        launch_value(l, n->operands[k]);
+    launch_slots(l, n, 1, n->operand_count);
     launch_int(l, rows, "rows");
     launch_int(l, width_of(shape), "width");
 }
@@ -63,9 +61,9 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .in_place = "y/x", .cost = cost,
+    { .name = "", .results = "y^", .in_place = "y/x", .cost = cost,
       .launch = launch, .reference = reference },
-    { .name = "grad", .operands = "dy y", .results = "dx",
+    { .name = "grad", .operands = "dy^ y^", .results = "dx^",
       .in_place = "dx/dy dx/y", .cost = cost, .launch = launch,
       .reference = grad_reference },
     { .results = NULL },

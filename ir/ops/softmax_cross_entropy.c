@@ -147,7 +147,6 @@ static void plain_launch(const Graph *g, const Node *n, Launch *l)
 static void plain_grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     bool scaled = n->operands[PLAIN_HEADER] != NONE;
-    if (scaled) launch_loss_type(n, l);
     launch_score_rows(g, n, l, scaled ? "softmax_cross_entropy_scaled"
                                       : "softmax_cross_entropy_gradient");
     if (scaled) launch_loss_weight(n, l, 1, "weight");
@@ -212,9 +211,7 @@ static void launch_shape(const Graph *g, const Node *n, Launch *l)
     launch_constant(l, "IGNORE", n->attr[IGNORE].i);
     launch_constant(l, "SMOOTH", n->attr[SMOOTHING].f > 0);
     launch_type_int(l, class_weights(n)->count);
-    launch_value(l, n->results[0]);
-    launch_value(l, n->operands[0]);
-    launch_value(l, n->operands[1]);
+    launch_slots(l, n, 1, 2);
 }
 
 // What the target says beside the label: (1 - smoothing) at it, and this
@@ -260,7 +257,6 @@ static void weighted_grad_launch(const Graph *g, const Node *n, Launch *l)
     for (int64_t o = 0; o < logits.dim[logits.rank - 1]; o++)
         sum += class_weight(n, o);
     launch_elements(l, "cross_entropy_gradient", count * deal.lanes);
-    launch_loss_type(n, l);
     launch_shape(g, n, l);
     launch_value(l, n->operands[TOTAL]);
     launch_samples(l);
@@ -374,13 +370,14 @@ static void weighted_grad_reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows total?", .cost = forward_cost,
       .launch = forward_launch, .reference = forward_reference },
-    { .name = "grad", .operands = "logits label header?", .results = "dlogits",
+    { .name = "grad", .operands = "logits^ label header?",
+      .results = "dlogits^",
       .in_place = "dlogits/logits", .cost = cost, .launch = plain_grad_launch,
       .reference = grad_reference },
-    { .name = "sum", .operands = "logits label", .results = "sums",
+    { .name = "sum", .operands = "logits^ label", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
-    { .name = "wgrad", .operands = "logits label total header?",
-      .results = "dlogits",
+    { .name = "wgrad", .operands = "logits^ label total header?",
+      .results = "dlogits^",
       .in_place = "dlogits/logits", .cost = cost,
       .launch = weighted_grad_launch, .reference = weighted_grad_reference },
     { .results = NULL },

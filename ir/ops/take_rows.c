@@ -5,6 +5,7 @@
 // Where nodes in a row take all of x, the gradient of x is theirs one after the
 // other, by concat; else it is zero around dy, a sum of as many.
 #include "../box.h"
+#include "../number.h"
 #include "../op_row.h"
 #include "../rules.h"
 
@@ -90,12 +91,13 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Box box = box_of(g, n, 1);
     launch_elements(l, "rows_copy", box.columns[RESULT]);
-    launch_type_of(l, n->operands[0]);
     launch_value(l, n->results[0]);
-    if (g->values[n->operands[0]].dtype == g->real) {
+    if (is_real(g->values[n->operands[0]].dtype)) {
         launch_load(l, n, 0);
+        launch_result_type(l, n->results[0]);
     } else {
         launch_type(l, "const uint8_t *");
+        launch_type(l, "uint8_t *");
         launch_value(l, n->operands[0]);
     }
     launch_int(l, box.right, "start");
@@ -137,7 +139,7 @@ static void grad_reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y", .cost = cost_box, .launch = launch,
+    { .name = "", .results = "y^", .cost = cost_box, .launch = launch,
       .load = load, .reference = reference, .slice = place },
     BOX_GRADIENT,
     { .results = NULL },

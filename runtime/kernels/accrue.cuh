@@ -2,17 +2,28 @@
 #pragma once
 #include <stdint.h>
 #include "../support/accrued.cuh"
-#include "../support/elementwise.cuh"
 #include "../support/header.cuh"
+#include "../support/items.cuh"
 #include "../support/real.cuh"
 
-// accrue_add: sum += samples * x, both [count], where x is a mean over the samples of this batch;
+// AccruedArrays: a sum and what comes to it, both [count].
+struct AccruedArrays {
+    real *sum;
+    const real *x;
+    long long count;
+};
+
+// accrue_add: of each array, sum += samples * x, where x is a mean over the samples of this batch;
 // the first batch since the update writes sum, whatever it holds.
-__global__ void accrue_add(real *sum, const real *x, const Header *header, long long samples,
-                           long long count)
+template <int N>
+__global__ void accrue_add(const __grid_constant__ Items<AccruedArrays, N> arrays,
+                           const Header *header, long long samples)
 {
     const bool first = samples_before(header) == 0;
-    FOR_EACH(i, count) sum[i] = (first ? (real)0 : sum[i]) + (real)samples * x[i];
+    const int k = item_of_block(arrays);
+    const AccruedArrays of = arrays.item[k];
+    FOR_EACH_OF(i, arrays, k, of.count)
+        of.sum[i] = (first ? (real)0 : of.sum[i]) + (real)samples * of.x[i];
 }
 
 // accrue_next: the batch has ended.  One thread counts it and its samples.
@@ -30,11 +41,21 @@ __global__ void accrue_begin(Header *header)
     if (blockIdx.x == 0 && threadIdx.x == 0) begin_update(header);
 }
 
-// accrue_mean: sum /= samples of the training step, [count], in place.
-__global__ void accrue_mean(real *sum, const Header *header, long long count)
+// AccruedSum: a sum [count].
+struct AccruedSum {
+    real *sum;
+    long long count;
+};
+
+// accrue_mean: of each array, sum /= samples of the training step, in place.
+template <int N>
+__global__ void accrue_mean(const __grid_constant__ Items<AccruedSum, N> arrays,
+                            const Header *header)
 {
     const real samples = (real)samples_before(header);
-    FOR_EACH(i, count) sum[i] /= samples;
+    const int k = item_of_block(arrays);
+    const AccruedSum of = arrays.item[k];
+    FOR_EACH_OF(i, arrays, k, of.count) of.sum[i] /= samples;
 }
 
 // accrue_clear: the update has ended: the next batch is a training step's first.  One thread.

@@ -7,12 +7,13 @@
 
 // accuracy_forward: rows[n] = 1 where logits[n,label[n]] is the first of the row's largest, else 0,
 // as where a NaN or no such class is met, and past samples.  A warp a row; logits [batch, classes].
-__global__ void accuracy_forward(real *rows, const real *logits, const int *label,
-                                 long long samples, long long batch, long long classes)
+template <class X = const real *>
+__global__ void accuracy_forward(real *rows, X logits, const int *label, long long samples,
+                                 long long batch, long long classes)
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32;
-        const real *row = logits + n * classes;
+        const X row = logits + n * classes;
         const int want = label[n];
         bool wrong = n >= samples || want < 0 || want >= classes;
         for (long long o = i % 32; o < classes && !wrong; o += 32)
@@ -25,8 +26,8 @@ __global__ void accuracy_forward(real *rows, const real *logits, const int *labe
 // accuracy_sums: sums[0,s,n] = how many of the pixels of run s of sample n are right, as above, and
 // sums[1,s,n] how many there are, those labelled IGNORE left out; 0 past samples.  logits [BATCH,
 // ITEMS, CLASSES], sums [2, SPLITS, BATCH]; a block a run, LANES threads a pixel.
-template <class Shape>
-__global__ void accuracy_sums(real *sums, const real *logits, const int *label, long long samples)
+template <class Shape, class X = const real *>
+__global__ void accuracy_sums(real *sums, X logits, const int *label, long long samples)
 {
     constexpr int lanes = (int)Shape::LANES, classes = (int)Shape::CLASSES;
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
@@ -36,7 +37,7 @@ __global__ void accuracy_sums(real *sums, const real *logits, const int *label, 
         const long long i = at + threadIdx.x / lanes, pixel = n * Shape::ITEMS + i;
         const int want = i < end ? label[pixel] : -1;
         const bool counts = i < end && (want < 0 || want != Shape::IGNORE);
-        const real *row = logits + pixel * classes;
+        const X row = logits + pixel * classes;
         bool wrong = !counts || want < 0 || want >= classes;
         for (int o = threadIdx.x % lanes; o < classes && !wrong; o += lanes)
             wrong = !(o < want ? row[o] < row[want] : row[o] <= row[want]);

@@ -1,18 +1,26 @@
 // Adam, with L2 decay in the gradient, and AdamW, with the decay beside it.
 #pragma once
 #include <math.h>
-#include "../support/elementwise.cuh"
-#include "../support/norm_scale.cuh"
 #include "../support/header.cuh"
+#include "../support/items.cuh"
+#include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 
-// adam_update: Adam in place on weight, m, v [count], with weight_decay * weight in the gradient,
-// or decoupled: then the weight loses rate times that.  rest = 1 - beta, of which a float says
-// more than of beta.  A skipped step changes nothing.
-template <bool scaled, bool decoupled>
-__global__ void adam_update(real *weight, const real *gradient, real *m, real *v,
-                            const Header *header, real rest1, real rest2, real epsilon,
-                            real weight_decay, long long count)
+// AdamArrays: a parameter, all [count].
+struct AdamArrays {
+    real *weight;
+    const real *gradient;
+    real *m, *v;
+    real weight_decay;
+    long long count;
+};
+
+// adam_update: of each array, Adam in place on weight, m, v, with weight_decay * weight in the
+// gradient, or decoupled: then the weight loses rate times that.  rest = 1 - beta, of which a
+// float says more than of beta.  A skipped step changes nothing.
+template <bool scaled, bool decoupled, int N>
+__global__ void adam_update(const __grid_constant__ Items<AdamArrays, N> arrays,
+                            const Header *header, real rest1, real rest2, real epsilon)
 {
     __shared__ real rate, root;
     if (header->skip) return;
@@ -23,12 +31,14 @@ __global__ void adam_update(real *weight, const real *gradient, real *m, real *v
     }
     __syncthreads();
     const real scale = norm_scale<scaled>(header);
-    const real lost = decoupled ? (real)header->rate * weight_decay : (real)0;
-    FOR_EACH(i, count) {
-        const real w = weight[i];
-        const real g = scale * gradient[i] + (decoupled ? (real)0 : weight_decay * w);
-        m[i] += rest1 * (g - m[i]);
-        v[i] = (1 - rest2) * v[i] + rest2 * g * g;
-        weight[i] = w - lost * w - rate * m[i] / (sqrt(v[i]) / root + epsilon);
+    const int k = item_of_block(arrays);
+    const AdamArrays of = arrays.item[k];
+    const real lost = decoupled ? (real)header->rate * of.weight_decay : (real)0;
+    FOR_EACH_OF(i, arrays, k, of.count) {
+        const real w = of.weight[i];
+        const real g = scale * of.gradient[i] + (decoupled ? (real)0 : of.weight_decay * w);
+        of.m[i] += rest1 * (g - of.m[i]);
+        of.v[i] = (1 - rest2) * of.v[i] + rest2 * g * g;
+        of.weight[i] = w - lost * w - rate * of.m[i] / (sqrt(of.v[i]) / root + epsilon);
     }
 }

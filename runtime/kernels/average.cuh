@@ -1,14 +1,24 @@
 // Averages of parameters over the training steps.
 #pragma once
-#include "../support/elementwise.cuh"
 #include "../support/header.cuh"
+#include "../support/items.cuh"
 #include "../support/real.cuh"
 
-// average_weights: average += rest * (weight - average), [count], in place; after the update of
-// weight.  A skipped step changes nothing.
-__global__ void average_weights(real *average, const real *weight, const Header *header, real rest,
-                                long long count)
+// AveragedArrays: a parameter and its average, both [count].
+struct AveragedArrays {
+    real *average;
+    const real *weight;
+    long long count;
+};
+
+// average_weights: of each array, average += rest * (weight - average), in place; after the update
+// of weight.  A skipped step changes nothing.
+template <int N>
+__global__ void average_weights(const __grid_constant__ Items<AveragedArrays, N> arrays,
+                                const Header *header, real rest)
 {
     if (header->skip) return;
-    FOR_EACH(i, count) average[i] += rest * (weight[i] - average[i]);
+    const int k = item_of_block(arrays);
+    const AveragedArrays of = arrays.item[k];
+    FOR_EACH_OF(i, arrays, k, of.count) of.average[i] += rest * (of.weight[i] - of.average[i]);
 }

@@ -8,6 +8,7 @@
 #include "../support/elementwise.cuh"
 #include "../support/header.cuh"
 #include "../support/identity.cuh"
+#include "../support/items.cuh"
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
 // without weight 1, without bias 0.  y may be x.
@@ -137,32 +138,46 @@ __global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const 
     }
 }
 
-// batchnorm_commit: running statistics [channels] move by momentum to the batch's, whose variance
-// is first made one over n - 1, unless n is 1.  Skipped steps and steps of no samples return.
-__global__ void batchnorm_commit(real *mean, real *variance, const real *batch_mean,
-                                 const real *batch_variance, const Header *header, real momentum,
-                                 long long samples, long long pixels, long long channels)
+// RunningMoments: running statistics, and the batch's; all [channels].
+struct RunningMoments {
+    real *mean, *variance;
+    const real *batch_mean, *batch_variance;
+    long long pixels, channels;
+};
+
+// move_moments: running statistics of array k move by momentum to the batch's over n pixels, whose
+// variance is first made one over n - 1, unless n is 1.
+template <int N>
+static __device__ inline void move_moments(const Items<RunningMoments, N> &arrays, int k,
+                                           real momentum, real n)
 {
-    const long long n = samples * pixels;
-    if (header->skip || n < 1) return;
-    const real unbiased = n > 1 ? (real)n / (real)(n - 1) : (real)1;
-    FOR_EACH(c, channels) {
-        mean[c] += momentum * (batch_mean[c] - mean[c]);
-        variance[c] += momentum * (unbiased * batch_variance[c] - variance[c]);
+    const RunningMoments of = arrays.item[k];
+    const real unbiased = n > 1 ? n / (n - 1) : (real)1;
+    FOR_EACH_OF(c, arrays, k, of.channels) {
+        of.mean[c] += momentum * (of.batch_mean[c] - of.mean[c]);
+        of.variance[c] += momentum * (unbiased * of.batch_variance[c] - of.variance[c]);
     }
+}
+
+// batchnorm_commit: of each array, running statistics move by momentum to the batch's.  Skipped
+// steps and steps of no samples return.
+template <int N>
+__global__ void batchnorm_commit(const __grid_constant__ Items<RunningMoments, N> arrays,
+                                 const Header *header, real momentum, long long samples)
+{
+    if (header->skip || samples < 1) return;
+    const int k = item_of_block(arrays);
+    move_moments(arrays, k, momentum, (real)(samples * arrays.item[k].pixels));
 }
 
 // batchnorm_commit_accrued: likewise to the mean of what several batches had, each by as much as it
 // has samples; n is that of a batch, on the mean.
-__global__ void batchnorm_commit_accrued(real *mean, real *variance, const real *batch_mean,
-                                         const real *batch_variance, const Header *header,
-                                         real momentum, long long pixels, long long channels)
+template <int N>
+__global__ void batchnorm_commit_accrued(const __grid_constant__ Items<RunningMoments, N> arrays,
+                                         const Header *header, real momentum)
 {
-    const real n = (real)(batch_samples(header) * (double)pixels);
     if (header->skip) return;
-    const real unbiased = n > 1 ? n / (n - 1) : (real)1;
-    FOR_EACH(c, channels) {
-        mean[c] += momentum * (batch_mean[c] - mean[c]);
-        variance[c] += momentum * (unbiased * batch_variance[c] - variance[c]);
-    }
+    const int k = item_of_block(arrays);
+    const double n = batch_samples(header) * (double)arrays.item[k].pixels;
+    move_moments(arrays, k, momentum, (real)n);
 }

@@ -9,8 +9,8 @@
 // dice_sums: sums[0,s,n] = the sum of 2 * p * t over run s of sample n, sums[1,s,n] that of p + t,
 // where p = logistic(logits), t = target, both [BATCH, ITEMS]; 0 past samples.  sums [2, SPLITS,
 // BATCH]; a block a run.
-template <class Shape>
-__global__ void dice_sums(real *sums, const real *logits, const real *target, long long samples)
+template <class Shape, class A = const real *, class B = const real *>
+__global__ void dice_sums(real *sums, A logits, B target, long long samples)
 {
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
     const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;
@@ -33,10 +33,10 @@ __global__ void dice_sums(real *sums, const real *logits, const real *target, lo
 // dp = (a / b - 2 * t) / b, dlogits = dp * p * (1 - p), dtarget = (a / b - 2 * p) / b; 0 past
 // samples.  Either may be left out; shapes and blocks as in dice_sums.  Both may be logits or
 // target.  Weight is real, or makes one.
-template <class Shape, class Weight>
-__global__ void dice_gradient(real *dlogits, real *dtarget, const real *logits, const real *target,
-                              const real *sums, long long samples, real smooth,
-                              Weight weight)
+template <class Shape, class A = const real *, class B = const real *, class DA = real *,
+          class DB = real *, class Weight = real>
+__global__ void dice_gradient(DA dlogits, DB dtarget, A logits, B target, const real *sums,
+                              long long samples, real smooth, Weight weight)
 {
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
     const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;

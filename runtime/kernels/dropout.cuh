@@ -11,7 +11,8 @@
 // a sample a row, from sample `first` of the batch on.  A thread takes four elements of a sample,
 // one draw.  The draw depends on seed, training step, the dropout's number, sample and element
 // alone, so dy -> dx is the same launch.  y may be x.
-__global__ void dropout_forward(real *y, const real *x, const Header *header, uint32_t number,
+template <class X = const real *, class Y = real *>
+__global__ void dropout_forward(Y y, X x, const Header *header, uint32_t number,
                                 uint32_t threshold, real keep, long long count, long long width,
                                 long long first)
 {
@@ -30,7 +31,8 @@ __global__ void dropout_forward(real *y, const real *x, const Header *header, ui
 
 // dropout_accrued: likewise in a training step of several batches: a sample is counted from the
 // first of the step, so that it draws the same in whatever batch it comes.
-__global__ void dropout_accrued(real *y, const real *x, const Header *header, uint32_t number,
+template <class X = const real *, class Y = real *>
+__global__ void dropout_accrued(Y y, X x, const Header *header, uint32_t number,
                                 uint32_t threshold, real keep, long long count, long long width,
                                 long long first)
 {

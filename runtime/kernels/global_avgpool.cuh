@@ -8,8 +8,8 @@
 
 // global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  A block as
 // reduce_pixels has it.  y must not be x.
-template <class Shape, class X = const real *>
-__global__ void global_avgpool_forward(real *y, X x)
+template <class Shape, class X = const real *, class Y = real *>
+__global__ void global_avgpool_forward(Y y, X x)
 {
     reduce_pixels<Shape>((real)0, [x](long long i, long long) { return x[i]; },
                          [](real a, real b) { return a + b; },
@@ -18,8 +18,9 @@ __global__ void global_avgpool_forward(real *y, X x)
 
 // global_avgpool_gradient: dx[n,p,c] = dy[n,c] / PIXELS, times the derivative of Act at mask; dx
 // and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.  dx may be mask.
-template <class Shape, class Act, class Mask = const real *, class DX = real *>
-__global__ void global_avgpool_gradient(DX dx, const real *dy, Mask mask)
+template <class Shape, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void global_avgpool_gradient(DX dx, DY dy, Mask mask)
 {
     constexpr int V = (int)Shape::PACK;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
@@ -27,7 +28,7 @@ __global__ void global_avgpool_gradient(DX dx, const real *dy, Mask mask)
     FOR_EACH(i, count) {
         const Cell pixel = cell_of(i, Shape::C / V, small);
         const long long n = cell_of(pixel.row, Shape::PIXELS, small).row;
-        Pack<V> share = *(const Pack<V> *)(dy + n * Shape::C + pixel.column * V);
+        Pack<V> share = load_pack<V>(dy, n * Shape::C + pixel.column * V);
         for (int j = 0; j < V; j++)
             share.at[j] = Act::gradient(share.at[j] / (real)Shape::PIXELS, mask, i * V + j);
         store_pack(dx, i * V, share);

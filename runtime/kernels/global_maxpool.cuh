@@ -22,8 +22,8 @@ static __device__ inline Largest larger_place(Largest a, Largest b)
 
 // global_maxpool_forward: y[n,c] = max over p of x[n,p,c], the first of equals or of NaNs; if KEEP,
 // index[n,c] = p of it; x [N, PIXELS, C].  A block as reduce_pixels has it.  y must not be x.
-template <class Shape, bool KEEP, class X = const real *>
-__global__ void global_maxpool_forward(real *y, int *index, X x)
+template <class Shape, bool KEEP, class X = const real *, class Y = real *>
+__global__ void global_maxpool_forward(Y y, int *index, X x)
 {
     reduce_pixels<Shape>(Largest{-(real)INFINITY, INT_MAX},
                          [x](long long i, long long p) { return Largest{x[i], (int)p}; },
@@ -37,8 +37,9 @@ __global__ void global_maxpool_forward(real *y, int *index, X x)
 // global_maxpool_gradient: dx[n,p,c] = dy[n,c] where index[n,c] = p, else 0, times the derivative
 // of Act at mask; dx and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.
 // dx may be mask.
-template <class Shape, class Act, class Mask = const real *, class DX = real *>
-__global__ void global_maxpool_gradient(DX dx, const real *dy, const int *index, Mask mask)
+template <class Shape, class Act, class DY = const real *, class Mask = const real *,
+          class DX = real *>
+__global__ void global_maxpool_gradient(DX dx, DY dy, const int *index, Mask mask)
 {
     constexpr int V = (int)Shape::PACK;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;

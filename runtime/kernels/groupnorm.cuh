@@ -43,9 +43,9 @@ static __device__ inline real team_sum(real value)
 // groupnorm_forward: y = Act((x - mean[s]) * scale[s] * weight[c] + bias[c]), where mean and scale,
 // 1 / sqrt(variance + epsilon), are of x's statistic s, and are written where they are wanted;
 // without weight 1, without bias 0.  A team reads its elements three times.  y may be x.
-template <class Shape, class Act>
-__global__ void groupnorm_forward(real *y, real *mean, real *scale, const real *x,
-                                  const real *weight, const real *bias, real epsilon)
+template <class Shape, class Act, class X = const real *, class Y = real *>
+__global__ void groupnorm_forward(Y y, real *mean, real *scale, X x, const real *weight,
+                                  const real *bias, real epsilon)
 {
     const Statistic<Shape> own;
     if (!own.is()) return;
@@ -71,9 +71,9 @@ __global__ void groupnorm_forward(real *y, real *mean, real *scale, const real *
 // groupnorm_columns: dweight[split,c] = the sum over the split's rows of dy * (x - mean[s]) *
 // scale[s] and dbias[split,c] = that of dy, each where it is wanted; x, dy [ROWS, C].  A thread
 // takes some rows of a channel, then the block adds up.
-template <class Shape>
-__global__ void groupnorm_columns(real *dweight, real *dbias, const real *dy, const real *x,
-                                  const real *mean, const real *scale)
+template <class Shape, class DY = const real *, class X = const real *>
+__global__ void groupnorm_columns(real *dweight, real *dbias, DY dy, X x, const real *mean,
+                                  const real *scale)
 {
     const ColumnRun<Shape> run;
     const long long group = run.c / (Shape::C / Shape::GROUPS);
@@ -93,9 +93,10 @@ __global__ void groupnorm_columns(real *dweight, real *dbias, const real *dy, co
 // groupnorm_gradient: dx = scale[s] * (d - mean of d over s - normal * mean of d * normal over s),
 // where d = weight[c] * dy and normal = (x - mean[s]) * scale[s], times Act's derivative at mask.
 // A team reads its elements twice.  dx may be dy, x or mask.
-template <class Shape, class Act>
-__global__ void groupnorm_gradient(real *dx, const real *dy, const real *x, const real *weight,
-                                   const real *mean, const real *scale, const real *mask)
+template <class Shape, class Act, class DY = const real *, class X = const real *,
+          class Mask = const real *, class DX = real *>
+__global__ void groupnorm_gradient(DX dx, DY dy, X x, const real *weight, const real *mean,
+                                   const real *scale, Mask mask)
 {
     const Statistic<Shape> own;
     if (!own.is()) return;

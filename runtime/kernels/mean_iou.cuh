@@ -8,8 +8,8 @@
 
 // first_largest: where in a row the largest is, the first of equals, never a NaN; by LANES threads
 // a row.  Where a row is not `inside` it is not read.
-template <int LANES>
-static __device__ inline int first_largest(const real *row, int classes, bool inside)
+template <int LANES, class X>
+static __device__ inline int first_largest(X row, int classes, bool inside)
 {
     real most = -INFINITY;
     int at = classes;
@@ -33,9 +33,8 @@ static __device__ inline int first_largest(const real *row, int classes, bool in
 // partials[s,1,c] how many are predicted, partials[s,2,c] how many are labelled c; those labelled
 // IGNORE or unknown, and those past samples, don't count.  logits [., ITEMS, CLASSES]; a block of
 // WARPS warps a run of RUN pixels, LANES threads a pixel; each warp counts for itself.
-template <class Shape>
-__global__ void mean_iou_count(int *partials, const real *logits, const int *label,
-                               long long samples)
+template <class Shape, class X = const real *>
+__global__ void mean_iou_count(int *partials, X logits, const int *label, long long samples)
 {
     constexpr int lanes = (int)Shape::LANES, classes = (int)Shape::CLASSES;
     constexpr int warps = (int)Shape::WARPS, threads = 32 * warps;

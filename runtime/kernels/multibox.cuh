@@ -67,8 +67,8 @@ __global__ void multibox_match(int *match, const real *boxes, const int *labels,
 
 // multibox_entropy: entropy[n,a] = -log(softmax(scores[n,a])[class]), the class that of the box
 // that the anchor stands for, or 0; scores [N, ANCHORS, CLASSES].  A warp: a row.
-template <class Shape>
-__global__ void multibox_entropy(real *entropy, const real *scores, const int *match,
+template <class Shape, class X = const real *>
+__global__ void multibox_entropy(real *entropy, X scores, const int *match,
                                  const int *labels)
 {
     constexpr long long ROWS = Shape::N * Shape::ANCHORS, CLASSES = Shape::CLASSES;
@@ -127,8 +127,8 @@ static __device__ inline real multibox_share(const int *positives, long long sam
 // multibox_forward: rows[n] = weight * samples / positives * the sum over the anchors that count of
 // entropy and, where they stand for a box, of the smooth L1 distances of locations [N, ANCHORS, 4]
 // from its code.  A block: a sample.  0 past samples.
-template <class Shape>
-__global__ void multibox_forward(real *rows, const real *entropy, const real *locations,
+template <class Shape, class X = const real *>
+__global__ void multibox_forward(real *rows, const real *entropy, X locations,
                                  const real *boxes, const int *chosen, const int *positives,
                                  long long samples, real weight, List<(int)Shape::MAPS> maps,
                                  List<(int)Shape::MAPS> counts, List<(int)Shape::SIZES> sizes)
@@ -163,8 +163,8 @@ __global__ void multibox_forward(real *rows, const real *entropy, const real *lo
 // multibox_scores: dscores[n,a,c] = weight / positives * (softmax(scores[n,a])[c] - (c is the
 // class)) where the anchor counts, else 0.  A warp: a row.  dscores may be scores.
 // Weight is real, or makes one.
-template <class Shape, class Weight>
-__global__ void multibox_scores(real *dscores, const real *scores, const int *chosen,
+template <class Shape, class X = const real *, class DX = real *, class Weight = real>
+__global__ void multibox_scores(DX dscores, X scores, const int *chosen,
                                 const int *labels, const int *positives, long long samples,
                                 Weight weight)
 {
@@ -185,8 +185,8 @@ __global__ void multibox_scores(real *dscores, const real *scores, const int *ch
 // multibox_locations: dlocations = weight / positives * the slope of the smooth L1 distance where
 // an anchor stands for a box, else 0.  A thread: the four of an anchor.  It may be locations.
 // Weight is real, or makes one.
-template <class Shape, class Weight>
-__global__ void multibox_locations(real *dlocations, const real *locations, const real *boxes,
+template <class Shape, class X = const real *, class DX = real *, class Weight = real>
+__global__ void multibox_locations(DX dlocations, X locations, const real *boxes,
                                    const int *chosen, const int *positives, long long samples,
                                    Weight weight, List<(int)Shape::MAPS> maps,
                                    List<(int)Shape::MAPS> counts, List<(int)Shape::SIZES> sizes)

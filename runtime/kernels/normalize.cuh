@@ -26,8 +26,8 @@ struct Centred {
 };
 
 // normalize_forward: y = Centred.  y may be x where x is real.
-template <class Shape, class Source, int MEANS, int DEVIATIONS>
-__global__ void normalize_forward(real *y, const Source *x, real unit, List<MEANS> mean,
+template <class Shape, class Source, int MEANS, int DEVIATIONS, class Y = real *>
+__global__ void normalize_forward(Y y, const Source *x, real unit, List<MEANS> mean,
                                   List<DEVIATIONS> deviation)
 {
     const Centred<Shape, Source, MEANS, DEVIATIONS> made = {x, unit, mean, deviation};
@@ -36,9 +36,9 @@ __global__ void normalize_forward(real *y, const Source *x, real unit, List<MEAN
 
 // normalize_gradient: dx[i] = dy[i] / deviation[c], times the derivative of Act at mask, all
 // [COUNT], c = i % C; a list of one number is for all channels.  dx may be dy or mask.
-template <class Shape, int DEVIATIONS, class Act>
-__global__ void normalize_gradient(real *dx, const real *dy, const real *mask,
-                                   List<DEVIATIONS> deviation)
+template <class Shape, int DEVIATIONS, class Act, class DY = const real *,
+          class Mask = const real *, class DX = real *>
+__global__ void normalize_gradient(DX dx, DY dy, Mask mask, List<DEVIATIONS> deviation)
 {
     FOR_EACH(i, Shape::COUNT) {
         const int c = (int)cell_of(i, Shape::C, Shape::COUNT < 1LL << 31).column;

@@ -1,28 +1,39 @@
 // RMSprop, with momentum or without.
 #pragma once
 #include <math.h>
-#include "../support/elementwise.cuh"
-#include "../support/norm_scale.cuh"
 #include "../support/header.cuh"
+#include "../support/items.cuh"
+#include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 
-// rmsprop_update: g = gradient + weight_decay * weight; square += rest * (g * g - square);
-// d = g / (sqrt(square) + epsilon); v = momentum * v + d; weight -= rate * v, where v is velocity,
-// or d without one.  All [count]; weight, square and velocity in place.  rest = 1 - decay, of
-// which a float says more than of decay.  A skipped step changes nothing.
-template <bool scaled>
-__global__ void rmsprop_update(real *weight, const real *gradient, real *square, real *velocity,
-                               const Header *header, real rest, real epsilon, real momentum,
-                               real weight_decay, long long count)
+// RmspropArrays: a parameter, all [count]; velocity may be null.
+struct RmspropArrays {
+    real *weight;
+    const real *gradient;
+    real *square, *velocity;
+    real weight_decay;
+    long long count;
+};
+
+// rmsprop_update: of each array, g = gradient + weight_decay * weight;
+// square += rest * (g * g - square); d = g / (sqrt(square) + epsilon); v = momentum * v + d;
+// weight -= rate * v, where v is velocity, or d without one.  Weight, square and velocity in
+// place.  rest = 1 - decay, of which a float says more than of decay.  A skipped step changes
+// nothing.
+template <bool scaled, int N>
+__global__ void rmsprop_update(const __grid_constant__ Items<RmspropArrays, N> arrays,
+                               const Header *header, real rest, real epsilon, real momentum)
 {
     if (header->skip) return;
     const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
-    FOR_EACH(i, count) {
-        const real g = scale * gradient[i] + weight_decay * weight[i];
-        const real s = (1 - rest) * square[i] + rest * g * g;
+    const int k = item_of_block(arrays);
+    const RmspropArrays of = arrays.item[k];
+    FOR_EACH_OF(i, arrays, k, of.count) {
+        const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
+        const real s = (1 - rest) * of.square[i] + rest * g * g;
         real direction = g / (sqrt(s) + epsilon);
-        square[i] = s;
-        if (velocity) velocity[i] = direction = momentum * velocity[i] + direction;
-        weight[i] -= rate * direction;
+        of.square[i] = s;
+        if (of.velocity) of.velocity[i] = direction = momentum * of.velocity[i] + direction;
+        of.weight[i] -= rate * direction;
     }
 }

@@ -16,8 +16,8 @@ struct Scaled {
 };
 
 // scale_forward: y = Scaled, [count].  y may be x where x is real.
-template <class Source>
-__global__ void scale_forward(real *y, const Source *x, real factor, long long count)
+template <class Source, class Y = real *>
+__global__ void scale_forward(Y y, const Source *x, real factor, long long count)
 {
     const Scaled<Source> made = {x, factor};
     FOR_EACH(i, count) y[i] = made[i];

@@ -1,36 +1,57 @@
 // Stochastic gradient descent, with momentum or without.
 #pragma once
-#include "../support/elementwise.cuh"
-#include "../support/norm_scale.cuh"
 #include "../support/header.cuh"
+#include "../support/items.cuh"
+#include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 
-// sgd_update: g = gradient + weight_decay * weight; v = momentum * v + g;
-// weight -= rate * (nesterov ? g + momentum * v : v), where v is velocity, or g without one.  All
-// [count]; weight and velocity in place.  Skipped steps return.
-template <bool scaled>
-__global__ void sgd_update(real *weight, const real *gradient, real *velocity, const Header *header,
-                           real momentum, bool nesterov, real weight_decay, long long count)
+// SgdArrays: a parameter, all [count]; velocity may be null.
+struct SgdArrays {
+    real *weight;
+    const real *gradient;
+    real *velocity;
+    real weight_decay;
+    long long count;
+};
+
+// sgd_update: of each array, g = gradient + weight_decay * weight; v = momentum * v + g;
+// weight -= rate * (nesterov ? g + momentum * v : v), where v is velocity, or g without
+// one.  Weight and velocity in place.  Skipped steps return.
+template <bool scaled, int N>
+__global__ void sgd_update(const __grid_constant__ Items<SgdArrays, N> arrays, const Header *header,
+                           real momentum, bool nesterov)
 {
     if (header->skip) return;
     const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
-    FOR_EACH(i, count) {
-        const real g = scale * gradient[i] + weight_decay * weight[i];
+    const int k = item_of_block(arrays);
+    const SgdArrays of = arrays.item[k];
+    FOR_EACH_OF(i, arrays, k, of.count) {
+        const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
         real direction = g;
-        if (velocity) {
-            const real v = momentum * velocity[i] + g;
-            velocity[i] = v;
+        if (of.velocity) {
+            const real v = momentum * of.velocity[i] + g;
+            of.velocity[i] = v;
             direction = nesterov ? g + momentum * v : v;
         }
-        weight[i] -= rate * direction;
+        of.weight[i] -= rate * direction;
     }
 }
 
-// sgd_move: weight -= rate * momentum, both [count], where the gradient has been added to the
+// SgdMoved: a parameter and its momentum, both [count].
+struct SgdMoved {
+    real *weight;
+    const real *momentum;
+    long long count;
+};
+
+// sgd_move: of each array, weight -= rate * momentum, where the gradient has been added to the
 // momentum.  Skipped steps return.
-__global__ void sgd_move(real *weight, const real *momentum, const Header *header, long long count)
+template <int N>
+__global__ void sgd_move(const __grid_constant__ Items<SgdMoved, N> arrays, const Header *header)
 {
     if (header->skip) return;
     const real rate = (real)header->rate;
-    FOR_EACH(i, count) weight[i] -= rate * momentum[i];
+    const int k = item_of_block(arrays);
+    const SgdMoved of = arrays.item[k];
+    FOR_EACH_OF(i, arrays, k, of.count) of.weight[i] -= rate * of.momentum[i];
 }

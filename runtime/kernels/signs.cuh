@@ -17,8 +17,8 @@ struct Signs {
 
 // signs_forward: bits[i] has those of elements 8 * i and on of y [count], set where Act's gradient
 // is dy and not 0.  A thread makes single bytes; bits past count are 0.
-template <class Act>
-__global__ void signs_forward(unsigned char *bits, const real *y, long long count)
+template <class Act, class Y = const real *>
+__global__ void signs_forward(unsigned char *bits, Y y, long long count)
 {
     FOR_EACH(i, (count + 7) / 8) {
         unsigned byte = 0;
@@ -29,7 +29,8 @@ __global__ void signs_forward(unsigned char *bits, const real *y, long long coun
 }
 
 // signs_read: y[i] = the i-th of bits, 1 or 0; y [count].
-__global__ void signs_read(real *y, const unsigned char *bits, long long count)
+template <class Y = real *>
+__global__ void signs_read(Y y, const unsigned char *bits, long long count)
 {
     const Signs made = {bits};
     FOR_EACH(i, count) y[i] = made[i];

@@ -8,7 +8,8 @@
 
 // softmax_forward: y[row,i] = exp(x[row,i]) / the sum of those of the row, less the largest of the
 // row; x, y [rows, width], a warp a row, in a fixed order.  y may be x.
-__global__ void softmax_forward(real *y, const real *x, long long rows, long long width)
+template <class X = const real *, class Y = real *>
+__global__ void softmax_forward(Y y, X x, long long rows, long long width)
 {
     FOR_EACH(i, 32 * rows) {
         const long long row = i / 32 * width;
@@ -19,8 +20,8 @@ __global__ void softmax_forward(real *y, const real *x, long long rows, long lon
 
 // softmax_gradient: dx[row,i] = y[row,i] * (dy[row,i] - the sum of dy * y over the row); all
 // [rows, width], a warp a row, in a fixed order.  dx may be dy or y.
-__global__ void softmax_gradient(real *dx, const real *dy, const real *y, long long rows,
-                                 long long width)
+template <class DY = const real *, class Y = const real *, class DX = real *>
+__global__ void softmax_gradient(DX dx, DY dy, Y y, long long rows, long long width)
 {
     FOR_EACH(i, 32 * rows) {
         const long long row = i / 32 * width;

@@ -9,11 +9,13 @@
 
 // softmax_sum: the sum over a row [classes] of exp(logit - largest), by a warp in a fixed order; a
 // NaN or +infinity in the row makes it a NaN.
-static __device__ inline real softmax_sum(const real *row, long long classes, real &largest)
+template <class X>
+static __device__ inline real softmax_sum(X row, long long classes, real &largest)
 {
     real sum = 0;
     largest = row[0];
-    for (long long o = threadIdx.x % 32; o < classes; o += 32) largest = fmax(largest, row[o]);
+    for (long long o = threadIdx.x % 32; o < classes; o += 32)
+        largest = fmax(largest, (real)row[o]);
     largest = warp_reduce(largest, [](real a, real b) { return fmax(a, b); });
     for (long long o = threadIdx.x % 32; o < classes; o += 32) sum += exp(row[o] - largest);
     return warp_reduce(sum, [](real a, real b) { return a + b; });
@@ -21,12 +23,13 @@ static __device__ inline real softmax_sum(const real *row, long long classes, re
 
 // softmax_cross_entropy_forward: rows[n] = -log(softmax(logits[n])[label[n]]), a warp a row; logits
 // [batch, classes].  0 past samples; a label out of range makes a NaN, and the step is skipped.
-__global__ void softmax_cross_entropy_forward(real *rows, const real *logits, const int *label,
+template <class X = const real *>
+__global__ void softmax_cross_entropy_forward(real *rows, X logits, const int *label,
                                               long long samples, long long batch, long long classes)
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32;
-        const real *row = logits + n * classes;
+        const X row = logits + n * classes;
         real largest, sum = softmax_sum(row, classes, largest);
         const bool known = label[n] >= 0 && label[n] < classes;
         const real loss = known ? log(sum) - (row[label[n]] - largest) : (real)NAN;
@@ -36,7 +39,8 @@ __global__ void softmax_cross_entropy_forward(real *rows, const real *logits, co
 
 // softmax_cross_entropy_gradient: dlogits[n,o] = (softmax(logits[n])[o] - (o == label[n])) /
 // samples, 0 past samples, a warp a row.  dlogits may be logits: rows are read, then written.
-__global__ void softmax_cross_entropy_gradient(real *dlogits, const real *logits, const int *label,
+template <class X = const real *, class DX = real *>
+__global__ void softmax_cross_entropy_gradient(DX dlogits, X logits, const int *label,
                                                long long samples, long long batch,
                                                long long classes)
 {
@@ -52,8 +56,8 @@ __global__ void softmax_cross_entropy_gradient(real *dlogits, const real *logits
 
 // softmax_cross_entropy_scaled: weight times softmax_cross_entropy_gradient.  Weight is real, or
 // makes one.
-template <class Weight>
-__global__ void softmax_cross_entropy_scaled(real *dlogits, const real *logits, const int *label,
+template <class X = const real *, class DX = real *, class Weight = real>
+__global__ void softmax_cross_entropy_scaled(DX dlogits, X logits, const int *label,
                                              long long samples, long long batch, long long classes,
                                              Weight weight)
 {
@@ -70,18 +74,19 @@ __global__ void softmax_cross_entropy_scaled(real *dlogits, const real *logits, 
 
 // ClassPixel: a row of CLASSES logits in the hands of LANES threads: its largest, and the sum of
 // exp(logit - largest), in a fixed order.  Rows that are not `inside` are not read.
-template <class Shape>
+template <class Shape, class X>
 struct ClassPixel {
     static constexpr int LANES = (int)Shape::LANES;
-    const real *row;
+    const X row;
     bool inside;
     int lane = threadIdx.x % LANES, want = -1;
     real largest = -INFINITY, sum = 0;
-    __device__ ClassPixel(const real *logits, const int *label, long long i, bool inside)
+    __device__ ClassPixel(X logits, const int *label, long long i, bool inside)
         : row(logits + i * Shape::CLASSES), inside(inside)
     {
         if (inside) want = label[i];
-        for (int o = first(); o < Shape::CLASSES; o += LANES) largest = fmax(largest, row[o]);
+        for (int o = first(); o < Shape::CLASSES; o += LANES)
+            largest = fmax(largest, (real)row[o]);
         largest = group_reduce<LANES>(largest, [](real a, real b) { return fmax(a, b); });
         for (int o = first(); o < Shape::CLASSES; o += LANES) sum += exp(row[o] - largest);
         sum = group_reduce<LANES>(sum, [](real a, real b) { return a + b; });
@@ -103,9 +108,9 @@ static __device__ inline real class_weight(const List<COUNT> &weights, int o)
 // and sums[1,s,n] of w[y].  Pixels with y == IGNORE don't count, samples past the last are 0; an
 // unknown label makes a NaN.  logits [BATCH, ITEMS, CLASSES], sums [2, SPLITS, BATCH]; a block a
 // run, LANES threads a pixel.
-template <class Shape, int COUNT>
-__global__ void cross_entropy_sums(real *sums, const real *logits, const int *label,
-                                   long long samples, List<COUNT> weights, real hot, real spread)
+template <class Shape, int COUNT, class X = const real *>
+__global__ void cross_entropy_sums(real *sums, X logits, const int *label, long long samples,
+                                   List<COUNT> weights, real hot, real spread)
 {
     constexpr int lanes = (int)Shape::LANES;
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
@@ -113,7 +118,7 @@ __global__ void cross_entropy_sums(real *sums, const real *logits, const int *la
     real loss = 0, weight = 0;
     for (long long at = split * Shape::RUN; at < end && n < samples; at += blockDim.x / lanes) {
         const long long i = at + threadIdx.x / lanes;
-        const ClassPixel<Shape> pixel(logits, label, n * Shape::ITEMS + i, i < end);
+        const ClassPixel<Shape, X> pixel(logits, label, n * Shape::ITEMS + i, i < end);
         const real top = pixel.largest, tail = log(pixel.sum);
         const bool first = pixel.lane == 0 && pixel.counts();
         if (first && !pixel.known()) weight = (real)NAN;
@@ -155,8 +160,8 @@ __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, lo
 // t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i does not count; otherwise as
 // cross_entropy_sums.  spread_sum is that of spread * w.  LANES threads a pixel.  dlogits may be
 // logits: a row is read, then written.  Weight is real, or makes one.
-template <class Shape, class Weight, int COUNT>
-__global__ void cross_entropy_gradient(real *dlogits, const real *logits, const int *label,
+template <class Shape, int COUNT, class X = const real *, class DX = real *, class Weight = real>
+__global__ void cross_entropy_gradient(DX dlogits, X logits, const int *label,
                                        const real *total, long long samples, List<COUNT> weights,
                                        real hot, real spread, real spread_sum, Weight weight)
 {
@@ -166,7 +171,7 @@ __global__ void cross_entropy_gradient(real *dlogits, const real *logits, const 
     const real scale = weight / total[0];
     for (long long at = (long long)blockIdx.x * blockDim.x / lanes; at < pixels; at += step) {
         const long long i = at + threadIdx.x / lanes;
-        const ClassPixel<Shape> pixel(logits, label, i, i < pixels);
+        const ClassPixel<Shape, X> pixel(logits, label, i, i < pixels);
         const bool counts = pixel.counts() && pixel.known() && i < samples * Shape::ITEMS;
         const real w = counts ? hot * class_weight(weights, pixel.want) : (real)0;
         const real mass = (w + spread_sum) / pixel.sum;

@@ -10,7 +10,8 @@
 // x, y [batch, width], from sample `first` of the batch on.  Each sample has as many blocks; a
 // thread draws once.  The draw depends on seed, training step, the layer's number and sample alone,
 // so dy -> dx is the same launch.  y may be x.
-__global__ void stochastic_depth_forward(real *y, const real *x, const Header *header,
+template <class X = const real *, class Y = real *>
+__global__ void stochastic_depth_forward(Y y, X x, const Header *header,
                                          uint32_t number, uint32_t threshold, real keep,
                                          long long batch, long long width, long long first)
 {
@@ -25,7 +26,8 @@ __global__ void stochastic_depth_forward(real *y, const real *x, const Header *h
 
 // stochastic_depth_accrued: likewise in a training step of several batches: a sample is counted
 // from the first of the step.
-__global__ void stochastic_depth_accrued(real *y, const real *x, const Header *header,
+template <class X = const real *, class Y = real *>
+__global__ void stochastic_depth_accrued(Y y, X x, const Header *header,
                                          uint32_t number, uint32_t threshold, real keep,
                                          long long batch, long long width, long long first)
 {

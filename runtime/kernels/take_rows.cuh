@@ -19,8 +19,8 @@ struct SomeRows {
 };
 
 // rows_copy: y[i] = x[start + i], [count].  y must not be x.
-template <class Element, class X = const real *>
-__global__ void rows_copy(Element *y, X x, long long start, long long count)
+template <class X = const real *, class Y = real *>
+__global__ void rows_copy(Y y, X x, long long start, long long count)
 {
     FOR_EACH(i, count) y[i] = x[start + i];
 }

@@ -7,12 +7,13 @@
 // top_k_forward: rows[n] = 1 where fewer than k of logits[n] come before that of label[n]: are
 // larger, or equal and earlier, or a NaN; else 0, as where no such class is met, and past samples.
 // A warp a row; logits [batch, classes].
-__global__ void top_k_forward(real *rows, const real *logits, const int *label, long long samples,
+template <class X = const real *>
+__global__ void top_k_forward(real *rows, X logits, const int *label, long long samples,
                               long long batch, long long classes, long long k)
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32;
-        const real *row = logits + n * classes;
+        const X row = logits + n * classes;
         const int want = label[n];
         const bool known = n < samples && want >= 0 && want < classes;
         long long before = 0;

@@ -65,7 +65,8 @@ static __device__ inline void box_code(const BoundingBox &box, const BoundingBox
     code[3] = 5 * log(box.height / anchor.height);
 }
 
-static __device__ inline BoundingBox box_coded(const real *code, const BoundingBox &anchor)
+template <class X>
+static __device__ inline BoundingBox box_coded(X code, const BoundingBox &anchor)
 {
     return {anchor.x + code[0] / 10 * anchor.width, anchor.y + code[1] / 10 * anchor.height,
             anchor.width * exp(code[2] / 5), anchor.height * exp(code[3] / 5)};

@@ -6,19 +6,17 @@
 #include "real.cuh"
 
 // Pack: V elements that lie side by side and move at once.
-template <int V>
-struct alignas(V * sizeof(real)) Pack { real at[V]; };
+template <int V, class T = real>
+struct alignas(V * sizeof(T)) Pack { T at[V]; };
 
 // load_pack: the V elements from the i-th on, i a multiple of V; of one pixel where x has channels.
-template <int V>
-static __device__ inline Pack<V> load_pack(const real *x, long long i)
+template <int V, class T>
+static __device__ inline Pack<V> load_pack(T *x, long long i)
 {
-    return *(const Pack<V> *)(x + i);
-}
-template <int V>
-static __device__ inline Pack<V> load_pack(real *x, long long i)
-{
-    return *(const Pack<V> *)(x + i);   // where a kernel's X is deduced
+    const Pack<V, T> stored = *(const Pack<V, T> *)(x + i);
+    Pack<V> v;
+    for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
+    return v;
 }
 template <int V, class X>
 static __device__ inline Pack<V> load_pack(const X &x, long long i)
@@ -27,10 +25,12 @@ static __device__ inline Pack<V> load_pack(const X &x, long long i)
 }
 
 // store_pack: the V elements from the i-th on become v, i a multiple of V.
-template <int V>
-static __device__ inline void store_pack(real *y, long long i, const Pack<V> &v)
+template <int V, class T>
+static __device__ inline void store_pack(T *y, long long i, const Pack<V> &v)
 {
-    *(Pack<V> *)(y + i) = v;
+    Pack<V, T> stored;
+    for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
+    *(Pack<V, T> *)(y + i) = stored;
 }
 template <int V, class Y>
 static __device__ inline void store_pack(const Y &y, long long i, const Pack<V> &v)

@@ -8,9 +8,8 @@
 
 // pair_rows: rows[s,n] = factor * the sum of value(a, b) over run s of sample n, 0 past samples;
 // a, b [BATCH, ITEMS], rows [SPLITS, BATCH], runs of RUN elements, a block each.
-template <class Shape, class Rule, class... Setting>
-__global__ void pair_rows(real *rows, const real *a, const real *b, long long samples, real factor,
-                          Setting... setting)
+template <class Shape, class Rule, class A = const real *, class B = const real *, class... Setting>
+__global__ void pair_rows(real *rows, A a, B b, long long samples, real factor, Setting... setting)
 {
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
     const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;
@@ -25,9 +24,10 @@ __global__ void pair_rows(real *rows, const real *a, const real *b, long long sa
 // pair_slopes: da = factor / samples * slope_a(a, b), likewise db, either of which may be left
 // out; 0 past samples, of width elements each.  All [count].  da and db may be a or b.  Weight is
 // real, or makes one.
-template <class Rule, class Weight, class... Setting>
-__global__ void pair_slopes(real *da, real *db, const real *a, const real *b, long long samples,
-                              long long count, long long width, Weight factor, Setting... setting)
+template <class Rule, class A = const real *, class B = const real *, class DA = real *,
+          class DB = real *, class Weight = real, class... Setting>
+__global__ void pair_slopes(DA da, DB db, A a, B b, long long samples, long long count,
+                            long long width, Weight factor, Setting... setting)
 {
     const real scale = factor / (real)samples;
     FOR_EACH(i, count) {

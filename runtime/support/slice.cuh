@@ -16,13 +16,13 @@ struct Strided {
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
-        if constexpr (PACK % V == 0) return *(const Pack<V> *)(first + at(i));
+        if constexpr (PACK % V == 0) return load_pack<V>(first, at(i));
         else return pack_each<V>(*this, i);
     }
     template <int V>
     __device__ void put(long long i, const Pack<V> &v) const
     {
-        if constexpr (PACK % V == 0) *(Pack<V> *)(first + at(i)) = v;
+        if constexpr (PACK % V == 0) store_pack(first, at(i), v);
         else for (int j = 0; j < V; j++) first[at(i + j)] = v.at[j];
     }
 };

@@ -71,6 +71,7 @@ def levers(size, slices):
         "slices inside the net": (own, [], 1),
         "micro-batch": (own + small, ["--checkpoint", "off", *whole], slices),
         "micro-batch and checkpoint": (own + small, whole, slices),
+        "maps in half precision": (own, ["--precision", "f16", *whole], 1),
     }
 
 

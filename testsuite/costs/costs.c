@@ -10,14 +10,17 @@
 #include <stdio.h>
 #include "../../frontend/input.h"
 #include "../../frontend/pipeline.h"
-#include "../../ir/op.h"
+#include "../../ir/offload.h"
+#include "../../ir/together.h"
 
-static void print_launch(const Graph *g, const Node *n)
+static void print_launch(const Graph *g, NodeId i)
 {
+    const Node *n = &g->nodes[i];
     const Part *part = &n->op->parts[n->part];
     Cost cost;
-    node_cost(g, n, &cost);
-    int64_t time = node_time(g, n, graph_gpu(g));
+    group_cost(g, i, &cost);
+    int64_t time = is_launch(n) && !is_copy(n)
+                       ? cost_time(&cost, g->real, graph_gpu(g)) : 0;
     if (!is_launch(n) && cost.flops + cost.bytes + time == 0) return;
     printf("%s %s%s%s %s flops=%" PRId64 " products=%" PRId64 " bytes=%" PRId64
            " time=%" PRId64 "\n", phase_names[n->phase], n->op->name,
@@ -37,8 +40,8 @@ int main(int argc, char **argv)
     if (status >= 0) return status;
     Graph *g = input_graph(&in, &o.frontend);
     if (g == NULL || run_pipeline(g, &o.passes) == NULL) return 1;
-    for (NodeId i = 0; i < g->node_count; i++)
-        print_launch(g, &g->nodes[i]);
+    for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
+        print_launch(g, i);
     const Gpu *gpu = graph_gpu(g);
     printf("rates rate=%" PRId64 " memory=%" PRId64 " launch=%" PRId64
            " product=%" PRId64 " elementwise=%" PRId64 "\n",

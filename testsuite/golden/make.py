@@ -2,7 +2,7 @@
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
 # ../ops, ../joins, ../pools and ../slices and of the examples (examples.txt).
 #
-#     make.py CNNC [NAME...]
+#     make.py CNNC [--halves] [NAME...]
 #
 # A run is a net, the options it is compiled with, and how many samples of the
 # batch are there.  Weights and inputs are not stored: random_tensors draws the
@@ -14,11 +14,16 @@
 #                           running statistics
 #     f32.txt               of an example: how far PyTorch's float32 is from its
 #                           float64 after a step
+#     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds the
+#                           parameters, and each map that an operation makes of
+#                           maps, forward and backward, to so many bits: losses
+#                           are float32.  --halves makes these alone
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
 # fewer, and no optimizer state, so that a folder takes less than 200 KB.
 #
 # Debian: python3-torch, python3-numpy.
+import contextlib
 import json
 import re
 import struct
@@ -29,6 +34,7 @@ import numpy as np
 import torch
 
 import draws
+from halves import Halves
 from examples import EXAMPLES, NETWORKS, example_net
 from operators import ProgramNet
 
@@ -184,17 +190,26 @@ def distances(single, double):
         yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-# The first step again in single precision, and how far it is from `double`.
-def make_f32(path, options, samples, seed, stored, double):
+# The first step again in single precision, or with maps in `half`, and how far it
+# is from `double`.
+def make_distances(path, options, samples, seed, stored, double, half=None):
     torch.set_default_dtype(torch.float32)
     batch = int(options[options.index("--batch") + 1])
     net = example_net(path.stem, constants(options), batch)
     net.seed, net.samples = seed, samples
-    figures, results, _ = next(train(net, samples))
+    with Halves(half, net.shapes) if half else contextlib.nullcontext():
+        figures, results, _ = next(train(net, samples))
     single = sampled({"figures": figures, **results}, stored)
     torch.set_default_dtype(torch.float64)
     return "".join(f"{group} {distance:.3g}\n"
                    for group, distance in distances(single, double))
+
+
+def make_halves(folder, path, options, samples, seed, stored, double):
+    for name, half in (("f16", torch.float16), ("bf16", torch.bfloat16)):
+        text = make_distances(path, options, samples, seed, stored, double, half)
+        (folder / f"{name}.txt").write_text(text)
+        print(folder.name, name, *text.split())
 
 
 def is_state(name):
@@ -202,7 +217,7 @@ def is_state(name):
 
 
 # One line of `# run:` of the net at path.
-def make(cnnc, path, name, options):
+def make(cnnc, path, name, options, only_halves):
     batch = int(options[options.index("--batch") + 1])
     samples = take(options, "--samples", batch)
     seed = take(options, "--seed", 0)
@@ -217,6 +232,12 @@ def make(cnnc, path, name, options):
     net.seed, net.samples = seed, samples
     folder = HERE / name
     folder.mkdir(exist_ok=True)
+    if only_halves:
+        if example:
+            figures, results, _ = next(train(net, samples))
+            make_halves(folder, path, options, samples, seed, stored,
+                        sampled({"figures": figures, **results}, stored))
+        return
     steps = list(train(net, samples))
     for count, kept in ((1, steps[0][1]), (3, steps[2][2])):
         if path.stem in NETWORKS:
@@ -227,7 +248,8 @@ def make(cnnc, path, name, options):
     if example:
         double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
         (folder / "f32.txt").write_text(
-            make_f32(path, options, samples, seed, stored, double))
+            make_distances(path, options, samples, seed, stored, double))
+        make_halves(folder, path, options, samples, seed, stored, double)
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
 
@@ -244,11 +266,14 @@ def all_runs():
 
 def main():
     cnnc, only = sys.argv[1], sys.argv[2:]
+    only_halves = "--halves" in only
+    only = [name for name in only if name != "--halves"]
     torch.set_default_dtype(torch.float64)
     for path, runs in all_runs():
         for number, options in enumerate(runs, 1):
             if not only or path.stem in only:
-                make(cnnc, path, f"{path.stem}-{number}", options.split())
+                make(cnnc, path, f"{path.stem}-{number}", options.split(),
+                     only_halves)
 
 
 main()

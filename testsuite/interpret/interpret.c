@@ -7,6 +7,7 @@
 // It reads and writes what an emitted program's `step` does: OUT has figures
 // [steps, 1 + metrics], outputs, gradients, weights and the optimizer's state,
 // by name.  With -O0 the graph is as written, differentiated and nothing else.
+// With --precision f16 or bf16 what it stores is rounded as emitted files do.
 // --finite-differences compares the gradients with differences of the loss.
 #include "interpret.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 #include "../../frontend/input.h"
 #include "../../frontend/options.h"
+#include "../../ir/number.h"
 
 typedef struct Arguments {
     const char *load, *batch, *save;
@@ -66,7 +68,7 @@ static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
 
     if (options_read(&o, arena, a->argc, a->argv) >= 0) return NULL;
     o.frontend.mode = TRAIN;
-    o.frontend.real = F64;
+    if (!is_half(o.frontend.map)) o.frontend.real = F64;
     o.frontend.keep_gradients = true;
     if (!input_open(&in, arena, diag, o.input)) return NULL;
     Graph *g = input_graph(&in, &o.frontend);

@@ -25,16 +25,17 @@ SLICE = 4
 
 # Text of the emitted file, and what stands there instead; @ is whether it is planted.
 FAULTS = [
-    ("n - 1 of all samples", "const real n = (real)(batch_samples(header) *",
-     "const real n = (real)((@ ? (double)samples_before(header) : batch_samples(header)) *"),
+    ("n - 1 of all samples", "const double n = batch_samples(header) *",
+     "const double n = (@ ? (double)samples_before(header) : batch_samples(header)) *"),
     ("no n - 1 at all", "const real unbiased = n > 1 ? n / (n - 1)",
      "const real unbiased = n > 1 && !@ ? n / (n - 1)"),
-    ("statistics of the last slice", "(first ? (real)0 : sum[i]) +",
-     "(first || (@ && count < 11) ? (real)0 : sum[i]) +"),
+    ("statistics of the last slice", "(first ? (real)0 : of.sum[i]) +",
+     "(first || (@ && of.count < 11) ? (real)0 : of.sum[i]) +"),
     ("a batch is not counted", "accrued(header)->batches += 1;",
      "accrued(header)->batches += @ ? 2 : 1;"),
-    ("running statistics stay", "if (header->skip) return;\n    const real unbiased",
-     "if (header->skip || @) return;\n    const real unbiased"),
+    ("running statistics stay", "if (header->skip) return;\n    const int k = item_of_block(arrays);\n    const double n",
+     "if (header->skip || @) return;\n    const int k = item_of_block(arrays);\n"
+     "    const double n"),
 ]
 
 

@@ -35,7 +35,7 @@ TOOLS = ""
 # Text of the emitted file, and what stands there instead; @ is whether the fault is planted.
 FAULTS = {
     "a slice counts for one sample, not for as many as it has":
-        ("(real)samples * x[i];", "(@ ? (real)1 : (real)samples) * x[i];"),
+        ("(real)samples * of.x[i];", "(@ ? (real)1 : (real)samples) * of.x[i];"),
     "every slice counts for a full one":
         ("const bool first = samples_before(header) == 0;",
          "if (@) samples = %SLICE%;\n    const bool first = samples_before(header) == 0;"),
@@ -46,16 +46,15 @@ FAULTS = {
         ("{0, (uint32_t)(before + (uint64_t)(first + sample)), number,",
          "{0, (uint32_t)((@ ? 0 : before) + (uint64_t)(first + sample)), number,"),
     "each slice begins the sums anew":
-        ("(first ? (real)0 : sum[i])", "(first || @ ? (real)0 : sum[i])"),
+        ("(first ? (real)0 : of.sum[i])", "(first || @ ? (real)0 : of.sum[i])"),
     "no slice does":
-        ("const bool first = samples_before(header) == 0;\n    FOR_EACH",
-         "const bool first = !@ && samples_before(header) == 0;\n    FOR_EACH"),
+        ("const bool first = samples_before(header) == 0;\n    const int",
+         "const bool first = !@ && samples_before(header) == 0;\n    const int"),
     "a slice is not counted":
         ("accrued(header)->samples += (uint64_t)samples;",
          "accrued(header)->samples += @ ? 0 : (uint64_t)samples;"),
     "the sums are not made means":
-        ("FOR_EACH(i, count) sum[i] /= samples;",
-         "FOR_EACH(i, count) sum[i] /= @ ? (real)1 : samples;"),
+        ("of.sum[i] /= samples;", "of.sum[i] /= @ ? (real)1 : samples;"),
     "the update does not end the training step":
         ("*accrued(header) = {0, 0, 0, {0}};", "if (!@) *accrued(header) = {0, 0, 0, {0}};"),
     "figures are of the last slice":

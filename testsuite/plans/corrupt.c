@@ -147,14 +147,19 @@ static const Graph *in_order(const Graph *g, const Plan *plan)
 {
     Graph *copy = NEW(g->arena, Graph);
     *copy = *g;
-    copy->nodes = NEW_ARRAY(g->arena, g->node_count + plan->step_count, Node);
+    copy->nodes = NEW_ARRAY(g->arena, 2 * g->node_count + plan->step_count,
+                            Node);
     copy->values = NEW_ARRAY(g->arena, g->value_count, Value);
     memcpy(copy->values, g->values, (size_t)g->value_count * sizeof(Value));
     NodeId count = 0;
     for (NodeId i = 0; i < g->node_count; i++)
         if (!is_launch(&g->nodes[i])) copy->nodes[count++] = g->nodes[i];
-    for (int i = 0; i < plan->step_count; i++)
-        copy->nodes[count++] = g->nodes[find_node(g, plan->steps[i].name)];
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        copy->nodes[count++] = g->nodes[find_node(g, step->name)];
+        for (int k = 0; k < step->more_count; k++)
+            copy->nodes[count++] = g->nodes[find_node(g, step->more[k])];
+    }
     copy->node_count = count;
     for (NodeId i = 0; i < count; i++)
         for (int r = 0; r < copy->nodes[i].result_count; r++)

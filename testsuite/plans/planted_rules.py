@@ -110,12 +110,12 @@ RULES = [
     ("verify_program.c", "the layout of the state",
      "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ("verify_program.c", "reads and writes of the launch",
-     "reads == step->read_count && writes == step->write_count &&\n"
-     "        step->phase == n->phase)\n        return NULL;",
-     "true) {}\n    if (step->op) return NULL;"),
+     "if (i == NONE && last != NONE && reads == step->read_count &&\n"
+     "        writes == step->write_count)\n        return NULL;",
+     "if (reads >= 0) return NULL;"),
     ("verify_program.c", "a step for each launch", "if (at == NONE)\n            return",
      "if (at == NONE)\n            continue;\n        if (at == NONE)\n            return"),
-    ("verify_program.c", "a launch for each step", "if (launches == a->plan->step_count)",
+    ("verify_program.c", "a launch for each step", "if (launches == named)",
      "if (launches >= 0)"),
     ("verify_program.c", "updates in order", "if (late)", "if (late && i < 0)"),
 ]

@@ -77,17 +77,32 @@ Case *cases_read(Arena *arena, const char *path, int *count)
     return cases;
 }
 
+static bool begins(const char *word, const char *with)
+{
+    return strncmp(word, with, strlen(with)) == 0;
+}
+
+int words_of_pass(const Case *of, int i)
+{
+    const char *word = of->argv[i];
+
+    if (strcmp(word, "--checkpoint") == 0) return 3;    // every N
+    return begins(word, "-O") || begins(word, "--split=") ||
+           begins(word, "--checkpoint=") ||
+           (begins(word, "-f") && strstr(word, "keep") == NULL);
+}
+
 bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
                bool plain)
 {
     char **argv = NEW_ARRAY(arena, of->argc + 4, char *);
     int argc = 0;
 
-    for (int i = 0; i < of->argc; i++)
-        if (!plain || (strncmp(of->argv[i], "-O", 2) != 0 &&
-                       (strncmp(of->argv[i], "-f", 2) != 0 ||
-                        strstr(of->argv[i], "keep") != NULL)))
-            argv[argc++] = of->argv[i];
+    for (int i = 0; i < of->argc; i++) {
+        int words = plain ? words_of_pass(of, i) : 0;
+        if (words > 0) i += words - 1;
+        else argv[argc++] = of->argv[i];
+    }
     if (plain) argv[argc++] = "-O0";
     argv[argc++] = of->exact ? "--precision=f32" : "--precision=f64";
     argv[argc++] = (char *)of->path;

@@ -26,6 +26,10 @@ typedef struct Case {
 // on standard error, if it can't be read.
 Case *cases_read(Arena *arena, const char *path, int *count);
 
+// How many of the case's words, from the i-th on, are an option that says how
+// to come to the same numbers: passes, levels, slices and what runs again.
+int words_of_pass(const Case *of, int i);
+
 // What cnnc makes of the case's options; the input stays open for more modes.
 typedef struct Compiled {
     Options options;
@@ -33,7 +37,8 @@ typedef struct Compiled {
     int     squeeze;
 } Compiled;
 
-// False after errors.  With `plain`, no optional pass is on.
+// False after errors.  With `plain`, no optional pass is on, and nothing is in
+// slices or runs again.
 bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
                bool plain);
 // The graph of a mode through its passes, and its plan; NULL after errors.

@@ -249,10 +249,12 @@ static char *key_of(Arena *arena, const Case *of)
     char *key = arena_print(arena, "%s %lld %llu", of->path,
                             (long long)of->samples,
                             (unsigned long long)of->seed);
-    for (int i = 0; i < of->argc; i++)
-        if (strncmp(of->argv[i], "-f", 2) != 0 &&
-            strncmp(of->argv[i], "-O", 2) != 0)
+    for (int i = 0; i < of->argc; i++) {
+        int words = words_of_pass(of, i);
+        if (words > 0) i += words - 1;
+        else if (strncmp(of->argv[i], "-f", 2) != 0)
             key = arena_print(arena, "%s %s", key, of->argv[i]);
+    }
     return key;
 }
 

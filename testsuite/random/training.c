@@ -1,5 +1,6 @@
 // What a net ends in: losses, metrics, outputs; how it is trained; and the
 // options that it is compiled with.
+#include "case.h"
 #include "net.h"
 
 #include <math.h>
@@ -242,6 +243,51 @@ static const char *draw_squeeze(const Net *n, int number)
                        1 + (int)draw_int(&draw, 0, 9) * 10);
 }
 
+// What runs again, and what comes in slices of the batch; by numbers of their
+// own too.
+static const char *draw_levers(const Net *n, int number)
+{
+    static const char *const marks[] = { "off", "elementwise", "auto" };
+    Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "levers");
+    const char *text = "";
+
+    if (draw_chance(&draw, 0.15))
+        text = arena_print(n->arena, " --checkpoint=%s",
+                           marks[draw_int(&draw, 0, 2)]);
+    else if (draw_chance(&draw, 0.2))
+        text = arena_print(n->arena, " --checkpoint every %d",
+                           (int)draw_int(&draw, 1, 6));
+    if (!draw_chance(&draw, 0.25)) return text;
+    int samples = (int)draw_int(&draw, 1, n->batch);
+    int side = (int)draw_int(&draw, 1, n->side);
+    return draw_chance(&draw, 0.5)
+        ? arena_print(n->arena, "%s --split=%d", text, samples)
+        : arena_print(n->arena, "%s --split=%d:%dx%d", text, samples, side,
+                      side);
+}
+
+// Whether cnnc takes the net with these options: not every net has places for
+// marks, or a mark.
+static bool compiles(const Net *n, const char *options)
+{
+    Arena *arena = arena_new();
+    Diag diag = { .arena = arena, .stream = fopen("/dev/null", "w") };
+    FILE *out = fopen(n->path, "w");
+    Compiled c;
+    Plan *plan;
+    int count;
+
+    fprintf(out, "# run: %s\n", options);
+    print_net(n, out);
+    fclose(out);
+    const Case *of = cases_read(arena, n->path, &count);
+    bool good = case_open(&c, arena, &diag, of, false) &&
+                case_graph(&c, TRAIN, &plan) != NULL;
+    fclose(diag.stream);
+    arena_free(arena);
+    return good;
+}
+
 const char *draw_options(Net *n, int number)
 {
     const char *text = arena_print(n->arena, "--seed %llu",
@@ -250,6 +296,11 @@ const char *draw_options(Net *n, int number)
     if (number > 0)
         text = arena_print(n->arena, "%s%s%s%s", text, draw_passes(n),
                            draw_samples(n), draw_squeeze(n, number));
+    const char *levers = number > 0 ? draw_levers(n, number) : "";
+    if (levers[0] != '\0') {
+        levers = arena_print(n->arena, "%s%s", text, levers);
+        if (compiles(n, levers)) text = levers;
+    }
     if (draw_chance(&n->draw, 0.7))
         text = flag_text(n, text, "keep-gradients", true);
     if (number > 0 && draw_chance(&n->draw, 0.1))

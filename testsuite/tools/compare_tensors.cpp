@@ -1,10 +1,11 @@
 // Compares two safetensors files tensor by tensor, by norm:
 //
-//     compare_tensors A B [--tolerance T] [--names-from-b]
+//     compare_tensors A B [--tolerance T] [--floor F] [--names-from-b]
 //
-// B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, 1e-6 g), with
-// g the norm of all of B's gradients (names that begin with d.): what is zero
-// in exact arithmetic is measured by what surrounds it.  Elements that are not
+// B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, F g), with g
+// the norm of all of B's gradients (names that begin with d.) and momenta
+// (NAME.momentum), F 1e-6 unless it is given: what is zero in exact
+// arithmetic is measured by what surrounds it.  Elements that are not
 // finite never agree.  A tensor t@N of B holds every N-th element of A's flat
 // t, from element 0.  Both files must have the same names, unless
 // --names-from-b lets A have more.  Prints each tensor that differs and the
@@ -71,16 +72,24 @@ static double distance(Match match, const SafeTensor *b)
     return sqrt(sum);
 }
 
-// 1e-6 of the norm of all gradients of B.
-static double least_norm(const SafeFile *b)
+static bool is_gradient(const char *name)
+{
+    static const char momentum[] = ".momentum";
+    const char *found = strstr(name, momentum);
+    char end = found ? found[sizeof momentum - 1] : 'x';
+    return !strncmp(name, "d.", 2) || end == 0 || end == '@';
+}
+
+// The norm of all gradients of B.
+static double gradient_norm(const SafeFile *b)
 {
     double sum = 0;
     for (int i = 0; i < b->count; i++)
-        if (!strncmp(b->tensors[i].name, "d.", 2)) {
+        if (is_gradient(b->tensors[i].name)) {
             double norm = norm_of(&b->tensors[i]);
             sum += norm * norm;
         }
-    return 1e-6 * sqrt(sum);
+    return sqrt(sum);
 }
 
 // Whether b and its match in A agree; *worst is the greatest distance so far,
@@ -123,7 +132,7 @@ static bool names_agree(const SafeFile *a, const SafeFile *b)
 int main(int argc, char **argv)
 {
     const char *paths[2] = {NULL, NULL}, *worst_name = NULL;
-    double tolerance = 0, worst = 0;
+    double tolerance = 0, part = 1e-6, worst = 0;
     bool from_b = false, good = true;
     program_name = "compare_tensors";
     for (int i = 1; i < argc; i++) {
@@ -131,6 +140,8 @@ int main(int argc, char **argv)
             from_b = true;
         else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
             tolerance = strtod(argv[++i], NULL);
+        else if (!strcmp(argv[i], "--floor") && i + 1 < argc)
+            part = strtod(argv[++i], NULL);
         else if (argv[i][0] != '-' && !paths[1])
             paths[paths[0] != NULL] = argv[i];
         else
@@ -141,7 +152,7 @@ int main(int argc, char **argv)
     if (!read_safetensors(paths[0], &a) || !read_safetensors(paths[1], &b))
         return 1;
     if (b.count == 0) good = complain("%s has no tensors", b.path);
-    double floor = least_norm(&b);
+    double floor = part * gradient_norm(&b);
     for (int i = 0; i < b.count; i++)
         good &= tensors_agree(&a, &b.tensors[i], floor, tolerance, &worst,
                               &worst_name);

@@ -1,2 +1,2 @@
 # Adam changes the gradient that it only reads.
-s/^    __syncthreads\(\);$/&\n    *(real *)gradient = 0;/
+s/^    __syncthreads\(\);$/&\n    *(real *)arrays.item[0].gradient = 0;/

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-# Judges a training step in single precision:
+# Judges a training step in a precision, f32, f16 or bf16:
 #
-#     f32_distance.py EMITTED GOLDEN
+#     distance.py EMITTED GOLDEN PRECISION
 #
 # EMITTED has what the step gave, GOLDEN/after_1.safetensors PyTorch's float64
-# results of it, and GOLDEN/f32.txt how far PyTorch's float32 is from those, by
-# norm: of the loss, of all outputs, of all gradients.  EMITTED may be 8 times
-# as far away; where PyTorch met the value by chance, as if it were a rounding
-# away (2^-24).  A tensor t@N of GOLDEN holds every N-th element of t.
+# results of it, and GOLDEN/PRECISION.txt how far PyTorch is from those in that
+# precision, by norm: of the loss, of all outputs, of all gradients.  EMITTED may
+# be 8 times as far away; where PyTorch met the value by chance, as if it were a
+# rounding away.  A tensor t@N of GOLDEN holds every N-th element of t.
 import array
 import json
 import math
@@ -15,7 +15,8 @@ import struct
 import sys
 from pathlib import Path
 
-TIMES, ROUNDING = 8, 2.0**-24
+TIMES = 8
+ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 TYPES = {"F32": "f", "F64": "d", "I32": "i", "U8": "B"}
 
 
@@ -54,18 +55,18 @@ def norm(numbers):
 
 
 def main():
-    folder = Path(sys.argv[2])
+    folder, precision = Path(sys.argv[2]), sys.argv[3]
     emitted = read_safetensors(sys.argv[1])
     golden = read_safetensors(folder / "after_1.safetensors")
     good = True
-    for line in (folder / "f32.txt").read_text().splitlines():
+    for line in (folder / f"{precision}.txt").read_text().splitlines():
         group, own = line.split()[0], float(line.split()[1])
         both = [pair for name in golden if group_of(name) == group
                 for pair in pairs(name, emitted, golden)]
         distance = norm(a - b for a, b in both) / norm(b for _, b in both)
-        most = TIMES * max(own, ROUNDING)
-        print(f"{group}: {distance:.3g} from PyTorch's float64, whose float32 "
-              f"is {own:.3g} from it; at most {most:.3g}")
+        most = TIMES * max(own, ROUNDING[precision])
+        print(f"{group}: {distance:.3g} from PyTorch's float64, whose "
+              f"{precision} is {own:.3g} from it; at most {most:.3g}")
         good &= distance <= most
     return 0 if good else 1
 

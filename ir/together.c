@@ -1,0 +1,209 @@
+// Groups of launches that are one.  The launch of a group is the first's, with
+// the arrays of all, one after the other, and blocks for each as it would have
+// alone.
+#include "together.h"
+#include <string.h>
+
+NodeId group_end(const Graph *g, NodeId i)
+{
+    NodeId end = i + 1;
+    while (end < g->node_count && g->nodes[end].joined) end++;
+    return end;
+}
+
+// ---- launches ---------------------------------------------------------------
+
+static const LaunchArg *items_of(const Launch *l)
+{
+    for (int i = 0; i < l->arg_count; i++)
+        if (l->arg[i].kind == LAUNCH_ITEMS) return &l->arg[i];
+    return NULL;
+}
+
+bool takes_items(const Launch *l)
+{
+    return items_of(l) != NULL;
+}
+
+static bool same_argument(const LaunchArg *a, const LaunchArg *b)
+{
+    if (a->kind != b->kind) return false;
+    if (a->kind == LAUNCH_ITEMS)
+        return strcmp(a->items->item[0]->kernel,
+                      b->items->item[0]->kernel) == 0;
+    return a->value == b->value && a->i == b->i && a->f == b->f &&
+           a->list == NULL && b->list == NULL && a->source == NULL &&
+           b->source == NULL;
+}
+
+// The last of the types is the number of arrays.
+static bool same_types(const Launch *a, const Launch *b)
+{
+    if (a->type_count != b->type_count) return false;
+    for (int i = 0; i < a->type_count - 1; i++)
+        if (a->type[i].source != NULL || b->type[i].source != NULL ||
+            strcmp(a->type[i].text, b->type[i].text) != 0)
+            return false;
+    return true;
+}
+
+bool are_alike(const Launch *a, const Launch *b)
+{
+    if (!takes_items(a) || !takes_items(b) ||
+        strcmp(a->kernel, b->kernel) != 0 || a->block != b->block ||
+        a->constant_count > 0 || b->constant_count > 0 ||
+        a->arg_count != b->arg_count || !same_types(a, b))
+        return false;
+    for (int i = 0; i < a->arg_count; i++)
+        if (!same_argument(&a->arg[i], &b->arg[i])) return false;
+    return true;
+}
+
+// Each member has at most 8 bytes, and a struct whole ones; then the number of
+// its first block.
+int64_t item_bytes(const Launch *l)
+{
+    const Items *items = items_of(l)->items;
+    int64_t bytes = 0;
+    for (int k = 0; k < items->count; k++)
+        bytes += 8 * items->item[k]->arg_count + (int64_t)sizeof(int32_t);
+    return bytes;
+}
+
+// Appends the arrays of b, which is alike.
+static void add_items(Launch *l, const Launch *b)
+{
+    LaunchArg *to = (LaunchArg *)items_of(l);
+    const Items *own = to->items, *more = items_of(b)->items;
+    Arena *arena = l->g->arena;
+    int count = own->count + more->count;
+    const Launch **item = NEW_ARRAY(arena, count, const Launch *);
+    int64_t *blocks = NEW_ARRAY(arena, count, int64_t);
+    for (int k = 0; k < count; k++) {
+        const Items *from = k < own->count ? own : more;
+        int at = k < own->count ? k : k - own->count;
+        item[k] = from->item[at];
+        blocks[k] = from->blocks[at];
+    }
+    Items *items = NEW(arena, Items);
+    *items = (Items){ count, item, blocks };
+    to->items = items;
+    l->grid += b->grid;
+    l->type[l->type_count - 1].text = arena_print(arena, "%d", count);
+}
+
+void group_launch(const Graph *g, NodeId i, Launch *l)
+{
+    const Node *n = &g->nodes[i];
+    l->g = (Graph *)g;
+    n->op->parts[n->part].launch(g, n, l);
+    for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
+        Launch other = { .g = (Graph *)g };
+        const Node *m = &g->nodes[k];
+        m->op->parts[m->part].launch(g, m, &other);
+        add_items(l, &other);
+    }
+}
+
+// Bytes that both read.
+static int64_t common_bytes(const Graph *g, const Node *a, const Node *b)
+{
+    ValueId own[MAX_READS], others[MAX_READS];
+    int count = node_reads(g, a, own), other_count = node_reads(g, b, others);
+    int64_t bytes = 0;
+    for (int k = 0; k < count; k++)
+        for (int j = 0; j < other_count; j++)
+            if (own[k] == others[j]) bytes += value_bytes(&g->values[own[k]]);
+    return bytes;
+}
+
+void group_cost(const Graph *g, NodeId i, Cost *cost)
+{
+    node_cost(g, &g->nodes[i], cost);
+    for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
+        Cost own;
+        node_cost(g, &g->nodes[k], &own);
+        own.bytes -= common_bytes(g, &g->nodes[i], &g->nodes[k]);
+        cost_add(cost, &own);
+    }
+}
+
+// ---- the verifier's ---------------------------------------------------------
+
+// Which node touched each value last, and which made or updated it; NONE:
+// nobody.
+typedef struct Touches {
+    NodeId *touched, *changed;
+} Touches;
+
+// Node i, of a group that begins at `first`, touches v.
+static void check_touch(const Check *c, Touches *t, NodeId first, NodeId i,
+                        ValueId v, bool changes)
+{
+    NodeId by = changes ? t->touched[v] : t->changed[v];
+    if (by >= first && by != i)
+        node_fault(c, i, "it is joined to %s, but both touch %s",
+                   c->g->nodes[by].name, c->g->values[v].name);
+    t->touched[v] = i;
+    if (changes) t->changed[v] = i;
+}
+
+static void check_touches(const Check *c, Touches *t, NodeId first, NodeId i)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i];
+    Slot slots[MAX_SLOTS];
+    ValueId reads[MAX_READS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        check_touch(c, t, first, i, reads[k], false);
+    for (int32_t k = 0; k < n->operand_count && k < count; k++)
+        if (n->operands[k] != NONE && slots[k].updated)
+            check_touch(c, t, first, i, n->operands[k], true);
+    for (int32_t r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE)
+            check_touch(c, t, first, i, n->results[r], true);
+}
+
+static void check_alike(const Check *c, NodeId first, NodeId i)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i], *of = &g->nodes[first];
+    if (!is_launch(n) || !is_launch(of) || n->op != of->op ||
+        n->part != of->part || n->phase != of->phase || n->result_count > 0)
+        node_fault(c, i, "it is joined to %s, which is of another kind",
+                   of->name);
+    Launch own = { .g = (Graph *)g }, others = { .g = (Graph *)g };
+    n->op->parts[n->part].launch(g, n, &own);
+    of->op->parts[of->part].launch(g, of, &others);
+    if (!are_alike(&own, &others))
+        node_fault(c, i, "its launch can't be that of %s too", of->name);
+}
+
+static void check_group(const Check *c, Touches *t, NodeId first)
+{
+    const Graph *g = c->g;
+    for (NodeId i = first, end = group_end(g, first); i < end; i++) {
+        if (i > first) check_alike(c, first, i);
+        check_touches(c, t, first, i);
+    }
+    Launch l = { .g = (Graph *)g };
+    group_launch(g, first, &l);
+    if (item_bytes(&l) > MOST_ITEM_BYTES)
+        node_fault(c, first, "too many are joined to it for a launch");
+}
+
+void check_joined(const Check *c)
+{
+    const Graph *g = c->g;
+    Touches t = { NEW_ARRAY(g->arena, g->value_count, NodeId),
+                  NEW_ARRAY(g->arena, g->value_count, NodeId) };
+    for (ValueId v = 0; v < g->value_count; v++)
+        t.touched[v] = t.changed[v] = NONE;
+    for (NodeId i = 0; i < g->node_count; i = group_end(g, i)) {
+        if (g->nodes[i].joined || (group_end(g, i) > i + 1 &&
+                                   !(g->facts & IS_SCHEDULED)))
+            node_fault(c, i, "nothing before it can be joined with it");
+        if (group_end(g, i) > i + 1) check_group(c, &t, i);
+    }
+}

@@ -1,0 +1,29 @@
+// Stands in for CUDA's header of bfloat16: what is stored, and how it is
+// converted.  Of arithmetic on it there is none.
+#ifndef CNNC_HOST_CUDA_BF16_H
+#define CNNC_HOST_CUDA_BF16_H
+
+#include <stdint.h>
+#include <string.h>
+
+struct __nv_bfloat16 { uint16_t bits; };
+
+// To nearest, ties to even; past the largest the carry makes an infinity.
+static inline __nv_bfloat16 __float2bfloat16_rn(float x)
+{
+    uint32_t word;
+    memcpy(&word, &x, sizeof word);
+    if ((word & 0x7fffffffu) > 0x7f800000u) return {0x7fff};    // NaN
+    word += 0x7fffu + (word >> 16 & 1);
+    return {(uint16_t)(word >> 16)};
+}
+
+static inline float __bfloat162float(__nv_bfloat16 x)
+{
+    const uint32_t word = (uint32_t)x.bits << 16;
+    float result;
+    memcpy(&result, &word, sizeof result);
+    return result;
+}
+
+#endif

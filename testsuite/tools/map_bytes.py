@@ -1,0 +1,19 @@
+"""What of a plan is maps: activations and their gradients."""
+import json
+import os
+import subprocess
+
+
+def plan(cnnc, examples, net, *options):
+    path = os.path.join(examples, net, net + ".cnn")
+    done = subprocess.run([cnnc, "--emit", "plan", *options, path], text=True, check=True,
+                          stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def kept_bytes(of):
+    """Of a training step's plan: bytes of the maps that are alive where backward begins."""
+    turn = next(i for i, step in enumerate(of["steps"]) if step["phase"] == "backward")
+    return sum(b["bytes"] for b in of["buffers"]
+               if b["kind"] in ("activation", "gradient") and not b["persistent"] and
+               b["alias_of"] is None and b["first"] <= turn <= b["last"])
