@@ -73,8 +73,7 @@ static int type_items(Emitter *e, const Launch *l, const char **items)
     const char *shape = shape_name(e, l);
     int count = 0, types = l->type_count;
     while (types > 0 && (l->type[types - 1].text == plain_source ||
-                         l->type[types - 1].text == plain_result ||
-                         l->type[types - 1].text == plain_number))
+                         l->type[types - 1].text == plain_result))
         types--;
     if (shape) items[count++] = shape;
     for (int i = 0; i < types; i++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../ir/gpu.h"
+#include "../ir/precision.h"
 #include "page_parts.h"
 
 static const char *const titles[MODE_COUNT] = {"Training", "Evaluation", "Inference"};
@@ -26,7 +27,7 @@ static void head(const PageInput *in, const PageProgram *p, FILE *out)
             "<header><h1>%s</h1>\n<p class=\"made\"><code>%s</code>, batch %" PRId64 ", %s. Made "
             "by <code>%s</code></p>\n<nav>",
             net, html_escaped(in->arena, in->file, strlen(in->file)), p->plan->batch,
-            dtype_names[p->g->real],
+            precision_name(p->g),
             html_escaped(in->arena, in->command_line, strlen(in->command_line)));
     for (int mode = 0; mode < MODE_COUNT; mode++)
         if (in->plan[mode] != NULL)

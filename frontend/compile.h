@@ -17,6 +17,7 @@ typedef struct FrontendOptions {
     DType        real;          // F32 or F64
     DType        map;           // F16 or BF16: what maps are stored in; else
                                 // they are real
+    bool         tf32;          // products round their operands to TF32
     const char **defines;       // NAME=V, from -D
     int          define_count;
     bool         keep_gradients;

@@ -3,13 +3,18 @@
 //     fp32 = 53e12                # operations a second
 //
 // in any order, each once, in units without prefix: a second, bytes, shares of
-// 1; what copies to host memory get may be left out.  What has a dot or a slash
-// is the path of a file.
+// 1; what copies to host memory get, and how a GPU is made, may be left out.
+// What has a dot or a slash is the path of a file.  It may also say which tile
+// was measured to be the best for products on tensor cores of a size, rows,
+// columns, depth and how many of them:
+//
+//     tile 100352 64 576 1 = 128x64
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../ir/text.h"
+#include "../ir/tile.h"
 #include "options.h"
 #include "parse.h"
 
@@ -32,6 +37,9 @@ static const Key keys[] = {
     { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17, 0 },
     { "host", offsetof(Gpu, host), 1, 1e6, 1e17, 55e9 },
     { "launch", offsetof(Gpu, launch), 1e12, 0, 1, 0 },
+    { "sm", offsetof(Gpu, sm), 1, 10, 999, 90 },
+    { "multiprocessors", offsetof(Gpu, multiprocessors), 1, 1, 1e6, 132 },
+    { "shared", offsetof(Gpu, shared), 1, 48 << 10, 1 << 30, 228 << 10 },
     { "product", offsetof(Gpu, product), 1e6, 1e-3, 1, 0 },
     { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1, 0 },
 };
@@ -120,11 +128,56 @@ static void read_value(Reader *r, const Key *key, Gpu *gpu)
     set_number(gpu, key, number);
 }
 
+// What stands behind the word tile.
+static void read_tile(Reader *r, Gpu *gpu, Word line)
+{
+    int64_t size[4];
+    for (int i = 0; i < 4; i++) {
+        skip_blanks(r);
+        size[i] = read_int(r);
+    }
+    if (r->failed || !expect_char(r, '=')) return;
+    skip_blanks(r);
+    Word word = { .text = r->at };
+    int64_t rows = read_int(r);
+    if (r->failed || !expect_char(r, 'x')) return;
+    int64_t columns = read_int(r);
+    if (r->failed) return;
+    if (find_tensor_tile(rows, columns) == NULL) {
+        fail_at(r, word, arena_print(r->arena, "a tile is one of %s",
+                                     tensor_tile_names(r->arena)));
+        return;
+    }
+    int count = gpu->tuned_count++;
+    TunedTile *all = NEW_ARRAY(r->arena, (size_t)count + 1, TunedTile);
+    for (int i = 0; i < count; i++) {
+        all[i] = gpu->tuned[i];
+        if (all[i].rows == size[0] && all[i].columns == size[1] &&
+            all[i].depth == size[2] && all[i].times == size[3])
+            fail_at(r, line, "a product of this size stands here twice");
+    }
+    all[count] = (TunedTile){ size[0], size[1], size[2], size[3], (int)rows,
+                              (int)columns };
+    gpu->tuned = all;
+}
+
+static void end_line(Reader *r)
+{
+    skip_blanks(r);
+    if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
+}
+
 static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
 {
     skip_blanks(r);
     if (r->at == r->end) return;
     Word word = { .text = r->at };
+    if (r->end - r->at > 5 && strncmp(r->at, "tile ", 5) == 0) {
+        r->at += 5;
+        read_tile(r, gpu, word);
+        end_line(r);
+        return;
+    }
     int key = read_key(r);
     if (key < 0) return;
     if (seen[key])
@@ -132,8 +185,7 @@ static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
                                      keys[key].name));
     seen[key] = true;
     if (!r->failed && expect_char(r, '=')) read_value(r, &keys[key], gpu);
-    skip_blanks(r);
-    if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
+    end_line(r);
 }
 
 // What is missing is said at the last line.
@@ -160,6 +212,17 @@ static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
                   "its numbers", keys[k].name);
 }
 
+// Whether the GPU has what the precision wants; said if not.
+static int check_precision(const Options *o)
+{
+    enum { FIRST_SM = 80 };
+    const Gpu *gpu = o->frontend.gpu;
+    if (!o->frontend.tf32 || gpu == NULL || gpu->sm >= FIRST_SM) return -1;
+    fprintf(stderr, "cnnc: --precision tf32 needs tensor cores of sm_80 or "
+            "later, and %s has sm_%d\n", gpu->name, (int)gpu->sm);
+    return EXIT_USAGE;
+}
+
 // Its own Diag: the file is no part of the program that the output quotes.
 int read_gpu_file(Options *o, const Diag *diag)
 {
@@ -167,7 +230,7 @@ int read_gpu_file(Options *o, const Diag *diag)
                  .color = diag->color };
     const char *path = o->gpu_file;
     size_t length;
-    if (path == NULL) return -1;
+    if (path == NULL) return check_precision(o);
     const char *text = read_text(o->arena, path, &length);
     if (text == NULL) {
         fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
@@ -179,5 +242,5 @@ int read_gpu_file(Options *o, const Diag *diag)
     diag_add_source(&own, path, text, length);
     read_lines(o->arena, &own, gpu);
     o->frontend.gpu = gpu;
-    return own.error_count > 0 ? EXIT_INPUT : -1;
+    return own.error_count > 0 ? EXIT_INPUT : check_precision(o);
 }

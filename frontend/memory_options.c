@@ -129,9 +129,13 @@ int set_split(Options *o, const char *value)
 
 int set_precision(Options *o, const char *value)
 {
-    int precision = choose("--precision", value, dtype_names, 4);
+    static const char *const words[] = { "f32", "tf32", "f16", "bf16", "f64" };
+    static const DType maps[] = { F32, F32, F16, BF16, F64 };
+    int precision = choose("--precision", value, words, 5);
 
-    o->frontend.map = (DType)precision;
-    o->frontend.real = precision == F64 ? F64 : F32;
-    return precision < 0 ? EXIT_USAGE : -1;
+    if (precision < 0) return EXIT_USAGE;
+    o->frontend.map = maps[precision];
+    o->frontend.real = maps[precision] == F64 ? F64 : F32;
+    o->frontend.tf32 = precision == 1;
+    return -1;
 }

@@ -379,6 +379,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
     r.g = graph_new(ast->arena, ast->diag, ast->net->name, options->mode, 1,
                     options->real);
     if (is_half(options->map)) r.g->map = options->map;
+    r.g->tf32 = options->tf32;
     r.g->keep_gradients = options->keep_gradients;
     read_constants(&r);
     read_train(&r);

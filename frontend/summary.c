@@ -15,6 +15,7 @@
 #include "../ir/fit.h"
 #include "../ir/offload.h"
 #include "../ir/op.h"
+#include "../ir/precision.h"
 #include "input.h"
 #include "pipeline.h"
 #include "table.h"
@@ -311,7 +312,7 @@ bool summarize(const Input *in, const Options *o, FILE *out)
     count_activations(&s, g);
     count_parameters(&s, g);
     fprintf(out, "%s, batch %" PRId64 ", %s, mode %s\n\n", g->name, g->batch,
-            dtype_names[g->real], mode_names[g->mode]);
+            precision_name(g), mode_names[g->mode]);
     print_layers(&s, g, out);
     fprintf(out, "\n%-22s%16" PRId64 "\n", "parameters", s.parameters);
     fprintf(out, "%-22s%16" PRId64 "\n", "running statistics", s.statistics);

@@ -53,7 +53,8 @@ static Patches find_patches(const Graph *g, const Convolution *d,
                             const Node *pool)
 {
     Window w = pool_window(pool->attr);
-    Tile tile = tile_of_pixels(d->pixels, d->group_k, d->groups);
+    ProductSize size = convolution_size(d);
+    Tile tile = tile_of_pixels(g, &size);
     return patches_of(d, &w, g->values[pool->results[0]].shape, tile);
 }
 

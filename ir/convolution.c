@@ -5,7 +5,8 @@
 // All three launches are products (runtime/support/product.cuh) over tiles,
 // unless each filter sees one channel of many: then they are direct kernels
 // (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow from
-// shapes alone, so that a budget or a pass never changes the order of a sum.
+// shapes, and on tensor cores from the GPU, alone, so that a budget or a pass
+// never changes the order of a sum.
 #include "convolution.h"
 #include "momentum.h"
 #include "op_row.h"
@@ -52,22 +53,23 @@ Window convolution_window(const Attr *attr, Shape weight)
 
 // ---- a node's dimensions ----------------------------------------------------
 
-static Shape slot_shape(const Graph *g, const Node *n, int slot)
+// A slot k >= 0 is an operand, -1 - k a result.
+static ValueId slot_value(const Node *n, int slot)
 {
-    ValueId v = slot < 0 ? n->results[-1 - slot] : n->operands[slot];
-    return g->values[v].shape;
+    return slot < 0 ? n->results[-1 - slot] : n->operands[slot];
 }
 
-// Of a node of any part.  A slot k >= 0 is an operand, -1 - k a result.
 Convolution convolution_of(const Graph *g, const Node *n)
 {
     static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
     static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
-    Convolution d = { .x = slot_shape(g, n, x_slot[n->part]),
-                      .y = slot_shape(g, n, y_slot[n->part]),
-                      .groups = n->attr[CONV_GROUPS].i };
-    d.window = convolution_window(n->attr,
-                                  slot_shape(g, n, weight_slot[n->part]));
+    ValueId x = slot_value(n, x_slot[n->part]);
+    ValueId y = slot_value(n, y_slot[n->part]);
+    ValueId weight = slot_value(n, weight_slot[n->part]);
+    Convolution d = { .x = g->values[x].shape, .y = g->values[y].shape,
+                      .groups = n->attr[CONV_GROUPS].i,
+                      .type = product_type(g, x, y) };
+    d.window = convolution_window(n->attr, g->values[weight].shape);
     d.N = d.x.dim[0], d.H = d.x.dim[1], d.W = d.x.dim[2], d.C = d.x.dim[3];
     d.P = d.y.dim[1], d.Q = d.y.dim[2], d.K = d.y.dim[3];
     d.R = d.window.size[HEIGHT], d.S = d.window.size[WIDTH];
@@ -127,6 +129,28 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t);
 }
 
+// The largest power of two up to a word of 16 bytes and more that divides both.
+static int64_t pack_of(int64_t a, int64_t b)
+{
+    enum { WIDEST = 8 };
+    int64_t pack = 1;
+    while (pack < WIDEST && a % (2 * pack) == 0 && b % (2 * pack) == 0)
+        pack *= 2;
+    return pack;
+}
+
+ProductSize convolution_size(const Convolution *d)
+{
+    return (ProductSize){ d->pixels, d->group_k, d->filter, d->groups,
+                          pack_of(d->group_c, d->group_c), d->type };
+}
+
+static ProductSize weight_size(const Convolution *d)
+{
+    return (ProductSize){ d->group_k, d->filter, d->pixels, d->groups,
+                          pack_of(d->group_k, d->group_c), d->type };
+}
+
 // Each filter sees one channel of many.
 bool convolution_is_depthwise(const Convolution *d)
 {
@@ -153,7 +177,8 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
         launch_depthwise(n, l, "depthwise_forward", d.K, d,
                          d.N * d.P * ceil_div(d.Q, STRIP));
     } else {
-        Tile t = tile_of_pixels(d.pixels, d.group_k, d.groups);
+        ProductSize size = convolution_size(&d);
+        Tile t = tile_of_pixels(g, &size);
         int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
         launch_product(n, l, "conv_forward", d, t, grid);
     }
@@ -169,7 +194,10 @@ static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
     int64_t stride_w = d.window.stride[WIDTH];
     int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
     int64_t classes = stride_h * stride_w, times = d.groups * classes;
-    Tile t = tile_of_pixels(pixels, d.group_c, times);
+    ProductSize size = { pixels, d.group_c,
+                         ceil_div(d.R * d.S, classes) * d.group_k, times,
+                         pack_of(d.group_k, d.group_c), d.type };
+    Tile t = tile_of_pixels(l->g, &size);
     int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
     const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
     launch_product(n, l, kernel, d, t, grid);
@@ -198,22 +226,23 @@ static int64_t depthwise_width(int64_t channels)
 }
 
 // Blocks in one split.  A thread of depthwise_wgrad has at most 25 sums.
-static int64_t wgrad_blocks(const Convolution *d)
+static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
 {
     enum { SUMS = 25 };
     if (convolution_is_depthwise(d))
         return ceil_div(d->K, depthwise_width(d->K)) *
                ceil_div(d->filter, SUMS);
-    Tile t = tile_of_weights(d->group_k, d->filter);
+    ProductSize size = weight_size(d);
+    Tile t = tile_of_weights(g, &size);
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
 // Partial sums may take at most a third of what x does.  Blocks without a
 // product wait for memory alone, so that more of them are wanted.
-static int64_t count_splits(const Convolution *d)
+static int64_t count_splits(const Graph *g, const Convolution *d)
 {
     int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
-    int64_t blocks = wgrad_blocks(d);
+    int64_t blocks = wgrad_blocks(g, d);
     if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
     return tile_splits(blocks, d->pixels, fitting);
 }
@@ -221,13 +250,15 @@ static int64_t count_splits(const Convolution *d)
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Convolution d = convolution_of(g, n);
-    int64_t splits = n->attr[CONV_SPLITS].i, grid = splits * wgrad_blocks(&d);
+    int64_t splits = n->attr[CONV_SPLITS].i;
+    int64_t grid = splits * wgrad_blocks(g, &d);
     if (convolution_is_depthwise(&d)) {
         launch_kernel(l, "depthwise_wgrad", grid, 256);
         convolution_constants(n, l, d);
         launch_type_int(l, depthwise_width(d.K));
     } else {
-        Tile t = tile_of_weights(d.group_k, d.filter);
+        ProductSize size = weight_size(&d);
+        Tile t = tile_of_weights(g, &size);
         launch_product(n, l, "conv_wgrad", d, t, grid);
     }
     launch_type_int(l, splits);
@@ -240,8 +271,9 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 // ---- dense layers -----------------------------------------------------------
 
 // Of a map of one pixel; its node is set to be of this part.
-static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
-                                int part, Node *n)
+static Convolution of_one_pixel(ProductType type, int64_t batch,
+                                int64_t inputs, int64_t units, int part,
+                                Node *n)
 {
     Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
                    .dilation = { 1, 1 } };
@@ -251,36 +283,41 @@ static Convolution of_one_pixel(int64_t batch, int64_t inputs, int64_t units,
                           .C = inputs, .K = units, .R = 1, .S = 1, .P = 1,
                           .Q = 1, .groups = 1, .group_c = inputs,
                           .group_k = units, .filter = inputs,
-                          .pixels = batch };
+                          .pixels = batch, .type = type };
 }
 
-void convolution_dense_forward(Launch *l, int64_t batch, int64_t inputs,
-                               int64_t units)
+void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
+                               int64_t inputs, int64_t units)
 {
     Node n;
-    Convolution d = of_one_pixel(batch, inputs, units, CONV_FORWARD, &n);
-    Tile t = tile_of_pixels(batch, units, 1);
+    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_FORWARD,
+                                 &n);
+    ProductSize size = convolution_size(&d);
+    Tile t = tile_of_pixels(l->g, &size);
     launch_product(&n, l, "conv_forward", d, t, tile_count(t, batch, units));
     launch_type(l, "identity");
     launch_type(l, "false");
 }
 
-void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
-                             int64_t units)
+void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
+                             int64_t inputs, int64_t units)
 {
     Node n;
-    Convolution d = of_one_pixel(batch, inputs, units, CONV_ACCUMULATE, &n);
-    Tile t = tile_of_weights(units, inputs);
+    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_ACCUMULATE,
+                                 &n);
+    ProductSize size = weight_size(&d);
+    Tile t = tile_of_weights(l->g, &size);
     launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
     launch_type_int(l, 1);
     launch_type(l, "false");
 }
 
-void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
-                             int64_t units)
+void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
+                             int64_t inputs, int64_t units)
 {
     Node n;
-    Convolution d = of_one_pixel(batch, inputs, units, CONV_DGRAD, &n);
+    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_DGRAD,
+                                 &n);
     launch_dgrad_product(&n, l, d);
 }
 
@@ -303,7 +340,7 @@ void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last)
     Graph *g = c->g;
     Node n = g->nodes[c->node];
     Convolution of = wgrad_of(g, dy, x, n.operands[1], &n);
-    int64_t splits = count_splits(&of);
+    int64_t splits = count_splits(g, &of);
     ValueId operands[] = { dy, x };
     ValueId d[] = { NONE, NONE }, partial[] = { NONE, NONE };
 

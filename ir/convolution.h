@@ -5,6 +5,7 @@
 #define CNNC_CONVOLUTION_H
 
 #include "op.h"
+#include "tile.h"
 #include "window.h"
 
 // Attributes of every convolution's nodes.
@@ -30,6 +31,7 @@ typedef struct Convolution {
     Window  window;
     int64_t N, H, W, C, K, R, S, P, Q;
     int64_t groups, group_c, group_k, filter, pixels;
+    ProductType type;
 } Convolution;
 
 // Of a node of any part of conv.
@@ -39,6 +41,9 @@ Convolution convolution_of(const Graph *g, const Node *n);
 bool convolution_is_depthwise(const Convolution *d);
 // The constants of a convolution, the same for all its launches.
 void convolution_constants(const Node *n, Launch *l, Convolution d);
+
+// The forward product.
+ProductSize convolution_size(const Convolution *d);
 
 // conv_pool.c: with the pool behind it in one launch.
 extern const Pooling convolution_pooling;
@@ -50,14 +55,14 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
 // A dense layer, the convolution of a map of one pixel, without a bias, but for
 // the arguments and their types.
-void convolution_dense_forward(Launch *l, int64_t batch, int64_t inputs,
-                               int64_t units);
+void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
+                               int64_t inputs, int64_t units);
 // Its weight gradient, likewise.
-void convolution_dense_wgrad(Launch *l, int64_t batch, int64_t inputs,
-                             int64_t units);
+void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
+                             int64_t inputs, int64_t units);
 // And its data gradient.
-void convolution_dense_dgrad(Launch *l, int64_t batch, int64_t inputs,
-                             int64_t units);
+void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
+                             int64_t inputs, int64_t units);
 
 // The nodes of the gradients of operands 1 (the weights) to `last` (2: the
 // bias) of the forward node, from dy and x.

@@ -6,6 +6,13 @@
 
 #include "cost.h"
 
+// That products of one size are cut into such tiles on tensor cores, as was
+// measured: `times` tables of rows x columns sums of depth terms each.
+typedef struct TunedTile {
+    int64_t rows, columns, depth, times;
+    int     tile_rows, tile_columns;
+} TunedTile;
+
 typedef struct Gpu {
     const char *name;
     int64_t fp64, fp32;         // operations a second outside of tensor cores
@@ -14,8 +21,13 @@ typedef struct Gpu {
     int64_t memory;             // bytes a second
     int64_t host;               // likewise, copied to host memory or from it
     int64_t launch;             // picoseconds that each launch takes beside
+    int64_t sm;                 // of tensor cores: its compute capability, 90
+    int64_t multiprocessors;    // how many it has, and the shared memory of
+    int64_t shared;             // each, in bytes
     int64_t product;            // millionths of these rates that products and
     int64_t elementwise;        // everything else, memory too, get in truth
+    const TunedTile *tuned;     // what is known better than by these
+    int     tuned_count;
 } Gpu;
 
 enum { GPU_COUNT = 11 };
@@ -24,8 +36,11 @@ extern const Gpu gpus[GPU_COUNT];       // known by name; the first is meant
 // That of g, or the first of the table.
 const Gpu *graph_gpu(const Graph *g);
 
-// Picoseconds of so much work: at least 1, and capped.
-int64_t cost_time(const Cost *cost, DType real, const Gpu *gpu);
+// Picoseconds for so many at so many a second of which millionths are had,
+// rounded up and capped.
+int64_t time_at(int64_t amount, int64_t rate, int64_t millionths);
+// Picoseconds of so much work in g's precision: at least 1, and capped.
+int64_t cost_time(const Cost *cost, const Graph *g, const Gpu *gpu);
 // Of a copy of so many bytes to host memory, or from it; capped.
 int64_t copy_time(int64_t bytes, const Gpu *gpu);
 // Of launch n of g; 0 if it is none.

@@ -149,6 +149,7 @@ typedef struct Graph {
     DType       real;           // of parameters and arithmetic: F32 or F64
     DType       map;            // what pass half stores maps in: real, F16 or
                                 // BF16
+    bool        tf32;           // products round their operands to TF32
     const struct Gpu *gpu;      // whose times choices are made by (gpu.h), or
                                 // NULL: the usual one
     uint32_t    facts;

@@ -12,7 +12,6 @@
 #include "number.h"
 
 const char plain_source[] = "const real *", plain_result[] = "real *";
-const char plain_number[] = "real";
 
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block)
 {

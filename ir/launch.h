@@ -59,7 +59,6 @@ typedef struct TypeArg {
 } TypeArg;
 extern const char plain_source[];   // the text of what is stored
 extern const char plain_result[];   // and of what is written, if no slice
-extern const char plain_number[];   // and of a number that is an argument
 
 // How a node is launched, or what an inlined node is computed by on load.  The
 // kernel is a function of runtime/kernels/<operator>.cuh; the emitter copies it

@@ -177,16 +177,25 @@ static bool is_scaled_loss(const Node *n)
     return slot != NONE && n->operands[slot] != NONE;
 }
 
+// Whether the scale of a node's loss is in the header, and no constant.
+static bool has_moving_scale(const Graph *g, const Node *n)
+{
+    return is_scaled_loss(n) && g->loss_scale_interval != 0;
+}
+
+void launch_loss_type(const Node *n, Launch *l)
+{
+    launch_type(l, has_moving_scale(l->g, n) ? "ScaledLoss" : "real");
+}
+
 void launch_loss_weight(const Node *n, Launch *l, double weight,
                         const char *label)
 {
-    bool scaled = is_scaled_loss(n);
-    if (!scaled || l->g->loss_scale_interval == 0) {
-        launch_type(l, plain_number);
-        launch_real(l, scaled ? weight * l->g->loss_scale : weight, label);
+    if (!has_moving_scale(l->g, n)) {
+        double scale = is_scaled_loss(n) ? l->g->loss_scale : 1;
+        launch_real(l, weight * scale, label);
         return;
     }
-    launch_type(l, "ScaledLoss");
     Launch *to = launch_members(l, "ScaledLoss");
     launch_header(to);
     launch_real(to, weight, label);
@@ -197,7 +206,7 @@ double ref_loss_scale(const Ref *r)
 {
     double now = r->header[HEADER_LOSS_SCALE];
     if (!is_scaled_loss(r->n)) return 1;
-    return r->g->loss_scale_interval != 0 && now > 0 ? now : r->g->loss_scale;
+    return has_moving_scale(r->g, r->n) && now > 0 ? now : r->g->loss_scale;
 }
 
 // ---- the header -------------------------------------------------------------

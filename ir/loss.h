@@ -54,9 +54,10 @@ void ratio_reference(const Ref *r, int k, double offset, double factor,
 // What a loss's gradient has as its last operand, "header?": the header, where
 // the loss is scaled (ops/loss_scale.c), or NONE.
 ValueId loss_header(const Graph *g);
-// The weight of a loss, times its scale, as an argument of a gradient's kernel
-// and the next of its template arguments: a real, or a struct that reads the
-// scale from the header.
+// The weight of a loss, times its scale, as an argument of a gradient's kernel;
+// and its type, as the next of the template arguments: a real, or a struct that
+// reads the scale from the header.
+void launch_loss_type(const Node *n, Launch *l);
 void launch_loss_weight(const Node *n, Launch *l, double weight,
                         const char *label);
 // The scale of a node's loss now: 1 where it has none.

@@ -108,12 +108,13 @@ void pair_grad_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(shape);
     launch_elements(l, "pair_slopes", elements(shape));
     launch_type(l, n->op->name);
+    launch_loss_type(n, l);
     launch_slots(l, n, 2, 2);
+    if (has_setting(n)) launch_type(l, "real");
     launch_samples(l);
     launch_int(l, elements(shape), "count");
     launch_int(l, deal.items, "width");
     launch_loss_weight(n, l, factor_of(n, &deal), "factor");
-    if (has_setting(n)) launch_type(l, "real");
     launch_setting(n, l);
 }
 

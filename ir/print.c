@@ -95,6 +95,7 @@ static void print_net(const Graph *g, FILE *out)
     fprintf(out, "net %s mode=%s batch=%" PRId64 " real=%s", g->name,
             mode_names[g->mode], g->batch, dtype_names[g->real]);
     if (g->map != g->real) fprintf(out, " map=%s", dtype_names[g->map]);
+    if (g->tf32) fprintf(out, " tf32");
     if (g->epochs != 0) fprintf(out, " epochs=%" PRId64, g->epochs);
     if (g->step_batch != 0)
         fprintf(out, " step_batch=%" PRId64, g->step_batch);

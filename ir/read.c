@@ -42,6 +42,10 @@ static void read_net(Reader *r)
             g->keep_gradients = true;
             continue;
         }
+        if (word_is(key, "tf32")) {
+            g->tf32 = true;
+            continue;
+        }
         if (!expect_char(r, '=')) return;
         if (word_is(key, "mode"))
             g->mode = (Mode)read_choice(r, mode_names, MODE_COUNT);

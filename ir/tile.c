@@ -7,6 +7,8 @@
 // would have too few threads to load its tile.  A block must have as many
 // threads as its tile has rows where rows lie along memory.
 //
+// On tensor cores the choice is tensor_tile.c's.
+//
 // Where tiles are few and sums long, as in a weight's gradient, the sum falls
 // into splits, whose partial sums another launch adds up.
 #include "tile.h"
@@ -24,20 +26,25 @@ static int width_for(int64_t count)
     return 4 * in_64 > 5 * in_32 ? 32 : 64;
 }
 
-Tile tile_of_pixels(int64_t pixels, int64_t channels, int64_t times)
+Tile tile_of_pixels(const Graph *g, const ProductSize *size)
 {
-    int width = width_for(channels);
-    Tile tall = { 128, width, width == 16 ? 4 : 8, width == 64 ? 8 : 4 };
-    Tile low = { 64, width, 4, width == 64 ? 8 : 4 };
-    int64_t blocks = times * tile_count(tall, pixels, channels);
+    if (size->type != PRODUCT_REAL) return tensor_tile(g, size, false);
+    int width = width_for(size->columns);
+    Tile tall = { 128, width, width == 16 ? 4 : 8, width == 64 ? 8 : 4, 0,
+                  PRODUCT_REAL };
+    Tile low = { 64, width, 4, width == 64 ? 8 : 4, 0, PRODUCT_REAL };
+    int64_t blocks =
+        size->times * tile_count(tall, size->rows, size->columns);
     return blocks >= BLOCKS ? tall : low;
 }
 
-Tile tile_of_weights(int64_t filters, int64_t weights)
+Tile tile_of_weights(const Graph *g, const ProductSize *size)
 {
-    int rows = filters <= 32 ? 32 : width_for(filters);
-    int width = width_for(weights);
-    return (Tile){ rows, width, 4, rows == 64 && width == 64 ? 8 : 4 };
+    if (size->type != PRODUCT_REAL) return tensor_tile(g, size, true);
+    int rows = size->rows <= 32 ? 32 : width_for(size->rows);
+    int width = width_for(size->columns);
+    return (Tile){ rows, width, 4, rows == 64 && width == 64 ? 8 : 4, 0,
+                   PRODUCT_REAL };
 }
 
 int64_t tile_count(Tile tile, int64_t rows, int64_t columns)
@@ -47,14 +54,22 @@ int64_t tile_count(Tile tile, int64_t rows, int64_t columns)
 
 int tile_threads(Tile tile)
 {
-    return tile.rows / tile.rows_each * (tile.columns / tile.columns_each);
+    enum { WARP = 32 };
+    int parts = tile.rows / tile.rows_each * (tile.columns / tile.columns_each);
+    return tile.stages > 0 ? WARP * parts : parts;
 }
 
 void launch_tile(Launch *l, Tile tile)
 {
-    launch_type(l, arena_print(l->g->arena, "BlockTile<%d, %d, %d, %d>",
-                               tile.rows, tile.columns, tile.rows_each,
-                               tile.columns_each));
+    const char *sizes = arena_print(l->g->arena, "%d, %d, %d, %d", tile.rows,
+                                    tile.columns, tile.rows_each,
+                                    tile.columns_each);
+    static const char *const elements[] = { NULL, "Tf32", "F16", "Bf16" };
+    if (tile.stages > 0)
+        launch_type(l, arena_print(l->g->arena, "TensorTile<%s, %s, %d>",
+                                   elements[tile.type], sizes, tile.stages));
+    else
+        launch_type(l, arena_print(l->g->arena, "BlockTile<%s>", sizes));
 }
 
 int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most)

@@ -9,7 +9,10 @@ void check_half(const Check *c, ValueId id)
     const Value *value = &g->values[id];
 
     if (!is_half(value->dtype)) return;
-    bool made = value->kind == ACTIVATION || value->kind == GRADIENT;
+    bool made = value->kind == ACTIVATION ||
+                (value->kind == GRADIENT &&
+                 (value->gradient_of == NONE ||
+                  !g->values[value->gradient_of].persistent));
     if (value->dtype != g->map || value->persistent || value->output || !made)
         value_fault(c, id, "it is %s, as only maps may be, where the net says "
                     "so", dtype_names[value->dtype]);

@@ -8,6 +8,7 @@
 #include "../convolution.h"
 #include "../momentum.h"
 #include "../op_row.h"
+#include "../precision.h"
 #include "../rules.h"
 
 enum { LARGEST = 1 << 12, WIDEST = 1 << 24 };
@@ -144,6 +145,27 @@ static void meet_all(const Ref *r, double *x, double *weight, double *y,
         }
 }
 
+// An operand of count elements as the node's kernel reads it: where each filter
+// sees one channel there is no product.
+static double *operand(const Ref *r, Arena *room, double *x, int64_t count)
+{
+    Convolution d = convolution_of(r->g, r->n);
+    if (convolution_is_depthwise(&d)) return x;
+    return product_operands(d.type, room, x, count);
+}
+
+// meet_all of operands a and b of the node, which stand where to does not.
+static void meet_operands(const Ref *r, double *to, Meet *meet)
+{
+    Arena *room = arena_new();
+    double *a = operand(r, room, r->in[0], elements(ref_in(r, 0)));
+    double *b = operand(r, room, r->in[1], elements(ref_in(r, 1)));
+    if (meet == add_to_y) meet_all(r, a, b, to, meet);
+    else if (meet == add_to_x) meet_all(r, to, b, a, meet);
+    else meet_all(r, b, to, a, meet);
+    arena_free(room);
+}
+
 static void clear(double *data, Shape shape)
 {
     int64_t count = elements(shape);
@@ -155,7 +177,7 @@ static void reference(const Ref *r)
     double *y = r->out[0], *bias = r->in[2];
     int64_t count = elements(ref_out(r, 0)), K = ref_out(r, 0).dim[3];
     clear(y, ref_out(r, 0));
-    meet_all(r, r->in[0], r->in[1], y, add_to_y);
+    meet_operands(r, y, add_to_y);
     for (int64_t i = 0; i < count; i++)
         y[i] = ref_act(r, bias != NULL ? y[i] + bias[i % K] : y[i]);
 }
@@ -165,7 +187,7 @@ static void dgrad_reference(const Ref *r)
     double *dx = r->out[0];
     int64_t count = elements(ref_out(r, 0));
     clear(dx, ref_out(r, 0));
-    meet_all(r, dx, r->in[1], r->in[0], add_to_x);
+    meet_operands(r, dx, add_to_x);
     if (r->in[2] == NULL) return;
     for (int64_t i = 0; i < count; i++)
         dx[i] = r->n->act->act_gradient(dx[i], r->in[2][i]);
@@ -176,7 +198,7 @@ static void wgrad_reference(const Ref *r)
     Convolution d = convolution_of(r->g, r->n);
     int64_t run = ceil_div(d.pixels, r->n->attr[CONV_SPLITS].i);
     double *dw = ref_gradient(r, 0), *db = ref_gradient(r, 1);
-    if (dw != NULL) meet_all(r, r->in[1], dw, r->in[0], add_to_weight);
+    if (dw != NULL) meet_operands(r, dw, add_to_weight);
     for (int64_t i = 0; db != NULL && i < d.pixels * d.K; i++)
         db[i / d.K / run * d.K + i % d.K] += r->in[0][i];
 }

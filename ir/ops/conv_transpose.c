@@ -7,6 +7,7 @@
 // are nodes of conv.
 #include "../convolution.h"
 #include "../op_row.h"
+#include "../precision.h"
 #include "../rules.h"
 
 enum { LARGEST = 1 << 12, WIDEST = 1 << 24 };
@@ -199,6 +200,15 @@ static void reference(const Ref *r)
     int64_t per_group = x.dim[3] / r->n->attr[CONV_GROUPS].i, K = w.dim[3];
     int64_t taps = w.dim[1] * w.dim[2];
 
+    Arena *room = arena_new();
+    const double *from = r->in[0], *weights = r->in[1];
+    if (K > 1 || r->n->attr[CONV_GROUPS].i == 1) {
+        // Else each filter sees one channel, and there is no product.
+        ProductType type = product_type(r->g, r->n->operands[0],
+                                        r->n->results[0]);
+        from = product_operands(type, room, r->in[0], elements(x));
+        weights = product_operands(type, room, r->in[1], elements(w));
+    }
     for (int64_t i = 0; i < elements(y); i++) r->out[0][i] = 0;
     for (int64_t i = 0; i < elements(x); i++)
         for (int64_t tap = 0; tap < taps; tap++) {
@@ -206,9 +216,10 @@ static void reference(const Ref *r)
             int64_t at = window_pixel(&window, y, x, i / x.dim[3], tap);
             if (at < 0) continue;
             double *to = r->out[0] + at * y.dim[3] + c / per_group * K;
-            const double *weight = r->in[1] + (c * taps + tap) * K;
-            for (int64_t k = 0; k < K; k++) to[k] += r->in[0][i] * weight[k];
+            const double *weight = weights + (c * taps + tap) * K;
+            for (int64_t k = 0; k < K; k++) to[k] += from[i] * weight[k];
         }
+    arena_free(room);
 }
 
 static const Part parts[] = {

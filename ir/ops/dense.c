@@ -24,6 +24,7 @@
 #include "../convolution.h"
 #include "../momentum.h"
 #include "../op_row.h"
+#include "../precision.h"
 #include "../rules.h"
 
 enum { UNITS, BIAS, BEGUN };
@@ -179,16 +180,26 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     launch_int(l, value_bytes(&g->values[n->results[1]]), "bytes");
     launch_int(l, n->part == WGRAD, "turned_a");
     launch_int(l, n->part == FORWARD_PART, "turned_b");
+    launch_int(l, g->tf32, "tf32");
     launch_int(l, rows[n->part], "m");
     launch_int(l, columns[n->part], "n");
     launch_int(l, depth[n->part], "k");
+}
+
+// Of a launch that is our own product.
+static ProductType type_of(const Graph *g, const Node *n)
+{
+    bool both = n->part != FORWARD_PART && n->part != DGRAD &&
+                n->part != MASKED;
+    return product_type(g, n->operands[0],
+                        both ? n->operands[1] : n->results[0]);
 }
 
 // The same product as that of a convolution's weight gradient.
 static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
-    convolution_dense_wgrad(l, s.batch, s.inputs, s.units);
+    convolution_dense_wgrad(l, type_of(g, n), s.batch, s.inputs, s.units);
     launch_gradient_type(n, l);
     for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
@@ -198,7 +209,7 @@ static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
-    convolution_dense_dgrad(l, s.batch, s.inputs, s.units);
+    convolution_dense_dgrad(l, type_of(g, n), s.batch, s.inputs, s.units);
     launch_act(l, n);
     launch_value(l, n->results[0]);
     launch_load(l, n, 0);
@@ -216,7 +227,7 @@ static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 static void launch_forward(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
-    convolution_dense_forward(l, s.batch, s.inputs, s.units);
+    convolution_dense_forward(l, type_of(g, n), s.batch, s.inputs, s.units);
     launch_slots(l, n, 1, 2);
     launch_value(l, NONE);
 }
@@ -231,42 +242,63 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- references ------------------------------------------------------------
 
+// Both operands as a product reads them.
+typedef struct Factors {
+    Arena  *room;
+    double *in[2];
+} Factors;
+
+static Factors factors(const Ref *r)
+{
+    Factors f = { .room = arena_new() };
+    for (int k = 0; k < 2; k++)
+        f.in[k] = product_operands(type_of(r->g, r->n), f.room, r->in[k],
+                                   elements(ref_in(r, k)));
+    return f;
+}
+
 static void reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
+    Factors f = factors(r);
     for (int64_t n = 0; n < s.batch; n++)
         for (int64_t o = 0; o < s.units; o++) {
             double sum = 0;
             for (int64_t i = 0; i < s.inputs; i++)
-                sum += r->in[0][n * s.inputs + i] * r->in[1][o * s.inputs + i];
+                sum += f.in[0][n * s.inputs + i] * f.in[1][o * s.inputs + i];
             r->out[0][n * s.units + o] = sum;
         }
+    arena_free(f.room);
 }
 
 static void dgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
+    Factors f = factors(r);
     for (int64_t n = 0; n < s.batch; n++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
             for (int64_t o = 0; o < s.units; o++)
-                sum += r->in[0][n * s.units + o] * r->in[1][o * s.inputs + i];
+                sum += f.in[0][n * s.units + o] * f.in[1][o * s.inputs + i];
             r->out[0][n * s.inputs + i] = sum;
         }
     if (r->n->part == MASKED) ref_mask(r, 2);
+    arena_free(f.room);
 }
 
 static void wgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
+    Factors f = factors(r);
     double *dw = ref_gradient(r, 0);
     for (int64_t o = 0; dw != NULL && o < s.units; o++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
             for (int64_t n = 0; n < s.batch; n++)
-                sum += r->in[0][n * s.units + o] * r->in[1][n * s.inputs + i];
+                sum += f.in[0][n * s.units + o] * f.in[1][n * s.inputs + i];
             dw[o * s.inputs + i] += sum;
         }
+    arena_free(f.room);
 }
 
 static const Part parts[] = {

@@ -84,6 +84,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     Deal deal = deal_elements(g->values[n->operands[LOGITS]].shape);
     launch_kernel(l, "dice_gradient", deal.batch * deal.splits, deal.block);
     launch_deal(l, &deal);
+    launch_loss_type(n, l);
     launch_slots(l, n, 2, 3);
     launch_samples(l);
     launch_real(l, n->attr[SMOOTH].f, "smooth");

@@ -156,6 +156,7 @@ static void launch_start(const Graph *g, const Node *n, Launch *l,
     if (boxes != NONE)
         launch_constant(l, "BOXES",
                         g->values[n->operands[boxes]].shape.dim[1]);
+    if (operand_called(n, "header") != NONE) launch_loss_type(n, l);
 }
 
 static void match_launch(const Graph *g, const Node *n, Launch *l)

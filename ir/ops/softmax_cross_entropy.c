@@ -147,6 +147,7 @@ static void plain_launch(const Graph *g, const Node *n, Launch *l)
 static void plain_grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     bool scaled = n->operands[PLAIN_HEADER] != NONE;
+    if (scaled) launch_loss_type(n, l);
     launch_score_rows(g, n, l, scaled ? "softmax_cross_entropy_scaled"
                                       : "softmax_cross_entropy_gradient");
     if (scaled) launch_loss_weight(n, l, 1, "weight");
@@ -257,6 +258,7 @@ static void weighted_grad_launch(const Graph *g, const Node *n, Launch *l)
     for (int64_t o = 0; o < logits.dim[logits.rank - 1]; o++)
         sum += class_weight(n, o);
     launch_elements(l, "cross_entropy_gradient", count * deal.lanes);
+    launch_loss_type(n, l);
     launch_shape(g, n, l);
     launch_value(l, n->operands[TOTAL]);
     launch_samples(l);

@@ -117,7 +117,8 @@ cublasStatus_t product(const char *name, cublasHandle_t handle,
     if (!is_operation(transa) || !is_operation(transb) || !alpha || !beta)
         return CUBLAS_STATUS_INVALID_VALUE;
     Product<T> g = {transa != CUBLAS_OP_N, transb != CUBLAS_OP_N, m, n, k,
-                    0, a, lda, b, ldb, 0, c, ldc};
+                    0, a, lda, b, ldb, 0, c, ldc,
+                    handle->math == CUBLAS_TF32_TENSOR_OP_MATH};
     cublasStatus_t status = check_shape(g);
     if (status || m == 0 || n == 0) return status;
     bool on_device = handle->pointers == CUBLAS_POINTER_MODE_DEVICE;

@@ -51,6 +51,7 @@ struct RunnerOwner {
         Runner *r = runner_of_thread;
         if (!r) return;
         forget_identities(r);
+        forget_copies(r);
         munmap(r->stack, MAX_THREADS * (STACK + (size_t)getpagesize()));
         delete r;
         runner_of_thread = nullptr;
@@ -142,8 +143,9 @@ UNSEEN inline __attribute__((always_inline)) void go_on(Runner *r, Fiber *from)
     }
 }
 
-// Reports what is wrong and leaves the block for good.
-[[noreturn]] UNSEEN void abandon_block(Runner *r, const char *why)
+}
+
+UNSEEN void abandon_block(Runner *r, const char *why)
 {
     race_switch(r->self);
     report_diverged(r, why);
@@ -151,6 +153,8 @@ UNSEEN inline __attribute__((always_inline)) void go_on(Runner *r, Fiber *from)
     fiber_switch(&r->nowhere, &r->caller);
     __builtin_unreachable();
 }
+
+namespace {
 
 UNSEEN int open_warp(Runner *r)
 {
@@ -249,6 +253,7 @@ UNSEEN void run_block(Runner *r)
     r->warps_at_block = r->warps_ended = 0;
     r->mixed_block = false;
     r->turn ^= 1;
+    r->block_count++;
     if (r->ordered) order_threads(r->at, r->threads, &r->random);
     r->thread = r->at[0];
     enter_warp(r, 0);
@@ -258,6 +263,13 @@ UNSEEN void run_block(Runner *r)
     go_on(r, &r->caller);
 }
 
+}
+
+UNSEEN Runner *running()
+{
+    Runner *r = runner_of_thread;
+    if (host_plain) leave_plain(r);
+    return r;
 }
 
 UNSEEN bool host_thread_ended()
@@ -322,8 +334,9 @@ UNSEEN const unsigned char *host_exchange(const void *value, size_t bytes,
     unsigned char *offers = r->offers[r->side];
     *lane = r->thread % WARP;
     *lanes = r->lanes;
+    unsigned char *own = offers + (size_t)*lane * ((bytes + 7) / 8 * 8);
     for (size_t i = 0; i < bytes; i++)
-        offers[8 * *lane + i] = ((const unsigned char *)value)[i];
+        own[i] = ((const unsigned char *)value)[i];
     wait_for_warp(r, mask, place);
     return offers;
 }

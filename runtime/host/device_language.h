@@ -36,7 +36,7 @@ static constexpr int warpSize = 32;
 // as a default argument, so that kernels need not know.
 enum HostCall {
     HOST_NO_CALL, HOST_SYNCTHREADS, HOST_SYNCWARP, HOST_SHFL, HOST_SHFL_UP,
-    HOST_SHFL_DOWN, HOST_SHFL_XOR, HOST_BALLOT, HOST_ANY, HOST_ALL
+    HOST_SHFL_DOWN, HOST_SHFL_XOR, HOST_BALLOT, HOST_ANY, HOST_ALL, HOST_GATHER
 };
 struct HostPlace {
     const char *file;
@@ -50,8 +50,9 @@ void __syncthreads(HostPlace place = HOST_PLACE(HOST_SYNCTHREADS));
 void __syncwarp(unsigned mask = 0xffffffffu,
                 HostPlace place = HOST_PLACE(HOST_SYNCWARP));
 
-// Offers the `bytes` at value to the warp, waits until all its lanes did, and
-// returns what they offered, eight bytes a lane; *lane is the caller's own.
+// Offers the `bytes` at value, at most 32, to the warp, waits until all its
+// lanes did, and returns what they offered, as many bytes a lane, rounded up to
+// a multiple of eight; *lane is the caller's own.
 const unsigned char *host_exchange(const void *value, size_t bytes,
                                    unsigned mask, HostPlace place,
                                    int *lane, int *lanes);
@@ -131,6 +132,26 @@ static inline int __all_sync(unsigned mask, int predicate,
 {
     return __ballot_sync(mask, !predicate, place) == 0;
 }
+
+// What each lane of the warp gave as `mine`, by lane, until the caller waits
+// for its warp again: for twins of what a warp does as one.
+template <class T>
+static inline const T *host_gather(const T &mine, int *lane,
+                                   HostPlace place = HOST_PLACE(HOST_GATHER))
+{
+    static_assert(sizeof(T) % 8 == 0 && sizeof(T) <= 32, "lanes lie in a row");
+    int lanes;
+    return reinterpret_cast<const T *>(
+        host_exchange(&mine, sizeof mine, 0xffffffffu, place, lane, &lanes));
+}
+
+// async.cpp: copies to shared memory of the running thread: `bytes` from
+// `from`, or zeros where not inside.  They are made when they are waited for;
+// until then the bytes there are 0xff.  The copies since the last end of a
+// group are a group; waiting is for all groups but the last `pending`.
+void host_copy_later(void *to, const void *from, int bytes, bool inside);
+void host_end_copies();
+void host_wait_for_copies(int pending);
 
 template <class T>
 static inline T __ldg(const T *pointer)

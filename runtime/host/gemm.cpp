@@ -73,13 +73,31 @@ Method<T> method()
     return {tile_plain<T>, 32 / (int)sizeof(T)};
 }
 
+// To TF32, of 10 bits of mantissa, as tensor cores' operands are: to the
+// nearest, of two as near to the larger in magnitude.
+float rounded(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7f800000u) == 0x7f800000u) return x;
+    bits = (bits + 0x1000u) & ~0x1fffu;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+double rounded(double x)
+{
+    return x;                   // cuBLAS has no such products of doubles
+}
+
 // Copies a panel of `count` lines of length k, `strip` lines interleaved; the
 // last strip is filled up with zeros.  Line i, place p is
 // at[i * line + p * place].
 template <class T>
 void pack(T *out, const T *at, int64_t count, int64_t k, int64_t strip,
-          int64_t line, int64_t place)
+          int64_t line, int64_t place, bool tf32)
 {
+    T *const begin = out;
     for (int64_t i = 0; i < count; i += strip) {
         int64_t here = std::min(strip, count - i);
         for (int64_t p = 0; p < k; p++, out += strip) {
@@ -88,6 +106,7 @@ void pack(T *out, const T *at, int64_t count, int64_t k, int64_t strip,
             for (int64_t j = here; j < strip; j++) out[j] = 0;
         }
     }
+    for (T *x = begin; tf32 && x < out; x++) *x = rounded(*x);
 }
 
 template <class T>
@@ -134,9 +153,9 @@ void multiply_block(const Product<T> &g, int64_t i0, int64_t j0)
     for (int64_t p = 0; p < (g.alpha == 0 ? 0 : g.k); p += BLOCK_K) {
         int64_t depth = std::min<int64_t>(BLOCK_K, g.k - p);
         pack(a.data(), g.a + i0 * line_a + p * place_a, m, depth, how.rows,
-             line_a, place_a);
+             line_a, place_a, g.tf32);
         pack(b.data(), g.b + j0 * line_b + p * place_b, n, depth,
-             (int64_t)COLUMNS, line_b, place_b);
+             (int64_t)COLUMNS, line_b, place_b, g.tf32);
         add_panel(g, how, i0, j0, depth, a.data(), b.data());
     }
 }

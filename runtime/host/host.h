@@ -179,6 +179,7 @@ struct Product {
     T        beta;
     T       *c;
     int64_t  ldc;
+    bool     tf32;              // A and B are rounded to TF32
 };
 void gemm(const Product<float> &product);
 void gemm(const Product<double> &product);

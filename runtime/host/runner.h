@@ -37,7 +37,9 @@ struct Runner {
     int stacks;                 // that can be used; the rest is no memory
     char *stack;                // [MAX_THREADS] of a guard page and STACK bytes
     int side;                   // which half of `offers` the next exchange uses
-    unsigned char offers[2][8 * WARP];
+    alignas(32) unsigned char offers[2][32 * WARP];
+    uint64_t block_count;       // blocks that it has begun
+    struct LateCopies *copies;  // async.cpp: by thread, once there are any
     Fiber caller, nowhere;
     short at[MAX_THREADS];      // the thread at a position
     Waiting waiting[MAX_THREADS]; // by thread
@@ -55,6 +57,13 @@ UNSEEN static inline bool same_place(const HostPlace &a, const HostPlace &b)
     return a.line == b.line && a.call == b.call &&
            (a.file == b.file || !strcmp(a.file, b.file));
 }
+
+// The runner of this OS thread, whose running thread is known by its number.
+Runner *running();
+// Reports what is wrong and leaves the running block for good.
+[[noreturn]] void abandon_block(Runner *r, const char *why);
+// async.cpp: gives back what it took for r.
+void forget_copies(Runner *r);
 
 // diverge.cpp: says what the threads of the running block, which disagree, do.
 void report_diverged(const Runner *r, const char *why);

@@ -14,12 +14,12 @@
 #include "../support/product.cuh"
 #include "../support/window.cuh"
 
-// ConvGroup: channels of a group, weights of a filter, channels that are read at once, pixels of y.
-template <class Shape>
+// ConvGroup: channels of a group, weights of a filter, channels a tile reads at once, pixels of y.
+template <class Shape, class Tile>
 struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
     static constexpr int FILTER = (int)(Shape::R * Shape::S) * C;
-    static constexpr int PACK_C = C % 4 == 0 ? 4 : 1, PACK_K = K % 4 == 0 ? 4 : 1;
+    static constexpr int PACK_C = Tile::template PACK<C>, PACK_K = Tile::template PACK<K>;
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
     // How far each weight of a filter reaches from the beginning of the window.
     static __device__ Walk taps()
@@ -43,7 +43,7 @@ struct ConvBlock {
 template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *>
 __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
 {
-    typedef ConvGroup<Shape> G;
+    typedef ConvGroup<Shape, Tile> G;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
     const int first = block.group * G::K;
     // Where channels are few, it is the pixels that lie side by side.
@@ -66,7 +66,7 @@ template <class Shape, class Tile, class Act, class DY = const real *, class Wei
           class Mask = const real *, class DX = real *>
 __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
-    typedef ConvGroup<Shape> G;
+    typedef ConvGroup<Shape, Tile> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * K;
     constexpr long long PIXELS = Shape::N * Shape::H * Shape::W, LINE = Shape::Q * Shape::K;
     const ConvBlock<Tile, C, Shape::GROUPS, 1> block;
@@ -95,7 +95,7 @@ template <class Shape, class Tile, int SPLITS, bool BIAS, class Result, class DY
           class X = const real *>
 __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)
 {
-    typedef ConvGroup<Shape> G;
+    typedef ConvGroup<Shape, Tile> G;
     constexpr long long RUN = (G::PIXELS + SPLITS - 1) / SPLITS;
     const ConvBlock<Tile, G::FILTER, Shape::GROUPS, SPLITS> block;
     const long long begin = block.part * RUN, end = min(begin + RUN, G::PIXELS);

@@ -64,12 +64,12 @@ template <class Shape, class Tile, bool BIAS, class Pool, class Act, class X = c
 __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const real *weight,
                                   const real *bias)
 {
-    typedef ConvGroup<Shape> G;
+    typedef ConvGroup<Shape, Tile> G;
     typedef Patch<Shape> P;
     constexpr int PART = 4 * Tile::WIDE, WORDS = PART / Pool::EACH;     // columns at a time
     static_assert(Shape::COUNT * P::PIXELS <= Tile::ROWS, "patches fill a tile at most");
     __shared__ union Room {
-        Tiles<Tile> tiles;
+        typename Tile::Room tiles;
         alignas(32) real map[Tile::ROWS][PART];
     } room;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> at;
@@ -83,7 +83,7 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    tile_sums<Tile>(room.tiles, pixels, filters, block, 0, G::FILTER, false, sum);
+    Tile::sums(room.tiles, pixels, filters, block, 0, G::FILTER, false, sum);
 
     for (int part = 0; part < Tile::COLUMNS_EACH; part += 4) {
         __syncthreads();                // what lay in the room has been read

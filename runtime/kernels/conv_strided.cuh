@@ -28,7 +28,7 @@ template <class Shape, class Tile, class Act, class DY = const real *, class Wei
           class Mask = const real *, class DX = real *>
 __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
-    typedef ConvGroup<Shape> G;
+    typedef ConvGroup<Shape, Tile> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S;
     constexpr int STRIDE_H = (int)Shape::STRIDE_H, STRIDE_W = (int)Shape::STRIDE_W;
     constexpr long long X_LINE = Shape::W * Shape::C, Y_LINE = Shape::Q * Shape::K;

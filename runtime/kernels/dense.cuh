@@ -4,21 +4,23 @@
 #include "../support/real.cuh"
 
 // dense_product: c [m, n] = a [m, k] b [k, n], each stored transposed where turned.  cuBLAS stores
-// by columns, so c' = b' a' to it; its stream comes first, for that resets the workspace; no TF32.
+// by columns, so c' = b' a' to it; its stream comes first, for that resets the workspace.  tf32: a
+// and b are rounded to TF32.
 template <class T>
 static cublasStatus_t dense_product(cublasHandle_t handle, cudaStream_t stream, T *c, const T *a,
                                     const T *b, void *workspace, size_t bytes, bool turned_a,
-                                    bool turned_b, int m, int n, int k)
+                                    bool turned_b, bool tf32, int m, int n, int k)
 {
     const T one = 1, zero = 0;
     const cublasOperation_t op_a = turned_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasOperation_t op_b = turned_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasMath_t math = tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
     const int row_a = turned_a ? m : k, row_b = turned_b ? k : n;
     if (const cublasStatus_t error = cublasSetStream(handle, stream)) return error;
     if (const cublasStatus_t error = cublasSetWorkspace(handle, workspace, bytes)) return error;
     if (const cublasStatus_t error = cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST))
         return error;
-    if (const cublasStatus_t error = cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH)) return error;
+    if (const cublasStatus_t error = cublasSetMathMode(handle, math)) return error;
     if constexpr (sizeof(T) == sizeof(double))
         return cublasDgemm(handle, op_b, op_a, n, m, k, &one, b, row_b, a, row_a, &zero, c, n);
     else

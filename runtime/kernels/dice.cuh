@@ -33,8 +33,8 @@ __global__ void dice_sums(real *sums, A logits, B target, long long samples)
 // dp = (a / b - 2 * t) / b, dlogits = dp * p * (1 - p), dtarget = (a / b - 2 * p) / b; 0 past
 // samples.  Either may be left out; shapes and blocks as in dice_sums.  Both may be logits or
 // target.  Weight is real, or makes one.
-template <class Shape, class A = const real *, class B = const real *, class DA = real *,
-          class DB = real *, class Weight = real>
+template <class Shape, class Weight, class A = const real *, class B = const real *,
+          class DA = real *, class DB = real *>
 __global__ void dice_gradient(DA dlogits, DB dtarget, A logits, B target, const real *sums,
                               long long samples, real smooth, Weight weight)
 {

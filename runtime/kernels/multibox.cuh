@@ -163,7 +163,7 @@ __global__ void multibox_forward(real *rows, const real *entropy, X locations,
 // multibox_scores: dscores[n,a,c] = weight / positives * (softmax(scores[n,a])[c] - (c is the
 // class)) where the anchor counts, else 0.  A warp: a row.  dscores may be scores.
 // Weight is real, or makes one.
-template <class Shape, class X = const real *, class DX = real *, class Weight = real>
+template <class Shape, class Weight, class X = const real *, class DX = real *>
 __global__ void multibox_scores(DX dscores, X scores, const int *chosen,
                                 const int *labels, const int *positives, long long samples,
                                 Weight weight)
@@ -185,7 +185,7 @@ __global__ void multibox_scores(DX dscores, X scores, const int *chosen,
 // multibox_locations: dlocations = weight / positives * the slope of the smooth L1 distance where
 // an anchor stands for a box, else 0.  A thread: the four of an anchor.  It may be locations.
 // Weight is real, or makes one.
-template <class Shape, class X = const real *, class DX = real *, class Weight = real>
+template <class Shape, class Weight, class X = const real *, class DX = real *>
 __global__ void multibox_locations(DX dlocations, X locations, const real *boxes,
                                    const int *chosen, const int *positives, long long samples,
                                    Weight weight, List<(int)Shape::MAPS> maps,

@@ -56,7 +56,7 @@ __global__ void softmax_cross_entropy_gradient(DX dlogits, X logits, const int *
 
 // softmax_cross_entropy_scaled: weight times softmax_cross_entropy_gradient.  Weight is real, or
 // makes one.
-template <class X = const real *, class DX = real *, class Weight = real>
+template <class Weight, class X = const real *, class DX = real *>
 __global__ void softmax_cross_entropy_scaled(DX dlogits, X logits, const int *label,
                                              long long samples, long long batch, long long classes,
                                              Weight weight)
@@ -160,7 +160,7 @@ __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, lo
 // t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i does not count; otherwise as
 // cross_entropy_sums.  spread_sum is that of spread * w.  LANES threads a pixel.  dlogits may be
 // logits: a row is read, then written.  Weight is real, or makes one.
-template <class Shape, int COUNT, class X = const real *, class DX = real *, class Weight = real>
+template <class Shape, class Weight, int COUNT, class X = const real *, class DX = real *>
 __global__ void cross_entropy_gradient(DX dlogits, X logits, const int *label,
                                        const real *total, long long samples, List<COUNT> weights,
                                        real hot, real spread, real spread_sum, Weight weight)

@@ -3,6 +3,7 @@
 // and load_pack.  What is written may be of such a type too, Y, with y[i] and store_pack.  So
 // slices of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map.
 #pragma once
+#include <type_traits>
 #include "real.cuh"
 
 // Pack: V elements that lie side by side and move at once.
@@ -22,6 +23,19 @@ template <int V, class X>
 static __device__ inline Pack<V> load_pack(const X &x, long long i)
 {
     return x.template pack<V>(i);
+}
+
+// plain_width: how many elements side by side of an X lie in memory as it gives them: any number of
+// a pointer's, a slice's PLAIN, none of what is computed.
+template <class X>
+static constexpr auto plain_width(int) -> decltype(X::PLAIN)
+{
+    return X::PLAIN;
+}
+template <class X>
+static constexpr int plain_width(long)
+{
+    return std::is_pointer_v<X> ? 1 << 20 : 0;
 }
 
 // store_pack: the V elements from the i-th on become v, i a multiple of V.

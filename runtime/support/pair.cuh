@@ -24,8 +24,8 @@ __global__ void pair_rows(real *rows, A a, B b, long long samples, real factor, 
 // pair_slopes: da = factor / samples * slope_a(a, b), likewise db, either of which may be left
 // out; 0 past samples, of width elements each.  All [count].  da and db may be a or b.  Weight is
 // real, or makes one.
-template <class Rule, class A = const real *, class B = const real *, class DA = real *,
-          class DB = real *, class Weight = real, class... Setting>
+template <class Rule, class Weight, class A = const real *, class B = const real *,
+          class DA = real *, class DB = real *, class... Setting>
 __global__ void pair_slopes(DA da, DB db, A a, B b, long long samples, long long count,
                             long long width, Weight factor, Setting... setting)
 {

@@ -2,15 +2,21 @@
 //
 //   load stage    where elements of a or b come from (LoadStage): a walk over the lanes, which are
 //                 rows i of a or rows j of b, and a walk over the steps k, through a map
-//   product       tiles through shared memory, a small square of sums in each thread's registers
+//   product       tiles through shared memory, some sums in each thread's registers: a Tile, which
+//                 is a BlockTile, or a TensorTile (tensor.cuh) on tensor cores
 //   store stage   store(i)(j, sum): what becomes of sum i, j, and where it goes; what takes only i
 //                 to find is found once a row
 //
 // Lane and step give a spot each.  The two add up to a position in a map, which is read, or which
 // lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
 //
-// While a tile is multiplied the next one is on its way in registers, and two tiles take turns in
-// shared memory: one barrier a tile.  Sums run over k in ascending order, in every thread.
+// What a Tile says of itself: ROWS x COLUMNS sums of a block of THREADS threads; ROWS_EACH x
+// COLUMNS_EACH of each, sum i, j of which is in row(i) and column(j) of the tile; WIDE, such that
+// four columns of all threads are 4 * WIDE that lie side by side; DEPTH steps at a time; PACK<n>,
+// how many elements are read at once where n lie side by side; Room, what it needs of shared
+// memory; and sums(room, a, b, block, begin, end, sum_rows, sum): the thread's sums of the block's
+// tile over the steps [begin, end), added to sum; where sum_rows it returns that of row threadIdx.x
+// of a.
 #pragma once
 #include "load.cuh"
 #include "real.cuh"
@@ -44,24 +50,14 @@ struct Walk {
     }
 };
 
-// BlockTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
-// time.
-template <int R, int C, int RE, int CE>
-struct BlockTile {
-    static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
-    static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
-    static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts
-    // The thread's i-th row and its i-th column in the tile, in groups of 4 that lie side by side.
-    static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
-    static __device__ int row(int i) { return at(i, HIGH, (int)threadIdx.x / WIDE); }
-    static __device__ int column(int i) { return at(i, WIDE, (int)threadIdx.x % WIDE); }
-};
-
 // LoadStage: LANES lanes x DEPTH steps of an operand, on their way to shared memory: maps of height
 // x width, a matrix 1 x 1, zero outside, from its element `first` on.  Threads run along memory, V
 // elements each.  Lane: a Walk, or what else makes a Spot of a lane's number.
 template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *, class Lane = Walk>
 struct LoadStage {
+    typedef X Source;
+    static constexpr int WIDTH = V, COUNT = LANES;
+    static constexpr bool ALONG = ALONG_STEPS;
     static constexpr int ACROSS = (ALONG_STEPS ? Tile::DEPTH : LANES) / V;
     static constexpr int DOWN = ALONG_STEPS ? LANES : Tile::DEPTH, APART = Tile::THREADS / ACROSS;
     static constexpr int EACH = (DOWN + APART - 1) / APART;
@@ -80,21 +76,31 @@ struct LoadStage {
         UNROLL for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
             lanes[i] = lane(begin + (ALONG_STEPS ? down(i) : across()));
     }
-    __device__ void fetch(long long k)
+    // meet(i, inside, at) for the thread's packs i of the steps from k on: where each is in `from`.
+    template <class Meet>
+    __device__ void each(long long k, const Meet &meet) const
     {
         UNROLL for (int i = 0; i < EACH; i++) {
             const Spot a = lanes[ALONG_STEPS ? i : 0];
             const Spot b = step(k + (ALONG_STEPS ? across() : down(i)));
             const bool inside = (unsigned)(a.h + b.h) < (unsigned)height &&
                                 (unsigned)(a.w + b.w) < (unsigned)width;
-            held[i] = inside ? load_pack<V>(from, first + a.offset + b.offset) : Pack<V>{};
+            meet(i, inside, first + a.offset + b.offset);
         }
     }
-    __device__ void put(real (*tile)[LANES + Tile::PAD]) const
+    __device__ void fetch(long long k)
     {
-        for (int i = 0; i < EACH && (DOWN % APART == 0 || down(i) < DOWN); i++)
-            for (int j = 0, x = across(), y = down(i); j < V; j++)
-                (ALONG_STEPS ? tile[x + j][y] : tile[y][x + j]) = held[i].at[j];
+        each(k, [this](int i, bool inside, long long at) {
+            held[i] = inside ? load_pack<V>(from, at) : Pack<V>{};
+        });
+    }
+    // put(lane, step, pack) for what was fetched; lane and step count from the tile's first.
+    template <class Put>
+    __device__ void put(const Put &put) const
+    {
+        UNROLL for (int i = 0; i < EACH; i++)
+            if (DOWN % APART == 0 || down(i) < DOWN)
+                put(ALONG_STEPS ? down(i) : across(), ALONG_STEPS ? across() : down(i), held[i]);
     }
 };
 
@@ -105,12 +111,23 @@ struct alignas(16) Tiles {
     real columns[2][Tile::DEPTH][Tile::COLUMNS + Tile::PAD];
 };
 
-// tile_sums: the thread's sums of one block's tile over the steps [begin, end), added to sum.
-// Returns, where sum_rows, the sum of row threadIdx.x of a in the tile over these steps.
+// put_by_steps: what a stage holds to a tile in shared memory: for each step its lanes.
+template <class Load, int PITCH>
+static __device__ inline void put_by_steps(const Load &load, real (*tile)[PITCH])
+{
+    load.put([tile](int lane, int step, const Pack<Load::WIDTH> &pack) {
+        for (int j = 0; j < Load::WIDTH; j++)
+            (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = pack.at[j];
+    });
+}
+
+// block_sums: the sums of a BlockTile.  While a tile is multiplied the next one is on its way in
+// registers, and two tiles take turns in shared memory: one barrier a tile.  Sums run over k in
+// ascending order, in every thread.
 template <class Tile, class A, class B, class Block>
-static __device__ inline real tile_sums(Tiles<Tile> &tiles, A &a, B &b, const Block &block,
-                                        long long begin, long long end, bool sum_rows,
-                                        real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
+static __device__ inline real block_sums(Tiles<Tile> &tiles, A &a, B &b, const Block &block,
+                                         long long begin, long long end, bool sum_rows,
+                                         real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
 {
     real row_sum = 0;
 
@@ -119,8 +136,8 @@ static __device__ inline real tile_sums(Tiles<Tile> &tiles, A &a, B &b, const Bl
     a.fetch(begin);
     b.fetch(begin);
     for (int now = 0; begin < end; now = 1 - now) {
-        a.put(tiles.rows[now]);
-        b.put(tiles.columns[now]);
+        put_by_steps(a, tiles.rows[now]);
+        put_by_steps(b, tiles.columns[now]);
         __syncthreads();
         if ((begin += Tile::DEPTH) < end) {
             a.fetch(begin);
@@ -140,15 +157,37 @@ static __device__ inline real tile_sums(Tiles<Tile> &tiles, A &a, B &b, const Bl
     return row_sum;
 }
 
-// tile_product: these sums to store(row)(column, sum).
+// BlockTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
+// time.
+template <int R, int C, int RE, int CE>
+struct BlockTile {
+    static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
+    static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
+    static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts
+    template <int COUNT>
+    static constexpr int PACK = COUNT % 4 == 0 ? 4 : 1;
+    typedef Tiles<BlockTile> Room;
+    // The thread's i-th row and its i-th column in the tile, in groups of 4 that lie side by side.
+    static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
+    static __device__ int row(int i) { return at(i, HIGH, (int)threadIdx.x / WIDE); }
+    static __device__ int column(int i) { return at(i, WIDE, (int)threadIdx.x % WIDE); }
+    template <class A, class B, class Block>
+    static __device__ real sums(Room &room, A &a, B &b, const Block &block, long long begin,
+                                long long end, bool sum_rows, real (&sum)[RE][CE])
+    {
+        return block_sums<BlockTile>(room, a, b, block, begin, end, sum_rows, sum);
+    }
+};
+
+// tile_product: a Tile's sums to store(row)(column, sum).
 template <class Tile, class A, class B, class Block, class Store>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
                                            long long end, bool sum_rows, const Store &store)
 {
-    __shared__ Tiles<Tile> tiles;
+    __shared__ typename Tile::Room room;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
 
-    const real row_sum = tile_sums<Tile>(tiles, a, b, block, begin, end, sum_rows, sum);
+    const real row_sum = Tile::sums(room, a, b, block, begin, end, sum_rows, sum);
     UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
         const auto put = store(block.row + Tile::row(i));
         UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j++)

@@ -7,6 +7,7 @@
 // STRIDE are multiples of PACK elements.
 template <class T, long long WIDTH, long long STRIDE, int PACK>
 struct Strided {
+    static constexpr int PLAIN = PACK;
     T *first;
     static __device__ long long at(long long i)
     {

@@ -237,7 +237,7 @@ def exact_time(fields, rates):
     def part(amount, rate, share):
         return -(-Fraction(amount * 10**12, rates[rate] // 10**6 * rates[share]) // 1)
     others = fields["flops"] - fields["products"]
-    work = part(fields["products"], "rate", "product") + part(others, "rate", "elementwise")
+    work = part(fields["products"], "tensor", "product") + part(others, "rate", "elementwise")
     return max(1, rates["launch"] +
                max(work, part(fields["bytes"], "memory", "elementwise")))
 
@@ -317,12 +317,12 @@ def check_files():
                                        ("777777777777", "1.5e-6", "0.333333"):
             with open(path, "w") as file:
                 file.write(RATES.format(memory, launch, product))
-            for precision in "f32", "f64":
+            for precision in "f32", "tf32", "f64":
                 check_launches("lenet", "--gpu", path, "--precision", precision)
             rates = Launches("--gpu", path, example("lenet")).rates
             want = {"memory": int(float(memory)), "launch": round(float(launch) * 10**12),
                     "product": round(float(product) * 10**6), "elementwise": 123457,
-                    "rate": 10**17}
+                    "rate": 10**17, "tensor": 10**17}
             expect(rates == want, f"the file says {want}, read was {rates}")
 
 

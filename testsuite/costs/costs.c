@@ -20,7 +20,7 @@ static void print_launch(const Graph *g, NodeId i)
     Cost cost;
     group_cost(g, i, &cost);
     int64_t time = is_launch(n) && !is_copy(n)
-                       ? cost_time(&cost, g->real, graph_gpu(g)) : 0;
+                       ? cost_time(&cost, g, graph_gpu(g)) : 0;
     if (!is_launch(n) && cost.flops + cost.bytes + time == 0) return;
     printf("%s %s%s%s %s flops=%" PRId64 " products=%" PRId64 " bytes=%" PRId64
            " time=%" PRId64 "\n", phase_names[n->phase], n->op->name,
@@ -43,9 +43,10 @@ int main(int argc, char **argv)
     for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
         print_launch(g, i);
     const Gpu *gpu = graph_gpu(g);
-    printf("rates rate=%" PRId64 " memory=%" PRId64 " launch=%" PRId64
+    int64_t rate = g->real == F64 ? gpu->fp64 : gpu->fp32;
+    printf("rates rate=%" PRId64 " tensor=%" PRId64 " memory=%" PRId64 " launch=%" PRId64
            " product=%" PRId64 " elementwise=%" PRId64 "\n",
-           g->real == F64 ? gpu->fp64 : gpu->fp32, gpu->memory, gpu->launch,
+           rate, g->tf32 ? gpu->tf32 : rate, gpu->memory, gpu->launch,
            gpu->product, gpu->elementwise);
     arena_free(arena);
     return 0;

@@ -43,7 +43,11 @@ FAULTS = {
         ("ir/ops/batchnorm.c", "if (n->part == MOMENTS)\n        cost", "if (0)\n        cost"),
     "all of a box's operand is read": ("ir/box.c", "cost->bytes -= (x - y)", "cost->bytes -= 0"),
     "a match reads scores": ("ir/ops/multibox.c", "n->part == MATCH ? 2 : NONE", "NONE"),
-    "f64 as f32": ("ir/gpu.c", "real == F64 ? gpu->fp64 : gpu->fp32", "gpu->fp32"),
+    "f64 as f32": ("ir/gpu.c", "g->real == F64 ? gpu->fp64 : gpu->fp32", "gpu->fp32"),
+    "tf32 as f32": ("ir/gpu.c", "g->tf32 ? gpu->tf32", "g->tf32 ? rate"),
+    "all as tf32":
+        ("ir/gpu.c", "time_at(others, rate, gpu->elementwise)",
+         "time_at(others, products, gpu->elementwise)"),
     "rounded down": ("ir/gpu.c", "return capped_sum(time, rest > 0);", "return time;"),
     "memory behind arithmetic":
         ("ir/gpu.c", "arithmetic > memory ? arithmetic : memory", "arithmetic + memory"),

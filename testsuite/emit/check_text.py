@@ -149,7 +149,7 @@ def check_checker():
 def main():
     count = 0
     extras = [[], ["--header", net + ".h"], ["--header", net + ".h", "--main"], ["--main"]]
-    for level, precision in itertools.product(["-O0", "-O2"], ["f32", "f64"]):
+    for level, precision in [*itertools.product(["-O0", "-O2"], ["f32", "f64"]), ("-O2", "tf32")]:
         with tempfile.TemporaryDirectory() as folder:
             flags = [level, "--precision", precision]
             plans = {m: plan_of(m, flags, folder) for m in ("train", "eval", "infer")}

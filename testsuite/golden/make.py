@@ -2,7 +2,7 @@
 # Makes the golden results in this folder: PyTorch's, in float64, of the nets in
 # ../ops, ../joins, ../pools and ../slices and of the examples (examples.txt).
 #
-#     make.py CNNC [--halves] [NAME...]
+#     make.py CNNC [--distances] [NAME...]
 #
 # A run is a net, the options it is compiled with, and how many samples of the
 # batch are there.  Weights and inputs are not stored: random_tensors draws the
@@ -14,13 +14,15 @@
 #                           running statistics
 #     f32.txt               of an example: how far PyTorch's float32 is from its
 #                           float64 after a step
+#     tf32.txt              likewise with products of TF32, emulated (tf32.py)
 #     f16.txt, bf16.txt     likewise, how far a float32 step is that rounds the
 #                           parameters, and each map that an operation makes of
 #                           maps, forward and backward, to so many bits: losses
-#                           are float32.  --halves makes these alone
+#                           are float32 (halves.py)
 #
 # Of a long tensor t only every N-th element is stored, as t@N; of the networks
-# fewer, and no optimizer state, so that a folder takes less than 200 KB.
+# fewer, and no optimizer state, so that a folder takes less than 200 KB.  With
+# --distances only the distances are written.
 #
 # Debian: python3-torch, python3-numpy.
 import contextlib
@@ -37,6 +39,7 @@ import draws
 from halves import Halves
 from examples import EXAMPLES, NETWORKS, example_net
 from operators import ProgramNet
+from tf32 import tf32_products
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -190,14 +193,23 @@ def distances(single, double):
         yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-# The first step again in single precision, or with maps in `half`, and how far it
-# is from `double`.
-def make_distances(path, options, samples, seed, stored, double, half=None):
+# What each precision rounds that is not float32's own.
+ROUNDINGS = {
+    "f32": lambda net: contextlib.nullcontext(),
+    "tf32": lambda net: tf32_products(),
+    "f16": lambda net: Halves(torch.float16, net.shapes),
+    "bf16": lambda net: Halves(torch.bfloat16, net.shapes),
+}
+
+
+# The first step again in single precision, with what rounding(net) rounds besides,
+# and how far it is from `double`.
+def make_distances(path, options, samples, seed, stored, double, rounding):
     torch.set_default_dtype(torch.float32)
     batch = int(options[options.index("--batch") + 1])
     net = example_net(path.stem, constants(options), batch)
     net.seed, net.samples = seed, samples
-    with Halves(half, net.shapes) if half else contextlib.nullcontext():
+    with rounding(net):
         figures, results, _ = next(train(net, samples))
     single = sampled({"figures": figures, **results}, stored)
     torch.set_default_dtype(torch.float64)
@@ -205,19 +217,12 @@ def make_distances(path, options, samples, seed, stored, double, half=None):
                    for group, distance in distances(single, double))
 
 
-def make_halves(folder, path, options, samples, seed, stored, double):
-    for name, half in (("f16", torch.float16), ("bf16", torch.bfloat16)):
-        text = make_distances(path, options, samples, seed, stored, double, half)
-        (folder / f"{name}.txt").write_text(text)
-        print(folder.name, name, *text.split())
-
-
 def is_state(name):
     return name.rpartition(".")[2] in STATES.values()
 
 
 # One line of `# run:` of the net at path.
-def make(cnnc, path, name, options, only_halves):
+def make(cnnc, path, name, options, distances_alone):
     batch = int(options[options.index("--batch") + 1])
     samples = take(options, "--samples", batch)
     seed = take(options, "--seed", 0)
@@ -232,14 +237,12 @@ def make(cnnc, path, name, options, only_halves):
     net.seed, net.samples = seed, samples
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    if only_halves:
-        if example:
-            figures, results, _ = next(train(net, samples))
-            make_halves(folder, path, options, samples, seed, stored,
-                        sampled({"figures": figures, **results}, stored))
-        return
-    steps = list(train(net, samples))
-    for count, kept in ((1, steps[0][1]), (3, steps[2][2])):
+    if distances_alone:
+        steps = [next(train(net, samples))] if example else []
+    else:
+        steps = list(train(net, samples))
+    for count, kept in ([] if distances_alone else
+                        [(1, steps[0][1]), (3, steps[2][2])]):
         if path.stem in NETWORKS:
             kept = {k: x for k, x in kept.items() if not is_state(k)}
         write_safetensors(folder / f"after_{count}.safetensors", sampled(
@@ -247,9 +250,11 @@ def make(cnnc, path, name, options, only_halves):
     # A seed will do with no kink within reach of float32's rounding.
     if example:
         double = sampled({"figures": steps[0][0], **steps[0][1]}, stored)
-        (folder / "f32.txt").write_text(
-            make_distances(path, options, samples, seed, stored, double))
-        make_halves(folder, path, options, samples, seed, stored, double)
+        for precision, rounding in ROUNDINGS.items():
+            (folder / f"{precision}.txt").write_text(make_distances(
+                path, options, samples, seed, stored, double, rounding))
+    if distances_alone:
+        return
     print(f"{name}: loss {steps[0][0][0, 0]:.6f}, after three steps "
           f"{steps[2][0][2, 0]:.6f}")
 
@@ -266,14 +271,14 @@ def all_runs():
 
 def main():
     cnnc, only = sys.argv[1], sys.argv[2:]
-    only_halves = "--halves" in only
-    only = [name for name in only if name != "--halves"]
+    distances_alone = "--distances" in only
+    only = [name for name in only if name != "--distances"]
     torch.set_default_dtype(torch.float64)
     for path, runs in all_runs():
         for number, options in enumerate(runs, 1):
             if not only or path.stem in only:
                 make(cnnc, path, f"{path.stem}-{number}", options.split(),
-                     only_halves)
+                     distances_alone)
 
 
 main()

@@ -1,6 +1,7 @@
 // Compares two safetensors files tensor by tensor, by norm:
 //
 //     compare_tensors A B [--tolerance T] [--floor F] [--names-from-b]
+//                     [--gradients]
 //
 // B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, F g), with g
 // the norm of all of B's gradients (names that begin with d.) and momenta
@@ -8,9 +9,10 @@
 // arithmetic is measured by what surrounds it.  Elements that are not
 // finite never agree.  A tensor t@N of B holds every N-th element of A's flat
 // t, from element 0.  Both files must have the same names, unless
-// --names-from-b lets A have more.  Prints each tensor that differs and the
-// worst of all; returns 0 if all agree, 1 if not or if a file can't be read, 2
-// for wrong usage.
+// --names-from-b lets A have more, and --gradients leaves out of B all but
+// gradients and figures.  Prints each tensor that differs and the worst of all;
+// returns 0 if all agree, 1 if not or if a file can't be read, 2 for wrong
+// usage.
 
 #include "../../runtime/trainer/safetensors.cuh"
 
@@ -133,11 +135,14 @@ int main(int argc, char **argv)
 {
     const char *paths[2] = {NULL, NULL}, *worst_name = NULL;
     double tolerance = 0, part = 1e-6, worst = 0;
-    bool from_b = false, good = true;
+    int compared = 0;
+    bool from_b = false, gradients = false, good = true;
     program_name = "compare_tensors";
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--names-from-b"))
             from_b = true;
+        else if (!strcmp(argv[i], "--gradients"))
+            gradients = from_b = true;
         else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc)
             tolerance = strtod(argv[++i], NULL);
         else if (!strcmp(argv[i], "--floor") && i + 1 < argc)
@@ -151,14 +156,19 @@ int main(int argc, char **argv)
     SafeFile a, b;
     if (!read_safetensors(paths[0], &a) || !read_safetensors(paths[1], &b))
         return 1;
-    if (b.count == 0) good = complain("%s has no tensors", b.path);
     double floor = part * gradient_norm(&b);
-    for (int i = 0; i < b.count; i++)
+    for (int i = 0; i < b.count; i++) {
+        const char *name = b.tensors[i].name;
+        if (gradients && strncmp(name, "d.", 2) && strcmp(name, "figures"))
+            continue;
         good &= tensors_agree(&a, &b.tensors[i], floor, tolerance, &worst,
                               &worst_name);
+        compared++;
+    }
+    if (compared == 0) good = complain("%s has nothing to compare", b.path);
     if (!from_b) good &= names_agree(&a, &b);
     if (worst_name)
-        printf("worst of %d: %s, %.3g\n", b.count, worst_name, worst);
+        printf("worst of %d: %s, %.3g\n", compared, worst_name, worst);
     release_memory();
     return good ? 0 : 1;
 }

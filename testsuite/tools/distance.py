@@ -7,7 +7,7 @@
 # results of it, and GOLDEN/PRECISION.txt how far PyTorch is from those in that
 # precision, by norm: of the loss, of all outputs, of all gradients.  EMITTED may
 # be 8 times as far away; where PyTorch met the value by chance, as if it were a
-# rounding away.  A tensor t@N of GOLDEN holds every N-th element of t.
+# rounding away.  A tensor t@N of GOLDEN holds every N-th element of t. 
 import array
 import json
 import math
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 TIMES = 8
-ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
+ROUNDING = {"f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8}
 TYPES = {"F32": "f", "F64": "d", "I32": "i", "U8": "B"}
 
 

@@ -1,0 +1,50 @@
+// Tensor-core products of floats, of which 10 bits of the mantissa count.
+#pragma once
+#include "mma.cuh"
+
+// round_tf32: a float's bits as TF32's: to the nearest, of two as near the larger in magnitude.
+static __device__ inline unsigned round_tf32(unsigned bits)
+{
+#ifdef __CUDACC__
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(__uint_as_float(bits)));
+    return bits;
+#else
+    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    return finite ? (bits + 0x1000u) & ~0x1fffu : bits;
+#endif
+}
+
+// Tf32: what a TensorTile is of: how operands lie in shared memory, and mma.m16n8k8 of two rounded
+// fragments a and b, added to the lane's sums in its upper and lower row.
+struct Tf32 {
+    typedef float Stored;
+    static constexpr int STEPS = 8;
+    static __device__ Stored store(float x) { return x; }
+    static __device__ float load(Stored x) { return x; }
+    // Of rows of a step's lanes, read word by word: four rows, eight words of each.
+    template <int CHUNKS>
+    static __device__ int exchanged(int row) { return 2 * (row % 4); }
+    template <class At>
+    static __device__ void load_across(unsigned (&word)[4], const Stored *staged, int lane,
+                                       int step)
+    {
+        const int own = (int)threadIdx.x % 32;
+        for (int m = 0; m < 4; m++)
+            word[m] = __float_as_uint(
+                staged[At::at(lane + m / 2 * 8 + own / 4, step + m % 2 * 4 + own % 4)]);
+    }
+    static __device__ unsigned operand(unsigned word) { return round_tf32(word); }
+    static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
+                                    const unsigned *b)
+    {
+#ifdef __CUDACC__
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+        mma_on_host<1>(upper, lower, a, b,
+                       [](unsigned word, int) { return __uint_as_float(word); });
+#endif
+    }
+};

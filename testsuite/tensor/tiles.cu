@@ -1,0 +1,199 @@
+// Tiles on tensor cores, of each element type, in each order that an operand can have in memory, with
+// copies and with what is computed on load, on sizes that fill no tile: against sums in integers, which
+// must be met exactly.  With nvcc -x cu this is the same test of a GPU.
+#include <stdio.h>
+#include "../../runtime/support/mma_bf16.cuh"
+#include "../../runtime/support/mma_f16.cuh"
+#include "../../runtime/support/mma_tf32.cuh"
+#include "../../runtime/support/tensor.cuh"
+#include "../host/expect.h"
+
+#ifndef LAUNCH
+#define LAUNCH(step, kernel, grid, block, ...) kernel<<<grid, block, 0, stream>>>(__VA_ARGS__)
+#endif
+static const cudaStream_t stream = nullptr;
+
+// ---- one product ----------------------------------------------------------------------------------
+
+// What is computed on load: one more than what is stored, so that it is not zero where nothing is.
+template <class Element>
+struct Next {
+    const typename Element::Stored *from;
+    __device__ float operator[](long long i) const { return Element::load(from[i]) + 1; }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
+};
+
+// How an operand is read: V elements at once, along steps or lanes, as it is or computed.
+template <int V, bool ALONG, bool COMPUTED>
+struct Way {
+    static constexpr int WIDTH = V;
+    static constexpr bool IS_ALONG = ALONG, IS_COMPUTED = COMPUTED;
+    template <class Element>
+    using Source = std::conditional_t<COMPUTED, Next<Element>, const typename Element::Stored *>;
+    // Of count lanes, summed over steps.
+    static __device__ Walk lanes(long long count, long long steps)
+    {
+        return {count, ALONG ? steps : 1};
+    }
+    static __device__ Walk steps(long long count, long long steps)
+    {
+        return {steps, ALONG ? 1 : count};
+    }
+};
+
+struct Block { long long row; int column; };
+
+// y[i,j] = sum over k of a(i,k) * b(j,k), and in column n of y that of a(i,k).
+template <class Tile, class WayA, class WayB>
+__global__ void multiply_all(float *y, const typename Tile::Stored *a, const typename Tile::Stored *b,
+                             int m, int n, int steps)
+{
+    typedef typename Tile::Element Element;
+    typedef typename WayA::template Source<Element> A;
+    typedef typename WayB::template Source<Element> B;
+    const int wide = (n + Tile::COLUMNS - 1) / Tile::COLUMNS;
+    const Block block = {(long long)(blockIdx.x / wide) * Tile::ROWS,
+                         (int)(blockIdx.x % wide) * Tile::COLUMNS};
+    LoadStage<Tile, Tile::ROWS, WayA::WIDTH, WayA::IS_ALONG, A> rows = {
+        A{a}, 0, 1, 1, WayA::lanes(m, steps), WayA::steps(m, steps)};
+    LoadStage<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
+        B{b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
+    auto store = [=](long long i) {
+        return [=](int j, float sum) {
+            if (i < m && j < n) y[i * (n + 1) + j] = sum;
+        };
+    };
+    const float sum = tile_product<Tile>(rows, columns, block, 0, steps, block.column == 0, store);
+    const long long i = block.row + threadIdx.x;
+    if (block.column == 0 && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = sum;
+}
+
+template <class Way, class Stored>
+static int element(const Stored *of, int lane, int step, int lanes, int steps)
+{
+    return (int)(float)(of[Way::IS_ALONG ? lane * steps + step : step * lanes + lane]) +
+           (Way::IS_COMPUTED ? 1 : 0);
+}
+
+template <class Element>
+static typename Element::Stored *drawn(int count, unsigned seed)
+{
+    typename Element::Stored *x;
+    EXPECT_SUCCESS(cudaMallocHost(&x, (size_t)count * sizeof *x));
+    for (int i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = Element::store((float)((int)(seed >> 24) % 7 - 3));
+    }
+    return x;
+}
+
+template <class Tile, class WayA, class WayB>
+static void test_steps(const char *name, int m, int n, int steps)
+{
+    typedef typename Tile::Element Element;
+    typename Tile::Stored *a = drawn<Element>(m * steps, 1), *b = drawn<Element>(n * steps, 2);
+    const int grid = (m + Tile::ROWS - 1) / Tile::ROWS * ((n + Tile::COLUMNS - 1) / Tile::COLUMNS);
+    int wrong = 0;
+    float *y;
+    EXPECT_SUCCESS(cudaMallocHost(&y, (size_t)m * (size_t)(n + 1) * sizeof *y));
+    LAUNCH(-1, (multiply_all<Tile, WayA, WayB>), grid, Tile::THREADS, y, a, b, m, n, steps);
+    EXPECT_SUCCESS(cudaDeviceSynchronize());
+    for (int i = 0; i < m; i++) {
+        int row = 0;
+        for (int k = 0; k < steps; k++) row += element<WayA>(a, i, k, m, steps);
+        wrong += y[i * (n + 1) + n] != (float)row;
+        for (int j = 0; j < n; j++) {
+            int sum = 0;
+            for (int k = 0; k < steps; k++)
+                sum += element<WayA>(a, i, k, m, steps) * element<WayB>(b, j, k, n, steps);
+            wrong += y[i * (n + 1) + j] != (float)sum;
+        }
+    }
+    if (wrong) {
+        printf("%s: %d wrong of %d x %d x %d\n", name, wrong, m, n, steps);
+        expect_failures++;
+    }
+    EXPECT_SUCCESS(cudaFreeHost(a));
+    EXPECT_SUCCESS(cudaFreeHost(b));
+    EXPECT_SUCCESS(cudaFreeHost(y));
+}
+
+// Sums of fewer tiles than there are stages, of as many, and of more.
+template <class Tile, class WayA, class WayB>
+static void test_product(const char *name)
+{
+    for (int tiles = 1; tiles <= Tile::STAGES + 2; tiles += Tile::STAGES)
+        test_steps<Tile, WayA, WayB>(name, Tile::ROWS + 24, Tile::COLUMNS + 8,
+                                     tiles * Tile::DEPTH - 8);
+    if (WayA::WIDTH == 1 && WayB::WIDTH == 1)
+        test_steps<Tile, WayA, WayB>(name, Tile::ROWS - 3, Tile::COLUMNS + 1, 2 * Tile::DEPTH + 5);
+}
+
+// What the parts of a convolution want: forward, that of few channels, the data gradient, the weight
+// gradient; wide and in pieces.  A copy moves no less than 4 bytes.
+template <class Tile>
+static void test_tile(const char *name)
+{
+    constexpr int WIDE = 16 / (int)sizeof(typename Tile::Stored);
+    test_product<Tile, Way<WIDE, true, false>, Way<WIDE, true, false>>(name);
+    test_product<Tile, Way<1, false, true>, Way<1, true, WIDE == 8>>(name);
+    test_product<Tile, Way<WIDE, true, true>, Way<WIDE / 2, false, false>>(name);
+    test_product<Tile, Way<WIDE, false, false>, Way<WIDE, false, true>>(name);
+    test_product<Tile, Way<2, false, false>, Way<2, false, false>>(name);
+}
+
+// ---- banks ----------------------------------------------------------------------------------------
+
+// What is read from shared memory at once lies in different banks, of 32 words: matrices of 8 rows of
+// 16 bytes, and 4 steps of 8 lanes of words.
+#ifndef __CUDACC__
+template <class Element, int LANES, bool ALONG>
+static void test_banks()
+{
+    constexpr int BYTES = (int)sizeof(typename Element::Stored), DEPTH = 64 / BYTES;
+    typedef Staged<Element, LANES, DEPTH, ALONG> At;
+    const bool words = BYTES == 4 && !ALONG;
+    const int lanes = ALONG || words ? 8 : 16 / BYTES, steps = ALONG ? 16 / BYTES : words ? 4 : 8;
+    int conflicts = 0;
+    for (int lane = 0; lane < LANES; lane += lanes)
+        for (int step = 0; step < DEPTH; step += steps) {
+            unsigned banks = 0;
+            for (int i = 0; i < lanes; i++)
+                for (int k = 0; k < steps; k++)
+                    banks |= 1u << At::at(lane + i, step + k) * BYTES / 4 % 32;
+            conflicts += banks != ~0u;
+        }
+    if (conflicts) printf("%d lanes of %d bytes: %d conflicts\n", LANES, BYTES, conflicts);
+    expect_failures += conflicts != 0;
+}
+
+template <class Element>
+static void test_all_banks()
+{
+    test_banks<Element, 32, true>();
+    test_banks<Element, 128, true>();
+    test_banks<Element, 32, false>();
+    test_banks<Element, 64, false>();
+    test_banks<Element, 128, false>();
+}
+#else
+template <class Element>
+static void test_all_banks() {}
+#endif
+
+int main()
+{
+    test_all_banks<Tf32>();
+    test_all_banks<F16>();
+    test_tile<TensorTile<Tf32, 128, 128, 64, 32, 3>>("tf32 128 x 128");
+    test_tile<TensorTile<Tf32, 128, 64, 32, 32, 4>>("tf32 128 x 64");
+    test_tile<TensorTile<Tf32, 64, 64, 32, 32, 4>>("tf32 64 x 64");
+    test_tile<TensorTile<Tf32, 64, 32, 16, 32, 4>>("tf32 64 x 32");
+    test_tile<TensorTile<Tf32, 32, 128, 32, 32, 2>>("tf32 32 x 128");
+    test_tile<TensorTile<F16, 128, 128, 64, 32, 3>>("f16 128 x 128");
+    test_tile<TensorTile<F16, 64, 32, 16, 32, 4>>("f16 64 x 32");
+    test_tile<TensorTile<Bf16, 64, 64, 32, 32, 2>>("bf16 64 x 64");
+    test_tile<TensorTile<Bf16, 32, 128, 32, 32, 4>>("bf16 32 x 128");
+    return expect_failures != 0;
+}
