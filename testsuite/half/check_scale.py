@@ -82,17 +82,22 @@ CLIP = [("elements are clipped as if not scaled", "return limit / (real)header->
 class Probe:
     """A build of the net, in a folder of its own."""
 
-    def __init__(self, tools, variant, setting, faults=(), accumulates=False):
+    def __init__(self, tools, variant, setting, faults=(), accumulates=False, edits=(),
+                 scaled=False):
         self.folder = tempfile.mkdtemp(dir=".")
         metric, optimizer, settings, options = variant
         path = os.path.join(self.folder, "probe")
         with open(path + ".cnn", "w", encoding="ascii") as out:
-            out.write(NET % (metric, optimizer, f"{settings}  {setting}"))
+            text = NET % (metric, optimizer, f"{settings}  {setting}")
+            for old, new in edits:
+                text = text.replace(old, new)
+            out.write(text)
         subprocess.run([tools[0], *options, path + ".cnn", "-o", path + ".cu", "--header",
                         path + ".h"], check=True)
         self.guards = 0
         self.plant(path, faults)
-        defines = ["-DSCALED"] * ("loss_scale" in setting) + ["-DACCUM"] * accumulates
+        defines = ["-DSCALED"] * (scaled or ("loss_scale =" in setting and setting[-2:] != " 1"))
+        defines += ["-DACCUM"] * accumulates
         warnings = ["-Wall", "-Wextra", "-Werror"]
         for command in [["g++", "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", path + ".cpp",
                          "-o", path + ".o"],
@@ -215,6 +220,30 @@ def check_slices(tools, variant):
     check(scales(lines) == [65536, 32768, 16384, 16384, 16384], f"the scale was {scales(lines)}")
 
 
+def check_f16(tools):
+    """Maps in f16: what overflows there and nowhere else; and what is too small for them."""
+    variant = ("accuracy", "sgd(lr = 0.05, momentum = 0.9)", "clip_norm = 1",
+               ["--precision", "f16"])
+    probe = Probe(tools, variant, "loss_scale_interval = 2", scaled=True)
+    lines, state = probe.run("gffgg")
+    check(scales(lines) == [65536, 32768, 16384, 16384, 32768], f"the scale was {scales(lines)}")
+    _, skipped = probe.run("gff")
+    _, wanted = probe.run("g")
+    check(skipped[HEADER:] == wanted[HEADER:], "an overflow in f16 does not skip the step")
+    check(state[HEADER:] != wanted[HEADER:], "nothing trains after an overflow")
+    # Losses so small that no gradient of a map is a number of f16.
+    small = [("weight = 0.5", "weight = 1e-8"),
+             ("mse(side, gain)", "mse(side, gain, weight = 1e-9)"),
+             ("beta = 0.5", "beta = 0.5, weight = 1e-9")]
+    variant = ("accuracy", "sgd(lr = 1e7)", "", variant[3])
+    weights = []
+    for setting in ["loss_scale = 1", "loss_scale = dynamic"]:
+        probe = Probe(tools, variant, setting, edits=small)
+        weights.append([probe.run(steps)[1][HEADER:HEADER + 216] for steps in ["", "g"]])
+    check(weights[0][0] == weights[0][1], "the gradients do not underflow without a scale")
+    check(weights[1][0] != weights[1][1], "the gradients underflow with a scale")
+
+
 def check_all(probe, plain, planted=-1):
     check_dynamic(probe, plain, planted)
     check_states(probe, plain, planted)
@@ -256,6 +285,7 @@ def main():
             for variant in VARIANTS[:3]:
                 check_accum(tools, variant)
                 check_slices(tools, variant)
+            check_f16(tools)
         os.chdir("/")
 
 

@@ -5,6 +5,7 @@
 //
 // g: a good batch, the next of an endless row; o: one whose loss is finite, but not its
 // gradients where the loss is scaled by more than 1024; n: one whose loss is not finite;
+// f: one whose gradients are too large for f16 where the loss is scaled by more than 16384;
 // h: a good batch of no row; s: the state is exported, forgotten, and imported again.  With
 // ACCUM letters are calls of accum, and | is apply.  FROM is the state to begin with.  After
 // each training step a line: steps, updates, samples, the scale of the next step.
@@ -49,6 +50,7 @@ static Batch batch_of(unsigned number, char kind)
         }
         b.gain[n] = (float)(x >> 8) / 8388608.0f;
     }
+    if (kind == 'f') b.gain[PROBE_BATCH - 1] = 10;
     if (kind == 'o') b.gain[PROBE_BATCH - 1] = 1e18f;
     if (kind == 'n') b.gain[0] = NAN;
     return b;

@@ -42,15 +42,13 @@ def group_of(name):
 
 
 # Pairs of a tensor's elements; of the figures the loss alone.
-def pairs(name, emitted, golden, scale):
+def pairs(name, emitted, golden):
     plain, _, stride = name.partition("@")
     if plain not in emitted:
         sys.exit(f"{plain}: not in what the step gave")
     ours, theirs = emitted[plain][::int(stride or 1)], golden[name]
     if len(ours) != len(theirs):
         sys.exit(f"{plain}: {len(ours)} elements, wanted {len(theirs)}")
-    if group_of(name) == "gradients":
-        ours = [element / scale for element in ours]
     return list(zip(ours, theirs))[:1 if plain == "figures" else None]
 
 
@@ -66,7 +64,7 @@ def main():
     for line in (folder / f"{precision}.txt").read_text().splitlines():
         group, own = line.split()[0], float(line.split()[1])
         both = [pair for name in golden if group_of(name) == group
-                for pair in pairs(name, emitted, golden, LOSS_SCALE.get(precision, 1))]
+                for pair in pairs(name, emitted, golden)]
         distance = norm(a - b for a, b in both) / norm(b for _, b in both)
         most = TIMES * max(own, ROUNDING[precision])
         print(f"{group}: {distance:.3g} from PyTorch's float64, whose "
