@@ -57,7 +57,7 @@ static void time_tile(const PageProgram *p)
     PhaseCost sums[PHASE_COUNT];
     const Gpu *gpu = graph_gpu(p->g);
     int64_t time = 0, flops = 0;
-    step_cost(p->g, gpu, sums);
+    step_cost(p->g, gpu, false, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         time = capped_sum(time, sums[phase].time);
         flops = capped_sum(flops, sums[phase].cost.flops);

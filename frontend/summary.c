@@ -244,7 +244,7 @@ static void print_phases(Arena *arena, const Graph *g, FILE *out)
     Line lines[PHASE_COUNT + 2];
     int count = 0;
 
-    step_cost(g, gpu, sums);
+    step_cost(g, gpu, false, sums);
     lines[count++] = (Line){ { "phase", "launches", "work", "bytes moved", "",
                                arena_print(arena, "model of %s", gpu->name),
                                "" } };

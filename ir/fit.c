@@ -27,13 +27,14 @@ static int64_t batches_of(const Graph *g)
     return (g->step_batch + g->batch - 1) / g->batch;
 }
 
-// Those that run again apart.
+// Those that run again apart.  Launches that are joined count one by one, for
+// which those are hangs on more than the budget.
 static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
                       PhaseCost *again)
 {
     PhaseCost sums[PHASE_COUNT];
     *once = *again = (PhaseCost){ .launches = 0 };
-    step_cost(g, graph_gpu(g), sums);
+    step_cost(g, graph_gpu(g), true, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++)
         add_cost(phase == RECOMPUTE ? again : once, &sums[phase],
                  phase == UPDATE ? 1 : batches);

@@ -106,16 +106,19 @@ int64_t node_time(const Graph *g, const Node *n, const Gpu *gpu)
     return cost_time(&cost, g, gpu);
 }
 
-void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT])
+void step_cost(const Graph *g, const Gpu *gpu, bool apart,
+               PhaseCost sums[PHASE_COUNT])
 {
     for (int phase = 0; phase < PHASE_COUNT; phase++)
         sums[phase] = (PhaseCost){ .launches = 0 };
-    for (NodeId i = 0; i < g->node_count; i = group_end(g, i)) {
+    for (NodeId i = 0, end; i < g->node_count; i = end) {
         const Node *n = &g->nodes[i];
         PhaseCost *sum = &sums[n->phase];
         Cost cost;
+        end = apart ? i + 1 : group_end(g, i);
         if (!is_launch(n) || is_copy(n)) continue;
-        group_cost(g, i, &cost);
+        if (apart) node_cost(g, n, &cost);
+        else group_cost(g, i, &cost);
         cost_add(&sum->cost, &cost);
         sum->launches++;
         sum->time = capped_sum(sum->time, cost_time(&cost, g, gpu));

@@ -52,6 +52,8 @@ typedef struct PhaseCost {
     Cost    cost;
     int64_t time;               // picoseconds: they run one after the other
 } PhaseCost;
-void step_cost(const Graph *g, const Gpu *gpu, PhaseCost sums[PHASE_COUNT]);
+// Where `apart`, of each launch as if none were joined.
+void step_cost(const Graph *g, const Gpu *gpu, bool apart,
+               PhaseCost sums[PHASE_COUNT]);
 
 #endif

@@ -195,6 +195,7 @@ typedef struct Graph {
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
+    bool        waiting_makers; // what makes a value may wait in together, too
     int         waiting_percent;    // how much of the peak together may fill
                                 // with what launches wait with; 0: all
     int         waiting_parts;  // of so many of the peak, one may wait for a

@@ -185,7 +185,7 @@ static void check_alike(const Check *c, NodeId first, NodeId i)
     const Graph *g = c->g;
     const Node *n = &g->nodes[i], *of = &g->nodes[first];
     if (!is_launch(n) || !is_launch(of) || n->op != of->op ||
-        n->part != of->part || n->phase != of->phase || n->result_count > 0)
+        n->part != of->part || n->phase != of->phase)
         node_fault(c, i, "it is joined to %s, which is of another kind",
                    of->name);
     Launch own = { .g = (Graph *)g }, others = { .g = (Graph *)g };

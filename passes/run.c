@@ -223,10 +223,13 @@ static int64_t smaller_arena(const Graph *g, const PassOptions *o,
 // at all.
 static bool choose_waiting(Graph *g, const PassOptions *o)
 {
-    static const struct { int percent, parts; } tries[] = {
-        {100, 0}, {99, 0}, {95, 0}, {99, 100000}, {95, 100000}, {75, 100000}};
+    static const struct { bool makers; int percent, parts; } tries[] = {
+        {true, 100, 0},      {true, 99, 0},       {false, 100, 0},
+        {false, 99, 0},      {false, 95, 0},      {false, 99, 100000},
+        {false, 95, 100000}, {false, 75, 100000}};
     int64_t apart = INT64_MAX;
     for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        g->waiting_makers = tries[k].makers;
         g->waiting_percent = tries[k].percent;
         g->waiting_parts = tries[k].parts;
         int64_t bytes = arena_with(g, o, INT64_MAX, true);

@@ -105,7 +105,7 @@ static Outcome outcome_of(const Graph *g)
 {
     PhaseCost sums[PHASE_COUNT];
     Outcome outcome = { .arena_bytes = g->arena_bytes };
-    step_cost(g, graph_gpu(g), sums);
+    step_cost(g, graph_gpu(g), false, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         outcome.time = capped_sum(outcome.time, sums[phase].time);
         outcome.flops = capped_sum(outcome.flops, sums[phase].cost.flops);

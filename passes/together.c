@@ -15,9 +15,10 @@
 // kind, waits with it for a later launch.
 //
 // Should the arena be larger all the same (addresses are harder to find where
-// more is alive, and slices count as whole here), the runner asks again, with a
-// part of the peak (Graph.waiting_percent) or for what keeps little (that and
-// waiting_parts), and at last leaves the pass out.
+// more is alive, and slices count as whole here), the runner asks again,
+// without what makes a value (Graph.waiting_makers), with a part of the peak
+// (waiting_percent) or for what keeps little (that and waiting_parts), and at
+// last leaves the pass out.
 #include <string.h>
 #include "../ir/together.h"
 #include "depend.h"
@@ -199,14 +200,14 @@ static void reorder(Grouper *s)
     memcpy(g->nodes, nodes, (size_t)g->node_count * sizeof(Node));
 }
 
-// What makes something may not wait: it would be read.
 static void find_launches(Grouper *s)
 {
     for (NodeId i = 0; i < s->g->node_count; i++) {
         const Node *n = &s->g->nodes[i];
         s->round[i] = NONE;
         s->order[i] = i;
-        if (!is_launch(n) || n->result_count > 0 || (n->op->flags & COPIES))
+        if (!is_launch(n) || (n->op->flags & COPIES) ||
+            (n->result_count > 0 && !s->g->waiting_makers))
             continue;
         s->launch[i].g = s->g;
         n->op->parts[n->part].launch(s->g, n, &s->launch[i]);

@@ -14,7 +14,7 @@ struct GradientOf {
     long long count;
 };
 
-// Gradients: those that one launch looks at.
+// Gradients: those that one launch looks at; a grid constant, as Items.
 template <int COUNT>
 struct Gradients {
     GradientOf of[COUNT];
@@ -23,14 +23,15 @@ struct Gradients {
 // find_overflow: bad[b] = whether an element that block b looks at, of any gradient, is not finite;
 // 0 for the blocks that are not there, up to `parts`.
 template <int COUNT>
-__global__ void find_overflow(int *bad, Gradients<COUNT> gradients, int parts)
+__global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT> gradients,
+                              int parts)
 {
     const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long threads = (long long)gridDim.x * blockDim.x;
     int found = 0;
-    for (const GradientOf &gradient : gradients.of)
-        for (long long i = first; i < gradient.count; i += threads)
-            found |= !isfinite(gradient.at[i]);
+    for (int k = 0; k < COUNT; k++)
+        for (long long i = first; i < gradients.of[k].count; i += threads)
+            found |= !isfinite(gradients.of[k].at[i]);
     found = block_sum(found);
     if (threadIdx.x == 0) bad[blockIdx.x] = found > 0;
     for (unsigned i = gridDim.x + threadIdx.x; blockIdx.x == 0 && i < (unsigned)parts;
