@@ -64,7 +64,7 @@ static void faults_of_groups_are_caught(void **state)
     g = grouped(), g->facts &= ~(uint32_t)IS_SCHEDULED;
     expect_fault(g, "w.sgd (line 0): nothing before it");
     g = grouped(), g->nodes[1].joined = true;
-    expect_fault(g, "dv (line 0): it is joined to dw, which is of another");
+    expect_fault(g, "dv (line 0): its launch can't be that of dw too");
     g = grouped(), g->nodes[W_AVERAGE].joined = true;
     expect_fault(g, "it is joined to w.sgd, which is of another kind");
     g = grouped(), g->nodes[V_AVERAGE].attr[0].f = 0.25;
