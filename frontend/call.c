@@ -71,8 +71,10 @@ static const char *nearest_callable(Resolver *r, const char *name,
     for (int i = 0; i < blocks && flags & LAYER; i++) names[count++] = block[i];
     for (int i = 0; i < functions && flags & LAYER; i++)
         names[count++] = function[i];
-    if (flags & LAYER) names[count++] = "checkpoint";
-    if (flags & LAYER) names[count++] = "float32";
+    if (flags & LAYER) {
+        names[count++] = "checkpoint";
+        names[count++] = "float32";
+    }
     return nearest_name(name, names, count);
 }
 

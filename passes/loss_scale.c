@@ -29,9 +29,10 @@ void append_overflow_check(Graph *g, const ValueId *d, int32_t value_count)
         bool last = v == value_count;
         if (!last && (g->values[v].kind != PARAM || d[v] == NONE)) continue;
         if (count > 0 && (last || count == MOST)) {
-            if (launches == MOST)
+            if (launches < MOST)
+                operands[++launches] = check(g, count, gradients);
+            else
                 bug("more gradients than %d launches look at", MOST);
-            operands[++launches] = check(g, count, gradients);
             count = 0;
         }
         if (!last) gradients[count++] = d[v];

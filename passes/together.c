@@ -43,6 +43,7 @@ typedef struct Grouper {
     Waiting    *waiting;
     int32_t     waiting_count;
     bool       *trial;          // of each, while bytes are counted
+    bool       *waits;          // of each node, while all are launched
     // Of each node, if `round` is the current one: the first wave that it could
     // be in, for it needs one that waits.
     int32_t    *wave, *round;
@@ -82,10 +83,33 @@ static void launch_group(Grouper *s, int32_t at, bool *done)
     }
 }
 
+// What no other waits for goes with the last of its kind.
+static void move_back(Grouper *s)
+{
+    const Edge *edges = s->depend.edges;
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        s->waits[s->waiting[k].node] = true;
+    for (int32_t k = 0; k < s->waiting_count; k++) {
+        Waiting *w = &s->waiting[k];
+        const Node *n = &s->g->nodes[w->node];
+        int32_t e = s->depend.first[w->node];
+        while (e != NONE && !s->waits[edges[e].to]) e = edges[e].next;
+        for (int32_t j = 0; j < s->waiting_count && e == NONE; j++) {
+            const Node *m = &s->g->nodes[s->waiting[j].node];
+            if (m->op == n->op && m->part == n->part &&
+                s->waiting[j].wave > w->wave)
+                w->wave = s->waiting[j].wave;
+        }
+    }
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        s->waits[s->waiting[k].node] = false;
+}
+
 // All that wait.
 static void launch_waiting(Grouper *s)
 {
     bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
+    move_back(s);
     int32_t waves = 0;
     for (int32_t k = 0; k < s->waiting_count; k++)
         if (s->waiting[k].wave >= waves) waves = s->waiting[k].wave + 1;
@@ -225,6 +249,7 @@ void pass_together(Graph *g)
         .may_wait = NEW_ARRAY(g->arena, count, bool),
         .waiting = NEW_ARRAY(g->arena, count, Waiting),
         .trial = NEW_ARRAY(g->arena, count, bool),
+        .waits = NEW_ARRAY(g->arena, count, bool),
         .wave = NEW_ARRAY(g->arena, count, int32_t),
         .round = NEW_ARRAY(g->arena, count, int32_t),
         .order = NEW_ARRAY(g->arena, count, NodeId),
