@@ -34,11 +34,12 @@ FAULTS = {
          ("accumulate.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
           "update ? update->operands[FIRST_STATE] : NONE")),
     "ends: what is left out is left out of the sum's end too":
-        ("ends_bits --passes ends", "ends.c",
-         ("if (!own) operands[k] = others;", "if (!own && !slots[k].optional) operands[k] = others;")),
+        ("ends_bits --passes ends",
+         ("ends.c", "if (!own) operands[k] = others;",
+          "if (!own && !slots[k].optional) operands[k] = others;")),
     "together: what needs an update does not wait for it":
-        ("together_bits --passes together", "together.c",
-         ("bool needs = s->round[i] == s->rounds;", "bool needs = false;")),
+        ("together_bits --passes together",
+         ("together.c", "bool needs = s->round[i] == s->rounds;", "bool needs = false;")),
     "plan: buffers that end a step early":
         ("digits", ("plan.c", ".last = value->last,",
                     ".last = value->last - (value->last > value->first),"),
