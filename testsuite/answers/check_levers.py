@@ -54,8 +54,9 @@ def smallest(*options):
 
 
 def seconds(slices, *options):
-    """Of a training step in the model, from its phases: all but the update as often as slices."""
-    text = run("--summary", *options)[1]
+    """Of a training step in the model, from its phases: all but the update as often as slices.
+    Launches count one by one, as they do in what a budget costs."""
+    text = run("--summary", "-fno-together", *options)[1]
     rows = re.findall(r"^(forward|recompute|backward|update) +\d.* ([0-9.]+) (\w+)$", text, re.M)
     return sum(float(number) * TIMES[unit] * (1 if name == "update" else slices)
                for name, number, unit in rows)
