@@ -66,3 +66,10 @@ bool takes_half(const Node *n, ValueId v)
            all_take(n->op->parts[n->part].results, n->result_count, n->results,
                     v);
 }
+
+bool is_wide(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    return value->wide || (value->gradient_of != NONE &&
+                           g->values[value->gradient_of].wide);
+}

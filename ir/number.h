@@ -18,6 +18,8 @@ int half_digits(DType dtype);
 // What kernels call what of this type is stored in.
 const char *stored_name(DType dtype);
 
+// Whether the program says that v, or what it is the gradient of, has 32 bits.
+bool is_wide(const Graph *g, ValueId v);
 // Whether every slot of n that has v may hold 16 bits, as ops.def marks it.
 bool takes_half(const Node *n, ValueId v);
 

@@ -15,13 +15,6 @@ const char *precision_name(const Graph *g)
     return g->tf32 ? "tf32" : dtype_names[g->map];
 }
 
-static bool is_wide(const Graph *g, ValueId v)
-{
-    const Value *value = &g->values[v];
-    return value->wide || (value->gradient_of != NONE &&
-                           g->values[value->gradient_of].wide);
-}
-
 ProductType product_type(const Graph *g, ValueId a, ValueId b)
 {
     enum { FIRST_SM = 80 };

@@ -48,11 +48,6 @@ static const Candidate candidates[] = {
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
-static int64_t at_least_one(int64_t count)
-{
-    return count > 0 ? count : 1;
-}
-
 // Of an operand's element in shared memory.
 static int64_t element_bytes(ProductType type)
 {
@@ -101,11 +96,11 @@ static int64_t product_time(const Gpu *gpu, const Candidate *c,
     int64_t resident = smaller(gpu->shared / shared_bytes(t),
                                REGISTERS / ((int64_t)c->registers * threads));
     if (!split) resident = smaller(resident, each);
-    int64_t warps = at_least_one(resident) * threads / WARP_THREADS;
+    int64_t warps = larger(resident, 1) * threads / WARP_THREADS;
     int64_t step = step_time(gpu, t, size);
     int64_t running = capped_product(steps, step);
     if (warps < BUSY) running = capped_product(running, BUSY) / warps;
-    int64_t filling = t.stages * step / at_least_one(resident);
+    int64_t filling = t.stages * step / larger(resident, 1);
     int64_t storing = time_at(element * t.rows * t.columns *
                                   gpu->multiprocessors,
                               gpu->memory, gpu->elementwise);

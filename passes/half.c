@@ -22,12 +22,10 @@
 
 void pass_half(Graph *g);
 
-static bool is_wide(const Graph *g, ValueId v)
+static bool is_of_parameter(const Graph *g, ValueId v)
 {
-    const Value *value = &g->values[v];
-    const Value *of = value->gradient_of != NONE
-        ? &g->values[value->gradient_of] : value;
-    return value->wide || of->wide || of->persistent;
+    ValueId of = g->values[v].gradient_of;
+    return of != NONE && g->values[of].persistent;
 }
 
 static bool is_map(const Graph *g, ValueId v)
@@ -36,7 +34,7 @@ static bool is_map(const Graph *g, ValueId v)
     return value->dtype == g->real && value->def != NONE &&
            (value->kind == ACTIVATION || value->kind == GRADIENT) &&
            !value->persistent && !value->output && value->output_number == 0 &&
-           is_stored(g, v) && !is_wide(g, v);
+           is_stored(g, v) && !is_wide(g, v) && !is_of_parameter(g, v);
 }
 
 // A copy of what no launch makes can be part of it.

@@ -6,20 +6,19 @@
 //
 // What kernels take several arrays is their operators' to say (launch_item):
 // updates of parameters, of averages and of running statistics, gradients that
-// are summed over batches, or in parts and then added to a momentum.  Such a
-// launch waits for others, which keeps alive what it reads, and so it waits no
-// longer than memory allows: before a node in which more bytes would be alive
-// than the order had at its peak, those of a kind are launched, first the kind
-// that keeps most bytes; all are, before a node that needs one.  So the peak
-// stays what schedule made it.  What needs one that waits, and is of such a
-// kind, waits with it for a later launch.
+// are summed over batches or in parts.  Such a launch waits for others, which
+// keeps alive what it reads, and so it waits no longer than memory allows:
+// before a node in which more bytes would be alive than the order had at its
+// peak, those of a kind are launched, first the kind that keeps most bytes; all
+// are, before a node that needs one.  So the peak stays what schedule made it.
+// What needs one that waits, and is of such a kind, waits with it for a later
+// launch.
 //
 // Should the arena be larger all the same (addresses are harder to find where
 // more is alive, and slices count as whole here), the runner asks again,
 // without what makes a value (Graph.waiting_makers), with a part of the peak
 // (waiting_percent) or for what keeps little (that and waiting_parts), and at
 // last leaves the pass out.
-#include <string.h>
 #include "../ir/together.h"
 #include "depend.h"
 #include "lives.h"
@@ -60,19 +59,26 @@ static void put(Grouper *s, NodeId i, bool joined)
     lives_run(&s->now, i);
 }
 
+// Whether waiting nodes a and b are of one kind.
+static bool same_kind(const Grouper *s, int32_t a, int32_t b)
+{
+    const Node *n = &s->g->nodes[s->waiting[a].node];
+    const Node *m = &s->g->nodes[s->waiting[b].node];
+    return m->op == n->op && m->part == n->part;
+}
+
 // Puts the node that waits at `at`, and after it all of its wave that can be in
 // the same launch.
 static void launch_group(Grouper *s, int32_t at, bool *done)
 {
     Waiting first = s->waiting[at];
     const Launch *l = &s->launch[first.node];
-    const Node *n = &s->g->nodes[first.node];
+    Phase phase = s->g->nodes[first.node].phase;
     int64_t bytes = 0;
     for (int32_t k = at; k < s->waiting_count; k++) {
         Waiting w = s->waiting[k];
-        const Node *m = &s->g->nodes[w.node];
-        if (done[k] || w.wave != first.wave || m->op != n->op ||
-            m->part != n->part || m->phase != n->phase ||
+        if (done[k] || w.wave != first.wave || !same_kind(s, at, k) ||
+            s->g->nodes[w.node].phase != phase ||
             !are_alike(l, &s->launch[w.node]))
             continue;
         int64_t more = item_bytes(&s->launch[w.node]);
@@ -91,15 +97,11 @@ static void move_back(Grouper *s)
         s->waits[s->waiting[k].node] = true;
     for (int32_t k = 0; k < s->waiting_count; k++) {
         Waiting *w = &s->waiting[k];
-        const Node *n = &s->g->nodes[w->node];
         int32_t e = s->depend.first[w->node];
         while (e != NONE && !s->waits[edges[e].to]) e = edges[e].next;
-        for (int32_t j = 0; j < s->waiting_count && e == NONE; j++) {
-            const Node *m = &s->g->nodes[s->waiting[j].node];
-            if (m->op == n->op && m->part == n->part &&
-                s->waiting[j].wave > w->wave)
+        for (int32_t j = 0; j < s->waiting_count && e == NONE; j++)
+            if (same_kind(s, k, j) && s->waiting[j].wave > w->wave)
                 w->wave = s->waiting[j].wave;
-        }
     }
     for (int32_t k = 0; k < s->waiting_count; k++)
         s->waits[s->waiting[k].node] = false;
@@ -125,12 +127,10 @@ static void launch_waiting(Grouper *s)
 // kind were launched; all of them are counted.
 static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
 {
-    const Node *n = &s->g->nodes[s->waiting[at].node];
     int64_t before = s->now.live;
     for (int32_t k = at; k < s->waiting_count; k++) {
-        const Node *m = &s->g->nodes[s->waiting[k].node];
-        bool is_kind = m->op == n->op && m->part == n->part &&
-                       s->waiting[k].wave == 0 && !counted[k];
+        bool is_kind = same_kind(s, at, k) && s->waiting[k].wave == 0 &&
+                       !counted[k];
         s->trial[k] = is_kind;
         if (!is_kind) continue;
         counted[k] = true;
@@ -147,6 +147,7 @@ static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
 static bool launch_fullest(Grouper *s)
 {
     bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
+    bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
     int32_t fullest = NONE, left = 0;
     int64_t most = 0;
     for (int32_t k = 0; k < s->waiting_count; k++) {
@@ -155,20 +156,13 @@ static bool launch_fullest(Grouper *s)
         if (bytes > most) most = bytes, fullest = k;
     }
     if (fullest == NONE) return false;
-    const Node *n = &s->g->nodes[s->waiting[fullest].node];
-    for (int32_t k = 0; k < s->waiting_count; k++) {
-        const Node *m = &s->g->nodes[s->waiting[k].node];
-        done[k] = m->op != n->op || m->part != n->part ||
-                  s->waiting[k].wave > 0;
-    }
-    for (int32_t k = 0; k < s->waiting_count; k++) {
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        stays[k] = done[k] =
+            s->waiting[k].wave > 0 || !same_kind(s, fullest, k);
+    for (int32_t k = 0; k < s->waiting_count; k++)
         if (!done[k]) launch_group(s, k, done);
-    }
-    for (int32_t k = 0; k < s->waiting_count; k++) {
-        const Node *m = &s->g->nodes[s->waiting[k].node];
-        if (m->op != n->op || m->part != n->part || s->waiting[k].wave > 0)
-            s->waiting[left++] = s->waiting[k];
-    }
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        if (stays[k]) s->waiting[left++] = s->waiting[k];
     s->waiting_count = left;
     return true;
 }
@@ -210,20 +204,6 @@ static void visit(Grouper *s, NodeId i)
     put(s, i, false);
 }
 
-static void reorder(Grouper *s)
-{
-    Graph *g = s->g;
-    Node *nodes = NEW_ARRAY(g->arena, g->node_count, Node);
-    for (NodeId i = 0; i < g->node_count; i++) {
-        nodes[i] = g->nodes[s->order[i]];
-        nodes[i].joined = s->joined[i];
-        for (int32_t r = 0; r < nodes[i].result_count; r++)
-            if (nodes[i].results[r] != NONE)
-                g->values[nodes[i].results[r]].def = i;
-    }
-    memcpy(g->nodes, nodes, (size_t)g->node_count * sizeof(Node));
-}
-
 static void find_launches(Grouper *s)
 {
     for (NodeId i = 0; i < s->g->node_count; i++) {
@@ -261,5 +241,6 @@ void pass_together(Graph *g)
     s.now = lives_copy(&start);
     for (NodeId i = 0; i < g->node_count; i++) visit(&s, i);
     launch_waiting(&s);
-    reorder(&s);
+    graph_reorder(g, s.order);
+    for (NodeId i = 0; i < g->node_count; i++) g->nodes[i].joined = s.joined[i];
 }

@@ -1,14 +1,24 @@
 // What tensor-core products of elements of 16 bits have in common.
 #pragma once
 #include "mma.cuh"
+#include "real.cuh"
 
-// Element16: what a TensorTile's Element of 16 bits inherits: rows of a step's lanes are read as
-// matrices that are turned about.
+// Element16: what a TensorTile's Element inherits that is stored as T, of 16 bits: rows of a step's
+// lanes are read as matrices that are turned about.
+template <class T>
 struct Element16 {
+    typedef T Stored;
     static constexpr int STEPS = 16;
+    static __device__ Stored store(real x)
+    {
+        Stored stored;
+        stored = x;
+        return stored;
+    }
+    static __device__ real load(Stored x) { return x; }
     template <int CHUNKS>
     static __device__ int exchanged(int row) { return CHUNKS >= 8 ? row % 8 : row / 2 % 4; }
-    template <class At, class Stored>
+    template <class At>
     static __device__ void load_across(unsigned (&word)[4], const Stored *staged, int lane,
                                        int step)
     {

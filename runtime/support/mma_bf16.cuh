@@ -21,15 +21,7 @@ static __device__ inline void multiply_bf16(float *upper, float *lower, const un
 }
 
 // Bf16: what a TensorTile is of: operands in bf16, sums of floats.
-struct Bf16 : Element16 {
-    typedef bf16 Stored;
-    static __device__ Stored store(real x)
-    {
-        Stored stored;
-        stored = x;
-        return stored;
-    }
-    static __device__ real load(Stored x) { return x; }
+struct Bf16 : Element16<bf16> {
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)
     {

@@ -31,15 +31,7 @@ static __device__ inline void multiply_f16(float *upper, float *lower, const uns
 }
 
 // F16: what a TensorTile is of: operands in f16, sums of floats.
-struct F16 : Element16 {
-    typedef f16 Stored;
-    static __device__ Stored store(real x)
-    {
-        Stored stored;
-        stored = x;
-        return stored;
-    }
-    static __device__ real load(Stored x) { return x; }
+struct F16 : Element16<f16> {
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)
     {

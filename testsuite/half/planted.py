@@ -35,13 +35,14 @@ COMPILER = {
     "a view has another type than its operand":
         ("passes/half.c", "while (join_views(g, halves)) {}", "(void)join_views;", "emit"),
     "parameters' gradients are maps":
-        ("passes/half.c", "return value->wide || of->wide || of->persistent;",
-         "return value->wide || of->wide;", "emit"),
+        ("passes/half.c", "return of != NONE && g->values[of].persistent;",
+         "return of != NONE && false;", "emit"),
     "gradients are no maps":
         ("passes/half.c", "(value->kind == ACTIVATION || value->kind == GRADIENT)",
          "value->kind == ACTIVATION", "text"),
     "what is float32 has 16 bits":
-        ("passes/half.c", "is_stored(g, v) && !is_wide(g, v);", "is_stored(g, v) && (is_wide(g, v) || true);", "text"),
+        ("passes/half.c", "!is_wide(g, v) && !is_of_parameter(g, v);",
+         "(is_wide(g, v) || is_of_parameter(g, v) || true);", "text"),
     "results are not rounded":
         ("ir/interpret.c", "r->out[k][i] = rounded(value->dtype, r->out[k][i]);", "(void)i;",
          "step"),
