@@ -195,11 +195,15 @@ typedef struct Graph {
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
-    bool        waiting_makers; // what makes a value may wait in together, too
-    int         waiting_percent;    // how much of the peak together may fill
-                                // with what launches wait with; 0: all
-    int         waiting_parts;  // of so many of the peak, one may wait for a
+    struct Waits {              // which launches may wait to be together:
+        bool makers;            // what makes a value, too
+        int  permille;          // how much of the peak may be filled with what
+                                // launches wait with; 0: all
+        int  parts;             // of so many of the peak, one may wait for a
                                 // launch; 0: as much as there is
+    }           waits;
+    const int64_t *apart_offsets;   // of each value, as plan gave them while no
+                                // launches were together; NULL: unknown
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

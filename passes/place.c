@@ -14,7 +14,6 @@
 #include "../ir/plan.h"
 
 // The gaps are for large graphs, of which each order is a lot of work.
-enum { SEARCH_WORK = 300 * 1000 * 1000 };
 static const int64_t gaps_work = 4000LL * 1000 * 1000;
 // How many steps go by between two looks at the clock, where there is one.
 enum { PATIENCE = 1000 };
@@ -147,6 +146,20 @@ static int64_t gap_work(const Placing *p)
     return (int64_t)p->count * p->count / 2;
 }
 
+// What has a hint goes there if it can, the largest first: they are where
+// others fit between them.
+static bool place_where_hinted(Placing *p, const int64_t *hints)
+{
+    static const OrderBy orders[] = {BY_SIZE, BY_AREA, BY_LIFETIME};
+    for (int i = 0; hints && i < 3 * CHOICE_COUNT; i++) {
+        if (gap_work(p) > p->work) return false;
+        place_order(p, orders[i / CHOICE_COUNT]);
+        if (place_keep(p, place_hinted(p, hints, i % CHOICE_COUNT)))
+            return true;
+    }
+    return false;
+}
+
 static bool place_in_gaps(Placing *p)
 {
     for (OrderBy by = 0; by < ORDER_COUNT; by++) {
@@ -173,7 +186,8 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
                  .order = NEW_ARRAY(arena, count, int32_t),
                  .best = NEW_ARRAY(arena, count, int64_t),
                  .best_top = INT64_MAX, .is_late = goal->is_late};
-    if (!place_quickly(&p) && !place_in_gaps(&p) && !place_is_late(&p)) {
+    if (!place_quickly(&p) && !place_where_hinted(&p, goal->hints) &&
+        !place_in_gaps(&p) && !place_is_late(&p)) {
         p.work = goal->work;
         place_search(&p);
     }
@@ -185,6 +199,6 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
 int64_t place(Arena *arena, Item *items, int32_t count)
 {
     int64_t least;
-    PlaceGoal goal = {.work = SEARCH_WORK};
+    PlaceGoal goal = {.work = PLACE_WORK};
     return place_towards(arena, items, count, &goal, &least);
 }

@@ -20,11 +20,17 @@ typedef struct Item {
     int64_t lifetime;           // what orders weigh it by; 0: its steps
 } Item;
 
+// The work of a thorough search, and of one in which most of what is found at
+// all is found.
+enum { PLACE_WORK = 300 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 100 };
+
 // What is asked for.
 typedef struct PlaceGoal {
     int64_t height;             // low enough; 0: as low as can be
     int64_t work;               // that the search may take, in its inner steps
     bool  (*is_late)(void);     // ends all work when true; NULL: never
+    const int64_t *hints;       // where each item was in a placement of nearly
+                                // the same ones, negative: nowhere; or NULL
 } PlaceGoal;
 
 // A placement under way.  work is what is left of the counted work: a method
@@ -72,6 +78,8 @@ bool place_is_late(Placing *p);
 int64_t place_skyline(Placing *p);
 int64_t place_sweep(Placing *p, bool mirrored, bool best_fit);
 int64_t place_gaps(Placing *p, GapChoice choice);
+// As place_gaps, but an item stays where its hint says if that is free.
+int64_t place_hinted(Placing *p, const int64_t *hints, GapChoice choice);
 // Looks for a placement of the goal's height, and for lower ones than the best,
 // while work is left: true if the goal is reached.  Graphs of thousands of
 // buffers are too large for it and are left as they are.

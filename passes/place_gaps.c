@@ -43,6 +43,17 @@ static int64_t find_gap(const Placed *placed, int32_t count, const Item *item,
                                : low;
 }
 
+// Whether an item can be at an offset among count placed ones.
+static bool is_free(const Placed *placed, int32_t count, const Item *item,
+                    int64_t offset)
+{
+    for (int32_t i = 0; i < count && placed[i].low < offset + item->size; i++)
+        if (placed[i].high > offset && placed[i].last >= item->first &&
+            item->last >= placed[i].first)
+            return false;
+    return true;
+}
+
 static void insert_placed(Placed *placed, int32_t count, const Item *item)
 {
     int32_t low = 0, high = count;
@@ -61,12 +72,20 @@ static void insert_placed(Placed *placed, int32_t count, const Item *item)
 
 int64_t place_gaps(Placing *p, GapChoice choice)
 {
+    return place_hinted(p, NULL, choice);
+}
+
+int64_t place_hinted(Placing *p, const int64_t *hints, GapChoice choice)
+{
     Placed *placed = NEW_ARRAY(p->arena, p->count, Placed);
     int64_t top = 0;
     for (int32_t i = 0; i < p->count; i++) {
         if (place_is_late(p)) return INT64_MAX;
         Item *item = &p->items[p->order[i]];
-        item->offset = find_gap(placed, i, item, choice, p->bound);
+        int64_t hint = hints ? hints[p->order[i]] : -1;
+        item->offset = hint >= 0 && is_free(placed, i, item, hint)
+                           ? hint
+                           : find_gap(placed, i, item, choice, p->bound);
         insert_placed(placed, i, item);
         if (item->offset + item->size > top) top = item->offset + item->size;
         p->work -= i + 1;

@@ -20,6 +20,7 @@
 void pass_plan(Graph *g);
 void plan_disjoint(Graph *g);
 int64_t plan_least(Graph *g);
+int64_t plan_trial(Graph *g);
 
 // The end of each value's chain of aliases.  Each chain is followed once: a
 // second walk leaves the answer at all that the first one passed.
@@ -78,6 +79,19 @@ static bool is_placed_alone(const Graph *g, ValueId v)
            v != g->header && is_stored(g, v);
 }
 
+// Where the items were while no launches were together; NULL if that is
+// unknown.
+static int64_t *find_hints(const Graph *g, const int32_t *number, int32_t count,
+                           int64_t start)
+{
+    if (g->apart_offsets == NULL) return NULL;
+    int64_t *hints = NEW_ARRAY(g->arena, count, int64_t);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (number[v] != NONE && g->values[v].alias_of == NONE)
+            hints[number[v]] = g->apart_offsets[v] - start;
+    return hints;
+}
+
 // An item for each value that has bytes of its own outside the state, living
 // as long as any that lies in it; its number for every value.
 static Item *collect_items(Graph *g, const ValueId *root, int32_t *number,
@@ -113,7 +127,8 @@ static int64_t place_apart(Item *items, int32_t count)
     return top;
 }
 
-static void give_offsets(Graph *g, bool shared)
+// Places in that much work of the search; 0: shares nothing.
+static void give_offsets(Graph *g, int64_t work)
 {
     ValueId *root = find_roots(g);
     int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -122,8 +137,12 @@ static void give_offsets(Graph *g, bool shared)
     g->state_bytes = place_state(g);
     int64_t start = place_sums(g, g->state_bytes);
     g->max_live_bytes = start + place_bound(g->arena, items, count);
-    int64_t top = shared ? place(g->arena, items, count)
-                         : place_apart(items, count);
+    PlaceGoal goal = {.work = work,
+                      .hints = find_hints(g, number, count, start)};
+    int64_t least;
+    int64_t top = work > 0
+                      ? place_towards(g->arena, items, count, &goal, &least)
+                      : place_apart(items, count);
     g->arena_bytes = start + top;
     for (ValueId v = 0; v < g->value_count; v++)
         if (number[v] != NONE)
@@ -145,12 +164,19 @@ int64_t plan_least(Graph *g)
     return place_state(g) + place_bound(g->arena, items, count);
 }
 
+// The arena that a short search finds, for comparing many graphs.
+int64_t plan_trial(Graph *g)
+{
+    give_offsets(g, TRIAL_WORK);
+    return g->arena_bytes;
+}
+
 void pass_plan(Graph *g)
 {
-    give_offsets(g, true);
+    give_offsets(g, PLACE_WORK);
 }
 
 void plan_disjoint(Graph *g)
 {
-    give_offsets(g, false);
+    give_offsets(g, 0);
 }

@@ -28,6 +28,7 @@ const char *const checkpoint_names[CHECKPOINT_COUNT] = {
 void share_views(Graph *g);     // share.c
 void plan_disjoint(Graph *g);   // plan.c
 int64_t plan_least(Graph *g);   // what no plan has less than
+int64_t plan_trial(Graph *g);   // what a short search finds
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -219,24 +220,61 @@ static int64_t smaller_arena(const Graph *g, const PassOptions *o,
     return apart < bytes ? apart : bytes;
 }
 
-// Lets launches wait as far as that makes no larger arena; false: they may not
-// at all.
+// Plans a graph that is through checkpoint with its launches apart; its values
+// know that plan's offsets.  Returns its arena.
+static int64_t plan_apart(Graph *g, const PassOptions *o)
+{
+    Arena *arena = arena_new();
+    Graph *apart = shared_after(g, o, arena);
+    int64_t bytes = arena_of(apart, o, INT64_MAX);
+    int64_t *offsets = NEW_ARRAY(g->arena, g->value_count, int64_t);
+    for (ValueId v = 0; v < g->value_count; v++)
+        offsets[v] = apart->values[v].offset;
+    g->apart_offsets = offsets;
+    arena_free(arena);
+    return bytes;
+}
+
+// How many launches a graph has if they wait as it says; INT32_MAX if that
+// takes a larger arena, as far as a short search finds, or saves none of best.
+static int32_t try_waiting(const Graph *g, const PassOptions *o, int64_t limit,
+                           int32_t best)
+{
+    Arena *arena = arena_new();
+    Graph *copy = graph_copy(g, arena);
+    run_to_plan(copy, o, true);
+    int32_t launches = 0;
+    for (NodeId i = 0; i < copy->node_count; i++)
+        if (is_launch(&copy->nodes[i]) && !copy->nodes[i].joined) launches++;
+    int64_t bytes = launches < best ? plan_least(copy) : INT64_MAX;
+    if (bytes <= limit)
+        bytes = o->enabled[PASS_plan] ? plan_trial(copy)
+                                      : arena_of(copy, o, limit);
+    arena_free(arena);
+    return bytes <= limit ? launches : INT32_MAX;
+}
+
+// Lets launches wait so that the fewest are left in an arena that is no larger;
+// false: none may.
 static bool choose_waiting(Graph *g, const PassOptions *o)
 {
-    static const struct { bool makers; int percent, parts; } tries[] = {
-        {true, 100, 0},      {true, 99, 0},       {false, 100, 0},
-        {false, 99, 0},      {false, 95, 0},      {false, 99, 100000},
-        {false, 95, 100000}, {false, 75, 100000}};
-    int64_t apart = INT64_MAX;
+    static const struct Waits tries[] = {
+        {true, 1000, 0},       {true, 990, 0},        {true, 950, 0},
+        {true, 750, 0},        {false, 1000, 0},      {false, 990, 0},
+        {false, 950, 0},       {false, 990, 100000},  {false, 950, 100000},
+        {false, 750, 100000}};
+    int64_t apart = plan_apart(g, o);
+    int32_t least = INT32_MAX;
+    struct Waits best = tries[0];
     for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
-        g->waiting_makers = tries[k].makers;
-        g->waiting_percent = tries[k].percent;
-        g->waiting_parts = tries[k].parts;
-        int64_t bytes = arena_with(g, o, INT64_MAX, true);
-        if (k == 0) apart = arena_with(g, o, bytes - 1, false);
-        if (bytes <= apart) return true;
+        g->waits = tries[k];
+        int32_t launches = try_waiting(g, o, apart, least);
+        if (launches >= least) continue;
+        least = launches;
+        best = tries[k];
     }
-    return false;
+    g->waits = best;
+    return least < INT32_MAX;
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,

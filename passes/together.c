@@ -16,9 +16,8 @@
 //
 // Should the arena be larger all the same (addresses are harder to find where
 // more is alive, and slices count as whole here), the runner asks again,
-// without what makes a value (Graph.waiting_makers), with a part of the peak
-// (waiting_percent) or for what keeps little (that and waiting_parts), and at
-// last leaves the pass out.
+// without what makes a value, with a part of the peak or for what keeps little
+// (Graph.waits), and at last leaves the pass out.
 #include "../ir/together.h"
 #include "depend.h"
 #include "lives.h"
@@ -183,7 +182,7 @@ static void wait(Grouper *s, NodeId i)
 // Whether what node i reads last has not more bytes than may wait.
 static bool keeps_little(Grouper *s, NodeId i)
 {
-    int64_t before = s->now.live, parts = s->g->waiting_parts;
+    int64_t before = s->now.live, parts = s->g->waits.parts;
     if (parts == 0) return true;
     lives_run(&s->now, i);
     int64_t bytes = before - s->now.live;
@@ -211,7 +210,7 @@ static void find_launches(Grouper *s)
         s->round[i] = NONE;
         s->order[i] = i;
         if (!is_launch(n) || (n->op->flags & COPIES) ||
-            (n->result_count > 0 && !s->g->waiting_makers))
+            (n->result_count > 0 && !s->g->waits.makers))
             continue;
         s->launch[i].g = s->g;
         n->op->parts[n->part].launch(s->g, n, &s->launch[i]);
@@ -237,7 +236,7 @@ void pass_together(Graph *g)
     };
     find_launches(&s);
     s.peak = lives_peak(&start, s.order);
-    if (g->waiting_percent > 0) s.peak = s.peak / 100 * g->waiting_percent;
+    if (g->waits.permille > 0) s.peak = s.peak / 1000 * g->waits.permille;
     s.now = lives_copy(&start);
     for (NodeId i = 0; i < g->node_count; i++) visit(&s, i);
     launch_waiting(&s);

@@ -109,9 +109,14 @@ struct HostKernel<Kernel> {
                      count, sizeof all});
     }
 
+    // Bytes between the members of a struct can be anything, and with a
+    // number before them look like a pointer.
     template <class T>
     static void keep(const volatile void **pointers, int *count, T argument)
     {
+#if defined __GNUC__ && !defined __clang__
+        __builtin_clear_padding(&argument);
+#endif
         if constexpr (std::is_pointer_v<T>)
             pointers[(*count)++] = argument;
         else if constexpr (std::is_class_v<T>)

@@ -199,6 +199,32 @@ static void test_pointers(cudaStream_t stream)
     FAILS(0, 0, step, HIDDEN, 0, "its pointer argument 2 is offset 0 of the arena, in no buffer");
 }
 
+// What a launch of step 0 is told as a struct, whose last bytes are padding.
+struct Told {
+    float       *y;
+    const float *x;
+    int          count;
+};
+
+__global__ void told(Told)
+{
+}
+
+// The padding may make a word of numbers that would be a pointer.
+static void test_padding(cudaStream_t stream)
+{
+    float *at = start(0), *stray = at + LAST;
+    Told all;
+    memset((void *)&all, 0, sizeof all);
+    memcpy((char *)&all + 2 * sizeof stray, &stray, sizeof stray);
+    all.y = at + HIDDEN;
+    all.x = at + IMAGE;
+#define step told
+    LAUNCH(0, step, 1, 1, all);
+#undef step
+    EXPECT_SUCCESS(cudaGetLastError());
+}
+
 // Under the planned kernel's name, one that writes what it should only read, and
 // one that writes beside what it is given.
 static void test_writes(cudaStream_t stream)
@@ -233,6 +259,7 @@ int main()
     test_order(stream);
     test_optional(stream);
     test_pointers(stream);
+    test_padding(stream);
     test_writes(stream);
     unlink(first.c_str()), unlink(second.c_str());
     return expect_failures != 0;

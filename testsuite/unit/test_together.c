@@ -32,7 +32,7 @@ enum { W_SGD = 2, V_SGD, W_AVERAGE, V_AVERAGE };
 static Graph *grouped(void)
 {
     Graph *g = read_text(text);
-    g->waiting_percent = 0;
+    g->waits.permille = 0;
     pass_together(g);
     return g;
 }
