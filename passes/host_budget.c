@@ -97,7 +97,7 @@ static void try_choice(HostSearch *s, int32_t choice, bool smallest)
     const RematProgram *program =
         choice > 0 ? &s->p->all->choice[choice].program : NULL;
     Graph *ordered = ordered_with(s->p->g, s->p->o, program, arena);
-    HostModel m = host_model(shared_after(ordered, s->p->o, arena));
+    HostModel m = host_model(shared_after(ordered, s->p->o, false, arena));
     if (smallest) try_smallest(s, choice, ordered, &m);
     else try_budget(s, choice, ordered, &m);
     arena_free(arena);

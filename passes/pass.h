@@ -70,7 +70,8 @@ bool searches(const PassOptions *o);
 
 // The arena that a graph which schedule has ordered would have, if checkpoint
 // made this program of it; NULL: without one.  If it is above `limit`, what is
-// returned may be less than the arena, but is above it too.
+// returned may be less than the arena, but is above it too.  Launches that are
+// put together take no more, but may take less.
 int64_t arena_after(const Graph *g, const PassOptions *o,
                     const struct RematProgram *program, int64_t limit);
 
@@ -79,9 +80,11 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 Graph *ordered_with(const Graph *g, const PassOptions *o,
                     const struct RematProgram *program, Arena *arena);
 // A graph that was ordered with its program, through liveness and share, its
-// nodes in that order; in arena.
-Graph *shared_after(const Graph *ordered, const PassOptions *o,
+// launches together or apart; in arena.
+Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena);
+// Plans such a one; its arena, limit as above.
+int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit);
 // One with these values in host memory, in arena; and its arena, limit as
 // above.
 Graph *parked_with(const Graph *ordered, const PassOptions *o,

@@ -16,11 +16,9 @@
 #include "../ir/slices.h"
 #include "pass.h"
 #include "place.h"
+#include "plan.h"
 
 void pass_plan(Graph *g);
-void plan_disjoint(Graph *g);
-int64_t plan_least(Graph *g);
-int64_t plan_trial(Graph *g);
 
 // The end of each value's chain of aliases.  Each chain is followed once: a
 // second walk leaves the answer at all that the first one passed.
@@ -154,8 +152,6 @@ static void give_offsets(Graph *g, int64_t work)
             g->values[v].offset += value_columns(g, v).begin;
 }
 
-// The fewest bytes that an arena for this order and sharing can have: those
-// alive at once, of which most plans have no more.
 int64_t plan_least(Graph *g)
 {
     int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -164,7 +160,6 @@ int64_t plan_least(Graph *g)
     return place_state(g) + place_bound(g->arena, items, count);
 }
 
-// The arena that a short search finds, for comparing many graphs.
 int64_t plan_trial(Graph *g)
 {
     give_offsets(g, TRIAL_WORK);

@@ -12,8 +12,10 @@
 #include "budget.h"
 #include "host_copies.h"
 #include "marks.h"
+#include "plan.h"
 #include "remat.h"
 #include "split.h"
+#include "waits.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
     void pass_##name(Graph *g);
@@ -26,9 +28,6 @@ const char *const checkpoint_names[CHECKPOINT_COUNT] = {
 
 // What stands in for a pass that is left out, where something must.
 void share_views(Graph *g);     // share.c
-void plan_disjoint(Graph *g);   // plan.c
-int64_t plan_least(Graph *g);   // what no plan has less than
-int64_t plan_trial(Graph *g);   // what a short search finds
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -143,18 +142,13 @@ static void run_pass(Graph *g, const Pass *pass, bool enabled)
     g->facts = (g->facts & ~pass->breaks) | pass->gives;
 }
 
-// From behind checkpoint to what plan needs.
-static void run_to_plan(Graph *g, const PassOptions *o, bool together)
-{
-    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
-        if (i != PASS_together || together)
-            run_pass(g, &passes[i], o->enabled[i]);
-}
-
-Graph *shared_after(const Graph *ordered, const PassOptions *o, Arena *arena)
+Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
+                    Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
-    run_to_plan(copy, o, false);
+    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
+        if (i != PASS_together || together)
+            run_pass(copy, &passes[i], o->enabled[i]);
     return copy;
 }
 
@@ -163,7 +157,7 @@ static void park(Graph *g, const PassOptions *o)
 {
     HostCopy *copy;
     Arena *arena = arena_new();
-    HostModel m = host_model(shared_after(g, o, arena));
+    HostModel m = host_model(shared_after(g, o, false, arena));
     host_park(&m, g->parking);
     int32_t count = host_steps(&m, &copy);
     put_copies(g, copy, count);
@@ -178,9 +172,7 @@ static void run_checkpoint(Graph *g, const PassOptions *o)
     if (g->parking) park(g, o);
 }
 
-// The arena of one that was shared, or what it has at least if that is above
-// the limit.
-static int64_t arena_of(Graph *shared, const PassOptions *o, int64_t limit)
+int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 {
     int64_t bytes = plan_least(shared);
     if (bytes > limit) return bytes;
@@ -197,91 +189,23 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
     return copy;
 }
 
-// The arena, limit as above, of a graph that is through checkpoint, whose
-// launches are put together, or not.
-static int64_t arena_with(const Graph *g, const PassOptions *o, int64_t limit,
-                          bool together)
+// Limit as above.
+static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
+                                int64_t limit)
 {
     Arena *arena = arena_new();
-    Graph *copy = graph_copy(g, arena);
-    run_to_plan(copy, o, together);
-    int64_t bytes = arena_of(copy, o, limit);
+    int64_t bytes =
+        arena_of_shared(shared_after(g, o, false, arena), o, limit);
     arena_free(arena);
     return bytes;
-}
-
-// The smaller of the two; the second is only made if the first may be larger.
-static int64_t smaller_arena(const Graph *g, const PassOptions *o,
-                             int64_t limit)
-{
-    int64_t bytes = arena_with(g, o, limit, o->enabled[PASS_together]);
-    if (!o->enabled[PASS_together]) return bytes;
-    int64_t apart = arena_with(g, o, bytes > limit ? limit : bytes - 1, false);
-    return apart < bytes ? apart : bytes;
-}
-
-// Plans a graph that is through checkpoint with its launches apart; its values
-// know that plan's offsets.  Returns its arena.
-static int64_t plan_apart(Graph *g, const PassOptions *o)
-{
-    Arena *arena = arena_new();
-    Graph *apart = shared_after(g, o, arena);
-    int64_t bytes = arena_of(apart, o, INT64_MAX);
-    int64_t *offsets = NEW_ARRAY(g->arena, g->value_count, int64_t);
-    for (ValueId v = 0; v < g->value_count; v++)
-        offsets[v] = apart->values[v].offset;
-    g->apart_offsets = offsets;
-    arena_free(arena);
-    return bytes;
-}
-
-// How many launches a graph has if they wait as it says; INT32_MAX if that
-// takes a larger arena, as far as a short search finds, or saves none of best.
-static int32_t try_waiting(const Graph *g, const PassOptions *o, int64_t limit,
-                           int32_t best)
-{
-    Arena *arena = arena_new();
-    Graph *copy = graph_copy(g, arena);
-    run_to_plan(copy, o, true);
-    int32_t launches = 0;
-    for (NodeId i = 0; i < copy->node_count; i++)
-        if (is_launch(&copy->nodes[i]) && !copy->nodes[i].joined) launches++;
-    int64_t bytes = launches < best ? plan_least(copy) : INT64_MAX;
-    if (bytes <= limit)
-        bytes = o->enabled[PASS_plan] ? plan_trial(copy)
-                                      : arena_of(copy, o, limit);
-    arena_free(arena);
-    return bytes <= limit ? launches : INT32_MAX;
-}
-
-// Lets launches wait so that the fewest are left in an arena that is no larger;
-// false: none may.
-static bool choose_waiting(Graph *g, const PassOptions *o)
-{
-    static const struct Waits tries[] = {
-        {true, 1000, 0},       {true, 990, 0},        {true, 950, 0},
-        {true, 750, 0},        {false, 1000, 0},      {false, 990, 0},
-        {false, 950, 0},       {false, 990, 100000},  {false, 950, 100000},
-        {false, 750, 100000}};
-    int64_t apart = plan_apart(g, o);
-    int32_t least = INT32_MAX;
-    struct Waits best = tries[0];
-    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
-        g->waits = tries[k];
-        int32_t launches = try_waiting(g, o, apart, least);
-        if (launches >= least) continue;
-        least = launches;
-        best = tries[k];
-    }
-    g->waits = best;
-    return least < INT32_MAX;
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,
                     const RematProgram *program, int64_t limit)
 {
     Arena *arena = arena_new();
-    int64_t bytes = smaller_arena(ordered_with(g, o, program, arena), o, limit);
+    int64_t bytes =
+        arena_of_ordered(ordered_with(g, o, program, arena), o, limit);
     arena_free(arena);
     return bytes;
 }
@@ -297,7 +221,7 @@ Graph *parked_with(const Graph *ordered, const PassOptions *o,
 
 int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
 {
-    return smaller_arena(parked, o, limit);
+    return arena_of_ordered(parked, o, limit);
 }
 
 // A graph that was read from text may be past a pass: it has what the pass
@@ -380,7 +304,7 @@ static bool run_rows(Graph *g, const PassOptions *o)
         double start = seconds();
         bool enabled = o->enabled[i];
         if (i == PASS_together && enabled && g->mode == TRAIN)
-            enabled = choose_waiting(g, o);
+            enabled = choose_waits(g, o);
         if (i == PASS_checkpoint && !find_program(g, o)) return false;
         if (i == PASS_checkpoint) run_checkpoint(g, o);
         else run_pass(g, pass, enabled);
