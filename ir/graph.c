@@ -16,7 +16,8 @@ const char *const phase_names[PHASE_COUNT] = {
 };
 const char *const mode_names[MODE_COUNT] = { "train", "eval", "infer" };
 const char *const fact_names[FACT_COUNT] = {
-    "has_gradients", "is_scheduled", "has_lifetimes", "is_shared", "is_placed",
+    "has_gradients", "is_scheduled", "is_grouped", "has_lifetimes",
+    "is_shared", "is_placed",
 };
 
 const char *const init_names[INIT_COUNT] = {

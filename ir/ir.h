@@ -106,7 +106,9 @@ typedef struct Value {
     int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
                                 // size, `stride` bytes from one to the next;
                                 // 0: it is dense
-    int64_t offset;             // bytes from the start of the arena; since plan
+    int64_t offset;             // bytes from the start of the arena; since
+                                // plan. Since together, where plan would put it
+                                // if launches were apart; NONE: unknown
 } Value;
 
 typedef struct Node {
@@ -134,10 +136,11 @@ typedef struct Node {
 typedef enum Fact {
     HAS_GRADIENTS  = 1 << 0,    // backward and update are in the graph
     IS_SCHEDULED   = 1 << 1,    // the order of nodes is the order of launches
-    HAS_LIFETIMES  = 1 << 2,    // Value.first and last hold
-    IS_SHARED      = 1 << 3,    // Value.alias_of and view hold
-    IS_PLACED      = 1 << 4,    // Value.offset holds
-    FACT_COUNT     = 5
+    IS_GROUPED     = 1 << 2,    // no more launches are joined
+    HAS_LIFETIMES  = 1 << 3,    // Value.first and last hold
+    IS_SHARED      = 1 << 4,    // Value.alias_of and view hold
+    IS_PLACED      = 1 << 5,    // Value.offset holds
+    FACT_COUNT     = 6
 } Fact;
 
 typedef struct Graph {
@@ -202,8 +205,6 @@ typedef struct Graph {
         int  parts;             // of so many of the peak, one may wait for a
                                 // launch; 0: as much as there is
     }           waits;
-    const int64_t *apart_offsets;   // of each value, as plan gave them while no
-                                // launches were together; NULL: unknown
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

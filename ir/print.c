@@ -146,7 +146,10 @@ static void print_memory(const Graph *g, const Value *value, FILE *out)
     if ((g->facts & IS_SHARED) && value->rows > 0)
         fprintf(out, " rows=%" PRId64 " stride=%" PRId64, value->rows,
                 value->stride);
-    if (g->facts & IS_PLACED) fprintf(out, " offset=%" PRId64, value->offset);
+    if (g->facts & IS_PLACED)
+        fprintf(out, " offset=%" PRId64, value->offset);
+    else if (value->offset != NONE)
+        fprintf(out, " near=%" PRId64, value->offset);
 }
 
 // An activation is not called one, and persistence goes without saying where

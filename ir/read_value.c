@@ -59,7 +59,7 @@ static bool read_value_field(Reader *r, Value *value, Word key)
         value->rows = read_int(r);
     } else if (word_is(key, "stride")) {
         value->stride = read_int(r);
-    } else if (word_is(key, "offset")) {
+    } else if (word_is(key, "offset") || word_is(key, "near")) {
         value->offset = read_int(r);
     } else if (word_is(key, "live")) {
         value->first = read_int32(r);

@@ -83,7 +83,8 @@ int64_t place_hinted(Placing *p, const int64_t *hints, GapChoice choice)
         if (place_is_late(p)) return INT64_MAX;
         Item *item = &p->items[p->order[i]];
         int64_t hint = hints ? hints[p->order[i]] : -1;
-        item->offset = hint >= 0 && is_free(placed, i, item, hint)
+        bool fits = hint >= 0 && hint <= p->bound - item->size;
+        item->offset = fits && is_free(placed, i, item, hint)
                            ? hint
                            : find_gap(placed, i, item, choice, p->bound);
         insert_placed(placed, i, item);

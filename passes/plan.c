@@ -77,16 +77,17 @@ static bool is_placed_alone(const Graph *g, ValueId v)
            v != g->header && is_stored(g, v);
 }
 
-// Where the items were while no launches were together; NULL if that is
-// unknown.
+// Where the items would be if no launches were together, as far as that is
+// known.
 static int64_t *find_hints(const Graph *g, const int32_t *number, int32_t count,
                            int64_t start)
 {
-    if (g->apart_offsets == NULL) return NULL;
     int64_t *hints = NEW_ARRAY(g->arena, count, int64_t);
     for (ValueId v = 0; v < g->value_count; v++)
         if (number[v] != NONE && g->values[v].alias_of == NONE)
-            hints[number[v]] = g->apart_offsets[v] - start;
+            hints[number[v]] = g->values[v].offset < start
+                                   ? -1
+                                   : g->values[v].offset - start;
     return hints;
 }
 

@@ -147,8 +147,8 @@ Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
 {
     Graph *copy = graph_copy(ordered, arena);
     for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
-        if (i != PASS_together || together)
-            run_pass(copy, &passes[i], o->enabled[i]);
+        run_pass(copy, &passes[i],
+                 o->enabled[i] && (i != PASS_together || together));
     return copy;
 }
 
@@ -225,13 +225,12 @@ int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
 }
 
 // A graph that was read from text may be past a pass: it has what the pass
-// gives or, where that is no fact, what a later one gives.
+// gives or what a later one gives.
 static bool is_past(const Graph *g, int number)
 {
-    unsigned given = passes[number].gives, later = 0;
-    if (given) return (g->facts & given) == given;
-    for (int i = number + 1; i < PASS_COUNT; i++) later |= passes[i].gives;
-    return g->facts & later;
+    unsigned given = 0;
+    for (int i = number; i < PASS_COUNT; i++) given |= passes[i].gives;
+    return g->facts & given;
 }
 
 static bool stops_after(const PassOptions *o, const Pass *pass)

@@ -5,16 +5,15 @@
 #include "waits.h"
 #include "plan.h"
 
-// Plans with the launches apart: the arena.
+// Plans with the launches apart, which tells values their places: the arena.
 static int64_t plan_apart(Graph *g, const PassOptions *o)
 {
     Arena *arena = arena_new();
     Graph *apart = shared_after(g, o, false, arena);
     int64_t bytes = arena_of_shared(apart, o, INT64_MAX);
-    int64_t *offsets = NEW_ARRAY(g->arena, g->value_count, int64_t);
     for (ValueId v = 0; v < g->value_count; v++)
-        offsets[v] = apart->values[v].offset;
-    g->apart_offsets = offsets;
+        if (!apart->values[v].persistent)
+            g->values[v].offset = apart->values[v].offset;
     arena_free(arena);
     return bytes;
 }

@@ -6,7 +6,7 @@
 
 // For a training step that is through checkpoint: sets g->waits so that the
 // fewest launches are left in an arena that is no larger than with all apart,
-// and g->apart_offsets.  False: none may wait.
+// and each value's offset to what it would be then.  False: none may wait.
 bool choose_waits(Graph *g, const PassOptions *o);
 
 #endif

@@ -71,7 +71,7 @@ static const char chain_text[] =
 static const char step_text[] =
     "net step mode=train batch=2 real=f32 epochs=5 dropouts=1 keep_gradients\n"
     "optimizer sgd momentum=0.9 @20:17+3\n"
-    "facts has_gradients is_scheduled has_lifetimes is_shared is_placed\n"
+    "facts has_gradients is_scheduled is_grouped has_lifetimes is_shared is_placed\n"
     "memory arena=8192 state=1024 live=3072\n"
     "\n"
     "%0 header u8[256] state live=0..6 offset=0\n"

@@ -245,5 +245,5 @@ void place_net(Graph *g, unsigned passes)
         pass_plan(g);
     else
         plan_disjoint(g);
-    g->facts |= IS_SCHEDULED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
+    g->facts |= IS_SCHEDULED | IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
 }

@@ -204,7 +204,7 @@ static Graph *shared(const Graph *g)
     Graph *copy = graph_copy(g, arena);
     pass_liveness(copy);
     pass_share(copy);
-    copy->facts |= HAS_LIFETIMES | IS_SHARED;
+    copy->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED;
     return copy;
 }
 

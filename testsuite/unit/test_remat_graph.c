@@ -294,7 +294,7 @@ static const char *plan_fault(const char *text, const char *program,
     pass_liveness(g);
     share_views(g);
     pass_plan(g);
-    g->facts |= HAS_LIFETIMES | IS_SHARED | IS_PLACED;
+    g->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
     return verify_program(arena, g, plan_of(g));
 }
 

@@ -101,7 +101,7 @@ static void faults_of_memory_are_caught(void **state)
 
 static const char slices_text[] =
     "net n mode=infer batch=2 real=f32\n"
-    "facts has_gradients is_scheduled has_lifetimes is_shared is_placed\n"
+    "facts has_gradients is_scheduled is_grouped has_lifetimes is_shared is_placed\n"
     "memory arena=1280 state=768 live=1280\n"
     "%0 header u8[256] state live=0..4 offset=0\n"
     "%1 image f32[2, 2, 2, 2] input live=0..1 offset=1024\n"
@@ -253,7 +253,7 @@ static void nothing_is_written_over_what_is_loaded(void **state)
 {
     static const char text[] =
         "net n mode=infer batch=2 real=f32\n"
-        "facts has_gradients is_scheduled has_lifetimes is_shared\n"
+        "facts has_gradients is_scheduled is_grouped has_lifetimes is_shared\n"
         "%0 header u8[256] state live=0..2\n"
         "%1 image f32[2, 3] input live=0..0\n"
         "forward x: %2 x f32[2, 3] live=0..2 = elu(image)\n"
@@ -275,7 +275,7 @@ static void nothing_is_written_over_a_slice_that_is_loaded(void **state)
 {
     Graph *g = read_text(
         "net n mode=infer batch=2 real=f32\n"
-        "facts has_gradients is_scheduled has_lifetimes is_shared\n"
+        "facts has_gradients is_scheduled is_grouped has_lifetimes is_shared\n"
         "%0 header u8[256] state live=0..4\n"
         "%1 image f32[2, 3, 3, 2] input live=0..0\n"
         "%2 w f32[4, 1, 1, 2] param uniform=1 live=0..4\n"
