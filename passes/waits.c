@@ -18,47 +18,42 @@ static int64_t plan_apart(Graph *g, const PassOptions *o)
     return bytes;
 }
 
-static int32_t count_launches(const Graph *g)
-{
-    int32_t count = 0;
-    for (NodeId i = 0; i < g->node_count; i++)
-        if (is_launch(&g->nodes[i]) && !g->nodes[i].joined) count++;
-    return count;
-}
-
-// How many launches are left if they wait as g->waits says; INT32_MAX if that
-// takes more than `limit` bytes, or leaves no fewer than `best`.
-static int32_t try_waits(const Graph *g, const PassOptions *o, int64_t limit,
-                         int32_t best)
+// The arena that a short search finds if launches wait as g->waits says, or more
+// than `limit`; *is_least: none for this order is smaller.
+static int64_t try_waits(const Graph *g, const PassOptions *o, int64_t limit,
+                         bool *is_least)
 {
     Arena *arena = arena_new();
     Graph *joined = shared_after(g, o, true, arena);
-    int32_t count = count_launches(joined);
-    bool fits = count < best && plan_least(joined) <= limit &&
-                (o->enabled[PASS_plan] ? plan_trial(joined)
-                                       : arena_of_shared(joined, o, limit)) <=
-                    limit;
+    int64_t least = plan_least(joined), bytes = least;
+    if (bytes <= limit)
+        bytes = o->enabled[PASS_plan] ? plan_trial(joined)
+                                      : arena_of_shared(joined, o, limit);
+    *is_least = bytes == least;
     arena_free(arena);
-    return fits ? count : INT32_MAX;
+    return bytes;
 }
 
 bool choose_waits(Graph *g, const PassOptions *o)
 {
+    // From the fewest launches to the least that is kept for them.
     static const struct Waits tries[] = {
-        {true, 1000, 0},       {true, 990, 0},        {true, 950, 0},
-        {true, 750, 0},        {false, 1000, 0},      {false, 990, 0},
-        {false, 950, 0},       {false, 990, 100000},  {false, 950, 100000},
-        {false, 750, 100000}};
-    int64_t apart = plan_apart(g, o);
-    int32_t fewest = INT32_MAX;
-    struct Waits best = tries[0];
-    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        {true, 1000, 0},       {true, 999, 0},        {true, 995, 0},
+        {true, 990, 0},        {true, 950, 0},        {true, 750, 0},
+        {false, 1000, 0},      {false, 990, 0},       {false, 950, 0},
+        {false, 990, 100000},  {false, 950, 100000},  {false, 750, 100000}};
+    int64_t most = plan_apart(g, o);
+    struct Waits best = { 0 };
+    bool found = false, is_least = false;
+    for (size_t k = 0; k < sizeof tries / sizeof *tries && !is_least; k++) {
         g->waits = tries[k];
-        int32_t count = try_waits(g, o, apart, fewest);
-        if (count >= fewest) continue;
-        fewest = count;
-        best = tries[k];
+        int64_t bytes = try_waits(g, o, most, &is_least);
+        is_least = is_least && bytes <= most;
+        if (bytes > most || (found && bytes == most)) continue;
+        found = true;
+        best = g->waits;
+        most = bytes;
     }
     g->waits = best;
-    return fewest < INT32_MAX;
+    return found;
 }

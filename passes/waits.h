@@ -4,9 +4,10 @@
 
 #include "pass.h"
 
-// For a training step that is through checkpoint: sets g->waits so that the
-// fewest launches are left in an arena that is no larger than with all apart,
-// and each value's offset to what it would be then.  False: none may wait.
+// For a training step that is through checkpoint: sets g->waits to that of
+// several ways, ever more sparing, in which the arena is smallest, at most as
+// large as with all launches apart, to the first among equals, and each value's
+// offset to what it would be with them apart.  False: there is no such way.
 bool choose_waits(Graph *g, const PassOptions *o);
 
 #endif
