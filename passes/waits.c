@@ -18,20 +18,18 @@ static int64_t plan_apart(Graph *g, const PassOptions *o)
     return bytes;
 }
 
-// The arena that a short search finds if launches wait as g->waits says, or more
-// than `limit`; *is_least: none for this order is smaller.
-static int64_t try_waits(const Graph *g, const PassOptions *o, int64_t limit,
-                         bool *is_least)
+// Whether at most `limit` bytes are taken if launches wait as g->waits says, as
+// far as a short search finds.
+static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
 {
     Arena *arena = arena_new();
     Graph *joined = shared_after(g, o, true, arena);
-    int64_t least = plan_least(joined), bytes = least;
+    int64_t bytes = plan_least(joined);
     if (bytes <= limit)
         bytes = o->enabled[PASS_plan] ? plan_trial(joined)
                                       : arena_of_shared(joined, o, limit);
-    *is_least = bytes == least;
     arena_free(arena);
-    return bytes;
+    return bytes <= limit;
 }
 
 bool choose_waits(Graph *g, const PassOptions *o)
@@ -42,18 +40,10 @@ bool choose_waits(Graph *g, const PassOptions *o)
         {true, 990, 0},        {true, 950, 0},        {true, 750, 0},
         {false, 1000, 0},      {false, 990, 0},       {false, 950, 0},
         {false, 990, 100000},  {false, 950, 100000},  {false, 750, 100000}};
-    int64_t most = plan_apart(g, o);
-    struct Waits best = { 0 };
-    bool found = false, is_least = false;
-    for (size_t k = 0; k < sizeof tries / sizeof *tries && !is_least; k++) {
+    int64_t apart = plan_apart(g, o);
+    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
         g->waits = tries[k];
-        int64_t bytes = try_waits(g, o, most, &is_least);
-        is_least = is_least && bytes <= most;
-        if (bytes > most || (found && bytes == most)) continue;
-        found = true;
-        best = g->waits;
-        most = bytes;
+        if (may_wait(g, o, apart)) return true;
     }
-    g->waits = best;
-    return found;
+    return false;
 }

@@ -4,10 +4,10 @@
 
 #include "pass.h"
 
-// For a training step that is through checkpoint: sets g->waits to that of
-// several ways, ever more sparing, in which the arena is smallest, at most as
-// large as with all launches apart, to the first among equals, and each value's
-// offset to what it would be with them apart.  False: there is no such way.
+// For a training step that is through checkpoint: sets g->waits to the first of
+// several ways, ever more sparing, in which the arena is no larger than with
+// all launches apart, and each value's offset to what it would be then.  False:
+// there is none.
 bool choose_waits(Graph *g, const PassOptions *o);
 
 #endif
