@@ -110,24 +110,40 @@ bool is_at_rest(const Arena &arena)
     return may_skip_to(arena, plans().steps[(size_t)arena.next].last + 1);
 }
 
-bool is_due(const Arena &arena, int step)
+// Whether the arena's plan may go on with `step`.
+bool goes_on(const Arena &arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
-    if (step == planned.first && is_at_rest(arena)) return true;
     if (arena.next < planned.first || arena.next > step) return false;
     return may_skip_to(arena, step) &&
            !(planned.optional && arena.scored == 0);
 }
 
+// Whether a plan may begin with `step`: its first, or the first that an
+// evaluation does not leave out.
+bool begins_plan(const Arena &arena, int step)
+{
+    for (int s = plans().steps[(size_t)step].first; s < step; s++)
+        if (!plans().steps[(size_t)s].optional) return false;
+    return is_at_rest(arena) &&
+           (step == plans().steps[(size_t)step].first ||
+            !plans().steps[(size_t)step].optional);
+}
+
+bool is_due(const Arena &arena, int step)
+{
+    return goes_on(arena, step) || begins_plan(arena, step);
+}
+
 void advance(Arena *arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
-    bool skipped = step != planned.first && arena->next < step;
-    if (step == planned.first) {
+    bool begins = step == planned.first || !goes_on(*arena, step);
+    if (begins) {
         arena->scored = -1;
         arena->copying.clear();
     }
-    if (skipped) arena->scored = 0;
+    if ((begins ? planned.first : arena->next) < step) arena->scored = 0;
     if (planned.optional) arena->scored = 1;
     arena->next = step == planned.last ? -1 : step + 1;
 }
