@@ -3,7 +3,7 @@
 // alive; so ways to wait are tried, and the plan of the launches apart tells
 // each where values can be.
 #include "waits.h"
-#include "plan.h"
+#include "trial.h"
 
 // Plans with the launches apart, which tells values their places: the arena.
 static int64_t plan_apart(Graph *g, const PassOptions *o)

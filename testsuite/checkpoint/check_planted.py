@@ -157,13 +157,13 @@ UNITS = {
 }
 # A net from here, and what shows as other bits.
 BITS = {
-    "nothing": ("masks", None),
+    "nothing": ("masks",),
     "what is drawn again is other numbers":
-        ("masks", "remat_apply.c", ("made->act = n->act;",
-                                    "made->act = n->act;\n"
-                                    "    if (copy && strstr(n->name, \"dropout\")) made->attr[1].i++;")),
+        ("masks", ("remat_apply.c", "made->act = n->act;",
+                   "made->act = n->act;\n"
+                   "    if (copy && strstr(n->name, \"dropout\")) made->attr[1].i++;")),
     "a copy has no activation":
-        ("joins", "remat_apply.c", ("made->act = n->act;", "if (!copy) made->act = n->act;")),
+        ("joins", ("remat_apply.c", "made->act = n->act;", "if (!copy) made->act = n->act;")),
 }
 
 
@@ -179,7 +179,7 @@ def show(name, fault):
              planted.host, os.path.join(planted.root, "testsuite"), cnnc, net, "--batch", "6",
              *whole, "--bits-only", "--against", f"--budget={budget}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    right = ("OTHER BITS" in done.stdout) == (done.returncode != 0) == (fault[1] is not None)
+    right = ("OTHER BITS" in done.stdout) == (done.returncode != 0) == (len(fault) > 1)
     print(f"bits: {name}: {'shows' if done.returncode else 'does not show'}", flush=True)
     if not right:
         print(done.stdout)
