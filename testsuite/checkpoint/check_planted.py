@@ -64,9 +64,9 @@ UNITS = {
         "a repeat may read what an update has changed":
             ("verify_program.c", "if (late)", "if (late && n->phase != RECOMPUTE)"),
         "a repeat may read the header of the next training step":
-            ("verify_program.c", "late = update[v] == end;", "late = false;"),
+            ("verify_program.c", "late = o->update[v] == o->end;", "late = false;"),
         "a repeat may not read the header at all":
-            ("verify_program.c", "late = update[v] == end;", ""),
+            ("verify_program.c", "late = o->update[v] == o->end;", ""),
     },
     "test_remat_modes": {
         "one maker of a group is a group":
