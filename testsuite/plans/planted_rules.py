@@ -110,13 +110,13 @@ RULES = [
     ("verify_program.c", "the layout of the state",
      "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ("verify_program.c", "reads and writes of the launch",
-     "if (i == NONE && last != NONE && reads == step->read_count &&\n"
-     "        writes == step->write_count)\n        return NULL;",
+     "if (i == NONE && reads == step->read_count && writes == step->write_count)\n"
+     "        return NULL;",
      "if (reads >= 0) return NULL;"),
-    ("verify_program.c", "a step for each launch", "if (at == NONE)\n            return",
-     "if (at == NONE)\n            continue;\n        if (at == NONE)\n            return"),
-    ("verify_program.c", "a launch for each step", "if (launches == named)",
-     "if (launches >= 0)"),
+    ("verify_program.c", "a step for each launch",
+     "is_launch(&a->nodes[i]) && !found[i]", "i < 0"),
+    ("verify_program.c", "a launch for each step", "if (i == NONE || found[i])\n",
+     "if (i == NONE || found[i]) continue;\n        if (i == NONE)\n"),
     ("verify_program.c", "updates in order", "if (late)", "if (late && i < 0)"),
 ]
 
