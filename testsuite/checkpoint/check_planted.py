@@ -189,7 +189,11 @@ def show(name, fault):
 def main():
     build, _, root, compiler = sys.argv[1:]
     only = os.environ.get("FAULT", "")
-    failed = sum(not show(name, fault) for name, fault in BITS.items() if only in name)
+    if plant_faults.looks:
+        failed = sum(plant_faults.missing(name, [os.path.join(root, "passes", row[0])], row[1])
+                     for name, fault in BITS.items() for row in fault[1:])
+    else:
+        failed = sum(not show(name, fault) for name, fault in BITS.items() if only in name)
     sys.argv = [sys.argv[0], build, root, compiler]
     return failed + sum(plant_faults.plant(test, faults) for test, faults in UNITS.items())
 

@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from plant_faults import looks, missing
+
 only = os.environ.get("FAULT", "")
 build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
                                for i, a in enumerate(sys.argv[1:]))
@@ -80,6 +83,9 @@ def compiler_with(folder, fault):
 
 def main():
     failed = 0
+    if looks:
+        return sum(missing(name, [os.path.join(root, "passes", file)], old)
+                   for name, fault in FAULTS.items() for file, old, _ in fault[1:])
     for name, fault in FAULTS.items():
         if only not in name:
             continue

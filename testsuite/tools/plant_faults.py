@@ -1,12 +1,28 @@
 """Faults planted in files of passes/ and ir/, each of which a unit test must find.
 
 A script has a table of them and calls plant(); its arguments are BUILD ROOT CC, and FAULT in the
-environment chooses those with that text in their names.
+environment chooses those with that text in their names.  With LOOK in the environment nothing is
+planted: the texts that faults replace are looked for.
 """
 import os
 import subprocess
 import sys
 import tempfile
+
+
+looks = "LOOK" in os.environ
+
+
+def missing(name, paths, old):
+    """Whether the fault's old text is not once in the first of these files that there is."""
+    path = next((path for path in paths if os.path.exists(path)), paths[0])
+    count = 0
+    if os.path.exists(path):
+        with open(path) as file:
+            count = file.read().count(old)
+    if count != 1:
+        print(f"{name}: {count} times in {path}: {old}", flush=True)
+    return count != 1
 
 
 def compile_files(files, compiler, root):
@@ -52,6 +68,10 @@ def plant(test, faults, seconds=60, words=()):
     Returns how many of them the test testsuite/unit/TEST.c did not find.
     """
     arguments = [os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]]
+    if looks:
+        return sum(missing(name, [os.path.join(arguments[1], where, fault[0])
+                                  for where in ("passes", "ir")], fault[1])
+                   for name, fault in faults.items() if fault)
     only = os.environ.get("FAULT", "")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
