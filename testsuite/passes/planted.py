@@ -33,6 +33,9 @@ FAULTS = {
         ("accumulate_bits --passes accumulate",
          ("accumulate.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
           "update ? update->operands[FIRST_STATE] : NONE")),
+    "fuse_backward: a gradient stopped by what was dropped from":
+        ("gated_bits --passes fuse_backward",
+         ("fuse_backward.c", "operands[1] = made;", "operands[1] = y;")),
     "ends: what is left out is left out of the sum's end too":
         ("ends_bits --passes ends",
          ("ends.c", "if (!own) operands[k] = others;",

@@ -293,6 +293,28 @@ static void nothing_is_written_over_a_slice_that_is_loaded(void **state)
     expect_fault(g, "e must not be written over d, which it reads on load");
 }
 
+// d is stopped where y is 0, which is what was dropped from times a number.
+static void a_sign_stops_what_drops(void **state)
+{
+    static const char text[] =
+        "net n mode=infer batch=2 real=f32\n"
+        "facts has_gradients\n"
+        "%0 header u8[256] state\n"
+        "%1 dy f32[2, 3] input\n"
+        "%2 y f32[2, 3] input\n"
+        "forward d: %3 d f32[2, 3] output = dropout.gated(dy, y) rate=0.5 "
+        "act=relu\n";
+    Graph *g = read_text(text);
+    (void)state;
+    assert_null(verdict(g));
+    g->nodes[0].act = ops[OP_relu6];
+    expect_fault(g, "no sign says where its gradient is 0");
+    g->nodes[0].act = NULL;
+    expect_fault(g, "no sign says where its gradient is 0");
+    g = read_text(text), g->values[2].shape.dim[0] = 1;
+    expect_fault(g, "y is not what the gradient is of");
+}
+
 // ---- the interpreter --------------------------------------------------------
 
 static void interpreter_runs_in_order(void **state)
@@ -327,6 +349,7 @@ int main(void)
         TEST(loads_come_before_updates),
         TEST(nothing_is_written_over_what_is_loaded),
         TEST(nothing_is_written_over_a_slice_that_is_loaded),
+        TEST(a_sign_stops_what_drops),
         TEST(interpreter_runs_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
