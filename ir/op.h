@@ -181,7 +181,9 @@ typedef struct Part {
     const char *operands;       // forward: NULL, the row's (without brackets)
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
-                                // element; pairs between spaces; NULL: none
+                                // element; pairs between spaces; NULL: none.
+                                // On load, too, an element of y is made of
+                                // that one of x
     int masking;                // the part that makes result 0 times an
                                 // activation's derivative: it has a last
                                 // operand "mask" more, and no other result

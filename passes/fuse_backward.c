@@ -20,7 +20,8 @@
 // becomes
 //   %21 = dropout.gated(%19, %10) act=relu
 //
-// So nothing of relu_1 is kept.  Not done where only this would keep %10.
+// So nothing of relu_1 is kept.  Not done where only this would keep %10, nor
+// for those that the runner finds to cost bytes (gates.h).
 
 #include <string.h>
 
@@ -92,9 +93,10 @@ static bool is_kept(const Graph *g, const Uses *uses, ValueId v)
     return false;
 }
 
-// Lets m, which drops a gradient, do what act does to it then, at y.
+// Lets m, which drops a gradient, do what act does to it then, at y.  gates
+// counts the nodes that could.
 static bool give_gate(Graph *g, const Uses *uses, Node *m, const Op *act,
-                      ValueId y)
+                      ValueId y, int *gates)
 {
     int gated = m->op->parts[m->part].gated;
     if (gated == 0 || !(act->flags & BY_SIGN)) return false;
@@ -102,6 +104,8 @@ static bool give_gate(Graph *g, const Uses *uses, Node *m, const Op *act,
     if (forward == NONE) return false;
     ValueId made = g->nodes[forward].results[0];
     if (!is_kept(g, uses, made)) return false;
+    int number = (*gates)++;
+    if (g->apart >> (number < 31 ? number : 31) & 1) return false;
     ValueId *operands = NEW_ARRAY(g->arena, 2, ValueId);
     operands[0] = m->operands[0];
     operands[1] = made;
@@ -111,7 +115,7 @@ static bool give_gate(Graph *g, const Uses *uses, Node *m, const Op *act,
     return true;
 }
 
-static void fuse(Graph *g, const Uses *uses, NodeId id)
+static void fuse(Graph *g, const Uses *uses, NodeId id, int *gates)
 {
     Node *n = &g->nodes[id];
     ValueId dy = n->operands[0];
@@ -129,7 +133,7 @@ static void fuse(Graph *g, const Uses *uses, NodeId id)
     if (maker == NONE) return;
     Node *m = &g->nodes[maker];
     if (!give_mask(g, m, n->operands[1], view != NONE) &&
-        !give_gate(g, uses, m, n->op, n->operands[1]))
+        !give_gate(g, uses, m, n->op, n->operands[1], gates))
         return;
     m->act = n->op;
     NodeId last = view != NONE ? view : maker;
@@ -141,9 +145,11 @@ static void fuse(Graph *g, const Uses *uses, NodeId id)
 void pass_fuse_backward(Graph *g)
 {
     Uses uses = graph_uses(g);
+    int gates = 0;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (n->op && (n->op->flags & ACT) && n->part == 1) fuse(g, &uses, i);
+        if (n->op && (n->op->flags & ACT) && n->part == 1)
+            fuse(g, &uses, i, &gates);
     }
     graph_compact(g);
 }
