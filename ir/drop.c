@@ -4,7 +4,15 @@
 // pass draws it again, and the gradient is the same launch on dy.  Where a
 // training step comes in batches, samples are counted through all of them, and
 // slices of a batch know which is their first.
+//
+// What an activation BY_SIGN made, y = x / (1 - rate) where it is kept, has the
+// sign of x or is 0.  No rounding makes it 0: y is no smaller than x.  So one
+// launch on dy that looks at y, and draws nothing, is the gradient of both:
+//
+//   %30 d.y = dropout(%29, header)      %31 = relu.grad(%30, %9)
+//   %31 = dropout.gated(%29, %10) act=relu
 #include "drop.h"
+#include "act.h"
 #include "philox.h"
 #include "rules.h"
 
@@ -56,6 +64,25 @@ void drop_gradient(Gradient *c)
     const Op *op = c->g->nodes[c->node].op;
     gradient_node(c, op, 0, 2, operands, 1, &dx);
     gradient_add(c, 0, dx);
+}
+
+void drop_gated_launch(const Graph *g, const Node *n, Launch *l)
+{
+    int64_t count = elements(g->values[n->results[0]].shape);
+    launch_elements(l, "drop_gated", count);
+    launch_act(l, n);
+    launch_slots(l, n, 1, 2);
+    launch_real(l, drop_keep(n), "keep");
+    launch_int(l, count, "count");
+}
+
+void drop_gated_reference(const Ref *r)
+{
+    int64_t count = elements(ref_out(r, 0));
+    double keep = drop_keep(r->n);
+    for (int64_t i = 0; i < count; i++)
+        r->out[0][i] = keep * r->in[0][i];
+    ref_mask(r, 1);
 }
 
 double drop_keep(const Node *n)

@@ -4,6 +4,7 @@
 #define CNNC_DROP_H
 
 #include "op.h"
+#include "rules.h"
 
 // Their attributes: the rate, the number in source order, and which sample of
 // the batch is the first.
@@ -26,6 +27,15 @@ uint32_t drop_threshold(const Node *n);
 // The launch's arguments: y, x, the header, number, threshold, keep, the
 // result as [batch, width], and the first sample.
 void drop_arguments(const Graph *g, const Node *n, Launch *l);
+// Of part "gated": dx from dy and the forward result, and the activation's
+// gradient at its operand, which is what it is at this result, of equal sign.
+void drop_gated_launch(const Graph *g, const Node *n, Launch *l);
+void drop_gated_reference(const Ref *r);
+#define DROP_GATED                                                             \
+    { .name = "gated", .operands = "dy~ mask~", .results = "dx/",              \
+      .in_place = "dx/dy dx/mask", .cost = cost_elementwise,                   \
+      .launch = drop_gated_launch, .reference = drop_gated_reference }
+
 // Whether the draw for this element of a sample keeps it.
 bool drop_keeps(const Ref *r, int64_t sample, int64_t element);
 

@@ -205,6 +205,9 @@ typedef struct Graph {
         int  parts;             // of so many of the peak, one may wait for a
                                 // launch; 0: as much as there is
     }           waits;
+    uint32_t    apart;          // which gradients of what drops stay apart from
+                                // an activation's: bit k, the k-th that need
+                                // not, bit 31, all from there on; 0: none
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
@@ -303,6 +306,10 @@ enum { MAX_READS = 512 };
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS]);
 // Of these, the ones that it computes an operand from: not element by element.
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS]);
+// Whether result r of n may be written over v, element by element, as far as
+// that node can tell: in each way that n reads v, itself or through inlined
+// nodes, the element that is written is the one that is read.
+bool may_lie_over(const Graph *g, const Node *n, int r, ValueId v);
 // How many inlined nodes compute an operand that inlined node n makes, itself
 // among them, or most + 1 if there are more: a chain of them, or a tree.
 enum { MOST_ON_LOAD = 16 };     // that a launch may compute an operand by

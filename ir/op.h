@@ -40,6 +40,9 @@ typedef enum OpFlags {
     GATES      = 1 << 13,       // ACT whose gradient is dy or 0; of y = 1, dy
     COPIES     = 1 << 14,       // its steps are no launches: copies to or from
                                 // host memory, and waits for them (offload.h)
+    BY_SIGN    = 1 << 15,       // GATES, and y is not below 0 and its gradient
+                                // dy but where y is 0: so of y times a
+                                // positive number, too
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -178,10 +181,17 @@ typedef struct Part {
     const char *operands;       // forward: NULL, the row's (without brackets)
     const char *results;
     const char *in_place;       // "y/x": y may be written over x, element by
-                                // element; pairs between spaces; NULL: none
+                                // element; pairs between spaces; NULL: none.
+                                // On load, too, an element of y is made of
+                                // that one of x
     int masking;                // the part that makes result 0 times an
                                 // activation's derivative: it has a last
                                 // operand "mask" more, and no other result
+    int gated;                  // the part that does to a gradient what this
+                                // and then the gradient of an activation
+                                // BY_SIGN do: operands are the gradient and
+                                // "mask", what this makes, forward, of the
+                                // activation's result
     int ending;                 // the part that does this and then, in the
                                 // block that ends last, what the only reader
                                 // of result 0 does.  It has this one's

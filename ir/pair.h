@@ -32,11 +32,11 @@ void pair_grad_reference(const Ref *r, PairFunction *slope_a,
 #define PAIR_FORWARD(f)                                                        \
     { .name = "", .results = "rows", .cost = pair_cost,                        \
       .launch = pair_launch, .reference = f##_rows },                          \
-    { .name = "partial", .operands = "a^ b^", .results = "partials",           \
+    { .name = "partial", .operands = "a~ b~", .results = "partials",           \
       .cost = pair_cost, .launch = pair_partial_launch,                        \
       .reference = f##_partials }
 #define PAIR_GRADIENT(f)                                                       \
-    { .name = "grad", .operands = "a^ b^ header?", .results = "da?^ db?^",     \
+    { .name = "grad", .operands = "a~ b~ header?", .results = "da?^ db?^",     \
       .in_place = "da/a da/b db/a db/b", .cost = pair_cost,                    \
       .launch = pair_grad_launch, .reference = f##_slopes }
 

@@ -54,6 +54,38 @@ int nodes_on_load(const Graph *g, const Node *n, int most)
     return count <= most ? count : most + 1;
 }
 
+// Ways by which something is read: how many, and how many element by element.
+typedef struct Ways {
+    int count, over;
+} Ways;
+
+// Adds those by which n reads v; over: what n makes is read element by element
+// itself.
+static void find_ways(const Graph *g, const Node *n, int r, ValueId v,
+                      bool over, Ways *ways)
+{
+    int64_t count = elements(g->values[n->results[r]].shape);
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        ValueId u = n->operands[k];
+        if (u == NONE || (u != v && is_stored(g, u))) continue;
+        bool still = over && may_write_over(n, r, k) &&
+                     elements(g->values[u].shape) == count;
+        if (u != v) {
+            find_ways(g, &g->nodes[g->values[u].def], 0, v, still, ways);
+            continue;
+        }
+        ways->count++;
+        ways->over += still;
+    }
+}
+
+bool may_lie_over(const Graph *g, const Node *n, int r, ValueId v)
+{
+    Ways ways = { 0 };
+    find_ways(g, n, r, v, true, &ways);
+    return ways.count > 0 && ways.over == ways.count;
+}
+
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
 {
     Found found = { .reads = loads };

@@ -34,7 +34,9 @@ void check_again(const Check *c, NodeId id);
 // verify_offload.c: that copies to host memory and back, if there are any, are
 // sound in the order of the nodes.
 void check_host_copies(const Check *c);
-// verify_memory.c: what IS_SHARED and IS_PLACED promise.
+// verify_memory.c: whether n reads v itself, not only on load; what IS_SHARED
+// and IS_PLACED promise.
+bool is_operand(const Node *n, ValueId v);
 void check_sharing(const Check *c);
 void check_places(const Check *c);
 // verify_slices.c: that a node which says that it is a copy in place is one.

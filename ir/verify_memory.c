@@ -62,31 +62,34 @@ static void join(Class *class, const Value *value, NodeId last_read)
     class->kept |= value->output || value->persistent;
 }
 
+bool is_operand(const Node *n, ValueId v)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == v) return true;
+    return false;
+}
+
 // Result r of node i is written over what is in its class.
 static void check_overwrite(const Check *c, NodeId i, int r,
                             const ValueId *root, const Class *class)
 {
     const Graph *g = c->g;
     const Node *n = &g->nodes[i];
-    ValueId v = n->results[r];
+    ValueId v = n->results[r], reads[MAX_READS];
     bool allowed = false;
 
-    for (int k = 0; k < n->operand_count; k++) {
-        if (n->operands[k] == NONE || root[n->operands[k]] != root[v]) continue;
-        allowed = may_write_over(n, r, k);
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
+        if (root[reads[k]] != root[v]) continue;
+        allowed = may_lie_over(g, n, r, reads[k]);
         if (!allowed)
-            node_fault(c, i, "%s must not be written over %s",
-                       g->values[v].name, g->values[n->operands[k]].name);
-        if (value_bytes(&g->values[v]) !=
-            value_bytes(&g->values[n->operands[k]]))
+            node_fault(c, i, "%s must not be written over %s%s",
+                       g->values[v].name, g->values[reads[k]].name,
+                       is_operand(n, reads[k]) ? ""
+                                               : ", which it reads on load");
+        if (value_bytes(&g->values[v]) != value_bytes(&g->values[reads[k]]))
             node_fault(c, i, "%s is written over %s, which has other bytes",
-                       g->values[v].name, g->values[n->operands[k]].name);
+                       g->values[v].name, g->values[reads[k]].name);
     }
-    ValueId loads[MAX_READS];
-    for (int k = node_loads(g, n, loads) - 1; k >= 0; k--)
-        if (root[loads[k]] == root[v])
-            node_fault(c, i, "%s must not be written over %s, which it reads "
-                       "on load", g->values[v].name, g->values[loads[k]].name);
     if (!allowed)
         node_fault(c, i, "%s is over %s, which it does not read",
                    g->values[v].name, g->values[root[v]].name);

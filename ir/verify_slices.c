@@ -69,13 +69,6 @@ void check_in_place(const Check *c, NodeId id)
 
 // ---- what is written over ---------------------------------------------------
 
-static bool is_operand(const Node *n, ValueId v)
-{
-    for (int k = 0; k < n->operand_count; k++)
-        if (n->operands[k] == v) return true;
-    return false;
-}
-
 // A fault where node i reads `old` and may not write result r over it.
 static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
 {

@@ -232,6 +232,21 @@ static void check_scaled(const Check *c)
     if (!begun) fault(c, "no update of a scaled loss begins");
 }
 
+// A gradient that is stopped by the sign of what was dropped from.
+static void check_gated(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    int mask = operand_called(n, "mask");
+
+    if (n->part == 0 || n->op->parts[0].gated != n->part) return;
+    if (n->act == NULL || !(n->act->flags & BY_SIGN))
+        node_fault(c, id, "no sign says where its gradient is 0");
+    if (elements(c->g->values[n->operands[mask]].shape) !=
+        elements(c->g->values[n->results[0]].shape))
+        node_fault(c, id, "%s is not what the gradient is of",
+                   c->g->values[n->operands[mask]].name);
+}
+
 static void check_scale(const Check *c)
 {
     enum { MOST_STEPS = 1000000000 };
@@ -259,7 +274,10 @@ void check_training(const Check *c)
         fault(c, "no training step has so many samples");
     if (is_accruing(g)) check_accrual(c);
     check_scale(c);
-    for (NodeId i = 0; i < g->node_count; i++) check_momenta(c, i);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        check_momenta(c, i);
+        check_gated(c, i);
+    }
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);
     if (g->mode != TRAIN) return;

@@ -12,7 +12,12 @@
 //   - its operator says how it is computed on load (Part.load);
 //   - all that read its result can do so: their slots are marked ~;
 //   - what it reads that would end before the last of these readers, and now
-//     lives on, takes fewer bytes than its result;
+//     lives on, takes fewer bytes than its result, or as many, where all of
+//     them read an element once or little more: element by element, losses and
+//     metrics (a bias behind a library's product, an activation).  That saves
+//     a launch alone.  So it must not cost bytes: the result could be written
+//     over what it is made of, what is written over it now can be written over
+//     that, and no activation's gradient reads it, of which bits might be kept;
 //   - it reads one map at most that has as many elements as its result;
 //   - it is the last of few: each reader computes all of them again.
 //
@@ -31,6 +36,7 @@
 // is made of two maps as large as it is (a residual sum) stays: to read both is
 // traffic, and what computes it again at a price is another pass's affair.
 #include "pass.h"
+#include "../ir/number.h"
 #include "../ir/plan.h"
 
 void pass_fuse_load(Graph *g);
@@ -75,6 +81,39 @@ static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
     return last;
 }
 
+// Whether n reads each element of operand k once or little more, and not to
+// tell where an activation's gradient passes.
+static bool reads_once(const Node *n, int k)
+{
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+    bool tells = slot_is(slot_at(slot, slots, k), "mask") ||
+                 (n->op->flags & ACT && n->part == 1 && k == 1);
+    if (tells) return false;
+    if (n->op->flags & (LOSS | METRIC)) return true;
+    for (int r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE && may_write_over(n, r, k)) return true;
+    return false;
+}
+
+// Whether node i costs its readers nothing but its arithmetic, as long as its
+// result has as many bytes as what lives on for it.
+static bool costs_nothing(const Loading *l, NodeId i)
+{
+    const Graph *g = l->g;
+    ValueId v = g->nodes[i].results[0];
+    bool over = false;
+    for (int k = 0; k < g->nodes[i].operand_count; k++)
+        over |= may_write_over(&g->nodes[i], 0, k);
+    if (!over || g->values[v].marked || is_wide(g, v)) return false;
+    for (int32_t j = l->uses.start[v]; j < l->uses.start[v + 1]; j++) {
+        const Node *n = &g->nodes[l->uses.list[j]];
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] == v && !reads_once(n, k)) return false;
+    }
+    return true;
+}
+
 // What is read where node i's result is, in place of it, is priced: true if
 // that is worth it.
 static bool saves(const Loading *l, NodeId i)
@@ -91,7 +130,9 @@ static bool saves(const Loading *l, NodeId i)
                      last_reader(l, reads[k], i) >= until;
         if (!stays) bytes += padded(value_bytes(read));
     }
-    return maps <= 1 && bytes < value_bytes(made);
+    if (maps > 1) return false;
+    return bytes < value_bytes(made) ||
+           (bytes == padded(value_bytes(made)) && costs_nothing(l, i));
 }
 
 static bool joins(const Node *n)

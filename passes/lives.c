@@ -53,36 +53,27 @@ static void list_reads(Lives *l)
 
 // ---- what may be written over -----------------------------------------------
 
-bool fits_over(const Graph *g, const Node *n, int r, int k)
+bool fits_over(const Graph *g, const Node *n, int r, ValueId v)
 {
-    if (n->operands[k] == NONE || !is_stored(g, n->operands[k])) return false;
-    const Value *result = &g->values[n->results[r]];
-    const Value *operand = &g->values[n->operands[k]];
-    return value_bytes(result) == value_bytes(operand) &&
-           dtype_bytes(result->dtype) == dtype_bytes(operand->dtype) &&
-           may_write_over(n, r, k);
+    const Value *result = &g->values[n->results[r]], *read = &g->values[v];
+    return value_bytes(result) == value_bytes(read) &&
+           dtype_bytes(result->dtype) == dtype_bytes(read->dtype) &&
+           may_lie_over(g, n, r, v);
 }
 
-// Whether n computes an operand on load from this class.
-static bool loads_from(const Lives *l, const Node *n, ValueId class)
+// Whether result r of n may lie in the bytes of reads[k], one of count, when
+// that dies.
+static bool fits(const Lives *l, const Node *n, int r, const ValueId *reads,
+                 int count, int k)
 {
-    ValueId loads[MAX_READS];
-    for (int k = node_loads(l->g, n, loads) - 1; k >= 0; k--)
-        if (l->class_of[loads[k]] == class) return true;
-    return false;
-}
-
-// Whether result r of n may lie in the bytes of operand k when that dies.
-static bool fits(const Lives *l, const Node *n, int r, int k)
-{
-    if (!fits_over(l->g, n, r, k)) return false;
-    ValueId class = l->class_of[n->operands[k]];
+    if (!fits_over(l->g, n, r, reads[k])) return false;
+    ValueId class = l->class_of[reads[k]];
     if (l->kept[class]) return false;
-    for (int32_t j = 0; j < n->operand_count; j++)
-        if (n->operands[j] != NONE && l->class_of[n->operands[j]] == class &&
-            !may_write_over(n, r, j))
+    for (int j = 0; j < count; j++)
+        if (l->class_of[reads[j]] == class &&
+            !may_lie_over(l->g, n, r, reads[j]))
             return false;
-    return !loads_from(l, n, class);
+    return true;
 }
 
 static void list_overs(Lives *l)
@@ -93,12 +84,15 @@ static void list_overs(Lives *l)
         const Node *n = &g->nodes[i];
         l->overs[i] = count;
         if (!is_launch(n)) continue;
+        ValueId reads[MAX_READS];
+        int found = node_reads(g, n, reads);
         for (int32_t r = 0; r < n->result_count; r++)
-            for (int32_t k = 0; k < n->operand_count; k++) {
-                if (n->results[r] == NONE || !fits(l, n, r, k)) continue;
+            for (int k = 0; k < found; k++) {
+                if (n->results[r] == NONE || !fits(l, n, r, reads, found, k))
+                    continue;
                 l->over = arena_grow(g->arena, l->over, &capacity,
                                      (int64_t)count + 1, sizeof(Over));
-                l->over[count++] = (Over){ r, l->class_of[n->operands[k]] };
+                l->over[count++] = (Over){ r, l->class_of[reads[k]] };
             }
     }
     l->overs[g->node_count] = count;

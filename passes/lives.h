@@ -34,9 +34,10 @@ typedef struct Lives {
                                 // where share may write over a part that died
 } Lives;
 
-// Whether result r of n has room in the bytes of operand k, element by element,
-// and its kernel allows that; what else lies in those bytes is not asked.
-bool fits_over(const Graph *g, const Node *n, int r, int k);
+// Whether result r of n has room in the bytes of v, which it reads, element by
+// element, and its kernel allows that; what else lies in those bytes is not
+// asked.
+bool fits_over(const Graph *g, const Node *n, int r, ValueId v);
 
 // Before any node of g has run: inputs are alive.  Persistent values never
 // count, since they are the same in every order.

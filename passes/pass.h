@@ -91,6 +91,11 @@ Graph *parked_with(const Graph *ordered, const PassOptions *o,
                    const struct Parking *parking, Arena *arena);
 int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit);
 
+// The most bytes alive at once in g after the enabled passes from number
+// `first` on: no plan is smaller.  Nothing is computed again or put together,
+// and g is done with.
+int64_t least_from(Graph *g, const PassOptions *o, int first);
+
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an
 // error: nothing fits in the budget, and the graph, placed, is the smallest

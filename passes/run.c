@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "budget.h"
+#include "gates.h"
 #include "host_copies.h"
 #include "marks.h"
 #include "remat.h"
@@ -151,6 +152,14 @@ Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
         run_pass(copy, &passes[i],
                  o->enabled[i] && (i != PASS_together || together));
     return copy;
+}
+
+int64_t least_from(Graph *g, const PassOptions *o, int first)
+{
+    for (int i = first; i < PASS_plan; i++)
+        run_pass(g, &passes[i],
+                 o->enabled[i] && i != PASS_checkpoint && i != PASS_together);
+    return plan_least(g);
 }
 
 // Copies to host memory and back, when the order is known: it stays.
@@ -303,6 +312,8 @@ static bool run_rows(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         bool enabled = o->enabled[i];
+        if (i == PASS_fuse_backward && enabled && g->mode == TRAIN)
+            choose_gates(g, o);
         if (i == PASS_together && enabled && g->mode == TRAIN)
             enabled = choose_waits(g, o);
         if (i == PASS_checkpoint && !find_program(g, o)) return false;

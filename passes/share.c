@@ -3,10 +3,11 @@
 //   flat = flatten pool2        flat  alias_of pool2, view
 //   relu1 = relu conv1          relu1 alias_of conv1, where conv1 ends here
 //
-// A view is another name for its operand.  A result is written over an operand
-// if the operator says that its kernel reads each element before it writes it
-// (may_write_over), both have the same bytes and elements of the same size, and
-// nothing that lies in those bytes is persistent, an output, or read later.
+// A view is another name for its operand.  A result is written over an operand,
+// or what one is computed from on load, if the operators say that each element
+// is read before it is written (may_lie_over), both have the same bytes and
+// elements of the same size, and nothing that lies in those bytes is
+// persistent, an output, or read later.
 // The node may read those bytes under several names only if it may write over
 // each of them, and gives them to one result at most.
 //
@@ -131,8 +132,7 @@ static bool is_taken(Classes *classes, const Node *n, int32_t class)
     return false;
 }
 
-// Whether n reads this class to compute an operand on load: not element by
-// element, then.
+// Whether n reads this class to compute an operand on load.
 static bool loads_from(const Graph *g, Classes *classes, const Node *n,
                        int32_t class)
 {
@@ -162,12 +162,12 @@ static bool may_replace(const Graph *g, const Classes *classes, NodeId i, int r,
     return true;
 }
 
-// As fits() asks, of classes in one of which there are slices.
+// As fits() asks, of classes in one of which there are slices.  What is loaded
+// from them is not written over.
 static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
-                         int k)
+                         ValueId x)
 {
     const Node *n = &g->nodes[i];
-    ValueId x = n->operands[k];
     int32_t class = find(classes, x), own = find(classes, n->results[r]);
     int64_t rows = classes->rows[class];
     bool sliced = g->values[x].rows > 0;
@@ -182,23 +182,25 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
            (!sliced || classes->last[class] > i);
 }
 
-// Whether result r of node i may lie in the bytes of operand k.
-static bool fits(const Graph *g, Classes *classes, NodeId i, int r, int k)
+// Whether result r of node i may lie in the bytes of reads[k], one of count
+// that it reads.
+static bool fits(const Graph *g, Classes *classes, NodeId i, int r,
+                 const ValueId *reads, int count, int k)
 {
     const Node *n = &g->nodes[i];
-    if (!fits_over(g, n, r, k)) return false;
-    int32_t class = find(classes, n->operands[k]);
+    if (!fits_over(g, n, r, reads[k])) return false;
+    int32_t class = find(classes, reads[k]);
     if (class == find(classes, n->results[r])) return false;
     if (classes->rows[class] > 0 ||
         classes->rows[find(classes, n->results[r])] > 0)
-        return fits_columns(g, classes, i, r, k);
+        return fits_columns(g, classes, i, r, reads[k]);
     if (classes->kept[class] || classes->last[class] != i) return false;
     if (is_taken(classes, n, class)) return false;
-    for (int32_t j = 0; j < n->operand_count; j++)
-        if (n->operands[j] != NONE && !may_write_over(n, r, j) &&
-            find(classes, n->operands[j]) == class)
+    for (int j = 0; j < count; j++)
+        if (find(classes, reads[j]) == class &&
+            !may_lie_over(g, n, r, reads[j]))
             return false;
-    return !loads_from(g, classes, n, class);
+    return true;
 }
 
 // Whether result r of node i may lie in the columns of the slice that it is the
@@ -249,11 +251,13 @@ static void put_over(Graph *g, Classes *classes, ValueId v, ValueId under)
 static void write_over(Graph *g, Classes *classes, NodeId i, int r)
 {
     const Node *n = &g->nodes[i];
+    ValueId reads[MAX_READS];
     if (n->results[r] == NONE || g->values[n->results[r]].alias_of != NONE)
         return;
-    for (int32_t k = 0; k < n->operand_count; k++) {
-        if (!fits(g, classes, i, r, k)) continue;
-        put_over(g, classes, n->results[r], n->operands[k]);
+    int count = node_reads(g, n, reads);
+    for (int k = 0; k < count; k++) {
+        if (!fits(g, classes, i, r, reads, count, k)) continue;
+        put_over(g, classes, n->results[r], reads[k]);
         return;
     }
     if (fits_dead_slice(g, classes, i, r))

@@ -120,7 +120,7 @@ static void reference(const Ref *r)
 static const Part parts[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
-    { .name = "sum", .operands = "scores^ label", .results = "sums",
+    { .name = "sum", .operands = "scores~ label", .results = "sums",
       .cost = cost, .launch = sum_launch, .reference = sum_reference },
     { .results = NULL },
 };

@@ -68,6 +68,16 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, elements(y), "count");
 }
 
+static bool load(const Graph *g, const Node *n, Launch *l)
+{
+    launch_struct(l, "Biased");
+    launch_type_int(l, columns_of(g->values[n->results[0]].shape));
+    launch_act(l, n);
+    launch_load(l, n, 0);
+    launch_value(l, n->operands[1]);
+    return true;
+}
+
 static void reference(const Ref *r)
 {
     Shape y = ref_out(r, 0);
@@ -119,7 +129,8 @@ static Shape shape(const Graph *g, const Node *n)
 
 static const Part parts[] = {
     { .name = "", .results = "y/", .in_place = "y/x",
-      .cost = cost_elementwise, .launch = launch, .reference = reference },
+      .cost = cost_elementwise, .launch = launch, .load = load,
+      .reference = reference },
     { .name = "grad", .operands = "dy/", .results = "db", .cost = grad_cost,
       .launch = grad_launch, .reference = grad_reference },
     { .results = NULL },

@@ -4,6 +4,8 @@
 #include "../op_row.h"
 #include "../rules.h"
 
+enum { GATED = 1 };              // part
+
 static const ArgSpec args[] = {
     { "rate", ARG_FLOAT, NULL, 0, 1, "the part of the elements that is "
       "dropped, below 1" },
@@ -31,8 +33,9 @@ static void reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "y^", .in_place = "y/x",
+    { .name = "", .results = "y^", .in_place = "y/x", .gated = GATED,
       .cost = cost_elementwise, .launch = launch, .reference = reference },
+    [GATED] = DROP_GATED,
     { .results = NULL },
 };
 

@@ -1,6 +1,7 @@
 // How often the largest logit is the label's.
 #pragma once
 #include "../support/elementwise.cuh"
+#include "../support/load.cuh"
 #include "../support/ratio.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
@@ -13,7 +14,7 @@ __global__ void accuracy_forward(real *rows, X logits, const int *label, long lo
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32;
-        const X row = logits + n * classes;
+        const RowOf<X> row = {logits, n * classes};
         const int want = label[n];
         bool wrong = n >= samples || want < 0 || want >= classes;
         for (long long o = i % 32; o < classes && !wrong; o += 32)
@@ -37,7 +38,7 @@ __global__ void accuracy_sums(real *sums, X logits, const int *label, long long 
         const long long i = at + threadIdx.x / lanes, pixel = n * Shape::ITEMS + i;
         const int want = i < end ? label[pixel] : -1;
         const bool counts = i < end && (want < 0 || want != Shape::IGNORE);
-        const X row = logits + pixel * classes;
+        const RowOf<X> row = {logits, pixel * classes};
         bool wrong = !counts || want < 0 || want >= classes;
         for (int o = threadIdx.x % lanes; o < classes && !wrong; o += lanes)
             wrong = !(o < want ? row[o] < row[want] : row[o] <= row[want]);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include "../support/accrued.cuh"
 #include "../support/elementwise.cuh"
+#include "../support/gated.cuh"
 #include "../support/header.cuh"
 #include "../support/philox.cuh"
 #include "../support/real.cuh"

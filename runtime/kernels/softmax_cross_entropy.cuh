@@ -3,6 +3,7 @@
 #include <math.h>
 #include "../support/elementwise.cuh"
 #include "../support/list.cuh"
+#include "../support/load.cuh"
 #include "../support/loss_scale.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
@@ -29,7 +30,7 @@ __global__ void softmax_cross_entropy_forward(real *rows, X logits, const int *l
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32;
-        const X row = logits + n * classes;
+        const RowOf<X> row = {logits, n * classes};
         real largest, sum = softmax_sum(row, classes, largest);
         const bool known = label[n] >= 0 && label[n] < classes;
         const real loss = known ? log(sum) - (row[label[n]] - largest) : (real)NAN;
@@ -46,7 +47,7 @@ __global__ void softmax_cross_entropy_gradient(DX dlogits, X logits, const int *
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32, row = n * classes;
-        real largest, sum = softmax_sum(logits + row, classes, largest);
+        real largest, sum = softmax_sum(RowOf<X>{logits, row}, classes, largest);
         for (long long o = i % 32; o < classes; o += 32) {
             const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
             dlogits[row + o] = n < samples ? change / (real)samples : (real)0;
@@ -64,7 +65,7 @@ __global__ void softmax_cross_entropy_scaled(DX dlogits, X logits, const int *la
     const real divisor = (real)samples / weight;
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32, row = n * classes;
-        real largest, sum = softmax_sum(logits + row, classes, largest);
+        real largest, sum = softmax_sum(RowOf<X>{logits, row}, classes, largest);
         for (long long o = i % 32; o < classes; o += 32) {
             const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
             dlogits[row + o] = n < samples ? change / divisor : (real)0;
@@ -77,16 +78,16 @@ __global__ void softmax_cross_entropy_scaled(DX dlogits, X logits, const int *la
 template <class Shape, class X>
 struct ClassPixel {
     static constexpr int LANES = (int)Shape::LANES;
-    const X row;
+    const RowOf<X> row;
     bool inside;
     int lane = threadIdx.x % LANES, want = -1;
     real largest = -INFINITY, sum = 0;
     __device__ ClassPixel(X logits, const int *label, long long i, bool inside)
-        : row(logits + i * Shape::CLASSES), inside(inside)
+        : row{logits, i * Shape::CLASSES}, inside(inside)
     {
         if (inside) want = label[i];
         for (int o = first(); o < Shape::CLASSES; o += LANES)
-            largest = fmax(largest, (real)row[o]);
+            largest = fmax(largest, row[o]);
         largest = group_reduce<LANES>(largest, [](real a, real b) { return fmax(a, b); });
         for (int o = first(); o < Shape::CLASSES; o += LANES) sum += exp(row[o] - largest);
         sum = group_reduce<LANES>(sum, [](real a, real b) { return a + b; });

@@ -2,6 +2,7 @@
 #pragma once
 #include <stdint.h>
 #include "../support/accrued.cuh"
+#include "../support/gated.cuh"
 #include "../support/header.cuh"
 #include "../support/philox.cuh"
 #include "../support/real.cuh"

@@ -1,6 +1,7 @@
 // How often the label is among the k largest scores.
 #pragma once
 #include "../support/elementwise.cuh"
+#include "../support/load.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
 
@@ -13,7 +14,7 @@ __global__ void top_k_forward(real *rows, X logits, const int *label, long long 
 {
     FOR_EACH(i, 32 * batch) {
         const long long n = i / 32;
-        const X row = logits + n * classes;
+        const RowOf<X> row = {logits, n * classes};
         const int want = label[n];
         const bool known = n < samples && want >= 0 && want < classes;
         long long before = 0;

@@ -75,6 +75,29 @@ struct Applied {
     }
 };
 
+// RowOf: what x is from element `start` on.
+template <class X>
+struct RowOf {
+    X x;
+    long long start;
+    __device__ real operator[](long long i) const { return x[start + i]; }
+};
+
+// Biased: Act(x + bias[c]) of a map with C channels, c innermost.
+template <long long C, class Act, class X = const real *>
+struct Biased {
+    X x;
+    const real *bias;
+    __device__ real operator[](long long i) const { return Act::forward(x[i] + bias[i % C]); }
+    template <int V>
+    __device__ Pack<V> pack(long long i) const
+    {
+        Pack<V> v = load_pack<V>(x, i);
+        for (int j = 0, c = (int)(i % C); j < V; j++) v.at[j] = Act::forward(v.at[j] + bias[c + j]);
+        return v;
+    }
+};
+
 // Normalized: Act((x - mean[c]) * factor[c] + bias[c]) of a map with C channels, c innermost; bias
 // may be null.
 template <long long C, class Act, class X = const real *>

@@ -28,14 +28,23 @@ FAULTS = {
         ("digits", ("share.c", "classes->kept[class] || classes->last[class] != i",
                     "classes->kept[class]")),
     "share: over what the kernel has still to read":
-        ("skip", ("lives.c", "may_write_over(n, r, k);", "true;"),
-         ("share.c", "!may_write_over(n, r, j) &&", "false &&")),
+        ("skip", ("lives.c", "may_lie_over(g, n, r, v);", "true;"),
+         ("share.c", "!may_lie_over(g, n, r, reads[j]))", "false)")),
     "schedule: an update that waits for no reader":
         ("autoencoder", ("depend.c", "add_edge(d, touched->cells[k].to, i);", "(void)d;")),
     "accumulate: what decays is the momentum":
         ("accumulate_bits --passes accumulate",
          ("accumulate.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
           "update ? update->operands[FIRST_STATE] : NONE")),
+    "fuse_backward: a gradient stopped by what was dropped from":
+        ("gated_bits --passes fuse_backward",
+         ("fuse_backward.c", "operands[1] = made;", "operands[1] = y;")),
+    "liveness: what is read on load alone ends before that":
+        ("biased_bits --passes fuse_load",
+         ("liveness.c", "Value *value = &g->values[reads[k]];",
+          "Value *value = &g->values[reads[k]]; int j = 0;"
+          "while (j < n->operand_count && n->operands[j] != reads[k]) j++;"
+          "if (j == n->operand_count) continue;")),
     "ends: what is left out is left out of the sum's end too":
         ("ends_bits --passes ends",
          ("ends.c", "if (!own) operands[k] = others;",

@@ -248,7 +248,7 @@ static void loads_come_before_updates(void **state)
     expect_fault(g, "[3] s (line 0): reads w after its update");
 }
 
-// y reads x on load, through r.
+// y reads x on load, through r: a sum element by element, a pool not.
 static void nothing_is_written_over_what_is_loaded(void **state)
 {
     static const char text[] =
@@ -259,10 +259,21 @@ static void nothing_is_written_over_what_is_loaded(void **state)
         "forward x: %2 x f32[2, 3] live=0..2 = elu(image)\n"
         "forward r: %3 r f32[2, 3] live=1..1 = relu(x) inlined\n"
         "forward y: %4 y f32[2, 3] output live=2..2 = add(r, r)\n";
+    static const char pooled[] =
+        "net n mode=infer batch=2 real=f32\n"
+        "facts has_gradients is_scheduled is_grouped has_lifetimes is_shared\n"
+        "%0 header u8[256] state live=0..2\n"
+        "%1 image f32[2, 3, 3, 2] input live=0..0\n"
+        "forward x: %2 x f32[2, 3, 3, 2] live=0..2 = elu(image)\n"
+        "forward r: %3 r f32[2, 3, 3, 2] live=1..1 = relu(x) inlined\n"
+        "forward y: %4 y f32[2, 3, 3, 2] output live=2..2, - = maxpool(r) "
+        "kernel_h=1 kernel_w=1 stride_h=1 stride_w=1\n";
     Graph *g;
     (void)state;
     assert_null(verdict(read_text(text)));
     g = read_text(text), g->values[4].alias_of = 2;
+    assert_null(verdict(g));
+    g = read_text(pooled), g->values[4].alias_of = 2;
     expect_fault(g, "y must not be written over x, which it reads on load");
     g = read_text(text), g->values[3].alias_of = 2;
     expect_fault(g, "[1] r (line 0): r has no bytes, but lies in some");
@@ -291,6 +302,28 @@ static void nothing_is_written_over_a_slice_that_is_loaded(void **state)
     g->values[6].alias_of = 4;
     g->values[6].rows = 18, g->values[6].stride = 16;
     expect_fault(g, "e must not be written over d, which it reads on load");
+}
+
+// d is stopped where y is 0, which is what was dropped from times a number.
+static void a_sign_stops_what_drops(void **state)
+{
+    static const char text[] =
+        "net n mode=infer batch=2 real=f32\n"
+        "facts has_gradients\n"
+        "%0 header u8[256] state\n"
+        "%1 dy f32[2, 3] input\n"
+        "%2 y f32[2, 3] input\n"
+        "forward d: %3 d f32[2, 3] output = dropout.gated(dy, y) rate=0.5 "
+        "act=relu\n";
+    Graph *g = read_text(text);
+    (void)state;
+    assert_null(verdict(g));
+    g->nodes[0].act = ops[OP_relu6];
+    expect_fault(g, "no sign says where its gradient is 0");
+    g->nodes[0].act = NULL;
+    expect_fault(g, "no sign says where its gradient is 0");
+    g = read_text(text), g->values[2].shape.dim[0] = 1;
+    expect_fault(g, "y is not what the gradient is of");
 }
 
 // ---- the interpreter --------------------------------------------------------
@@ -327,6 +360,7 @@ int main(void)
         TEST(loads_come_before_updates),
         TEST(nothing_is_written_over_what_is_loaded),
         TEST(nothing_is_written_over_a_slice_that_is_loaded),
+        TEST(a_sign_stops_what_drops),
         TEST(interpreter_runs_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
