@@ -87,7 +87,8 @@ int kernel_items(Emitter *e, const Launch *l, const char **items)
 {
     int count = type_items(e, l, items);
     if (!count) {
-        items[0] = l->type_count == 0 ? l->kernel : arena_print(e->arena, "%s<>", l->kernel);
+        bool plain = l->type_count == 0 && !l->takes_last;
+        items[0] = plain ? l->kernel : arena_print(e->arena, "%s<>", l->kernel);
         return 1;
     }
     items[0] = arena_print(e->arena, "(%s<%s", l->kernel, items[0]);

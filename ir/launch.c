@@ -165,6 +165,65 @@ Launch *launch_item(Launch *l, const char *name)
     return made;
 }
 
+// ---- several in one launch --------------------------------------------------
+
+static const char nothing[] = "Nothing";
+
+// A struct as an argument, and its type.
+static Launch *launch_typed(Launch *l, const char *name, const Node *n)
+{
+    Launch *made = launch_members(l, name);
+    made->node = n;
+    launch_type(l, name);
+    l->type[l->type_count - 1] = (TypeArg){ .source = made };
+    return made;
+}
+
+Launch *launch_own(Launch *l, const char *name)
+{
+    l->own_type = l->type_count;
+    l->own_arg = l->arg_count;
+    return launch_typed(l, name, l->node);
+}
+
+void launch_last(Launch *l)
+{
+    l->takes_last = true;
+    l->last_type = l->type_count;
+    l->last_arg = l->arg_count;
+}
+
+void launch_nothing_last(Launch *l)
+{
+    launch_last(l);
+    launch_typed(l, nothing, l->node);
+}
+
+// The last of the types and arguments of l takes the place of Nothing.
+static void move_to_last(Launch *l)
+{
+    l->type[l->last_type] = l->type[--l->type_count];
+    l->arg[l->last_arg] = l->arg[--l->arg_count];
+}
+
+void launch_add_last(Launch *l, const Node *n)
+{
+    const Graph *g = l->g;
+    bool instead = l->last_type < l->type_count;
+    if (!l->takes_last) bug("%s: its kernel does no more last", l->kernel);
+    n->op->parts[n->part].last(g, n, launch_typed(l, nothing, n));
+    if (instead) move_to_last(l);
+    l->takes_last = false;
+}
+
+void launch_alone(const Graph *g, const Node *n, Launch *l)
+{
+    launch_kernel(l, "do_alone", 1, 32);
+    n->op->parts[n->part].last(g, n, launch_typed(l, nothing, n));
+}
+
+// ---- numbers and the rest ---------------------------------------------------
+
 void launch_int(Launch *l, int64_t i, const char *label)
 {
     add_argument(l, (LaunchArg){ .kind = LAUNCH_INT, .value = NONE, .i = i,

@@ -80,6 +80,12 @@ struct Launch {
     int         block;          // threads, a multiple of 32
     LaunchArg   arg[MAX_LAUNCH_ARGS];
     int         arg_count;
+    // Where its kernel takes what is to be done last (Part.last); its types
+    // and arguments from own_type and own_arg on are of this node alone, and
+    // those of others may follow them: 0 where there are none.
+    bool        takes_last;
+    int         last_type, last_arg;
+    int         own_type, own_arg;
 };
 
 // launch.c: what ops/<name>.c fills a Launch with.
@@ -104,6 +110,18 @@ Launch *launch_members(Launch *l, const char *name);
 // one, and as the last of the types how many there are.  The struct is of
 // runtime/; its members: arguments of what it returns.
 Launch *launch_item(Launch *l, const char *name);
+// Of a kernel that takes what is to be done last: here, as the next of the
+// types and arguments.  Where others follow, Nothing stands there till then.
+void launch_last(Launch *l);
+void launch_nothing_last(Launch *l);
+// What another says of itself, there.
+void launch_add_last(Launch *l, const Node *n);
+// The launch rule of what is done last (Part.last), if by a launch of its own.
+void launch_alone(const Graph *g, const Node *n, Launch *l);
+// Of a kernel that does several things, one after the other, to the same
+// operands: a struct of runtime/, as the next of the types and arguments; its
+// members: arguments of what it returns.  All before it is common to them.
+Launch *launch_own(Launch *l, const char *name);
 // Whether n says by which struct its result is computed on load.
 bool can_load(const Graph *g, const Node *n);
 // The struct of runtime/ that an inlined node is computed by, in Part.load.

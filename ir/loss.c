@@ -101,16 +101,18 @@ void launch_deal(Launch *l, const Deal *deal)
     launch_constant(l, "LANES", deal->lanes);
 }
 
-void launch_score_rows(const Graph *g, const Node *n, Launch *l,
-                       const char *kernel)
+Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
+                          const char *score)
 {
     enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
     Shape scores = g->values[n->operands[0]].shape;
-    launch_kernel(l, kernel, ceil_div(scores.dim[0], ROWS), BLOCK);
-    launch_slots(l, n, 1, 2);
+    launch_kernel(l, "score_rows", ceil_div(scores.dim[0], ROWS), BLOCK);
+    launch_slots(l, n, 0, 2);
     launch_samples(l);
     launch_int(l, scores.dim[0], "batch");
     launch_int(l, scores.dim[1], "classes");
+    launch_nothing_last(l);
+    return launch_own(l, score);
 }
 
 // The result is a figure on its way: an inference that is not scored leaves it
@@ -141,6 +143,7 @@ void launch_ratio(const Graph *g, const Node *n, Launch *l, int k,
     launch_real(l, offset, "offset");
     launch_real(l, factor, "factor");
     launch_real(l, smooth, "smooth");
+    launch_last(l);
 }
 
 void ratio_reference(const Ref *r, int k, double offset, double factor,

@@ -32,11 +32,12 @@ Deal deal_pixels(Shape scores);
 // BATCH, ITEMS, SPLITS, RUN and LANES, as constants of a launch.
 void launch_deal(Launch *l, const Deal *deal);
 
-// The launch of a kernel that takes rows of scores [batch, classes], operand 0,
-// by a warp each, with a label a row, operand 1: (result, scores, labels,
-// samples, batch, classes).
-void launch_score_rows(const Graph *g, const Node *n, Launch *l,
-                       const char *kernel);
+// The launch of what takes rows of scores [batch, classes], operand 0, by a
+// warp each, with a label a row, operand 1.  Score is the struct of runtime/
+// that does it to a row; its members: arguments of what is returned.  Others
+// may be in the same launch.
+Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
+                          const char *score);
 
 // A node of `part` before the forward node of a call, from the call's first two
 // operands to <layer>.<name>, which is returned.

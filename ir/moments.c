@@ -50,6 +50,7 @@ void launch_moments(const Graph *g, const Node *n, Launch *l, bool decoupled)
     launch_real(l, 1 - n->attr[BETA1].f, "1 - beta1");
     launch_real(l, 1 - n->attr[BETA2].f, "1 - beta2");
     launch_real(l, n->attr[EPSILON].f, "epsilon");
+    launch_last(l);
 }
 
 void reference_moments(const Ref *r, bool decoupled)

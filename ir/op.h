@@ -203,6 +203,10 @@ typedef struct Part {
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
+    // Says by which struct the block of another launch that ends last does
+    // what this one does: with few threads, and to what no block of the other
+    // still needs (is_last_block).  NULL: it must be launched.
+    void (*last)(const Graph *g, const Node *n, Launch *l);
     // Says by which struct result 0 is computed where it is read.  False, or
     // NULL: it must be launched.
     bool (*load)(const Graph *g, const Node *n, Launch *l);
@@ -311,6 +315,8 @@ bool slot_is(const Slot *slot, const char *name);
 int operand_called(const Node *n, const char *name);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);
+// Whether n is done by the block that ends last of the launch it is joined to.
+bool is_last(const Node *n);
 // Whether every slot of n that has value v may have a slice.
 bool takes_slice(const Node *n, ValueId v);
 

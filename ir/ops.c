@@ -149,6 +149,11 @@ static bool all_sliced(const char *list, int count, const ValueId *ids,
     return true;
 }
 
+bool is_last(const Node *n)
+{
+    return n->joined && n->op->parts[n->part].last != NULL;
+}
+
 bool takes_slice(const Node *n, ValueId v)
 {
     return all_sliced(part_operands(n->op, n->part), n->operand_count,

@@ -77,6 +77,7 @@ void pair_partial_launch(const Graph *g, const Node *n, Launch *l)
     launch_kernel(l, "pair_rows", deal.splits * deal.batch, deal.block);
     launch_deal(l, &deal);
     launch_type(l, n->op->name);
+    launch_nothing_last(l);
     launch_slots(l, n, 1, 2);
     if (has_setting(n)) launch_type(l, "real");
     launch_samples(l);
@@ -101,6 +102,7 @@ void pair_launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, partials.dim[1], NULL);
     launch_int(arrays, 0, NULL);
     launch_int(arrays, partials.dim[0], NULL);
+    launch_last(l);
 }
 
 void pair_grad_launch(const Graph *g, const Node *n, Launch *l)

@@ -85,15 +85,19 @@ static void add_once(int32_t *list, int *count, int32_t k)
     if (k != NONE && !contains(list, *count, k)) list[(*count)++] = k;
 }
 
-// Each id once, though an operator may read a value in two slots.
-static void list_reads_and_writes(const Graph *g, const Node *n, PlanStep *step)
+// Each id once, though an operator may read a value in two slots.  What is done
+// last in a launch, that of the nodes from first to before end, reads what the
+// others make there: that is no read of the step.
+static void list_reads_and_writes(const Graph *g, const Node *n, NodeId first,
+                                  NodeId end, PlanStep *step)
 {
     Slot slots[MAX_SLOTS];
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
     ValueId reads[MAX_READS];
     int read_count = node_reads(g, n, reads);
     for (int k = 0; k < read_count; k++)
-        add_once(step->reads, &step->read_count, reads[k]);
+        if (!makes(g, first, end, reads[k]))
+            add_once(step->reads, &step->read_count, reads[k]);
     for (int32_t r = 0; r < n->result_count; r++)
         add_once(step->writes, &step->write_count, n->results[r]);
     for (int32_t k = 0; k < n->operand_count && k < count; k++)
@@ -146,7 +150,7 @@ static void list_group(const Graph *g, NodeId i, NodeId end, PlanStep *step)
     step->reads = NEW_ARRAY(g->arena, reads, int32_t);
     step->writes = NEW_ARRAY(g->arena, writes, int32_t);
     for (NodeId k = i; k < end; k++)
-        list_reads_and_writes(g, &g->nodes[k], step);
+        list_reads_and_writes(g, &g->nodes[k], i, end, step);
 }
 
 // The step of node i and all that are joined to it.

@@ -1,6 +1,6 @@
 // Groups of launches that are one.  The launch of a group is the first's, with
 // the arrays of all, one after the other, and blocks for each as it would have
-// alone.
+// alone; or with the structs of all, and the blocks that each has.
 #include "together.h"
 #include <string.h>
 
@@ -20,43 +20,93 @@ static const LaunchArg *items_of(const Launch *l)
     return NULL;
 }
 
-bool takes_items(const Launch *l)
+bool takes_more(const Launch *l)
 {
-    return items_of(l) != NULL;
+    return items_of(l) != NULL || l->own_arg > 0;
 }
+
+bool begins_several(const Graph *g, NodeId i)
+{
+    const Node *n = &g->nodes[i];
+    Launch l = { .g = (Graph *)g, .node = n };
+    if (group_end(g, i) == i + 1) return false;
+    n->op->parts[n->part].launch(g, n, &l);
+    return l.own_arg > 0;
+}
+
+bool makes(const Graph *g, NodeId first, NodeId end, ValueId v)
+{
+    return g->values[v].def >= first && g->values[v].def < end;
+}
+
+static bool same_source(const Launch *a, const Launch *b);
 
 static bool same_argument(const LaunchArg *a, const LaunchArg *b)
 {
-    if (a->kind != b->kind) return false;
+    if (a->kind != b->kind || !same_source(a->source, b->source)) return false;
     if (a->kind == LAUNCH_ITEMS)
         return strcmp(a->items->item[0]->kernel,
                       b->items->item[0]->kernel) == 0;
     return a->value == b->value && a->i == b->i && a->f == b->f &&
-           a->list == NULL && b->list == NULL && a->source == NULL &&
-           b->source == NULL;
+           a->list == NULL && b->list == NULL;
 }
 
-// The last of the types is the number of arrays.
+static bool same_type(const TypeArg *a, const TypeArg *b)
+{
+    return a->source == NULL && b->source == NULL
+               ? strcmp(a->text, b->text) == 0
+               : same_source(a->source, b->source);
+}
+
+// What is computed on load: NULL where nothing is.
+static bool same_source(const Launch *a, const Launch *b)
+{
+    if (a == NULL || b == NULL) return a == b;
+    bool same = strcmp(a->kernel, b->kernel) == 0 &&
+                a->type_count == b->type_count &&
+                a->arg_count == b->arg_count && a->constant_count == 0 &&
+                b->constant_count == 0;
+    for (int i = 0; same && i < a->type_count; i++)
+        same = same_type(&a->type[i], &b->type[i]);
+    for (int i = 0; same && i < a->arg_count; i++)
+        same = same_argument(&a->arg[i], &b->arg[i]);
+    return same;
+}
+
+// Types and arguments are alike up to these: the last of the types is the
+// number of arrays, and what is to be done last is neither's yet.
 static bool same_types(const Launch *a, const Launch *b)
 {
-    if (a->type_count != b->type_count) return false;
-    for (int i = 0; i < a->type_count - 1; i++)
-        if (a->type[i].source != NULL || b->type[i].source != NULL ||
-            strcmp(a->type[i].text, b->type[i].text) != 0)
+    int count = a->own_arg > 0 ? a->own_type : a->type_count - 1;
+    for (int i = 0; i < count; i++) {
+        if (a->takes_last && i == a->last_type) continue;
+        if (!same_type(&a->type[i], &b->type[i])) return false;
+    }
+    return true;
+}
+
+static bool same_arguments(const Launch *a, const Launch *b)
+{
+    int count = a->own_arg > 0 ? a->own_arg : a->arg_count;
+    for (int i = 0; i < count; i++)
+        if (!(a->takes_last && i == a->last_arg) &&
+            !same_argument(&a->arg[i], &b->arg[i]))
             return false;
     return true;
 }
 
 bool are_alike(const Launch *a, const Launch *b)
 {
-    if (!takes_items(a) || !takes_items(b) ||
-        strcmp(a->kernel, b->kernel) != 0 || a->block != b->block ||
-        a->constant_count > 0 || b->constant_count > 0 ||
-        a->arg_count != b->arg_count || !same_types(a, b))
+    if (!takes_more(a) || !takes_more(b) || strcmp(a->kernel, b->kernel) != 0 ||
+        a->block != b->block || a->constant_count > 0 ||
+        b->constant_count > 0 || a->own_type != b->own_type ||
+        a->own_arg != b->own_arg || a->last_type != b->last_type ||
+        a->last_arg != b->last_arg)
         return false;
-    for (int i = 0; i < a->arg_count; i++)
-        if (!same_argument(&a->arg[i], &b->arg[i])) return false;
-    return true;
+    if (a->own_arg == 0 &&
+        (a->type_count != b->type_count || a->arg_count != b->arg_count))
+        return false;
+    return same_types(a, b) && same_arguments(a, b);
 }
 
 // A member has at most 8 bytes; one that is a struct may be without its own.
@@ -78,9 +128,10 @@ static int64_t member_bytes(const Launch *item)
 // The members of each, and the number of its first block.
 int64_t item_bytes(const Launch *l)
 {
-    const Items *items = items_of(l)->items;
+    const LaunchArg *arrays = items_of(l);
+    const Items *items = arrays != NULL ? arrays->items : NULL;
     int64_t bytes = 0;
-    for (int k = 0; k < items->count; k++)
+    for (int k = 0; items != NULL && k < items->count; k++)
         bytes += member_bytes(items->item[k]) + (int64_t)sizeof(int32_t);
     return bytes;
 }
@@ -107,16 +158,35 @@ static void add_items(Launch *l, const Launch *b)
     l->type[l->type_count - 1].text = arena_print(arena, "%d", count);
 }
 
+// Appends what b, which is alike, has of its own.
+static void add_own(Launch *l, const Launch *b)
+{
+    int types = b->type_count - b->own_type, args = b->arg_count - b->own_arg;
+    if (l->type_count + types > MAX_TEMPLATE ||
+        l->arg_count + args > MAX_LAUNCH_ARGS)
+        bug("%s: too much in one launch", l->kernel);
+    for (int i = 0; i < types; i++)
+        l->type[l->type_count++] = b->type[b->own_type + i];
+    for (int i = 0; i < args; i++)
+        l->arg[l->arg_count++] = b->arg[b->own_arg + i];
+}
+
 void group_launch(const Graph *g, NodeId i, Launch *l)
 {
     const Node *n = &g->nodes[i];
     l->g = (Graph *)g;
+    l->node = n;
     n->op->parts[n->part].launch(g, n, l);
     for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
-        Launch other = { .g = (Graph *)g };
         const Node *m = &g->nodes[k];
+        Launch other = { .g = (Graph *)g, .node = m };
+        if (is_last(m)) {
+            launch_add_last(l, m);
+            continue;
+        }
         m->op->parts[m->part].launch(g, m, &other);
-        add_items(l, &other);
+        if (l->own_arg > 0) add_own(l, &other);
+        else add_items(l, &other);
     }
 }
 
@@ -138,7 +208,8 @@ void group_cost(const Graph *g, NodeId i, Cost *cost)
     for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
         Cost own;
         node_cost(g, &g->nodes[k], &own);
-        own.bytes -= common_bytes(g, &g->nodes[i], &g->nodes[k]);
+        int64_t common = common_bytes(g, &g->nodes[i], &g->nodes[k]);
+        own.bytes -= common < own.bytes ? common : own.bytes;
         cost_add(cost, &own);
     }
 }
@@ -151,12 +222,13 @@ typedef struct Touches {
     NodeId *touched, *changed;
 } Touches;
 
-// Node i, of a group that begins at `first`, touches v.
+// Node i, of a group that begins at `first`, touches v.  What is done last may
+// touch what the others did.
 static void check_touch(const Check *c, Touches *t, NodeId first, NodeId i,
                         ValueId v, bool changes)
 {
     NodeId by = changes ? t->touched[v] : t->changed[v];
-    if (by >= first && by != i)
+    if (by >= first && by != i && !is_last(&c->g->nodes[i]))
         node_fault(c, i, "it is joined to %s, but both touch %s",
                    c->g->nodes[by].name, c->g->values[v].name);
     t->touched[v] = i;
@@ -180,26 +252,49 @@ static void check_touches(const Check *c, Touches *t, NodeId first, NodeId i)
             check_touch(c, t, first, i, n->results[r], true);
 }
 
+// Of a launch that does several things, each may be of another operator and
+// phase.
 static void check_alike(const Check *c, NodeId first, NodeId i)
 {
     const Graph *g = c->g;
     const Node *n = &g->nodes[i], *of = &g->nodes[first];
-    if (!is_launch(n) || !is_launch(of) || n->op != of->op ||
-        n->part != of->part || n->phase != of->phase)
+    Launch own = { .g = (Graph *)g, .node = n };
+    Launch others = { .g = (Graph *)g, .node = of };
+    bool same = n->op == of->op && n->part == of->part && n->phase == of->phase;
+    bool launches = is_launch(n) && is_launch(of);
+    if (launches) {
+        n->op->parts[n->part].launch(g, n, &own);
+        of->op->parts[of->part].launch(g, of, &others);
+    }
+    if (!launches || (!same && others.own_arg == 0))
         node_fault(c, i, "it is joined to %s, which is of another kind",
                    of->name);
-    Launch own = { .g = (Graph *)g }, others = { .g = (Graph *)g };
-    n->op->parts[n->part].launch(g, n, &own);
-    of->op->parts[of->part].launch(g, of, &others);
     if (!are_alike(&own, &others))
         node_fault(c, i, "its launch can't be that of %s too", of->name);
+}
+
+// What is done last comes last in the group, to a launch that takes it.
+static void check_last(const Check *c, NodeId first, NodeId i)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i], *of = &g->nodes[first];
+    Launch others = { .g = (Graph *)g, .node = of };
+    if (is_launch(of)) of->op->parts[of->part].launch(g, of, &others);
+    if (!others.takes_last)
+        node_fault(c, i, "the launch of %s does no more at its end", of->name);
+    if (i + 1 < group_end(g, first))
+        node_fault(c, i, "%s is joined behind what is done last",
+                   g->nodes[i + 1].name);
+    if (n->inlined || n->in_place)
+        node_fault(c, i, "it is no launch, but joined to one");
 }
 
 static void check_group(const Check *c, Touches *t, NodeId first)
 {
     const Graph *g = c->g;
     for (NodeId i = first, end = group_end(g, first); i < end; i++) {
-        if (i > first) check_alike(c, first, i);
+        if (i > first)
+            (is_last(&g->nodes[i]) ? check_last : check_alike)(c, first, i);
         check_touches(c, t, first, i);
     }
     Launch l = { .g = (Graph *)g };

@@ -336,17 +336,23 @@ static void check_life(const Check *c, NodeId at, ValueId v)
 static void check_lifetimes(const Check *c)
 {
     const Graph *g = c->g;
-
-    for (NodeId i = 0, end = 0; i < g->node_count; i++) {
+    bool several = false;
+    for (NodeId i = 0, first = 0, end = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         ValueId reads[MAX_READS];
-        if (i == end) end = group_end(g, i);
+        if (i == end) {
+            first = i, end = group_end(g, i);
+            several = begins_several(g, i);
+        }
         for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
             check_life(c, i, reads[k]);
-            check_life(c, end - 1, reads[k]);
+            if (!several) check_life(c, end - 1, reads[k]);
         }
-        for (int k = 0; k < n->result_count; k++)
-            if (n->results[k] != NONE) check_life(c, i, n->results[k]);
+        for (int k = 0; k < n->result_count; k++) {
+            if (n->results[k] == NONE) continue;
+            if (several) check_life(c, first, n->results[k]);
+            check_life(c, i, n->results[k]);
+        }
     }
     if (g->node_count == 0) return;
     for (ValueId v = 0; v < g->value_count; v++) {

@@ -153,20 +153,32 @@ static int updated_by(const Node *n, ValueId *updated)
     return found;
 }
 
-// Whether step `at` reads and writes what node n of its launch does.
+// Whether a node of the launch of step `at` makes v.
+static bool makes_at(const Against *a, int32_t at, ValueId v)
+{
+    for (int32_t i = a->node_of[at]; i != NONE; i = a->beside[i])
+        if (is_among(a->nodes[i].results, a->nodes[i].result_count, v))
+            return true;
+    return false;
+}
+
+// Whether step `at` reads and writes what node n of its launch does, which may
+// read what others of the launch make if it is done last.
 static bool does_node(Against *a, int32_t at, const Node *n, int *reads,
                       int *writes)
 {
     const PlanStep *step = &a->plan->steps[at];
     ValueId updated[MAX_SLOTS], read[MAX_READS];
     int count = updated_by(n, updated), read_count = node_reads(a->g, n, read);
+    for (int k = 0; k < read_count && is_last(n); k++)
+        if (makes_at(a, at, read[k])) read[k] = NONE;
     return all_listed(read, read_count, step->reads, step->read_count,
                       a->read_by, at, reads) &&
            all_listed(n->results, n->result_count, step->writes,
                       step->write_count, a->written_by, at, writes) &&
            all_listed(updated, count, step->writes, step->write_count,
                       a->written_by, at, writes) &&
-           step->phase == n->phase &&
+           (step->phase == n->phase || n->joined) &&
            n->joined == (strcmp(step->name, n->name) != 0) &&
            step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1);
 }
@@ -317,7 +329,8 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
         if (late)
             return arena_print(a->arena, "%s comes too late for %s", n->name,
                                a->g->values[v].name);
-        if ((updates ? o->touched_at[v] : o->updated_at[v]) == at)
+        if ((updates ? o->touched_at[v] : o->updated_at[v]) == at &&
+            !is_last(n))
             return arena_print(a->arena, "%s is launched beside others that "
                                "touch %s", n->name, a->g->values[v].name);
     }

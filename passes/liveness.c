@@ -9,7 +9,9 @@
 // on, since it is staged before any runs; what is persistent lives throughout;
 // an output lives to the end.  What is computed on load is read by nobody: its
 // readers read what it is computed from.  Nodes that are one launch read until
-// the last of them has.  These are indices of nodes: the steps
+// the last of them has; or, where that does several things to the same operands
+// and may write over them, make all from the first on, so that nothing that one
+// makes is where another reads.  These are indices of nodes: the steps
 // of a plan leave out what is no launch.  What shares bytes is not known here;
 // share widens the lives of values that others lie in.
 #include "../ir/together.h"
@@ -31,13 +33,20 @@ static void begin_lives(Graph *g)
 void pass_liveness(Graph *g)
 {
     begin_lives(g);
-    for (NodeId i = 0, end = 0; i < g->node_count; i++) {
+    bool several = false;
+    for (NodeId i = 0, first = 0, end = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         ValueId reads[MAX_READS];
-        if (i == end) end = group_end(g, i);
+        if (i == end) {
+            first = i, end = group_end(g, i);
+            several = begins_several(g, i);
+        }
+        NodeId last = several ? i : end - 1;
         for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
             Value *value = &g->values[reads[k]];
-            if (value->last < end - 1) value->last = end - 1;
+            if (value->last < last) value->last = last;
         }
+        for (int32_t r = 0; r < n->result_count && several; r++)
+            if (n->results[r] != NONE) g->values[n->results[r]].first = first;
     }
 }

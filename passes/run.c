@@ -314,7 +314,7 @@ static bool run_rows(Graph *g, const PassOptions *o)
         bool enabled = o->enabled[i];
         if (i == PASS_fuse_backward && enabled && g->mode == TRAIN)
             choose_gates(g, o);
-        if (i == PASS_together && enabled && g->mode == TRAIN)
+        if (i == PASS_together && enabled && g->mode != INFER)
             enabled = choose_waits(g, o);
         if (i == PASS_checkpoint && !find_program(g, o)) return false;
         if (i == PASS_checkpoint) run_checkpoint(g, o);

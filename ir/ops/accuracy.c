@@ -50,7 +50,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void row_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_score_rows(g, n, l, "accuracy_forward");
+    launch_value(launch_score_rows(g, n, l, "Accuracy"), n->results[0]);
 }
 
 // Whether label is the first of the largest; comparisons with a NaN are false.

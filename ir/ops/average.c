@@ -29,6 +29,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, count, NULL);
     launch_header(l);
     launch_real(l, 1 - n->attr[KEEP].f, "1 - average");
+    launch_last(l);
 }
 
 static void reference(const Ref *r)

@@ -54,6 +54,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_real(l, 1 - n->attr[KEPT].f, "1 - decay");
     launch_real(l, n->attr[EPSILON].f, "epsilon");
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
+    launch_last(l);
 }
 
 static void reference(const Ref *r)

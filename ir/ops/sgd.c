@@ -56,6 +56,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_arrays(g, n, l, "SgdArrays", n->attr[DECAY].f);
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
     launch_int(l, n->attr[NESTEROV].i, "nesterov");
+    launch_last(l);
 }
 
 static void reference(const Ref *r)
@@ -103,6 +104,7 @@ static void launch_move(const Graph *g, const Node *n, Launch *l)
     launch_value(arrays, n->operands[MOVE_MOMENTUM]);
     launch_int(arrays, update_count(g, n), NULL);
     launch_header(l);
+    launch_last(l);
 }
 
 static void move_reference(const Ref *r)

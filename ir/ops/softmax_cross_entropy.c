@@ -26,7 +26,7 @@
 
 enum { SMOOTHING, CLASS_WEIGHTS, IGNORE, WEIGHT };
 enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD };     // parts
-enum { SUMS = 2, PLAIN_HEADER = 2, TOTAL = 2 };     // operands of 0, 1, 3
+enum { SUMS = 2, TOTAL = 2 };   // operands of 0, 3
 
 static const ArgSpec args[] = {
     { "label_smoothing", ARG_FLOAT, "0", 0, 1, "the part of the target that "
@@ -141,16 +141,16 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void plain_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_score_rows(g, n, l, "softmax_cross_entropy_forward");
+    launch_value(launch_score_rows(g, n, l, "CrossEntropy"), n->results[0]);
 }
 
 static void plain_grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    bool scaled = n->operands[PLAIN_HEADER] != NONE;
-    if (scaled) launch_loss_type(n, l);
-    launch_score_rows(g, n, l, scaled ? "softmax_cross_entropy_scaled"
-                                      : "softmax_cross_entropy_gradient");
-    if (scaled) launch_loss_weight(n, l, 1, "weight");
+    Launch *score = launch_score_rows(g, n, l, "CrossEntropySlope");
+    launch_result_type(score, n->results[0]);
+    launch_loss_type(n, score);
+    launch_value(score, n->results[0]);
+    launch_loss_weight(n, score, 1, "weight");
 }
 
 static void plain_reference(const Ref *r)
@@ -246,6 +246,7 @@ static void weighted_launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, sums.dim[2], "batch");
     launch_int(l, sums.dim[1], "splits");
     launch_real(l, n->attr[WEIGHT].f, "weight");
+    launch_last(l);
     (void)g;
 }
 

@@ -48,6 +48,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, count_a, NULL);
     launch_int(arrays, count_b, NULL);
     launch_int(arrays, g->values[n->operands[0]].shape.dim[0], NULL);
+    launch_last(l);
 }
 
 static void reference(const Ref *r)

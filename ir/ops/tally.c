@@ -1,7 +1,7 @@
 // tally: the end of the forward pass: the loss and the metrics of the batch,
 // and the header's running sums of them.
 //
-// One block of a fixed order, in double.  It also judges the loss: where that
+// One warp in a fixed order, in double.  It also judges the loss: where that
 // is not finite the header says skip, every launch that would change the state
 // returns at once, and the sums stay what they were.  The first `losses` rows
 // are added up to the loss; each row after them is a metric.
@@ -43,15 +43,18 @@ static bool is_partial(const Graph *g)
     return (is_accruing(g) || is_scaled(g)) && g->mode == TRAIN;
 }
 
-static void launch(const Graph *g, const Node *n, Launch *l)
+static void last(const Graph *g, const Node *n, Launch *l)
 {
-    launch_kernel(l, is_partial(g) ? "tally_accrued" : "tally_figures", 1, 32);
-    for (int k = 0; k < row_count(n); k++) launch_type(l, "real");
+    launch_struct(l, is_partial(g) ? "TallyAccrued" : "Tally");
+    launch_type_int(l, row_count(n));
     launch_header(l);
     launch_value(l, n->results[0]);
     launch_samples(l);
     launch_int(l, n->attr[LOSSES].i, "losses");
-    for (int k = 0; k < row_count(n); k++) launch_value(l, n->operands[1 + k]);
+    Launch *rows = launch_members(l, "FigureRows");
+    launch_type_int(rows, row_count(n));
+    for (int k = 0; k < row_count(n); k++)
+        launch_value(rows, n->operands[1 + k]);
 }
 
 static double sum_of(const double *row, int64_t samples)
@@ -101,8 +104,8 @@ static void reference(const Ref *r)
 }
 
 static const Part parts[] = {
-    { .name = "", .results = "figures", .cost = cost, .launch = launch,
-      .reference = reference },
+    { .name = "", .results = "figures", .cost = cost,
+      .launch = launch_alone, .last = last, .reference = reference },
     { .results = NULL },
 };
 

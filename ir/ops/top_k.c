@@ -37,8 +37,9 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_score_rows(g, n, l, "top_k_forward");
-    launch_int(l, n->attr[K].i, "k");
+    Launch *score = launch_score_rows(g, n, l, "TopK");
+    launch_value(score, n->results[0]);
+    launch_int(score, n->attr[K].i, "k");
 }
 
 // How many scores come before that of label, which counts itself if it is a

@@ -1,28 +1,27 @@
 // How often the largest logit is the label's.
 #pragma once
-#include "../support/elementwise.cuh"
 #include "../support/load.cuh"
 #include "../support/ratio.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
+#include "../support/score_rows.cuh"
 
-// accuracy_forward: rows[n] = 1 where logits[n,label[n]] is the first of the row's largest, else 0,
-// as where a NaN or no such class is met, and past samples.  A warp a row; logits [batch, classes].
-template <class X = const real *>
-__global__ void accuracy_forward(real *rows, X logits, const int *label, long long samples,
-                                 long long batch, long long classes)
-{
-    FOR_EACH(i, 32 * batch) {
-        const long long n = i / 32;
-        const RowOf<X> row = {logits, n * classes};
-        const int want = label[n];
-        bool wrong = n >= samples || want < 0 || want >= classes;
-        for (long long o = i % 32; o < classes && !wrong; o += 32)
-            wrong = !(o < want ? row[o] < row[want] : row[o] <= row[want]);
+// Accuracy: rows[n] = 1 where logits[n,label[n]] is the first of the row's largest, else 0, as
+// where a NaN or no such class is met, and past samples.
+struct Accuracy {
+    static constexpr bool SOFTMAX = false;
+    real *rows;
+    template <class Row>
+    __device__ void operator()(const Row &row) const
+    {
+        bool wrong = !row.counts() || !row.known();
+        for (long long o = threadIdx.x % 32; o < row.classes && !wrong; o += 32)
+            wrong = !(o < row.want ? row.logits[o] < row.logits[row.want]
+                                   : row.logits[o] <= row.logits[row.want]);
         wrong = __any_sync(0xffffffffu, wrong);
-        if (i % 32 == 0) rows[n] = !wrong;
+        if (threadIdx.x % 32 == 0) rows[row.n] = !wrong;
     }
-}
+};
 
 // accuracy_sums: sums[0,s,n] = how many of the pixels of run s of sample n are right, as above, and
 // sums[1,s,n] how many there are, those labelled IGNORE left out; 0 past samples.  logits [BATCH,

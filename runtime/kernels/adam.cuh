@@ -3,6 +3,7 @@
 #include <math.h>
 #include "../support/header.cuh"
 #include "../support/items.cuh"
+#include "../support/last_block.cuh"
 #include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 
@@ -18,27 +19,30 @@ struct AdamArrays {
 // adam_update: of each array, Adam in place on weight, m, v, with weight_decay * weight in the
 // gradient, or decoupled: then the weight loses rate times that.  rest = 1 - beta, of which a
 // float says more than of beta.  A skipped step changes nothing.
-template <bool scaled, bool decoupled, int N>
+template <bool scaled, bool decoupled, int N, class... Last>
 __global__ void adam_update(const __grid_constant__ Items<AdamArrays, N> arrays,
-                            const Header *header, real rest1, real rest2, real epsilon)
+                            const Header *header, real rest1, real rest2, real epsilon,
+                            Last... last)
 {
     __shared__ real rate, root;
-    if (header->skip) return;
-    if (threadIdx.x == 0) {
-        const double t = (double)(header->updates + 1);
-        rate = (real)(header->rate / (1 - pow(1 - (double)rest1, t)));
-        root = (real)sqrt(1 - pow(1 - (double)rest2, t));
+    if (!header->skip) {
+        if (threadIdx.x == 0) {
+            const double t = (double)(header->updates + 1);
+            rate = (real)(header->rate / (1 - pow(1 - (double)rest1, t)));
+            root = (real)sqrt(1 - pow(1 - (double)rest2, t));
+        }
+        __syncthreads();
+        const real scale = norm_scale<scaled>(header);
+        const int k = item_of_block(arrays);
+        const AdamArrays of = arrays.item[k];
+        const real lost = decoupled ? (real)header->rate * of.weight_decay : (real)0;
+        FOR_EACH_OF(i, arrays, k, of.count) {
+            const real w = of.weight[i];
+            const real g = scale * of.gradient[i] + (decoupled ? (real)0 : of.weight_decay * w);
+            of.m[i] += rest1 * (g - of.m[i]);
+            of.v[i] = (1 - rest2) * of.v[i] + rest2 * g * g;
+            of.weight[i] = w - lost * w - rate * of.m[i] / (sqrt(of.v[i]) / root + epsilon);
+        }
     }
-    __syncthreads();
-    const real scale = norm_scale<scaled>(header);
-    const int k = item_of_block(arrays);
-    const AdamArrays of = arrays.item[k];
-    const real lost = decoupled ? (real)header->rate * of.weight_decay : (real)0;
-    FOR_EACH_OF(i, arrays, k, of.count) {
-        const real w = of.weight[i];
-        const real g = scale * of.gradient[i] + (decoupled ? (real)0 : of.weight_decay * w);
-        of.m[i] += rest1 * (g - of.m[i]);
-        of.v[i] = (1 - rest2) * of.v[i] + rest2 * g * g;
-        of.weight[i] = w - lost * w - rate * of.m[i] / (sqrt(of.v[i]) / root + epsilon);
-    }
+    (last(), ...);
 }

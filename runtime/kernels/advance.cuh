@@ -2,11 +2,16 @@
 #pragma once
 #include <cuda_runtime.h>
 #include "../support/header.cuh"
+#include "../support/last_block.cuh"
 
-// advance_step: step += 1; updates += 1 unless the step was skipped.  One thread counts.
-__global__ void advance_step(Header *header)
-{
-    if (blockIdx.x > 0 || threadIdx.x > 0) return;
-    header->step += 1;
-    header->updates += !header->skip;
-}
+// Advance: the last of a launch: step += 1; updates += 1 unless the step was skipped.  One thread
+// counts.
+struct Advance {
+    Header *header;
+    __device__ void operator()() const
+    {
+        if (!is_last_block(&header->arrivals) || threadIdx.x > 0) return;
+        header->step += 1;
+        header->updates += !header->skip;
+    }
+};

@@ -2,6 +2,7 @@
 #pragma once
 #include "../support/header.cuh"
 #include "../support/items.cuh"
+#include "../support/last_block.cuh"
 #include "../support/real.cuh"
 
 // AveragedArrays: a parameter and its average, both [count].
@@ -13,12 +14,14 @@ struct AveragedArrays {
 
 // average_weights: of each array, average += rest * (weight - average), in place; after the update
 // of weight.  A skipped step changes nothing.
-template <int N>
+template <int N, class... Last>
 __global__ void average_weights(const __grid_constant__ Items<AveragedArrays, N> arrays,
-                                const Header *header, real rest)
+                                const Header *header, real rest, Last... last)
 {
-    if (header->skip) return;
-    const int k = item_of_block(arrays);
-    const AveragedArrays of = arrays.item[k];
-    FOR_EACH_OF(i, arrays, k, of.count) of.average[i] += rest * (of.weight[i] - of.average[i]);
+    if (!header->skip) {
+        const int k = item_of_block(arrays);
+        const AveragedArrays of = arrays.item[k];
+        FOR_EACH_OF(i, arrays, k, of.count) of.average[i] += rest * (of.weight[i] - of.average[i]);
+    }
+    (last(), ...);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include "../support/header.cuh"
 #include "../support/items.cuh"
+#include "../support/last_block.cuh"
 #include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 
@@ -20,20 +21,23 @@ struct RmspropArrays {
 // weight -= rate * v, where v is velocity, or d without one.  Weight, square and velocity in
 // place.  rest = 1 - decay, of which a float says more than of decay.  A skipped step changes
 // nothing.
-template <bool scaled, int N>
+template <bool scaled, int N, class... Last>
 __global__ void rmsprop_update(const __grid_constant__ Items<RmspropArrays, N> arrays,
-                               const Header *header, real rest, real epsilon, real momentum)
+                               const Header *header, real rest, real epsilon, real momentum,
+                               Last... last)
 {
-    if (header->skip) return;
-    const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
-    const int k = item_of_block(arrays);
-    const RmspropArrays of = arrays.item[k];
-    FOR_EACH_OF(i, arrays, k, of.count) {
-        const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
-        const real s = (1 - rest) * of.square[i] + rest * g * g;
-        real direction = g / (sqrt(s) + epsilon);
-        of.square[i] = s;
-        if (of.velocity) of.velocity[i] = direction = momentum * of.velocity[i] + direction;
-        of.weight[i] -= rate * direction;
+    if (!header->skip) {
+        const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
+        const int k = item_of_block(arrays);
+        const RmspropArrays of = arrays.item[k];
+        FOR_EACH_OF(i, arrays, k, of.count) {
+            const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
+            const real s = (1 - rest) * of.square[i] + rest * g * g;
+            real direction = g / (sqrt(s) + epsilon);
+            of.square[i] = s;
+            if (of.velocity) of.velocity[i] = direction = momentum * of.velocity[i] + direction;
+            of.weight[i] -= rate * direction;
+        }
     }
+    (last(), ...);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "../support/header.cuh"
 #include "../support/items.cuh"
+#include "../support/last_block.cuh"
 #include "../support/norm_scale.cuh"
 #include "../support/real.cuh"
 
@@ -16,25 +17,27 @@ struct SgdArrays {
 
 // sgd_update: of each array, g = gradient + weight_decay * weight; v = momentum * v + g;
 // weight -= rate * (nesterov ? g + momentum * v : v), where v is velocity, or g without
-// one.  Weight and velocity in place.  Skipped steps return.
-template <bool scaled, int N>
+// one.  Weight and velocity in place.  A skipped step changes nothing.
+template <bool scaled, int N, class... Last>
 __global__ void sgd_update(const __grid_constant__ Items<SgdArrays, N> arrays, const Header *header,
-                           real momentum, bool nesterov)
+                           real momentum, bool nesterov, Last... last)
 {
-    if (header->skip) return;
-    const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
-    const int k = item_of_block(arrays);
-    const SgdArrays of = arrays.item[k];
-    FOR_EACH_OF(i, arrays, k, of.count) {
-        const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
-        real direction = g;
-        if (of.velocity) {
-            const real v = momentum * of.velocity[i] + g;
-            of.velocity[i] = v;
-            direction = nesterov ? g + momentum * v : v;
+    if (!header->skip) {
+        const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
+        const int k = item_of_block(arrays);
+        const SgdArrays of = arrays.item[k];
+        FOR_EACH_OF(i, arrays, k, of.count) {
+            const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
+            real direction = g;
+            if (of.velocity) {
+                const real v = momentum * of.velocity[i] + g;
+                of.velocity[i] = v;
+                direction = nesterov ? g + momentum * v : v;
+            }
+            of.weight[i] -= rate * direction;
         }
-        of.weight[i] -= rate * direction;
     }
+    (last(), ...);
 }
 
 // SgdMoved: a parameter and its momentum, both [count].
@@ -45,13 +48,16 @@ struct SgdMoved {
 };
 
 // sgd_move: of each array, weight -= rate * momentum, where the gradient has been added to the
-// momentum.  Skipped steps return.
-template <int N>
-__global__ void sgd_move(const __grid_constant__ Items<SgdMoved, N> arrays, const Header *header)
+// momentum.  A skipped step changes nothing.
+template <int N, class... Last>
+__global__ void sgd_move(const __grid_constant__ Items<SgdMoved, N> arrays, const Header *header,
+                         Last... last)
 {
-    if (header->skip) return;
-    const real rate = (real)header->rate;
-    const int k = item_of_block(arrays);
-    const SgdMoved of = arrays.item[k];
-    FOR_EACH_OF(i, arrays, k, of.count) of.weight[i] -= rate * of.momentum[i];
+    if (!header->skip) {
+        const real rate = (real)header->rate;
+        const int k = item_of_block(arrays);
+        const SgdMoved of = arrays.item[k];
+        FOR_EACH_OF(i, arrays, k, of.count) of.weight[i] -= rate * of.momentum[i];
+    }
+    (last(), ...);
 }

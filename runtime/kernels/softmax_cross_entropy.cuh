@@ -7,71 +7,40 @@
 #include "../support/loss_scale.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
+#include "../support/score_rows.cuh"
 
-// softmax_sum: the sum over a row [classes] of exp(logit - largest), by a warp in a fixed order; a
-// NaN or +infinity in the row makes it a NaN.
-template <class X>
-static __device__ inline real softmax_sum(X row, long long classes, real &largest)
-{
-    real sum = 0;
-    largest = row[0];
-    for (long long o = threadIdx.x % 32; o < classes; o += 32)
-        largest = fmax(largest, (real)row[o]);
-    largest = warp_reduce(largest, [](real a, real b) { return fmax(a, b); });
-    for (long long o = threadIdx.x % 32; o < classes; o += 32) sum += exp(row[o] - largest);
-    return warp_reduce(sum, [](real a, real b) { return a + b; });
-}
-
-// softmax_cross_entropy_forward: rows[n] = -log(softmax(logits[n])[label[n]]), a warp a row; logits
-// [batch, classes].  0 past samples; a label out of range makes a NaN, and the step is skipped.
-template <class X = const real *>
-__global__ void softmax_cross_entropy_forward(real *rows, X logits, const int *label,
-                                              long long samples, long long batch, long long classes)
-{
-    FOR_EACH(i, 32 * batch) {
-        const long long n = i / 32;
-        const RowOf<X> row = {logits, n * classes};
-        real largest, sum = softmax_sum(row, classes, largest);
-        const bool known = label[n] >= 0 && label[n] < classes;
-        const real loss = known ? log(sum) - (row[label[n]] - largest) : (real)NAN;
-        if (i % 32 == 0) rows[n] = n < samples ? loss : (real)0;
+// CrossEntropy: rows[n] = -log(softmax(logits[n])[label[n]]); 0 past samples; a label out of range
+// makes a NaN, and the step is skipped.
+struct CrossEntropy {
+    static constexpr bool SOFTMAX = true;
+    real *rows;
+    template <class Row>
+    __device__ void operator()(const Row &row) const
+    {
+        if (threadIdx.x % 32 > 0) return;
+        const real loss =
+            row.known() ? log(row.sum) - (row.logits[row.want] - row.largest) : (real)NAN;
+        rows[row.n] = row.counts() ? loss : (real)0;
     }
-}
+};
 
-// softmax_cross_entropy_gradient: dlogits[n,o] = (softmax(logits[n])[o] - (o == label[n])) /
-// samples, 0 past samples, a warp a row.  dlogits may be logits: rows are read, then written.
-template <class X = const real *, class DX = real *>
-__global__ void softmax_cross_entropy_gradient(DX dlogits, X logits, const int *label,
-                                               long long samples, long long batch,
-                                               long long classes)
-{
-    FOR_EACH(i, 32 * batch) {
-        const long long n = i / 32, row = n * classes;
-        real largest, sum = softmax_sum(RowOf<X>{logits, row}, classes, largest);
-        for (long long o = i % 32; o < classes; o += 32) {
-            const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
-            dlogits[row + o] = n < samples ? change / (real)samples : (real)0;
+// CrossEntropySlope: dlogits[n,o] = weight * (softmax(logits[n])[o] - (o == label[n])) / samples,
+// 0 past samples.  dlogits may be logits.  Weight is real, or makes one.
+template <class DX, class Weight>
+struct CrossEntropySlope {
+    static constexpr bool SOFTMAX = true;
+    DX dlogits;
+    Weight weight;
+    template <class Row>
+    __device__ void operator()(const Row &row) const
+    {
+        const real divisor = (real)row.samples / weight;
+        for (long long o = threadIdx.x % 32; o < row.classes; o += 32) {
+            const real change = exp(row.logits[o] - row.largest) / row.sum - (real)(o == row.want);
+            dlogits[row.n * row.classes + o] = row.counts() ? change / divisor : (real)0;
         }
     }
-}
-
-// softmax_cross_entropy_scaled: weight times softmax_cross_entropy_gradient.  Weight is real, or
-// makes one.
-template <class Weight, class X = const real *, class DX = real *>
-__global__ void softmax_cross_entropy_scaled(DX dlogits, X logits, const int *label,
-                                             long long samples, long long batch, long long classes,
-                                             Weight weight)
-{
-    const real divisor = (real)samples / weight;
-    FOR_EACH(i, 32 * batch) {
-        const long long n = i / 32, row = n * classes;
-        real largest, sum = softmax_sum(RowOf<X>{logits, row}, classes, largest);
-        for (long long o = i % 32; o < classes; o += 32) {
-            const real change = exp(logits[row + o] - largest) / sum - (real)(o == label[n]);
-            dlogits[row + o] = n < samples ? change / divisor : (real)0;
-        }
-    }
-}
+};
 
 // ClassPixel: a row of CLASSES logits in the hands of LANES threads: its largest, and the sum of
 // exp(logit - largest), in a fixed order.  Rows that are not `inside` are not read.
@@ -142,8 +111,9 @@ __global__ void cross_entropy_sums(real *sums, X logits, const int *label, long 
 // cross_entropy_rows: total = the sum of sums[1]; rows[n] = weight * samples / total * the sum of
 // sums[0,:,n], so that the mean of rows is the weighted mean over the batch; 0 past samples.  One
 // block; sums [2, splits, batch].  total may be left out.
+template <class... Last>
 __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, long long samples,
-                                   long long batch, long long splits, real weight)
+                                   long long batch, long long splits, real weight, Last... last)
 {
     real all = 0;
     for (long long i = threadIdx.x; i < splits * batch; i += blockDim.x)
@@ -155,6 +125,7 @@ __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, lo
         rows[n] = n < samples ? weight * (real)samples * sum / all : (real)0;
     }
     if (threadIdx.x == 0 && total) total[0] = all;
+    (last(), ...);
 }
 
 // cross_entropy_gradient: dlogits[i,o] = weight / total * (p[o] * (the sum of t) - t[o]), where

@@ -2,6 +2,7 @@
 // launch left, or a bias's gradient.
 #pragma once
 #include "../support/items.cuh"
+#include "../support/last_block.cuh"
 #include "../support/real.cuh"
 
 // SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and where the sums of their
@@ -15,8 +16,9 @@ struct SplitSums {
 
 // column_sums: of each pair of matrices, ya[c] = the sum over rows of a[row,c], in the order of the
 // rows; likewise yb from b.
-template <class Result, int N>
-__global__ void column_sums(const __grid_constant__ Items<SplitSums<Result>, N> arrays)
+template <class Result, int N, class... Last>
+__global__ void column_sums(const __grid_constant__ Items<SplitSums<Result>, N> arrays,
+                            Last... last)
 {
     const int k = item_of_block(arrays);
     const SplitSums<Result> &of = arrays.item[k];
@@ -30,4 +32,5 @@ __global__ void column_sums(const __grid_constant__ Items<SplitSums<Result>, N> 
         if (is_a) ya[i] = sum;
         else yb[i - of.columns_a] = sum;
     }
+    (last(), ...);
 }

@@ -1,4 +1,4 @@
-// Launches that end what they began.
+// Launches that end what they began, and more.
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -14,4 +14,19 @@ static __device__ inline bool is_last_block(uint32_t *arrivals)
     __syncthreads();
     __threadfence();
     return last;
+}
+
+// What a kernel takes as Last says what is to be done when all else of the launch is, as Advance:
+// every thread of every block calls it once, and it is done by the last block that comes.
+
+// Nothing: where there is nothing to be done.
+struct Nothing {
+    __device__ void operator()() const {}
+};
+
+// do_alone: what would be the last of another launch, as one of its own.
+template <class Last>
+__global__ void do_alone(const Last last)
+{
+    last();
 }

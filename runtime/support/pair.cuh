@@ -2,14 +2,18 @@
 // function, value(a, b, setting...), and its slopes in a and in b.
 #pragma once
 #include "elementwise.cuh"
+#include "last_block.cuh"
 #include "loss_scale.cuh"
 #include "real.cuh"
 #include "reduce.cuh"
 
 // pair_rows: rows[s,n] = factor * the sum of value(a, b) over run s of sample n, 0 past samples;
 // a, b [BATCH, ITEMS], rows [SPLITS, BATCH], runs of RUN elements, a block each.
-template <class Shape, class Rule, class A = const real *, class B = const real *, class... Setting>
-__global__ void pair_rows(real *rows, A a, B b, long long samples, real factor, Setting... setting)
+// Then what is Last.
+template <class Shape, class Rule, class Last, class A = const real *, class B = const real *,
+          class... Setting>
+__global__ void pair_rows(Last last, real *rows, A a, B b, long long samples, real factor,
+                          Setting... setting)
 {
     const long long n = blockIdx.x / Shape::SPLITS, split = blockIdx.x % Shape::SPLITS;
     const long long end = split + 1 < Shape::SPLITS ? (split + 1) * Shape::RUN : Shape::ITEMS;
@@ -19,6 +23,7 @@ __global__ void pair_rows(real *rows, A a, B b, long long samples, real factor, 
             sum += Rule::value(a[n * Shape::ITEMS + i], b[n * Shape::ITEMS + i], setting...);
     sum = block_sum(sum);
     if (threadIdx.x == 0) rows[split * Shape::BATCH + n] = factor * sum;
+    last();
 }
 
 // pair_slopes: da = factor / samples * slope_a(a, b), likewise db, either of which may be left

@@ -1,13 +1,15 @@
 // Rows that are a quotient of two sums.
 #pragma once
 #include "elementwise.cuh"
+#include "last_block.cuh"
 #include "real.cuh"
 
 // ratio_rows: rows[n] = offset + factor * (a + smooth) / (b + smooth), the quotient 0 where b +
 // smooth is, where a is the sum over s of sums[0,s,n] and b of sums[1,s,n]; 0 past samples.  sums
 // [2, splits, batch]; a thread a row.
+template <class... Last>
 __global__ void ratio_rows(real *rows, const real *sums, long long samples, long long batch,
-                           long long splits, real offset, real factor, real smooth)
+                           long long splits, real offset, real factor, real smooth, Last... last)
 {
     FOR_EACH(n, batch) {
         real a = smooth, b = smooth;
@@ -18,4 +20,5 @@ __global__ void ratio_rows(real *rows, const real *sums, long long samples, long
         const real quotient = b == 0 ? (real)0 : a / b;
         rows[n] = n < samples ? offset + factor * quotient : (real)0;
     }
+    (last(), ...);
 }

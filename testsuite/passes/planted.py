@@ -51,7 +51,10 @@ FAULTS = {
           "if (!own && !slots[k].optional) operands[k] = others;")),
     "together: what needs an update does not wait for it":
         ("together_bits --passes together",
-         ("together.c", "bool needs = s->round[i] == s->rounds;", "bool needs = false;")),
+         ("together.c", "bool needs = s->left[i] > 0;", "bool needs = false;")),
+    "together: what is done last does not wait for what it needs":
+        ("together_bits --passes together",
+         ("together.c", "!can_be_last(s, i) || s->left[i] > 0", "!can_be_last(s, i)")),
     "plan: buffers that end a step early":
         ("digits", ("plan.c", ".last = value->last,",
                     ".last = value->last - (value->last > value->first),"),

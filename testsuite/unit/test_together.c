@@ -27,7 +27,7 @@ static const char text[] =
     "[5] update v.average: average(av, v, header) keep=0.5\n"
     "[6] update advance: advance(header)\n";
 
-enum { W_SGD = 2, V_SGD, W_AVERAGE, V_AVERAGE };
+enum { W_SGD = 2, V_SGD, W_AVERAGE, V_AVERAGE, ADVANCE };
 
 static Graph *grouped(void)
 {
@@ -38,6 +38,7 @@ static Graph *grouped(void)
 }
 
 // What updates read is alive anyway here, and waits: averages for all updates.
+// The step is counted at the end of the last launch.
 static void updates_wait_for_each_other(void **state)
 {
     static const char *const order[] = { "dw", "dv", "w.sgd", "v.sgd",
@@ -47,7 +48,8 @@ static void updates_wait_for_each_other(void **state)
     assert_null(verdict(g));
     for (int i = 0; i < 7; i++) {
         assert_string_equal(g->nodes[i].name, order[i]);
-        assert_true(g->nodes[i].joined == (i == V_SGD || i == V_AVERAGE));
+        assert_true(g->nodes[i].joined ==
+                    (i == V_SGD || i == V_AVERAGE || i == ADVANCE));
     }
     Launch l = { .g = g };
     group_launch(g, W_SGD, &l);
@@ -71,6 +73,108 @@ static void faults_of_groups_are_caught(void **state)
     expect_fault(g, "its launch can't be that of w.average too");
     g = grouped(), g->nodes[V_AVERAGE].operands[0] = 5;
     expect_fault(g, "joined to w.average, but both touch aw");
+}
+
+static void swap_nodes(Graph *g, NodeId a, NodeId b)
+{
+    Node other = g->nodes[a];
+    g->nodes[a] = g->nodes[b];
+    g->nodes[b] = other;
+}
+
+// The step is counted by a launch that can do that at its end, and nothing else
+// comes behind it there.
+static void faults_of_what_is_done_last_are_caught(void **state)
+{
+    Graph *g = grouped();
+    Launch l = { .g = g };
+    (void)state;
+    group_launch(g, W_AVERAGE, &l);
+    assert_string_equal(l.type[l.type_count - 1].source->kernel, "Advance");
+    swap_nodes(g, V_AVERAGE, ADVANCE);
+    expect_fault(g, "v.average is joined behind what is done last");
+    g = read_text(text), swap_nodes(g, 4, 6);
+    g->nodes[4].joined = true;
+    expect_fault(g, "the launch of dv does no more at its end");
+}
+
+// ---- several things to the same operands ------------------------------------
+
+static const char scored[] =
+    "net n mode=train batch=2 real=f64 epochs=1\n"
+    "optimizer sgd lr=0.5\n"
+    "facts has_gradients is_scheduled\n"
+    "%0 header u8[256] state\n"
+    "%1 x f64[2, 3] input\n"
+    "%2 label i32[2] input classes=3\n"
+    "%3 b f64[3] param uniform=1\n"
+    "[0] forward logits: %4 logits f64[2, 3] = bias(x, b)\n"
+    "[1] forward loss: %5 rows f64[2] scalar, - = "
+    "softmax_cross_entropy(logits, label, -)\n"
+    "[2] forward right: %6 right f64[2] scalar = "
+    "accuracy(logits, label, -) ignore=-1\n"
+    "[3] forward tally: %7 figures f64[2] scalar output = "
+    "tally(header, rows, right) losses=1\n"
+    "[4] backward grad: %8 d.logits f64[2, 3] gradient of=%4 = "
+    "softmax_cross_entropy.grad(logits, label, -)\n"
+    "[5] backward db: %9 db f64[3] gradient of=%3 = bias.grad(d.logits) "
+    "splits=1\n"
+    "[6] update b.sgd: sgd(b, db, -, header) lr=0.5\n"
+    "[7] update advance: advance(header)\n";
+
+enum { LOSS_NODE = 1, RIGHT, SLOPE, TALLY_NODE, LOGITS = 4, ROWS, RIGHT_ROWS,
+       FIGURES, D_LOGITS };
+
+static Graph *grouped_rows(void)
+{
+    Graph *g = read_text(scored);
+    g->waits.permille = 0;
+    pass_together(g);
+    return g;
+}
+
+// All of them are one launch, of which the gradient is the last that reads the
+// rows of logits, so that it can be over them; the figures follow.
+static void a_loss_is_one_launch(void **state)
+{
+    static const char *const order[] = { "logits", "loss", "right", "grad",
+                                         "tally", "db", "b.sgd", "advance" };
+    Graph *g = grouped_rows();
+    (void)state;
+    assert_null(verdict(g));
+    for (int i = 0; i < 8; i++) {
+        assert_string_equal(g->nodes[i].name, order[i]);
+        assert_true(g->nodes[i].joined ==
+                    ((i > LOSS_NODE && i <= TALLY_NODE) || i == 7));
+    }
+    place_net(g, 6);
+    assert_null(verdict(g));
+    assert_int_equal(g->values[D_LOGITS].alias_of, LOGITS);
+    assert_int_equal(g->values[FIGURES].first, LOSS_NODE);
+    Plan *plan = plan_of(g);
+    assert_null(verify_program(arena, g, plan));
+    assert_int_equal(plan->step_count, 4);
+    assert_int_equal(plan->steps[1].read_count, 3);
+    assert_int_equal(plan->steps[1].write_count, 5);
+}
+
+static void faults_of_rows_are_caught(void **state)
+{
+    Graph *g = grouped_rows();
+    (void)state;
+    swap_nodes(g, RIGHT, SLOPE);
+    g->values[D_LOGITS].def = RIGHT;
+    g->values[RIGHT_ROWS].def = SLOPE;
+    place_net(g, 6);
+    assert_int_equal(g->values[D_LOGITS].alias_of, NONE);
+    g->values[D_LOGITS].alias_of = LOGITS;
+    expect_fault(g, "d.logits is over what [3] still needs");
+    g = grouped_rows(), g->nodes[RIGHT].operands[0] = 1;
+    expect_fault(g, "right (line 0): its launch can't be that of loss too");
+    g = grouped_rows();
+    place_net(g, 6);
+    g->values[FIGURES].first = TALLY_NODE;
+    expect_fault(g, "figures (line 0): it lives from [4]");
 }
 
 // A value that the first of a group reads lives until the last has run.
@@ -108,7 +212,7 @@ static void steps_are_the_groups(void **state)
     Plan *plan = plan_groups(&g);
     (void)state;
     assert_null(verify_program(arena, g, plan));
-    assert_int_equal(plan->step_count, 5);
+    assert_int_equal(plan->step_count, 4);
     assert_string_equal(plan->steps[2].more[0], "v.sgd");
     assert_int_equal(plan->steps[2].read_count, 5);
     assert_int_equal(plan->steps[2].write_count, 2);
@@ -147,6 +251,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(updates_wait_for_each_other),
         TEST(faults_of_groups_are_caught),
+        TEST(faults_of_what_is_done_last_are_caught),
+        TEST(a_loss_is_one_launch),
+        TEST(faults_of_rows_are_caught),
         TEST(groups_read_at_once),
         TEST(steps_are_the_groups),
         TEST(one_launch_has_no_order),
