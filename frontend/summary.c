@@ -232,32 +232,39 @@ static Line phase_line(Arena *arena, const char *name, const PhaseCost *sum)
                      time_text(arena, sum->time), "" } };
 }
 
-// What the launches of each phase cost, if it has any, and all of them, with
-// what they wait for copies.
-static void print_phases(Arena *arena, const Graph *g, FILE *out)
+// Adds what the launches of each phase cost, if there is more than one, and all
+// of them, with what they wait for copies.
+static void add_phases(Arena *arena, const Graph *g, Line *lines, int *count)
 {
     static const char *const whole[MODE_COUNT] = {
         "training step", "evaluation", "inference",
     };
-    const Gpu *gpu = graph_gpu(g);
     PhaseCost sums[PHASE_COUNT], all = { .launches = 0 };
-    Line lines[PHASE_COUNT + 2];
-    int count = 0;
 
-    step_cost(g, gpu, false, sums);
-    lines[count++] = (Line){ { "phase", "launches", "work", "bytes moved", "",
-                               arena_print(arena, "model of %s", gpu->name),
-                               "" } };
+    step_cost(g, graph_gpu(g), false, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         const PhaseCost *sum = &sums[phase];
-        if (sum->launches == 0) continue;
-        lines[count++] = phase_line(arena, phase_names[phase], sum);
+        if (g->mode == TRAIN && sum->launches > 0)
+            lines[(*count)++] = phase_line(arena, phase_names[phase], sum);
         all.launches += sum->launches;
         all.time = capped_sum(all.time, sum->time);
         cost_add(&all.cost, &sum->cost);
     }
     all.time = capped_sum(all.time, host_use(g).waiting);
-    lines[count++] = phase_line(arena, whole[g->mode], &all);
+    lines[(*count)++] = phase_line(arena, whole[g->mode], &all);
+}
+
+// What the launches of one graph for each mode cost; NULL: there is none.
+static void print_launches(Arena *arena, const Graph *const g[MODE_COUNT],
+                           const Gpu *gpu, FILE *out)
+{
+    Line lines[PHASE_COUNT + 1 + MODE_COUNT];
+    int count = 1;
+
+    lines[0] = (Line){ { "phase", "launches", "work", "bytes moved", "",
+                         arena_print(arena, "model of %s", gpu->name), "" } };
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        if (g[mode] != NULL) add_phases(arena, g[mode], lines, &count);
     fputc('\n', out);
     print_lines(lines, count, 1, out);
     fputc('\n', out);
@@ -275,28 +282,34 @@ static void print_arena(Arena *arena, const char *what, int64_t bytes,
 static bool print_plans(Summary *s, const Input *in, const Options *o,
                         Mode mode, FILE *out)
 {
-    const Placed placed = plan_for(in, o, mode);
-    const Plan *own = placed.plan, *eval = own, *infer = own;
+    const Graph *g[MODE_COUNT] = { NULL };
+    const Plan *plan[MODE_COUNT] = { NULL };
     bool is_program = in->ast != NULL;
 
-    if (own != NULL && mode == TRAIN && is_program)
-        eval = plan_for(in, o, EVAL).plan;
-    if (own != NULL && is_program) infer = plan_for(in, o, INFER).plan;
-    if (own == NULL || eval == NULL || infer == NULL) return false;
-    print_phases(s->arena, placed.g, out);
-    int64_t bytes = own->arena_bytes > eval->arena_bytes ? own->arena_bytes
-                                                         : eval->arena_bytes;
+    for (int m = mode; m < MODE_COUNT; m++) {
+        if (m != (int)mode && (!is_program || (m == EVAL && mode != TRAIN)))
+            continue;
+        const Placed placed = plan_for(in, o, (Mode)m);
+        if (placed.plan == NULL) return false;
+        g[m] = placed.g;
+        plan[m] = placed.plan;
+    }
+    const Plan *own = plan[mode], *eval = plan[EVAL], *infer = plan[INFER];
+    print_launches(s->arena, g, graph_gpu(g[mode]), out);
+    int64_t bytes = eval != NULL && eval->arena_bytes > own->arena_bytes
+                        ? eval->arena_bytes
+                        : own->arena_bytes;
     if (mode != INFER)
         print_arena(s->arena,
                     mode == TRAIN ? "arena, training" : "arena, evaluation",
                     bytes, out);
-    if (placed.g->split_samples > 0)
-        fprintf(out, "%-22s%s\n", "slices", slices_text(placed.g));
+    if (g[mode]->split_samples > 0)
+        fprintf(out, "%-22s%s\n", "slices", slices_text(g[mode]));
     if (own->host_bytes > 0)
         print_arena(s->arena, "host memory", own->host_bytes, out);
-    if (placed.g->fit != NULL)
-        fprintf(out, "%-22s%s\n", "checkpoint", fit_text(placed.g));
-    if (is_program || mode == INFER)
+    if (g[mode]->fit != NULL)
+        fprintf(out, "%-22s%s\n", "checkpoint", fit_text(g[mode]));
+    if (infer != NULL)
         print_arena(s->arena, "arena, inference", infer->arena_bytes, out);
     return true;
 }

@@ -142,7 +142,7 @@ static const char *check_inside(Checker *c, int k)
 
 // A slice has whole rows, and each lies in a row of the root, so that no span
 // overflows; slices of a root have the same rows, and what is none covers all
-// of it.
+// of it.  So does a root that states rows: one after the other, they are dense.
 static bool is_slice(const Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -150,7 +150,7 @@ static bool is_slice(const Checker *c, int k)
     int64_t rows = c->rows[c->root[k]], column = buffer->offset - root->offset;
     if (buffer->rows == 0)
         return rows == 0 || buffer->bytes == root->bytes;
-    return buffer->alias_of != NONE && buffer->rows == rows &&
+    return buffer->rows == rows &&
            root->bytes % rows == 0 && buffer->bytes % rows == 0 &&
            root->bytes / rows == buffer->stride &&
            column >= 0 && column <= buffer->stride - buffer->bytes / rows;

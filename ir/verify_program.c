@@ -189,43 +189,50 @@ static const char *check_step(Against *a, int32_t at)
     const PlanStep *step = &a->plan->steps[at];
     int reads = 0, writes = 0;
     int32_t i = a->node_of[at], last = i;
-    for (; i != NONE; last = i, i = a->beside[i])
+    for (; i != NONE; i = a->beside[i]) {
+        last = i;
         if (!does_node(a, at, &a->nodes[i], &reads, &writes)) break;
-    if (i == NONE && last != NONE && reads == step->read_count &&
-        writes == step->write_count)
+    }
+    if (i == NONE && reads == step->read_count && writes == step->write_count)
         return NULL;
-    if (i != NONE) last = i;
     return arena_print(a->arena, "step %s does not read and write what %s "
-                       "does", step->name,
-                       last != NONE ? a->nodes[last].name : "a launch");
+                       "does", step->name, a->nodes[last].name);
+}
+
+// The launches of step `at`, none of which another step has.
+static const char *find_launches(Against *a, int32_t at, const Names *names,
+                                 bool *found)
+{
+    const PlanStep *step = &a->plan->steps[at];
+    a->node_of[at] = NONE;
+    for (int k = step->more_count; k >= 0; k--) {
+        const char *name = k > 0 ? step->more[k - 1] : step->name;
+        int32_t i = names_find(names, name, strlen(name));
+        if (i == NONE || found[i])
+            return arena_print(a->arena, "step %s launches %s, which is no "
+                               "launch or has a step", step->name, name);
+        found[i] = true;
+        a->beside[i] = a->node_of[at];
+        a->node_of[at] = i;
+    }
+    return NULL;
 }
 
 // Each launch has a step, alone or with others; no step has more.
 static const char *find_steps(Against *a)
 {
     Names *names = names_new(a->arena);
-    int launches = 0, named = 0;
-    for (int32_t i = 0; i < a->plan->step_count; i++) {
-        const PlanStep *step = &a->plan->steps[i];
-        a->node_of[i] = NONE;
-        names_take(names, step->name, i);
-        for (int k = 0; k < step->more_count; k++)
-            names_take(names, step->more[k], i);
-        named += 1 + step->more_count;
-    }
-    for (int32_t i = a->count - 1; i >= 0; i--) {
-        const Node *n = &a->nodes[i];
-        if (!is_launch(n)) continue;
-        int32_t at = names_find(names, n->name, strlen(n->name));
-        if (at == NONE)
-            return arena_print(a->arena, "no step launches %s", n->name);
-        a->beside[i] = a->node_of[at];
-        a->node_of[at] = i;
-        launches++;
-    }
-    if (launches == named) return NULL;
-    return arena_print(a->arena, "%d names in steps for %d launches", named,
-                       launches);
+    bool *found = NEW_ARRAY(a->arena, a->count, bool);
+    const char *wrong = NULL;
+    for (int32_t i = 0; i < a->count; i++)
+        if (is_launch(&a->nodes[i])) names_take(names, a->nodes[i].name, i);
+    for (int32_t at = 0; at < a->plan->step_count && !wrong; at++)
+        wrong = find_launches(a, at, names, found);
+    for (int32_t i = 0; i < a->count && !wrong; i++)
+        if (is_launch(&a->nodes[i]) && !found[i])
+            wrong = arena_print(a->arena, "no step launches %s",
+                                a->nodes[i].name);
+    return wrong;
 }
 
 static const char *check_steps(Against *a)

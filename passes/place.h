@@ -22,7 +22,7 @@ typedef struct Item {
 
 // The work of a thorough search, and of one in which most of what is found at
 // all is found.
-enum { PLACE_WORK = 300 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 100 };
+enum { PLACE_WORK = 300 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 30 };
 
 // What is asked for.
 typedef struct PlaceGoal {

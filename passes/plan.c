@@ -16,9 +16,10 @@
 #include "../ir/slices.h"
 #include "pass.h"
 #include "place.h"
-#include "plan.h"
+#include "trial.h"
 
 void pass_plan(Graph *g);
+void plan_disjoint(Graph *g);
 
 // The end of each value's chain of aliases.  Each chain is followed once: a
 // second walk leaves the answer at all that the first one passed.

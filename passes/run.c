@@ -12,9 +12,9 @@
 #include "budget.h"
 #include "host_copies.h"
 #include "marks.h"
-#include "plan.h"
 #include "remat.h"
 #include "split.h"
+#include "trial.h"
 #include "waits.h"
 
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -28,6 +28,7 @@ const char *const checkpoint_names[CHECKPOINT_COUNT] = {
 
 // What stands in for a pass that is left out, where something must.
 void share_views(Graph *g);     // share.c
+void plan_disjoint(Graph *g);   // plan.c
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \

@@ -4,9 +4,10 @@
 
 #include "pass.h"
 
-// For a training step that is through checkpoint: sets g->waits so that the
-// fewest launches are left in an arena that is no larger than with all apart,
-// and each value's offset to what it would be then.  False: none may wait.
+// For a training step that is through checkpoint: sets g->waits to the first of
+// several ways, ever more sparing, in which the arena is no larger than with
+// all launches apart, and each value's offset to what it would be then.  False:
+// there is none.
 bool choose_waits(Graph *g, const PassOptions *o);
 
 #endif

@@ -18,6 +18,15 @@ struct cublasContext {
 
 namespace {
 
+thread_local int announced_step = -1;   // of the product that is called next
+
+int take_step()
+{
+    int step = announced_step;
+    announced_step = -1;
+    return step;
+}
+
 // What cuBLAS says when a CUDA call of its own failed so.
 cublasStatus_t status_of(cudaError_t error)
 {
@@ -109,7 +118,7 @@ cublasStatus_t product(const char *name, cublasHandle_t handle,
                        const T *alpha, const T *a, int lda, const T *b, int ldb,
                        const T *beta, T *c, int ldc)
 {
-    int step = take_library_step();
+    int step = take_step();
     Call call(name, step);
     if (call.error) return status_of(call.error);
     note_step(step);
@@ -174,6 +183,11 @@ cublasStatus_t about(cublasHandle_t handle, bool sound)
 
 }
 
+void host_library_step(int step)
+{
+    announced_step = step;
+}
+
 cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
     Call call("cublasCreate");
@@ -217,7 +231,7 @@ const char *cublasGetStatusString(cublasStatus_t status)
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
 {
-    Call call("cublasSetStream", announced_step());
+    Call call("cublasSetStream", announced_step);
     if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, is_stream(stream));
     if (!status) {
@@ -240,7 +254,7 @@ cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace,
                                   size_t bytes)
 {
-    Call call("cublasSetWorkspace", announced_step());
+    Call call("cublasSetWorkspace", announced_step);
     if (call.error) return status_of(call.error);
     bool sound = (uintptr_t)workspace % 256 == 0 &&
                  (bytes == 0 || is_device_memory(workspace, bytes, false));
@@ -254,7 +268,7 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace,
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
-    Call call("cublasSetMathMode", announced_step());
+    Call call("cublasSetMathMode", announced_step);
     if (call.error) return status_of(call.error);
     cublasStatus_t status = about(handle, ((unsigned)mode & ~31u) == 0);
     if (!status) handle->math = mode;
@@ -273,7 +287,7 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
 cublasStatus_t cublasSetPointerMode(cublasHandle_t handle,
                                     cublasPointerMode_t mode)
 {
-    Call call("cublasSetPointerMode", announced_step());
+    Call call("cublasSetPointerMode", announced_step);
     if (call.error) return status_of(call.error);
     bool sound = mode == CUBLAS_POINTER_MODE_HOST ||
                  mode == CUBLAS_POINTER_MODE_DEVICE;

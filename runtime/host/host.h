@@ -150,8 +150,6 @@ struct HostStep {
 bool step_begins(const HostStep &step);
 bool step_ends(const HostStep &step);
 void forget_arenas(const void *pointer, size_t bytes);
-int  announced_step();
-int  take_library_step();
 bool has_plan();
 
 // copy_step.cpp: the step whose copy a call of CUDA's is made for; -1: none.

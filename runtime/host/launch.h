@@ -135,7 +135,7 @@ struct HostKernel<Kernel> {
 // given a pointer into it follow the plan in it.
 void host_arena_at(const void *pointer, size_t bytes);
 
-// The next library call of this OS thread is that step.
+// blas.cpp.  The next library call of this OS thread is that step.
 void host_library_step(int step);
 
 // copy_step.cpp.  The call that is made next begins a copy of a tensor, or

@@ -33,7 +33,6 @@ struct Arena {
 // launches into each.
 std::mutex arena_lock;
 std::list<Arena> arenas;
-thread_local int library_step = -1;
 
 bool checks_writes()
 {
@@ -93,14 +92,19 @@ void fill_all(const Arena &arena, const std::vector<Bytes> &fills)
         raw_fill((void *)(arena.start + fill.offset), FILL, fill.bytes);
 }
 
+bool all_optional(int from, int to)
+{
+    for (; from < to; from++)
+        if (!plans().steps[(size_t)from].optional) return false;
+    return true;
+}
+
 // Whether the plan may go from the arena's next step to `step`: what lies
 // between are optional steps that this evaluation leaves out.
 bool may_skip_to(const Arena &arena, int step)
 {
-    for (int s = arena.next; s < step; s++)
-        if (!plans().steps[(size_t)s].optional || arena.scored == 1)
-            return false;
-    return true;
+    return arena.next >= step ||
+           (arena.scored != 1 && all_optional(arena.next, step));
 }
 
 // Whether no plan has begun, or the one that has can be over.
@@ -110,24 +114,38 @@ bool is_at_rest(const Arena &arena)
     return may_skip_to(arena, plans().steps[(size_t)arena.next].last + 1);
 }
 
-bool is_due(const Arena &arena, int step)
+// Whether the arena's plan may go on with it.
+bool goes_on(const Arena &arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
-    if (step == planned.first && is_at_rest(arena)) return true;
     if (arena.next < planned.first || arena.next > step) return false;
     return may_skip_to(arena, step) &&
            !(planned.optional && arena.scored == 0);
 }
 
+// Whether a plan may begin with `step`: its first, or the first that an
+// evaluation does not leave out.
+bool begins_plan(const Arena &arena, int step)
+{
+    const PlannedStep &planned = plans().steps[(size_t)step];
+    if (step != planned.first && planned.optional) return false;
+    return is_at_rest(arena) && all_optional(planned.first, step);
+}
+
+bool is_due(const Arena &arena, int step)
+{
+    return goes_on(arena, step) || begins_plan(arena, step);
+}
+
 void advance(Arena *arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
-    bool skipped = step != planned.first && arena->next < step;
-    if (step == planned.first) {
+    bool begins = step == planned.first || !goes_on(*arena, step);
+    if (begins) {
         arena->scored = -1;
         arena->copying.clear();
     }
-    if (skipped) arena->scored = 0;
+    if ((begins ? planned.first : arena->next) < step) arena->scored = 0;
     if (planned.optional) arena->scored = 1;
     arena->next = step == planned.last ? -1 : step + 1;
 }
@@ -372,21 +390,4 @@ void forget_arenas(const void *pointer, size_t bytes)
         untrap((void *)arena.start, arena.bytes);
         return true;
     });
-}
-
-void host_library_step(int step)
-{
-    library_step = step;
-}
-
-int announced_step()
-{
-    return library_step;
-}
-
-int take_library_step()
-{
-    int step = library_step;
-    library_step = -1;
-    return step;
 }

@@ -64,9 +64,9 @@ UNITS = {
         "a repeat may read what an update has changed":
             ("verify_program.c", "if (late)", "if (late && n->phase != RECOMPUTE)"),
         "a repeat may read the header of the next training step":
-            ("verify_program.c", "late = update[v] == end;", "late = false;"),
+            ("verify_program.c", "late = o->update[v] == o->end;", "late = false;"),
         "a repeat may not read the header at all":
-            ("verify_program.c", "late = update[v] == end;", ""),
+            ("verify_program.c", "late = o->update[v] == o->end;", ""),
     },
     "test_remat_modes": {
         "one maker of a group is a group":
@@ -157,13 +157,13 @@ UNITS = {
 }
 # A net from here, and what shows as other bits.
 BITS = {
-    "nothing": ("masks", None),
+    "nothing": ("masks",),
     "what is drawn again is other numbers":
-        ("masks", "remat_apply.c", ("made->act = n->act;",
-                                    "made->act = n->act;\n"
-                                    "    if (copy && strstr(n->name, \"dropout\")) made->attr[1].i++;")),
+        ("masks", ("remat_apply.c", "made->act = n->act;",
+                   "made->act = n->act;\n"
+                   "    if (copy && strstr(n->name, \"dropout\")) made->attr[1].i++;")),
     "a copy has no activation":
-        ("joins", "remat_apply.c", ("made->act = n->act;", "if (!copy) made->act = n->act;")),
+        ("joins", ("remat_apply.c", "made->act = n->act;", "if (!copy) made->act = n->act;")),
 }
 
 
@@ -179,7 +179,7 @@ def show(name, fault):
              planted.host, os.path.join(planted.root, "testsuite"), cnnc, net, "--batch", "6",
              *whole, "--bits-only", "--against", f"--budget={budget}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    right = ("OTHER BITS" in done.stdout) == (done.returncode != 0) == (fault[1] is not None)
+    right = ("OTHER BITS" in done.stdout) == (done.returncode != 0) == (len(fault) > 1)
     print(f"bits: {name}: {'shows' if done.returncode else 'does not show'}", flush=True)
     if not right:
         print(done.stdout)

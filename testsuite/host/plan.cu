@@ -42,6 +42,18 @@ static const char eval[] =
     " {\"offset\": 256, \"bytes\": 256, \"kind\": \"scalar\", \"persistent\": false,"
     "  \"first\": 1, \"last\": 1, \"alias_of\": null, \"output\": true}]}\n";
 
+static const char first_scored[] =
+    "{\"schema\": 1, \"arena_bytes\": 768, \"mode\": \"eval\", \"steps\": [\n"
+    " {\"name\": \"loss\", \"kernel\": \"step\", \"reads\": [1], \"writes\": [2]},\n"
+    " {\"name\": \"map\", \"kernel\": \"step\", \"reads\": [1], \"writes\": [0]}],\n"
+    " \"buffers\": [\n"
+    " {\"offset\": 512, \"bytes\": 256, \"kind\": \"activation\", \"persistent\": false,"
+    "  \"first\": 1, \"last\": 1, \"alias_of\": null, \"output\": true},\n"
+    " {\"name\": \"weights\", \"offset\": 0, \"bytes\": 256, \"kind\": \"param\","
+    "  \"persistent\": true, \"first\": 0, \"last\": 1, \"alias_of\": null},\n"
+    " {\"name\": \"figures\", \"offset\": 256, \"bytes\": 256, \"kind\": \"scalar\","
+    "  \"persistent\": false, \"first\": 0, \"last\": 0, \"alias_of\": null, \"output\": true}]}\n";
+
 static std::string write_file(const char *text)
 {
     char path[] = "/tmp/host_plan_XXXXXX";
@@ -150,7 +162,7 @@ static float *start(int due)
 
 static void test_order(cudaStream_t stream)
 {
-    FAILS(3, 5, step, 0, 0, "kernel step, step 5: the plans of CNNC_HOST_PLAN have 5 steps");
+    FAILS(3, 7, step, 0, 0, "kernel step, step 7: the plans of CNNC_HOST_PLAN have 7 steps");
     FAILS(0, 1, step, LAST, HIDDEN, "kernel step, step 1: the first step of a plan is due");
     FAILS(1, 2, step, HIDDEN, LAST, "kernel step, step 2: step 1 (two) is due");
     FAILS(1, 0, step, HIDDEN, IMAGE, "kernel step, step 0: step 1 (two) is due");
@@ -182,6 +194,15 @@ static void test_optional(cudaStream_t stream)
     }
     LAUNCH(0, step, 1, COUNT, seen, arena + HIDDEN, arena + IMAGE);
     EXPECT_SUCCESS(cudaGetLastError());
+    // The last plan begins with what may be left out.
+    for (int scored = 0; scored < 2; scored++) {
+        arena = start(3);
+        seen = (int *)(arena + 4 * COUNT);
+        if (scored) LAUNCH(5, step, 1, COUNT, seen, arena + IMAGE, arena);
+        LAUNCH(6, step, 1, COUNT, seen, arena + HIDDEN, arena);
+        EXPECT_SUCCESS(cudaGetLastError());
+    }
+    FAILS(1, 6, step, HIDDEN, 0, "step 6: step 1 (two) is due");
     arena = start(3);
     LIBRARY_STEP(3);
     EXPECT(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, arena + LAST, 8, arena, 8,
@@ -245,7 +266,8 @@ static void test_writes(cudaStream_t stream)
 int main()
 {
     std::string first = write_file(train), second = write_file(eval);
-    setenv("CNNC_HOST_PLAN", (first + ":" + second).c_str(), 1);
+    std::string third = write_file(first_scored);
+    setenv("CNNC_HOST_PLAN", (first + ":" + second + ":" + third).c_str(), 1);
     setenv("CNNC_HOST_CHECK", "writes", 1);
     cudaStream_t stream = nullptr;
     float *arena;
@@ -261,6 +283,6 @@ int main()
     test_pointers(stream);
     test_padding(stream);
     test_writes(stream);
-    unlink(first.c_str()), unlink(second.c_str());
+    unlink(first.c_str()), unlink(second.c_str()), unlink(third.c_str());
     return expect_failures != 0;
 }

@@ -45,9 +45,18 @@ static bool same_ids(const int32_t *a, int count, const int32_t *b, int length)
            (count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0);
 }
 
+static bool same_names(const char *const *a, int count, const char *const *b,
+                       int length)
+{
+    bool same = count == length;
+    for (int i = 0; i < count && same; i++) same = strcmp(a[i], b[i]) == 0;
+    return same;
+}
+
 static bool same_step(const PlanStep *a, const PlanStep *b)
 {
     return strcmp(a->name, b->name) == 0 && a->phase == b->phase &&
+           same_names(a->more, a->more_count, b->more, b->more_count) &&
            same_ids(a->reads, a->read_count, b->reads, b->read_count) &&
            same_ids(a->writes, a->write_count, b->writes, b->write_count) &&
            same_ids(a->in_place_count ? a->in_place[0] : NULL,

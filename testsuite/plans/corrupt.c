@@ -36,7 +36,7 @@ typedef struct Net {
     bool        run;
     int         level, squeeze;
     Graph      *graph[MODE_COUNT];
-    const Plan *plan[MODE_COUNT];
+    const Plan *plan[MODE_COUNT], *apart[MODE_COUNT];
 } Net;
 
 typedef struct Sample {
@@ -80,6 +80,7 @@ static void plan_mode(Job *job, Net *net, Mode mode, const char *path,
     net->graph[mode] = input_graph(&in, &options);
     if (net->graph[mode])
         net->plan[mode] = run_pipeline(net->graph[mode], &passes);
+    if (net->plan[mode]) net->apart[mode] = plan_apart(net->graph[mode]);
     fclose(nowhere);
 }
 
@@ -134,40 +135,6 @@ static void list_samples(Job *job)
 
 // ---- emitted files ----------------------------------------------------------
 
-static NodeId find_node(const Graph *g, const char *name)
-{
-    for (NodeId i = 0; i < g->node_count; i++)
-        if (strcmp(g->nodes[i].name, name) == 0) return i;
-    bug("no node is called %s", name);
-}
-
-// The graph with its launches in the order of the plan's steps; views, which
-// are none, come first.
-static const Graph *in_order(const Graph *g, const Plan *plan)
-{
-    Graph *copy = NEW(g->arena, Graph);
-    *copy = *g;
-    copy->nodes = NEW_ARRAY(g->arena, 2 * g->node_count + plan->step_count,
-                            Node);
-    copy->values = NEW_ARRAY(g->arena, g->value_count, Value);
-    memcpy(copy->values, g->values, (size_t)g->value_count * sizeof(Value));
-    NodeId count = 0;
-    for (NodeId i = 0; i < g->node_count; i++)
-        if (!is_launch(&g->nodes[i])) copy->nodes[count++] = g->nodes[i];
-    for (int i = 0; i < plan->step_count; i++) {
-        const PlanStep *step = &plan->steps[i];
-        copy->nodes[count++] = g->nodes[find_node(g, step->name)];
-        for (int k = 0; k < step->more_count; k++)
-            copy->nodes[count++] = g->nodes[find_node(g, step->more[k])];
-    }
-    copy->node_count = count;
-    for (NodeId i = 0; i < count; i++)
-        for (int r = 0; r < copy->nodes[i].result_count; r++)
-            if (copy->nodes[i].results[r] != NONE)
-                copy->values[copy->nodes[i].results[r]].def = i;
-    return copy;
-}
-
 // In a process of its own: what it takes of the graph's arena is given back,
 // and a plan that is not the graph's may end it.  Returns whether there is a
 // file.
@@ -179,7 +146,7 @@ static bool emit_file(const Job *job, const Net *net, const Plan *plan,
     pid_t child = fork();
     if (child == 0) {
         EmitInput in = {.command_line = "cnnc", .with_main = true};
-        in.train = in_order(net->graph[TRAIN], plan);
+        in.train = placed_as(net->graph[TRAIN], plan);
         in.train_plan = plan;
         in.eval = net->graph[EVAL], in.eval_plan = net->plan[EVAL];
         in.infer = net->graph[INFER], in.infer_plan = net->plan[INFER];
@@ -235,7 +202,6 @@ static void report(Job *job, Arena *scratch, const Sample *sample, Plan *plan,
     bool is_run = sample->net->run && sample->mode == TRAIN && job->every > 0;
     if (strcmp(verdict, "caught") != 0 && is_run &&
         job->emitted++ % job->every == 0) {
-        // The graph has no slice of all rows of a buffer, so none is emitted.
         snprintf(name, sizeof name, "%d", number);
         if (!emit_file(job, sample->net, plan, name)) strcpy(name, "-");
     }
@@ -258,6 +224,7 @@ static Plan *spoil(Job *job, Arena *scratch, Sample *sample, int *kind)
             *kind = (int)next_number(&job->seed, (uint32_t)count_spoilers());
         *sample = job->samples[next_number(&job->seed, samples)];
         Spoil s = {.arena = scratch, .seed = job->seed};
+        s.apart = sample->net->apart[sample->mode];
         s.plan = copy_plan(scratch, sample->plan);
         corrupt_plan(&s, *kind);
         job->seed = s.seed;
@@ -271,7 +238,8 @@ static void corrupt(Job *job, int number)
     Sample sample;
     int kind = 0;
     Plan *plan = spoil(job, scratch, &sample, &kind);
-    const Graph *g = sample.net->graph[sample.mode];
+    const Graph *g =
+        joined_as(scratch, sample.net->graph[sample.mode], plan);
     const char *wrong = verify_program(scratch, g, plan);
     bool through = wrong && !second_checker(scratch, g, plan);
     Tally *tally = &job->tally[kind];

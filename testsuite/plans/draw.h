@@ -30,7 +30,32 @@ static inline PlanStep *draw_step(Spoil *s)
     return &s->plan->steps[draw(s, (uint32_t)s->plan->step_count)];
 }
 
-// A buffer with this property, if a few draws meet one.
+static inline bool has_id(const int32_t *ids, int count, int32_t id)
+{
+    for (int i = 0; i < count; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+// A step with this property, if a few draws meet one.
+static inline PlanStep *draw_such_step(Spoil *s,
+                                       bool (*such)(const PlanStep *))
+{
+    PlanStep *step = draw_step(s);
+    for (int i = 0; i < 50 && !such(step); i++) step = draw_step(s);
+    return step;
+}
+
+// A step that reads a buffer, likewise.
+static inline PlanStep *draw_reader(Spoil *s, int32_t id)
+{
+    PlanStep *step = draw_step(s);
+    for (int i = 0; i < 200 && !has_id(step->reads, step->read_count, id); i++)
+        step = draw_step(s);
+    return step;
+}
+
+// A buffer with this property, likewise.
 static inline PlanBuffer *draw_such(Spoil *s,
                                     bool (*such)(const PlanBuffer *))
 {
@@ -82,5 +107,8 @@ static inline void drop_step(Spoil *s, int at)
 // spoil_buffers.c: those of buffers, which come first.
 extern const Spoiler buffer_spoilers[];
 extern const int buffer_spoiler_count;
+// spoil_launches.c.
+void update_early(Spoil *s);
+void launches(Spoil *s);
 
 #endif

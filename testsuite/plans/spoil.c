@@ -62,9 +62,19 @@ static void drop(Spoil *s, int32_t *ids, int *count)
 static void add(Spoil *s, int32_t *ids, int *count)
 {
     int32_t id = draw_id(s);
-    for (int i = 0; i < *count; i++)
-        if (ids[i] == id) return;
-    ids[(*count)++] = id;
+    if (!has_id(ids, *count, id)) ids[(*count)++] = id;
+}
+
+// Who reads a part of a map writes all of it, though other parts are still to
+// come.
+static void whole_written(Spoil *s)
+{
+    PlanBuffer *part = draw_such(s, is_slice);
+    int32_t id = (int32_t)(part - s->plan->buffers);
+    PlanStep *step = draw_reader(s, id);
+    if (is_alias(part) && !has_id(step->writes, step->write_count,
+                                  part->alias_of))
+        step->writes[step->write_count++] = part->alias_of;
 }
 
 static void reads(Spoil *s)
@@ -129,6 +139,33 @@ static void joined(Spoil *s)
     }
 }
 
+// A result and its names are laid over a slice of which it is made, as slices:
+// what a share would do that does not ask who touches them.  What the slice lies
+// in may then be placed where there is room.
+static void over_slice(Spoil *s)
+{
+    PlanBuffer *part = draw_such(s, is_slice), *root = root_of(s->plan, part);
+    int32_t under = (int32_t)(part - s->plan->buffers);
+    PlanStep *step = draw_reader(s, under);
+    if (!is_slice(part) || step->write_count == 0) return;
+    int32_t k = step->writes[draw(s, (uint32_t)step->write_count)];
+    PlanBuffer *made = &s->plan->buffers[k];
+    if (!passes_away(made) || made->bytes != part->bytes || made == root)
+        return;
+    move_class(s->plan, made, part->offset - made->offset);
+    for (int i = 0; i < s->plan->buffer_count; i++) {
+        PlanBuffer *name = &s->plan->buffers[i];
+        if (root_of(s->plan, name) == made)
+            name->rows = part->rows, name->stride = part->stride;
+    }
+    made->alias_of = under;
+    step->in_place[step->in_place_count][0] = k;
+    step->in_place[step->in_place_count++][1] = under;
+    if (draw(s, 2)) return;
+    move_class(s->plan, root, s->plan->arena_bytes - root->offset);
+    s->plan->arena_bytes += padded(root->bytes);
+}
+
 // ---- numbers that name nothing ----------------------------------------------
 
 // A slice and what it lies in so far apart that its column times its rows is no
@@ -182,9 +219,11 @@ static void max_live_bytes(Spoil *s)
 static const Spoiler spoilers[] = {
     WITH_LIVES(steps_swapped), WITH_LIVES(step_moved),
     WITH_LIVES(neighbours_swapped), WITH_LIVES(step_dropped),
-    WITH_LIVES(step_twice), WITH_LIVES(joined), WITH_LIVES(reads),
-    WITH_LIVES(writes), ROW(in_place), ROW(arena_bytes), ROW(state_bytes),
-    ROW(max_live_bytes), {"wild", wild, false, false},
+    WITH_LIVES(step_twice), WITH_LIVES(joined), WITH_LIVES(over_slice),
+    WITH_LIVES(reads), WITH_LIVES(writes), WITH_LIVES(whole_written),
+    WITH_LIVES(update_early), WITH_LIVES(launches), ROW(in_place),
+    ROW(arena_bytes), ROW(state_bytes), ROW(max_live_bytes),
+    {"wild", wild, false, false},
 };
 
 int count_spoilers(void)

@@ -6,9 +6,10 @@
 
 // A plan that may be written to, and the number that draws come from.
 typedef struct Spoil {
-    Arena   *arena;
-    Plan    *plan;
-    uint64_t seed;
+    Arena      *arena;
+    Plan       *plan;
+    const Plan *apart;          // the plan if no launches were one step
+    uint64_t    seed;
 } Spoil;
 
 // One kind of corruption.
@@ -24,6 +25,14 @@ int count_spoilers(void);
 const Spoiler *spoiler_of(int kind);
 // It may happen to change nothing.
 void corrupt_plan(Spoil *s, int kind);
+
+// planned.c: what a pass would have made of the graph, had it made this plan.
+// Which launches are one step.
+const Graph *joined_as(Arena *arena, const Graph *g, const Plan *plan);
+// And their order, and where values lie.
+const Graph *placed_as(const Graph *g, const Plan *plan);
+// The plan if no launches were one step.
+const Plan *plan_apart(const Graph *g);
 
 // copy.c.
 // A copy that shares nothing with the plan but names.

@@ -1,13 +1,34 @@
 // Reads the settings of a net and compiles it with one of them.
 #include "case.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../frontend/parse.h"
+#include "../../ir/number.h"
 #include "../unit/squeeze.h"
 
-enum { MOST_WORDS = 64 };
+enum { MOST_WORDS = 64, TF32_DIGITS = 11 };
+
+const char *const narrow_names[NARROW_COUNT] = { "f16", "bf16", "tf32" };
+
+bool is_narrow(Narrow narrow, double x)
+{
+    int exponent;
+    if (narrow == NARROW_F16) return rounded(F16, x) == x;
+    if (narrow == NARROW_BF16) return rounded(BF16, x) == x;
+    double digits = ldexp(frexp(x, &exponent), TF32_DIGITS);
+    return digits == rint(digits);
+}
+
+static Narrow narrow_of(const char *name)
+{
+    Narrow narrow = 0;
+    while (narrow < NARROW_COUNT && strcmp(narrow_names[narrow], name) != 0)
+        narrow++;
+    return narrow;
+}
 
 // Whether the word is an option of the case itself, which takes a number.
 static bool take_number(const char *word, const char *name, char **words,
@@ -21,7 +42,8 @@ static bool take_number(const char *word, const char *name, char **words,
 static Case read_line(Arena *arena, const char *path, const char *text,
                       size_t length)
 {
-    Case c = { .path = path, .argv = NEW_ARRAY(arena, MOST_WORDS + 4, char *) };
+    Case c = { .path = path, .narrow = NOT_NARROW,
+               .argv = NEW_ARRAY(arena, MOST_WORDS + 4, char *) };
     char *words[MOST_WORDS], *line = arena_copy(arena, text, length);
     uint64_t samples = 0, squeeze = 0;
     int count = 0;
@@ -32,6 +54,8 @@ static Case read_line(Arena *arena, const char *path, const char *text,
     c.argv[c.argc++] = "cnnc";
     for (int i = 0; i < count; i++) {
         if (strcmp(words[i], "--exact") == 0) c.exact = true;
+        else if (strcmp(words[i], "--precision") == 0 && i + 1 < count)
+            c.narrow = narrow_of(words[++i]);
         else if (!take_number(words[i], "--samples", words, count, &i,
                               &samples) &&
                  !take_number(words[i], "--squeeze", words, count, &i,
@@ -104,7 +128,11 @@ bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
         else argv[argc++] = of->argv[i];
     }
     if (plain) argv[argc++] = "-O0";
-    argv[argc++] = of->exact ? "--precision=f32" : "--precision=f64";
+    if (!plain && of->narrow != NOT_NARROW)
+        argv[argc++] = arena_print(arena, "--precision=%s",
+                                   narrow_names[of->narrow]);
+    else
+        argv[argc++] = of->exact ? "--precision=f32" : "--precision=f64";
     argv[argc++] = (char *)of->path;
     c->squeeze = plain ? 0 : of->squeeze;
     return options_read(&c->options, arena, argc, argv) < 0 &&

@@ -4,12 +4,23 @@
 //     --samples N     of the batch are there; default: all
 //     --seed N        of weights, data and random numbers
 //     --exact         the integer mode: everything is equal in bits
+//     --precision P   f16, bf16 or tf32, in the integer mode; else it is f32,
+//                     and otherwise f64
 //     --squeeze N     training has a budget: as squeeze.h has it, of N
 //                     hundredths above the smallest arena
 #ifndef TESTSUITE_RANDOM_CASE_H
 #define TESTSUITE_RANDOM_CASE_H
 
 #include "../../frontend/pipeline.h"
+
+// A precision in which numbers have fewer digits than arithmetic.
+typedef enum Narrow {
+    NARROW_F16, NARROW_BF16, NARROW_TF32, NARROW_COUNT,
+    NOT_NARROW = NARROW_COUNT
+} Narrow;
+extern const char *const narrow_names[NARROW_COUNT];
+// Whether x is the same in it.
+bool is_narrow(Narrow narrow, double x);
 
 typedef struct Case {
     const char *path;
@@ -18,6 +29,8 @@ typedef struct Case {
     uint64_t    seed;
     bool        exact;
     int         squeeze;        // 0: it has no budget
+    Narrow      narrow;         // of the integer mode: what numbers are
+                                // rounded to on their way
     int         argc;           // cnnc's options
     char      **argv;
 } Case;

@@ -1,6 +1,7 @@
 // What a program has made, against what it must come to.
 #include <math.h>
 #include <string.h>
+#include "../../ir/number.h"
 #include "../../runtime/host/cuda_runtime_api.h"
 #include "running.h"
 
@@ -11,9 +12,23 @@
 #define NOISE 1e-2              // of its norm: then a tensor is rounding alone
 #define PER_MOVE 100            // how much of `moved` a tensor may be off
 
+// Of 16 bits: binary16 has 5 of the exponent, bfloat16 8.
+static double half_at(DType dtype, uint16_t bits)
+{
+    int digits = half_digits(dtype) - 1, most = (1 << (15 - digits)) - 1;
+    int exponent = (bits & 0x7fff) >> digits;
+    double x = bits & ((1 << digits) - 1);
+    if (exponent == most) x = x > 0 ? NAN : INFINITY;
+    else if (exponent > 0) x += 1 << digits;
+    x = ldexp(x, (exponent > 0 ? exponent : 1) - most / 2 - digits);
+    return bits >> 15 ? -x : x;
+}
+
 static double number_at(DType dtype, const void *data, int64_t i)
 {
     switch (dtype) {
+    case F16:
+    case BF16: return half_at(dtype, ((const uint16_t *)data)[i]);
     case F32: return (double)((const float *)data)[i];
     case F64: return ((const double *)data)[i];
     case I32: return (double)((const int32_t *)data)[i];
@@ -41,6 +56,13 @@ static bool is_rounding(const Reference *of)
     return first->has_gradients && first->gradients < ZERO_GRADIENT;
 }
 
+static bool is_proved(const Running *r, int moment)
+{
+    Narrow narrow = r->of->narrow;
+    return narrow == NOT_NARROW ? r->ref->proved[moment]
+                                : r->ref->narrow[moment][narrow];
+}
+
 void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
                     const void *data)
 {
@@ -51,7 +73,7 @@ void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
     double bound = TOLERANCE * scale, apart = distance(e, dtype, data);
     char text[256];
 
-    if (!r->ref->proved[moment]) return;
+    if (!is_proved(r, moment)) return;
     if (!r->of->exact && is_rounding(r->ref)) return;
     r->compared++;
     if (PER_MOVE * e->moved > bound) r->loose++;
@@ -94,7 +116,7 @@ void compare_metrics(Running *r, int moment)
     } figures;
     char text[160];
 
-    if (!r->ref->proved[moment]) return;
+    if (!is_proved(r, moment)) return;
     if (r->program->metrics(&r->context, &figures, 0) != 0) {
         complain(r, "metrics fails");
         return;

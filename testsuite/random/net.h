@@ -32,6 +32,7 @@ typedef struct Net {
     Draw     draw;
     uint64_t seed;
     bool     exact;             // integer mode
+    bool     scales_loss;       // in it
     int64_t  batch;
     int64_t  side, channels;    // about how large maps are
     int64_t  statements;        // how many are tried

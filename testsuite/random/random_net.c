@@ -111,11 +111,11 @@ static bool write_net(uint64_t seed, bool exact, int settings,
     *n = (Net){ .arena = arena, .seed = seed, .exact = exact, .path = path,
                 .draw = draw_named(seed, exact ? "exact" : "net") };
     draw_proved(n);
-    close(file);
     for (int i = 0; i < settings; i++)
         fprintf(out, "# run: %s\n", draw_options(n, i));
     print_drawn(n, out);
     print_net(n, out);
+    close(file);
     bool good = fflush(out) == 0 && (output == NULL || fclose(out) == 0);
     arena_free(arena);
     return good;

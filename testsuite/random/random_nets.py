@@ -42,6 +42,18 @@ def read_arguments():
     return parser.parse_args()
 
 
+# What options.c knows and settings are to have, in a campaign of so many.
+OPTIONS = ["--batch", "--checkpoint", "--mode", "--samples", "--split", "--squeeze"]
+PRECISIONS = ["--precision f16", "--precision bf16", "--precision tf32"]
+ENOUGH = 150
+
+
+def options_of(line):
+    return [word.replace("--precision=", "--precision ").split("=")[0]
+            for word in re.sub(r"--precision ", "--precision=", line).split()
+            if word.startswith("--")]
+
+
 class Totals:
     """What has been done so far, by all threads."""
 
@@ -49,6 +61,7 @@ class Totals:
         self.nets = self.settings = self.tensors = self.loose = 0
         self.dropped, self.failures = set(), []
         self.drawn = collections.Counter()
+        self.options = collections.Counter()
         self.lock = threading.Lock()
         self.stop = False
 
@@ -56,12 +69,15 @@ class Totals:
         with self.lock:
             self.nets += len(paths)
             failed = set()
+            runs = {str(path): re.findall(r"^# run: (.*)$", Path(path).read_text(), re.M)
+                    for path in paths}
             for (net, line), text in sorted(results.items()):
                 words = text.split()
                 self.settings += 1
                 if words[0] == "ok":
                     self.tensors += int(words[3])
                     self.loose += int(words[4])
+                    self.options.update(options_of(runs[net][line]))
                 elif words[0] == "dropped":
                     self.dropped.add(net)
                 elif net not in failed:
@@ -137,9 +153,15 @@ def print_summary(tools, options, totals, seconds):
           f" {totals.loose} of them ill-conditioned; {seconds:.0f} s")
     print(f"{len(words) - len(none)} of {len(words)} operators, arguments and words drawn"
           f"{'; never: ' + ' '.join(none) if none else ''}")
+    wanted = OPTIONS + (PRECISIONS if options.exact else [])
+    print("compared with " + ", ".join(f"{word}: {totals.options[word]}" for word in wanted))
+    missing = [word for word in wanted
+               if totals.options[word] == 0 and totals.settings >= ENOUGH]
+    if missing and not totals.stop:
+        print(f"never compared with {', '.join(missing)}")
     if few and not totals.stop:
         print(f"drawn by fewer than {options.least} nets: {' '.join(few)}")
-    return not totals.failures and not few
+    return not totals.failures and not few and not missing
 
 
 def main():

@@ -83,6 +83,7 @@ typedef struct Run {
     double     **given;
     Draw        *mover;         // NULL: what is given is taken as it is
     bool         sound;         // so far
+    bool         narrow[NARROW_COUNT];
 } Run;
 
 static double base_rate(const Graph *g)
@@ -217,6 +218,34 @@ static bool is_finite(const Graph *g, const Tensors *t)
     return true;
 }
 
+// What may be stored in 16 bits, or rounded for a product.  Gradients of
+// parameters and what optimizers keep are not.
+static bool may_be_narrow(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    ValueId of = value->gradient_of;
+    return v != g->header && (value->dtype == F32 || value->dtype == F64) &&
+           value->kind != STATE && (of == NONE || g->values[of].kind != PARAM);
+}
+
+static void check_narrow(Run *r, const Graph *g, const Tensors *t)
+{
+    for (ValueId v = 0; v < g->value_count; v++) {
+        if (!may_be_narrow(g, v)) continue;
+        for (int64_t i = 0; i < elements(g->values[v].shape); i++)
+            for (Narrow k = 0; k < NARROW_COUNT; k++)
+                r->narrow[k] = r->narrow[k] && is_narrow(k, t->data[v][i]);
+    }
+}
+
+static void set_proved(const Run *r, Reference *ref, int moment)
+{
+    if (r->mover != NULL) return;
+    ref->proved[moment] = r->sound;
+    for (Narrow k = 0; k < NARROW_COUNT; k++)
+        ref->narrow[moment][k] = r->sound && r->narrow[k];
+}
+
 // Once something is not finite, or in the integer mode not exact, nothing after
 // it is compared: 0 times NaN, in a window's padding, is a kernel's own affair.
 static void step_graph(Run *r, const Graph *g, Tensors *t, int64_t samples)
@@ -226,6 +255,7 @@ static void step_graph(Run *r, const Graph *g, Tensors *t, int64_t samples)
     else
         interpret(g, t, samples);
     r->sound = r->sound && is_finite(g, t);
+    if (r->of->exact) check_narrow(r, g, t);
 }
 
 static void run(Run *r, Reference *ref)
@@ -234,17 +264,18 @@ static void run(Run *r, Reference *ref)
 
     begin(r);
     r->sound = true;
+    for (Narrow k = 0; k < NARROW_COUNT; k++) r->narrow[k] = true;
     for (int step = 1; r->train != NULL && step <= STEPS; step++) {
         step_graph(r, r->train, &r->trained, ref->samples);
         if (step == 1) show(r, &moments[0], r->train, &r->trained);
-        if (step == 1 && r->mover == NULL) ref->proved[0] = r->sound;
+        if (step == 1) set_proved(r, ref, 0);
         if (step == STEPS) show(r, &moments[1], r->train, &r->trained);
     }
-    if (r->mover == NULL) ref->proved[1] = r->sound;
+    set_proved(r, ref, 1);
     if (r->train != NULL) take_state(r);
     step_graph(r, r->infer, &r->inferred, ref->samples);
     show(r, &moments[2], r->infer, &r->inferred);
-    if (r->mover == NULL) ref->proved[2] = r->sound;
+    set_proved(r, ref, 2);
 }
 
 // ---- the reference ----------------------------------------------------------

@@ -38,6 +38,8 @@ typedef struct Reference {
     bool        trains;
     bool        proved[MOMENTS];    // that up to this moment all is finite, and
                                     // in the integer mode exact
+    bool        narrow[MOMENTS][NARROW_COUNT];  // and that all numbers that
+                                    // are stored or multiplied so are the same
 } Reference;
 
 // NULL after errors.  Everything lies in arena.

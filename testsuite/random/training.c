@@ -138,7 +138,8 @@ static void set_average(Net *n)
     add_setting(n, "average", number_text(n, 0.05, n->exact ? 0.75 : 0.999));
 }
 
-// What is scaled stays whole, but need not stay small.
+// In the integer mode what is scaled stays whole, but must stay small: more
+// often, by numbers of its own.
 static void set_loss_scale(Net *n)
 {
     static const char *const scales[] = {
@@ -146,6 +147,15 @@ static void set_loss_scale(Net *n)
     };
     if (!n->exact)
         add_setting(n, "loss_scale", scales[draw_int(&n->draw, 0, 5)]);
+}
+
+static void set_exact_loss_scale(Net *n)
+{
+    static const char *const scales[] = { "1", "1", "2", "8", "1/4" };
+    Draw draw = draw_named(n->seed, "loss scale");
+    n->scales_loss = n->exact && draw_chance(&draw, 0.6);
+    if (n->scales_loss)
+        add_setting(n, "loss_scale", scales[draw_int(&draw, 0, 4)]);
 }
 
 // Every setting of the language; how often each is set.  One without a function
@@ -185,6 +195,7 @@ void draw_train(Net *n)
             if (settings[k].set != NULL &&
                 draw_chance(&n->draw, settings[k].chance))
                 settings[k].set(n);
+        set_exact_loss_scale(n);
         Arena *arena = arena_new();
         bool good = try_net(n, arena, TRAIN) != NULL;
         arena_free(arena);
@@ -266,6 +277,22 @@ static const char *draw_levers(const Net *n, int number)
                       side);
 }
 
+// A precision of fewer digits, in the integer mode, with and without tensor
+// cores.  The loss is scaled by what the program says, and so with f16, too,
+// where that is what it would be without a word.
+static const char *draw_precision(const Net *n, int number)
+{
+    Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "precision");
+    Narrow narrow = (Narrow)draw_int(&draw, 0, NARROW_COUNT - 1);
+
+    if (!n->exact || draw_chance(&draw, 0.5) ||
+        (narrow == NARROW_F16 && !n->scales_loss))
+        return "";
+    return arena_print(n->arena, " --precision %s%s", narrow_names[narrow],
+                       narrow != NARROW_TF32 && draw_chance(&draw, 0.3)
+                           ? " --gpu t4" : "");
+}
+
 // Whether cnnc takes the net with these options: not every net has places for
 // marks, or a mark.
 static bool compiles(const Net *n, const char *options)
@@ -296,13 +323,18 @@ const char *draw_options(Net *n, int number)
     if (number > 0)
         text = arena_print(n->arena, "%s%s%s%s", text, draw_passes(n),
                            draw_samples(n), draw_squeeze(n, number));
+    if (draw_chance(&n->draw, 0.7))
+        text = flag_text(n, text, "keep-gradients", true);
     const char *levers = number > 0 ? draw_levers(n, number) : "";
     if (levers[0] != '\0') {
         levers = arena_print(n->arena, "%s%s", text, levers);
         if (compiles(n, levers)) text = levers;
     }
-    if (draw_chance(&n->draw, 0.7))
-        text = flag_text(n, text, "keep-gradients", true);
+    const char *narrow = number > 0 ? draw_precision(n, number) : "";
+    if (narrow[0] != '\0') {
+        narrow = arena_print(n->arena, "%s%s", text, narrow);
+        if (compiles(n, narrow)) text = narrow;
+    }
     if (number > 0 && draw_chance(&n->draw, 0.1))
         return arena_print(n->arena, "%s --mode infer", text);
     return text;

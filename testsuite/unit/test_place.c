@@ -177,7 +177,8 @@ static void equal_buffers_are_one_choice(void **state)
 
 // ---- larger ones ------------------------------------------------------------
 
-// Cuts the rectangle of steps x height into count items, at random.
+// Cuts the rectangle of steps x height into count items, at random; they stay
+// where they are.
 static void cut_up(Item *items, int count, int32_t steps, int64_t height,
                    uint64_t *seed)
 {
@@ -188,12 +189,14 @@ static void cut_up(Item *items, int count, int32_t steps, int64_t height,
         if (next_number(seed, 2) == 0 && length > 1) {
             int32_t half = 1 + (int32_t)next_number(seed, (uint32_t)length - 1);
             items[made++] = (Item){.first = item->first + half,
-                                   .last = item->last, .size = item->size};
+                                   .last = item->last, .size = item->size,
+                                   .offset = item->offset};
             item->last = item->first + half - 1;
         } else if (item->size > 1) {
             int64_t part = 1 + next_number(seed, (uint32_t)item->size - 1);
             items[made++] = (Item){.first = item->first, .last = item->last,
-                                   .size = item->size - part};
+                                   .size = item->size - part,
+                                   .offset = item->offset + part};
             item->size = part;
         }
     }
@@ -299,6 +302,32 @@ static void a_goal_above_the_bound_is_enough(void **state)
     assert_int_equal(least, 1000);
 }
 
+// A known placement is taken up where none is found without it in no time, and
+// one whose buffers overlap, or are past the end or nowhere, does no harm.
+static void hints_are_followed_where_they_can_be(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, HEIGHT = 100000 };
+    for (uint64_t round = 0; round < 20; round++) {
+        Item items[COUNT];
+        int64_t hints[COUNT], least;
+        uint64_t seed = 11 + round;
+        PlaceGoal goal = {.work = 0};
+        cut_up(items, COUNT, 400, HEIGHT, &seed);
+        for (int i = 0; i < COUNT; i++)
+            hints[i] = items[i].offset;
+        assert_true(place_towards(arena, items, COUNT, &goal, &least) > HEIGHT);
+        goal.hints = hints;
+        assert_int_equal(place_towards(arena, items, COUNT, &goal, &least),
+                         HEIGHT);
+        assert_int_equal(height_of(items, COUNT), HEIGHT);
+        for (int i = 0; i < COUNT; i++)
+            if (i % 3 == 0) hints[i] = i % 2 ? INT64_MAX : 1000 * i - 1;
+        int64_t top = place_towards(arena, items, COUNT, &goal, &least);
+        assert_int_equal(height_of(items, COUNT), top);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +339,7 @@ int main(void)
         TEST(work_bounds_the_search),
         TEST(no_time_leaves_a_placement_all_the_same),
         TEST(a_goal_above_the_bound_is_enough),
+        TEST(hints_are_followed_where_they_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

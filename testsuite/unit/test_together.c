@@ -223,7 +223,12 @@ static void steps_are_the_groups(void **state)
     expect_wrong(g, plan, "does not read and write what v.sgd does");
     plan = plan_groups(&g);
     plan->steps[3].more[0] = "advance";
-    expect_wrong(g, plan, "no step launches v.average");
+    expect_wrong(g, plan, "step w.average launches advance, which is no launch "
+                 "or has a step");
+    plan = plan_groups(&g);
+    g->nodes[V_SGD].name = "w.sgd_2";
+    plan->steps[2].more[0] = "w.sgd";
+    expect_wrong(g, plan, "step w.sgd launches w.sgd, which is no launch");
     plan = plan_groups(&g);
     g->nodes[V_SGD].joined = false;
     expect_wrong(g, plan, "does not read and write what v.sgd does");

@@ -1,0 +1,14 @@
+// How large arenas would be, for comparing many graphs (plan.c).
+#ifndef CNNC_TRIAL_H
+#define CNNC_TRIAL_H
+
+#include "../ir/ir.h"
+
+// The fewest bytes that an arena for this order and sharing can have: those
+// alive at once, of which most plans have no more.
+int64_t plan_least(Graph *g);
+
+// The arena that a short search finds; plan finds none that is larger.
+int64_t plan_trial(Graph *g);
+
+#endif

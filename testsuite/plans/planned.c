@@ -1,0 +1,105 @@
+// What a pass would have made of a graph, had it made a plan that is another.
+#include <string.h>
+#include "../../ir/names.h"
+#include "spoil.h"
+
+static Names *name_nodes(Arena *arena, const Graph *g)
+{
+    Names *names = names_new(arena);
+    for (NodeId i = 0; i < g->node_count; i++)
+        names_take(names, g->nodes[i].name, i);
+    return names;
+}
+
+static Graph *copy_graph(Arena *arena, const Graph *g, size_t room)
+{
+    Graph *copy = NEW(arena, Graph);
+    size_t count = (size_t)g->node_count;
+    *copy = *g;
+    copy->arena = arena;
+    copy->nodes = NEW_ARRAY(arena, count + room, Node);
+    copy->values = NEW_ARRAY(arena, g->value_count, Value);
+    memcpy(copy->nodes, g->nodes, count * sizeof *g->nodes);
+    memcpy(copy->values, g->values, (size_t)g->value_count * sizeof(Value));
+    return copy;
+}
+
+const Plan *plan_apart(const Graph *g)
+{
+    Graph *copy = copy_graph(g->arena, g, 0);
+    for (NodeId i = 0; i < g->node_count; i++) copy->nodes[i].joined = false;
+    return plan_of(copy);
+}
+
+static void set_joined(Graph *g, const Names *names, const char *name,
+                       bool joined)
+{
+    NodeId i = names_find(names, name, strlen(name));
+    if (i != NONE) g->nodes[i].joined = joined;
+}
+
+const Graph *joined_as(Arena *arena, const Graph *g, const Plan *plan)
+{
+    Graph *copy = copy_graph(arena, g, 0);
+    const Names *names = name_nodes(arena, g);
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        set_joined(copy, names, step->name, false);
+        for (int k = 0; k < step->more_count; k++)
+            set_joined(copy, names, step->more[k], true);
+    }
+    return copy;
+}
+
+// Where a buffer lies, as passes say it: from where what it lies in begins.
+static void place_values(Graph *g, const Plan *plan)
+{
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const PlanBuffer *buffer = &plan->buffers[v];
+        Value *value = &g->values[v];
+        value->alias_of = buffer->alias_of;
+        value->rows = buffer->rows, value->stride = buffer->stride;
+        value->offset = buffer->offset;
+        if (buffer->alias_of == NONE || buffer->inlined) continue;
+        value->start = buffer->offset - plan->buffers[buffer->alias_of].offset;
+    }
+}
+
+static void add_node(Graph *g, const Node *n, bool joined)
+{
+    g->nodes[g->node_count] = *n;
+    g->nodes[g->node_count].joined = joined;
+    for (int r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE)
+            g->values[n->results[r]].def = g->node_count;
+    g->node_count++;
+}
+
+static void add_launch(Graph *g, const Graph *from, const Names *names,
+                       const char *name, bool joined)
+{
+    NodeId i = names_find(names, name, strlen(name));
+    if (i == NONE) bug("no launch is called %s", name);
+    add_node(g, &from->nodes[i], joined);
+}
+
+// Views, which are no launches, come first.
+const Graph *placed_as(const Graph *g, const Plan *plan)
+{
+    const Names *names = name_nodes(g->arena, g);
+    size_t launches = 0;
+    for (int i = 0; i < plan->step_count; i++)
+        launches += 1 + (size_t)plan->steps[i].more_count;
+    Graph *copy = copy_graph(g->arena, g, launches);
+    copy->node_count = 0;
+    for (NodeId i = 0; i < g->node_count; i++)
+        if (!is_launch(&g->nodes[i])) add_node(copy, &g->nodes[i], false);
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        add_launch(copy, g, names, step->name, false);
+        for (int k = 0; k < step->more_count; k++)
+            add_launch(copy, g, names, step->more[k], true);
+    }
+    place_values(copy, plan);
+    return copy;
+}
