@@ -223,7 +223,7 @@ static void steps_are_the_groups(void **state)
     expect_wrong(g, plan, "does not read and write what v.sgd does");
     plan = plan_groups(&g);
     plan->steps[3].more[0] = "advance";
-    expect_wrong(g, plan, "step advance launches advance, which is no launch "
+    expect_wrong(g, plan, "step w.average launches advance, which is no launch "
                  "or has a step");
     plan = plan_groups(&g);
     g->nodes[V_SGD].name = "w.sgd_2";
