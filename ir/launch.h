@@ -80,6 +80,8 @@ struct Launch {
     int         block;          // threads, a multiple of 32
     LaunchArg   arg[MAX_LAUNCH_ARGS];
     int         arg_count;
+    // That of a product on tensor cores (tile.h); NULL: it is none.
+    const struct ProductSize *product;
 };
 
 // launch.c: what ops/<name>.c fills a Launch with.
