@@ -151,7 +151,9 @@ static const char *in_quotes(Emitter *e, const char *text)
     char *copy = arena_alloc(e->arena, 2 * strlen(text) + 1, 1), *to = copy;
     for (; *text; text++) {
         if (strchr("\"\\", *text)) *to++ = '\\';
-        *to++ = (unsigned char)*text < ' ' ? '?' : *text;
+        *to = *text;
+        if ((unsigned char)*to < ' ') *to = '?';
+        to++;
     }
     *to = '\0';
     return copy;
@@ -188,6 +190,15 @@ static void emit_gpu_lines(Tuner *t)
     write_blank(&e->w);
 }
 
+static void emit_row(Emitter *e, const Trial *trial)
+{
+    const char *items[] = {
+        arena_print(e->arena, "\"%s\"", trial->node->name),
+        arena_print(e->arena, "%d", trial->count),
+        arena_print(e->arena, "%" PRId64, trial->bytes), trial->function};
+    write_list(&e->w, "    {", items, 4, "},");
+}
+
 static void emit_tables(Tuner *t)
 {
     Emitter *e = &t->e;
@@ -198,9 +209,7 @@ static void emit_tables(Tuner *t)
     write_list(w, "static const char *const tune_tiles[] = {", tiles, TENSOR_TILES, "};");
     write_blank(w);
     write_line(w, "static const TuneLaunch tune_launches[] = {");
-    FOR_TRIALS(t, product, trial)
-        write_line(w, "    {\"%s\", %d, %" PRId64 ", %s},", trial->node->name, trial->count,
-                   trial->bytes, trial->function);
+    FOR_TRIALS(t, product, trial) emit_row(e, trial);
     write_line(w, "};");
     write_blank(w);
     write_line(w, "static const TuneProduct tune_products[] = {");
@@ -266,7 +275,7 @@ static void emit_head(Tuner *t)
     write_line(w, "//   made by     %s", in_comment(e, t->in->command_line));
     write_line(w, "//   build       nvcc -O3 -arch=native %s.cu -o tune", e->net);
     write_line(w, "//   run         ./tune > my.gpu");
-    write_line(w, "//   use         cnnc --gpu ./my.gpu, and the rest as above but for --tune");
+    write_line(w, "//   use         cnnc --gpu my.gpu, and the rest as above but for --tune");
     write_line(w, "//   products    %d, by %d different launches; %d kernels", t->count,
                trial_count(t), kernel_count(t));
     quote_program(e);

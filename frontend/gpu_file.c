@@ -150,7 +150,7 @@ static int read_name(Reader *r, const char *what, const char *const *names,
 // What stands behind the word tile.
 static void read_tile(Reader *r, Gpu *gpu, Word line)
 {
-    int64_t size[4];
+    int64_t size[4] = { 0 };
     int type = 1 + read_name(r, "a product's type", product_type_names + 1,
                              PRODUCT_TYPES - 1);
     int role = read_name(r, "what a product is for", product_role_names,

@@ -39,13 +39,13 @@ const char *tune_fault(const Options *o)
 }
 
 static const Graph *compile_for(const Input *in, const Options *o,
-                                const Gpu *gpu, const PassOptions *passes,
+                                const Gpu *gpu, const PassOptions *with,
                                 const Plan **plan)
 {
     FrontendOptions frontend = o->frontend;
     frontend.gpu = gpu;
     Graph *g = input_graph(in, &frontend);
-    *plan = g != NULL ? run_pipeline(g, passes) : NULL;
+    *plan = g != NULL ? run_pipeline(g, with) : NULL;
     return *plan != NULL && in->diag->error_count == 0 ? g : NULL;
 }
 
@@ -69,7 +69,7 @@ static const Gpu *gpu_with(Arena *arena, const Gpu *gpu, const ProductKey *keys,
 bool make_tuning(const Input *in, const Options *o, TuneInput *tune)
 {
     ProductKey *keys;
-    PassOptions passes = o->passes, quiet;
+    PassOptions apart = o->passes, quiet;
     Pos pos = { in->source, 1, 1, 1 };
 
     if (in->ast == NULL) {
@@ -77,10 +77,10 @@ bool make_tuning(const Input *in, const Options *o, TuneInput *tune)
               "is a graph as text");
         return false;
     }
-    passes.enabled[PASS_together] = passes.enabled[PASS_plan] = false;
-    quiet = without_dumps(&passes);
+    apart.enabled[PASS_together] = apart.enabled[PASS_plan] = false;
+    quiet = without_dumps(&apart);
     tune->command_line = o->command_line;
-    tune->plain = compile_for(in, o, o->frontend.gpu, &passes,
+    tune->plain = compile_for(in, o, o->frontend.gpu, &apart,
                               &tune->plain_plan);
     if (tune->plain == NULL) return false;
     tune->gpu = graph_gpu(tune->plain);

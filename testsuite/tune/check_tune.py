@@ -49,7 +49,8 @@ class Bench:
     def __init__(self, folder, cnnc, root, libhost, edit):
         self.folder, self.cnnc, self.root, self.libhost = folder, cnnc, Path(root), libhost
         self.edit = edit
-        self.net = str(self.root / "testsuite" / "tune" / "net.cnn")
+        self.here = self.root / "testsuite" / "tune"
+        self.net = str(self.here / "net.cnn")
 
     def compile(self, *options):
         done = subprocess.run([self.cnnc, *PRECISION, *options, self.net], cwd=self.folder,
@@ -71,8 +72,9 @@ class Bench:
             need(path.read_text() != text, f"nothing to edit by {self.edit}")
         warnings = ["-w"] if self.edit else ["-Wall", "-Wextra", "-Werror"]
         subprocess.run([os.environ.get("CXX", "g++"), "-std=c++17", "-O1", *warnings, "-I",
-                        self.root / "runtime" / "host", "-x", "c++", path, "-x", "none",
-                        self.libhost, "-lpthread", "-o", Path(self.folder, "tune")], check=True)
+                        self.root / "runtime" / "host", "-include", self.here / "elapsed.h", "-x",
+                        "c++", path, "-x", "none", self.libhost, "-lpthread", "-o",
+                        Path(self.folder, "tune")], check=True)
 
     def run(self, *words, **environment):
         return subprocess.run(["./tune", *words], cwd=self.folder, capture_output=True, text=True,
@@ -107,14 +109,24 @@ def check_table(bench, table, plain):
         need(found == {tile: sum(plain.values())}, f"all in {tile} are {dict(found)}")
 
 
-def check_numbers(bench, table):
-    summaries = []
-    for options in (bench.gpu(table), ("--gpu", "a100")):
-        text = bench.compile("--summary", *options)
-        summaries.append(re.sub(r"model of \S+", "", text).split())
-    need(summaries[0] == summaries[1], "the GPU's numbers are others")
+def numbers(text):
+    return {key: float(value) for key, value in re.findall(r"^(\w+) = (\S+)$", text, re.MULTILINE)}
+
+
+def check_numbers(table):
+    need(numbers(table) == numbers(A100), f"the GPU's numbers are {numbers(table)}")
     for line in KNOWN:
         need(table.count(f"\n{line}\n") == 1, f"{line}: not kept")
+
+
+def check_sums(bench):
+    """Where each launch takes a millisecond: products take as many as they have launches."""
+    table = bench.run("--seconds", "0.01", TUNE_ELAPSED="1").stdout
+    for launches, times, key, tile in LINE.findall(table):
+        count = sum(int(n) for n in re.findall(r"(?:^|, )(\d+) ", launches))
+        for name, _, took in TIMED.findall(times):
+            need(float(took) == 1000 * count, f"{key}: {count} launches in {name} take {took}")
+        need(tile == "128x128", f"{key}: {tile} wins where all are as fast")
 
 
 def check_failures(bench):
@@ -134,17 +146,28 @@ def check_failures(bench):
     need(done.returncode == 1 and "can't be written" in done.stderr, "a full disk is not told")
 
 
+def check_program(program):
+    left = list(unused(program, lambda name: name == "main"))
+    need(not left, f"nothing uses {', '.join(left)}")
+    cases = re.findall(r"^    case TILE_(\w+):\n(.*?)^        return true;", program,
+                       re.MULTILINE | re.DOTALL)
+    need(cases, "no launches")
+    for tile, text in cases:
+        found = {f"{rows}x{columns}" for rows, columns in TILE.findall(text)}
+        need(found == {tile}, f"as {tile} is measured {found}")
+
+
 def check(bench):
     before = bench.gpu("\n".join([A100, *KNOWN, ANEW, ""]))
     program = bench.compile("--tune", *before)
-    left = list(unused(program, lambda name: name == "main"))
-    need(not left, f"nothing uses {', '.join(left)}")
+    check_program(program)
     bench.build(program)
     done = bench.run("--seconds", "0.01")
     need(done.returncode == 0, f"exit {done.returncode}: {done.stderr}")
     plain = bench.tiles("--gpu", "a100")
     check_table(bench, done.stdout, plain)
-    check_numbers(bench, done.stdout)
+    check_numbers(done.stdout)
+    check_sums(bench)
     check_failures(bench)
     return f"{len(LINE.findall(done.stdout))} products, {sum(plain.values())} launches"
 

@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
-"""Faults planted in the program of --tune, and in the compiler behind it, each of which
-check_tune.py must find.
+"""Faults planted in the program of --tune, each of which check_tune.py must find, and in the compiler
+behind it, which check_tune.py or the texts must.
 
-    planted.py CNNC ROOT LIBHOST
-
-A fault of the program is an edit of its text; one of the compiler is an edit of what cnnc is told or
-prints, by a script that stands in for it.
+    planted.py BUILD ROOT LIBHOST CC LIT
 """
 import os
 import subprocess
@@ -34,16 +31,47 @@ PROGRAM = {
     "a full disk is no fault": r"s/\(!fflush\(stdout\) && !ferror\(stdout\)\)/true/",
 }
 
-# Name: an edit of the compiler's output where it has a table, as if it did not take its lines.
+# Name: a file of the compiler, a text, what stands there instead, and what must find it.
 COMPILER = {
-    "a table is not taken": r"s/TensorTile<Bf16, 64, 32, 16, 32, 4>/TensorTile<Bf16, 64, 64, 32, 32, 4>/",
+    "what adds up partial sums is left out":
+        ("codegen/tune_trials.c", "trial->sums[k] = reading_step(e, program, s);", "", "texts"),
+    "alike launches are none":
+        ("codegen/tune_trials.c", "p->trials[i].count++;", "p->trials[i].count += 0;", "program"),
+    "all sizes are the first":
+        ("frontend/tune.c", "{ keys[i], tile->rows, tile->columns }", "{ keys[i], 128, 128 }", "program"),
+    "what is known comes first":
+        ("codegen/tune.c", "if (!measured) emit_line", "emit_line", "program"),
+    "a line is for any type": ("ir/tensor_tile.c", "a->type == b->type && ", "", "texts"),
+    "a line is for any role": ("ir/tensor_tile.c", "a->role == b->role && ", "", "texts"),
+    "a line is for any number of products":
+        ("ir/tensor_tile.c", "a->depth == b->depth &&\n           a->times == b->times;",
+         "a->depth == b->depth;", "texts"),
+    "tensors overlap": ("codegen/tune.c", "capped_sum(trial->bytes, padded(room->bytes))",
+                        "capped_sum(trial->bytes, 256)", "program"),
 }
-STANDS_IN = """#!/bin/bash
-case "$*" in
-*--summary*|*--tune*|*a100*) exec {cnnc} "$@" ;;
-*) {cnnc} "$@" | sed -E '{edit}' ;;
-esac
-"""
+
+
+def build(folder, build_folder, root, compiler, fault):
+    """The compiler with the fault, linked before the library that has the right file."""
+    name, old, new, _ = fault
+    with open(os.path.join(root, name), encoding="utf-8") as file:
+        text = file.read()
+    assert text.count(old) == 1, f"not one such text in {name}: {old}"
+    source, program = (os.path.join(folder, file) for file in ("faulty.c", "cnnc"))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text.replace(old, new).replace('"../ir/', f'"{root}/ir/'))
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "ir"), "-iquote",
+                    os.path.join(root, "frontend"), "-iquote", os.path.join(root, "codegen"),
+                    os.path.join(root, "frontend", "main.c"), source,
+                    os.path.join(build_folder, "libcore.a"), "-lm", "-o", program], check=True)
+    return program
+
+
+def found_by_texts(cnnc, root, lit):
+    texts = [os.path.join(root, "testsuite", "text", name) for name in ("tune.test", "tf32.test")]
+    done = subprocess.run([sys.executable, lit, "-q", "-Dcnnc=" + cnnc, *texts], capture_output=True,
+                          text=True)
+    return done.returncode != 0, "the texts"
 
 
 def found(cnnc, root, libhost, edit):
@@ -57,23 +85,24 @@ def found(cnnc, root, libhost, edit):
 
 
 def main():
-    cnnc, root, libhost = (os.path.abspath(word) for word in sys.argv[1:4])
-    only, missed, count = os.environ.get("FAULT", ""), 0, 0
+    build_folder, root, libhost, compiler, lit = (
+        os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:6])
+    cnnc, only = os.path.join(build_folder, "cnnc"), os.environ.get("FAULT", "")
+    missed = count = 0
     with tempfile.TemporaryDirectory() as folder:
-        tries = [("none", cnnc, "")] + [(name, cnnc, edit) for name, edit in PROGRAM.items()]
-        for name, edit in COMPILER.items():
-            path = os.path.join(folder, f"cnnc{len(tries)}")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(STANDS_IN.format(cnnc=cnnc, edit=edit))
-            os.chmod(path, 0o755)
-            tries.append((name, path, ""))
-        for name, program, edit in tries:
+        for name in ("none", "none, in texts", *PROGRAM, *COMPILER):
             if only not in name:
                 continue
-            caught, said = found(program, root, libhost, edit)
-            count += name != "none"
-            missed += caught == (name == "none")
-            print(f"{'MISSED: ' if caught == (name == 'none') else ''}{name}: {said}", flush=True)
+            fault = COMPILER.get(name)
+            clean = name.startswith("none")
+            program = build(folder, build_folder, root, compiler, fault) if fault else cnnc
+            if name == "none, in texts" or (fault and fault[3] == "texts"):
+                caught, said = found_by_texts(program, root, lit)
+            else:
+                caught, said = found(program, root, libhost, PROGRAM.get(name, ""))
+            count += not clean
+            missed += caught == clean
+            print(f"{'MISSED: ' if caught == clean else ''}{name}: {said}", flush=True)
     print(f"{count} faults, {missed} not as they should be")
     return missed != 0
 
