@@ -83,7 +83,7 @@ static int type_items(Emitter *e, const Launch *l, const char **items)
 
 // kernel, or (kernel<conv1_shape, relu>), as items of a list: one, or, where that would pass the
 // width, one a template argument.
-int kernel_items(Emitter *e, const Launch *l, const char **items)
+int kernel_items(Emitter *e, const char *head, const Launch *l, const char **items)
 {
     int count = type_items(e, l, items);
     if (!count) {
@@ -94,7 +94,7 @@ int kernel_items(Emitter *e, const Launch *l, const char **items)
     items[0] = arena_print(e->arena, "(%s<%s", l->kernel, items[0]);
     items[count - 1] = arena_print(e->arena, "%s>)", items[count - 1]);
     const char *text = joined(e, items, count);
-    int margin = e->w.indent + (int)strlen("STEP(");
+    int margin = e->w.indent + (int)strlen(head);
     if (margin + (int)strlen(text) + 1 > e->w.width) return count;
     items[0] = text;
     return 1;

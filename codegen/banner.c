@@ -61,8 +61,7 @@ static void programs(Emitter *e)
     }
 }
 
-// A file's name, or several, as a comment can have them.
-static const char *in_comment(Emitter *e, const char *text)
+const char *in_comment(Emitter *e, const char *text)
 {
     int length = (int)strlen(text);
     char *copy = arena_copy(e->arena, text, (size_t)comment_length(text, length, length));
@@ -120,10 +119,15 @@ static void quote(Emitter *e, const Source *source, int number)
     }
 }
 
+void quote_program(Emitter *e)
+{
+    const Diag *diag = e->g->diag;
+    for (int i = 0; i < diag->source_count; i++) quote(e, &diag->sources[i], i);
+}
+
 void emit_banner(Emitter *e)
 {
     Writer *w = &e->w;
-    const Diag *diag = e->g->diag;
     const char *cublas = e->uses_library ? " -lcublas" : "";
     write_line(w, "// %s.cu - %s `%s`, written by cnnc 0.1.", e->net,
                e->in->train ? "a trainer of" : "inference with", e->g->name);
@@ -135,7 +139,7 @@ void emit_banner(Emitter *e)
     parameters(e);
     programs(e);
     budget(e);
-    for (int i = 0; i < diag->source_count; i++) quote(e, &diag->sources[i], i);
+    quote_program(e);
     write_line(w, "//");
     write_line(w, "// Contents:  1 memory   2 kernels   3 steps   4 interface%s",
                e->in->with_main ? "   5 program" : "");

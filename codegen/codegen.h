@@ -7,6 +7,7 @@
 
 #include "../ir/op.h"
 #include "../ir/plan.h"
+#include "../ir/tile.h"
 
 // What an emitted file is made from.  A training file holds the programs train
 // and eval over one arena; an inference file (train and eval NULL) holds infer.
@@ -19,6 +20,20 @@ typedef struct EmitInput {
     bool         with_main;     // append the trainer program
     const char  *header_name;   // #include this; NULL: declare in place
 } EmitInput;
+
+// What a program that measures tiles is made from: a training step as it is
+// compiled for a GPU, and as it is with all products on tensor cores in tiles of
+// each size, where such fit; launches are not put together.  Plans are verified.
+typedef struct TuneInput {
+    const Graph *plain, *tiled[TENSOR_TILES];
+    const Plan  *plain_plan, *tiled_plan[TENSOR_TILES];
+    const Gpu   *gpu;           // whose tuned tiles are of other products
+    const char  *gpu_lines;     // its numbers, as its file has them
+    const char  *command_line;
+} TuneInput;
+
+// The CUDA program of --tune.  It only prints; the caller checks the stream.
+void emit_tune(const TuneInput *in, FILE *out);
 
 // The CUDA file, the C99 header.  Both only print; the caller checks the stream.
 void emit_cuda(const EmitInput *in, FILE *out);

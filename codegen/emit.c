@@ -6,32 +6,35 @@
 #include "chunks.h"
 #include "emitter.h"
 
-static Program *add_program(Emitter *e, const Graph *g, const Plan *plan,
-                            const char *space)
+void take_program(Emitter *e, const Graph *g, const Plan *plan, const char *space)
 {
     Program *p = &e->program[e->program_count++];
     *p = (Program){.g = g, .plan = plan, .space = space};
     p->first_step = e->step_count;
     e->step_count += plan->step_count;
-    return p;
+}
+
+void prepare_emitter(Emitter *e)
+{
+    e->g = e->program[0].g;
+    e->host = host_use(e->g);
+    e->arena = e->g->arena;
+    e->net = net_word(e, e->g->name);
+    e->upper = upper_case(e->arena, e->net);
+    e->printed = NEW_ARRAY(e->arena, chunk_count, bool);
+    e->chunk_names = chunk_names(e->arena);
+    name_places(e);
 }
 
 static Emitter new_emitter(const EmitInput *in, FILE *out)
 {
     Emitter e = {.in = in, .w = {.out = out, .width = 100}};
     if (in->train) {
-        add_program(&e, in->train, in->train_plan, "train");
-        add_program(&e, in->eval, in->eval_plan, "eval");
+        take_program(&e, in->train, in->train_plan, "train");
+        take_program(&e, in->eval, in->eval_plan, "eval");
     } else
-        add_program(&e, in->infer, in->infer_plan, "infer");
-    e.g = e.program[0].g;
-    e.host = host_use(e.g);
-    e.arena = e.g->arena;
-    e.net = net_word(&e, e.g->name);
-    e.upper = upper_case(e.arena, e.net);
-    e.printed = NEW_ARRAY(e.arena, chunk_count, bool);
-    e.chunk_names = chunk_names(e.arena);
-    name_places(&e);
+        take_program(&e, in->infer, in->infer_plan, "infer");
+    prepare_emitter(&e);
     return e;
 }
 

@@ -5,6 +5,7 @@
 #define CNNC_EMITTER_H
 
 #include "../ir/offload.h"
+#include "../ir/tile.h"
 #include "codegen.h"
 #include "writer.h"
 
@@ -19,12 +20,15 @@ typedef struct Program {
     bool        *named;         // of every value: the file says its place
 } Program;
 
+// At most: two, or those that tune.c compares.
+enum { MAX_PROGRAMS = 1 + TENSOR_TILES };
+
 typedef struct Emitter {
     const EmitInput *in;
     Arena      *arena;
     Writer      w;
     const char *net, *upper;    // lenet, LENET
-    Program     program[2];
+    Program     program[MAX_PROGRAMS];
     int         program_count;
     const Graph *g;             // of program 0: whose state is the file's
     bool       *printed;        // of every chunk
@@ -42,6 +46,13 @@ typedef struct Emitter {
     HostUse     host;           // of the training step; no events: it has no copies
     int         step_count;
 } Emitter;
+
+// ---- emit.c --------------------------------------------------------------------
+
+// A file's programs are taken in order by an Emitter that has its input and its writer; then it is
+// made ready to print.
+void take_program(Emitter *e, const Graph *g, const Plan *plan, const char *space);
+void prepare_emitter(Emitter *e);
 
 // ---- names.c -------------------------------------------------------------------
 
@@ -84,9 +95,10 @@ void print_includes(Emitter *e, const char *const *names, int count);
 // ---- arguments.c -----------------------------------------------------------------
 
 // What a launch is given in the emitted text, as items of a list: its kernel
-// with the template arguments, or its arguments.  Return how many.
+// with the template arguments, behind a head such as "STEP(", or its arguments.
+// Return how many.
 enum { MAX_ITEMS = 1280 };
-int kernel_items(Emitter *e, const Launch *l, const char **items);
+int kernel_items(Emitter *e, const char *head, const Launch *l, const char **items);
 int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items);
 // Gives long types of operands on load a name, and prints that.
 void name_sources(Emitter *e, const Launch *l);
@@ -96,6 +108,17 @@ void print_types(Emitter *e, const Launch *l);
 void mark_arguments(const Launch *l, bool *named);
 // steps.c: the struct of a launch's constants; NULL if it has none.
 const char *shape_name(Emitter *e, const Launch *l);
+// Prints these structs, and the names of long types, of some of the steps.
+void emit_shapes(Emitter *e, const int *steps, int count);
+// Whether it takes an argument of this kind.
+bool launch_takes(const Launch *l, LaunchArgKind kind);
+
+// ---- banner.c --------------------------------------------------------------------
+
+// A file's name, or several, as a comment can have them.
+const char *in_comment(Emitter *e, const char *text);
+// The program, as comments.
+void quote_program(Emitter *e);
 
 // memory.c: whether some tensor that the file names is a slice of so many rows or more.
 bool any_slice(const Emitter *e, int64_t rows);

@@ -149,15 +149,15 @@ const char *shape_name(Emitter *e, const Launch *l)
     return e->shapes[names_find(e->shape_texts, text, strlen(text))];
 }
 
-static void emit_shapes(Emitter *e)
+void emit_shapes(Emitter *e, const int *steps, int count)
 {
     e->shape_texts = names_new(e->arena);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
-    for (int i = 0; i < e->step_count; i++)
-        name_shapes(e, &e->launches[i], e->nodes[i]);
+    for (int i = 0; i < count; i++)
+        name_shapes(e, &e->launches[steps[i]], e->nodes[steps[i]]);
     write_blank(&e->w);
     e->source_texts = names_new(e->arena);
-    for (int i = 0; i < e->step_count; i++) name_sources(e, &e->launches[i]);
+    for (int i = 0; i < count; i++) name_sources(e, &e->launches[steps[i]]);
     if (e->source_count > 0) write_blank(&e->w);
 }
 
@@ -173,7 +173,7 @@ static void emit_step(Emitter *e, const Program *p, int step)
         // The macro stringizes its name, so no parentheses here.
         items[count++] = l->kernel;
     } else {
-        count += kernel_items(e, l, &items[count]);
+        count += kernel_items(e, "STEP(", l, &items[count]);
         items[count++] = arena_print(e->arena, "%" PRId64, l->grid);
         items[count++] = arena_print(e->arena, "%d", l->block);
     }
@@ -212,12 +212,12 @@ static bool is_scored(const Program *p, const Node *n)
            p->g->values[n->results[0]].kind == SCALAR;
 }
 
-static bool takes(const Launch *l, LaunchArgKind kind)
+bool launch_takes(const Launch *l, LaunchArgKind kind)
 {
     for (int i = 0; i < l->arg_count; i++)
         if (l->arg[i].kind == kind ||
-            (l->arg[i].kind == LAUNCH_SOURCE && takes(l->arg[i].source, kind)) ||
-            (l->arg[i].kind == LAUNCH_ITEMS && takes(l->arg[i].items->item[0], kind)))
+            (l->arg[i].kind == LAUNCH_SOURCE && launch_takes(l->arg[i].source, kind)) ||
+            (l->arg[i].kind == LAUNCH_ITEMS && launch_takes(l->arg[i].items->item[0], kind)))
             return true;
     return false;
 }
@@ -232,7 +232,7 @@ typedef struct Run {
 static bool uses(const Emitter *e, const Program *p, const Run *run, LaunchArgKind kind)
 {
     for (int i = run->first; i < run->end; i++)
-        if (takes(&e->launches[p->first_step + i], kind)) return true;
+        if (launch_takes(&e->launches[p->first_step + i], kind)) return true;
     return false;
 }
 
@@ -325,7 +325,9 @@ void emit_steps(Emitter *e)
     if (e->host.events > 0) print_chunk(e, "COPY");
     for (int i = 0; i < e->step_count; i++)
         if (e->launches[i].copy) print_chunk(e, e->launches[i].kernel);
-    emit_shapes(e);
+    int *steps = NEW_ARRAY(e->arena, e->step_count, int);
+    for (int i = 0; i < e->step_count; i++) steps[i] = i;
+    emit_shapes(e, steps, e->step_count);
     for (int i = 0; i < e->program_count; i++)
         emit_program_steps(e, &e->program[i]);
 }

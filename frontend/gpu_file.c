@@ -5,11 +5,14 @@
 // in any order, each once, in units without prefix: a second, bytes, shares of
 // 1; what copies to host memory get, and how a GPU is made, may be left out.
 // What has a dot or a slash is the path of a file.  It may also say which tile
-// was measured to be the best for products on tensor cores of a size, rows,
-// columns, depth and how many of them:
+// was measured to be the best for a product on tensor cores: its type, what it
+// is for, rows, columns, depth and how many of them,
 //
-//     tile 100352 64 576 1 = 128x64
+//     tile f16 forward 100352 64 576 1 = 128x64
+//
+// as the program that --tune writes prints them.
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,15 +131,36 @@ static void read_value(Reader *r, const Key *key, Gpu *gpu)
     set_number(gpu, key, number);
 }
 
+// Which of these a word is; `what` says what it should have been.
+static int read_name(Reader *r, const char *what, const char *const *names,
+                     int count)
+{
+    const char *list = "";
+    if (r->failed) return 0;
+    Word word = read_word(r);
+    int place = r->failed ? 0 : word_place(word, names, count);
+    if (place >= 0) return place;
+    for (int i = 0; i < count; i++)
+        list = arena_print(r->arena, "%s%s%s", list, i == 0 ? "" : ", ",
+                           names[i]);
+    fail_at(r, word, arena_print(r->arena, "%s is one of %s", what, list));
+    return 0;
+}
+
 // What stands behind the word tile.
 static void read_tile(Reader *r, Gpu *gpu, Word line)
 {
-    int64_t size[4];
-    for (int i = 0; i < 4; i++) {
+    int64_t size[4] = { 0 };
+    int type = 1 + read_name(r, "a product's type", product_type_names + 1,
+                             PRODUCT_TYPES - 1);
+    int role = read_name(r, "what a product is for", product_role_names,
+                         PRODUCT_ROLES);
+    for (int i = 0; i < 4 && !r->failed; i++) {
         skip_blanks(r);
         size[i] = read_int(r);
     }
     if (r->failed || !expect_char(r, '=')) return;
+    ProductKey key = { type, role, size[0], size[1], size[2], size[3] };
     skip_blanks(r);
     Word word = { .text = r->at };
     int64_t rows = read_int(r);
@@ -152,12 +176,10 @@ static void read_tile(Reader *r, Gpu *gpu, Word line)
     TunedTile *all = NEW_ARRAY(r->arena, (size_t)count + 1, TunedTile);
     for (int i = 0; i < count; i++) {
         all[i] = gpu->tuned[i];
-        if (all[i].rows == size[0] && all[i].columns == size[1] &&
-            all[i].depth == size[2] && all[i].times == size[3])
+        if (same_product(&all[i].key, &key))
             fail_at(r, line, "a product of this size stands here twice");
     }
-    all[count] = (TunedTile){ size[0], size[1], size[2], size[3], (int)rows,
-                              (int)columns };
+    all[count] = (TunedTile){ key, (int)rows, (int)columns };
     gpu->tuned = all;
 }
 
@@ -167,13 +189,21 @@ static void end_line(Reader *r)
     if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
 }
 
+// The word tile is next.
+static bool is_tile(const Reader *r)
+{
+    const int length = 4;
+    return r->end - r->at >= length && strncmp(r->at, "tile", 4) == 0 &&
+           (r->end - r->at == length || strchr(" \t#", r->at[length]) != NULL);
+}
+
 static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
 {
     skip_blanks(r);
     if (r->at == r->end) return;
     Word word = { .text = r->at };
-    if (r->end - r->at > 5 && strncmp(r->at, "tile ", 5) == 0) {
-        r->at += 5;
+    if (is_tile(r)) {
+        r->at += 4;
         read_tile(r, gpu, word);
         end_line(r);
         return;
@@ -210,6 +240,32 @@ static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
         else if (!seen[k])
             error(diag, pos, "%s is missing: a GPU has one line for each of "
                   "its numbers", keys[k].name);
+}
+
+// The shortest decimal that is the same number of units again; 90, not 9e+01.
+static const char *number_text(Arena *arena, const Key *key, int64_t number)
+{
+    const int64_t most = 1 << 24;
+    const char *text = "";
+    if (key->units <= 1 && number < most)
+        return arena_print(arena, "%" PRId64, number);
+    for (int digits = 1; digits <= 17; digits++) {
+        text = arena_print(arena, "%.*g", digits, (double)number / key->units);
+        if ((int64_t)(strtod(text, NULL) * key->units + 0.5) == number) break;
+    }
+    return text;
+}
+
+const char *gpu_text(Arena *arena, const Gpu *gpu)
+{
+    const char *text = "";
+    for (int k = 0; k < KEYS; k++) {
+        const char *at = (const char *)gpu + keys[k].at;
+        int64_t number = *(const int64_t *)(const void *)at;
+        text = arena_print(arena, "%s%s = %s\n", text, keys[k].name,
+                           number_text(arena, &keys[k], number));
+    }
+    return text;
 }
 
 // Whether the GPU has what the precision wants; said if not.

@@ -63,7 +63,8 @@ static bool print_tables(const Input *in, const Options *o, FILE *out)
 }
 
 // All that goes to files; they appear together, when all of it is right.
-static int write_files(const Input *in, const Options *o, const EmitInput *emit)
+static int write_files(const Input *in, const Options *o, const EmitInput *emit,
+                       const TuneInput *tune)
 {
     enum { MAIN, HEADER, REPORT, DEPENDENCIES, FILES };
     Output out[FILES] = { { .stream = NULL } };
@@ -78,6 +79,7 @@ static int write_files(const Input *in, const Options *o, const EmitInput *emit)
         return output_discard(out, FILES), EXIT_FILE;
     if (!has_main) ok = true;
     else if (prints_table(o)) ok = print_tables(in, o, out[MAIN].stream);
+    else if (o->tune) emit_tune(tune, out[MAIN].stream);
     else if (o->emit == EMIT_CUDA) emit_cuda(emit, out[MAIN].stream);
     else ok = print_program(in, o, out[MAIN].stream);
     if (o->report != NULL) ok = ok && report_plan(in, o, out[REPORT].stream);
@@ -97,10 +99,12 @@ static int run(const Input *in, const Options *o)
         const char *slash = strrchr(o->header, '/');
         emit.header_name = slash != NULL ? slash + 1 : o->header;
     }
-    if (o->emit == EMIT_CUDA && !prints_table(o) && !only_report(o) &&
-        !make_programs(in, o, &emit))
+    TuneInput tune = { .gpu = NULL };
+    if (o->tune && !make_tuning(in, o, &tune)) return EXIT_INPUT;
+    if (!o->tune && o->emit == EMIT_CUDA && !prints_table(o) &&
+        !only_report(o) && !make_programs(in, o, &emit))
         return EXIT_INPUT;
-    return write_files(in, o, &emit);
+    return write_files(in, o, &emit, &tune);
 }
 
 int main(int argc, char **argv)

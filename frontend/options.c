@@ -235,6 +235,8 @@ const Flag flags[] = {
     { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
       set_gpu },
     { "--gpus", NULL, "list the GPUs", show_gpus },
+    { "--tune", NULL, "instead a program that measures tiles for --gpu",
+      set_tune },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
     { "--budget", "SIZE", "the most that the arena may take: 5GiB",
       set_budget },

@@ -24,6 +24,7 @@ typedef struct Options {
     Emit            emit;
     bool            emit_given;
     bool            with_main, compare, summary, curve;
+    bool            tune;           // --tune: a program that measures tiles
     bool            depend;         // -MD
     const char     *depend_file;
     const char     *gpu_file;       // of --gpu, or NULL: it was a name
@@ -57,6 +58,11 @@ int choose(const char *flag, const char *text, const char *const *words,
 int set_gpu(Options *o, const char *value);
 int show_gpus(Options *o, const char *value);
 int read_gpu_file(Options *o, const Diag *diag);
+// The numbers of a GPU, as such a file has them.
+const char *gpu_text(Arena *arena, const Gpu *gpu);
+// tune.c: --tune, and what is wrong with the options beside it, or NULL.
+int set_tune(Options *o, const char *value);
+const char *tune_fault(const Options *o);
 // plan_instance.c: what sets --plan and its options, and their rules.
 int set_plan(Options *o, const char *value);
 int set_capacity(Options *o, const char *value);

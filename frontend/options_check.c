@@ -78,5 +78,6 @@ int options_check(const Options *o)
     if (o->plan || o->capacity || o->time_limit > 0) return check_plan(o);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
+    if (tune_fault(o) != NULL) return usage(tune_fault(o), input, NULL, 0);
     return -1;
 }

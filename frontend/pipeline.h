@@ -2,6 +2,7 @@
 #ifndef CNNC_PIPELINE_H
 #define CNNC_PIPELINE_H
 
+#include "../codegen/codegen.h"
 #include "../codegen/page.h"
 #include "../ir/fit.h"
 #include "input.h"
@@ -59,6 +60,9 @@ int choose_slices(const Input *in, Options *o);
 // mixing.c: a note of what slices between layers that need the whole batch save
 // of a placed training step, where options ask for them.
 void note_slices(const Graph *g, const FrontendOptions *options);
+
+// tune.c: what the program of --tune is made from.  False after errors.
+bool make_tuning(const Input *in, const Options *o, TuneInput *tune);
 
 // summary.c: the layers and what they cost, as a table.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);

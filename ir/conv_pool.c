@@ -14,10 +14,11 @@
 #include "tile.h"
 
 typedef struct Patches {
-    Tile    tile;
-    int64_t windows[2];         // of a patch, by axis
-    int64_t count;              // patches in a tile
-    int64_t tiles;              // over all pixels
+    ProductSize size;
+    Tile        tile;
+    int64_t     windows[2];     // of a patch, by axis
+    int64_t     count;          // patches in a tile
+    int64_t     tiles;          // over all pixels
 } Patches;
 
 // ---- the patches of a tile --------------------------------------------------
@@ -53,9 +54,11 @@ static Patches find_patches(const Graph *g, const Convolution *d,
                             const Node *pool)
 {
     Window w = pool_window(pool->attr);
-    ProductSize size = convolution_size(d);
+    ProductSize size = convolution_size(d, PRODUCT_POOLED);
     Tile tile = tile_of_pixels(g, &size);
-    return patches_of(d, &w, g->values[pool->results[0]].shape, tile);
+    Patches p = patches_of(d, &w, g->values[pool->results[0]].shape, tile);
+    p.size = size;
+    return p;
 }
 
 // ---- what it is worth -------------------------------------------------------
@@ -140,7 +143,7 @@ static void launch(const Graph *g, const Node *n, const Node *pool,
     convolution_constants(n, l, d);
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         launch_constant(l, constants[i].name, constants[i].value);
-    launch_tile(l, p.tile);
+    launch_tile(l, p.tile, &p.size);
     launch_type(l, n->operands[2] != NONE ? "true" : "false");
     launch_type(l, functor);
     launch_act(l, pool);

@@ -122,11 +122,12 @@ void convolution_constants(const Node *n, Launch *l, Convolution d)
 }
 
 static void launch_product(const Node *n, Launch *l, const char *kernel,
-                           Convolution d, Tile t, int64_t grid)
+                           Convolution d, Tile t, const ProductSize *size,
+                           int64_t grid)
 {
     launch_kernel(l, kernel, grid, tile_threads(t));
     convolution_constants(n, l, d);
-    launch_tile(l, t);
+    launch_tile(l, t, size);
 }
 
 // The largest power of two up to a word of 16 bytes and more that divides both.
@@ -139,16 +140,17 @@ static int64_t pack_of(int64_t a, int64_t b)
     return pack;
 }
 
-ProductSize convolution_size(const Convolution *d)
+ProductSize convolution_size(const Convolution *d, ProductRole role)
 {
     return (ProductSize){ d->pixels, d->group_k, d->filter, d->groups,
-                          pack_of(d->group_c, d->group_c), d->type };
+                          pack_of(d->group_c, d->group_c), d->type, role };
 }
 
 static ProductSize weight_size(const Convolution *d)
 {
     return (ProductSize){ d->group_k, d->filter, d->pixels, d->groups,
-                          pack_of(d->group_k, d->group_c), d->type };
+                          pack_of(d->group_k, d->group_c), d->type,
+                          PRODUCT_WGRAD };
 }
 
 // Each filter sees one channel of many.
@@ -177,10 +179,10 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
         launch_depthwise(n, l, "depthwise_forward", d.K, d,
                          d.N * d.P * ceil_div(d.Q, STRIP));
     } else {
-        ProductSize size = convolution_size(&d);
+        ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
         Tile t = tile_of_pixels(g, &size);
         int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
-        launch_product(n, l, "conv_forward", d, t, grid);
+        launch_product(n, l, "conv_forward", d, t, &size, grid);
     }
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
@@ -196,11 +198,12 @@ static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
     int64_t classes = stride_h * stride_w, times = d.groups * classes;
     ProductSize size = { pixels, d.group_c,
                          ceil_div(d.R * d.S, classes) * d.group_k, times,
-                         pack_of(d.group_k, d.group_c), d.type };
+                         pack_of(d.group_k, d.group_c), d.type,
+                         PRODUCT_DGRAD };
     Tile t = tile_of_pixels(l->g, &size);
     int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
     const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
-    launch_product(n, l, kernel, d, t, grid);
+    launch_product(n, l, kernel, d, t, &size, grid);
 }
 
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
@@ -259,7 +262,7 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
     } else {
         ProductSize size = weight_size(&d);
         Tile t = tile_of_weights(g, &size);
-        launch_product(n, l, "conv_wgrad", d, t, grid);
+        launch_product(n, l, "conv_wgrad", d, t, &size, grid);
     }
     launch_type_int(l, splits);
     launch_type(l, is_biased(n) ? "true" : "false");
@@ -292,9 +295,10 @@ void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
     Node n;
     Convolution d = of_one_pixel(type, batch, inputs, units, CONV_FORWARD,
                                  &n);
-    ProductSize size = convolution_size(&d);
+    ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
     Tile t = tile_of_pixels(l->g, &size);
-    launch_product(&n, l, "conv_forward", d, t, tile_count(t, batch, units));
+    launch_product(&n, l, "conv_forward", d, t, &size,
+                   tile_count(t, batch, units));
     launch_type(l, "identity");
     launch_type(l, "false");
 }
@@ -307,7 +311,8 @@ void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
                                  &n);
     ProductSize size = weight_size(&d);
     Tile t = tile_of_weights(l->g, &size);
-    launch_product(&n, l, "conv_wgrad", d, t, tile_count(t, units, inputs));
+    launch_product(&n, l, "conv_wgrad", d, t, &size,
+                   tile_count(t, units, inputs));
     launch_type_int(l, 1);
     launch_type(l, "false");
 }

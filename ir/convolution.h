@@ -42,8 +42,8 @@ bool convolution_is_depthwise(const Convolution *d);
 // The constants of a convolution, the same for all its launches.
 void convolution_constants(const Node *n, Launch *l, Convolution d);
 
-// The forward product.
-ProductSize convolution_size(const Convolution *d);
+// The forward product, PRODUCT_FORWARD or PRODUCT_POOLED.
+ProductSize convolution_size(const Convolution *d, ProductRole role);
 
 // conv_pool.c: with the pool behind it in one launch.
 extern const Pooling convolution_pooling;

@@ -6,11 +6,17 @@
 
 #include "cost.h"
 
-// That products of one size are cut into such tiles on tensor cores, as was
-// measured: `times` tables of rows x columns sums of depth terms each.
-typedef struct TunedTile {
+// What a product on tensor cores is to the tables that know of such, a number a
+// field: its ProductType and ProductRole (tile.h), and `times` tables of rows x
+// columns sums of depth terms each.
+typedef struct ProductKey {
+    int     type, role;
     int64_t rows, columns, depth, times;
-    int     tile_rows, tile_columns;
+} ProductKey;
+// That such products are cut into such tiles, as was measured.
+typedef struct TunedTile {
+    ProductKey key;
+    int        tile_rows, tile_columns;
 } TunedTile;
 
 typedef struct Gpu {

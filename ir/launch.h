@@ -86,6 +86,8 @@ struct Launch {
     bool        takes_last;
     int         last_type, last_arg;
     int         own_type, own_arg;
+    // That of a product on tensor cores (tile.h); NULL: it is none.
+    const struct ProductSize *product;
 };
 
 // launch.c: what ops/<name>.c fills a Launch with.

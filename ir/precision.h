@@ -8,6 +8,7 @@
 // any case; all but PRODUCT_REAL are made on tensor cores.
 typedef enum ProductType {
     PRODUCT_REAL, PRODUCT_TF32, PRODUCT_F16, PRODUCT_BF16,
+    PRODUCT_TYPES
 } ProductType;
 
 // As --precision has it: f32, tf32, f16, bf16, f64.

@@ -1,6 +1,7 @@
 // Which tile a product on tensor cores is cut into: of a few candidates that
 // which takes the least time in a model of the GPU, unless the GPU's file has a
-// line for a product of that size (frontend/gpu_file.c).  The model:
+// line for such a product (frontend/gpu_file.c), which --tune measures.  The
+// model:
 //
 //     step     = max(2 rows columns DEPTH / (rate * product / multiprocessors),
 //                    bytes / (CACHE memory elementwise / multiprocessors))
@@ -21,6 +22,7 @@
 #include "gpu.h"
 #include "larger.h"
 #include "tile.h"
+#include "together.h"
 
 enum {
     CACHE = 2,                  // the second cache gives twice what memory does
@@ -46,7 +48,8 @@ static const Candidate candidates[] = {
     { { .rows = 32, .columns = 128, .rows_each = 32, .columns_each = 32,
         .stages = 4 }, 168 },
 };
-enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+_Static_assert(sizeof candidates / sizeof *candidates == TENSOR_TILES,
+               "as many as tile.h says");
 
 // Of an operand's element in shared memory.
 static int64_t element_bytes(ProductType type)
@@ -81,9 +84,10 @@ static int64_t shared_bytes(Tile t)
 
 // Picoseconds of the product in tiles of a candidate.
 static int64_t product_time(const Gpu *gpu, const Candidate *c,
-                            const ProductSize *size, bool split)
+                            const ProductSize *size)
 {
     Tile t = c->tile;
+    bool split = size->role == PRODUCT_WGRAD;
     int threads = tile_threads(t);
     int64_t blocks = capped_product(
         size->times, tile_count(t, size->rows, size->columns));
@@ -108,9 +112,16 @@ static int64_t product_time(const Gpu *gpu, const Candidate *c,
     return capped_product(share, block) / 1000;
 }
 
+// ---- the candidates ---------------------------------------------------------
+
+const Tile *tensor_tile_at(int number)
+{
+    return &candidates[number].tile;
+}
+
 const Tile *find_tensor_tile(int64_t rows, int64_t columns)
 {
-    for (int i = 0; i < CANDIDATES; i++) {
+    for (int i = 0; i < TENSOR_TILES; i++) {
         const Tile *t = &candidates[i].tile;
         if (t->rows == rows && t->columns == columns) return t;
     }
@@ -120,46 +131,102 @@ const Tile *find_tensor_tile(int64_t rows, int64_t columns)
 const char *tensor_tile_names(Arena *arena)
 {
     const char *names = "";
-    for (int i = 0; i < CANDIDATES; i++)
+    for (int i = 0; i < TENSOR_TILES; i++)
         names = arena_print(arena, "%s%s%dx%d", names, i == 0 ? "" : ", ",
                             candidates[i].tile.rows,
                             candidates[i].tile.columns);
     return names;
 }
 
-// What was measured of a product of this size, or NULL.
+// ---- products by what is known of them --------------------------------------
+
+const char *const product_type_names[PRODUCT_TYPES] = {
+    [PRODUCT_TF32] = "tf32", [PRODUCT_F16] = "f16", [PRODUCT_BF16] = "bf16",
+};
+const char *const product_role_names[PRODUCT_ROLES] = {
+    [PRODUCT_FORWARD] = "forward", [PRODUCT_POOLED] = "pooled",
+    [PRODUCT_DGRAD] = "dgrad", [PRODUCT_WGRAD] = "wgrad",
+};
+
+ProductKey product_key(const ProductSize *size)
+{
+    return (ProductKey){ (int)size->type, (int)size->role, size->rows,
+                         size->columns, size->depth, size->times };
+}
+
+bool same_product(const ProductKey *a, const ProductKey *b)
+{
+    return a->type == b->type && a->role == b->role && a->rows == b->rows &&
+           a->columns == b->columns && a->depth == b->depth &&
+           a->times == b->times;
+}
+
+const char *product_text(Arena *arena, const ProductKey *key)
+{
+    return arena_print(arena, "%s %s %lld %lld %lld %lld",
+                       product_type_names[key->type],
+                       product_role_names[key->role], (long long)key->rows,
+                       (long long)key->columns, (long long)key->depth,
+                       (long long)key->times);
+}
+
+static bool is_among(const ProductKey *keys, int count, const ProductKey *key)
+{
+    for (int i = 0; i < count; i++)
+        if (same_product(&keys[i], key)) return true;
+    return false;
+}
+
+int graph_products(const Graph *g, ProductKey **keys)
+{
+    int count = 0;
+    *keys = NEW_ARRAY(g->arena, g->node_count, ProductKey);
+    for (NodeId i = 0; i < g->node_count; i = group_end(g, i)) {
+        Launch l = { .product = NULL };
+        if (!is_launch(&g->nodes[i])) continue;
+        group_launch(g, i, &l);
+        if (l.product == NULL) continue;
+        ProductKey key = product_key(l.product);
+        if (!is_among(*keys, count, &key)) (*keys)[count++] = key;
+    }
+    return count;
+}
+
+// ---- the choice -------------------------------------------------------------
+
+// What was measured of such a product, or NULL.
 static const Tile *tuned_tile(const Gpu *gpu, const ProductSize *size)
 {
+    ProductKey key = product_key(size);
     for (int i = 0; i < gpu->tuned_count; i++) {
         const TunedTile *t = &gpu->tuned[i];
-        if (t->rows == size->rows && t->columns == size->columns &&
-            t->depth == size->depth && t->times == size->times)
+        if (same_product(&t->key, &key))
             return find_tensor_tile(t->tile_rows, t->tile_columns);
     }
     return NULL;
 }
 
 // Of equal times the first.
-static const Tile *fastest_tile(const Gpu *gpu, const ProductSize *size,
-                                bool split)
+int modelled_tile(const Gpu *gpu, const ProductSize *size)
 {
-    const Candidate *best = &candidates[0];
-    int64_t least = product_time(gpu, best, size, split);
-    for (int i = 1; i < CANDIDATES; i++) {
-        int64_t time = product_time(gpu, &candidates[i], size, split);
+    int best = 0;
+    int64_t least = product_time(gpu, &candidates[best], size);
+    for (int i = 1; i < TENSOR_TILES; i++) {
+        int64_t time = product_time(gpu, &candidates[i], size);
         if (time < least) {
             least = time;
-            best = &candidates[i];
+            best = i;
         }
     }
-    return &best->tile;
+    return best;
 }
 
-Tile tensor_tile(const Graph *g, const ProductSize *size, bool split)
+Tile tensor_tile(const Graph *g, const ProductSize *size)
 {
     const Gpu *gpu = graph_gpu(g);
     const Tile *tuned = tuned_tile(gpu, size);
-    Tile tile = tuned != NULL ? *tuned : *fastest_tile(gpu, size, split);
+    Tile tile = tuned != NULL ? *tuned
+                              : candidates[modelled_tile(gpu, size)].tile;
     tile.type = size->type;
     return tile;
 }

@@ -28,7 +28,7 @@ static int width_for(int64_t count)
 
 Tile tile_of_pixels(const Graph *g, const ProductSize *size)
 {
-    if (size->type != PRODUCT_REAL) return tensor_tile(g, size, false);
+    if (size->type != PRODUCT_REAL) return tensor_tile(g, size);
     int width = width_for(size->columns);
     Tile tall = { 128, width, width == 16 ? 4 : 8, width == 64 ? 8 : 4, 0,
                   PRODUCT_REAL };
@@ -40,7 +40,7 @@ Tile tile_of_pixels(const Graph *g, const ProductSize *size)
 
 Tile tile_of_weights(const Graph *g, const ProductSize *size)
 {
-    if (size->type != PRODUCT_REAL) return tensor_tile(g, size, true);
+    if (size->type != PRODUCT_REAL) return tensor_tile(g, size);
     int rows = size->rows <= 32 ? 32 : width_for(size->rows);
     int width = width_for(size->columns);
     return (Tile){ rows, width, 4, rows == 64 && width == 64 ? 8 : 4, 0,
@@ -59,17 +59,21 @@ int tile_threads(Tile tile)
     return tile.stages > 0 ? WARP * parts : parts;
 }
 
-void launch_tile(Launch *l, Tile tile)
+void launch_tile(Launch *l, Tile tile, const ProductSize *size)
 {
     const char *sizes = arena_print(l->g->arena, "%d, %d, %d, %d", tile.rows,
                                     tile.columns, tile.rows_each,
                                     tile.columns_each);
     static const char *const elements[] = { NULL, "Tf32", "F16", "Bf16" };
-    if (tile.stages > 0)
-        launch_type(l, arena_print(l->g->arena, "TensorTile<%s, %s, %d>",
-                                   elements[tile.type], sizes, tile.stages));
-    else
+    if (tile.stages == 0) {
         launch_type(l, arena_print(l->g->arena, "BlockTile<%s>", sizes));
+        return;
+    }
+    ProductSize *kept = NEW(l->g->arena, ProductSize);
+    *kept = *size;
+    l->product = kept;
+    launch_type(l, arena_print(l->g->arena, "TensorTile<%s, %s, %d>",
+                               elements[tile.type], sizes, tile.stages));
 }
 
 int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most)

@@ -2,7 +2,6 @@
 // LIBRARY_STEP (library.cuh), and so learns which step of the plan runs where.
 #pragma once
 #include <cuda_runtime.h>
-#include "interface.cuh"
 
 // LAUNCH: a kernel on the stream in scope; step is its number in the plan, -1 outside it.  By its
 // address, so that template arguments that are left out are the defaults, not the arguments' types.

@@ -1,11 +1,9 @@
-// Complaints, memory and whole files.  A complaint is one line on the error
-// stream, `program: file: what was wanted and what was there`, and the value
-// false, so that a function can return it.  Memory is taken in blocks that one
-// list holds and that are released together at the end.
+// Memory and whole files; what is wrong with a file is a complaint that begins
+// with its name.  Memory is taken in blocks that one list holds and that are
+// released together at the end.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *program_name = "trainer";
-
-// Prints a complaint; false, always.
-__attribute__((format(printf, 1, 2))) static inline bool complain(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    fflush(stdout);
-    fprintf(stderr, "%s: ", program_name);
-    vfprintf(stderr, format, list);
-    fprintf(stderr, "\n");
-    va_end(list);
-    return false;
-}
+#include "complain.cuh"
 
 // MemoryBlock: stands before every piece of memory taken.
 struct alignas(16) MemoryBlock {

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.cuh"
 #include "net.cuh"
 
 // Progress: of a run of `epochs` times `samples`.
@@ -19,14 +19,6 @@ struct Progress {
     long long epoch_passed;     // likewise of the epoch
     double begun, epoch_begun, shown;
 };
-
-// Seconds on a clock that only goes forward.
-static inline double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static inline Progress begin_progress(int epochs, long long samples, long long passed)
 {
