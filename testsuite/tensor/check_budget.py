@@ -26,8 +26,8 @@ NAME = re.compile(r"\b(conv_\w+)<.*?TensorTile<Tf32, (\d+), (\d+), (\d+), (\d+),
 def budgets(root):
     """Registers by tile, as the compiler counts with."""
     text = (root / "ir" / "tensor_tile.c").read_text()
-    rows = re.findall(r"\{ \{ ([\d, ]+) \}, (\d+) \}", text)
-    return {tuple(int(x) for x in tile.split(",")): int(count) for tile, count in rows}
+    rows = re.findall(r"\{ \{ \.rows = ([^}]*) \}, (\d+) \}", text)
+    return {tuple(int(x) for x in re.findall(r"\d+", tile)): int(count) for tile, count in rows}
 
 
 def kernels(nvcc, folder, text, arch):
