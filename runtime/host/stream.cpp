@@ -52,7 +52,7 @@ void work_off(CUstream_st *stream, uint64_t given)
         Item item = std::move(stream->items.front());
         stream->items.pop_front();
         stream->done++;
-        for (const Place &place : item.after)
+        for (const StreamPlace &place : item.after)
             work_off(place.stream.get(), place.given);
         if (!item.work || finish(cudaSuccess)) continue;
         if (cudaError_t error = (*item.work)()) {
@@ -77,7 +77,7 @@ bool touches_capture(const StreamRef &stream)
 
 }
 
-cudaError_t reach(const Place &place)
+cudaError_t reach(const StreamPlace &place)
 {
     if (place.stream && place.stream->done < place.given) {
         open_device_memory(true);
@@ -87,7 +87,7 @@ cudaError_t reach(const Place &place)
     return finish(cudaSuccess);
 }
 
-cudaError_t poll(const Place &place)
+cudaError_t poll(const StreamPlace &place)
 {
     if (!place.stream || place.stream->done >= place.given)
         return finish(cudaSuccess);

@@ -19,14 +19,14 @@
 
 typedef std::shared_ptr<CUstream_st> StreamRef;
 
-struct Place {
+struct StreamPlace {
     StreamRef stream;
     uint64_t  given;            // items of the stream that are there before it
 };
 
 struct Item {
     WorkRef            work;    // or none: the item only waits
-    std::vector<Place> after;
+    std::vector<StreamPlace> after;
 };
 
 // Of streams in a capture: how many items of each come before something.
@@ -55,7 +55,7 @@ struct CUstream_st {
 struct CUevent_st {
     bool                      timed, recorded, captured;
     timespec                  when;
-    Place                     place;    // where it was recorded
+    StreamPlace               place;    // where it was recorded
     std::weak_ptr<CUgraph_st> capture;  // which it was last recorded in
     Before                    before;   // and what of that is before it
 };
@@ -71,11 +71,11 @@ extern std::atomic<int> captures;
 
 // Does a stream's work up to the place, device memory open, and whatever must
 // come before; the error is that of the device.
-cudaError_t reach(const Place &place);
+cudaError_t reach(const StreamPlace &place);
 
 // Does one more item towards the place, so that who polls gets there in the
 // end; cudaErrorNotReady as long as there is more.
-cudaError_t poll(const Place &place);
+cudaError_t poll(const StreamPlace &place);
 
 // A stream that does not capture takes part in a capture from here on; and what
 // is given next to one that does comes after these.
