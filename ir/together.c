@@ -202,14 +202,26 @@ static int64_t common_bytes(const Graph *g, const Node *a, const Node *b)
     return bytes;
 }
 
+// Bytes that node k reads of what those from `first` on make, in the same
+// launch: they have just been written.
+static int64_t made_bytes(const Graph *g, NodeId first, NodeId k)
+{
+    ValueId reads[MAX_READS];
+    int64_t bytes = 0;
+    for (int r = node_reads(g, &g->nodes[k], reads) - 1; r >= 0; r--)
+        if (makes(g, first, k, reads[r]))
+            bytes += value_bytes(&g->values[reads[r]]);
+    return bytes;
+}
+
 void group_cost(const Graph *g, NodeId i, Cost *cost)
 {
     node_cost(g, &g->nodes[i], cost);
     for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
         Cost own;
         node_cost(g, &g->nodes[k], &own);
-        int64_t common = common_bytes(g, &g->nodes[i], &g->nodes[k]);
-        own.bytes -= common < own.bytes ? common : own.bytes;
+        own.bytes -= common_bytes(g, &g->nodes[i], &g->nodes[k]);
+        own.bytes -= made_bytes(g, i, k);
         cost_add(cost, &own);
     }
 }

@@ -251,12 +251,32 @@ static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
     return bytes;
 }
 
-// Of the first wave the kind that keeps most bytes alive; false: none keeps
+// Of all waves those of a kind, that of waiting node `of`, and what they need.
+static void launch_kind(Grouper *s, int32_t of)
+{
+    bool *is_kind = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
+    bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
+    int32_t last = 0;
+    for (int32_t k = s->waiting_count - 1; k >= 0; k--) {
+        const Waiting *w = &s->waiting[k];
+        is_kind[k] = same_kind(s, of, k);
+        if (is_kind[k] && w->wave > last) last = w->wave;
+        stays[k] = !is_kind[k] && !is_waited_for(s, w->node);
+        s->waits[w->node] = !stays[k];
+    }
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        if (is_kind[k] && !is_waited_for(s, s->waiting[k].node))
+            s->waiting[k].wave = last;
+    for (int32_t k = 0; k < s->waiting_count; k++)
+        s->waits[s->waiting[k].node] = false;
+    launch_waves(s, stays);
+}
+
+// The kind that in the first wave keeps most bytes alive; false: none keeps
 // any.
 static bool launch_fullest(Grouper *s)
 {
     bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
-    bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
     int32_t fullest = NONE;
     int64_t most = 0;
     for (int32_t k = 0; k < s->waiting_count; k++) {
@@ -265,9 +285,7 @@ static bool launch_fullest(Grouper *s)
         if (bytes > most) most = bytes, fullest = k;
     }
     if (fullest == NONE) return false;
-    for (int32_t k = 0; k < s->waiting_count; k++)
-        stays[k] = s->waiting[k].wave > 0 || !same_kind(s, fullest, k);
-    launch_waves(s, stays);
+    launch_kind(s, fullest);
     return true;
 }
 

@@ -9,6 +9,9 @@
 //
 //   %8 d.conv1.bias.partials = bias.grad(%7) splits=32
 //   %9 d.conv1.bias = sum_splits(%8)
+//
+// That adds up a dense layer's few rows itself, so that several layers' sums
+// are one launch; not rows in 16 bits, or in slices.
 #include "../act.h"
 #include "../columns.h"
 #include "../op_row.h"
@@ -35,8 +38,12 @@ static void bias_gradient(Gradient *c, ValueId dz)
     Graph *g = c->g;
     ValueId db = gradient_value(c, 1);
     Value v = g->values[db];
-    int64_t splits = columns_splits(g->values[dz].shape);
-    if (splits == 1) {
+    Shape dy = g->values[dz].shape;
+    int64_t splits = columns_splits(dy);
+    if (dy.rank == 2 && rows_of(dy) <= FEW_ROWS && g->map == g->real) {
+        gradient_node(c, &op_sum_splits, 0, 2, (ValueId[]){ dz, NONE }, 2,
+                      (ValueId[]){ db, NONE });
+    } else if (splits == 1) {
         sum_columns(c, dz, db, splits);
     } else {
         ValueId partials = graph_value(
@@ -97,7 +104,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape dy = g->values[n->operands[0]].shape;
     int64_t columns = columns_of(dy), rows = rows_of(dy);
-    // A thread can add up a column of a few rows, as in sum_splits.
+    // A thread can add up a column of few rows, as in sum_splits.
     if (rows <= FEW_ROWS) {
         launch_elements(l, "bias_gradient_few", columns);
         launch_constant(l, "ROWS", rows);
