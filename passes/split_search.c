@@ -105,7 +105,7 @@ static Outcome outcome_of(const Graph *g)
 {
     PhaseCost sums[PHASE_COUNT];
     Outcome outcome = { .arena_bytes = g->arena_bytes };
-    step_cost(g, graph_gpu(g), false, sums);
+    step_cost(g, graph_gpu(g), true, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         outcome.time = capped_sum(outcome.time, sums[phase].time);
         outcome.flops = capped_sum(outcome.flops, sums[phase].cost.flops);
@@ -138,12 +138,13 @@ static int64_t time_once(const SplitSearch *s, Candidate c)
     return outcome_with(s, c, &o).time;
 }
 
-// A budget of 0: the smaller arena.
+// A budget of 0: the smaller arena, of equal ones that which takes less time.
 static bool beats(const Outcome *a, const Outcome *b, int64_t budget)
 {
     bool fits = a->arena_bytes <= budget;
     if (fits != (b->arena_bytes <= budget)) return fits;
-    return fits ? a->time < b->time : a->arena_bytes < b->arena_bytes;
+    if (fits || a->arena_bytes == b->arena_bytes) return a->time < b->time;
+    return a->arena_bytes < b->arena_bytes;
 }
 
 static bool is_better(const SplitSearch *s, Candidate c, const Outcome *best,
