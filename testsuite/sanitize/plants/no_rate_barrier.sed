@@ -1,2 +1,2 @@
 # Without the barrier between one thread's work for all and their use of it.
-s/^    __syncthreads\(\);$//
+/^__global__ void adam_update\(/,/^}/ s/^ +__syncthreads\(\);$//

@@ -1,2 +1,2 @@
 # Adam changes the gradient that it only reads.
-s/^    __syncthreads\(\);$/&\n    *(real *)arrays.item[0].gradient = 0;/
+/^__global__ void adam_update\(/,/^}/ s/^ +__syncthreads\(\);$/&\n        *(real *)arrays.item[0].gradient = 0;/
