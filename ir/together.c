@@ -140,7 +140,9 @@ int64_t item_bytes(const Launch *l)
 static void add_items(Launch *l, const Launch *b)
 {
     LaunchArg *to = (LaunchArg *)items_of(l);
-    const Items *own = to->items, *more = items_of(b)->items;
+    const LaunchArg *of = items_of(b);
+    if (to == NULL || of == NULL) bug("%s takes no arrays", l->kernel);
+    const Items *own = to->items, *more = of->items;
     Arena *arena = l->g->arena;
     int count = own->count + more->count;
     const Launch **item = NEW_ARRAY(arena, count, const Launch *);
