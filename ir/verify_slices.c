@@ -83,8 +83,8 @@ static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
                        g->values[v].name, g->values[old].name);
     for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
         if (reads[k] == old && !is_operand(n, old) &&
-            (!may_lie_over(g, n, r, old) || a.begin != b.begin ||
-             a.end != b.end))
+            (!may_lie_over(g, n, r, old) || g->values[old].rows > 0 ||
+             a.begin != b.begin || a.end != b.end))
             node_fault(s->c, i, "%s must not be written over %s, which it "
                        "reads on load", g->values[v].name, g->values[old].name);
 }

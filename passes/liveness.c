@@ -9,11 +9,12 @@
 // on, since it is staged before any runs; what is persistent lives throughout;
 // an output lives to the end.  What is computed on load is read by nobody: its
 // readers read what it is computed from.  Nodes that are one launch read until
-// the last of them has; or, where that does several things to the same operands
-// and may write over them, make all from the first on, so that nothing that one
-// makes is where another reads.  These are indices of nodes: the steps
-// of a plan leave out what is no launch.  What shares bytes is not known here;
-// share widens the lives of values that others lie in.
+// the last of them has, and what they make lives as long; where that does
+// several things to the same operands and may write over them, they make all
+// from the first on, so that nothing that one makes is where another reads.
+// These are indices of nodes: the steps of a plan leave out what is no launch.
+// What shares bytes is not known here; share widens the lives of values that
+// others lie in.
 #include "../ir/together.h"
 #include "pass.h"
 
@@ -46,7 +47,11 @@ void pass_liveness(Graph *g)
             Value *value = &g->values[reads[k]];
             if (value->last < last) value->last = last;
         }
-        for (int32_t r = 0; r < n->result_count && several; r++)
-            if (n->results[r] != NONE) g->values[n->results[r]].first = first;
+        for (int32_t r = 0; r < n->result_count; r++) {
+            if (n->results[r] == NONE) continue;
+            Value *value = &g->values[n->results[r]];
+            if (several) value->first = first;
+            if (value->last < end - 1) value->last = end - 1;
+        }
     }
 }
