@@ -136,13 +136,11 @@ int64_t item_bytes(const Launch *l)
     return bytes;
 }
 
-// Appends the arrays of b, which is alike.
-static void add_items(Launch *l, const Launch *b)
+// Appends to these arrays of l the ones of b, which is alike.
+static void add_items(Launch *l, LaunchArg *to, const Launch *b,
+                      const Items *more)
 {
-    LaunchArg *to = (LaunchArg *)items_of(l);
-    const LaunchArg *of = items_of(b);
-    if (to == NULL || of == NULL) bug("%s takes no arrays", l->kernel);
-    const Items *own = to->items, *more = of->items;
+    const Items *own = to->items;
     Arena *arena = l->g->arena;
     int count = own->count + more->count;
     const Launch **item = NEW_ARRAY(arena, count, const Launch *);
@@ -187,8 +185,11 @@ void group_launch(const Graph *g, NodeId i, Launch *l)
             continue;
         }
         m->op->parts[m->part].launch(g, m, &other);
+        LaunchArg *to = (LaunchArg *)items_of(l);
+        const LaunchArg *of = items_of(&other);
         if (l->own_arg > 0) add_own(l, &other);
-        else add_items(l, &other);
+        else if (to != NULL && of != NULL) add_items(l, to, &other, of->items);
+        else bug("%s takes no arrays", l->kernel);
     }
 }
 
