@@ -14,17 +14,21 @@ struct FigureRows {
 };
 
 // figure_sums: sums[0] = that of the first `losses` rows; the others, that of a row each; by a
-// warp, in double.
+// warp of the block that comes last, in double.  Whether the thread is the one that has them.
 template <int ROWS>
-static __device__ inline void figure_sums(double (&sums)[ROWS + 1], const FigureRows<ROWS> &rows,
-                                          long long samples, int losses)
+static __device__ inline bool figure_sums(double (&sums)[ROWS + 1], Header *header,
+                                          const FigureRows<ROWS> &rows, long long samples,
+                                          int losses)
 {
+    if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
+    for (double &sum : sums) sum = 0;
     for (int j = 0; j < ROWS; j++) {
         double sum = 0;
         for (long long n = threadIdx.x; n < samples; n += 32) sum += rows.of[j][n];
         sums[j < losses ? 0 : j - losses + 1] +=
             warp_reduce(sum, [](double a, double b) { return a + b; });
     }
+    return threadIdx.x == 0;
 }
 
 // Tally: the last of a launch: figures[0] = the mean over samples of the first `losses` rows,
@@ -38,10 +42,8 @@ struct Tally {
     FigureRows<ROWS> rows;
     __device__ void operator()() const
     {
-        if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return;
-        double sums[ROWS + 1] = {0};
-        figure_sums(sums, rows, samples, losses);
-        if (threadIdx.x > 0) return;
+        double sums[ROWS + 1];
+        if (!figure_sums(sums, header, rows, samples, losses)) return;
         header->skip = !isfinite(sums[0] / (double)samples);
         if (!header->skip) header->samples += (uint64_t)samples;
         for (int j = 0; j <= ROWS - losses; j++) {
@@ -63,10 +65,8 @@ struct TallyAccrued {
     FigureRows<ROWS> rows;
     __device__ void operator()() const
     {
-        if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return;
-        double sums[ROWS + 1] = {0};
-        figure_sums(sums, rows, samples, losses);
-        if (threadIdx.x > 0) return;
+        double sums[ROWS + 1];
+        if (!figure_sums(sums, header, rows, samples, losses)) return;
         Accrued *const own = accrued(header);
         const double all = (double)own->samples + (double)samples;
         if (!isfinite(sums[0])) own->skip = 1;

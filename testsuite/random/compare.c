@@ -1,7 +1,6 @@
 // What a program has made, against what it must come to.
 #include <math.h>
 #include <string.h>
-#include "../../ir/number.h"
 #include "../../runtime/host/cuda_runtime_api.h"
 #include "running.h"
 
@@ -12,23 +11,9 @@
 #define NOISE 1e-2              // of its norm: then a tensor is rounding alone
 #define PER_MOVE 100            // how much of `moved` a tensor may be off
 
-// Of 16 bits: binary16 has 5 of the exponent, bfloat16 8.
-static double half_at(DType dtype, uint16_t bits)
-{
-    int digits = half_digits(dtype) - 1, most = (1 << (15 - digits)) - 1;
-    int exponent = (bits & 0x7fff) >> digits;
-    double x = bits & ((1 << digits) - 1);
-    if (exponent == most) x = x > 0 ? NAN : INFINITY;
-    else if (exponent > 0) x += 1 << digits;
-    x = ldexp(x, (exponent > 0 ? exponent : 1) - most / 2 - digits);
-    return bits >> 15 ? -x : x;
-}
-
 static double number_at(DType dtype, const void *data, int64_t i)
 {
     switch (dtype) {
-    case F16:
-    case BF16: return half_at(dtype, ((const uint16_t *)data)[i]);
     case F32: return (double)((const float *)data)[i];
     case F64: return ((const double *)data)[i];
     case I32: return (double)((const int32_t *)data)[i];

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "../../ir/number.h"
 #include "draw.h"
 #include "exact.h"
 #include "slopes.h"
@@ -224,7 +225,7 @@ static bool may_be_narrow(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
     ValueId of = value->gradient_of;
-    return v != g->header && (value->dtype == F32 || value->dtype == F64) &&
+    return v != g->header && is_real(value->dtype) &&
            value->kind != STATE && (of == NONE || g->values[of].kind != PARAM);
 }
 

@@ -25,6 +25,14 @@ def missing(name, paths, old):
     return count != 1
 
 
+def with_fault(path, old, new, root):
+    """The file's text with the fault, to be compiled elsewhere."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert text.count(old) == 1, f"not one such text in {path}: {old}"
+    return text.replace(old, new).replace('"../ir/', f'"{root}/ir/')
+
+
 def compile_files(files, compiler, root):
     subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
                     "-iquote", os.path.join(root, "ir"), *files], check=True)
@@ -39,12 +47,9 @@ def unit_test(folder, fault, objects, arguments):
         path = os.path.join(root, "passes", name)
         if not os.path.exists(path):
             path = os.path.join(root, "ir", name)
-        with open(path) as file:
-            text = file.read()
-        assert text.count(old) == 1, f"not one such text in {name}: {old}"
         files.append(os.path.join(folder, name))
-        with open(files[-1], "w") as file:
-            file.write(text.replace(old, new).replace('"../ir/', f'"{root}/ir/'))
+        with open(files[-1], "w", encoding="utf-8") as file:
+            file.write(with_fault(path, old, new, root))
     program = os.path.join(folder, "test")
     compile_files([*files, os.path.join(build, "testsuite", "libunit_helpers.a"),
                    os.path.join(build, "libcore.a"), "-lcmocka", "-lm", "-o", program],

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from plant_faults import with_fault
+
 # Name: an edit of the emitted program, for sed -E.
 PROGRAM = {
     "the slowest wins": r"s/microseconds >= least/microseconds <= least/",
@@ -54,12 +57,9 @@ COMPILER = {
 def build(folder, build_folder, root, compiler, fault):
     """The compiler with the fault, linked before the library that has the right file."""
     name, old, new, _ = fault
-    with open(os.path.join(root, name), encoding="utf-8") as file:
-        text = file.read()
-    assert text.count(old) == 1, f"not one such text in {name}: {old}"
     source, program = (os.path.join(folder, file) for file in ("faulty.c", "cnnc"))
     with open(source, "w", encoding="utf-8") as file:
-        file.write(text.replace(old, new).replace('"../ir/', f'"{root}/ir/'))
+        file.write(with_fault(os.path.join(root, name), old, new, root))
     subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "ir"), "-iquote",
                     os.path.join(root, "frontend"), "-iquote", os.path.join(root, "codegen"),
                     os.path.join(root, "frontend", "main.c"), source,
