@@ -180,12 +180,19 @@ static bool is_aligned(const Trees *t, const Node *n, int32_t k)
     return slice.rows > 1 || slice.start * size % ROW_ALIGNMENT == 0;
 }
 
+// Nobody would be left to read the whole, if this is all that does, where a
+// slice without readers were no launch.
+static bool is_read(const Trees *t, ValueId part)
+{
+    return t->last[part] > t->first[part];
+}
+
 static bool all_fit(const Trees *t, const Node *n)
 {
     const Part *part = &n->op->parts[n->part];
     int64_t rows = part->slice(t->g, n, 0).rows;
     if (!part->joins)
-        return is_aligned(t, n, 0) &&
+        return is_aligned(t, n, 0) && is_read(t, n->results[0]) &&
                fits(t, n->results[0], n->operands[0], rows);
     for (int32_t k = 0; k < n->operand_count; k++)
         if (!is_joined_once(n, k) || !is_aligned(t, n, k) ||
