@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../ir/loss.h"
 #include "chunks.h"
 #include "emitter.h"
 
@@ -73,19 +74,6 @@ int64_t call_batch(const Graph *g)
 int64_t sample_bytes(const Graph *g, ValueId v)
 {
     return value_bytes(&g->values[v]) / g->batch;
-}
-
-// The node that sums losses and metrics: it makes the net's figures, and has
-// the header for its first operand.
-const Node *find_tally(const Graph *g)
-{
-    for (NodeId i = g->node_count - 1; i >= 0; i--) {
-        const Node *n = &g->nodes[i];
-        if (n->result_count && n->operand_count && n->operands[0] == g->header &&
-            g->values[n->results[0]].kind == SCALAR)
-            return n;
-    }
-    return NULL;
 }
 
 int graph_metrics(const Graph *g, const char **names, int limit)

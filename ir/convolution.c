@@ -299,8 +299,6 @@ void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
     Tile t = tile_of_pixels(l->g, &size);
     launch_product(&n, l, "conv_forward", d, t, &size,
                    tile_count(t, batch, units));
-    launch_type(l, "identity");
-    launch_type(l, "false");
 }
 
 void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
@@ -314,7 +312,6 @@ void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
     launch_product(&n, l, "conv_wgrad", d, t, &size,
                    tile_count(t, units, inputs));
     launch_type_int(l, 1);
-    launch_type(l, "false");
 }
 
 void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
@@ -385,7 +382,7 @@ ValueId convolution_bias(Build *b, ValueId sum)
     ValueId operands[] = { sum, NONE };
     bias.op = &op_bias;
     bias.name = arena_print(g->arena, "%s.sum", b->name);
-    operands[1] = build_param(b, "bias", shape_of(1, shape.dim[3]),
+    operands[1] = build_param(b, "bias", shape_of(1, shape.dim[shape.rank - 1]),
                               (Init){ .scale = 0 }, true);
     ValueId y = build_node(&bias, 2, operands, NULL, shape);
     const char *name = g->values[sum].name;

@@ -53,8 +53,8 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
-// A dense layer, the convolution of a map of one pixel, without a bias, but for
-// the arguments and their types.
+// A dense layer, the convolution of a map of one pixel, but for the arguments,
+// their types and whether there is a bias.
 void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
                                int64_t inputs, int64_t units);
 // Its weight gradient, likewise.

@@ -214,14 +214,19 @@ double ref_loss_scale(const Ref *r)
 
 // ---- the header -------------------------------------------------------------
 
+const Node *find_tally(const Graph *g)
+{
+    for (NodeId i = g->node_count - 1; i >= 0; i--)
+        if (g->nodes[i].op == ops[OP_tally]) return &g->nodes[i];
+    return NULL;
+}
+
 int figure_of(const Graph *g, ValueId rows)
 {
-    for (NodeId i = g->node_count - 1; i >= 0; i--) {
-        const Node *n = &g->nodes[i];
-        if (n->op != ops[OP_tally]) continue;
-        int losses = (int)n->attr[0].i;
-        for (int k = 1; k < n->operand_count; k++)
-            if (n->operands[k] == rows) return k <= losses ? 0 : k - losses;
+    const Node *tally = find_tally(g);
+    for (int k = 1; tally != NULL && k < tally->operand_count; k++) {
+        int losses = (int)tally->attr[0].i;
+        if (tally->operands[k] == rows) return k <= losses ? 0 : k - losses;
     }
     bug("%s is no figure", g->values[rows].name);
 }

@@ -64,6 +64,10 @@ void launch_loss_weight(const Node *n, Launch *l, double weight,
 // The scale of a node's loss now: 1 where it has none.
 double ref_loss_scale(const Ref *r);
 
+// The node that makes the figures of a batch (its loss, then its metrics) and
+// adds them to the header's sums; NULL: there is none.
+const Node *find_tally(const Graph *g);
+
 // Which of the header's sums rows go to.
 int figure_of(const Graph *g, ValueId rows);
 

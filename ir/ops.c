@@ -95,13 +95,23 @@ bool slot_is(const Slot *slot, const char *name)
     return length == strlen(name) && memcmp(slot->name, name, length) == 0;
 }
 
-int operand_called(const Node *n, const char *name)
+static int slot_called(const char *list, const char *name, int most)
 {
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
-    for (int k = 0; k < count && k < n->operand_count; k++)
+    int count = part_slots(list, slots, MAX_SLOTS);
+    for (int k = 0; k < count && k < most; k++)
         if (slot_is(&slots[k], name)) return k;
     return NONE;
+}
+
+int operand_called(const Node *n, const char *name)
+{
+    return slot_called(part_operands(n->op, n->part), name, n->operand_count);
+}
+
+int result_called(const Node *n, const char *name)
+{
+    return slot_called(n->op->parts[n->part].results, name, n->result_count);
 }
 
 // Writes slot k's name to slot; false if the list is shorter than that.

@@ -6,9 +6,9 @@
 //
 // An operator says by its flags what its store stage can do: ADDS_BIAS (it has
 // a last operand "bias?"), STORES_ACT.  The value in between must have no other
-// reader and be no output.  A dense layer's product is a library call that
-// stores what it computes, so there the bias node takes the activation, and
-// the product's result is biased in place.  Pools are not fused here.
+// reader and be no output.  A library's product, which has a workspace, stores
+// what it computes, so there the bias node takes the activation, and the
+// product's result is biased in place.  Pools are not fused here.
 
 #include "pass.h"
 
@@ -21,6 +21,12 @@ static void absorb(Graph *g, NodeId n, NodeId reader)
     g->nodes[n].results[0] = result;
     g->values[result].def = n;
     g->nodes[reader].op = NULL;
+}
+
+static bool is_library(const Node *n)
+{
+    int slot = result_called(n, "workspace");
+    return slot != NONE && n->results[slot] != NONE;
 }
 
 static bool absorb_next(Graph *g, const Uses *uses, NodeId id)
@@ -47,7 +53,8 @@ void pass_fuse_epilogue(Graph *g)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         if (!n->op || n->part != 0) continue;
-        if (!(n->op->flags & (ADDS_BIAS | STORES_ACT))) continue;
+        if (!(n->op->flags & (ADDS_BIAS | STORES_ACT)) || is_library(n))
+            continue;
         while (absorb_next(g, &uses, i)) continue;
     }
     graph_compact(g);

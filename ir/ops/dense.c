@@ -1,6 +1,7 @@
 // dense: y = x w^T, and its two gradients, products of cuBLAS.
 //
-// A layer with a bias is two nodes, since the library stores what it computes:
+// A layer with a bias is two nodes, and stays so where the library stores what
+// it computes:
 //
 //   %3 fc.product = dense(%1, %2 fc.weight)
 //   %5 fc = bias(%3, %4 fc.bias)
@@ -17,9 +18,10 @@
 // an activation's derivative, so that the gradient of a map can be written over
 // the map.
 //
-// Where maps have 16 bits those products do all of it.  The library multiplies
-// 16 bits by 16 alone, so that it would need a copy of the weights; these read
-// the weights as they are, once, and they are most of what is read.
+// Where maps have 16 bits those products do all of it, and add the bias and sum
+// its gradient too.  The library multiplies 16 bits by 16 alone, so that it
+// would need a copy of the weights; these read the weights as they are, once,
+// and they are most of what is read.
 #include "../act.h"
 #include "../convolution.h"
 #include "../momentum.h"
@@ -45,13 +47,19 @@ static Shape shape(const Graph *g, const Node *n)
     return fits ? shape_of(2, x.dim[0], weight.dim[0]) : shape_of(0);
 }
 
+// Whether the products are the library's.
+static bool is_library(const Graph *g)
+{
+    return g->map == g->real;
+}
+
 // Bytes for a product whose result is v, each element a sum of so many terms;
 // NONE: it is not the library's.
 static ValueId workspace(Graph *g, ValueId v, int64_t terms)
 {
     enum { LEAST = 64 << 10, MOST = 4 << 20, ALIGN = 256 };
     enum { TILE = 128, BUSY = 132, FEWEST_TERMS = 128 };
-    if (g->map != g->real) return NONE;
+    if (!is_library(g)) return NONE;
     Value result = g->values[v];
     int64_t tiles = ceil_div(result.shape.dim[0], TILE) *
                     ceil_div(result.shape.dim[1], TILE);
@@ -91,7 +99,7 @@ static ValueId build_product(Build *b)
                                  init, true);
     ValueId operands[] = { b->operand[0], weight };
     Build product = *b;
-    if (b->arg[BIAS].i)
+    if (b->arg[BIAS].i && is_library(g))
         product.name = arena_print(g->arena, "%s.product", b->name);
     ValueId y = build_node(&product, 2, operands, NULL,
                            shape_of(2, x.dim[0], units));
@@ -110,6 +118,7 @@ static ValueId build(Build *b)
         return NONE;
     ValueId y = build_product(b);
     if (!b->arg[BIAS].i) return y;
+    if (!is_library(b->g)) return convolution_bias(b, y);
 
     Shape result = b->g->values[y].shape;
     ValueId bias = build_param(b, "bias", shape_of(1, result.dim[1]),
@@ -122,25 +131,39 @@ static ValueId build(Build *b)
 
 // ---- gradient --------------------------------------------------------------
 
-// One product: operand k's gradient from dy and the other operand.
-static void gradient_product(Gradient *c, int part, int k)
+// The weight's, and the bias's where the product added one.
+static void weight_gradient(Gradient *c, ValueId dz)
 {
-    if (!gradient_wanted(c, k)) return;
-    ValueId other = c->g->nodes[c->node].operands[1 - k];
-    ValueId operands[] = { gradient_of_result(c, 0), other };
-    Shape dy = c->g->values[operands[0]].shape;
-    ValueId d = gradient_value(c, k);
-    int64_t terms = dy.dim[part == WGRAD ? 0 : 1];
+    Node n = c->g->nodes[c->node];
+    ValueId operands[] = { dz, n.operands[0] };
+    ValueId d[] = { NONE, NONE };
+    for (int k = 1; k <= 2; k++)
+        if (gradient_wanted(c, k)) d[k - 1] = gradient_value(c, k);
+    if (d[0] == NONE) return;
+    int64_t terms = c->g->values[dz].shape.dim[0];
+    ValueId results[] = { d[0], d[1], workspace(c->g, d[0], terms) };
+    gradient_node(c, &op_dense, WGRAD, 2, operands, 3, results);
+    for (int k = 1; k <= 2; k++)
+        if (d[k - 1] != NONE) gradient_add(c, k, d[k - 1]);
+}
+
+static void data_gradient(Gradient *c, ValueId dz)
+{
+    if (!gradient_wanted(c, 0)) return;
+    ValueId operands[] = { dz, c->g->nodes[c->node].operands[1] };
+    ValueId d = gradient_value(c, 0);
+    int64_t terms = c->g->values[dz].shape.dim[1];
     ValueId results[] = { d, workspace(c->g, d, terms) };
-    gradient_node(c, &op_dense, part, 2, operands, 2, results);
-    gradient_add(c, k, d);
+    gradient_node(c, &op_dense, DGRAD, 2, operands, 2, results);
+    gradient_add(c, 0, d);
 }
 
 // The weight's first: then the data's can be written over what it has read.
 static void gradient(Gradient *c)
 {
-    gradient_product(c, WGRAD, 1);
-    gradient_product(c, DGRAD, 0);
+    ValueId dz = act_gradient(c);
+    weight_gradient(c, dz);
+    data_gradient(c, dz);
 }
 
 // ---- launches --------------------------------------------------------------
@@ -158,10 +181,27 @@ static Sizes sizes(const Graph *g, const Node *n)
     return (Sizes){ a.dim[0], b.dim[1], a.dim[1] };
 }
 
+// Whether it adds a bias, or makes the gradient of one.
+static bool is_biased(const Node *n)
+{
+    if (n->part == FORWARD_PART) return n->operands[2] != NONE;
+    if (n->part == ACCUMULATE) return accumulated_param(n, 1) != NONE;
+    return n->part == WGRAD && n->results[1] != NONE;
+}
+
+// A library's; or NONE.
+static ValueId workspace_of(const Node *n)
+{
+    int slot = result_called(n, "workspace");
+    return slot != NONE ? n->results[slot] : NONE;
+}
+
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     Sizes s = sizes(g, n);
     cost_product(cost, capped_product(2 * s.batch * s.inputs, s.units));
+    if (is_biased(n))
+        cost->flops = capped_sum(cost->flops, s.batch * s.units);
     cost->bytes = cost_bytes(g, n);
     cost_momentum(g, n, cost);
 }
@@ -176,8 +216,8 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
     launch_value(l, n->operands[1]);
-    launch_value(l, n->results[1]);
-    launch_int(l, value_bytes(&g->values[n->results[1]]), "bytes");
+    launch_value(l, workspace_of(n));
+    launch_int(l, value_bytes(&g->values[workspace_of(n)]), "bytes");
     launch_int(l, n->part == WGRAD, "turned_a");
     launch_int(l, n->part == FORWARD_PART, "turned_b");
     launch_int(l, g->tf32, "tf32");
@@ -200,6 +240,7 @@ static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
     convolution_dense_wgrad(l, type_of(g, n), s.batch, s.inputs, s.units);
+    launch_type(l, is_biased(n) ? "true" : "false");
     launch_gradient_type(n, l);
     for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
@@ -228,13 +269,14 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
 {
     Sizes s = sizes(g, n);
     convolution_dense_forward(l, type_of(g, n), s.batch, s.inputs, s.units);
-    launch_slots(l, n, 1, 2);
-    launch_value(l, NONE);
+    launch_act(l, n);
+    launch_type(l, is_biased(n) ? "true" : "false");
+    launch_slots(l, n, 1, 3);
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    if (n->results[1] != NONE) launch_product(g, n, l);
+    if (workspace_of(n) != NONE) launch_product(g, n, l);
     else if (n->part == FORWARD_PART) launch_forward(g, n, l);
     else if (n->part == DGRAD) launch_dgrad(g, n, l);
     else launch_wgrad(g, n, l);
@@ -266,7 +308,8 @@ static void reference(const Ref *r)
             double sum = 0;
             for (int64_t i = 0; i < s.inputs; i++)
                 sum += f.in[0][n * s.inputs + i] * f.in[1][o * s.inputs + i];
-            r->out[0][n * s.units + o] = sum;
+            if (r->in[2] != NULL) sum += r->in[2][o];
+            r->out[0][n * s.units + o] = ref_act(r, sum);
         }
     arena_free(f.room);
 }
@@ -290,7 +333,7 @@ static void wgrad_reference(const Ref *r)
 {
     Sizes s = sizes(r->g, r->n);
     Factors f = factors(r);
-    double *dw = ref_gradient(r, 0);
+    double *dw = ref_gradient(r, 0), *db = ref_gradient(r, 1);
     for (int64_t o = 0; dw != NULL && o < s.units; o++)
         for (int64_t i = 0; i < s.inputs; i++) {
             double sum = 0;
@@ -298,6 +341,8 @@ static void wgrad_reference(const Ref *r)
                 sum += f.in[0][n * s.units + o] * f.in[1][n * s.inputs + i];
             dw[o * s.inputs + i] += sum;
         }
+    for (int64_t i = 0; db != NULL && i < s.batch * s.units; i++)
+        db[i % s.units] += r->in[0][i];
     arena_free(f.room);
 }
 
@@ -308,11 +353,12 @@ static const Part parts[] = {
                 .results = "dx^ workspace?", .masking = MASKED, .cost = cost,
                 .launch = launch, .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy^ x^",
-                .results = "dw workspace?", .accumulating = ACCUMULATE,
+                .results = "dw db? workspace?", .accumulating = ACCUMULATE,
                 .cost = cost, .launch = launch,
                 .reference = wgrad_reference },
     [ACCUMULATE] = { .name = "accumulate",
-                     .operands = "dy^ x^ weight momentum! header",
+                     .operands = "dy^ x^ weight momentum! bias? "
+                                 "bias_momentum!? header",
                      .results = "", .cost = cost,
                      .launch = launch_wgrad,
                      .reference = wgrad_reference },

@@ -85,6 +85,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
         launch_int(one, elements(g->values[d].shape), NULL);
     }
     launch_int(l, PARTS, "parts");
+    launch_nothing_last(l);
 }
 
 // All of it in the first part.
@@ -118,18 +119,19 @@ static void launch_scale(const Graph *g, Launch *l)
     launch_int(scale, g->loss_scale_interval, "interval");
 }
 
-static void begin_launch(const Graph *g, const Node *n, Launch *l)
+static void begin_last(const Graph *g, const Node *n, Launch *l)
 {
     bool accrues = is_accruing(g);
-    launch_kernel(l, accrues ? "begin_scaled_accrued" : "begin_scaled", 1,
-                  PARTS);
+    launch_struct(l, accrues ? "BeginScaledAccrued" : "BeginScaled");
     launch_header(l);
     if (!accrues) launch_samples(l);
     launch_scale(g, l);
-    for (int k = 1; k < n->operand_count; k++) {
-        launch_type(l, "int");
-        launch_value(l, n->operands[k]);
-    }
+    launch_type_int(l, n->operand_count - 1);
+    Launch *bad = launch_members(l, "Overflows");
+    launch_type_int(bad, n->operand_count - 1);
+    for (int k = 1; k < n->operand_count; k++)
+        launch_value(bad, n->operands[k]);
+    launch_int(l, PARTS, "parts");
 }
 
 static void move_scale(const Graph *g, double *header, bool overflow)
@@ -171,8 +173,8 @@ static const Part parts[] = {
     [SCALE_CHECK] = { .name = "", .results = "bad", .cost = cost,
       .launch = launch, .reference = reference },
     [SCALE_BEGIN] = { .name = "begin", .operands = "header! bad*",
-      .results = "", .cost = begin_cost, .launch = begin_launch,
-      .reference = begin_reference },
+      .results = "", .cost = begin_cost, .launch = launch_alone,
+      .last = begin_last, .reference = begin_reference },
     { .results = NULL },
 };
 

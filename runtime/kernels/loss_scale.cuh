@@ -4,6 +4,7 @@
 #include <math.h>
 #include "../support/accrued.cuh"
 #include "../support/header.cuh"
+#include "../support/last_block.cuh"
 #include "../support/loss_scale.cuh"
 #include "../support/real.cuh"
 #include "../support/reduce.cuh"
@@ -21,10 +22,10 @@ struct Gradients {
 };
 
 // find_overflow: bad[b] = whether an element that block b looks at, of any gradient, is not finite;
-// 0 for the blocks that are not there, up to `parts`.
-template <int COUNT>
+// 0 for the blocks that are not there, up to `parts`.  Then what is Last.
+template <int COUNT, class Last>
 __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT> gradients,
-                              int parts)
+                              int parts, const Last last)
 {
     const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long threads = (long long)gridDim.x * blockDim.x;
@@ -37,15 +38,22 @@ __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT>
     for (unsigned i = gridDim.x + threadIdx.x; blockIdx.x == 0 && i < (unsigned)parts;
          i += blockDim.x)
         bad[i] = 0;
+    last();
 }
 
-// any_overflow: whether a thread of the block finds one in its place of a launch's parts.
-template <class... Bad>
-static __device__ inline bool any_overflow(const Bad *...bad)
+// Overflows: what COUNT launches found.
+template <int COUNT>
+struct Overflows {
+    const int *of[COUNT];
+};
+
+// any_overflow: whether there is one in the parts of a launch.  All threads of the block come here.
+template <int COUNT>
+static __device__ inline bool any_overflow(const Overflows<COUNT> &bad, int parts)
 {
-    const int *const all[] = {bad...};
     int found = 0;
-    for (const int *some : all) found |= some[threadIdx.x];
+    for (const int *some : bad.of)
+        for (int i = (int)threadIdx.x; i < parts; i += (int)blockDim.x) found |= some[i];
     return block_sum(found) > 0;
 }
 
@@ -64,21 +72,36 @@ static __device__ inline void judge_gradients(Header *header, Scale scale, bool 
     begin_update(header);
 }
 
-// begin_scaled: judges this batch, which is a training step.  A block with a thread a part.
-template <class Scale, class... Bad>
-__global__ void begin_scaled(Header *header, long long samples, Scale scale, const Bad *...bad)
-{
-    const bool overflow = any_overflow(bad...);
-    if (threadIdx.x > 0) return;
-    accrued(header)->samples = (uint64_t)samples;
-    judge_gradients(header, scale, overflow);
-    *accrued(header) = {0, 0, 0, {0}};
-}
+// BeginScaled: the last of a launch: judges this batch, which is a training step.
+template <class Scale, int COUNT>
+struct BeginScaled {
+    Header *header;
+    long long samples;
+    Scale scale;
+    Overflows<COUNT> bad;
+    int parts;
+    __device__ void operator()() const
+    {
+        if (!is_last_block(&header->arrivals)) return;
+        const bool overflow = any_overflow(bad, parts);
+        if (threadIdx.x > 0) return;
+        accrued(header)->samples = (uint64_t)samples;
+        judge_gradients(header, scale, overflow);
+        *accrued(header) = {0, 0, 0, {0}};
+    }
+};
 
-// begin_scaled_accrued: judges the sums over the batches since the last update.
-template <class Scale, class... Bad>
-__global__ void begin_scaled_accrued(Header *header, Scale scale, const Bad *...bad)
-{
-    const bool overflow = any_overflow(bad...);
-    if (threadIdx.x == 0) judge_gradients(header, scale, overflow);
-}
+// BeginScaledAccrued: likewise of the sums over the batches since the last update.
+template <class Scale, int COUNT>
+struct BeginScaledAccrued {
+    Header *header;
+    Scale scale;
+    Overflows<COUNT> bad;
+    int parts;
+    __device__ void operator()() const
+    {
+        if (!is_last_block(&header->arrivals)) return;
+        const bool overflow = any_overflow(bad, parts);
+        if (threadIdx.x == 0) judge_gradients(header, scale, overflow);
+    }
+};

@@ -17,7 +17,7 @@
     "%3 w f64[5, 3] param uniform=1\n"
 #define SUM "%4 s f64[5, 3] gradient persistent of=%3\n"
 #define WGRAD                                                                  \
-    "backward wgrad: %5 dw f64[5, 3] gradient of=%3, %6 space u8[256] "        \
+    "backward wgrad: %5 dw f64[5, 3] gradient of=%3, -, %6 space u8[256] "     \
     "workspace = dense.wgrad(dy, x)\n"
 #define ADD "backward add: accrue(s, dw, header)\n"
 #define NEXT "backward next: accrue.next(header)\n"

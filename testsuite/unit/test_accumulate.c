@@ -35,7 +35,7 @@ static const char text[] =
     "[3] backward sum: %16 dw f64[4, 1, 1, 2] gradient of=%4, "
     "%17 db f64[4] gradient of=%5 = sum_splits(ws, bs)\n"
     "[4] backward dense: %18 df f64[5, 18] gradient of=%7, "
-    "%19 space u8[256] workspace = dense.wgrad(dz, rows)\n"
+    "-, %19 space u8[256] workspace = dense.wgrad(dz, rows)\n"
     "[5] update w.sgd: sgd(w, dw, mw, header) lr=0.5 momentum=0.75 "
     "weight_decay=0.25\n"
     "[6] update b.sgd: sgd(b, db, mb, header) lr=0.5 momentum=0.75 "
