@@ -198,6 +198,8 @@ typedef struct Graph {
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
+    struct Known *known;        // placements that have been searched for in
+                                // this run of the passes; NULL: none is kept
     struct Waits {              // which launches may wait to be together:
         bool makers;            // what makes a value, too
         int  permille;          // how much of the peak may be filled with what

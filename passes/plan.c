@@ -14,6 +14,7 @@
 // compared with.
 #include "../ir/accrue.h"
 #include "../ir/slices.h"
+#include "known.h"
 #include "pass.h"
 #include "place.h"
 #include "trial.h"
@@ -127,6 +128,15 @@ static int64_t place_apart(Item *items, int32_t count)
     return top;
 }
 
+// What a search for so few items may take of that work: few are settled soon or
+// not at all, and a budget has many plans tried.
+static int64_t enough_work(int64_t work, int32_t count)
+{
+    enum { EACH_PAIR = 16384 };
+    int64_t enough = (int64_t)EACH_PAIR * count * count;
+    return work < enough ? work : enough;
+}
+
 // Places in that much work of the search; 0: shares nothing.
 static void give_offsets(Graph *g, int64_t work)
 {
@@ -137,12 +147,11 @@ static void give_offsets(Graph *g, int64_t work)
     g->state_bytes = place_state(g);
     int64_t start = place_sums(g, g->state_bytes);
     g->max_live_bytes = start + place_bound(g->arena, items, count);
-    PlaceGoal goal = {.work = work,
+    PlaceGoal goal = {.work = enough_work(work, count),
                       .hints = find_hints(g, number, count, start)};
-    int64_t least;
-    int64_t top = work > 0
-                      ? place_towards(g->arena, items, count, &goal, &least)
-                      : place_apart(items, count);
+    int64_t top = work > 0 ? place_or_recall(g->known, g->arena, items, count,
+                                             &goal)
+                           : place_apart(items, count);
     g->arena_bytes = start + top;
     for (ValueId v = 0; v < g->value_count; v++)
         if (number[v] != NONE)

@@ -12,6 +12,7 @@
 #include "budget.h"
 #include "gates.h"
 #include "host_copies.h"
+#include "known.h"
 #include "marks.h"
 #include "remat.h"
 #include "split.h"
@@ -362,9 +363,14 @@ static bool find_slices(Graph *g, const PassOptions *o)
 bool run_passes(Graph *g, const PassOptions *o)
 {
     double start = seconds();
-    if (!find_slices(g, o)) return false;
-    if (o->time)
+    Arena *arena = arena_new();
+    g->known = known_new(arena);
+    bool done = find_slices(g, o);
+    if (done && o->time)
         fprintf(stderr, "%-14s %8.3f ms\n", "slices tried",
                 1e3 * (seconds() - start));
-    return run_rows(g, o) && check_budget(g, o);
+    done = done && run_rows(g, o) && check_budget(g, o);
+    g->known = NULL;
+    arena_free(arena);
+    return done;
 }

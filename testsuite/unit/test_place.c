@@ -3,7 +3,7 @@
 // On larger ones what it finds is checked pair by pair, and perfect packings
 // are made by cutting up a rectangle.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
-#include "../../passes/place.h"
+#include "../../passes/known.h"
 #include "graphs.h"
 #include "nets.h"
 
@@ -328,6 +328,40 @@ static void hints_are_followed_where_they_can_be(void **state)
     }
 }
 
+static bool never_late(void)
+{
+    looks++;
+    return false;
+}
+
+// What was searched for is not searched for again, unless something is asked
+// otherwise.
+static void known_placements_are_recalled(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, HEIGHT = 100000 };
+    Item items[COUNT];
+    uint64_t seed = 11;
+    Known *known = known_new(arena);
+    PlaceGoal goal = {.work = 1000, .is_late = never_late};
+    cut_up(items, COUNT, 400, HEIGHT, &seed);
+    int64_t top = place_or_recall(known, arena, items, COUNT, &goal);
+    int64_t offset = items[7].offset;
+    assert_true(top > HEIGHT);
+    looks = 0;
+    items[7].offset = INT64_MAX;
+    assert_int_equal(place_or_recall(known, arena, items, COUNT, &goal), top);
+    assert_true(looks == 0 && items[7].offset == offset);
+    goal.work++;
+    place_or_recall(known, arena, items, COUNT, &goal);
+    assert_true(looks > 0);
+    looks = 0;
+    items[7].size *= 2;
+    top = place_or_recall(known, arena, items, COUNT, &goal);
+    assert_true(looks > 0);
+    assert_int_equal(height_of(items, COUNT), top);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +374,7 @@ int main(void)
         TEST(no_time_leaves_a_placement_all_the_same),
         TEST(a_goal_above_the_bound_is_enough),
         TEST(hints_are_followed_where_they_can_be),
+        TEST(known_placements_are_recalled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
