@@ -164,10 +164,9 @@ bool convolution_is_depthwise(const Convolution *d)
 static int64_t depthwise_pack(const Graph *g, Convolution d, ValueId a,
                               ValueId b)
 {
-    bool both = dtype_bytes(g->values[a].dtype) == 2 &&
-                dtype_bytes(g->values[b].dtype) == 2;
-    if (d.K != d.C) return 1;
-    return both && d.C % 8 == 0 ? 8 : d.C % 4 == 0 ? 4 : 1;
+    bool small = dtype_bytes(g->values[a].dtype) == 2 &&
+                 dtype_bytes(g->values[b].dtype) == 2;
+    return d.K != d.C ? 1 : small && d.C % 8 == 0 ? 8 : d.C % 4 == 0 ? 4 : 1;
 }
 
 // Threads that go through pixels of so many channels.
