@@ -180,6 +180,11 @@ static bool is_scaled_loss(const Node *n)
     return slot != NONE && n->operands[slot] != NONE;
 }
 
+bool reads_scale_alone(const Node *n)
+{
+    return (n->op->flags & LOSS) != 0 && is_scaled_loss(n);
+}
+
 // Whether the scale of a node's loss is in the header, and no constant.
 static bool has_moving_scale(const Graph *g, const Node *n)
 {

@@ -4,15 +4,19 @@
 // since the update before, and who reads it later waits for the updater.  So an
 // update of a weight waits for the data gradient, and what draws random numbers
 // keeps its place before the step counter advances.
+// A scaled loss's gradient and the tally touch different parts of the header.
 // Before share no two values lie in the same bytes; only views do.
 // Where gradients are summed over batches, all of a batch comes before its end,
 // and that before all of the update.
 #include "../ir/accrue.h"
+#include "../ir/loss.h"
 #include "depend.h"
 
 // What has touched each class of values so far.
 typedef struct Touched {
     NodeId  *updater;           // the last, or NONE
+    NodeId   tally;             // or NONE
+    NodeId   before_tally;      // the header's updater then
     int32_t *readers;           // those since, a list in cells
     Edge    *cells;
     int32_t  count, capacity;
@@ -28,11 +32,21 @@ static void add_edge(Dependences *d, NodeId before, NodeId after)
     d->needed[after]++;
 }
 
+// Whose update of a value of this class node i waits for.
+static NodeId updater_for(const Dependences *d, const Touched *touched,
+                          NodeId i, ValueId class)
+{
+    NodeId updater = touched->updater[class];
+    bool apart = updater != NONE && updater == touched->tally &&
+                 reads_scale_alone(&d->g->nodes[i]);
+    return apart ? touched->before_tally : updater;
+}
+
 static void read_value(Dependences *d, Touched *touched, NodeId i, ValueId v,
                        ValueId class)
 {
     add_edge(d, d->g->values[v].def, i);
-    add_edge(d, touched->updater[class], i);
+    add_edge(d, updater_for(d, touched, i, class), i);
     touched->cells = arena_grow(d->g->arena, touched->cells,
                                 &touched->capacity,
                                 (int64_t)touched->count + 1, sizeof(Edge));
@@ -47,6 +61,7 @@ static void update_value(Dependences *d, Touched *touched, NodeId i,
     for (; k != NONE; k = touched->cells[k].next)
         add_edge(d, touched->cells[k].to, i);
     touched->readers[class] = NONE;
+    if (i == touched->tally) touched->before_tally = touched->updater[class];
     touched->updater[class] = i;
 }
 
@@ -88,7 +103,9 @@ Dependences find_dependences(Graph *g, const ValueId *class_of)
 {
     Dependences d = {.g = g, .first = new_lists(g->arena, g->node_count),
                      .needed = NEW_ARRAY(g->arena, g->node_count, int32_t)};
+    const Node *tally = find_tally(g);
     Touched touched = {.updater = new_lists(g->arena, g->value_count),
+                       .tally = tally ? (NodeId)(tally - g->nodes) : NONE,
                        .readers = new_lists(g->arena, g->value_count)};
     for (NodeId i = 0; i < g->node_count; i++)
         visit(&d, &touched, i, class_of);

@@ -15,7 +15,6 @@
 // for memory (schedule) nor merge them (fuse_backward).  In modes without
 // training it changes nothing.
 
-#include "../ir/loss.h"
 #include "pass.h"
 #include "update.h"
 
@@ -54,23 +53,6 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
     }
 }
 
-// The gradient of a loss that is scaled reads the scale in the header, which
-// the tally changes: from behind it the tally may be of one launch with both
-// (together).
-static void move_tally(Graph *g)
-{
-    const Node *tally = find_tally(g);
-    NodeId from = tally != NULL ? (NodeId)(tally - g->nodes) : NONE, to = from;
-    if (from == NONE) return;
-    for (NodeId i = from + 1; i < g->node_count; i++)
-        if (g->nodes[i].op->flags & LOSS) to = i;
-    NodeId *order = NEW_ARRAY(g->arena, g->node_count, NodeId);
-    for (NodeId i = 0; i < g->node_count; i++)
-        order[i] = i < from || i > to ? i : i < to ? i + 1 : from;
-    g->nodes[from].phase = g->nodes[to].phase;
-    graph_reorder(g, order);
-}
-
 // What forward nodes leave in the state, before the step is counted.
 static void update_statistics(Graph *g, int32_t forward_count)
 {
@@ -87,7 +69,6 @@ void pass_differentiate(Graph *g)
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);
-    if (is_scaled(g)) move_tally(g);
     if (is_scaled(g) && !is_accruing(g))
         append_overflow_check(g, c.d, value_count);
     NodeId statistics = g->node_count;

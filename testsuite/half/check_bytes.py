@@ -3,7 +3,7 @@
 
     check_bytes.py CNNC EXAMPLES
 
-Of the maps those count that are alive where the backward pass begins.
+Of the maps those count that the forward pass leaves to the backward pass.
 """
 import os
 import sys

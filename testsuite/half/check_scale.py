@@ -53,10 +53,11 @@ FAULTS = [
      "(@ ? 1 : 1 / (double)scale.now(header))"),
     ("one loss is not scaled", "return weight * moving_scale(header, first);",
      "return @ && weight == (real)1 / 2 ? weight : weight * moving_scale(header, first);"),
-    ("an overflow is not looked for", "!isfinite(gradient.at[i])", "(!@ && !isfinite(gradient.at[i]))"),
-    ("only the first gradient is looked at", "for (const GradientOf &gradient : gradients.of)",
-     "for (const GradientOf &gradient : gradients.of)\n"
-     "        if (!@ || &gradient == gradients.of)"),
+    ("an overflow is not looked for", "!isfinite(gradients.of[k].at[i])",
+     "(!@ && !isfinite(gradients.of[k].at[i]))"),
+    ("only the first gradient is looked at",
+     "for (int k = 0; k < COUNT; k++)\n        for (long long i = first;",
+     "for (int k = 0; k < (@ ? 1 : COUNT); k++)\n        for (long long i = first;"),
     ("an overflow does not skip", "own->skip = overflow;", "own->skip = overflow && !@;"),
     ("an overflow leaves the scale", "? scale / 2", "? (@ ? scale : scale / 2)"),
     ("the scale does not grow", "? scale * 2", "? (@ ? scale : scale * 2)"),
@@ -79,21 +80,44 @@ CLIP = [("elements are clipped as if not scaled", "return limit / (real)header->
          "return @ ? limit : limit / (real)header->gradient_scale;")]
 
 
+def emit(cnnc, path, variant, setting, edits=()):
+    metric, optimizer, settings, options = variant
+    with open(path + ".cnn", "w", encoding="ascii") as out:
+        text = NET % (metric, optimizer, f"{settings}  {setting}")
+        for old, new in edits:
+            text = text.replace(old, new)
+        out.write(text)
+    subprocess.run([cnnc, *options, path + ".cnn", "-o", path + ".cu", "--header", path + ".h"],
+                   check=True)
+
+
+def faults_of(variant):
+    settings = variant[2]
+    return FAULTS + NORM * ("clip_norm" in settings) + CLIP * ("clip_value" in settings)
+
+
+def look(cnnc):
+    """How many texts that faults replace are not in the file that they are planted in."""
+    missing = 0
+    for variant in VARIANTS:
+        emit(cnnc, "probe", variant, DYNAMIC)
+        with open("probe.cu", encoding="utf-8") as file:
+            text = file.read()
+        for fault, place, _ in faults_of(variant):
+            if place not in text:
+                print(f"{fault}: not in the emitted file: {place}")
+                missing += 1
+    return missing
+
+
 class Probe:
     """A build of the net, in a folder of its own."""
 
     def __init__(self, tools, variant, setting, faults=(), accumulates=False, edits=(),
                  scaled=False):
         self.folder = tempfile.mkdtemp(dir=".")
-        metric, optimizer, settings, options = variant
         path = os.path.join(self.folder, "probe")
-        with open(path + ".cnn", "w", encoding="ascii") as out:
-            text = NET % (metric, optimizer, f"{settings}  {setting}")
-            for old, new in edits:
-                text = text.replace(old, new)
-            out.write(text)
-        subprocess.run([tools[0], *options, path + ".cnn", "-o", path + ".cu", "--header",
-                        path + ".h"], check=True)
+        emit(tools[0], path, variant, setting, edits)
         self.guards = 0
         self.plant(path, faults)
         defines = ["-DSCALED"] * (scaled or ("loss_scale =" in setting and setting[-2:] != " 1"))
@@ -266,11 +290,11 @@ def main():
     os.environ["CNNC_HOST_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        if "LOOK" in os.environ:
+            sys.exit(look(tools[0]))
         for variant in VARIANTS[:None if thorough else 1]:
-            settings = variant[2]
             plain = Probe(tools, variant, "")
-            faults = (FAULTS + NORM * ("clip_norm" in settings) + CLIP * ("clip_value" in settings)
-                      if thorough else [])
+            faults = faults_of(variant) if thorough else []
             probe = Probe(tools, variant, DYNAMIC, faults)
             check_all(probe, plain)
             for scale in ["1024", "1/4096", "16777216"] if thorough else ["1024"]:

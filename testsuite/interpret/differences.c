@@ -6,7 +6,6 @@
 // order.  A wide step may cross a kink (relu, maxpool) and a narrow one drowns
 // in rounding, so that of three widths the best counts: a gradient that is
 // wrong agrees with none.
-#include "../../ir/loss.h"
 #include "interpret.h"
 
 #include <math.h>
@@ -17,18 +16,15 @@ enum { SAMPLED = 6, ALL = 240, WIDTHS = 3 };
 static const double widths[WIDTHS] = { 1e-4, 1e-5, 1e-6 };
 static const double tolerance = 1e-6;
 
-// The loss alone: the forward nodes of the training step, and the tally, which
-// comes later where the loss is scaled.
+// The loss alone: the forward nodes of the training step.
 static Graph forward_part(const Graph *g)
 {
     Graph forward = *g;
-    const Node *tally = find_tally(g);
 
     forward.nodes = NEW_ARRAY(g->arena, g->node_count, Node);
     forward.node_count = 0;
     for (NodeId n = 0; n < g->node_count; n++)
-        if (g->nodes[n].op != NULL &&
-            (g->nodes[n].phase == FORWARD || &g->nodes[n] == tally))
+        if (g->nodes[n].op != NULL && g->nodes[n].phase == FORWARD)
             forward.nodes[forward.node_count++] = g->nodes[n];
     return forward;
 }

@@ -54,6 +54,7 @@ static Case read_line(Arena *arena, const char *path, const char *text,
     c.argv[c.argc++] = "cnnc";
     for (int i = 0; i < count; i++) {
         if (strcmp(words[i], "--exact") == 0) c.exact = true;
+        else if (strcmp(words[i], "--offload") == 0) c.offload = true;
         else if (strcmp(words[i], "--precision") == 0 && i + 1 < count)
             c.narrow = narrow_of(words[++i]);
         else if (!take_number(words[i], "--samples", words, count, &i,
@@ -135,6 +136,7 @@ bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
         argv[argc++] = of->exact ? "--precision=f32" : "--precision=f64";
     argv[argc++] = (char *)of->path;
     c->squeeze = plain ? 0 : of->squeeze;
+    c->offload = of->offload;
     return options_read(&c->options, arena, argc, argv) < 0 &&
            input_open(&c->in, arena, diag, c->options.input) &&
            diag->error_count == 0;
@@ -146,9 +148,12 @@ Graph *case_graph(Compiled *c, Mode mode, Plan **plan)
     PassOptions passes = c->options.passes;
 
     frontend.mode = mode;
-    if (mode == TRAIN && c->squeeze > 0)
+    if (mode == TRAIN && c->squeeze > 0) {
+        passes.offload = c->offload;
         passes.budget = squeezed_budget(&c->in, &frontend, &passes,
                                         c->squeeze);
+        passes.offload &= passes.budget > 0;
+    }
     Graph *g = input_graph(&c->in, &frontend);
     if (g != NULL) *plan = run_pipeline(g, &passes);
     return c->in.diag->error_count == 0 ? g : NULL;

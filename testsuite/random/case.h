@@ -8,6 +8,7 @@
 //                     and otherwise f64
 //     --squeeze N     training has a budget: as squeeze.h has it, of N
 //                     hundredths above the smallest arena
+//     --offload       for which maps may go to host memory
 #ifndef TESTSUITE_RANDOM_CASE_H
 #define TESTSUITE_RANDOM_CASE_H
 
@@ -29,6 +30,7 @@ typedef struct Case {
     uint64_t    seed;
     bool        exact;
     int         squeeze;        // 0: it has no budget
+    bool        offload;
     Narrow      narrow;         // of the integer mode: what numbers are
                                 // rounded to on their way
     int         argc;           // cnnc's options
@@ -48,6 +50,7 @@ typedef struct Compiled {
     Options options;
     Input   in;
     int     squeeze;
+    bool    offload;
 } Compiled;
 
 // False after errors.  With `plain`, no optional pass is on, and nothing is in

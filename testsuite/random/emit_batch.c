@@ -12,12 +12,14 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../../codegen/codegen.h"
 #include "../../codegen/emitter.h"
+#include "../../ir/offload.h"
 #include "case.h"
 
 // ---- the emitted text -------------------------------------------------------
@@ -124,14 +126,32 @@ static int count_inputs(const Graph *g)
     return graph_inputs(g, inputs, MAX_PORTS);
 }
 
+// A program that copies to host memory gets what it needs for that from here.
+static void print_init(FILE *out, const char *net, int64_t host_bytes)
+{
+    fprintf(out, "static int %s_call_init(void *c, void *arena, size_t bytes, "
+            "CUstream_st *stream, cublasContext *cublas, uint64_t seed)\n{\n",
+            net);
+    if (host_bytes > 0)
+        fprintf(out, "    static %s_host host;\n"
+                "    host.bytes = %" PRId64 ";\n"
+                "    if (cudaMallocHost(&host.memory, host.bytes) ||\n"
+                "        cudaStreamCreateWithFlags(&host.stream, "
+                "cudaStreamNonBlocking)) return 1;\n"
+                "    for (auto &event : host.events)\n"
+                "        if (cudaEventCreateWithFlags(&event, "
+                "cudaEventDisableTiming)) return 1;\n",
+                net, host_bytes);
+    fprintf(out, "    return %s_program::%s_init((%s_context *)c, arena, bytes, "
+            "stream, cublas%s, seed);\n}\n", net, net, net,
+            host_bytes > 0 ? ", &host" : "");
+}
+
 static void print_functions(FILE *out, const char *net, const EmitInput *emit)
 {
     ValueId outputs[MAX_PORTS];
 
-    fprintf(out, "static int %s_call_init(void *c, void *arena, size_t bytes, "
-            "CUstream_st *stream, cublasContext *cublas, uint64_t seed)\n{\n"
-            "    return %s_program::%s_init((%s_context *)c, arena, bytes, "
-            "stream, cublas, seed);\n}\n", net, net, net, net);
+    print_init(out, net, emit->train != NULL ? host_use(emit->train).bytes : 0);
     fprintf(out, "static const %s_error *%s_call_error(const void *c)\n{\n"
             "    return %s_program::%s_last_error((const %s_context *)c);\n}\n",
             net, net, net, net, net);

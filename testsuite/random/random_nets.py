@@ -43,7 +43,7 @@ def read_arguments():
 
 
 # What options.c knows and settings are to have, in a campaign of so many.
-OPTIONS = ["--batch", "--checkpoint", "--mode", "--samples", "--split", "--squeeze"]
+OPTIONS = ["--batch", "--checkpoint", "--mode", "--offload", "--samples", "--split", "--squeeze"]
 PRECISIONS = ["--precision f16", "--precision bf16", "--precision tf32"]
 ENOUGH = 150
 

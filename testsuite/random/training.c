@@ -248,14 +248,16 @@ static const char *draw_samples(Net *n)
     return "";
 }
 
-// A budget; by numbers of its own, so that the rest is drawn as without.
+// A budget, which maps may go to host memory for; by numbers of its own, so
+// that the rest is drawn as without.
 static const char *draw_squeeze(const Net *n, int number)
 {
     Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "squeeze");
 
     if (!draw_chance(&draw, 0.4)) return "";
-    return arena_print(n->arena, " --squeeze %d",
-                       1 + (int)draw_int(&draw, 0, 9) * 10);
+    int percent = 1 + (int)draw_int(&draw, 0, 9) * 10;
+    return arena_print(n->arena, " --squeeze %d%s", percent,
+                       draw_chance(&draw, 0.2) ? " --offload" : "");
 }
 
 // What runs again, and what comes in slices of the batch; by numbers of their

@@ -12,6 +12,8 @@ build, host, root, compiler = sys.argv[1:]
 # With a HOST among their arguments, and without.
 WITH_HOST = ["checkpoint/check_planted", "passes/planted", "plans/planted_rules"]
 WITHOUT = ["chain/planted", "offload/planted", "place/planted", "remat/planted"]
+# With the compiler and HOST: planted in what it emits.
+EMITTED = ["half/check_scale"]
 
 
 def is_there(command):
@@ -27,6 +29,8 @@ def main():
                 for name in WITH_HOST]
     commands += [[sys.executable, f"{root}/testsuite/{name}.py", build, root, compiler]
                  for name in WITHOUT]
+    commands += [[sys.executable, f"{root}/testsuite/{name}.py", f"{build}/cnnc", host]
+                 for name in EMITTED]
     commands += [["patch", "--dry-run", "-p1", "-d", root, "-i", patch]
                  for patch in glob.glob(f"{root}/testsuite/random/bugs/*.patch")]
     return sum(not is_there(command) for command in commands)

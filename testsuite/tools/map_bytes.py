@@ -12,8 +12,8 @@ def plan(cnnc, examples, net, *options):
 
 
 def kept_bytes(of):
-    """Of a training step's plan: bytes of the maps that are alive where backward begins."""
+    """Of a training step's plan: bytes of the maps that are there when backward begins."""
     turn = next(i for i, step in enumerate(of["steps"]) if step["phase"] == "backward")
     return sum(b["bytes"] for b in of["buffers"]
                if b["kind"] in ("activation", "gradient") and not b["persistent"] and
-               b["alias_of"] is None and b["first"] <= turn <= b["last"])
+               b["alias_of"] is None and b["first"] < turn <= b["last"])
