@@ -68,8 +68,8 @@ double ref_loss_scale(const Ref *r);
 // adds them to the header's sums; NULL: there is none.
 const Node *find_tally(const Graph *g);
 
-// Whether n reads of the header the loss's scale alone, which is the update's to
-// change and not the tally's: it may come before that or behind it.
+// Whether n reads of the header the loss's scale alone, which is the update's
+// to change and not the tally's: it may come before that or behind it.
 bool reads_scale_alone(const Node *n);
 
 // Which of the header's sums rows go to.
