@@ -308,8 +308,6 @@ typedef struct Order {
     int32_t       *touch, *update;
     int32_t       *touched_at, *updated_at; // likewise by step, from one
     int32_t        end;
-    const Op      *tally;       // or NULL
-    int32_t        scale_read;  // the last place of those who read the scale
 } Order;
 
 // Node i of step `at` comes after all that the program has before it of those
@@ -323,9 +321,7 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
     for (int k = 0; k < read_count; k++) {
         ValueId v = o->viewed[reads[k]];
         bool updates = is_among(updated, count, reads[k]);
-        bool late = place < (updates ? o->touch[v] : o->update[v]) ||
-                    (updates && v == a->g->header && n->op != o->tally &&
-                     place < o->scale_read);
+        bool late = place < (updates ? o->touch[v] : o->update[v]);
         // A copy is a layer's: of the header it reads the seed and the number
         // of the step, which the last launch alone changes, and where in the
         // step a batch begins, which its last step changes.
@@ -341,11 +337,11 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
     }
     for (int k = 0; k < read_count; k++) {
         ValueId v = o->viewed[reads[k]];
-        // The tally changes other parts of the header than its scale.
-        bool scale = v == a->g->header && reads_scale_alone(n);
-        int32_t *touch = scale ? &o->scale_read : &o->touch[v];
-        if (place > *touch) *touch = place;
         o->touched_at[v] = at;
+        // The tally changes other parts of the header; what changes the scale
+        // reads what gradients come to.
+        if (v == a->g->header && reads_scale_alone(n)) continue;
+        if (place > o->touch[v]) o->touch[v] = place;
     }
     for (int k = 0; k < count; k++) {
         o->update[o->viewed[updated[k]]] = place;
@@ -357,9 +353,7 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
 static const char *check_order(Against *a)
 {
     int32_t values = a->g->value_count;
-    const Node *tally = find_tally(a->g);
     Order o = {.viewed = find_viewed(a), .end = last_place(a) + 1,
-               .tally = tally ? tally->op : NULL,
                .touch = NEW_ARRAY(a->arena, values, int32_t),
                .update = NEW_ARRAY(a->arena, values, int32_t),
                .touched_at = NEW_ARRAY(a->arena, values, int32_t),

@@ -47,14 +47,18 @@ struct Overflows {
     const int *of[COUNT];
 };
 
-// any_overflow: whether there is one in the parts of a launch.  All threads of the block come here.
+// is_judge: whether the thread is the one, of the block that comes last, that knows whether there
+// is an overflow in the parts of a launch.
 template <int COUNT>
-static __device__ inline bool any_overflow(const Overflows<COUNT> &bad, int parts)
+static __device__ inline bool is_judge(Header *header, const Overflows<COUNT> &bad, int parts,
+                                       bool &overflow)
 {
     int found = 0;
+    if (!is_last_block(&header->arrivals)) return false;
     for (const int *some : bad.of)
         for (int i = (int)threadIdx.x; i < parts; i += (int)blockDim.x) found |= some[i];
-    return block_sum(found) > 0;
+    overflow = block_sum(found) > 0;
+    return threadIdx.x == 0;
 }
 
 // judge_gradients: the update begins: an overflow moves the scale and skips the step;
@@ -82,9 +86,8 @@ struct BeginScaled {
     int parts;
     __device__ void operator()() const
     {
-        if (!is_last_block(&header->arrivals)) return;
-        const bool overflow = any_overflow(bad, parts);
-        if (threadIdx.x > 0) return;
+        bool overflow;
+        if (!is_judge(header, bad, parts, overflow)) return;
         accrued(header)->samples = (uint64_t)samples;
         judge_gradients(header, scale, overflow);
         *accrued(header) = {0, 0, 0, {0}};
@@ -100,8 +103,7 @@ struct BeginScaledAccrued {
     int parts;
     __device__ void operator()() const
     {
-        if (!is_last_block(&header->arrivals)) return;
-        const bool overflow = any_overflow(bad, parts);
-        if (threadIdx.x == 0) judge_gradients(header, scale, overflow);
+        bool overflow;
+        if (is_judge(header, bad, parts, overflow)) judge_gradients(header, scale, overflow);
     }
 };
