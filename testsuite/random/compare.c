@@ -1,6 +1,7 @@
 // What a program has made, against what it must come to.
 #include <math.h>
 #include <string.h>
+#include "../../ir/loss.h"
 #include "../../runtime/host/cuda_runtime_api.h"
 #include "running.h"
 
@@ -35,10 +36,13 @@ static const char *const moments[] = { "1 step", "all steps", "evaluation" };
 
 // Of a net whose gradients are all zero in exact arithmetic, what optimizers
 // make of them, some by dividing, is rounding alone, and so are the weights.
+// Where the loss is scaled so is the rounding.
 static bool is_rounding(const Reference *of)
 {
     const Moment *first = &of->moment[0];
-    return first->has_gradients && first->gradients < ZERO_GRADIENT;
+    if (!first->has_gradients) return false;
+    double scale = is_scaled(of->train) ? of->train->loss_scale : 1;
+    return first->gradients < ZERO_GRADIENT * scale;
 }
 
 static bool is_proved(const Running *r, int moment)
