@@ -1,14 +1,12 @@
 // What a program has made, against what it must come to.
 #include <math.h>
 #include <string.h>
-#include "../../ir/loss.h"
 #include "../../runtime/host/cuda_runtime_api.h"
 #include "running.h"
 
 #define TOLERANCE 1e-9
 #define SINGLE_TOLERANCE 1e-6   // of numbers that single precision rounds
 #define LEAST_GRADIENT 1e-3     // of the norm of all gradients, or of 1
-#define ZERO_GRADIENT 1e-12     // the norm of all of them, if they are rounding
 #define NOISE 1e-2              // of its norm: then a tensor is rounding alone
 #define PER_MOVE 100            // how much of `moved` a tensor may be off
 
@@ -34,17 +32,6 @@ static double distance(const Expected *e, DType dtype, const void *data)
 
 static const char *const moments[] = { "1 step", "all steps", "evaluation" };
 
-// Of a net whose gradients are all zero in exact arithmetic, what optimizers
-// make of them, some by dividing, is rounding alone, and so are the weights.
-// Where the loss is scaled so is the rounding.
-static bool is_rounding(const Reference *of)
-{
-    const Moment *first = &of->moment[0];
-    if (!first->has_gradients) return false;
-    double scale = is_scaled(of->train) ? of->train->loss_scale : 1;
-    return first->gradients < ZERO_GRADIENT * scale;
-}
-
 static bool is_proved(const Running *r, int moment)
 {
     Narrow narrow = r->of->narrow;
@@ -63,7 +50,7 @@ void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
     char text[256];
 
     if (!is_proved(r, moment)) return;
-    if (!r->of->exact && is_rounding(r->ref)) return;
+    if (!r->of->exact && (r->ref->is_rounding || e->is_rounding)) return;
     r->compared++;
     if (PER_MOVE * e->moved > bound) r->loose++;
     // Where rounding alone decides nothing can be said.

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "../../ir/loss.h"
 #include "../../ir/number.h"
 #include "draw.h"
 #include "exact.h"
@@ -17,6 +18,7 @@
 
 enum { MOVED_RUNS = 2 };
 #define MOVE 1e-13
+#define ZERO_GRADIENT 1e-12     // the norm of gradients, if they are rounding
 
 // ---- weights and data -------------------------------------------------------
 
@@ -279,6 +281,42 @@ static void run(Run *r, Reference *ref)
     set_proved(r, ref, 2);
 }
 
+// ---- rounding alone ---------------------------------------------------------
+
+static const Expected *gradient_of(const Reference *ref, ValueId param)
+{
+    const Moment *first = &ref->moment[0];
+    for (int k = 0; k < first->count; k++) {
+        ValueId v = case_value(ref->train, first->tensor[k].name);
+        if (v != NONE && ref->train->values[v].gradient_of == param)
+            return &first->tensor[k];
+    }
+    return NULL;
+}
+
+// Of gradients that are zero in exact arithmetic, what optimizers make, some by
+// dividing, is rounding alone, and so are the weights.  Where the loss is
+// scaled so is the rounding.
+static void find_rounding(Reference *ref)
+{
+    const Graph *g = ref->train;
+    const Moment *first = &ref->moment[0];
+    if (g == NULL || !first->has_gradients) return;
+    double scale = is_scaled(g) ? g->loss_scale : 1;
+    double zero = ZERO_GRADIENT * fmax(first->gradients, scale);
+    ref->is_rounding = first->gradients < ZERO_GRADIENT * scale;
+    for (int i = 0; i < MOMENTS; i++)
+        for (int k = 0; k < ref->moment[i].count; k++) {
+            Expected *e = &ref->moment[i].tensor[k];
+            ValueId v = case_value(g, e->name);
+            if (v == NONE) continue;
+            bool is_param = g->values[v].kind == PARAM;
+            ValueId param = is_param ? v : g->values[v].state_of;
+            const Expected *d = param != NONE ? gradient_of(ref, param) : NULL;
+            e->is_rounding = d != NULL && d->norm < zero;
+        }
+}
+
 // ---- the reference ----------------------------------------------------------
 
 Reference *reference_new(Arena *arena, Diag *diag, const Case *of)
@@ -309,5 +347,6 @@ Reference *reference_new(Arena *arena, Diag *diag, const Case *of)
         r.inferred = tensors_new(ref->infer);
         run(&r, ref);
     }
+    find_rounding(ref);
     return ref;
 }

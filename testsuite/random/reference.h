@@ -18,6 +18,8 @@ typedef struct Expected {
     double      moved;          // norm of how far it moves when weights and
                                 // data are moved by a part in 1e13
     bool        is_output;      // of inference: fetched, not read in place
+    bool        is_rounding;    // a parameter whose gradient is zero in exact
+                                // arithmetic, or an optimizer's state of one
 } Expected;
 
 typedef struct Moment {
@@ -36,6 +38,7 @@ typedef struct Reference {
     const Graph *inputs;        // which of the two graphs that is
     int64_t     samples;
     bool        trains;
+    bool        is_rounding;    // so are all gradients
     bool        proved[MOMENTS];    // that up to this moment all is finite, and
                                     // in the integer mode exact
     bool        narrow[MOMENTS][NARROW_COUNT];  // and that all numbers that
