@@ -8,7 +8,8 @@
 // The header's array holds slots, not bytes; there is room for either.
 Tensors tensors_new(const Graph *g)
 {
-    Tensors t = { NEW_ARRAY(g->arena, (size_t)g->value_count, double *) };
+    size_t values = (size_t)g->value_count;
+    Tensors t = { .data = NEW_ARRAY(g->arena, values, double *) };
 
     for (ValueId v = 0; v < g->value_count; v++) {
         int64_t count = elements(g->values[v].shape);
@@ -102,5 +103,6 @@ void interpret(const Graph *g, Tensors *t, int64_t samples)
         gather(t, r.n->result_count, r.n->results, r.out);
         run_node(&r);
         store_results(&r);
+        if (t->after != NULL) t->after(t->with, r.n);
     }
 }

@@ -356,6 +356,10 @@ Graph *graph_read(Arena *arena, Diag *diag, int32_t file);
 // samples is how many of the batch are real; the rest have no loss.
 typedef struct Tensors {
     double **data;
+    // Called with `with` when node n has run, and may change what it has made;
+    // NULL: nobody.
+    void   (*after)(void *with, const Node *n);
+    void    *with;
 } Tensors;
 Tensors tensors_new(const Graph *g);
 void    interpret(const Graph *g, Tensors *t, int64_t samples);

@@ -3,9 +3,9 @@
 //
 // How exactly a program can be held to it is the net's own affair: a norm of a
 // constant, or a division by nearly nothing, turns rounding into anything.  So
-// the run is repeated with weights and data moved by a part in 1e13, about a
-// thousand times what rounding does: how far a tensor moves then is a measure
-// of how far it may be off.
+// the run is repeated with weights, data and all that is made of them moved by
+// a part in 1e13, about a thousand times what rounding does: how far a tensor
+// moves then is a measure of how far it may be off.
 #include "reference.h"
 
 #include <math.h>
@@ -85,6 +85,8 @@ typedef struct Run {
     Tensors      trained, inferred;
     double     **given;
     Draw        *mover;         // NULL: what is given is taken as it is
+    const Graph *stepped;       // which of the graphs runs
+    Tensors     *tensors;       // on which tensors
     bool         sound;         // so far
     bool         narrow[NARROW_COUNT];
 } Run;
@@ -98,15 +100,29 @@ static double base_rate(const Graph *g)
 }
 
 // What is counted in whole numbers stays.
+static void move(Run *r, const Value *v, double *data)
+{
+    if (v->dtype != F32 && v->dtype != F64) return;
+    for (int64_t i = 0; i < elements(v->shape); i++)
+        data[i] *= 1 + MOVE * draw_real(r->mover, -1, 1);
+}
+
 static void set_given(Run *r, const Graph *g, Tensors *t, ValueId id)
 {
     const Value *v = &g->values[id];
-    for (int64_t i = 0; i < elements(v->shape); i++) {
-        double x = r->given[id][i];
-        if (r->mover != NULL && (v->dtype == F32 || v->dtype == F64))
-            x *= 1 + MOVE * draw_real(r->mover, -1, 1);
-        t->data[id][i] = x;
-    }
+    memcpy(t->data[id], r->given[id],
+           (size_t)elements(v->shape) * sizeof(double));
+    if (r->mover != NULL) move(r, v, t->data[id]);
+}
+
+// What a node has made; a view of it is the same.
+static void move_results(void *with, const Node *n)
+{
+    Run *r = with;
+    for (int32_t k = 0; k < n->result_count && !(n->op->flags & VIEW); k++)
+        if (n->results[k] != NONE)
+            move(r, &r->stepped->values[n->results[k]],
+                 r->tensors->data[n->results[k]]);
 }
 
 static void begin(Run *r)
@@ -253,6 +269,10 @@ static void set_proved(const Run *r, Reference *ref, int moment)
 // it is compared: 0 times NaN, in a window's padding, is a kernel's own affair.
 static void step_graph(Run *r, const Graph *g, Tensors *t, int64_t samples)
 {
+    r->stepped = g;
+    r->tensors = t;
+    t->after = r->mover != NULL ? move_results : NULL;
+    t->with = r;
     if (r->of->exact && r->sound)
         r->sound = interpret_exactly(g, t, samples);
     else
