@@ -80,12 +80,9 @@ Convolution convolution_of(const Graph *g, const Node *n)
     return d;
 }
 
-// Whether it adds a bias, or makes the gradient of one.
-static bool is_biased(const Node *n)
+bool is_biased(const Node *n)
 {
-    if (n->part == CONV_FORWARD) return n->operands[2] != NONE;
-    if (n->part == CONV_ACCUMULATE) return accumulated_param(n, 1) != NONE;
-    return n->part == CONV_WGRAD && n->results[1] != NONE;
+    return operand_named(n, "bias") != NONE || result_named(n, "db") != NONE;
 }
 
 // A multiplication and an addition for each weight and pixel, in each part.

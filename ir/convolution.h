@@ -48,6 +48,9 @@ ProductSize convolution_size(const Convolution *d, ProductRole role);
 // conv_pool.c: with the pool behind it in one launch.
 extern const Pooling convolution_pooling;
 
+// Whether a part of conv or dense adds a bias, or makes the gradient of one.
+bool is_biased(const Node *n);
+
 // Parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);

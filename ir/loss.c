@@ -176,8 +176,7 @@ ValueId loss_header(const Graph *g)
 
 static bool is_scaled_loss(const Node *n)
 {
-    int slot = operand_called(n, "header");
-    return slot != NONE && n->operands[slot] != NONE;
+    return operand_named(n, "header") != NONE;
 }
 
 bool reads_scale_alone(const Node *n)

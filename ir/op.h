@@ -311,10 +311,11 @@ int part_slots(const char *list, Slot *slots, int limit);
 // stands for all that come after it.
 const Slot *slot_at(const Slot *slots, int count, int k);
 bool slot_is(const Slot *slot, const char *name);
-// Which operand or result of n is in the slot of this name; NONE: there is no
-// such slot.
+// Which operand of n is in the slot of this name; NONE: there is no such slot.
 int operand_called(const Node *n, const char *name);
-int result_called(const Node *n, const char *name);
+// The operand or result of n that is in such a slot; NONE: there is none.
+ValueId operand_named(const Node *n, const char *name);
+ValueId result_named(const Node *n, const char *name);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);
 // Whether n is done by the block that ends last of the launch it is joined to.

@@ -109,9 +109,16 @@ int operand_called(const Node *n, const char *name)
     return slot_called(part_operands(n->op, n->part), name, n->operand_count);
 }
 
-int result_called(const Node *n, const char *name)
+ValueId operand_named(const Node *n, const char *name)
 {
-    return slot_called(n->op->parts[n->part].results, name, n->result_count);
+    int k = operand_called(n, name);
+    return k != NONE ? n->operands[k] : NONE;
+}
+
+ValueId result_named(const Node *n, const char *name)
+{
+    int k = slot_called(n->op->parts[n->part].results, name, n->result_count);
+    return k != NONE ? n->results[k] : NONE;
 }
 
 // Writes slot k's name to slot; false if the list is shorter than that.

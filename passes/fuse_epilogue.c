@@ -23,12 +23,6 @@ static void absorb(Graph *g, NodeId n, NodeId reader)
     g->nodes[reader].op = NULL;
 }
 
-static bool is_library(const Node *n)
-{
-    int slot = result_called(n, "workspace");
-    return slot != NONE && n->results[slot] != NONE;
-}
-
 static bool absorb_next(Graph *g, const Uses *uses, NodeId id)
 {
     Node *n = &g->nodes[id];
@@ -53,7 +47,8 @@ void pass_fuse_epilogue(Graph *g)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         if (!n->op || n->part != 0) continue;
-        if (!(n->op->flags & (ADDS_BIAS | STORES_ACT)) || is_library(n))
+        if (!(n->op->flags & (ADDS_BIAS | STORES_ACT)) ||
+            result_named(n, "workspace") != NONE)
             continue;
         while (absorb_next(g, &uses, i)) continue;
     }

@@ -181,21 +181,6 @@ static Sizes sizes(const Graph *g, const Node *n)
     return (Sizes){ a.dim[0], b.dim[1], a.dim[1] };
 }
 
-// Whether it adds a bias, or makes the gradient of one.
-static bool is_biased(const Node *n)
-{
-    if (n->part == FORWARD_PART) return n->operands[2] != NONE;
-    if (n->part == ACCUMULATE) return accumulated_param(n, 1) != NONE;
-    return n->part == WGRAD && n->results[1] != NONE;
-}
-
-// A library's; or NONE.
-static ValueId workspace_of(const Node *n)
-{
-    int slot = result_called(n, "workspace");
-    return slot != NONE ? n->results[slot] : NONE;
-}
-
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     Sizes s = sizes(g, n);
@@ -216,8 +201,9 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
     launch_value(l, n->operands[1]);
-    launch_value(l, workspace_of(n));
-    launch_int(l, value_bytes(&g->values[workspace_of(n)]), "bytes");
+    ValueId space = result_named(n, "workspace");
+    launch_value(l, space);
+    launch_int(l, value_bytes(&g->values[space]), "bytes");
     launch_int(l, n->part == WGRAD, "turned_a");
     launch_int(l, n->part == FORWARD_PART, "turned_b");
     launch_int(l, g->tf32, "tf32");
@@ -276,7 +262,7 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    if (workspace_of(n) != NONE) launch_product(g, n, l);
+    if (result_named(n, "workspace") != NONE) launch_product(g, n, l);
     else if (n->part == FORWARD_PART) launch_forward(g, n, l);
     else if (n->part == DGRAD) launch_dgrad(g, n, l);
     else launch_wgrad(g, n, l);
