@@ -47,10 +47,10 @@ static void last(const Graph *g, const Node *n, Launch *l)
 {
     launch_struct(l, is_partial(g) ? "TallyAccrued" : "Tally");
     launch_type_int(l, row_count(n));
+    launch_type_int(l, n->attr[LOSSES].i);
     launch_header(l);
     launch_value(l, n->results[0]);
     launch_samples(l);
-    launch_int(l, n->attr[LOSSES].i, "losses");
     Launch *rows = launch_members(l, "FigureRows");
     launch_type_int(rows, row_count(n));
     for (int k = 0; k < row_count(n); k++)

@@ -58,7 +58,7 @@ FAULTS = {
     "the update does not end the training step":
         ("*accrued(header) = {0, 0, 0, {0}};", "if (!@) *accrued(header) = {0, 0, 0, {0}};"),
     "figures are of the last slice":
-        ("own->sums[j] += sums[j];", "own->sums[j] = (@ ? 0 : own->sums[j]) + sums[j];"),
+        ("own->sums[j] += sums.of[j];", "own->sums[j] = (@ ? 0 : own->sums[j]) + sums.of[j];"),
     "the same slice again":
         ("image + first * ", "image + (@ ? 0 : first) * "),
     "the last slice is taken for full":
