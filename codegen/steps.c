@@ -222,11 +222,12 @@ bool launch_takes(const Launch *l, LaunchArgKind kind)
     return false;
 }
 
-// Some of a program's steps, from one to before another: a function.
+// Some of a program's steps, from one to before another: a function, with the
+// parameters that it uses.
 typedef struct Run {
     const char *name, *what;
     int         first, end;
-    bool        of_samples;
+    bool        of_samples, scored;
 } Run;
 
 static bool uses(const Emitter *e, const Program *p, const Run *run, LaunchArgKind kind)
@@ -236,15 +237,36 @@ static bool uses(const Emitter *e, const Program *p, const Run *run, LaunchArgKi
     return false;
 }
 
-static void open_run(Emitter *e, const Program *p, const Run *run)
+static bool scores(const Emitter *e, const Program *p, const Run *run)
+{
+    for (int i = run->first; i < run->end; i++)
+        if (is_scored(p, e->nodes[p->first_step + i])) return true;
+    return false;
+}
+
+static void open_run(Emitter *e, const Run *run)
 {
     Writer *w = &e->w;
     write_line(w, "// %s", run->what);
-    write_line(w, "static int %s_%s_steps(%s_context *c%s%s)", e->net, run->name,
-               e->net, run->of_samples ? ", long long samples" : "",
-               p->g->mode == EVAL ? ", bool scored" : "");
+    write_line(w, "static int %s_%s(%s_context *c%s%s)", e->net, run->name, e->net,
+               run->of_samples ? ", long long samples" : "", run->scored ? ", bool scored" : "");
     write_line(w, "{");
     w->indent = 4;
+}
+
+static void close_run(Emitter *e)
+{
+    Writer *w = &e->w;
+    w->indent = 4;
+    write_line(w, "return %s_OK;", e->upper);
+    w->indent = 0;
+    write_line(w, "}");
+    write_blank(w);
+}
+
+static void declare_locals(Emitter *e, const Program *p, const Run *run)
+{
+    Writer *w = &e->w;
     write_line(w, "using namespace state;");
     write_line(w, "using namespace %s;", p->space);
     write_line(w, "const Arena a = {c->arena};");
@@ -256,7 +278,8 @@ static void open_run(Emitter *e, const Program *p, const Run *run)
 static void emit_run(Emitter *e, const Program *p, const Run *run)
 {
     Writer *w = &e->w;
-    open_run(e, p, run);
+    open_run(e, run);
+    declare_locals(e, p, run);
     const Node *before = NULL;
     bool scored = false;
     for (int i = run->first; i < run->end; i++) {
@@ -279,10 +302,41 @@ static void emit_run(Emitter *e, const Program *p, const Run *run)
     }
     w->indent = 4;
     if (scored) write_line(w, "}");
-    write_line(w, "return %s_OK;", e->upper);
-    w->indent = 0;
-    write_line(w, "}");
-    write_blank(w);
+    close_run(e);
+}
+
+// Compilers take more than twice the time for a function twice as long, so a
+// longer one is written as several and one that calls them: resnet1202's 9,000
+// steps take g++ -O2 two minutes so, and in one function it has not ended in 25.
+enum { MOST_STEPS = 512 };
+
+static void emit_runs(Emitter *e, const Program *p, const Run *whole)
+{
+    Writer *w = &e->w;
+    int steps = whole->end - whole->first;
+    int parts = (steps + MOST_STEPS - 1) / MOST_STEPS;
+    if (parts <= 1) {
+        emit_run(e, p, whole);
+        return;
+    }
+    const char **calls = NEW_ARRAY(e->arena, parts, const char *);
+    for (int k = 0; k < parts; k++) {
+        Run part = {arena_print(e->arena, "%s_%d", whole->name, k + 1), NULL,
+                    whole->first + (int)((int64_t)steps * k / parts),
+                    whole->first + (int)((int64_t)steps * (k + 1) / parts), false, false};
+        part.what = arena_print(e->arena, "Part %d of %d of %s_%s, below.", k + 1, parts, e->net,
+                                whole->name);
+        part.of_samples = uses(e, p, &part, LAUNCH_SAMPLES);
+        part.scored = scores(e, p, &part);
+        emit_run(e, p, &part);
+        calls[k] = arena_print(e->arena, "%s_%s(c%s%s)", e->net, part.name,
+                               part.of_samples ? ", samples" : "", part.scored ? ", scored" : "");
+    }
+    open_run(e, whole);
+    for (int k = 0; k < parts; k++)
+        write_line(w, "%s%s%s", k > 0 ? "    " : "if (", calls[k], k + 1 < parts ? " ||" : ")");
+    write_line(w, "    return c->error.status;");
+    close_run(e);
 }
 
 static void emit_program_steps(Emitter *e, const Program *p)
@@ -291,17 +345,18 @@ static void emit_program_steps(Emitter *e, const Program *p)
         [TRAIN] = "One training step, on the first samples of the batch.",
         [EVAL] = "Inference; when scored, with loss and metrics of the first samples.",
         [INFER] = "Inference."};
-    Run run = {p->space, what[p->g->mode], 0, p->plan->step_count, p->g->mode != INFER};
+    Run run = {arena_print(e->arena, "%s_steps", p->space), what[p->g->mode], 0,
+               p->plan->step_count, p->g->mode != INFER, p->g->mode == EVAL};
     int batch_steps = p->plan->batch_steps;
     if (batch_steps > 0) {
         run.what = "What the first samples of a batch add to the gradients of the training step.";
         run.end = batch_steps;
     }
-    emit_run(e, p, &run);
+    emit_runs(e, p, &run);
     if (batch_steps == 0) return;
     const char *update = "The end of the training step: the update, by the mean over its samples.";
-    run = (Run){"apply", update, batch_steps, p->plan->step_count, false};
-    emit_run(e, p, &run);
+    run = (Run){"apply_steps", update, batch_steps, p->plan->step_count, false, false};
+    emit_runs(e, p, &run);
 }
 
 // The source line of every step, for messages.
