@@ -25,7 +25,7 @@ struct Gradients {
 // 0 for the blocks that are not there, up to `parts`.  Then what is Last.
 template <int COUNT, class Last>
 __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT> gradients,
-                              int parts, const Last last)
+                              int parts, const __grid_constant__ Last last)
 {
     const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long threads = (long long)gridDim.x * blockDim.x;
