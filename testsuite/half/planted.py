@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from plant_faults import look, looks, with_fault  # noqa: E402
+
 # Name: precision, net of ops/, an edit of the emitted file for sed -E.
 EMITTED = {
     "maps are rounded to fewer digits":
@@ -85,12 +88,8 @@ class Faults:
     def program(self, name, sources, fault, compiler, *libraries):
         """Linked with the fault before the library that has the right file."""
         path, old, new = fault
-        with open(os.path.join(self.root, path), encoding="utf-8") as file:
-            text = file.read()
-        assert text.count(old) == 1, f"not one such text in {path}: {old}"
         with open(self.at("planted.c"), "w", encoding="utf-8") as file:
-            place = os.path.dirname(os.path.join(self.root, path))
-            file.write(text.replace(old, new).replace('"../', f'"{place}/../'))
+            file.write(with_fault(os.path.join(self.root, path), old, new))
         quoted = ["-iquote", os.path.join(self.root, "ir"), "-iquote",
                   os.path.join(self.root, "passes")]
         subprocess.run([self.compiler, "-std=c17", "-O1", "-w", *quoted, "-c", self.at("planted.c"),
@@ -171,6 +170,8 @@ class Faults:
 def main():
     build, root, compiler = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
     only, failed = os.environ.get("FAULT", ""), 0
+    if looks:
+        return look(root, COMPILER)
     with tempfile.TemporaryDirectory() as folder:
         faults = Faults(folder, build, root, compiler)
 

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from plant_faults import look, looks, with_fault  # noqa: E402
+
 build, root, compiler = (os.path.abspath(a) if i < 2 else a for i, a in enumerate(sys.argv[1:]))
 here = os.path.join(root, "testsuite", "marks")
 only = os.environ.get("FAULT", "")
@@ -74,13 +77,10 @@ def compiler_with(folder, fault):
     files = [os.path.join(root, "frontend", "main.c")]
     if fault:
         name, old, new = fault
-        with open(os.path.join(root, name)) as file:
-            text = file.read()
-        assert text.count(old) == 1, f"not one such text in {name}: {old}"
         os.mkdir(os.path.join(folder, os.path.dirname(name)))
         files.append(os.path.join(folder, name))
         with open(files[-1], "w") as file:
-            file.write(text.replace(old, new).replace('"../', f'"{root}/'))
+            file.write(with_fault(os.path.join(root, name), old, new))
     cnnc = os.path.join(folder, "cnnc")
     subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
                     "-iquote", os.path.join(root, "frontend"), *files,
@@ -91,6 +91,8 @@ def compiler_with(folder, fault):
 def main():
     nets = sorted(os.path.join(here, n) for n in os.listdir(here) if n.endswith(".cnn"))
     failed = 0
+    if looks:
+        return look(root, FAULTS)
     for name, fault in FAULTS.items():
         if only not in name:
             continue

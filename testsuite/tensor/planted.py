@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from plant_faults import look, looks, with_fault  # noqa: E402
+
 # What is planted: the test, a file of runtime/support, a text, and what stands there instead.
 FAULTS = {
     "none, in layouts": ("layouts", "mma.cuh", "", ""),
@@ -76,12 +79,8 @@ def planted(folder, root, fault):
     test, name, old, new = fault
     place = os.path.join(folder, "runtime", "support", name)
     original = os.path.join(root, "runtime", "support", name)
-    with open(original, encoding="utf-8") as file:
-        text = file.read()
-    if old and text.count(old) != 1:
-        sys.exit(f"not one such text in {name}: {old}")
     with open(place, "w", encoding="utf-8") as file:
-        file.write(text.replace(old, new) if old else text)
+        file.write(with_fault(original, old, new))
     program = os.path.join(folder, "program")
     subprocess.run([compiler, "-std=c++17", "-O1", "-w", "-I", os.path.join(root, "runtime", "host"),
                     "-x", "c++", os.path.join(folder, "testsuite", "tensor", test + ".cu"),
@@ -97,6 +96,9 @@ def planted(folder, root, fault):
 def main():
     root = os.path.abspath(sys.argv[2])
     only, failed = os.environ.get("FAULT", ""), 0
+    if looks:
+        return look(os.path.join(root, "runtime", "support"),
+                    {name: fault[1:] for name, fault in FAULTS.items()})
     with tempfile.TemporaryDirectory() as folder:
         for name in "runtime/support", "testsuite/tensor", "testsuite/host":
             shutil.copytree(os.path.join(root, name), os.path.join(folder, name))

@@ -11,9 +11,12 @@ import sys
 build, host, root, compiler = sys.argv[1:]
 # With a HOST among their arguments, and without.
 WITH_HOST = ["checkpoint/check_planted", "passes/planted", "plans/planted_rules"]
-WITHOUT = ["chain/planted", "offload/planted", "place/planted", "remat/planted"]
+WITHOUT = ["chain/planted", "costs/planted", "half/planted", "marks/planted", "offload/planted",
+           "place/planted", "remat/planted"]
 # With the compiler and HOST: planted in what it emits.
 EMITTED = ["half/check_scale"]
+# In primitives of the runtime and in what --tune prints.
+RUNTIME = ["tensor/planted", "tune/planted"]
 
 
 def is_there(command):
@@ -31,6 +34,8 @@ def main():
                  for name in WITHOUT]
     commands += [[sys.executable, f"{root}/testsuite/{name}.py", f"{build}/cnnc", host]
                  for name in EMITTED]
+    commands += [[sys.executable, f"{root}/testsuite/{name}.py", build, root, host, compiler, "lit"]
+                 for name in RUNTIME]
     commands += [["patch", "--dry-run", "-p1", "-d", root, "-i", patch]
                  for patch in glob.glob(f"{root}/testsuite/random/bugs/*.patch")]
     return sum(not is_there(command) for command in commands)

@@ -1,8 +1,9 @@
-"""Faults planted in files of passes/ and ir/, each of which a unit test must find.
+"""Faults planted in files of the compiler, each of which a test must find.
 
-A script has a table of them and calls plant(); its arguments are BUILD ROOT CC, and FAULT in the
-environment chooses those with that text in their names.  With LOOK in the environment nothing is
-planted: the texts that faults replace are looked for.
+A script has a table of them.  Where they are in passes/ and ir/ and a unit test must find them it
+calls plant(); its arguments are BUILD ROOT CC, and FAULT in the environment chooses those with that
+text in their names.  With LOOK in the environment nothing is planted: the texts that faults
+replace are looked for, by plant() or look().
 """
 import os
 import subprocess
@@ -25,12 +26,21 @@ def missing(name, paths, old):
     return count != 1
 
 
-def with_fault(path, old, new, root):
-    """The file's text with the fault, to be compiled elsewhere."""
+def look(root, faults):
+    """Of faults (name: a file from ROOT, a text, ...), how many can't be planted."""
+    return sum(missing(name, [os.path.join(root, fault[0])], fault[1])
+               for name, fault in faults.items() if fault and fault[1])
+
+
+def with_fault(path, old, new):
+    """The file's text with the fault, to be compiled elsewhere; without a text, as it is."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    if not old:
+        return text
     assert text.count(old) == 1, f"not one such text in {path}: {old}"
-    return text.replace(old, new).replace('"../ir/', f'"{root}/ir/')
+    above = os.path.dirname(os.path.dirname(path))
+    return text.replace(old, new).replace('"../', f'"{above}/')
 
 
 def compile_files(files, compiler, root):
@@ -49,7 +59,7 @@ def unit_test(folder, fault, objects, arguments):
             path = os.path.join(root, "ir", name)
         files.append(os.path.join(folder, name))
         with open(files[-1], "w", encoding="utf-8") as file:
-            file.write(with_fault(path, old, new, root))
+            file.write(with_fault(path, old, new))
     program = os.path.join(folder, "test")
     compile_files([*files, os.path.join(build, "testsuite", "libunit_helpers.a"),
                    os.path.join(build, "libcore.a"), "-lcmocka", "-lm", "-o", program],

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import with_fault
+from plant_faults import look, looks, with_fault
 
 # Name: an edit of the emitted program, for sed -E.
 PROGRAM = {
@@ -59,7 +59,7 @@ def build(folder, build_folder, root, compiler, fault):
     name, old, new, _ = fault
     source, program = (os.path.join(folder, file) for file in ("faulty.c", "cnnc"))
     with open(source, "w", encoding="utf-8") as file:
-        file.write(with_fault(os.path.join(root, name), old, new, root))
+        file.write(with_fault(os.path.join(root, name), old, new))
     subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "ir"), "-iquote",
                     os.path.join(root, "frontend"), "-iquote", os.path.join(root, "codegen"),
                     os.path.join(root, "frontend", "main.c"), source,
@@ -87,6 +87,8 @@ def found(cnnc, root, libhost, edit):
 def main():
     build_folder, root, libhost, compiler, lit = (
         os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:6])
+    if looks:
+        return look(root, COMPILER)
     cnnc, only = os.path.join(build_folder, "cnnc"), os.environ.get("FAULT", "")
     missed = count = 0
     with tempfile.TemporaryDirectory() as folder:
