@@ -310,7 +310,8 @@ static void emit_descriptor(Emitter *e)
                trains ? "main_replay" : "0");
     write_line(w, "    %s, main_infer, %s, %s, main_read,", trains ? "main_evaluate" : "0",
                trains ? "main_figures" : "0", trains ? "main_set_rate" : "0");
-    write_line(w, "    main_write, main_export, main_import, main_describe, %s, %s_STATE_HASH, main_sections, %d,",
+    write_line(w, "    main_write, main_export, main_import, main_describe, &main_context.stream,");
+    write_line(w, "    %s, %s_STATE_HASH, main_sections, %d,",
                averages ? "main_inferred" : "0", e->upper, sections);
     write_line(w, "};");
     write_blank(w);

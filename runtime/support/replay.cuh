@@ -11,24 +11,27 @@ struct net_graphs {
     bool none;                  // none can be made
 };
 
-// net_capture: a graph of what call does; nothing runs.  False: call failed, or none can be made.
+// net_capture: a graph of what call does; nothing runs.  False: none can be made, and why.  A call
+// that fails here may do so for the capture alone: the next one, without, will tell.
 static bool net_capture(net_context *c, const void *const *inputs, const size_t *bytes,
                         int (*call)(const void *const *inputs, const size_t *bytes),
                         cudaGraphExec_t *exec)
 {
     cudaGraph_t graph = 0;
+    const net_context before = *c;
+    const char *why = 0;
     cudaError_t error = cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess) {
-        const int status = call(inputs, bytes);
+        if (call(inputs, bytes)) why = c->error.text ? c->error.text : "a call failed";
         error = cudaStreamEndCapture(c->stream, &graph);
-        if (status) return false;
     }
-    if (error == cudaSuccess) error = cudaGraphInstantiate(exec, graph, 0);
+    if (error == cudaSuccess && !why) error = cudaGraphInstantiate(exec, graph, 0);
     if (graph) cudaGraphDestroy(graph);
-    if (error == cudaSuccess) return true;
+    if (error == cudaSuccess && !why) return true;
     cudaGetLastError();
+    *c = before;
     fprintf(stderr, "training steps are launched kernel by kernel: no graph can be made: %s\n",
-            cudaGetErrorString(error));
+            why ? why : cudaGetErrorString(error));
     return false;
 }
 

@@ -45,7 +45,8 @@ static inline bool evaluate_samples(Trainer *t, const DataSet *set, const long l
     begin_pass(&t->reader, set, order, 0, count, NULL);
     while (Staging *s = take_batch(&t->reader, &failed))
         if ((net->eval && !call_ok(net, net->eval(s->data, s->bytes))) ||
-            (matrix && !count_confusion(net, s, matrix)) || !give_batch(&t->reader, s))
+            (matrix && !count_confusion(net, s, matrix)) ||
+            !give_batch(&t->reader, s, *net->stream))
             return false;
     if (failed || (net->eval && !call_ok(net, net->figures(f, 1)))) return false;
     if (net->eval && !f->samples) f->loss_mean = NAN;   // a mean of nothing
@@ -102,7 +103,7 @@ static inline bool predict_samples(Trainer *t, const DataSet *set, PredictionFil
     while (Staging *s = take_batch(&t->reader, &failed)) {
         if (!infer_batch(net, s, &outputs)) return false;
         write_predictions(net, s, &outputs, files);
-        if (!give_batch(&t->reader, s)) return false;
+        if (!give_batch(&t->reader, s, *net->stream)) return false;
     }
     return !failed;
 }

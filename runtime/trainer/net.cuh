@@ -1,7 +1,7 @@
 // What the trainer knows of a net: a description that the emitted file fills at
 // its end, from the same plan as its constants.  The functions wrap the net's C
-// interface around one context, on a stream that the default one waits for; they return 0, or a
-// status whose sentence describe() gives.  The trainer owns the arena and all
+// interface around one context, on one stream; they return 0, or a status whose sentence describe()
+// gives.  The trainer owns the arena and all
 // data; addresses it passes are the host's.
 //
 // A training file describes its training step: train, eval and infer are there,
@@ -9,6 +9,7 @@
 // and infer look at their own alone).  An inference file has no train and no eval; inputs are
 // what infer reads.
 #pragma once
+#include <cuda_runtime.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,6 +76,7 @@ struct Net {
     int (*export_state)(void *state, size_t bytes);
     int (*import_state)(const void *state, size_t bytes);
     const char *(*describe)(void);
+    const cudaStream_t *stream; // what calls run on, from init on; infer does not wait for it
     const NetTensor *inferred;  // what inference reads in the place of params, by their names;
                                 // NULL: params themselves
     uint64_t state_hash;

@@ -24,7 +24,7 @@ static inline bool infer_batch(const Net *net, const Staging *s, const OutputBuf
     for (int i = 0; i < net->output_count; i++)
         o->bytes[i] = net->outputs[i].bytes / (size_t)net->batch * (size_t)s->samples;
     if (!call_ok(net, net->infer(s->data, s->bytes, o->data, o->bytes))) return false;
-    cudaError_t error = cudaStreamSynchronize(0);
+    cudaError_t error = cudaStreamSynchronize(*net->stream);
     return error == cudaSuccess || complain("inference: %s", cudaGetErrorString(error));
 }
 

@@ -189,10 +189,11 @@ static inline Staging *take_batch(BatchReader *r, bool *failed)
     return s;
 }
 
-// Gives a batch back once all calls that read it have been made; the reader waits for the device.
-static inline bool give_batch(BatchReader *r, Staging *s)
+// Gives a batch back once all calls that read it have been made, on this stream; the reader waits
+// for the device.
+static inline bool give_batch(BatchReader *r, Staging *s, cudaStream_t stream)
 {
-    cudaError_t error = cudaEventRecord(s->copied, 0);
+    cudaError_t error = cudaEventRecord(s->copied, stream);
     pthread_mutex_lock(&r->lock);
     s->recorded = true;
     s->state = STAGING_FREE;

@@ -176,7 +176,7 @@ static inline bool train_batch(TrainingRun *run, Staging *s)
     bool saves = t->option[OPTION_SAVE_EVERY] != NULL;
     if (!call_ok(net, net->replay(s->data, s->bytes))) return false;
     long long done = s->first + s->samples;
-    if (!give_batch(&t->reader, s)) return false;
+    if (!give_batch(&t->reader, s, *net->stream)) return false;
     run->position.samples = (uint64_t)done;
     if (done < run->member_count && stop_asked()) return stop_run(run, stop_asked());
     if (saves && done < run->member_count && done / net->batch % t->save_every == 0 &&

@@ -11,6 +11,7 @@
 // it must.
 #define cudaEventRecord linear_record
 #define cudaEventSynchronize linear_synchronize
+#define cudaStreamSynchronize linear_stream_wait
 #include "../../runtime/trainer/main.cuh"
 
 static int failures;

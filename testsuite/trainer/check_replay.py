@@ -4,8 +4,8 @@
     check_replay.py CNNC HOST LIBRARY DATA
 
 A small net learns two epochs of the digits, the last batch of each smaller, evaluated after each:
-as it is; with its calls made directly; where no graph can be made, which it says. Weights and
-statistics must be the same bytes. Where a graph fails the run must fail, so graphs are launched.
+as it is; with its calls made directly; where no graph can be made, or a call fails while one is made,
+which it says. Weights and statistics must be the same bytes. Where a graph fails the run must fail, so graphs are launched.
 """
 import os
 import subprocess
@@ -26,12 +26,17 @@ NET = """net small {
 train { batch = 200  optimizer = adam(lr = 0.01) }
 """
 CAPTURE = "cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal)"
+PREPARED = "&main_graphs, inputs, bytes, main_train)"
+FAILS_CAPTURED = """&main_graphs, inputs, bytes, [](const void *const *, const size_t *) {
+        small_check(&main_context, cudaErrorStreamCaptureUnsupported, -1, "planted");
+        return (int)main_context.error.status; })"""
 LAUNCH = "cudaGraphLaunch(graphs->exec[k], c->stream)"
 # What is edited; whether the run ends well; what it says then.
 RUNS = {
     "graphs": ([], True, None),
     "calls": ([("net->replay(", "net->train(")], True, None),
     "none": ([(CAPTURE, "cudaErrorNotSupported")], True, "no graph can be made"),
+    "spoilt": ([(PREPARED, FAILS_CAPTURED)], True, "no graph can be made"),
     "failing": ([(LAUNCH, "cudaErrorLaunchFailure")], False, "cudaGraphLaunch"),
 }
 

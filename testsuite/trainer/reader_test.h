@@ -159,7 +159,7 @@ static void read_epochs(int threads, unsigned char *to)
             memcpy(to, s->data[0], s->bytes[0]);
             to += s->bytes[0];
             rows += s->samples;
-            CHECK(give_batch(&reader, s));
+            CHECK(give_batch(&reader, s, linear_stream));
         }
         CHECK(!failed && rows == ODD_COUNT);
     }
