@@ -6,9 +6,10 @@
 // decode_boxes_forward: y[n,a] = left, top, right, bottom of the box that x[n,a] tells from anchor
 // a; x, y [N, ANCHORS, 4].  A thread: single boxes.  y may be x.
 template <class Shape, class X = const real *, class Y = real *>
-__global__ void decode_boxes_forward(Y y, X x, List<(int)Shape::MAPS> maps,
-                                     List<(int)Shape::MAPS> counts,
-                                     List<(int)Shape::SIZES> sizes)
+__global__ void decode_boxes_forward(Y y, X x,
+                                     const __grid_constant__ List<(int)Shape::MAPS> maps,
+                                     const __grid_constant__ List<(int)Shape::MAPS> counts,
+                                     const __grid_constant__ List<(int)Shape::SIZES> sizes)
 {
     const Anchors<Shape> anchors = {maps, counts, sizes};
     FOR_EACH(i, Shape::N * Shape::ANCHORS) {

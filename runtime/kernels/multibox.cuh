@@ -17,8 +17,9 @@ static constexpr int BACKGROUND = -1, NOT_COUNTED = -2;
 // a sample.
 template <class Shape>
 __global__ void multibox_match(int *match, const real *boxes, const int *labels, real overlap,
-                               List<(int)Shape::MAPS> maps, List<(int)Shape::MAPS> counts,
-                               List<(int)Shape::SIZES> sizes)
+                               const __grid_constant__ List<(int)Shape::MAPS> maps,
+                               const __grid_constant__ List<(int)Shape::MAPS> counts,
+                               const __grid_constant__ List<(int)Shape::SIZES> sizes)
 {
     constexpr int ANCHORS = (int)Shape::ANCHORS, BOXES = (int)Shape::BOXES, THREADS = 256;
     __shared__ real most[THREADS];
@@ -130,8 +131,10 @@ static __device__ inline real multibox_share(const int *positives, long long sam
 template <class Shape, class X = const real *>
 __global__ void multibox_forward(real *rows, const real *entropy, X locations,
                                  const real *boxes, const int *chosen, const int *positives,
-                                 long long samples, real weight, List<(int)Shape::MAPS> maps,
-                                 List<(int)Shape::MAPS> counts, List<(int)Shape::SIZES> sizes)
+                                 long long samples, real weight,
+                                 const __grid_constant__ List<(int)Shape::MAPS> maps,
+                                 const __grid_constant__ List<(int)Shape::MAPS> counts,
+                                 const __grid_constant__ List<(int)Shape::SIZES> sizes)
 {
     constexpr int ANCHORS = (int)Shape::ANCHORS, THREADS = 256;
     __shared__ real partial[THREADS];
@@ -188,8 +191,10 @@ __global__ void multibox_scores(DX dscores, X scores, const int *chosen,
 template <class Shape, class Weight, class X = const real *, class DX = real *>
 __global__ void multibox_locations(DX dlocations, X locations, const real *boxes,
                                    const int *chosen, const int *positives, long long samples,
-                                   Weight weight, List<(int)Shape::MAPS> maps,
-                                   List<(int)Shape::MAPS> counts, List<(int)Shape::SIZES> sizes)
+                                   Weight weight,
+                                   const __grid_constant__ List<(int)Shape::MAPS> maps,
+                                   const __grid_constant__ List<(int)Shape::MAPS> counts,
+                                   const __grid_constant__ List<(int)Shape::SIZES> sizes)
 {
     const Anchors<Shape> anchors = {maps, counts, sizes};
     const real share = multibox_share(positives, samples, weight);

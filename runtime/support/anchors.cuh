@@ -14,11 +14,12 @@ static __device__ inline BoundingBox box_of_corners(const real *corners)
 }
 
 // Anchors: `counts` boxes at each cell of square maps of `maps` cells a side, in the order map,
-// row, column, box; sizes: width and height of each box of a cell of each map.
+// row, column, box; sizes: width and height of each box of a cell of each map.  They are looked up
+// by number, and so stay where they are, a kernel's grid constants.
 template <class Shape>
 struct Anchors {
-    List<(int)Shape::MAPS> maps, counts;
-    List<(int)Shape::SIZES> sizes;
+    const List<(int)Shape::MAPS> &maps, &counts;
+    const List<(int)Shape::SIZES> &sizes;
     __device__ BoundingBox operator()(long long number) const
     {
         int map = 0, first = 0;

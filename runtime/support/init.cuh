@@ -71,8 +71,9 @@ static __device__ inline void subtract_rows(real *w, Rows m, long long i, long l
 
 // orthogonalize: the vectors of w orthogonal to each other, each of length scale, by Gram and
 // Schmidt, 32 at a time; every one twice, since what rounding leaves of the first time the second
-// removes.  One block.
-__global__ void orthogonalize(real *w, long long rows, long long columns, double scale)
+// removes.  One block, of as many threads as there can be: nvcc must leave registers for them.
+__global__ void __launch_bounds__(1024)
+orthogonalize(real *w, long long rows, long long columns, double scale)
 {
     __shared__ double part[32];
     const Rows m = {rows, columns};
