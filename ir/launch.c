@@ -84,10 +84,10 @@ const char *slice_arguments(const Graph *g, const Value *value)
     for (const Value *part = value; part->alias_of != NONE;
          part = &g->values[part->alias_of])
         start += part->start / size;
+    int pack = is_half(value->dtype) ? 8 : 4;
+    while (width % pack || stride % pack || start % pack) pack /= 2;
     return arena_print(g->arena, "<%s, %" PRId64 ", %" PRId64 ", %d>",
-                       stored_name(value->dtype), width, stride,
-                       width % 4 == 0 && stride % 4 == 0 && start % 4 == 0
-                           ? 4 : 1);
+                       stored_name(value->dtype), width, stride, pack);
 }
 
 // The type of v as a pointer, or as the slice that it is: of one row it is

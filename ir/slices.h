@@ -34,7 +34,7 @@ static inline bool may_have_rows(Sliceable may, int64_t rows)
 
 // Bytes that a slice of one row begins at a multiple of, for kernels that read
 // as many at once.
-enum { ROW_ALIGNMENT = 16 };
+enum { ROW_ALIGNMENT = 32 };
 
 // Where a value lies in the root of its class, which it leads to by alias_of,
 // by columns: bytes begin .. end of each row.  What is no slice covers all.

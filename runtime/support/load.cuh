@@ -92,8 +92,10 @@ struct Biased {
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
+        static_assert(C % V == 0, "a pack is of one pixel");
         Pack<V> v = load_pack<V>(x, i);
-        for (int j = 0, c = (int)(i % C); j < V; j++) v.at[j] = Act::forward(v.at[j] + bias[c + j]);
+        const Pack<V> b = load_pack<V>(bias, i % C);
+        for (int j = 0; j < V; j++) v.at[j] = Act::forward(v.at[j] + b.at[j]);
         return v;
     }
 };
@@ -104,16 +106,24 @@ template <long long C, class Act, class X = const real *>
 struct Normalized {
     X x;
     const real *mean, *factor, *bias;
-    __device__ real of(real v, int c) const
+    static __device__ real of(real v, real m, real f, real b)
     {
-        return Act::forward((v - mean[c]) * factor[c] + (bias ? bias[c] : (real)0));
+        return Act::forward((v - m) * f + b);
     }
-    __device__ real operator[](long long i) const { return of(x[i], (int)(i % C)); }
+    __device__ real operator[](long long i) const
+    {
+        const int c = (int)(i % C);
+        return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
+    }
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
-        Pack<V> v = load_pack<V>(x, i);
-        for (int j = 0, c = (int)(i % C); j < V; j++) v.at[j] = of(v.at[j], c + j);
+        static_assert(C % V == 0, "a pack is of one pixel");
+        const int c = (int)(i % C);
+        Pack<V> v = load_pack<V>(x, i), b = {};
+        const Pack<V> m = load_pack<V>(mean, c), f = load_pack<V>(factor, c);
+        if (bias) b = load_pack<V>(bias, c);
+        for (int j = 0; j < V; j++) v.at[j] = of(v.at[j], m.at[j], f.at[j], b.at[j]);
         return v;
     }
 };

@@ -4,7 +4,7 @@
 
 // Strided: the elements of a slice as an array, s[i], i as if nothing lay between its rows: WIDTH
 // elements side by side, the next row STRIDE elements further on.  Where it begins, WIDTH and
-// STRIDE are multiples of PACK elements.
+// STRIDE are multiples of PACK elements, which move at once, or fewer: V and PACK are powers of 2.
 template <class T, long long WIDTH, long long STRIDE, int PACK>
 struct Strided {
     static constexpr int PLAIN = PACK;
@@ -17,13 +17,22 @@ struct Strided {
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
-        if constexpr (PACK % V == 0) return load_pack<V>(first, at(i));
-        else return pack_each<V>(*this, i);
+        constexpr int SIDE = V < PACK ? V : PACK;
+        Pack<V> v;
+        for (int j = 0; j < V; j += SIDE) {
+            const Pack<SIDE> some = load_pack<SIDE>(first, at(i + j));
+            for (int k = 0; k < SIDE; k++) v.at[j + k] = some.at[k];
+        }
+        return v;
     }
     template <int V>
     __device__ void put(long long i, const Pack<V> &v) const
     {
-        if constexpr (PACK % V == 0) store_pack(first, at(i), v);
-        else for (int j = 0; j < V; j++) first[at(i + j)] = v.at[j];
+        constexpr int SIDE = V < PACK ? V : PACK;
+        for (int j = 0; j < V; j += SIDE) {
+            Pack<SIDE> some;
+            for (int k = 0; k < SIDE; k++) some.at[k] = v.at[j + k];
+            store_pack(first, at(i + j), some);
+        }
     }
 };
