@@ -233,9 +233,9 @@ void launch_pixels(Launch *l, const char *kernel, Shape x)
     launch_constant(l, "LANES", lanes);
 }
 
-void launch_spread(Launch *l, const char *kernel, Shape dx)
+void launch_spread(Launch *l, const Node *n, const char *kernel, Shape dx)
 {
-    int64_t pack = dx.dim[3] % 4 == 0 ? 4 : 1;
+    int64_t pack = pack_width(l->g, n, dx.dim[3]);
     launch_elements(l, kernel, elements(dx) / pack);
     launch_constant(l, "N", dx.dim[0]);
     launch_constant(l, "PIXELS", dx.dim[1] * dx.dim[2]);

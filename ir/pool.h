@@ -87,6 +87,6 @@ void cost_read(const Graph *g, const Node *n, Cost *cost);
 // threads share the pixels.
 void launch_pixels(Launch *l, const char *kernel, Shape x);
 // The way back: PACK elements of dx a thread.
-void launch_spread(Launch *l, const char *kernel, Shape dx);
+void launch_spread(Launch *l, const Node *n, const char *kernel, Shape dx);
 
 #endif

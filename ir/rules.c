@@ -5,6 +5,7 @@
 // Nothing here knows which operator calls it.
 #include <math.h>
 #include <string.h>
+#include "number.h"
 #include "rules.h"
 
 Init init_of(const ArgValue *arg, double fan_in, double fan_out)
@@ -185,6 +186,39 @@ void ref_clear(const Ref *r, int k)
 {
     int64_t count = elements(ref_out(r, k));
     for (int64_t i = 0; i < count; i++) r->out[k][i] = 0;
+}
+
+static int64_t common_pack(int64_t pack, int64_t count)
+{
+    while (count % pack) pack /= 2;
+    return pack;
+}
+
+// What is computed on load comes in packs of one pixel, of whatever it is
+// computed from.
+static int64_t loaded_pack(const Graph *g, ValueId v, int64_t pack)
+{
+    if (v == NONE || is_stored(g, v)) return pack;
+    const Shape *shape = &g->values[v].shape;
+    const Node *maker = &g->nodes[g->values[v].def];
+    pack = common_pack(pack, shape->dim[shape->rank - 1]);
+    for (int k = 0; k < maker->operand_count; k++)
+        pack = loaded_pack(g, maker->operands[k], pack);
+    return pack;
+}
+
+int64_t pack_width(const Graph *g, const Node *n, int64_t count)
+{
+    bool halves = false;
+    for (int k = 0; k < n->operand_count + n->result_count; k++) {
+        ValueId v = k < n->operand_count ? n->operands[k]
+                                         : n->results[k - n->operand_count];
+        halves |= v != NONE && is_half(g->values[v].dtype);
+    }
+    int64_t pack = common_pack(halves ? 8 : 4, count);
+    for (int k = 0; k < n->operand_count; k++)
+        pack = loaded_pack(g, n->operands[k], pack);
+    return pack;
 }
 
 void launch_elements(Launch *l, const char *kernel, int64_t count)

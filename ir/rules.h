@@ -23,7 +23,7 @@ Shape shape_of_rows(const Graph *g, const Node *n);
 // 2010, LeCun et al. 1998, Saxe et al. 2014 (arXiv 1312.6120).
 #define INIT_ARG                                                               \
     { "init", ARG_INIT, "he_uniform|he_normal|glorot_uniform|glorot_normal|"   \
-      "lecun_uniform|lecun_normal|orthogonal", 0, 0,                           \
+      "lecun_uniform|lecun_normal|orthogonal", -1e30, 1e30,                    \
       "how weights begin: a word, or a number for all of them" }
 Init init_of(const ArgValue *arg, double fan_in, double fan_out);
 
@@ -68,6 +68,10 @@ void launch_slots(Launch *l, const Node *n, int results, int operands);
 
 // Result k all zeros.
 void ref_clear(const Ref *r, int k);
+
+// How many of count elements, side by side, a thread of n moves at once: 16
+// bytes of its maps of the fewest bits, and a divisor of count.
+int64_t pack_width(const Graph *g, const Node *n, int64_t count);
 
 // A launch over count elements with a thread for each; more than a grid can
 // have threads are left to the kernel's loop.

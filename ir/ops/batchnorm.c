@@ -179,9 +179,11 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = in_shape(g, n, X);
     bool of_batch = n->operands[BATCH_MEAN] != NONE;
+    int64_t pack = pack_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_forward", rows_of(x), columns_of(x),
-                   columns_runs(x));
+                   columns_runs(x, pack));
     launch_act(l, n);
+    launch_type_int(l, pack);
     launch_slots(l, n, 1, BIAS + 1);
     launch_value(l, n->operands[of_batch ? BATCH_MEAN : MEAN]);
     launch_value(l, n->operands[of_batch ? BATCH_VARIANCE : VARIANCE]);
@@ -246,9 +248,11 @@ static void ends_launch(const Graph *g, const Node *n, Launch *l)
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = in_shape(g, n, 1);
+    int64_t pack = pack_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_gradient", rows_of(x), columns_of(x),
-                   columns_runs(x));
+                   columns_runs(x, pack));
     launch_act(l, n);
+    launch_type_int(l, pack);
     launch_slots(l, n, 1, 8);
     launch_rows(l, n);
     launch_real(l, n->attr[EPSILON].f, "epsilon");

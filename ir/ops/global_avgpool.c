@@ -40,7 +40,7 @@ static void reference(const Ref *r)
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_spread(l, "global_avgpool_gradient",
+    launch_spread(l, n, "global_avgpool_gradient",
                   g->values[n->results[0]].shape);
     launch_act(l, n);
     launch_slots(l, n, 1, 2);

@@ -66,7 +66,7 @@ static void reference(const Ref *r)
 
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_spread(l, "global_maxpool_gradient",
+    launch_spread(l, n, "global_maxpool_gradient",
                   g->values[n->results[0]].shape);
     launch_act(l, n);
     launch_slots(l, n, 1, 3);

@@ -103,7 +103,7 @@ static void launch_constants(Launch *l, const Node *n, Shape x)
 static void launch_map(Launch *l, const Node *n, const char *kernel, Shape x,
                        Shape result)
 {
-    int64_t pack = x.dim[3] % 4 == 0 ? 4 : 1;
+    int64_t pack = pack_width(l->g, n, x.dim[3]);
     launch_elements(l, kernel, elements(result) / pack);
     launch_constants(l, n, x);
     launch_constant(l, "PACK", pack);

@@ -10,20 +10,33 @@
 #include "../support/identity.cuh"
 #include "../support/items.cuh"
 #include "../support/last_block.cuh"
+#include "../support/load.cuh"
+#include "../support/unroll.cuh"
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
-// without weight 1, without bias 0.  y may be x.
-template <class Shape, class Act, class X = const real *, class Y = real *>
+// without weight 1, without bias 0.  y may be x.  A thread takes V channels.
+template <class Shape, class Act, int V, class X = const real *, class Y = real *>
 __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias,
                                   const real *mean, const real *variance, real epsilon)
 {
-    const ColumnRun<Shape> run;
+    const ColumnRun<Shape, V> run;
     if (run.first >= run.end) return;
-    const real factor = (weight ? weight[run.c] : (real)1) / sqrt(variance[run.c] + epsilon);
-    const real middle = mean[run.c], shift = bias ? bias[run.c] : (real)0;
+    real factor[V], middle[V], shift[V];
+    UNROLL
+    for (int j = 0; j < V; j++) {
+        const long long c = run.c + j;
+        factor[j] = (weight ? weight[c] : (real)1) / sqrt(variance[c] + epsilon);
+        middle[j] = mean[c];
+        shift[j] = bias ? bias[c] : (real)0;
+    }
     for (long long row = run.first; row < run.end; row += run.LANES) {
-        const long long i = row * Shape::C + run.c;
-        y[i] = Act::forward((x[i] - middle) * factor + shift);
+        const long long first = row * Shape::C + run.c;
+        const auto from = hold<V>(x, first);
+        Pack<V> to;
+        UNROLL
+        for (int j = 0; j < V; j++)
+            to.at[j] = Act::forward((from[first + j] - middle[j]) * factor[j] + shift[j]);
+        store_pack(y, first, to);
     }
 }
 
@@ -177,24 +190,41 @@ __global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, 
 
 // batchnorm_gradient: dx = weight[c] / s * (dy - (sum[c] + normal * product[c]) / n), where
 // s = sqrt(variance[c] + epsilon), normal = (x - mean[c]) / s and n counts the rows of samples;
-// past those 0; times Act's derivative at mask.  dx may be dy, x or mask.
-template <class Shape, class Act, class DY = const real *, class X = const real *,
+// past those 0; times Act's derivative at mask.  dx may be dy, x or mask.  A thread takes V
+// channels.
+template <class Shape, class Act, int V, class DY = const real *, class X = const real *,
           class Mask = const real *, class DX = real *>
 __global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const real *mean,
                                    const real *variance, const real *sum, const real *product,
                                    Mask mask, long long samples, long long pixels, real epsilon)
 {
-    const ColumnRun<Shape> run;
+    const ColumnRun<Shape, V> run;
     if (run.first >= run.end) return;
     const long long rows = samples * pixels;
     const real n = samples > 0 ? (real)rows : (real)1;
-    const real scale = 1 / sqrt(variance[run.c] + epsilon), middle = mean[run.c];
-    const real factor = (weight ? weight[run.c] : (real)1) * scale;
-    const real level = sum[run.c] / n, slope = product[run.c] / n * scale;
+    real factor[V], middle[V], level[V], slope[V];
+    UNROLL
+    for (int j = 0; j < V; j++) {
+        const long long c = run.c + j;
+        const real scale = 1 / sqrt(variance[c] + epsilon);
+        factor[j] = (weight ? weight[c] : (real)1) * scale;
+        middle[j] = mean[c];
+        level[j] = sum[c] / n;
+        slope[j] = product[c] / n * scale;
+    }
     for (long long row = run.first; row < run.end; row += run.LANES) {
-        const long long i = row * Shape::C + run.c;
-        const real d = factor * (dy[i] - level - slope * (x[i] - middle));
-        dx[i] = Act::gradient(row < rows ? d : (real)0, mask, i);
+        const long long first = row * Shape::C + run.c;
+        const auto from = hold<V>(dy, first);
+        const auto own = hold<V>(x, first);
+        const auto kept = hold<V>(mask, first);
+        Pack<V> to;
+        UNROLL
+        for (int j = 0; j < V; j++) {
+            const long long i = first + j;
+            const real d = factor[j] * (from[i] - level[j] - slope[j] * (own[i] - middle[j]));
+            to.at[j] = Act::gradient(row < rows ? d : (real)0, kept, i);
+        }
+        store_pack(dx, first, to);
     }
 }
 

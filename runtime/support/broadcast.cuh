@@ -9,23 +9,46 @@
 #include "identity.cuh"
 #include "load.cuh"
 #include "real.cuh"
+#include "unroll.cuh"
 
-// pair_forward: y[i] = Act(F(a[i], b[i])), all [count].  y may be a or b.
-template <class F, class Act, class A = const real *, class B = const real *, class Y = real *>
+// pair_forward: y[i] = Act(F(a[i], b[i])), all [count]; a thread takes V elements, which divide
+// them.  y may be a or b.
+template <class F, class Act, int V, class A = const real *, class B = const real *,
+          class Y = real *>
 __global__ void pair_forward(Y y, A a, B b, long long count)
 {
-    FOR_EACH(i, count) y[i] = Act::forward(F::forward(a[i], b[i]));
+    FOR_EACH(k, count / V) {
+        const long long first = k * V;
+        const auto left = hold<V>(a, first);
+        const auto right = hold<V>(b, first);
+        Pack<V> to;
+        UNROLL
+        for (int j = 0; j < V; j++)
+            to.at[j] = Act::forward(F::forward(left[first + j], right[first + j]));
+        store_pack(y, first, to);
+    }
 }
 
 // pair_gradient: d[i], the gradient of operand SIDE of F, times the derivative of Act at mask[i];
-// all [count].  d may be dy, mask or its own operand.
-template <class F, int SIDE, class Act, class DY = const real *, class A = const real *,
+// all [count].  d may be dy, mask or its own operand.  A thread takes V elements.
+template <class F, int SIDE, class Act, int V, class DY = const real *, class A = const real *,
           class B = const real *, class Mask = const real *, class D = real *>
 __global__ void pair_gradient(D d, DY dy, A a, B b, Mask mask, long long count)
 {
-    FOR_EACH(i, count) {
-        const real own = F::template gradient<SIDE>(dy[i], a, i, b, i);
-        d[i] = Act::gradient(own, mask, i);
+    FOR_EACH(k, count / V) {
+        const long long first = k * V;
+        const auto from = hold<V>(dy, first);
+        const auto left = hold<V>(a, first);
+        const auto right = hold<V>(b, first);
+        const auto kept = hold<V>(mask, first);
+        Pack<V> to;
+        UNROLL
+        for (int j = 0; j < V; j++) {
+            const long long i = first + j;
+            const real own = F::template gradient<SIDE>(from[i], left, i, right, i);
+            to.at[j] = Act::gradient(own, kept, i);
+        }
+        store_pack(d, first, to);
     }
 }
 

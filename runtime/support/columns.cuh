@@ -2,18 +2,19 @@
 #pragma once
 #include "real.cuh"
 
-// ColumnRun: what of a matrix a thread takes: column c, where that is below C, and every LANES-th
-// row from first to below end.  A block has WIDTH columns (a power of two) of one of SPLITS runs of
-// rows; blocks are numbered with tiles of columns fastest.
-template <class Shape>
+// ColumnRun: what of a matrix a thread takes: column c, where that is below C, and those beside it,
+// V in all, V dividing C; and every LANES-th row from first to below end.  A block has Shape::WIDTH
+// columns (a power of two), WIDTH threads, of one of SPLITS runs of rows; blocks are numbered with
+// tiles of columns fastest.
+template <class Shape, int V = 1>
 struct ColumnRun {
-    static constexpr int WIDTH = (int)Shape::WIDTH, LANES = 256 / WIDTH;
-    static constexpr long long TILES = (Shape::C + WIDTH - 1) / WIDTH;
+    static constexpr int WIDTH = (int)Shape::WIDTH / V, LANES = 256 / WIDTH;
+    static constexpr long long TILES = (Shape::C + Shape::WIDTH - 1) / Shape::WIDTH;
     static constexpr long long RUN = (Shape::ROWS + Shape::SPLITS - 1) / Shape::SPLITS;
     long long split, c, first, end;
     bool leads;
     __device__ ColumnRun(long long rows = Shape::ROWS, long long block = blockIdx.x)
-        : split(block / TILES), c(block % TILES * WIDTH + threadIdx.x % WIDTH),
+        : split(block / TILES), c(block % TILES * Shape::WIDTH + threadIdx.x % WIDTH * V),
           first(split * RUN + threadIdx.x / WIDTH), end((split + 1) * RUN),
           leads(threadIdx.x < WIDTH && c < Shape::C)
     {

@@ -61,6 +61,37 @@ static __device__ inline Pack<V> pack_each(const X &x, long long i)
     return v;
 }
 
+// Held: V elements of an array, from `first` on, in registers, indexed as the array is.
+template <int V>
+struct Held {
+    real at[V];
+    long long first;
+    __device__ Held(const Pack<V> &v, long long first) : first(first)
+    {
+        for (int j = 0; j < V; j++) at[j] = v.at[j];
+    }
+    __device__ real operator[](long long i) const { return at[i - first]; }
+};
+
+// hold: x for the V elements from `first` on, a multiple of V: loaded, where x has packs; zeros
+// where it is null, since nothing reads it then.
+template <int V, class T>
+static __device__ inline Held<V> hold(T *x, long long first)
+{
+    return {x ? load_pack<V>(x, first) : Pack<V>{}, first};
+}
+template <int V, class X>
+static __device__ inline auto hold(const X &x, long long first)
+    -> decltype(Held<V>(x.template pack<V>(first), first))
+{
+    return {load_pack<V>(x, first), first};
+}
+template <int V, class X, class... None>
+static __device__ inline const X &hold(const X &x, long long, None...)
+{
+    return x;
+}
+
 // Applied: F of each element of x.
 template <class F, class X = const real *>
 struct Applied {

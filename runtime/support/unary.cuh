@@ -2,20 +2,39 @@
 // functor's, with the operator's numbers, if it has any, as its last arguments.
 #pragma once
 #include "elementwise.cuh"
+#include "load.cuh"
 #include "real.cuh"
+#include "unroll.cuh"
 
-// unary_forward: y[i] = F(x[i]), both [count]; a thread takes single elements.  y may be x.
-template <class F, class X = const real *, class Y = real *, class... Number>
+// unary_forward: y[i] = F(x[i]), both [count]; a thread takes V elements, which divide them.  y may
+// be x.
+template <class F, int V, class X = const real *, class Y = real *, class... Number>
 __global__ void unary_forward(Y y, X x, long long count, Number... number)
 {
-    FOR_EACH(i, count) y[i] = F::forward(x[i], number...);
+    FOR_EACH(k, count / V) {
+        const long long first = k * V;
+        const auto from = hold<V>(x, first);
+        Pack<V> to;
+        UNROLL
+        for (int j = 0; j < V; j++) to.at[j] = F::forward(from[first + j], number...);
+        store_pack(y, first, to);
+    }
 }
 
 // unary_gradient: dx[i] from dy[i] and from what F's gradient needs, y[i] or x[i]; all [count].
-// dx may be dy or kept.
-template <class F, class DY = const real *, class Kept = const real *, class DX = real *,
+// dx may be dy or kept.  A thread takes V elements.
+template <class F, int V, class DY = const real *, class Kept = const real *, class DX = real *,
           class... Number>
 __global__ void unary_gradient(DX dx, DY dy, Kept kept, long long count, Number... number)
 {
-    FOR_EACH(i, count) dx[i] = F::gradient(dy[i], kept, i, number...);
+    FOR_EACH(k, count / V) {
+        const long long first = k * V;
+        const auto from = hold<V>(dy, first);
+        const auto own = hold<V>(kept, first);
+        Pack<V> to;
+        UNROLL
+        for (int j = 0; j < V; j++)
+            to.at[j] = F::gradient(from[first + j], own, first + j, number...);
+        store_pack(dx, first, to);
+    }
 }
