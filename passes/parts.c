@@ -85,6 +85,7 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
     ValueId slice = graph_value(
         g, arena_print(g->arena, "%s.part", operand.name), ACTIVATION,
         operand.dtype, shape, taken.pos);
+    g->values[slice].wide = operand.wide;
 
     ValueId operands[MAX_SLOTS];
     for (int32_t j = 0; j < whole.operand_count; j++)

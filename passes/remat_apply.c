@@ -46,6 +46,7 @@ static ValueId value_again(Graph *g, ValueId v, const char *how)
                                 old.pos);
     g->values[again].again = old.again != NONE ? old.again : v;
     g->values[again].classes = old.classes;
+    g->values[again].wide = old.wide;
     return again;
 }
 
