@@ -113,9 +113,16 @@ void launch_result_type(Launch *l, ValueId v)
 
 bool can_load(const Graph *g, const Node *n)
 {
-    Launch scratch = { .g = (Graph *)g };
     const Part *part = &n->op->parts[n->part];
-    return part->load != NULL && part->load(g, n, &scratch);
+    if (part->load == NULL) return false;
+    // What is made for an answer does not stay.
+    Arena *arena = arena_new();
+    Graph alone = *g;
+    alone.arena = arena;
+    Launch scratch = { .g = &alone };
+    bool can = part->load(&alone, n, &scratch);
+    arena_free(arena);
+    return can;
 }
 
 void launch_load(Launch *l, const Node *n, int k)
