@@ -203,6 +203,7 @@ void emit_cuda(const EmitInput *in, FILE *out)
 {
     Emitter e = new_emitter(in, out);
     make_launches(&e);
+    if (e.g->diag->error_count > 0) return;
     emit_banner(&e);
     emit_preamble(&e);
     open_namespace(&e);

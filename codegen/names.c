@@ -30,7 +30,8 @@ static const char *const reserved[] = {
     "inits", "averages", "tile", "state", "train", "eval", "infer", "given", "status",
     "launched", "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
     "cudaStream_t", "cudaError_t", "cublasHandle_t", "dim3", "threadIdx",
-    "blockIdx", "blockDim", "gridDim", "warpSize",
+    "blockIdx", "blockDim", "gridDim", "warpSize", "cudaGetLastError", "st_atime", "st_mtime",
+    "st_ctime", "sa_handler", "sa_sigaction",
 };
 
 static bool is_reserved(const char *word)
@@ -69,6 +70,13 @@ static bool is_size_of_another(const char *word)
     return length > tail && !strcmp(word + length - tail, "_bytes");
 }
 
+// digits_train, digits_fail: what the file of a net `digits` calls its own.
+static bool is_function_of_net(const Emitter *e, const char *word)
+{
+    const size_t length = strlen(e->net);
+    return !strncmp(word, e->net, length) && word[length] == '_';
+}
+
 // A word that can't be used gets a _; so does what would then be alike, int_
 // beside int.
 const char *identifier(Emitter *e, const char *name)
@@ -76,8 +84,9 @@ const char *identifier(Emitter *e, const char *name)
     const char *s = word_of(e, name);
     char *stem = arena_print(e->arena, "%s", s);
     for (size_t end = strlen(stem); end > 0 && stem[end - 1] == '_';) stem[--end] = '\0';
-    bool other = is_reserved(stem) || (is_accruing(e->g) && !strcmp(stem, "first")) ||
-                  is_size_of_another(stem) || is_like_a_macro(s);
+    bool other = is_reserved(stem) || is_function_of_net(e, stem) ||
+                  (is_accruing(e->g) && !strcmp(stem, "first")) || is_size_of_another(stem) ||
+                  is_like_a_macro(s);
     return other ? arena_print(e->arena, "%s_", s) : s;
 }
 

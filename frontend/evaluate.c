@@ -111,6 +111,12 @@ static Datum too_large(Resolver *r, const Expr *expr)
     return no_datum();
 }
 
+// A result that is not finite is as wrong as one that overflows.
+static Datum finite_datum(Resolver *r, const Expr *expr, double f)
+{
+    return isfinite(f) ? float_datum(f) : too_large(r, expr);
+}
+
 // The least integer by -1 has no integer for a quotient.
 static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
@@ -121,7 +127,7 @@ static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
     bool exact = a.kind == INT && b.kind == INT &&
                  !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
     if (exact) return int_datum(a.i / b.i);
-    return float_datum(as_float(a) / as_float(b));
+    return finite_datum(r, expr, as_float(a) / as_float(b));
 }
 
 // As in mathematics: a % b has b's sign.
@@ -130,19 +136,18 @@ static Datum modulo(Resolver *r, const Expr *expr, Datum a, Datum b)
     if (as_float(b) == 0) return divide(r, expr, a, b);
     if (a.kind == FLOAT || b.kind == FLOAT) {
         double x = as_float(a), y = as_float(b);
-        return float_datum(x - y * floor(x / y));
+        return finite_datum(r, expr, x - y * floor(x / y));
     }
     if (b.i == -1) return int_datum(0);
     int64_t rest = a.i % b.i;
     return int_datum(rest != 0 && (rest < 0) != (b.i < 0) ? rest + b.i : rest);
 }
 
-// A result that is not finite is as wrong as one that overflows.
 static Datum calculate_float(Resolver *r, const Expr *expr, double a, double b)
 {
     double f = expr->sign == SIGN_ADD ? a + b
              : expr->sign == SIGN_SUB ? a - b : a * b;
-    return isfinite(f) ? float_datum(f) : too_large(r, expr);
+    return finite_datum(r, expr, f);
 }
 
 static Datum calculate(Resolver *r, const Expr *expr, Datum a, Datum b)

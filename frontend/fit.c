@@ -95,7 +95,9 @@ int choose_batch(const Input *in, Options *o)
         o->passes.budget = o->fit;
     if (most.batch == 0) return -1;
     note(in->diag, (Pos){ .file = NONE }, "batch %" PRId64 " is the largest "
-         "that fits in %s%s", most.batch, bytes_text(in->arena, o->fit),
+         "that %s in %s%s", most.batch,
+         most.is_limit ? "--batch takes, and fits" : "fits",
+         bytes_text(in->arena, o->fit),
          !recomputes(o) ? ""
          : most.batch == plain.batch ? ", with nothing computed again"
          : arena_print(in->arena, "; %" PRId64 " with nothing computed again",

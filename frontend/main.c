@@ -90,9 +90,28 @@ static int write_files(const Input *in, const Options *o, const EmitInput *emit,
     return output_close(out, FILES) ? EXIT_DONE : EXIT_FILE;
 }
 
+// A file that the program includes, which would be written: NULL if none.
+static const char *overwritten(const Input *in, const Options *o)
+{
+    const char *const written[] = { o->output, o->header, o->report,
+                                    o->depend_file };
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        for (int32_t k = 0; k < in->diag->source_count && written[i]; k++)
+            if (same_file(written[i], in->diag->sources[k].name))
+                return written[i];
+    return NULL;
+}
+
 // Nothing is written before all is known to be right.
 static int run(const Input *in, const Options *o)
 {
+    if (overwritten(in, o) != NULL)
+        return usage("it is included, and would be written:",
+                     overwritten(in, o), NULL, 0);
+    if (in->ast == NULL && in->diag->error_count == 0 && !o->tune &&
+        o->of_program != NULL)
+        return usage("the input is a graph, which has its batch, constants "
+                     "and precision:", o->of_program, NULL, 0);
     EmitInput emit = { .command_line = o->command_line,
                        .with_main = o->with_main };
     if (o->header != NULL) {

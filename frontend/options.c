@@ -328,9 +328,13 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
 {
     const char *arg = argv[*i], *value;
 
-    if (strncmp(arg, "-f", 2) == 0) return set_pass(o, arg);
+    if (strncmp(arg, "-f", 2) == 0) {
+        note_company(o, arg);
+        return set_pass(o, arg);
+    }
     for (const Flag *flag = flags; flag->name != NULL; flag++) {
         if (!is_flag(flag, arg, &value)) continue;
+        note_company(o, flag->name);
         if (flag->value != NULL && value == NULL) {
             if (++*i == argc) return usage("a value is missing after", arg,
                                            NULL, 0);

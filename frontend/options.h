@@ -29,6 +29,8 @@ typedef struct Options {
     const char     *depend_file;
     const char     *gpu_file;       // of --gpu, or NULL: it was a name
     bool            plan;           // --plan: the input is its file
+    const char     *beside_plan;    // an option that goes not with it, or NULL
+    const char     *of_program;     // one that a graph as text has no use for
     int64_t         capacity;       // bytes it must fit in; 0: as few as can be
     int64_t         fit;            // --fit: bytes that the batch is for, or 0
     bool            auto_slices;    // --microbatch auto
@@ -41,6 +43,8 @@ int options_read(Options *o, Arena *arena, int argc, char **argv);
 
 // options_check.c: -1, or the status to exit with after what it reported.
 int options_check(const Options *o);
+// Of an option that is given, by its name: what it would not go with.
+void note_company(Options *o, const char *name);
 // Whether the page is all that is asked for; else it comes beside the output.
 bool only_report(const Options *o);
 // Whether the output is text for people: --compare, --summary or --curve, which

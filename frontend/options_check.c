@@ -1,6 +1,7 @@
 // What of the command line can be said to be wrong without reading the input.
 #include <string.h>
 #include "options.h"
+#include "output.h"
 
 bool only_report(const Options *o)
 {
@@ -13,16 +14,31 @@ bool prints_table(const Options *o)
     return o->compare || o->summary || (o->curve && o->report == NULL);
 }
 
-// A file that is written twice, or over the input: NULL if there is none.
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
+void note_company(Options *o, const char *name)
+{
+    static const char *const of_plan[] = { "--plan", "-o", "--capacity",
+                                           "--time-limit", NULL };
+    static const char *const of_program[] = { "--batch", "-D", "--microbatch",
+                                              "--ghost", "--precision", NULL };
+    if (!is_among(name, of_plan)) o->beside_plan = name;
+    if (is_among(name, of_program)) o->of_program = name;
+}
+
+// A file that is written twice, or over one that is read: NULL if none.
 static const char *clash(const Options *o)
 {
-    const char *file[] = { o->input, o->output, o->header, o->report,
-                           o->depend_file };
-    for (int i = 1; i < 5; i++)
+    enum { READ = 2, FILES = 6 };
+    const char *file[FILES] = { o->input, o->gpu_file, o->output, o->header,
+                                o->report, o->depend_file };
+    for (int i = READ; i < FILES; i++)
         for (int j = 0; j < i && file[i] != NULL; j++)
-            if (file[j] != NULL && strcmp(file[i], file[j]) == 0 &&
-                strncmp(file[i], "/dev/", 5) != 0)
-                return file[i];
+            if (file[j] != NULL && same_file(file[i], file[j])) return file[i];
     return NULL;
 }
 
@@ -56,6 +72,11 @@ int options_check(const Options *o)
           "part of train and has no file of its own:" },
         { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
           "--header and --main go with --emit cuda:" },
+        { o->header != NULL && strcmp(o->header, "-") == 0,
+          "--header is a file, which the output includes:" },
+        { o->header != NULL && strpbrk(o->header, "\"\\\n") != NULL,
+          "--header can't be included by a name with a quote, a backslash or a "
+          "new line:" },
         { o->fit > 0 && o->frontend.batch > 0, "--fit finds the batch, and "
           "does not go with --batch:" },
         { o->fit > 0 && o->passes.budget > 0, "--fit or --budget, not both:" },

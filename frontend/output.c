@@ -24,6 +24,33 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+// Where there is no such file, what is opened there is in this folder.
+static bool folder_of(const char *path, struct stat *status)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) return stat(".", status) == 0;
+    char folder[4096];
+    size_t length = (size_t)(slash - path) + 1;
+    if (length >= sizeof folder) return false;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return stat(folder, status) == 0;
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat left, right;
+    bool has_left = stat(a, &left) == 0, has_right = stat(b, &right) == 0;
+    if (has_left != has_right) return false;
+    if (has_left && !S_ISREG(left.st_mode)) return false;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    if (!has_left &&
+        (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0 ||
+         !folder_of(a, &left) || !folder_of(b, &right)))
+        return false;
+    return left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
 // ---- names that must not stay -----------------------------------------------
 
 static void remove_leftovers(void)

@@ -25,6 +25,9 @@ bool output_open(Output *out, Arena *arena, const char *path);
 // can't be moved those before it are put back (but on file systems without
 // hard links).  Outputs that were never opened are left out.
 bool output_close(Output *out, int count);
+// Whether both names are of one plain file, by whatever folders, be it there
+// already or not.
+bool same_file(const char *a, const char *b);
 // After a failure: nothing is left of them.
 void output_discard(Output *out, int count);
 

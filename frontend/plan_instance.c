@@ -49,15 +49,12 @@ int set_time_limit(Options *o, const char *value)
 
 int check_plan(const Options *o)
 {
-    bool others = o->header != NULL || o->with_main || o->emit_given ||
-                  o->compare || o->summary || o->depend ||
-                  o->depend_file != NULL || o->passes.stop_after != NULL ||
-                  o->passes.dump != NULL || o->passes.time;
-    if (o->plan && !others) return -1;
-    fprintf(stderr, o->plan ? "cnnc: --plan goes with -o, --capacity and "
-                              "--time-limit alone\n"
-                            : "cnnc: --capacity and --time-limit go with "
-                              "--plan\n");
+    if (o->plan && o->beside_plan == NULL) return -1;
+    if (o->plan)
+        fprintf(stderr, "cnnc: --plan goes with -o, --capacity and "
+                "--time-limit alone, not with '%s'\n", o->beside_plan);
+    else
+        fputs("cnnc: --capacity and --time-limit go with --plan\n", stderr);
     return EXIT_USAGE;
 }
 
