@@ -99,18 +99,23 @@ static const char *judge(const Target *t, int status, const char *input,
 
 enum { MOST_ARGS = 16 };
 
-// Options that lead to every part of the compiler.
-static int draw_options(Random *r, char **argv)
+// Options that lead to every part of the compiler; a graph as text goes without
+// the last, which are of a program.
+static int draw_options(const Target *t, Random *r, char **argv)
 {
+    enum { OF_PROGRAM = 2 };
     static char *const variants[][4] = {
         { NULL }, { "--main", NULL }, { "-O0", NULL }, { "--summary", NULL },
         { "--mode", "infer", NULL }, { "--compare", NULL },
         { "--emit=plan", "--report=/dev/null", NULL },
         { "--mode", "eval", "--emit=plan", NULL }, { "--emit=plan", NULL },
-        { "--emit=ir", NULL }, { "--precision", "f64", NULL },
-        { "--emit=plan-csv", "--batch=1", NULL }, { "-fkeep-gradients", NULL },
+        { "--emit=ir", NULL }, { "--emit=plan-csv", NULL },
+        { "-fkeep-gradients", NULL },
+        { "--precision", "f64", NULL }, { "--emit=plan-csv", "--batch=1", NULL },
     };
-    size_t pick = random_below(r, sizeof variants / sizeof *variants);
+    size_t count_of_variants = sizeof variants / sizeof *variants;
+    size_t pick = random_below(r, t->graph ? count_of_variants - OF_PROGRAM
+                                           : count_of_variants);
     int count = 0;
     while (variants[pick][count] != NULL) {
         argv[count] = variants[pick][count];
@@ -131,7 +136,7 @@ const char *run_target(const Target *t, Random *r, const Text *text,
     remove(output);
     forget_messages();
     if (!text_write(text, input)) return fault("the input can't be written");
-    int status = cnnc_main(4 + draw_options(r, argv + 4), argv);
+    int status = cnnc_main(4 + draw_options(t, r, argv + 4), argv);
     *right += status == 0;
     return judge(t, status, input, output);
 }
