@@ -1,2 +1,2 @@
 # Elements of a pack are written to where they would lie without rows.
-s/first\[at\(i \+ j\)\] = v/first[i + j] = v/
+s/store_pack\(first, at\(i \+ j\), some\)/store_pack(first, i + j, some)/
