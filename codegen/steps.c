@@ -9,6 +9,7 @@
 #include "../ir/pool.h"
 #include "../ir/together.h"
 #include "emitter.h"
+#include "work.h"
 
 // ---- what each step launches ---------------------------------------------------
 
@@ -312,7 +313,6 @@ enum { MOST_STEPS = 512 };
 
 static void emit_runs(Emitter *e, const Program *p, const Run *whole)
 {
-    Writer *w = &e->w;
     int steps = whole->end - whole->first;
     int parts = (steps + MOST_STEPS - 1) / MOST_STEPS;
     if (parts <= 1) {
@@ -333,9 +333,7 @@ static void emit_runs(Emitter *e, const Program *p, const Run *whole)
                                part.of_samples ? ", samples" : "", part.scored ? ", scored" : "");
     }
     open_run(e, whole);
-    for (int k = 0; k < parts; k++)
-        write_line(w, "%s%s%s", k > 0 ? "    " : "if (", calls[k], k + 1 < parts ? " ||" : ")");
-    write_line(w, "    return c->error.status;");
+    write_condition(e, calls, parts, "");
     close_run(e);
 }
 

@@ -37,17 +37,17 @@ void chain_apply(Emitter *e, Chain *chain)
     chain->text[chain->count++] = arena_print(e->arena, "%s_apply_steps(c)", e->net);
 }
 
-static void write_condition(Emitter *e, const Chain *chain, const char *indent)
+void write_condition(Emitter *e, const char *const *calls, int count, const char *indent)
 {
-    for (int i = 0; i < chain->count; i++)
-        write_line(&e->w, "%s%s%s%s", indent, i ? "    " : "if (", chain->text[i],
-                   i + 1 < chain->count ? " ||" : ")");
+    for (int i = 0; i < count; i++)
+        write_line(&e->w, "%s%s%s%s", indent, i ? "    " : "if (", calls[i],
+                   i + 1 < count ? " ||" : ")");
     write_line(&e->w, "%s    return c->error.status;", indent);
 }
 
 void write_chain(Emitter *e, const Chain *chain)
 {
-    write_condition(e, chain, "    ");
+    write_condition(e, chain->text, chain->count, "    ");
     write_line(&e->w, "    return %s_OK;", e->upper);
     write_line(&e->w, "}");
     write_blank(&e->w);
@@ -116,7 +116,7 @@ void emit_slices(Emitter *e, const Work *work, const char *call)
     write_line(w, "    for (size_t first = 0; first < given; first += %" PRId64 ") {", g->batch);
     write_line(w, "        const size_t samples = given - first < %" PRId64 " ? given - first : %" PRId64 ";",
                g->batch, g->batch);
-    write_condition(e, &chain, "        ");
+    write_condition(e, chain.text, chain.count, "        ");
     write_line(w, "    }");
     write_line(w, "    return %s_OK;", e->upper);
     write_line(w, "}");

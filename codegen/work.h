@@ -26,7 +26,9 @@ void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v, const ch
                  const char *bytes);
 void chain_steps(Emitter *e, Chain *chain, const Program *p, const char *arguments);
 void chain_apply(Emitter *e, Chain *chain);
-// Prints it to the end of the function.
+// Prints that the function returns the first failure of some calls, in order.
+void write_condition(Emitter *e, const char *const *calls, int count, const char *indent);
+// Prints a chain to the end of the function.
 void write_chain(Emitter *e, const Chain *chain);
 
 // Of a program, what its steps are told of samples: as many as the call has, or as

@@ -105,9 +105,9 @@ static const char *overwritten(const Input *in, const Options *o)
 // Nothing is written before all is known to be right.
 static int run(const Input *in, const Options *o)
 {
-    if (overwritten(in, o) != NULL)
-        return usage("it is included, and would be written:",
-                     overwritten(in, o), NULL, 0);
+    const char *lost = overwritten(in, o);
+    if (lost != NULL)
+        return usage("it is included, and would be written:", lost, NULL, 0);
     if (in->ast == NULL && in->diag->error_count == 0 && !o->tune &&
         o->of_program != NULL)
         return usage("the input is a graph, which has its batch, constants "

@@ -131,7 +131,6 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
                     Shape shape, Pos pos)
 {
     ValueId id = g->value_count;
-
     if (shape.rank < 0 || shape.rank > MAX_RANK)
         bug("%s: a shape of rank %d", name, shape.rank);
     for (int i = 0; i < shape.rank; i++)
@@ -152,6 +151,15 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
         .def = NONE, .gradient_of = NONE, .state_of = NONE, .again = NONE,
         .first = NONE, .last = NONE, .alias_of = NONE, .offset = NONE,
     };
+    return id;
+}
+
+ValueId graph_value_like(Graph *g, ValueId v, const char *name, Kind kind,
+                         Shape shape, Pos pos)
+{
+    ValueId id = graph_value(g, name, kind, g->values[v].dtype, shape, pos);
+    g->values[id].classes = g->values[v].classes;
+    g->values[id].wide = g->values[v].wide;
     return id;
 }
 

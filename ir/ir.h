@@ -257,6 +257,10 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
 // unique by _2, _3, ... where it is taken.
 ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
                     Shape shape, Pos pos);
+// A new value that holds what v holds, or a part of that: as wide, of as many
+// classes.
+ValueId graph_value_like(Graph *g, ValueId v, const char *name, Kind kind,
+                         Shape shape, Pos pos);
 
 // A new last node: part of op, in phase; operands and results are copied and
 // each result's def is set.

@@ -82,10 +82,9 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
     Value operand = g->values[from];
     Shape shape = operand.shape, part = g->values[taken.results[0]].shape;
     shape.dim[shape.rank - 1] = part.dim[part.rank - 1];
-    ValueId slice = graph_value(
-        g, arena_print(g->arena, "%s.part", operand.name), ACTIVATION,
-        operand.dtype, shape, taken.pos);
-    g->values[slice].wide = operand.wide;
+    ValueId slice = graph_value_like(
+        g, from, arena_print(g->arena, "%s.part", operand.name), ACTIVATION,
+        shape, taken.pos);
 
     ValueId operands[MAX_SLOTS];
     for (int32_t j = 0; j < whole.operand_count; j++)

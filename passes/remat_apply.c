@@ -42,11 +42,8 @@ static ValueId value_again(Graph *g, ValueId v, const char *how)
 {
     const Value old = g->values[v];
     const char *name = arena_print(g->arena, "%s.%s", old.name, how);
-    ValueId again = graph_value(g, name, old.kind, old.dtype, old.shape,
-                                old.pos);
+    ValueId again = graph_value_like(g, v, name, old.kind, old.shape, old.pos);
     g->values[again].again = old.again != NONE ? old.again : v;
-    g->values[again].classes = old.classes;
-    g->values[again].wide = old.wide;
     return again;
 }
 

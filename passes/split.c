@@ -200,12 +200,10 @@ static ValueId new_slice(Splitter *s, ValueId v, int32_t k)
     Graph *g = s->g;
     Value whole = g->values[v];
     whole.shape.dim[0] = first_sample(s, k + 1) - first_sample(s, k);
-    ValueId slice = graph_value(
-        g, arena_print(g->arena, "%s.slice_%d", whole.name, (int)k + 1),
-        whole.kind == INPUT ? ACTIVATION : whole.kind, whole.dtype, whole.shape,
-        whole.pos);
+    ValueId slice = graph_value_like(
+        g, v, arena_print(g->arena, "%s.slice_%d", whole.name, (int)k + 1),
+        whole.kind == INPUT ? ACTIVATION : whole.kind, whole.shape, whole.pos);
     g->values[slice].marked = whole.marked;
-    g->values[slice].wide = whole.wide;
     if (s->slice[v] == NULL)
         s->slice[v] = NEW_ARRAY(g->arena, s->slices, ValueId);
     s->slice[v][k] = slice;

@@ -4,8 +4,9 @@
     check_replay.py CNNC HOST LIBRARY DATA
 
 A small net learns two epochs of the digits, the last batch of each smaller, evaluated after each:
-as it is; with its calls made directly; where no graph can be made, or a call fails while one is made,
-which it says. Weights and statistics must be the same bytes. Where a graph fails the run must fail, so graphs are launched.
+as it is; with its calls made directly; where no graph can be made, or a call fails while one is
+made, which it says. Weights and statistics must be the same bytes. Where a graph fails the run must
+fail, so graphs are launched.
 """
 import os
 import subprocess
