@@ -70,7 +70,7 @@ bool measure_whole(BatchSearch *s, FrontendOptions *frontend, PlanSize *size)
 bool try_batch(BatchSearch *s, int64_t batch)
 {
     FrontendOptions frontend = s->o->frontend;
-    PlanSize size;
+    PlanSize size = {0};
 
     frontend.batch = batch;
     if (s->in_slices) frontend.microbatch = batch;

@@ -116,7 +116,7 @@ static void read_name(Reader *r, const Cell *cell, unsigned *seen)
 
 static bool read_names(Reader *r, int32_t line)
 {
-    Cell cells[MOST_COLUMNS];
+    Cell cells[MOST_COLUMNS] = {{0}};
     int count = split(r, line, cells), errors = r->diag->error_count;
     unsigned seen = 0;
     if (count > MOST_COLUMNS) {
@@ -192,6 +192,8 @@ static bool fits_in_all(const Reader *r, const Instance *in)
         break;
     }
     if (r->diag->error_count > 0) return false;
+    // An array of pointers.
+    // NOLINTNEXTLINE(bugprone-sizeof-expression)
     qsort(sorted, (size_t)in->count, sizeof *sorted, compare_ids);
     for (int32_t i = 1; i < in->count; i++) {
         if (strcmp(sorted[i]->id, sorted[i - 1]->id) != 0) continue;

@@ -165,7 +165,7 @@ void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
 // x -> checkpoint, x -> float32: gives the operand, marked; POISON after an
 // error.
-Datum mark_operand(Resolver *r, const Expr *mark, const Operand *operand);
+Datum mark_operand(Resolver *r, const Expr *expr, const Operand *operand);
 void run_mark(Resolver *r, const Stmt *stmt);
 
 // ---- finish.c ---------------------------------------------------------------

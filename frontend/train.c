@@ -219,7 +219,7 @@ static void choose_batch(Resolver *r)
 
     if (r->options->batch > 0) r->batch = r->options->batch;
     g->batch = most > 0 && most < r->batch ? most : r->batch;
-    if (r->accumulate > MAX_BATCH / r->batch)
+    if (r->ast->train != NULL && r->accumulate > MAX_BATCH / r->batch)
         error(r->diag, r->ast->train->pos, "%" PRId64 " batches of %" PRId64
               " samples are more than the %d that a training step may have",
               r->accumulate, r->batch, MAX_BATCH);

@@ -318,6 +318,8 @@ ValueId operand_named(const Node *n, const char *name);
 ValueId result_named(const Node *n, const char *name);
 // Whether result r of n may be written over operand k.
 bool may_write_over(const Node *n, int r, int k);
+// Whether all attributes have the same bits; lists must be the same list.
+bool same_attributes(const Node *a, const Node *b);
 // Whether n is done by the block that ends last of the launch it is joined to.
 bool is_last(const Node *n);
 // Whether every slot of n that has value v may have a slice.

@@ -158,11 +158,18 @@ bool may_write_over(const Node *n, int r, int k)
 static bool all_sliced(const char *list, int count, const ValueId *ids,
                        ValueId v)
 {
-    Slot slots[MAX_SLOTS];
+    Slot slots[MAX_SLOTS] = {{0}};
     int slot_count = part_slots(list, slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (ids[k] == v && !slot_at(slots, slot_count, k)->sliced)
             return false;
+    return true;
+}
+
+bool same_attributes(const Node *a, const Node *b)
+{
+    for (int k = 0; k < MAX_ATTRS; k++)
+        if (a->attr[k].i != b->attr[k].i) return false;
     return true;
 }
 

@@ -22,7 +22,7 @@ static bool does_the_same(const Graph *g, const Node *a, const Node *b)
         a->inlined != b->inlined || a->in_place != b->in_place ||
         a->operand_count != b->operand_count ||
         a->result_count != b->result_count ||
-        memcmp(a->attr, b->attr, sizeof a->attr) != 0)
+        !same_attributes(a, b))
         return false;
     for (int32_t k = 0; k < a->operand_count; k++)
         if (first_of(g, a->operands[k]) != first_of(g, b->operands[k]))

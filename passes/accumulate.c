@@ -94,7 +94,7 @@ void pass_accumulate(Graph *g)
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        NodeId updates[MAX_SLOTS];
+        NodeId updates[MAX_SLOTS] = {NONE};
         Slot slots[MAX_SLOTS];
         int part = n->op->parts[n->part].accumulating;
         if (part == 0) continue;

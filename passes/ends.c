@@ -62,7 +62,7 @@ static void end(Graph *g, NodeId i, NodeId at)
     ValueId operands[MAX_SLOTS], made[MAX_SLOTS];
     if (reader->op != n->op || reader->phase != n->phase ||
         reader->operands[0] != n->results[0] || !is_launch(reader) ||
-        memcmp(n->attr, reader->attr, sizeof n->attr) != 0 ||
+        !same_attributes(n, reader) ||
         !find_operands(g, n, reader, part, operands, &count))
         return;
     for (; results < reader->result_count; results++)

@@ -70,7 +70,7 @@ static NodeId forward_of(const Graph *g, const Uses *uses, const Node *m,
         }
         bool alike = n->op == m->op && n->part == m->part &&
                      n->operands[0] == v && n->act == NULL &&
-                     memcmp(n->attr, m->attr, sizeof n->attr) == 0 &&
+                     same_attributes(n, m) &&
                      same_shape(g->values[n->results[0]].shape,
                                 g->values[m->results[0]].shape);
         for (int32_t k = 1; alike && k < n->operand_count; k++)

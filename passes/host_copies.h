@@ -24,7 +24,7 @@ typedef struct Parking {
 // A step of a copy, in front of launch `before`.
 typedef struct HostCopy {
     int32_t before;
-    int8_t  part;               // enum CopyPart
+    uint8_t part;               // enum CopyPart
     ValueId value;
     int64_t place, event;
 } HostCopy;

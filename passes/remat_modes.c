@@ -56,8 +56,9 @@ static void begin_backward(Modes *m)
     const Remat *r = m->r;
     for (int32_t v = 0; v < r->value_count; v++) {
         bool is_made = r->makers[v] < r->makers[v + 1];
-        m->mode_of[v] = is_made ? m->mode[m->group[r->maker[r->makers[v]]]]
-                                : KEPT;
+        m->mode_of[v] = KEPT;
+        if (is_made)
+            m->mode_of[v] = m->mode[m->group[r->maker[r->makers[v]]]];
         m->there[v] = m->mode_of[v] == KEPT;
         m->waiting[v] = 0;
     }

@@ -147,24 +147,25 @@ static int32_t take_candidate(Search *s, int32_t k, int32_t count)
 
 // What is saved above the level for its cost if the group is raised by so many
 // modes; 0: nothing.
-static double gain_of(Search *s, int32_t group, int8_t by, int64_t level,
+static double gain_of(Search *s, int32_t group, int by, int64_t level,
                       int64_t before, int64_t cost)
 {
     double gain = 0;
-    s->m.mode[group] += by;
+    int8_t mode = s->m.mode[group];
+    s->m.mode[group] = (int8_t)(mode + by);
     if (evaluate(s)) {
         int64_t saved = before - excess(&s->m, level);
         int64_t more = s->m.cost > cost ? s->m.cost - cost : 1;
         gain = (double)saved / (double)more;
     }
-    s->m.mode[group] -= by;
+    s->m.mode[group] = mode;
     return gain > 0 ? gain : 0;
 }
 
 // Raises by so many modes the group that saves most for its cost; false: none
 // saves anything.  They are tried by what they could gain, until none that is
 // left could gain as much as the best does.
-static bool raise_one(Search *s, int64_t level, int32_t count, int8_t by,
+static bool raise_one(Search *s, int64_t level, int32_t count, int by,
                       int64_t before, int64_t cost)
 {
     int32_t best = -1;
@@ -178,7 +179,7 @@ static bool raise_one(Search *s, int64_t level, int32_t count, int8_t by,
         most = gain;
         best = group;
     }
-    if (best >= 0) s->m.mode[best] += by;
+    if (best >= 0) s->m.mode[best] = (int8_t)(s->m.mode[best] + by);
     return best >= 0;
 }
 

@@ -60,7 +60,7 @@ static void read_reference(const Ref *r)
 {
     int64_t count = elements(ref_out(r, 0));
     for (int64_t i = 0; i < count; i++)
-        r->out[0][i] = (int64_t)r->in[0][i / EACH] >> i % EACH & 1;
+        r->out[0][i] = (double)((int64_t)r->in[0][i / EACH] >> i % EACH & 1);
 }
 
 static const Part parts[] = {

@@ -96,6 +96,7 @@ struct HostKernel<Kernel> {
 
     // Most words that can be pointers, those inside of structs too.
     static constexpr size_t words =
+        // NOLINTNEXTLINE(bugprone-sizeof-expression)
         (1 + ... + (1 + sizeof(P) / sizeof(void *)));
 
     static void launch(int step, const char *name, HostExtent grid,

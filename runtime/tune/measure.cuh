@@ -50,7 +50,7 @@ static inline bool tune_check(cudaError_t error, const TuneLaunch *l, const char
 // The arena as a launch finds it: a header of zeros, by which no step is skipped, then numbers.
 static inline bool prepare_launch(const TuneRun *r, const TuneLaunch *l)
 {
-    const cudaStream_t stream = r->stream;
+    cudaStream_t stream = r->stream;
     const long long words = (long long)(l->bytes / sizeof(uint32_t));
     LAUNCH(-1, fill_numbers, 1024, 256, (uint32_t *)r->arena.base, words);
     cudaError_t error = cudaGetLastError();
