@@ -207,7 +207,7 @@ static int64_t loaded_pack(const Graph *g, ValueId v, int64_t pack)
     return pack;
 }
 
-int64_t pack_width(const Graph *g, const Node *n, int64_t count)
+int64_t stored_pack(const Graph *g, const Node *n, int64_t count)
 {
     bool halves = false;
     for (int k = 0; k < n->operand_count + n->result_count; k++) {
@@ -215,7 +215,12 @@ int64_t pack_width(const Graph *g, const Node *n, int64_t count)
                                          : n->results[k - n->operand_count];
         halves |= v != NONE && is_half(g->values[v].dtype);
     }
-    int64_t pack = common_pack(halves ? 8 : 4, count);
+    return common_pack(halves ? 8 : 4, count);
+}
+
+int64_t pack_width(const Graph *g, const Node *n, int64_t count)
+{
+    int64_t pack = stored_pack(g, n, count);
     for (int k = 0; k < n->operand_count; k++)
         pack = loaded_pack(g, n->operands[k], pack);
     return pack;

@@ -228,6 +228,8 @@ static void sums_launch(const Graph *g, const Node *n, Launch *l)
     Shape x = in_shape(g, n, of[n->part].x);
     launch_columns(l, of[n->part].kernel, rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
+    launch_type_int(l, stored_pack(g, n, columns_of(x)));
+    launch_type_int(l, pack_width(g, n, columns_of(x)));
     launch_slots(l, n, of[n->part].results, of[n->part].operands);
     if (ends) launch_header(l);
     launch_rows(l, n);

@@ -1,7 +1,8 @@
 // Batch normalisation of the channels of x [ROWS, C], channels innermost, and its gradient.
 //
-// Rows of a batch that is not full, past samples * pixels, count nowhere.  A thread keeps to one
-// channel, so what depends on that is found once.
+// Rows of a batch that is not full, past samples * pixels, count nowhere.  A thread keeps to V
+// channels, so what depends on those is found once; ONCE of them are read at once, V where nothing
+// is computed on load, since how many a thread takes is the order of the sums.
 #pragma once
 #include <math.h>
 #include "../support/columns.cuh"
@@ -41,23 +42,29 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
 }
 
 // store_statistics: partials[split,0,c] = the sum of x - x[0,c] over the split's rows and
-// partials[split,1,c] that of its square; partials [SPLITS, 2, C].  A thread takes some rows of a
-// channel, then the block adds up.  The shift keeps digits where the mean is large.
-template <class Shape, class X>
+// partials[split,1,c] that of its square; partials [SPLITS, 2, C].  A thread takes some rows of V
+// channels, then the block adds up.  The shift keeps digits where the mean is large.
+template <class Shape, int V, int ONCE, class X>
 static __device__ inline void store_statistics(real *partials, X x, long long rows)
 {
-    const ColumnRun<Shape> run(rows);
-    real sum = 0, squares = 0;
+    const ColumnRun<Shape, V> run(rows);
+    const bool any = run.first < run.end;
+    const Pack<V> shift = any ? load_pieces<V, ONCE>(x, run.c) : Pack<V>{};
+    Pack<V> sum = {}, squares = {};
     for (long long row = run.first; row < run.end; row += run.LANES) {
-        const real shifted = x[row * Shape::C + run.c] - x[run.c];
-        sum += shifted;
-        squares += shifted * shifted;
+        const Pack<V> own = load_pieces<V, ONCE>(x, row * Shape::C + run.c);
+        UNROLL
+        for (int j = 0; j < V; j++) {
+            const real shifted = own.at[j] - shift.at[j];
+            sum.at[j] += shifted;
+            squares.at[j] += shifted * shifted;
+        }
     }
-    sum = column_total<ColumnRun<Shape>::WIDTH>(sum);
-    squares = column_total<ColumnRun<Shape>::WIDTH>(squares);
+    column_totals<run.WIDTH>(sum);
+    column_totals<run.WIDTH>(squares);
     if (!run.leads) return;
-    partials[2 * run.split * Shape::C + run.c] = sum;
-    partials[(2 * run.split + 1) * Shape::C + run.c] = squares;
+    store_pack(partials, 2 * run.split * Shape::C + run.c, sum);
+    store_pack(partials, (2 * run.split + 1) * Shape::C + run.c, squares);
 }
 
 // batchnorm_ends: for the thread that leads, sum[c] and product[c]: those of partials [ROWS, 2, C]
@@ -94,10 +101,10 @@ static __device__ inline void store_moments(const ColumnRun<Shape> &run, real *m
 }
 
 // batchnorm_statistics: partial sums, for batchnorm_moments.
-template <class Shape, class X = const real *>
+template <class Shape, int V, int ONCE, class X = const real *>
 __global__ void batchnorm_statistics(real *partials, X x, long long samples, long long pixels)
 {
-    store_statistics<Shape>(partials, x, samples * pixels);
+    store_statistics<Shape, V, ONCE>(partials, x, samples * pixels);
 }
 
 // batchnorm_moments: mean, variance and factor from partial sums.
@@ -111,14 +118,14 @@ __global__ void batchnorm_moments(real *mean, real *variance, real *factor, cons
 }
 
 // batchnorm_statistics_moments: both in one; the block that ends last makes the moments.
-template <class Shape, class X = const real *>
+template <class Shape, int V, int ONCE, class X = const real *>
 __global__ void batchnorm_statistics_moments(real *mean, real *variance, real *factor,
                                              real *partials, X x, const real *weight,
                                              Header *header, long long samples, long long pixels,
                                              real epsilon)
 {
     typedef EndsOf<Shape> Ends;
-    store_statistics<Shape>(partials, x, samples * pixels);
+    store_statistics<Shape, V, ONCE>(partials, x, samples * pixels);
     if (!is_last_block(&header->arrivals)) return;
     for (long long tile = 0; tile < Ends::TILES; tile++)
         store_moments(ColumnRun<Ends>(Ends::ROWS, tile), mean, variance, factor, partials, x,
@@ -127,23 +134,27 @@ __global__ void batchnorm_statistics_moments(real *mean, real *variance, real *f
 
 // store_products: partials[split,0,c] = the sum of dy over the split's rows, partials[split,1,c]
 // that of dy * (x - mean[c]); partials [SPLITS, 2, C].  As store_statistics.
-template <class Shape, class DY, class X>
+template <class Shape, int V, int ONCE, class DY, class X>
 static __device__ inline void store_products(real *partials, DY dy, X x, const real *mean,
                                              long long rows)
 {
-    const ColumnRun<Shape> run(rows);
-    const real middle = run.c < Shape::C ? mean[run.c] : (real)0;
-    real sum = 0, product = 0;
+    const ColumnRun<Shape, V> run(rows);
+    const Pack<V> middle = run.first < run.end ? load_pack<V>(mean, run.c) : Pack<V>{};
+    Pack<V> sum = {}, product = {};
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const long long i = row * Shape::C + run.c;
-        sum += dy[i];
-        product += dy[i] * (x[i] - middle);
+        const Pack<V> slope = load_pieces<V, ONCE>(dy, i), own = load_pieces<V, ONCE>(x, i);
+        UNROLL
+        for (int j = 0; j < V; j++) {
+            sum.at[j] += slope.at[j];
+            product.at[j] += slope.at[j] * (own.at[j] - middle.at[j]);
+        }
     }
-    sum = column_total<ColumnRun<Shape>::WIDTH>(sum);
-    product = column_total<ColumnRun<Shape>::WIDTH>(product);
+    column_totals<run.WIDTH>(sum);
+    column_totals<run.WIDTH>(product);
     if (!run.leads) return;
-    partials[2 * run.split * Shape::C + run.c] = sum;
-    partials[(2 * run.split + 1) * Shape::C + run.c] = product;
+    store_pack(partials, 2 * run.split * Shape::C + run.c, sum);
+    store_pack(partials, (2 * run.split + 1) * Shape::C + run.c, product);
 }
 
 // store_sums: sum[c] = that of dy, and so the bias's gradient, product[c] = that of dy times the
@@ -160,11 +171,11 @@ static __device__ inline void store_sums(const ColumnRun<Shape> &run, real *sum,
 }
 
 // batchnorm_reduce: partial sums, for batchnorm_sums.
-template <class Shape, class DY = const real *, class X = const real *>
+template <class Shape, int V, int ONCE, class DY = const real *, class X = const real *>
 __global__ void batchnorm_reduce(real *partials, DY dy, X x, const real *mean, long long samples,
                                  long long pixels)
 {
-    store_products<Shape>(partials, dy, x, mean, samples * pixels);
+    store_products<Shape, V, ONCE>(partials, dy, x, mean, samples * pixels);
 }
 
 // batchnorm_sums: sum and product from partial sums.
@@ -176,13 +187,13 @@ __global__ void batchnorm_sums(real *sum, real *product, const real *partials,
 }
 
 // batchnorm_reduce_sums: both in one; the block that ends last makes the sums.
-template <class Shape, class DY = const real *, class X = const real *>
+template <class Shape, int V, int ONCE, class DY = const real *, class X = const real *>
 __global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, DY dy, X x,
                                       const real *mean, const real *variance, Header *header,
                                       long long samples, long long pixels, real epsilon)
 {
     typedef EndsOf<Shape> Ends;
-    store_products<Shape>(partials, dy, x, mean, samples * pixels);
+    store_products<Shape, V, ONCE>(partials, dy, x, mean, samples * pixels);
     if (!is_last_block(&header->arrivals)) return;
     for (long long tile = 0; tile < Ends::TILES; tile++)
         store_sums(ColumnRun<Ends>(Ends::ROWS, tile), sum, product, partials, variance, epsilon);

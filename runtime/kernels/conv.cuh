@@ -14,12 +14,15 @@
 #include "../support/product.cuh"
 #include "../support/window.cuh"
 
-// ConvGroup: channels of a group, weights of a filter, channels a tile reads at once, pixels of y.
+// ConvGroup: channels of a group, weights of a filter, channels a tile reads and writes at once,
+// pixels of y.
 template <class Shape, class Tile>
 struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
     static constexpr int FILTER = (int)(Shape::R * Shape::S) * C;
     static constexpr int PACK_C = Tile::template PACK<C>, PACK_K = Tile::template PACK<K>;
+    static constexpr int RUN_C = Tile::template RUN<C>, RUN_K = Tile::template RUN<K>;
+    static constexpr int RUN_TAPS = Tile::template RUN<FILTER>;
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
     // How far each weight of a filter reaches from the beginning of the window.
     static __device__ Walk taps()
@@ -52,12 +55,28 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
     auto store = [=](long long i) {
-        return [=](int k, real sum) {
+        return [=](int k, const Pack<G::RUN_K> &sums) {
             if (i >= G::PIXELS || k >= G::K) return;
-            y[i * Shape::K + first + k] = Act::forward(BIAS ? sum + bias[first + k] : sum);
+            Pack<G::RUN_K> add = {}, made;
+            if (BIAS) add = load_pack<G::RUN_K>(bias, first + k);
+            UNROLL
+            for (int j = 0; j < G::RUN_K; j++)
+                made.at[j] = Act::forward(BIAS ? sums.at[j] + add.at[j] : sums.at[j]);
+            store_pack(y, i * Shape::K + first + k, made);
         };
     };
-    tile_product<Tile>(patches, filters, block, 0, G::FILTER, false, store);
+    tile_product<Tile, G::RUN_K>(patches, filters, block, 0, G::FILTER, false, store);
+}
+
+// store_slopes: dx's elements from the one at `at` on, of sums and of Act's derivative at mask.
+template <class Act, int V, class DX, class Mask>
+static __device__ inline void store_slopes(const DX &dx, long long at, const Pack<V> &sums,
+                                           const Mask &mask)
+{
+    const auto own = hold<V>(mask, at);
+    Pack<V> slopes;
+    UNROLL for (int j = 0; j < V; j++) slopes.at[j] = Act::gradient(sums.at[j], own, at + j);
+    store_pack(dx, at, slopes);
 }
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] in order, stride 1,
@@ -80,12 +99,12 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
         weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
     auto store = [=](long long i) {
-        return [=](int c, real sum) {
-            const long long at = i * Shape::C + block.group * C + c;
-            if (i < PIXELS && c < C) dx[at] = Act::gradient(sum, mask, at);
+        return [=](int c, const Pack<G::RUN_C> &sums) {
+            if (i < PIXELS && c < C)
+                store_slopes<Act>(dx, i * Shape::C + block.group * C + c, sums, mask);
         };
     };
-    tile_product<Tile>(slopes, filters, block, 0, DEPTH, false, store);
+    tile_product<Tile, G::RUN_C>(slopes, filters, block, 0, DEPTH, false, store);
 }
 
 // conv_wgrad: dw[split,k,r,s,c] = sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in this
@@ -106,10 +125,11 @@ __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
     auto store = [=](long long i) {
-        return [=](int tap, real sum) {
-            if (i < G::K && tap < G::FILTER) dw[(first + i) * G::FILTER + tap] = sum;
+        return [=](int tap, const Pack<G::RUN_TAPS> &sums) {
+            if (i < G::K && tap < G::FILTER) store_pack(dw, (first + i) * G::FILTER + tap, sums);
         };
     };
-    const real sum = tile_product<Tile>(slopes, patches, block, begin, end, sums, store);
+    const real sum =
+        tile_product<Tile, G::RUN_TAPS>(slopes, patches, block, begin, end, sums, store);
     if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = sum;
 }

@@ -6,6 +6,7 @@
 // outside of the map are rows of which nothing is read.
 #pragma once
 #include "../support/pool.cuh"
+#include "../support/shared.cuh"
 #include "conv.cuh"
 
 // PoolOf: the shape of the pool behind a convolution: windows P x Q of R x S over its map.
@@ -67,6 +68,7 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
     typedef ConvGroup<Shape, Tile> G;
     typedef Patch<Shape> P;
     constexpr int PART = 4 * Tile::WIDE, WORDS = PART / Pool::EACH;     // columns at a time
+    constexpr int RUN = Tile::template RUN<4>;
     static_assert(Shape::COUNT * P::PIXELS <= Tile::ROWS, "patches fill a tile at most");
     __shared__ union Room {
         typename Tile::Room tiles;
@@ -87,12 +89,18 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
 
     for (int part = 0; part < Tile::COLUMNS_EACH; part += 4) {
         __syncthreads();                // what lay in the room has been read
-        for (int j = 0; j < 4; j++) {
-            const int k = at.column + Tile::column(part + j);
-            const real add = BIAS && k < G::K ? bias[first + k] : (real)0;
-            for (int i = 0; i < Tile::ROWS_EACH; i++)
-                room.map[Tile::row(i)][Tile::column(j)] = BIAS ? sum[i][part + j] + add
-                                                               : sum[i][part + j];
+        for (int j = 0; j < 4; j += RUN) {
+            Pack<RUN> add = {};
+            for (int r = 0; r < RUN; r++) {
+                const int k = at.column + Tile::column(part + j + r);
+                if (BIAS && k < G::K) add.at[r] = bias[first + k];
+            }
+            for (int i = 0; i < Tile::ROWS_EACH; i++) {
+                Pack<RUN> sums;
+                for (int r = 0; r < RUN; r++)
+                    sums.at[r] = BIAS ? sum[i][part + j + r] + add.at[r] : sum[i][part + j + r];
+                put_shared(&room.map[Tile::row(i)][Tile::column(j)], sums);
+            }
         }
         __syncthreads();
         for (int i = (int)threadIdx.x; i < Shape::COUNT * P::WINDOWS * WORDS; i += Tile::THREADS) {

@@ -55,9 +55,9 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
                         {width, left, STRIDE_W, Shape::C}};
     auto store = [=](long long i) {
         const long long first = pixel(i).offset + block.group * C;
-        return [=](int c, real sum) {
-            if (i < pixels && c < C) dx[first + c] = Act::gradient(sum, mask, first + c);
+        return [=](int c, const Pack<G::RUN_C> &sums) {
+            if (i < pixels && c < C) store_slopes<Act>(dx, first + c, sums, mask);
         };
     };
-    tile_product<Tile>(slopes, filters, block, 0, depth, false, store);
+    tile_product<Tile, G::RUN_C>(slopes, filters, block, 0, depth, false, store);
 }

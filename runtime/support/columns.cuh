@@ -1,6 +1,6 @@
 // Sums of the columns of a matrix [ROWS, C], channels innermost, by blocks of 256 threads.
 #pragma once
-#include "real.cuh"
+#include "pack.cuh"
 
 // ColumnRun: what of a matrix a thread takes: column c, where that is below C, and those beside it,
 // V in all, V dividing C; and every LANES-th row from first to below end.  A block has Shape::WIDTH
@@ -32,17 +32,28 @@ struct EndsOf {
                                TILES = (C + WIDTH - 1) / WIDTH;
 };
 
-// column_total: for the thread that leads, the sum of value over the threads of its column, in a
-// tree of fixed order.  All 256 threads of the block call it.
+// column_totals: for the thread that leads, the sums of its V values over the threads of its
+// columns, in a tree of fixed order.  All 256 threads of the block call it.
+template <int WIDTH, int V>
+static __device__ inline void column_totals(Pack<V> &value)
+{
+    __shared__ real partial[V][256];
+    const int own = (int)threadIdx.x;
+    __syncthreads();                    // of the totals before, all is read
+    UNROLL for (int j = 0; j < V; j++) partial[j][own] = value.at[j];
+    for (int half = 128; half >= WIDTH; half /= 2) {
+        __syncthreads();
+        if (own >= half) continue;
+        UNROLL for (int j = 0; j < V; j++) partial[j][own] += partial[j][own + half];
+    }
+    UNROLL for (int j = 0; j < V; j++) value.at[j] = partial[j][own];
+}
+
+// column_total: that of one.
 template <int WIDTH>
 static __device__ inline real column_total(real value)
 {
-    __shared__ real partial[256];
-    __syncthreads();                    // of the total before, all is read
-    partial[threadIdx.x] = value;
-    for (int half = 128; half >= WIDTH; half /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
-    }
-    return partial[threadIdx.x];
+    Pack<1> total = {{value}};
+    column_totals<WIDTH>(total);
+    return total.at[0];
 }

@@ -4,11 +4,7 @@
 // slices of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map.
 #pragma once
 #include <type_traits>
-#include "real.cuh"
-
-// Pack: V elements that lie side by side and move at once.
-template <int V, class T = real>
-struct alignas(V * sizeof(T)) Pack { T at[V]; };
+#include "pack.cuh"
 
 // load_pack: the V elements from the i-th on, i a multiple of V; of one pixel where x has channels.
 template <int V, class T>
@@ -44,7 +40,7 @@ static __device__ inline void store_pack(T *y, long long i, const Pack<V> &v)
 {
     Pack<V, T> stored;
     for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
-    *(Pack<V, T> *)(y + i) = stored;
+    put_pack(y + i, stored);
 }
 template <int V, class Y>
 static __device__ inline void store_pack(const Y &y, long long i, const Pack<V> &v)
@@ -61,6 +57,18 @@ static __device__ inline Pack<V> pack_each(const X &x, long long i)
     return v;
 }
 
+// load_pieces: V elements, ONCE at a time.
+template <int V, int ONCE, class X>
+static __device__ inline Pack<V> load_pieces(const X &x, long long i)
+{
+    Pack<V> v;
+    UNROLL for (int j = 0; j < V; j += ONCE) {
+        const Pack<ONCE> piece = load_pack<ONCE>(x, i + j);
+        UNROLL for (int k = 0; k < ONCE; k++) v.at[j + k] = piece.at[k];
+    }
+    return v;
+}
+
 // Held: V elements of an array, from `first` on, in registers, indexed as the array is.
 template <int V>
 struct Held {
@@ -73,12 +81,23 @@ struct Held {
     __device__ real operator[](long long i) const { return at[i - first]; }
 };
 
-// hold: x for the V elements from `first` on, a multiple of V: loaded, where x has packs; zeros
-// where it is null, since nothing reads it then.
+// Behind: the same of an array that is read as late as an element is wanted, so that it may be null
+// where none is.  The compiler makes one load of all that nothing is stored between.
 template <int V, class T>
-static __device__ inline Held<V> hold(T *x, long long first)
+struct Behind {
+    T *x;
+    long long first;
+    __device__ real operator[](long long i) const
+    {
+        return load_pack<V>(x, first).at[i - first];
+    }
+};
+
+// hold: x for the V elements from `first` on, a multiple of V: loaded as a pack, where x has packs.
+template <int V, class T>
+static __device__ inline Behind<V, T> hold(T *x, long long first)
 {
-    return {x ? load_pack<V>(x, first) : Pack<V>{}, first};
+    return {x, first};
 }
 template <int V, class X>
 static __device__ inline auto hold(const X &x, long long first)

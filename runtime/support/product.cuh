@@ -4,19 +4,19 @@
 //                 rows i of a or rows j of b, and a walk over the steps k, through a map
 //   product       tiles through shared memory, some sums in each thread's registers: a Tile, which
 //                 is a BlockTile, or a TensorTile (tensor.cuh) on tensor cores
-//   store stage   store(i)(j, sum): what becomes of sum i, j, and where it goes; what takes only i
-//                 to find is found once a row
+//   store stage   store(i)(j, sums): what becomes of sums i, j and of those beside it, a Pack, and
+//                 where they go; what takes only i to find is found once a row
 //
 // Lane and step give a spot each.  The two add up to a position in a map, which is read, or which
 // lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
 //
 // What a Tile says of itself: ROWS x COLUMNS sums of a block of THREADS threads; ROWS_EACH x
 // COLUMNS_EACH of each, sum i, j of which is in row(i) and column(j) of the tile; WIDE, such that
-// four columns of all threads are 4 * WIDE that lie side by side; DEPTH steps at a time; PACK<n>,
-// how many elements are read at once where n lie side by side; Room, what it needs of shared
-// memory; and sums(room, a, b, block, begin, end, sum_rows, sum): the thread's sums of the block's
-// tile over the steps [begin, end), added to sum; where sum_rows it returns that of row threadIdx.x
-// of a.
+// four columns of all threads are 4 * WIDE that lie side by side; DEPTH steps at a time; PACK<n>
+// and RUN<n>, how many elements are read and written at once where n lie side by side: RUN<n>
+// columns of a thread do; Room, what it needs of shared memory; and sums(room, a, b, block, begin,
+// end, sum_rows, sum): the thread's sums of the block's tile over the steps [begin, end), added to
+// sum; where sum_rows it returns that of row threadIdx.x of a.
 #pragma once
 #include "load.cuh"
 #include "real.cuh"
@@ -166,6 +166,8 @@ struct BlockTile {
     static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts
     template <int COUNT>
     static constexpr int PACK = COUNT % 4 == 0 ? 4 : 1;
+    template <int COUNT>
+    static constexpr int RUN = PACK<COUNT>;
     typedef Tiles<BlockTile> Room;
     // The thread's i-th row and its i-th column in the tile, in groups of 4 that lie side by side.
     static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
@@ -179,8 +181,8 @@ struct BlockTile {
     }
 };
 
-// tile_product: a Tile's sums to store(row)(column, sum).
-template <class Tile, class A, class B, class Block, class Store>
+// tile_product: a Tile's sums to store(row)(column, sums), V at a time.
+template <class Tile, int V, class A, class B, class Block, class Store>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
                                            long long end, bool sum_rows, const Store &store)
 {
@@ -190,8 +192,11 @@ static __device__ inline real tile_product(A &a, B &b, const Block &block, long 
     const real row_sum = Tile::sums(room, a, b, block, begin, end, sum_rows, sum);
     UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
         const auto put = store(block.row + Tile::row(i));
-        UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j++)
-            put(block.column + Tile::column(j), sum[i][j]);
+        UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
+            Pack<V> sums;
+            UNROLL for (int k = 0; k < V; k++) sums.at[k] = sum[i][j + k];
+            put(block.column + Tile::column(j), sums);
+        }
     }
     return row_sum;
 }

@@ -85,9 +85,9 @@ struct StagedLoad {
     {
         if constexpr (!COPIED)
             load.put([to](int lane, int step, const Pack<V> &pack) {
-                struct alignas(BYTES) Piece { Stored at[V]; } piece;
-                UNROLL for (int j = 0; j < V; j++) piece.at[j] = Element::store(pack.at[j]);
-                *(Piece *)(to + At::at(lane, step)) = piece;
+                Pack<V, Stored> stored;
+                UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(pack.at[j]);
+                put_shared(to + At::at(lane, step), stored);
             });
     }
 };
@@ -172,6 +172,8 @@ struct TensorTile {
                                 : COUNT % (WIDEST / 2) == 0 ? WIDEST / 2
                                 : COUNT % 2 == 0            ? 2
                                                             : 1;
+    template <int COUNT>
+    static constexpr int RUN = COUNT % 2 == 0 ? 2 : 1;
     typedef TensorRoom<TensorTile> Room;
     static __device__ int warp() { return (int)threadIdx.x / 32; }
     static __device__ int first_row() { return warp() / WARPS_WIDE * WARP_R; }

@@ -60,13 +60,15 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     LoadStage<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
         B{b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
     auto store = [=](long long i) {
-        return [=](int j, float sum) {
-            if (i < m && j < n) y[i * (n + 1) + j] = sum;
+        return [=](int j, const Pack<2> &sums) {
+            for (int of = 0; of < 2; of++)
+                if (i < m && j + of < n) y[i * (n + 1) + j + of] = sums.at[of];
         };
     };
-    const float sum = tile_product<Tile>(rows, columns, block, 0, steps, block.column == 0, store);
+    const bool leads = block.column == 0;
+    const float sum = tile_product<Tile, 2>(rows, columns, block, 0, steps, leads, store);
     const long long i = block.row + threadIdx.x;
-    if (block.column == 0 && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = sum;
+    if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = sum;
 }
 
 template <class Way, class Stored>

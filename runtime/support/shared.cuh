@@ -1,0 +1,46 @@
+// Stores of packs to shared memory, in PTX: CUDA C has none that is sure to be one instruction.
+#pragma once
+#include "pack.cuh"
+
+#ifdef __CUDACC__
+// shared_address: where p, in shared memory, lies as PTX counts.
+template <class T>
+static __device__ inline unsigned shared_address(const T *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+// SharedStore: of a PackWord.
+struct SharedStore {
+    __device__ void operator()(uint4 *at, uint4 w) const
+    {
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :: "r"(shared_address(at)), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w)
+                     : "memory");
+    }
+    __device__ void operator()(uint2 *at, uint2 w) const
+    {
+        asm volatile("st.shared.v2.u32 [%0], {%1, %2};"
+                     :: "r"(shared_address(at)), "r"(w.x), "r"(w.y) : "memory");
+    }
+    __device__ void operator()(unsigned *at, unsigned w) const
+    {
+        asm volatile("st.shared.u32 [%0], %1;" :: "r"(shared_address(at)), "r"(w) : "memory");
+    }
+    __device__ void operator()(unsigned short *at, unsigned short w) const
+    {
+        asm volatile("st.shared.u16 [%0], %1;" :: "r"(shared_address(at)), "h"(w) : "memory");
+    }
+};
+#endif
+
+// put_shared: a pack to shared memory, `at` a multiple of its size.
+template <int V, class T>
+static __device__ inline void put_shared(T *at, const Pack<V, T> &pack)
+{
+#ifdef __CUDACC__
+    each_word(at, pack, SharedStore());
+#else
+    *(Pack<V, T> *)at = pack;
+#endif
+}
