@@ -133,18 +133,28 @@ struct RowOf {
     __device__ real operator[](long long i) const { return x[start + i]; }
 };
 
+// column_of: of element i of a map with C channels, its channel.
+template <long long C>
+static __device__ inline int column_of(long long i)
+{
+    return (int)((unsigned long long)i % C);
+}
+
 // Biased: Act(x + bias[c]) of a map with C channels, c innermost.
 template <long long C, class Act, class X = const real *>
 struct Biased {
     X x;
     const real *bias;
-    __device__ real operator[](long long i) const { return Act::forward(x[i] + bias[i % C]); }
+    __device__ real operator[](long long i) const
+    {
+        return Act::forward(x[i] + bias[column_of<C>(i)]);
+    }
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
         static_assert(C % V == 0, "a pack is of one pixel");
         Pack<V> v = load_pack<V>(x, i);
-        const Pack<V> b = load_pack<V>(bias, i % C);
+        const Pack<V> b = load_pack<V>(bias, column_of<C>(i));
         for (int j = 0; j < V; j++) v.at[j] = Act::forward(v.at[j] + b.at[j]);
         return v;
     }
@@ -162,14 +172,14 @@ struct Normalized {
     }
     __device__ real operator[](long long i) const
     {
-        const int c = (int)(i % C);
+        const int c = column_of<C>(i);
         return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
     }
     template <int V>
     __device__ Pack<V> pack(long long i) const
     {
         static_assert(C % V == 0, "a pack is of one pixel");
-        const int c = (int)(i % C);
+        const int c = column_of<C>(i);
         Pack<V> v = load_pack<V>(x, i), b = {};
         const Pack<V> m = load_pack<V>(mean, c), f = load_pack<V>(factor, c);
         if (bias) b = load_pack<V>(bias, c);
