@@ -4,8 +4,8 @@
 //
 //     embed FILE.cuh ... > chunks.c
 //
-// A chunk ends at a blank line outside braces.  It defines the names found at
-// its top level (functions, structs, typedefs, usings, enumerators, macros)
+// A chunk ends at a blank line outside braces, and with it every #if.  It
+// defines the names found at its top level (functions, structs, typedefs, usings, enumerators, macros)
 // and needs every other chunk whose name occurs in its code.  Lines #pragma
 // once and #include "..." are for compiling the files alone and are dropped, and
 // so are comments that stand alone: a file's essay is for those who change it.
@@ -278,12 +278,13 @@ static void read_file(const char *path)
     const char *slash = strrchr(path, '/');
     file->name = slash ? slash + 1 : path;
     char line[1024];
-    int depth = 0;
+    int depth = 0, conditions = 0;
     Piece *piece = NULL;
     while (fgets(line, sizeof line, in)) {
         line[strcspn(line, "\n")] = 0;
         if (preamble(file, line)) continue;
         if (!*line && depth == 0) {
+            if (conditions) fail("%s: a chunk ends before its #endif", path);
             piece = NULL;
             continue;
         }
@@ -294,6 +295,7 @@ static void read_file(const char *path)
         }
         add_line(piece, line);
         depth += depth_change(line);
+        conditions += !strncmp(line, "#if", 3) - !strncmp(line, "#endif", 6);
     }
     if (depth) fail("%s: braces do not match", path);
     fclose(in);

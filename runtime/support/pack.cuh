@@ -16,8 +16,10 @@ template <int BYTES> struct PackWord { typedef uint4 type; };
 template <> struct PackWord<8> { typedef uint2 type; };
 template <> struct PackWord<4> { typedef unsigned type; };
 template <> struct PackWord<2> { typedef unsigned short type; };
+#endif
 
 // each_word: put(at, word) for the words of a pack that goes to `at`.
+#ifdef __CUDACC__
 template <int V, class T, class Put>
 static __device__ inline void each_word(T *at, const Pack<V, T> &pack, const Put &put)
 {

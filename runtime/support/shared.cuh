@@ -2,15 +2,17 @@
 #pragma once
 #include "pack.cuh"
 
-#ifdef __CUDACC__
 // shared_address: where p, in shared memory, lies as PTX counts.
+#ifdef __CUDACC__
 template <class T>
 static __device__ inline unsigned shared_address(const T *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);
 }
+#endif
 
 // SharedStore: of a PackWord.
+#ifdef __CUDACC__
 struct SharedStore {
     __device__ void operator()(uint4 *at, uint4 w) const
     {
