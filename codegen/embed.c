@@ -5,12 +5,13 @@
 //     embed FILE.cuh ... > chunks.c
 //
 // A chunk ends at a blank line outside braces, and with it every #if.  It
-// defines the names found at its top level (functions, structs, typedefs, usings, enumerators, macros)
-// and needs every other chunk whose name occurs in its code.  Lines #pragma
-// once and #include "..." are for compiling the files alone and are dropped, and
-// so are comments that stand alone: a file's essay is for those who change it.
-// #include <...> is noted for every chunk of its file.  Two chunks that define the same name,
-// in any files, are an error: the emitter could not tell which is meant.
+// defines the names found at its top level (functions, structs, typedefs,
+// usings, enumerators, macros) and needs every other chunk whose name occurs in
+// its code.  Lines #pragma once and #include "..." are for compiling the files
+// alone and are dropped, and so are comments that stand alone: a file's essay
+// is for those who change it.  #include <...> is noted for every chunk of its
+// file.  Two chunks that define the same name, in any files, are an error: the
+// emitter could not tell which is meant.
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -154,6 +154,11 @@ UNSEEN void abandon_block(Runner *r, const char *why)
     __builtin_unreachable();
 }
 
+UNSEEN void host_misaligned()
+{
+    abandon_block(running(), "what moves at once is not aligned");
+}
+
 namespace {
 
 UNSEEN int open_warp(Runner *r)

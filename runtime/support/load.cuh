@@ -10,7 +10,7 @@
 template <int V, class T>
 static __device__ inline Pack<V> load_pack(T *x, long long i)
 {
-    const Pack<V, T> stored = *(const Pack<V, T> *)(x + i);
+    const Pack<V, T> stored = *pack_at<const Pack<V, T>>(x + i);
     Pack<V> v;
     for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
     return v;

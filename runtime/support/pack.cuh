@@ -10,6 +10,16 @@
 template <int V, class T = real>
 struct alignas(V * sizeof(T)) Pack { T at[V]; };
 
+// pack_at: the pack that begins at an element, aligned: the host looks, where a device would fail.
+template <class P, class T>
+static __device__ inline P *pack_at(T *at)
+{
+#ifndef __CUDACC__
+    host_check_aligned(at, alignof(P));
+#endif
+    return (P *)at;
+}
+
 // PackWord: what packs of BYTES move as, 16 bytes where they are larger.
 #ifdef __CUDACC__
 template <int BYTES> struct PackWord { typedef uint4 type; };
@@ -38,6 +48,6 @@ static __device__ inline void put_pack(T *at, const Pack<V, T> &pack)
 #ifdef __CUDACC__
     each_word(at, pack, [](auto *to, auto word) { __stwb(to, word); });
 #else
-    *(Pack<V, T> *)at = pack;
+    *pack_at<Pack<V, T>>(at) = pack;
 #endif
 }

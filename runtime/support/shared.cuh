@@ -43,6 +43,6 @@ static __device__ inline void put_shared(T *at, const Pack<V, T> &pack)
 #ifdef __CUDACC__
     each_word(at, pack, SharedStore());
 #else
-    *(Pack<V, T> *)at = pack;
+    *pack_at<Pack<V, T>>(at) = pack;
 #endif
 }
