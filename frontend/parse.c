@@ -25,7 +25,9 @@ const char *read_text(Arena *arena, const char *path, size_t *length)
     }
     bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed) return NULL;
-    return text;
+    bool is_marked = *length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+    if (is_marked) *length -= 3;
+    return is_marked ? text + 3 : text;
 }
 
 static bool parse_text(Arena *arena, Diag *diag, Ast *ast, OpenFile *file)
