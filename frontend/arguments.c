@@ -87,8 +87,10 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
         "same, valid, 1, 1x2 or 0x1x2x3", "a word", "a list",
         "a word or a number",
     };
+    const char *is = datum.kind != DIMS ? kind_words[datum.kind]
+        : arena_print(w->r->g->arena, "%d dimensions", datum.count);
     error(w->r->diag, pos, "%s is %s, and this is %s", spec->name,
-          wants[spec->type], kind_words[datum.kind]);
+          wants[spec->type], is);
     return false;
 }
 
@@ -141,7 +143,6 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
                       Datum datum)
 {
     int want = spec->type == ARG_DIMS ? 2 : 4;
-
     if (spec->type == ARG_PADDING && datum.kind == WORD) {
         value->word = datum.text;
         return is_word_of(datum.text, "same|valid") ||

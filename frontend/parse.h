@@ -55,7 +55,7 @@ extern const char *const keywords[];
 extern const int keyword_count;
 
 // parse.c
-// The text of a file, behind the byte order mark if it has one; NULL with errno.
+// The text of a file, behind the byte order mark it may have; NULL with errno.
 const char *read_text(Arena *arena, const char *path, size_t *length);
 void include_file(Parse *p, const char *path, Pos pos);
 
