@@ -41,6 +41,16 @@ struct ConvBlock {
     long long row = (long long)(i / TILES / (int)(GROUPS * PARTS)) * Tile::ROWS;
 };
 
+// RowOfMap: the Placed row of a pixel, of PIXELS with C channels each, from its channel `first` on.
+template <class Tile, long long PIXELS, long long C>
+struct RowOfMap {
+    int first;
+    __device__ Placed operator()(long long i) const
+    {
+        return {PIXELS % Tile::ROWS == 0 || i < PIXELS, i * C + first};
+    }
+};
+
 // conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) in this
 // order, h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
 template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *>
@@ -54,29 +64,27 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
         x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(G::PIXELS, 1), G::taps()};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
-    auto store = [=](long long i) {
-        return [=](int k, const Pack<G::RUN_K> &sums) {
-            if (i >= G::PIXELS || k >= G::K) return;
-            Pack<G::RUN_K> add = {}, made;
-            if (BIAS) add = load_pack<G::RUN_K>(bias, first + k);
-            UNROLL
-            for (int j = 0; j < G::RUN_K; j++)
-                made.at[j] = Act::forward(BIAS ? sums.at[j] + add.at[j] : sums.at[j]);
-            store_pack(y, i * Shape::K + first + k, made);
-        };
+    auto make = [=](long long, int k, const Pack<G::RUN_K> &sums) {
+        Pack<G::RUN_K> add = {}, made;
+        if (BIAS) add = load_pack<G::RUN_K>(bias, first + k);
+        UNROLL
+        for (int j = 0; j < G::RUN_K; j++)
+            made.at[j] = Act::forward(BIAS ? sums.at[j] + add.at[j] : sums.at[j]);
+        return made;
     };
-    tile_product<Tile, G::RUN_K>(patches, filters, block, 0, G::FILTER, false, store);
+    tile_product<Tile, G::K>(patches, filters, block, 0, G::FILTER, false, y,
+                             RowOfMap<Tile, G::PIXELS, Shape::K>{first}, make);
 }
 
-// store_slopes: dx's elements from the one at `at` on, of sums and of Act's derivative at mask.
-template <class Act, int V, class DX, class Mask>
-static __device__ inline void store_slopes(const DX &dx, long long at, const Pack<V> &sums,
-                                           const Mask &mask)
+// slopes_of: sums times Act's derivative at mask, from its element `at` in channel c on.
+template <class Act, int V, class Mask>
+static __device__ inline Pack<V> slopes_of(const Pack<V> &sums, const Mask &mask, long long at,
+                                           int c)
 {
-    const auto own = hold<V>(mask, at);
+    const auto own = hold_in<V>(mask, at, c);
     Pack<V> slopes;
     UNROLL for (int j = 0; j < V; j++) slopes.at[j] = Act::gradient(sums.at[j], own, at + j);
-    store_pack(dx, at, slopes);
+    return slopes;
 }
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] in order, stride 1,
@@ -98,13 +106,11 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
-    auto store = [=](long long i) {
-        return [=](int c, const Pack<G::RUN_C> &sums) {
-            if (i < PIXELS && c < C)
-                store_slopes<Act>(dx, i * Shape::C + block.group * C + c, sums, mask);
-        };
+    auto make = [=](long long at, int c, const Pack<G::RUN_C> &sums) {
+        return slopes_of<Act>(sums, mask, at, block.group * C + c);
     };
-    tile_product<Tile, G::RUN_C>(slopes, filters, block, 0, DEPTH, false, store);
+    tile_product<Tile, C>(slopes, filters, block, 0, DEPTH, false, dx,
+                          RowOfMap<Tile, PIXELS, Shape::C>{block.group * C}, make);
 }
 
 // conv_wgrad: dw[split,k,r,s,c] = sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in this
@@ -124,12 +130,9 @@ __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)
         dy, block.group * G::K, 1, 1, {G::K, 1}, {end, Shape::K}};
     LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
-    auto store = [=](long long i) {
-        return [=](int tap, const Pack<G::RUN_TAPS> &sums) {
-            if (i < G::K && tap < G::FILTER) store_pack(dw, (first + i) * G::FILTER + tap, sums);
-        };
-    };
-    const real sum =
-        tile_product<Tile, G::RUN_TAPS>(slopes, patches, block, begin, end, sums, store);
+    auto place = [=](long long i) { return Placed{i < G::K, (first + i) * G::FILTER}; };
+    auto make = [](long long, int, const Pack<G::RUN_TAPS> &made) { return made; };
+    const real sum = tile_product<Tile, G::FILTER>(slopes, patches, block, begin, end, sums, dw,
+                                                   place, make);
     if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = sum;
 }

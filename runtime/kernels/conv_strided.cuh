@@ -53,11 +53,15 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
          {K, 0, 1, G::FILTER}}};
     const Walk pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
                         {width, left, STRIDE_W, Shape::C}};
-    auto store = [=](long long i) {
-        const long long first = pixel(i).offset + block.group * C;
-        return [=](int c, const Pack<G::RUN_C> &sums) {
-            if (i < pixels && c < C) store_slopes<Act>(dx, first + c, sums, mask);
-        };
+    // Classes of one size, of which tiles are full.
+    constexpr long long EACH = Shape::N * (Shape::H / STRIDE_H) * (Shape::W / STRIDE_W);
+    constexpr bool FULL = Shape::H % STRIDE_H == 0 && Shape::W % STRIDE_W == 0 &&
+                          EACH % Tile::ROWS == 0;
+    auto place = [=](long long i) {
+        return Placed{FULL || i < pixels, pixel(i).offset + block.group * C};
     };
-    tile_product<Tile, G::RUN_C>(slopes, filters, block, 0, depth, false, store);
+    auto make = [=](long long at, int c, const Pack<G::RUN_C> &sums) {
+        return slopes_of<Act>(sums, mask, at, block.group * C + c);
+    };
+    tile_product<Tile, C>(slopes, filters, block, 0, depth, false, dx, place, make);
 }

@@ -111,6 +111,19 @@ static __device__ inline const X &hold(const X &x, long long, None...)
     return x;
 }
 
+// hold_in: hold of elements in channel c and beside it, which x need not find then.
+template <int V, class X>
+static __device__ inline auto hold_in(const X &x, long long first, int c)
+    -> decltype(Held<V>(x.template pack<V>(first, c), first))
+{
+    return {x.template pack<V>(first, c), first};
+}
+template <int V, class X, class... None>
+static __device__ inline auto hold_in(const X &x, long long first, int, None...)
+{
+    return hold<V>(x, first);
+}
+
 // Applied: F of each element of x.
 template <class F, class X = const real *>
 struct Applied {
@@ -150,11 +163,13 @@ struct Biased {
         return Act::forward(x[i] + bias[column_of<C>(i)]);
     }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Pack<V> pack(long long i) const { return pack<V>(i, column_of<C>(i)); }
+    template <int V>
+    __device__ Pack<V> pack(long long i, int c) const
     {
         static_assert(C % V == 0, "a pack is of one pixel");
         Pack<V> v = load_pack<V>(x, i);
-        const Pack<V> b = load_pack<V>(bias, column_of<C>(i));
+        const Pack<V> b = load_pack<V>(bias, c);
         for (int j = 0; j < V; j++) v.at[j] = Act::forward(v.at[j] + b.at[j]);
         return v;
     }
@@ -176,14 +191,18 @@ struct Normalized {
         return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
     }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Pack<V> pack(long long i) const { return pack<V>(i, column_of<C>(i)); }
+    template <int V>
+    __device__ Pack<V> pack(long long i, int c) const
     {
         static_assert(C % V == 0, "a pack is of one pixel");
-        const int c = column_of<C>(i);
-        Pack<V> v = load_pack<V>(x, i), b = {};
+        Pack<V> v = load_pack<V>(x, i);
         const Pack<V> m = load_pack<V>(mean, c), f = load_pack<V>(factor, c);
-        if (bias) b = load_pack<V>(bias, c);
-        for (int j = 0; j < V; j++) v.at[j] = of(v.at[j], m.at[j], f.at[j], b.at[j]);
+        const Pack<V> b = load_pack<V>(bias ? bias : mean, c);      // no branch
+        for (int j = 0; j < V; j++) {
+            const real add = bias ? b.at[j] : (real)0;
+            v.at[j] = of(v.at[j], m.at[j], f.at[j], add);
+        }
         return v;
     }
 };

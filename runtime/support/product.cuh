@@ -4,8 +4,8 @@
 //                 rows i of a or rows j of b, and a walk over the steps k, through a map
 //   product       tiles through shared memory, some sums in each thread's registers: a Tile, which
 //                 is a BlockTile, or a TensorTile (tensor.cuh) on tensor cores
-//   store stage   store(i)(j, sums): what becomes of sums i, j and of those beside it, a Pack, and
-//                 where they go; what takes only i to find is found once a row
+//   store stage   place(i): where row i begins in the result; make(at, j, sums): what sums i, j and
+//                 those beside it, a Pack, become there
 //
 // Lane and step give a spot each.  The two add up to a position in a map, which is read, or which
 // lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
@@ -181,22 +181,42 @@ struct BlockTile {
     }
 };
 
-// tile_product: a Tile's sums to store(row)(column, sums), V at a time.
-template <class Tile, int V, class A, class B, class Block, class Store>
+// Placed: a row of sums: whether there is one, and at which element of the result it begins.
+struct Placed { bool inside; long long at; };
+
+// tile_product: a Tile's sums, of rows of COLUMNS, to result at place(row), as made.  All are made
+// before one is stored: what is loaded to make them, maybe of the result, is loaded at once.
+template <class Tile, int COLUMNS, class A, class B, class Block, class Result, class Where,
+          class Make>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
-                                           long long end, bool sum_rows, const Store &store)
+                                           long long end, bool sum_rows, const Result &result,
+                                           const Where &place, const Make &make)
 {
+    constexpr int V = Tile::template RUN<COLUMNS>;
     __shared__ typename Tile::Room room;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
 
     const real row_sum = Tile::sums(room, a, b, block, begin, end, sum_rows, sum);
-    UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
-        const auto put = store(block.row + Tile::row(i));
-        UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
-            Pack<V> sums;
-            UNROLL for (int k = 0; k < V; k++) sums.at[k] = sum[i][j + k];
-            put(block.column + Tile::column(j), sums);
+    auto each = [&](const auto &meet) {
+        UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
+            const Placed row = place(block.row + Tile::row(i));
+            UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
+                const int column = block.column + Tile::column(j);
+                if (row.inside && (COLUMNS % Tile::COLUMNS == 0 || column < COLUMNS))
+                    meet(sum[i] + j, row.at + column, column);
+            }
         }
-    }
+    };
+    each([&](real *own, long long at, int column) {
+        Pack<V> sums;
+        UNROLL for (int k = 0; k < V; k++) sums.at[k] = own[k];
+        const Pack<V> made = make(at, column, sums);
+        UNROLL for (int k = 0; k < V; k++) own[k] = made.at[k];
+    });
+    each([&](const real *own, long long at, int) {
+        Pack<V> made;
+        UNROLL for (int k = 0; k < V; k++) made.at[k] = own[k];
+        store_pack(result, at, made);
+    });
     return row_sum;
 }

@@ -42,6 +42,20 @@ struct Way {
     }
 };
 
+// The sums of m rows and n columns; element i << 20 | j is that of row i and column j.
+struct Within {
+    float *y;
+    int m, n;
+    template <int V>
+    __device__ void put(long long at, const Pack<V> &sums) const
+    {
+        const long long i = at >> 20;
+        const int j = (int)(at & ((1 << 20) - 1));
+        for (int k = 0; k < V; k++)
+            if (i < m && j + k < n) y[i * (n + 1) + j + k] = sums.at[k];
+    }
+};
+
 struct Block { long long row; int column; };
 
 // y[i,j] = sum over k of a(i,k) * b(j,k), and in column n of y that of a(i,k).
@@ -59,14 +73,11 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
         A{a}, 0, 1, 1, WayA::lanes(m, steps), WayA::steps(m, steps)};
     LoadStage<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
         B{b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
-    auto store = [=](long long i) {
-        return [=](int j, const Pack<2> &sums) {
-            for (int of = 0; of < 2; of++)
-                if (i < m && j + of < n) y[i * (n + 1) + j + of] = sums.at[of];
-        };
-    };
+    auto place = [](long long i) { return Placed{true, i << 20}; };
+    auto make = [](long long, int, const Pack<2> &sums) { return sums; };
     const bool leads = block.column == 0;
-    const float sum = tile_product<Tile, 2>(rows, columns, block, 0, steps, leads, store);
+    const float sum = tile_product<Tile, 1 << 20>(rows, columns, block, 0, steps, leads,
+                                                  Within{y, m, n}, place, make);
     const long long i = block.row + threadIdx.x;
     if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = sum;
 }
