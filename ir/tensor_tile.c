@@ -38,7 +38,7 @@ typedef struct Candidate {
 } Candidate;
 static const Candidate candidates[] = {
     { { .rows = 128, .columns = 128, .rows_each = 64, .columns_each = 32,
-        .stages = 3 }, 200 },
+        .stages = 3 }, 208 },
     { { .rows = 128, .columns = 64, .rows_each = 32, .columns_each = 32,
         .stages = 4 }, 128 },
     { { .rows = 64, .columns = 64, .rows_each = 32, .columns_each = 32,
