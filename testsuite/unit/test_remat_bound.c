@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <cmocka.h>
 #include "../../passes/remat_bound.h"
+#include "brute_bound.h"
 #include "nets.h"
 #include "remats.h"
 
@@ -138,160 +138,6 @@ static void what_forward_reads_is_alive(void **state)
 
 // ---- all sets of steps ------------------------------------------------------
 
-// One set of forward steps that run again behind t: its cost, and the bytes
-// that are alive at t at least; bytes -1: it can't be.
-typedef struct Way {
-    int64_t bytes, cost;
-} Way;
-
-static bool reads(const Remat *r, int32_t s, int32_t v)
-{
-    for (int32_t k = r->reads[s]; k < r->reads[s + 1]; k++)
-        if (r->read[k] == v) return true;
-    return false;
-}
-
-static bool makes(const Remat *r, int32_t s, int32_t v)
-{
-    for (int32_t k = r->makes[s]; k < r->makes[s + 1]; k++)
-        if (r->make[k] == v) return true;
-    return false;
-}
-
-// Of value v: who reads it and makes it, as far as is asked here.
-typedef struct Facts {
-    // How many make it before t; later; of the first, who can't run again; who
-    // does.
-    int  before, behind, lost, again;
-    bool read_at, made_at, read_forward, read_behind, read_again;
-} Facts;
-
-static Facts facts_of(const Remat *r, int32_t t, uint32_t set, int32_t v)
-{
-    Facts f = {0};
-    for (int32_t s = 0; s < r->step_count; s++) {
-        bool runs_again = s < r->turn && set >> s & 1;
-        f.read_again |= runs_again && reads(r, s, v);
-        f.read_behind |= s > t && reads(r, s, v);
-        f.read_forward |= s > t && s < r->turn && reads(r, s, v);
-        if (!makes(r, s, v)) continue;
-        f.before += s < t;
-        f.behind += s >= t;
-        f.lost += s < t && (s >= r->turn || !r->may_repeat[s]);
-        f.again += s < t && runs_again;
-    }
-    f.read_at = reads(r, t, v);
-    f.made_at = makes(r, t, v);
-    return f;
-}
-
-// Whether value v is alive behind t.
-static bool lives_on(const Remat *r, const Facts *f, int32_t v)
-{
-    bool asked = f->read_behind || f->read_again || r->kept[v];
-    if (r->kept[v] && f->behind == 0) return true;
-    if (f->before + f->behind == 0) return asked;
-    return f->before > 0 && (f->read_forward ||
-                             (asked && (f->lost > 0 || f->again < f->before)));
-}
-
-// The most that results of t from the k-th on may save by lying over what dies.
-static int64_t saved_by_overs(const Remat *r, int32_t t, uint32_t dying,
-                              int32_t k)
-{
-    if (k == r->makes[t + 1]) return 0;
-    int64_t most = saved_by_overs(r, t, dying, k + 1);
-    for (int32_t j = r->overs[t]; j < r->overs[t + 1]; j++) {
-        int32_t v = r->over[j].result, under = r->over[j].value;
-        if (v != r->make[k] || !(dying >> under & 1)) continue;
-        int64_t a = r->bytes[v], b = r->bytes[under];
-        int64_t bytes = (a < b ? a : b) +
-                        saved_by_overs(r, t, dying & ~(1u << under), k + 1);
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
-
-static Way way_of(const Remat *r, int32_t t, uint32_t set)
-{
-    Way way = {0, 0};
-    uint32_t dying = 0;
-    for (int32_t s = 0; s < r->turn; s++) {
-        if (!(set >> s & 1)) continue;
-        if (!r->may_repeat[s]) return (Way){-1, 0};
-        way.cost += r->cost[s];
-    }
-    for (int32_t v = 0; v < r->value_count; v++) {
-        Facts f = facts_of(r, t, set, v);
-        bool stays = lives_on(r, &f, v);
-        if (f.read_at && !stays) dying |= 1u << v;
-        if (f.read_at || f.made_at || stays) way.bytes += r->bytes[v];
-    }
-    way.bytes -= saved_by_overs(r, t, dying, r->makes[t]);
-    return way;
-}
-
-static int compare_ways(const void *a, const void *b)
-{
-    const Way *x = a, *y = b;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    return (x->cost > y->cost) - (x->cost < y->cost);
-}
-
-static bool is_below(Way a, Way b, Way c)
-{
-    return (b.cost - a.cost) * (c.bytes - a.bytes) <
-           (c.cost - a.cost) * (b.bytes - a.bytes);
-}
-
-// The ways that are cheaper than all of no more bytes, by ascending bytes.
-static int all_ways(const Remat *r, int32_t t, Way *ways)
-{
-    int count = 0, best = 0;
-    for (uint32_t set = 0; set < 1u << r->turn; set++) {
-        Way way = way_of(r, t, set);
-        if (way.bytes >= 0) ways[count++] = way;
-    }
-    qsort(ways, (size_t)count, sizeof *ways, compare_ways);
-    for (int i = 0; i < count; i++)
-        if (best == 0 || ways[i].cost < ways[best - 1].cost)
-            ways[best++] = ways[i];
-    return best;
-}
-
-// The corners of their lower hull.
-static int all_corners(const Way *ways, int count, Way *corner)
-{
-    int best = 0;
-    for (int i = 0; i < count; i++) {
-        while (best > 1 &&
-               !is_below(corner[best - 2], corner[best - 1], ways[i]))
-            best--;
-        corner[best++] = ways[i];
-    }
-    return best;
-}
-
-static int64_t least_cost(const Way *ways, int count, int64_t bytes)
-{
-    int64_t least = -1;
-    for (int i = 0; i < count && ways[i].bytes <= bytes; i++)
-        least = ways[i].cost;
-    return least;
-}
-
-// The hull at so many bytes, rounded up; -1: none fits.
-static int64_t hull_at(const Way *corner, int count, int64_t bytes)
-{
-    int i = 0;
-    if (corner[0].bytes > bytes) return -1;
-    while (i + 1 < count && corner[i + 1].bytes <= bytes) i++;
-    if (i == count - 1) return 0;
-    int64_t dx = corner[i + 1].bytes - corner[i].bytes;
-    int64_t dy = corner[i].cost - corner[i + 1].cost;
-    return corner[i].cost - dy * (bytes - corner[i].bytes) / dx;
-}
-
 static const RematKind small[] = {
     {8, 8, 9, 9, 0, 0, 0, 0, true},
     {8, 8, 9, 9, 0, 0, 0, 0, false},
@@ -304,9 +150,9 @@ static const RematKind small[] = {
 // their hull, taken at so many whole units, and no way costs less.
 static void curve_is_hull(const Remat *r, int32_t t, int *corners)
 {
-    static Way ways[1 << 12], corner[1 << 12];
-    int way_count = all_ways(r, t, ways);
-    int count = all_corners(ways, way_count, corner);
+    static BruteWay ways[MOST_WAYS], corner[MOST_WAYS];
+    int way_count = brute_ways(r, t, ways);
+    int count = brute_corners(ways, way_count, corner);
     RematCurve c = remat_curve(r, t, EVERYWHERE, MANY);
     *corners += c.count;
     assert_int_equal(c.count, count);
@@ -314,7 +160,7 @@ static void curve_is_hull(const Remat *r, int32_t t, int *corners)
         uint32_t set = 0;
         for (int32_t s = 0; s < r->turn; s++)
             set |= (uint32_t)c.point[i].again[s] << s;
-        Way way = way_of(r, t, set);
+        BruteWay way = brute_way(r, t, set);
         is_point(&c, i, way.bytes, way.cost);
         is_point(&c, i, corner[count - 1 - i].bytes,
                  corner[count - 1 - i].cost);
@@ -322,9 +168,9 @@ static void curve_is_hull(const Remat *r, int32_t t, int *corners)
     for (int64_t b = corner[0].bytes - 1; b <= c.point[0].bytes + 1; b++) {
         int64_t bound = remat_bound(&c, b);
         int64_t whole = b - (b - c.fixed) % c.unit;
-        assert_true(bound <= least_cost(ways, way_count, b));
+        assert_true(bound <= brute_way_cost(ways, way_count, b));
         assert_int_equal(bound, b < corner[0].bytes
-                                    ? -1 : hull_at(corner, count, whole));
+                                    ? -1 : brute_hull(corner, count, whole));
         if (b % 7 != 0) continue;
         RematCurve at = remat_curve(r, t, b, MANY);
         assert_int_equal(remat_bound(&at, b), bound);
@@ -357,7 +203,7 @@ static void it_is_the_hull_of_all_sets(void **state)
 static void it_takes_large_numbers(void **state)
 {
     (void)state;
-    static Way ways[1 << 12];
+    static BruteWay ways[MOST_WAYS];
     int corners = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         uint64_t numbers = seed;
@@ -367,7 +213,7 @@ static void it_takes_large_numbers(void **state)
         for (int32_t v = 0; v < r.value_count; v++)
             r.bytes[v] = (r.bytes[v] << 33) +
                          256 * (int64_t)next_number(&numbers, 1 << 25);
-        int count = all_ways(&r, r.turn, ways);
+        int count = brute_ways(&r, r.turn, ways);
         RematCurve c = remat_curve(&r, r.turn, EVERYWHERE, MANY);
         assert_int_equal(c.point[c.count - 1].bytes, ways[0].bytes);
         assert_int_equal(remat_bound(&c, ways[0].bytes - 1), -1);
