@@ -97,7 +97,7 @@ static inline void mma_on_host(float *upper, float *lower, const unsigned (&a)[4
     const Words *const warp = host_gather(mine, &lane);
     for (int i = 0; i < 4; i++) {
         const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-        float &sum = (i / 2 ? lower : upper)[i % 2];
+        float &sum = i / 2 ? lower[i % 2] : upper[i % 2];
         for (int k = 0; k < 8 * PER; k++) {
             const int owner = k / PER % 4, part = k / PER / 4;      // the lane of four, its word
             sum += value(warp[row % 8 * 4 + owner].a[row / 8 + 2 * part], k % PER) *

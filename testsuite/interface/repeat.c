@@ -38,5 +38,9 @@ int main(void)
     }
     EXPECT_OK(one_export(&c, state, sizeof state));
     print_bits("state", state, sizeof state);
+    EXPECT_OK(cublasDestroy(cublas));
+#ifndef ONE_STATIC_ARENA
+    EXPECT_OK(cudaFree(arena));
+#endif
     return 0;
 }
