@@ -88,7 +88,7 @@ const char *cuda_host_report(void)
 
 bool is_first_mention(const char *kernel)
 {
-    static std::set<std::string> mentioned;
+    static auto &mentioned = lasting<std::set<std::string>>();
     std::lock_guard<std::mutex> hold(report_lock);
     return mentioned.insert(kernel).second;
 }

@@ -5,7 +5,8 @@
 
 namespace {
 
-std::map<cudaEvent_t, std::shared_ptr<CUevent_st>> events;
+using Events = std::map<cudaEvent_t, std::shared_ptr<CUevent_st>>;
+Events &events = lasting<Events>();
 
 std::shared_ptr<CUevent_st> find_event(cudaEvent_t event)
 {

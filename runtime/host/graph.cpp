@@ -10,7 +10,7 @@ struct CUgraphExec_st {
 namespace {
 
 // Graphs and executables that the program has made and not destroyed.
-std::set<const void *> graphs;
+std::set<const void *> &graphs = lasting<std::set<const void *>>();
 
 template <class T>
 cudaError_t destroy(T *graph)

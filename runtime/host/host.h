@@ -13,6 +13,14 @@
 
 enum { MAX_THREADS = 1024, WARP = 32, FILL = 0xff };
 
+// What lasts as long as the program: a thread may still use it while another one
+// ends the program.
+template <class T>
+T &lasting()
+{
+    return *new T;
+}
+
 // errors.cpp.  fail() remembers an error for cudaGetLastError and returns it;
 // a sticky one fails every later call.  finish() is what each call ends with:
 // it lets the sticky error, if there is one, win.

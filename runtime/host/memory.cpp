@@ -25,7 +25,7 @@ struct Memory {
     size_t                     used = 0;
 };
 
-Memory memory;
+Memory &memory = lasting<Memory>();
 
 size_t page()
 {

@@ -23,7 +23,7 @@ struct Streams {
 
 Streams &streams()
 {
-    static Streams all;
+    static Streams &all = lasting<Streams>();
     return all;
 }
 

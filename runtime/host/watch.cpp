@@ -32,7 +32,7 @@ struct Arena {
 // Of arenas.  Elements stay where they are: one program thread at a time
 // launches into each.
 std::mutex arena_lock;
-std::list<Arena> arenas;
+std::list<Arena> &arenas = lasting<std::list<Arena>>();
 
 bool checks_writes()
 {

@@ -115,6 +115,7 @@ static cudaGraphExec_t capture()
     train_once();
     need(cudaStreamEndCapture(bench_stream, &graph), "capture");
     need(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+    need(cudaGraphDestroy(graph), "cudaGraphDestroy");
     return ready;
 }
 
@@ -184,5 +185,6 @@ int main(int argc, char **argv)
            main_net.arena_bytes, main_net.batch, used_first, used_bytes());
     printf("\"loss_first\": %.9g, \"loss_last\": %.9g}\n", loss_first, mean_loss());
     free(ms);
+    need(cudaGraphExecDestroy(step), "cudaGraphExecDestroy");
     return 0;
 }

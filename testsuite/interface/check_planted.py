@@ -2,7 +2,7 @@
 """The tests of the interface can fail: each fault that is planted in the emitted
 file makes the test fail that is there for it.
 
-    [CXX=...] [CXXFLAGS=...] [CFLAGS=...] check_planted.py CNNC LIBHOST
+    check_planted.py CNNC LIBHOST
 
 The programs of this folder are linked with nets `one` and `two` in whose text faults
 wait for their number in PLANTED; without one all pass.
@@ -62,13 +62,12 @@ def build(cnnc, libhost):
         text = plant(file.read())
     with open("one.cpp", "w", encoding="utf-8") as out:
         out.write(text)
-    cxx = [os.environ.get("CXX", "g++"), "-O0", *os.environ.get("CXXFLAGS", "").split()]
-    cc = ["gcc", "-O0", *os.environ.get("CFLAGS", "").split()]
     for net in ["one", "two"]:
-        run(*cxx, "-std=c++17", "-I", HOST, "-c", net + ".cpp")
+        run("g++", "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp")
     for name in sorted({fault[0] for fault in FAULTS}):
-        run(*cc, "-std=c99", "-I", HOST, "-I", ".", "-c", os.path.join(HERE, name + ".c"))
-        run(*cxx, name + ".o", "one.o", "two.o", libhost, "-lpthread", "-lm", "-o", name)
+        run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c",
+            os.path.join(HERE, name + ".c"))
+        run("g++", name + ".o", "one.o", "two.o", libhost, "-lpthread", "-lm", "-o", name)
 
 
 def status(name, planted):

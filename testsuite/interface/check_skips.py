@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A loss that is not finite skips the training step whole:
 
-    [CXX=...] [CXXFLAGS=...] [CFLAGS=...] check_skips.py CNNC LIBHOST
+    check_skips.py CNNC LIBHOST
 
 For every optimizer, with and without what else a step may do: skips.c, over the
 emitted file.  Each guard in the emitted kernels is then taken out, one after the
@@ -72,12 +72,11 @@ def build(cnnc, libhost, variant):
     defines = [f"-DMETRIC_BYTES={256 if metric == 'mean_iou' else 0}",
                f"-DCOMPARABLE={int(comparable)}"]
     warnings = ["-Wall", "-Wextra", "-Werror"]
-    cxx = [os.environ.get("CXX", "g++"), "-O0", *warnings, *os.environ.get("CXXFLAGS", "").split()]
-    cc = ["gcc", "-O0", *warnings, *os.environ.get("CFLAGS", "").split()]
-    for command in [[*cxx, "-std=c++17", "-I", HOST, "-c", "probe.cpp", "-o", "probe.o"],
-                    [*cc, "-std=c99", *defines, "-I", HOST, "-I", ".", "-xc",
+    for command in [["g++", "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", "probe.cpp",
+                     "-o", "probe.o"],
+                    ["gcc", "-std=c99", "-O0", *warnings, *defines, "-I", HOST, "-I", ".", "-xc",
                      "-c", os.path.join(HERE, "skips.c"), "-o", "skips.o"],
-                    [*cxx, "probe.o", "skips.o", libhost, "-lpthread", "-o", "skips"]]:
+                    ["g++", "probe.o", "skips.o", libhost, "-lpthread", "-o", "skips"]]:
         subprocess.run(command, check=True)
     return guards, comparable
 
