@@ -13,8 +13,8 @@
 
 enum { MAX_THREADS = 1024, WARP = 32, FILL = 0xff };
 
-// What lasts as long as the program: a thread may still use it while another one
-// ends the program.
+// What lasts as long as the program: a thread may still use it while another
+// one ends the program.
 template <class T>
 T &lasting()
 {
