@@ -188,15 +188,38 @@ static const char *argument_text(Net *n, const ArgSpec *spec, Shape x)
     return text[spec->type](n, spec, x);
 }
 
-// What counts as covered: an argument, and each of its words.
+// A word as it is; of numbers how many: n, nxn, nxnxnxn.
+static const char *form_of(Net *n, const char *text)
+{
+    const char *form = "n";
+
+    if (text[0] >= 'a') return text;
+    for (; *text != '\0'; text++)
+        if (*text == 'x') form = arena_print(n->arena, "%sxn", form);
+    return form;
+}
+
+const char *forms_of(const ArgSpec *spec)
+{
+    switch (spec->type) {
+    case ARG_BOOL: return "true|false";
+    case ARG_DIMS: return "n|nxn";
+    // Words are for padding that may be left out: what must be said are numbers.
+    case ARG_PADDING:
+        return spec->fallback != NULL ? "same|valid|n|nxn|nxnxnxn"
+                                      : "n|nxn|nxnxnxn";
+    case ARG_WORD: case ARG_INIT: return spec->fallback;
+    default: return NULL;
+    }
+}
+
+// What counts as covered: an argument, and each of its forms.
 static void add_argument(Net *n, const Op *op, const ArgSpec *spec,
                          const char *text)
 {
-    bool named = spec->type == ARG_WORD || spec->type == ARG_BOOL ||
-                 (spec->type == ARG_PADDING && text[0] >= 'a') ||
-                 (spec->type == ARG_INIT && text[0] >= 'a');
-    add_drawn(n, arena_print(n->arena, named ? "%s.%s=%s" : "%s.%s", op->name,
-                             spec->name, text));
+    bool has_forms = forms_of(spec) != NULL;
+    add_drawn(n, arena_print(n->arena, has_forms ? "%s.%s=%s" : "%s.%s",
+                             op->name, spec->name, form_of(n, text)));
 }
 
 const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given)

@@ -107,12 +107,12 @@ class Tools:
             return self.run_apart(nets, name, failure)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return parse(text)
+        return complete(parse(text), nets)
 
     def run_apart(self, nets, name, failure):
         """After a batch that can't be built or run: each net alone says whose fault it was."""
         if len(nets) == 1:
-            return {(nets[0], 0): f"FAILED {nets[0]} 0: {failure}"}
+            return complete({}, nets, failure)
         results = {}
         for net in nets:
             results.update(self.run([net], name))
@@ -128,6 +128,15 @@ def parse(text):
         key = (match.group(2), int(match.group(3)))
         if not results.get(key, "").startswith("FAILED"):
             results[key] = line
+    return results
+
+
+def complete(results, nets, why="no result"):
+    """With a failure for each setting of which nothing was heard."""
+    for net in nets:
+        settings = re.findall(r"^# run:", Path(net).read_text(), re.M)
+        for line in range(max(len(settings), 1)):
+            results.setdefault((net, line), f"FAILED {net} {line}: {why}")
     return results
 
 

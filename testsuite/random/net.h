@@ -66,6 +66,9 @@ int64_t round_dim(Net *n, int64_t dim);
 // The arguments of a call, each with ", " before it; x is the shape of its
 // first operand's samples.  `given`: the text of the first argument, or NULL.
 const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given);
+// The forms an argument can have, a|b|c: its words, and how many numbers; NULL:
+// it has one alone.  ARG_INIT has n, a number, beside its own.
+const char *forms_of(const ArgSpec *spec);
 
 // ---- operands.c -------------------------------------------------------------
 
@@ -81,6 +84,8 @@ Pooled *draw_pooled(Net *n);
 // Losses, metrics and outputs; false where no loss fits.
 bool draw_ends(Net *n);
 void draw_train(Net *n);
+// Prints the settings that draw_train draws, a line each.
+void list_settings(bool exact);
 // A line of options: passes and modes at random, the first of a net plain.
 const char *draw_options(Net *n, int number);
 

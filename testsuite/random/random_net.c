@@ -1,11 +1,13 @@
 // A net drawn from a seed, with options to compile it with:
 //
 //     random_net SEED [--exact] [--settings N] [-o FILE.cnn]
+//     random_net SEED [--exact] --drawn NETS
 //     random_net --list [--exact]
 //
 // The net is written with N (5 if not told) lines "# run: OPTIONS", and a line
-// "# drawn: ..." of the operators and arguments in it.  --list prints all that
-// can be drawn, a word a line, as that line has them.
+// "# drawn: ..." of the operators and arguments in it.  --drawn prints these
+// lines alone, of so many nets from the seed on, and --list all that can be
+// drawn, a word a line, as those lines have them.
 #define _GNU_SOURCE             // memfd_create
 
 #include <stdio.h>
@@ -21,13 +23,21 @@ static bool is_drawn(const Op *op, bool exact)
     return !(op->flags & INTERNAL) && (!exact || op->flags & EXACT);
 }
 
-static void list_words(const Op *op, const ArgSpec *spec, const char *words)
+static void list_forms(const Op *op, const ArgSpec *spec, const char *forms)
 {
-    while (*words != '\0') {
-        int length = (int)strcspn(words, "|");
-        printf("%s.%s=%.*s\n", op->name, spec->name, length, words);
-        words += length + (words[length] == '|');
+    while (*forms != '\0') {
+        int length = (int)strcspn(forms, "|");
+        printf("%s.%s=%.*s\n", op->name, spec->name, length, forms);
+        forms += length + (forms[length] == '|');
     }
+}
+
+static void list_argument(const Op *op, const ArgSpec *spec)
+{
+    const char *forms = forms_of(spec);
+    if (forms == NULL) printf("%s.%s\n", op->name, spec->name);
+    else list_forms(op, spec, forms);
+    if (spec->type == ARG_INIT) list_forms(op, spec, "n");
 }
 
 static void list(bool exact)
@@ -37,13 +47,10 @@ static void list(bool exact)
         if (!is_drawn(op, exact)) continue;
         puts(op->name);
         for (const ArgSpec *a = op->args; a != NULL && a->name != NULL; a++)
-            if (a->type == ARG_WORD || a->type == ARG_INIT)
-                list_words(op, a, a->fallback);
-            else if (a->type == ARG_BOOL)
-                list_words(op, a, "true|false");
-            else
-                printf("%s.%s\n", op->name, a->name);
+            list_argument(op, a);
     }
+    list_settings(exact);
+    puts("input.class\ninput.f32\ninput.u8");
 }
 
 static int compare_words(const void *a, const void *b)
@@ -98,34 +105,55 @@ static void draw_proved(Net *n)
     }
 }
 
-static bool write_net(uint64_t seed, bool exact, int settings,
-                      const char *output)
+// A net on its own arena; the front end reads files alone: its file is to be
+// closed.
+static Net *new_net(uint64_t seed, bool exact, int *file)
 {
     Arena *arena = arena_new();
     Net *n = NEW(arena, Net);
-    int file = memfd_create("net", 0);  // the front end reads files alone
-    const char *path = arena_print(arena, "/proc/self/fd/%d", file);
-    FILE *out = output != NULL ? fopen(output, "w") : stdout;
 
-    if (file < 0 || out == NULL) return false;
-    *n = (Net){ .arena = arena, .seed = seed, .exact = exact, .path = path,
+    *file = memfd_create("net", 0);
+    if (*file < 0) bug("no file in memory");
+    *n = (Net){ .arena = arena, .seed = seed, .exact = exact,
+                .path = arena_print(arena, "/proc/self/fd/%d", *file),
                 .draw = draw_named(seed, exact ? "exact" : "net") };
     draw_proved(n);
+    return n;
+}
+
+static bool write_net(uint64_t seed, bool exact, int settings,
+                      const char *output)
+{
+    FILE *out = output != NULL ? fopen(output, "w") : stdout;
+    int file;
+
+    if (out == NULL) return false;
+    Net *n = new_net(seed, exact, &file);
     for (int i = 0; i < settings; i++)
         fprintf(out, "# run: %s\n", draw_options(n, i));
     print_drawn(n, out);
     print_net(n, out);
     close(file);
     bool good = fflush(out) == 0 && (output == NULL || fclose(out) == 0);
-    arena_free(arena);
+    arena_free(n->arena);
     return good;
+}
+
+static void print_words(uint64_t seed, bool exact, int nets)
+{
+    for (int i = 0, file; i < nets; i++) {
+        Net *n = new_net(seed + (uint64_t)i, exact, &file);
+        print_drawn(n, stdout);
+        close(file);
+        arena_free(n->arena);
+    }
 }
 
 int main(int argc, char **argv)
 {
     const char *output = NULL, *seed = NULL;
     bool exact = false, lists = false;
-    int settings = 5;
+    int settings = 5, nets = 0;
 
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
@@ -133,12 +161,16 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--exact") == 0) exact = true;
         else if (strcmp(argv[i], "--settings") == 0 && more)
             settings = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--drawn") == 0 && more)
+            nets = atoi(argv[++i]);
         else if (strcmp(argv[i], "-o") == 0 && more) output = argv[++i];
         else seed = argv[i];
     }
     if (lists) return list(exact), 0;
     if (seed == NULL)
         return fputs("usage: random_net SEED [--exact] [--settings N] "
-                     "[-o FILE.cnn]\n", stderr), 2;
+                     "[-o FILE.cnn] [--drawn NETS]\n", stderr), 2;
+    if (nets > 0)
+        return print_words(strtoull(seed, NULL, 10), exact, nets), 0;
     return write_net(strtoull(seed, NULL, 10), exact, settings, output) ? 0 : 1;
 }

@@ -190,6 +190,19 @@ static void check_settings(void)
     }
 }
 
+// A setting that a pass makes an operator of the same name of is as exact as
+// that is.
+void list_settings(bool exact)
+{
+    for (int k = 0; k < SETTINGS; k++) {
+        const char *name = settings[k].name;
+        const Op *op = find_op(name, strlen(name));
+        if (settings[k].set != NULL &&
+            (!exact || op == NULL || op->flags & EXACT))
+            printf("train.%s\n", name);
+    }
+}
+
 void draw_train(Net *n)
 {
     check_settings();
