@@ -163,6 +163,7 @@ static void recover(Program *p, long k, bool ruined)
 static void fail_once(Program *p, long k, cudaError_t error)
 {
     size_t in_use = cuda_host_in_use();
+    bool failed = false;
     cuda_host_fail(k, error);
     for (const LifeCall &call : life) {
         int status = run_call(p, call);
@@ -170,10 +171,12 @@ static void fail_once(Program *p, long k, cudaError_t error)
             EXPECT(status == 0, "before call %ld %s gives %d", k, call.name, status);
             continue;
         }
+        failed = true;
         check_error(p, k, call, status, error);
         check_refusals(p, k);
         break;
     }
+    EXPECT(failed, "call %ld did not fail", k);
     EXPECT(cuda_host_in_use() == in_use, "call %ld leaves something behind", k);
     recover(p, k, error == cudaErrorIllegalAddress);
 }

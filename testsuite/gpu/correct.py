@@ -219,6 +219,7 @@ def main(tools, options):
         left = 0
         for one, row, made in [(one, row, pool.submit(begin, one, row["precision"]))
                                for one, row in wanted]:
+            result = None
             try:
                 result = made.result()
                 if result is None or rows.late():
