@@ -5,18 +5,21 @@
 
 OPTIONS are cnnc's; those of golden/examples.txt that are not are left out.  A
 run of two epochs saves its state after every training step.  From each state that
-was ever on disk a run goes on, in turn with a program of other memory passes and
-with more readers: weights, best weights, log and last state must be those of the
-first run.  With --sections a bit of each section is changed: that must show.
+was ever on disk a run goes on with more readers, in turn with the same program, with
+one of other memory passes, and with one that computes maps again: weights, best
+weights, log and last state must be those of the first run.  With --sections a bit of
+each section is changed: that must show, and so must a program of another STATE_HASH.
 """
 import os
+import re
 import sys
 
 from saving import (build, build_shim, bytes_of, enter_folder, expect, forged, kept, leave_folder,
                     make_data, run, sections, without_speed)
 
 EPOCHS, BATCHES = 2, 2
-OTHER = ["-fno-share", "-fno-schedule", "-fno-plan"]
+OTHERS = {"apart": ["-fno-share", "-fno-schedule", "-fno-plan"],
+          "again": ["--checkpoint", "every 2"]}
 FILES = ["weights", "best", "state"]
 
 
@@ -67,13 +70,23 @@ def check_sections_matter(state, data, wanted):
                done.stderr)
 
 
+def check_hash_matters(cnnc, libhost, net, options, state, data):
+    """A program whose state is said to be another refuses the file."""
+    build(cnnc, libhost, net, options, "unlike", re.compile(r"(_STATE_HASH 0x)(.)"),
+          lambda found: found[1] + ("1" if found[2] == "0" else "0"))
+    write("state", state)
+    done = run(["./unlike", "train", *data, "--resume", "state"], status=1)
+    expect("state: " in done.stderr and "epoch" not in done.stdout, done.stderr)
+
+
 def main():
     cnnc, libhost, net = [os.path.abspath(path) for path in sys.argv[1:4]]
     options = options_of(sys.argv[4:])
     folder = enter_folder()
     build_shim()
     build(cnnc, libhost, net, options, "whole")
-    build(cnnc, libhost, net, options + OTHER, "other")
+    for name, others in OTHERS.items():
+        build(cnnc, libhost, net, options + others, name)
     data = make_data("whole", BATCHES, "data")
     os.mkdir("kept")
     train("whole", data, keep="kept")
@@ -89,13 +102,14 @@ def main():
             write("best", earlier[-1])
         write("state", state)
         write("log", log)
-        train(["whole", "other"][i % 2], data, resume=True)
+        train(["whole", *OTHERS][i % 3], data, resume=True)
         for name, found, want in zip(FILES + ["log"], results(), wanted):
             expect(found == want, f"{name} differs when state {i + 1} goes on")
     print(f"{len(states)} states go on to the same bytes")
     if "--sections" in sys.argv:
         check_sections_matter(states[1][1], data, wanted)
         print(f"{len(list(sections(states[0][1])))} sections matter")
+        check_hash_matters(cnnc, libhost, net, options, states[1][1], data)
     leave_folder(folder)
 
 

@@ -3,7 +3,8 @@
 
     check_whole.py CNNC LIBHOST NET.cnn KILLS SEED
 
-A run saves its state after every training step.  It is killed in each call that
+A run saves its state after every training step, and calls what a loss of power asks for
+in that order.  It is killed in each call that
 touches a file, and KILLS times at random; each such call fails; the disk is
 full, files may not grow; signals come.  After each the files are ones that an
 undisturbed run had at some time, nothing is left beside them, and the run goes on to
@@ -12,6 +13,7 @@ planted to show that this would be noticed.
 """
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -76,10 +78,53 @@ def run_undisturbed(epochs):
         allowed[path] = {data for _, data in kept("kept", path)}
         allowed[path].add(None if path == "state" else OLD)
     undisturbed["log"] = without_speed(bytes_of("log"))
-    with open("trace", encoding="ascii") as trace:
+    return trace_of("trace"), took
+
+
+def trace_of(path):
+    """The calls that the shim has seen, which are then forgotten."""
+    with open(path, encoding="ascii") as trace:
         calls = trace.read().splitlines()
-    os.remove("trace")
-    return calls, took
+    os.remove(path)
+    return calls
+
+
+# ---- their order ---------------------------------------------------------------------
+
+# A file whose folder may be written to is opened and closed; one that is saved is on disk
+# before it has its name, and its name is before anything follows.
+ORDER = re.compile(r"(open close )*(open (write )+flush fsync close rename fsync_folder )+")
+
+# Faults: a text of what is emitted, and what stands there instead.
+UNORDERED = {
+    "files are not synced": (" && !fsync(fileno(file->out))", ""),
+    "folders are not synced": ("return sync_folder(file->path) ||", "return true ||"),
+    "another folder is synced": ("open(folder, O_RDONLY", 'open("/", O_RDONLY'),
+    "files are not flushed before": ("!fflush(file->out) && ", ""),
+    "files are renamed before":
+        ("written = written && !fflush(file->out)",
+         "written = written && !rename(file->beside, file->path) && !fflush(file->out)"),
+    "folders are synced before":
+        ("if (written && rename(file->beside, file->path))",
+         "sync_folder(file->path);\n    if (written && rename(file->beside, file->path))"),
+}
+
+
+def is_ordered(calls):
+    words = [call.replace("fopen", "open").replace("fclose", "close").replace("fwrite", "write")
+             .replace("fflush", "flush").replace(" ", "_") for call in calls]
+    return ORDER.fullmatch(" ".join(words) + " ") is not None
+
+
+def check_order(calls, cnnc, libhost, net):
+    saves = calls.count("rename")
+    expect(saves >= EPOCHS and is_ordered(calls), f"saved otherwise: {calls}")
+    for name, (old, new) in UNORDERED.items():
+        build(cnnc, libhost, net, [], "unordered", re.compile(re.escape(old)), lambda _, n=new: n)
+        start_anew()
+        run(["./unordered", *command()[1:]], status=None, trace="trace")
+        expect(not is_ordered(trace_of("trace")), f"planted: {name}: goes unnoticed")
+    print(f"{saves} files are on disk before they have their names; {len(UNORDERED)} faults found")
 
 
 # ---- every call ------------------------------------------------------------------------
@@ -247,6 +292,7 @@ def main():
     data.extend(make_data("small", 1, "data"))
     os.mkdir("kept")
     calls, _ = run_undisturbed(EPOCHS)
+    check_order(calls, cnnc, libhost, net)
     kill_in_each_call(calls)
     fail_each_call(calls)
     interrupt_each_call(calls)

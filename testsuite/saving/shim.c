@@ -12,6 +12,9 @@
 //     SHIM_AT=K SHIM_DO=exit the program finds a fault of its own: exit(70)
 //     SHIM_KEEP=DIR          what a file becomes by its Nth rename is DIR/N.NAME, too
 //     SHIM_IN_PLACE=1        a planted fault: files are written in their places
+//
+// A sync of another file is "fsync other"; so is one of a folder that no file was
+// renamed in last.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +28,7 @@
 
 enum { MOST = 64, LONGEST = 4096 };
 static FILE *beside[MOST];      // files that are open under a name that ends in .tmp
+static char renamed[LONGEST];   // where the last rename led
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -128,12 +132,23 @@ int fclose(FILE *file)
     return fails ? EOF : closed;
 }
 
-// Of a file beside its place, or of a folder; nothing else is synced.
+static int is_folder_of_rename(int file)
+{
+    struct stat status, wanted;
+    char folder[LONGEST] = ".";
+    const char *slash = strrchr(renamed, '/');
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - renamed) + 1, renamed);
+    return renamed[0] && !fstat(file, &status) && !stat(folder, &wanted) &&
+           S_ISDIR(status.st_mode) && status.st_dev == wanted.st_dev &&
+           status.st_ino == wanted.st_ino;
+}
+
 int fsync(int file)
 {
-    struct stat status;
-    int folder = !fstat(file, &status) && S_ISDIR(status.st_mode);
-    if (suffer(meet(folder ? "fsync folder" : "fsync"))) return -1;
+    const char *name = is_folder_of_rename(file) ? "fsync folder" : "fsync other";
+    for (int i = 0; i < MOST; i++)
+        if (beside[i] && fileno(beside[i]) == file) name = "fsync";
+    if (suffer(meet(name))) return -1;
     return REAL(fsync)(file);
 }
 
@@ -145,6 +160,7 @@ int rename(const char *from, const char *to)
     if (!ends_in_tmp(from)) return REAL(rename)(from, to);
     if (suffer(meet("rename"))) return -1;
     int done = getenv("SHIM_IN_PLACE") ? 0 : REAL(rename)(from, to);
+    snprintf(renamed, sizeof renamed, "%s", to);
     snprintf(kept, sizeof kept, "%s/%d.%s", keep ? keep : "", ++count, slash ? slash + 1 : to);
     if (keep && !done && link(to, kept)) return -1;
     return done;
