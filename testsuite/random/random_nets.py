@@ -44,6 +44,7 @@ def read_arguments(words=None):
 
 # What options.c knows and settings are to have, in a campaign of so many.
 OPTIONS = ["--batch", "--checkpoint", "--mode", "--offload", "--samples", "--split", "--squeeze"]
+IN_DOUBLE = ["--microbatch"]
 PRECISIONS = ["--precision f16", "--precision bf16", "--precision tf32"]
 ENOUGH = 150
 MOST_DROPPED = 0.15     # of the settings of such a campaign; 0.08 of seeds 1 to 70 are
@@ -156,7 +157,7 @@ def faults_of(tools, options, totals):
 
 
 def wanted_options(options):
-    return OPTIONS + (PRECISIONS if options.exact else [])
+    return OPTIONS + (PRECISIONS if options.exact else IN_DOUBLE)
 
 
 def print_summary(tools, options, totals, seconds):

@@ -296,6 +296,21 @@ static const char *draw_levers(const Net *n, int number)
                       side);
 }
 
+// A training step made for slices of the batch, by numbers of their own.  One
+// slice is then the step, as for the interpreter, and has all samples; what
+// several come to is for testsuite/micro.  Not in the integer mode: the mean of
+// their gradients has a quotient.
+static const char *draw_slices(const Net *n, int number, const char *text)
+{
+    Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "slices");
+
+    if (n->exact || n->batch == 1 || !draw_chance(&draw, 0.25) ||
+        strstr(text, "--samples") != NULL || strstr(text, "--batch") != NULL)
+        return "";
+    return arena_print(n->arena, " --microbatch=%lld",
+                       (long long)draw_int(&draw, 1, n->batch - 1));
+}
+
 // A precision of fewer digits, in the integer mode, with and without tensor
 // cores.  The loss is scaled by what the program says, and so with f16, too,
 // where that is what it would be without a word.
@@ -366,5 +381,8 @@ const char *draw_options(Net *n, int number)
     }
     if (number > 0 && draw_chance(&n->draw, 0.1))
         return arena_print(n->arena, "%s --mode infer", text);
-    return text;
+    const char *slices = number > 0 ? draw_slices(n, number, text) : "";
+    if (slices[0] == '\0') return text;
+    slices = arena_print(n->arena, "%s%s", text, slices);
+    return compiles(n, slices) ? slices : text;
 }
