@@ -35,9 +35,9 @@ __global__ void fill(float *a, int reach)
         for (int i = 0; i < 3 + reach; i++) a[row * ROW + i] = 1; // the write
 }
 
-__global__ void add(float *c, const float *a, int reach)
+__global__ void add(float *c, const float *a, int reach, int before)
 {
-    const int i = (int)threadIdx.x;
+    const int i = (int)threadIdx.x - before;
     if (i < 5 + reach) c[i] = a[0] + a[ROW + 2]; // the sum
 }
 
@@ -59,7 +59,7 @@ int main(int count, char **arguments)
     float *a = (float *)arena, *c = (float *)(arena + 256), *d = (float *)(arena + 288);
     cudaMemset(arena, 0, 512);
     LAUNCH(0, fill, 1, 32, a, wanted == "row" ? 1 : 0);
-    LAUNCH(1, add, 1, 32, c, a, wanted == "end" ? 1 : 0);
+    LAUNCH(1, add, 1, 32, c, a, wanted == "end" ? 1 : 0, wanted == "before" ? 1 : 0);
     LIBRARY_STEP(2);
     cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, wanted == "product" ? 6 : 4, 1, &one, d, 1, d,
                 1, &zero, c, 1);
