@@ -9,11 +9,12 @@ An operator is named in its own files alone, and nothing switches over operators
 has a file of its name; a kernel's file is named after its operator; the grammar names none.  Passes
 neither print graphs nor verify them, the runner does.  What is wrong with a program is error()'s,
 and no pass's; what is wrong with cnnc is bug()'s, and no operator's; none ends the program else.
-Every file opens with what it is about, a pass with its essay.  Lines are at most 80 wide, 100 in
-CUDA and in what the emitter prints; functions at most 80 lines, half of a folder's 15 and all but
-one in twenty 45; files 400, headers with structs 250.  Exceptions stand below, each with its
-reason, and one that is not needed any more is a fault too.  Prints a line a fault and exits 1 if
-there is one; and what share of each folder's lines are comments, which has bounds too.
+Headers declare what others call.  Every file opens with what it is about, a pass with its essay.
+Lines are at most 80 wide, 100 in CUDA and in what the emitter prints; functions at most 80 lines,
+half of a folder's 15 and all but one in twenty 45; files 400, headers with structs 250.  Exceptions
+stand below, each with its reason, and one that is not needed any more is a fault too.  Prints a
+line a fault and exits 1 if there is one; and what share of each folder's lines are comments, which
+has bounds too.
 """
 import re
 import sys
@@ -300,6 +301,26 @@ def check_guides(root):
             fault(path, 1, f"a page of {count} lines, at most {GUIDE} and at least one")
 
 
+def check_declared(root):
+    """What a header declares is for others: named in a file that does not define it.
+
+    A macro of the header may name it too, and a test."""
+    files = {path: re.sub(r'"(?:\\.|[^"\\\n])*"|//[^\n]*', "", path.read_text())
+             for folder in (*FOLDERS[:4], "testsuite") for path in (root / folder).rglob("*")
+             if path.suffix in (*SOURCES, ".def")}
+    count = {}
+    for path, text in files.items():
+        for word in set(re.findall(r"\w+", text)):
+            count.setdefault(word, []).append(path)
+    for path, text in files.items():
+        if path.suffix != ".h" or path.relative_to(root).parts[0] == "testsuite":
+            continue
+        for name in re.findall(r"^(?!typedef|static|#)\w[\w *]*?\b(\w+)\(", text, re.MULTILINE):
+            others = [other for other in count[name] if other != path]
+            if len(others) < 2 and len(re.findall(rf"\b{name}\b", text)) < 2:
+                fault(path, 1, f"declares {name}, which no other file names")
+
+
 def check_exceptions(root):
     """What needs no exception any more must not keep it; of files that are there."""
     for table, what in ((LONG_FILES, "listed as long"), (LONG_FUNCTIONS, "listed as long"),
@@ -352,6 +373,7 @@ def main(root):
     check_tables(root)
     check_essays(root)
     check_guides(root)
+    check_declared(root)
     check_exceptions(root)
     print("\n".join(faults) if faults else "the house is in order")
     return 1 if faults else 0

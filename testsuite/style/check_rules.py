@@ -118,6 +118,8 @@ BROKEN = [
      "one in twenty of its functions have more than 45"),
     ("no comments", "ir/a.c", "int a;\n" * 300, "11 to 22 are to have one"),
     ("comments alone", "ir/a.c", "// A.\nint a;\n" * 150, "11 to 22 are to have one"),
+    ("what a header has for nobody", "ir/a.h", "// Sums.\nint sum_all(const int *a);\n",
+     "declares sum_all, which no other file names"),
     ("no page", "ir/README.md", "", "a page of 0 lines"),
     ("a page that is a book", "passes/README.md", "A line.\n" * 231, "a page of 231 lines"),
 ]
