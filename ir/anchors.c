@@ -120,7 +120,8 @@ BoundingBox anchor_at(const Attr *attr, int64_t number)
                           size[1] };
 }
 
-BoundingBox box_of_corners(const double *corners)
+// The corners left, top, right, bottom.
+static BoundingBox box_of_corners(const double *corners)
 {
     return (BoundingBox){ (corners[0] + corners[2]) / 2,
                           (corners[1] + corners[3]) / 2,
@@ -135,7 +136,8 @@ static double shared(double a, double length_a, double b, double length_b)
     return length > 0 ? length : 0;
 }
 
-double box_overlap(BoundingBox a, BoundingBox b)
+// The area of what both cover over that of what either does; 0 for none.
+static double box_overlap(BoundingBox a, BoundingBox b)
 {
     double both = shared(a.x, a.width, b.x, b.width) *
                   shared(a.y, a.height, b.y, b.height);

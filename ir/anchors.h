@@ -38,10 +38,6 @@ typedef struct BoundingBox {
 } BoundingBox;
 
 BoundingBox anchor_at(const Attr *attr, int64_t number);
-// The corners left, top, right, bottom.
-BoundingBox box_of_corners(const double *corners);
-// The area of what both cover over that of what either does; 0 for none.
-double box_overlap(BoundingBox a, BoundingBox b);
 
 // The four numbers that tell the box of these corners from an anchor.
 void anchor_code(const Attr *attr, int64_t number, const double *corners,

@@ -13,7 +13,8 @@ int64_t rows_of(Shape shape)
     return elements(shape) / columns_of(shape);
 }
 
-int64_t columns_width(int64_t columns)
+// The columns that a block takes: a power of two, at most 32.
+static int64_t columns_width(int64_t columns)
 {
     int64_t width = 1;
     while (width < columns && width < 32) width *= 2;

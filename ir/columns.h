@@ -12,8 +12,6 @@ enum { COLUMNS_BLOCK = 256 };   // threads
 int64_t columns_of(Shape shape);
 int64_t rows_of(Shape shape);
 
-// The columns that a block takes: a power of two, at most 32.
-int64_t columns_width(int64_t columns);
 // Into how many runs the rows are split: few and long for sums, many and short
 // where elements are made one by one, by threads of `pack` columns.
 int64_t columns_splits(Shape shape);

@@ -90,7 +90,8 @@ double drop_keep(const Node *n)
     return 1 / (1 - n->attr[DROP_RATE].f);
 }
 
-uint32_t drop_threshold(const Node *n)
+// A draw below it drops.
+static uint32_t drop_threshold(const Node *n)
 {
     return (uint32_t)(n->attr[DROP_RATE].f * 4294967296.0);
 }

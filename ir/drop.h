@@ -21,9 +21,8 @@ void drop_shift(Node *n, int64_t first);
 // The gradient is the forward launch, on dy.
 void drop_gradient(Gradient *c);
 
-// What goes on by how much; a draw below the threshold drops.
+// By how much what goes on is multiplied.
 double drop_keep(const Node *n);
-uint32_t drop_threshold(const Node *n);
 // The launch's arguments: y, x, the header, number, threshold, keep, the
 // result as [batch, width], and the first sample.
 void drop_arguments(const Graph *g, const Node *n, Launch *l);

@@ -1,3 +1,4 @@
+// Numbers as people read them.
 #include "figures.h"
 #include <inttypes.h>
 

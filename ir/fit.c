@@ -1,3 +1,4 @@
+// What less memory costs, from what launches cost in the model.
 #include "fit.h"
 #include <inttypes.h>
 #include "figures.h"

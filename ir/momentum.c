@@ -10,7 +10,9 @@ bool accumulates(const Node *n)
     return false;
 }
 
-ValueId accumulated_param(const Node *n, int k)
+// The parameter whose gradient k the node makes and adds to its momentum; NONE
+// where there is no such gradient, or the node accumulates nothing.
+static ValueId accumulated_param(const Node *n, int k)
 {
     int at = ACCUMULATED + 2 * k;
     // The last operand is the header.

@@ -22,10 +22,6 @@ enum { ACCUMULATED = 2 };
 // Whether the node's part is one that accumulates.
 bool accumulates(const Node *n);
 
-// The parameter whose gradient k the node makes and adds to its momentum; NONE
-// where there is no such gradient, or the node accumulates nothing.
-ValueId accumulated_param(const Node *n, int k);
-
 // The argument that stands for gradient k in a kernel: the pointer to result k
 // or a Momentum (support/momentum.cuh); and the template argument that says of
 // what type these are.

@@ -12,9 +12,6 @@ bool is_real(DType dtype);
 // x as it is stored: of 16 bits the nearest, of two the even one, infinite
 // where it would round past the largest; else x itself.  NaN stays.
 double rounded(DType dtype, double x);
-// Of maps of this type, the real numbers' distance: 2^-digits is half a unit in
-// the last place of 1 (IEEE 754, 3.6: binary16 has 11 digits; bfloat16 8).
-int half_digits(DType dtype);
 // What kernels call what of this type is stored in.
 const char *stored_name(DType dtype);
 

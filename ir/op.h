@@ -96,78 +96,6 @@ typedef struct AttrSpec {
 // The most splits of a sum that any rule makes.
 enum { MOST_SPLITS = 1 << 16 };
 
-// ---- from a call to nodes ---------------------------------------------------
-
-struct Build {
-    Graph      *g;
-    const Op   *op;
-    Pos         pos;
-    const char *name;           // of the layer: conv1, basic_2.conv_1
-    ValueId     operand[MAX_SLOTS]; // those of the row not in [brackets]
-    int         operand_count;
-    Pos         operand_pos[MAX_SLOTS];
-    ArgValue   *arg;            // one for each of Op.args, in order
-};
-
-// A new parameter <layer>.<name>.
-ValueId build_param(Build *b, const char *name, Shape shape, Init init,
-                    bool decayed);
-// A new running statistic <layer>.<name>, all `value` before training.
-ValueId build_statistic(Build *b, const char *name, Shape shape, double value);
-// New state <layer>.<name>, zeros before training; inference has none.
-ValueId build_state(Build *b, const char *name, DType dtype, Shape shape);
-// The forward node <layer> with these operands and one result of this shape.
-// Results past the first are left NONE.
-ValueId build_node(Build *b, int operand_count, const ValueId *operands,
-                   const Attr *attr, Shape result);
-// A forward node <layer>.<part's name> of another part; attr may be NULL.
-void build_part(Build *b, int part, const Attr *attr, int operand_count,
-                const ValueId *operands, int result_count,
-                const ValueId *results);
-// True if operand k has a rank of `rank` and real elements; an error if not.
-bool build_wants(Build *b, int k, int rank, const char *layout);
-
-// ---- gradients --------------------------------------------------------------
-
-struct Gradient {
-    Graph   *g;
-    NodeId   node;              // the forward node
-    ValueId *d;                 // of every value: its gradient so far, or NONE
-    const bool *wanted;         // of every value: does it lead to a parameter
-};
-
-// The gradient of the node's result k, or NONE where nothing depends on it.
-ValueId gradient_of_result(Gradient *c, int k);
-// Whether operand k leads to a parameter.
-bool gradient_wanted(Gradient *c, int k);
-// A new value for operand k's gradient: its shape and dtype.
-ValueId gradient_value(Gradient *c, int k);
-// A new backward node: part of op (Parts by number); name is the forward
-// node's with the part's.
-NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
-                     const ValueId *operands, int result_count,
-                     const ValueId *results);
-// Adds a contribution to operand k's gradient; sums are made in the order of
-// the calls.
-void gradient_add(Gradient *c, int k, ValueId contribution);
-
-// ---- the scalar reference ---------------------------------------------------
-
-struct Ref {
-    const Graph *g;
-    const Node  *n;
-    int64_t      samples;       // of the batch that are real
-    double     **in, **out;     // a slot of operands, results; NULL: none
-    double     **all;           // of every value
-    double      *header;        // HeaderSlot
-};
-
-// The shape of operand or result k.
-Shape ref_in(const Ref *r, int k);
-Shape ref_out(const Ref *r, int k);
-// The node's activation applied to x, or x.
-double ref_act(const Ref *r, double x);
-
 // ---- the operator -----------------------------------------------------------
 
 // How a value lies in a larger one, in elements: in each of `rows` rows, which
@@ -297,32 +225,7 @@ enum OpId {
 extern const Op *const ops[OP_COUNT];
 const Op *find_op(const char *name, size_t length);     // NULL: there is none
 
-// The text of a part's operand list (the row's, brackets removed, for part 0).
-const char *part_operands(const Op *op, int part);
-// Slot k's name in an operand or result list, and its marks.
-typedef struct Slot {
-    const char *name;
-    int         length;
-    bool        optional, updated, loads, variadic, sliced, typed;
-} Slot;
-// Splits a list, up to its first limit slots; returns how many these are.
-int part_slots(const char *list, Slot *slots, int limit);
-// Of a list's slots, count of them, that of operand or result k: the last also
-// stands for all that come after it.
-const Slot *slot_at(const Slot *slots, int count, int k);
-bool slot_is(const Slot *slot, const char *name);
-// Which operand of n is in the slot of this name; NONE: there is no such slot.
-int operand_called(const Node *n, const char *name);
-// The operand or result of n that is in such a slot; NONE: there is none.
-ValueId operand_named(const Node *n, const char *name);
-ValueId result_named(const Node *n, const char *name);
-// Whether result r of n may be written over operand k.
-bool may_write_over(const Node *n, int r, int k);
-// Whether all attributes have the same bits; lists must be the same list.
-bool same_attributes(const Node *a, const Node *b);
-// Whether n is done by the block that ends last of the launch it is joined to.
-bool is_last(const Node *n);
-// Whether every slot of n that has value v may have a slice.
-bool takes_slice(const Node *n, ValueId v);
+#include "contexts.h"
+#include "slots.h"
 
 #endif

@@ -20,14 +20,3 @@ void philox(const uint32_t counter[4], uint64_t key, uint32_t word[4])
     }
     for (int j = 0; j < 4; j++) word[j] = c[j];
 }
-
-double philox_init(double limit, uint64_t seed, uint32_t number, int64_t i)
-{
-    uint32_t counter[4] = { (uint32_t)(i / 4), number, 0x696e6974u,
-                            0xffffffffu };
-    uint32_t word[4];
-
-    if (limit == 0) return 0;
-    philox(counter, seed, word);
-    return limit * (2 * ((word[i % 4] + 0.5) / 4294967296.0) - 1);
-}

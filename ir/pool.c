@@ -135,7 +135,8 @@ int index_bits(const Attr *attr)
     return taps <= 4 ? 2 : taps <= 16 ? 4 : taps <= 256 ? 8 : 32;
 }
 
-int index_each(const Attr *attr)
+// Numbers in a word.
+static int index_each(const Attr *attr)
 {
     int bits = index_bits(attr);
     return bits < 8 ? 8 / bits : 1;

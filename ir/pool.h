@@ -65,7 +65,6 @@ bool launch_pooled(const Graph *g, const Node *n, const char *functor,
 // 2, 4, 8 or 32 bits; those of a pixel's channels side by side in bytes, or
 // ints, the first in the lowest bits.  A pixel begins with a word of its own.
 int     index_bits(const Attr *attr);
-int     index_each(const Attr *attr);       // numbers in a word
 DType   index_dtype(const Attr *attr);
 Shape   index_shape(const Attr *attr, Shape y);
 // In the reference's arrays, which hold a word an element: that of element i of

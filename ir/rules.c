@@ -96,12 +96,6 @@ bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count)
             g->values[n->operands[k]].shape.dim[0] == count);
 }
 
-ValueId build_rows(Build *b)
-{
-    if (!build_wants_scores(b)) return NONE;
-    return build_node(b, 2, b->operand, NULL, shape_of(1, b->g->batch));
-}
-
 Shape shape_of_rows(const Graph *g, const Node *n)
 {
     Shape a = g->values[n->operands[0]].shape;

@@ -12,9 +12,7 @@ bool build_wants_real(Build *b, int k);
 // True if the operands are scores [classes] and a label of as many classes; an
 // error if not.
 bool build_wants_scores(Build *b);
-// The build rule of losses and metrics: a number a sample from these two.
-ValueId build_rows(Build *b);
-// The shape of those numbers: [batch].
+// The shape of a number a sample, of what a loss or a metric makes: [batch].
 Shape shape_of_rows(const Graph *g, const Node *n);
 
 // The words of an argument `init`, as Keras has them, and what one of them, or

@@ -1,4 +1,4 @@
-// Checkpoint: what is kept, and what is computed again.
+// checkpoint: what is kept, and what is computed again.
 //
 //   forward a, b, c; backward c, b, a     ->
 //   forward a, b, c; backward c; recompute b from a; backward b, a

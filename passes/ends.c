@@ -1,4 +1,4 @@
-// Ends: what is made of partial sums is made by the launch that makes them, in
+// ends: what is made of partial sums is made by the launch that makes them, in
 // the block that ends last.
 //
 //   p = a.statistics(x)                   m, v, p = a.whole(x, w, header)

@@ -11,26 +11,10 @@
 //
 //   - its operator says how it is computed on load (Part.load);
 //   - all that read its result can do so: their slots are marked ~;
-//   - what it reads that would end before the last of these readers, and now
-//     lives on, takes fewer bytes than its result, or as many, where all of
-//     them read an element once or little more: element by element, losses and
-//     metrics (a bias behind a library's product, an activation).  That saves
-//     a launch alone.  So it must not cost bytes: the result could be written
-//     over what it is made of, what is written over it now can be written over
-//     that, and no activation's gradient reads it, of which bits might be kept;
+//   - what lives longer for it has fewer bytes than its result (saves);
 //   - it reads one map at most that has as many elements as its result;
-//   - it is the last of few: each reader computes all of them again.
-//
-// A join is inlined where that is so and one of its operands is inlined:
-//
-//   %20 a = batchnorm(%4, ...) act=relu             inlined
-//   %21 b = upsample(%19)                           inlined
-//   %22 = concat(%20, %21) axis=3                   inlined
-//   %23 = conv(%22, %3)                             loads %4 or %19 by channel
-//
-// Stored operands would lie in it at no price (pass slices), but what is
-// inlined would be stored for the join alone.  So a join loads its operands
-// where it is loaded itself, and only there.
+//   - it is the last of few: each reader computes all of them again;
+//   - it is no join, or an operand of it is inlined (refuse_joins).
 //
 // Chains are inlined link by link: swish(batchnorm(z)) is read from z.  What
 // is made of two maps as large as it is (a residual sum) stays: to read both is
@@ -97,7 +81,12 @@ static bool reads_once(const Node *n, int k)
 }
 
 // Whether node i costs its readers nothing but its arithmetic, as long as its
-// result has as many bytes as what lives on for it.
+// result has as many bytes as what lives on for it: all of them read an element
+// once or little more, as what works element by element, losses and metrics do
+// (a bias behind a library's product, an activation).  That saves a launch
+// alone.  So it must not cost bytes: the result could be written over what it
+// is made of, what is written over it now can be written over that, and no
+// activation's gradient reads it, of which bits might be kept.
 static bool costs_nothing(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
@@ -114,8 +103,9 @@ static bool costs_nothing(const Loading *l, NodeId i)
     return true;
 }
 
-// What is read where node i's result is, in place of it, is priced: true if
-// that is worth it.
+// Whether it is worth it to read, where node i's result is read, what it is
+// made of: of that, what would end before the last of these readers and now
+// lives on takes fewer bytes than the result, or as many at no other cost.
 static bool saves(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
@@ -163,6 +153,15 @@ static bool may_inline(const Loading *l, NodeId i)
 }
 
 // Joins whose readers can't load, or join and are refused themselves.
+//
+//   %20 a = batchnorm(%4, ...) act=relu             inlined
+//   %21 b = upsample(%19)                           inlined
+//   %22 = concat(%20, %21) axis=3                   inlined
+//   %23 = conv(%22, %3)                             loads %4 or %19 by channel
+//
+// Stored operands would lie in a join at no price (pass slices), but what is
+// inlined would be stored for the join alone.  So a join loads its operands
+// where it is loaded itself, and only there.
 static void refuse_joins(Loading *l)
 {
     for (NodeId i = l->g->node_count - 1; i >= 0; i--) {

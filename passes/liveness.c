@@ -1,4 +1,4 @@
-// Liveness: the first and the last node of each value's life.
+// liveness: the first and the last node of each value's life.
 //
 //   0  conv1   = conv image conv1.weight      image 0..2  conv1 0..1
 //   1  relu1   = relu conv1                   relu1 1..2

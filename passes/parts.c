@@ -1,4 +1,4 @@
-// Parts: the gradient of a joined map is made in parts, each where it belongs.
+// parts: the gradient of a joined map is made in parts, each where it belongs.
 //
 //   %30 d.c = conv.dgrad(%29, w, -)                 c = concat(a, b)
 //   %31 d.a = concat.grad(d.c, -) axis=3

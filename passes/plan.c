@@ -1,4 +1,4 @@
-// Plan: an offset for every value, and so the arena's exact size.
+// plan: an offset for every value, and so the arena's exact size.
 //
 //   0           header             the state: one contiguous prefix, the same
 //   256         conv1.weight       whatever the passes, so that it can be saved

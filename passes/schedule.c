@@ -1,4 +1,4 @@
-// Schedule: an order of launches with a smaller peak, the smallest where that
+// schedule: an order of launches with a smaller peak, the smallest where that
 // can be told.
 //
 //   wgrad2 dgrad2 wgrad1 sgd1 sgd2  ->  wgrad2 dgrad2 sgd2 wgrad1 sgd1

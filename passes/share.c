@@ -1,4 +1,4 @@
-// Share: which values lie in the bytes of another.
+// share: which values lie in the bytes of another.
 //
 //   flat = flatten pool2        flat  alias_of pool2, view
 //   relu1 = relu conv1          relu1 alias_of conv1, where conv1 ends here

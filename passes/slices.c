@@ -1,4 +1,4 @@
-// Slices: copies between a value and a larger one that need not be made.
+// slices: copies between a value and a larger one that need not be made.
 //
 //   %7 a = conv(...)    %8 b = conv(...)    %9 c = concat(a, b) axis=3
 //   %20 d.a = concat.grad(%19 d.c, -)

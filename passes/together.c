@@ -1,4 +1,4 @@
-// Together: launches of one kind, each over arrays of its own, as one.
+// together: launches of one kind, each over arrays of its own, as one.
 //
 //   [40] a.sgd: sgd(a, d.a, ...)         [41] a.sgd: sgd(a, d.a, ...)
 //   [41] b.grad: ...                 ->  [42] b.sgd: sgd(b, d.b, ...) joined
@@ -12,9 +12,8 @@
 // memory allows: before a node in which more bytes would be alive than the
 // order had at its peak, those of a kind are launched, first the kind that
 // keeps most bytes; and before any node those that it needs.  So the peak stays
-// what schedule made it.
-// What needs one that waits, and is of such a kind, waits with it for a later
-// launch.
+// what schedule made it.  What needs one that waits, and is of such a kind,
+// waits with it for a later launch.
 //
 // What a launch can do last (Part.last), as the sums of a loss's rows and the
 // end of the training step, is joined to the one behind which it stands, or to

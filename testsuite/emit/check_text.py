@@ -4,9 +4,10 @@
     check_text.py CNNC NET.cnn
 
 In modes train and infer, with and without header, with the trainer in mode
-train, at -O0 and -O2, in f32 and f64: the steps are those of the plans, the sizes too; nothing is
-defined that nothing uses; the same input gives the same bytes wherever it is
-compiled, and none of them tells where or when. Prints every fault.
+train, at -O0 and -O2, in f32 and f64, and at -O2 in tf32 and f16: the steps are
+those of the plans, the sizes too; nothing is defined that nothing uses; the
+same input gives the same bytes wherever it is compiled, and none of them tells
+where or when. Prints every fault.
 """
 import getpass
 import itertools
@@ -149,7 +150,8 @@ def check_checker():
 def main():
     count = 0
     extras = [[], ["--header", net + ".h"], ["--header", net + ".h", "--main"], ["--main"]]
-    for level, precision in [*itertools.product(["-O0", "-O2"], ["f32", "f64"]), ("-O2", "tf32")]:
+    for level, precision in [*itertools.product(["-O0", "-O2"], ["f32", "f64"]), ("-O2", "tf32"),
+                             ("-O2", "f16")]:
         with tempfile.TemporaryDirectory() as folder:
             flags = [level, "--precision", precision]
             plans = {m: plan_of(m, flags, folder) for m in ("train", "eval", "infer")}

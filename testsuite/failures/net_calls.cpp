@@ -9,6 +9,7 @@
 // and line; the context refuses all but init and attach, without a call to
 // CUDA; nothing more is in use than before; and after init, or attach to a
 // state that was saved, the net trains to the same bits as if nothing had been.
+// To fail call n + 1 fails nothing.
 //
 // From init's end on no memory may be taken, and the net's own code never takes
 // any from the heap.  LINES is a file with the source line of each step.
@@ -181,6 +182,18 @@ static void fail_once(Program *p, long k, cudaError_t error)
     recover(p, k, error == cudaErrorIllegalAddress);
 }
 
+// One life with the call after the last to fail: there is none, so all were tried.
+static void fail_none(Program *p, long calls)
+{
+    cuda_host_fail(calls + 1, cudaErrorUnknown);
+    for (const LifeCall &call : life)
+        if (run_call(p, call) && !cuda_host_failed())
+            EXPECT(false, "%s fails, and no call was to", call.name);
+    EXPECT(!cuda_host_failed() && cuda_host_calls() == calls,
+           "%ld calls were tried, and there is one more", calls);
+    cuda_host_fail(0, cudaSuccess);
+}
+
 static void read_lines(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -201,6 +214,7 @@ int main(int argc, char **argv)
         fail_once(p, k, cudaErrorIllegalAddress);
         failures += 2;
     }
+    if (expect_failures == 0) fail_none(p, calls);
     EXPECT(taken == 0, "the emitted code takes memory %ld times", taken);
     end_program(p);
     printf("%s: %ld calls, %ld failures\n", main_net.name, calls, failures);

@@ -6,13 +6,19 @@ usage: check.py ROOT
 Who may include whom: frontend, passes and codegen include ir; ir includes nobody; the driver (main
 and what it calls) sees all; runtime shares nothing with the compiler.  One allocator: ir/arena.c.
 An operator is named in its own files alone, and nothing switches over operators; a row of a table
-has a file of its name.  Lines are at most 80 wide, 100 in CUDA and in what the emitter prints;
-functions at most 80 lines, files 400.  Exceptions stand below, each with its reason, and one that
-is not needed any more is a fault too.  Prints a line a fault and exits 1 if there is one; and what
-share of each folder's lines are comments.
+has a file of its name; a kernel's file is named after its operator; the grammar names none.  Passes
+neither print graphs nor verify them, the runner does.  What is wrong with a program is error()'s,
+and no pass's; what is wrong with cnnc is bug()'s, and no operator's; none ends the program else.
+Headers declare what others call.  Every file opens with what it is about, a pass with its essay.
+Lines are at most 80 wide, 100 in CUDA and in what the emitter prints; functions at most 80 lines,
+half of a folder's 15 and all but one in twenty 45; files 400, headers with structs 250.  Exceptions
+stand below, each with its reason, and one that is not needed any more is a fault too.  Prints a
+line a fault and exits 1 if there is one; and what share of each folder's lines are comments, which
+has bounds too.
 """
 import re
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 # The driver: it runs the stages one after the other, so it sees them all.
@@ -22,12 +28,43 @@ DRIVER = {"main.c", "options.c", "options.h", "help.c", "pipeline.c",
           "plan_instance.c"}
 # Tools of the build and of the tests that stand outside the compiler.
 OUTSIDE = {"codegen/embed.c"}
-ALLOCATES = re.compile(r"\b(malloc|calloc|realloc|strdup|free)\s*\(")
+ALLOCATES = re.compile(
+    r"\b(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|memalign|valloc|free|"
+    r"strdup|strndup|wcsdup|v?asprintf|open_memstream|open_wmemstream|getline|getdelim|realpath|"
+    r"getcwd|mmap|alloca)\s*\(")
+ENDS = re.compile(r"\b(exit|_exit|_Exit|quick_exit|abort)\s*\(")
+# What a build would print that differs from another, and what restates a name.
+DATES = re.compile(r"\b__(DATE|TIME|TIMESTAMP)__\b")
+TAGS = re.compile(r"(?://|\*).*[@\\](file|brief|author|param|returns?|date)\b")
 FOLDERS = ("ir", "frontend", "passes", "codegen", "runtime")
 SOURCES = (".c", ".h", ".cpp", ".cuh", ".l", ".y")
 
 LONG_FILES = {}
 LONG_FUNCTIONS = {}
+LONG_HEADERS = {
+    "runtime/host/cuda_runtime_api.h": "stands in for one header of CUDA's, of this name",
+}
+# Of 15 lines of words and 10 of graphs before and after.
+ESSAY = range(5, 26)
+# Of a folder's functions the lines that half of them have at most, and 95 %.
+HALF, MOST = 15, 45
+# Percent of lines with a comment; the aim is 12 to 22.  A tree of fewer lines tells nothing.
+COMMENTS, LINES = (11, 22), 300
+GUIDE = 230                     # lines of a folder's README.md
+
+# Passes that speak to who wrote the program or the command line, and why.
+USERS = {
+    "passes/budget.c": "no plan fits in the budget asked for",
+    "passes/marks.c": "marks, and what --checkpoint says of them, name nothing",
+    "passes/run.c": "a dump can't be written; --split is of no use to the batch",
+}
+# Who may end the program, and why.
+ENDING = {
+    "ir/diag.c": "bug()",
+    "ir/arena.c": "no memory is left",
+}
+# Passes that may verify and print: the runner.
+RUNNER = "passes/run.c"
 
 PARAMETERS = "a parameter or an argument of this name"
 SETTINGS = "a train setting of this name"
@@ -115,14 +152,9 @@ def check_length(root, path, lines):
     name = str(path.relative_to(root))
     if len(lines) > 400 and not excused(LONG_FILES, name):
         fault(path, len(lines), f"a file of {len(lines)} lines, at most 400")
-    start = None
-    for number, line in enumerate(lines, 1):
-        if line == "{":
-            start = number
-        elif line == "}" and start:
-            if number - start - 1 > 80 and not excused(LONG_FUNCTIONS, f"{name}:{start}"):
-                fault(path, start, f"a function of {number - start - 1} lines, at most 80")
-            start = None
+    for start, length in lengths_of(lines):
+        if length > 80 and not excused(LONG_FUNCTIONS, f"{name}:{start}"):
+            fault(path, start, f"a function of {length} lines, at most 80")
 
 
 def check_allocator(root, path, lines):
@@ -132,6 +164,71 @@ def check_allocator(root, path, lines):
     for number, line in enumerate(lines, 1):
         if ALLOCATES.search(line.split("//")[0]):
             fault(path, number, "allocates; ir/arena.c is the only allocator")
+
+
+def check_failures(root, path, lines):
+    """error() is for programs, bug() for cnnc; only these two and the arena end it."""
+    name = str(path.relative_to(root))
+    if name in OUTSIDE or name.startswith("runtime"):
+        return
+    for number, line in enumerate(lines, 1):
+        code = line.split("//")[0]
+        if ENDS.search(code) and not excused(ENDING, name):
+            fault(path, number, "ends the program; error() and bug() are the two ways to fail")
+        if name.startswith("ir/ops/") and re.search(r"\bbug\s*\(", code):
+            fault(path, number, "an operator calls bug()")
+        if name.startswith("passes/") and name != RUNNER and \
+                re.search(r"\b(verify|is_sound|graph_print)\s*\(", code):
+            fault(path, number, "a pass verifies or prints the graph; the runner does")
+        if name.startswith("passes/") and re.search(r"\berror\s*\(", code) and \
+                not excused(USERS, name):
+            fault(path, number, "a pass calls error()")
+
+
+def check_words(root, path, lines):
+    """Files open with a comment; nothing restates names, or differs from build to build."""
+    if not re.match(r"(//|/\*) *\S", lines[0] if lines else ""):
+        fault(path, 1, "does not open with what it is about")
+    for number, line in enumerate(lines, 1):
+        if TAGS.search(line):
+            fault(path, number, "a tag in a comment; sentences say it")
+        if DATES.search(line):
+            fault(path, number, "the date of the build; the same input gives the same bytes")
+        if path.suffix == ".c" and re.search(r'"[^"]*(%[^"]*\\t|\\t[^"]*%)', line):
+            fault(path, number, "a tab in a format; the writer indents and aligns")
+
+
+def check_header(root, path, lines):
+    name = str(path.relative_to(root))
+    structs = any(re.match(r"(typedef )?struct \w+ \{", line) for line in lines)
+    if path.suffix == ".h" and structs and len(lines) > 250 and not excused(LONG_HEADERS, name):
+        fault(path, len(lines), f"a header with structs of {len(lines)} lines, at most 250")
+
+
+def check_grammar(path, text, operators):
+    """Words of scanner and parser; a function may have an operator's name."""
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    for word in sorted(set(re.findall(r"\b[a-z_0-9]+\b(?!\s*\()", code)) & operators):
+        fault(path, 1, f"the grammar names the operator {word}")
+
+
+def check_functions(folder, lengths):
+    lengths.sort()
+    if not lengths:
+        return
+    for limit, place, what in ((HALF, 0.5, "half"), (MOST, 0.95, "one in twenty")):
+        if lengths[int(len(lengths) * place)] > limit:
+            faults.append(f"{folder}: {what} of its functions have more than {limit} lines")
+
+
+def lengths_of(lines):
+    start = None
+    for number, line in enumerate(lines, 1):
+        if line == "{":
+            start = number
+        elif line == "}" and start:
+            yield start, number - start - 1
+            start = None
 
 
 def rows(root, table, word):
@@ -176,46 +273,108 @@ def check_tables(root):
             for name in defined:
                 if name != path.stem or name not in names:
                     fault(path, 1, f"defines {name}, which has another file or no row")
+    for path in sorted((root / "runtime/kernels").glob("*")):
+        names = rows(root, "ir/ops.def", "OP")
+        if not any(path.stem == name or path.stem.startswith(f"{name}_") for name in names):
+            fault(path, 1, "is named after no operator")
+
+
+def check_essays(root):
+    """A pass opens with its name and what it does, and shows a graph before and after."""
+    for name in rows(root, "passes/passes.def", "PASS"):
+        path = root / "passes" / f"{name}.c"
+        lines = path.read_text().splitlines() if path.exists() else []
+        essay = list(takewhile(lambda line: line.startswith("//"), lines))
+        if len(essay) not in ESSAY or not essay[0].startswith(f"// {name}: "):
+            fault(path, 1, f"does not open with an essay on {name} of {ESSAY[0]} to {ESSAY[-1]} "
+                  f"lines, but of {len(essay)}")
+        elif not any(line.startswith("//   ") for line in essay):
+            fault(path, 1, "its essay has no example")
+
+
+def check_guides(root):
+    """A page for the newcomer."""
+    for folder in ("ir", "passes", "codegen"):
+        path = root / folder / "README.md"
+        count = len(path.read_text().splitlines()) if path.exists() else 0
+        if not 0 < count <= GUIDE:
+            fault(path, 1, f"a page of {count} lines, at most {GUIDE} and at least one")
+
+
+def check_declared(root):
+    """What a header declares is for others: named in a file that does not define it.
+
+    A macro of the header may name it too, and a test."""
+    files = {path: re.sub(r'"(?:\\.|[^"\\\n])*"|//[^\n]*', "", path.read_text())
+             for folder in (*FOLDERS[:4], "testsuite") for path in (root / folder).rglob("*")
+             if path.suffix in (*SOURCES, ".def")}
+    count = {}
+    for path, text in files.items():
+        for word in set(re.findall(r"\w+", text)):
+            count.setdefault(word, []).append(path)
+    for path, text in files.items():
+        if path.suffix != ".h" or path.relative_to(root).parts[0] == "testsuite":
+            continue
+        for name in re.findall(r"^(?!typedef|static|#)\w[\w *]*?\b(\w+)\(", text, re.MULTILINE):
+            others = [other for other in count[name] if other != path]
+            if len(others) < 2 and len(re.findall(rf"\b{name}\b", text)) < 2:
+                fault(path, 1, f"declares {name}, which no other file names")
 
 
 def check_exceptions(root):
     """What needs no exception any more must not keep it; of files that are there."""
-    for table in (LONG_FILES, LONG_FUNCTIONS):
+    for table, what in ((LONG_FILES, "listed as long"), (LONG_FUNCTIONS, "listed as long"),
+                        (LONG_HEADERS, "listed as long"), (USERS, "excused to call error()"),
+                        (ENDING, "excused to end the program")):
         for name in table:
             if (root / name.split(":")[0]).exists() and (id(table), name) not in used:
-                fault(root / name, 1, "is listed as long and is not")
+                fault(root / name, 1, f"is {what} and does not need it")
     for name, (words, _) in NAMES.items():
         for word in words.split():
             if (root / name).exists() and (name, word) not in used:
                 fault(root / name, 1, f"is excused to name {word} and does not")
 
 
-def print_comments(shares):
-    for folder, (comments, count) in shares.items():
-        if count:
-            print(f"{folder}: {100 * comments / count:.1f} % of {count} lines have a comment")
+def check_comments(folder, comments, count):
+    if not count:
+        return
+    share = 100 * comments / count
+    print(f"{folder}: {share:.1f} % of {count} lines have a comment")
+    if count >= LINES and not COMMENTS[0] <= share <= COMMENTS[1]:
+        faults.append(f"{folder}: comments on {share:.1f} % of its lines, "
+                      f"{COMMENTS[0]} to {COMMENTS[1]} are to have one")
+
+
+def check_file(root, path, operators):
+    lines = path.read_text().splitlines()
+    check_includes(root, path, lines)
+    check_length(root, path, lines)
+    check_header(root, path, lines)
+    check_operators(root, path, lines, operators)
+    check_words(root, path, lines)
+    check_failures(root, path, lines)
+    if path.suffix in (".l", ".y"):
+        check_grammar(path, "\n".join(lines), operators)
+    else:
+        check_width(path, lines)
+        check_allocator(root, path, lines)
+    return lines
 
 
 def main(root):
     root = Path(root).resolve()
     operators = set(rows(root, "ir/ops.def", "OP"))
-    shares = {folder: [0, 0] for folder in FOLDERS}
     for folder in FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in SOURCES:
-                continue
-            lines = path.read_text().splitlines()
-            check_includes(root, path, lines)
-            check_length(root, path, lines)
-            check_operators(root, path, lines, operators)
-            if path.suffix not in (".l", ".y"):
-                check_width(path, lines)
-                check_allocator(root, path, lines)
-            shares[folder][0] += sum("//" in line for line in lines)
-            shares[folder][1] += sum(bool(line.strip()) for line in lines)
+        files = [check_file(root, path, operators) for path in sorted((root / folder).rglob("*"))
+                 if path.suffix in SOURCES]
+        check_functions(folder, [length for lines in files for _, length in lengths_of(lines)])
+        check_comments(folder, sum("//" in line for lines in files for line in lines),
+                       sum(bool(line.strip()) for lines in files for line in lines))
     check_tables(root)
+    check_essays(root)
+    check_guides(root)
+    check_declared(root)
     check_exceptions(root)
-    print_comments(shares)
     print("\n".join(faults) if faults else "the house is in order")
     return 1 if faults else 0
 

@@ -4,7 +4,8 @@
 usage: emitted.py CNNC NET.cnn ...
 
 Each in the options of its lines "# run:", training with the trainer's program and all passes, and
-inference without any.  The examples are emit.text.*, by the same means.
+inference without any; the first of them in FURTHER, too, where products are other kernels and maps
+have other types.  The examples are emit.text.*, by the same means.
 """
 import os
 import re
@@ -13,6 +14,11 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "emit"))
 from definitions import code_of, unused  # noqa: E402
+
+FLAGS = (["-O2", "--main"], ["-O0", "--mode", "infer"])
+# In bf16 names of types are others alone.
+FURTHER = (["--precision", "f16", "-O2", "--main"], ["--precision", "tf32", "-O2", "--main"],
+           ["--precision", "f16", "-O0", "--mode", "infer"])
 
 
 def public(net):
@@ -41,8 +47,8 @@ def main(cnnc, files):
     faults = count = 0
     for file in files:
         net, runs = constants(file)
-        for run in runs:
-            for flags in (["-O2", "--main"], ["-O0", "--mode", "infer"]):
+        for number, run in enumerate(runs):
+            for flags in FLAGS if number else FLAGS + FURTHER:
                 text = subprocess.run([cnnc, *run, *flags, file], check=True,
                                       stdout=subprocess.PIPE, text=True).stdout
                 count += 1
