@@ -200,26 +200,25 @@ class Results:
 
     def corruption(self, kind, net, mode, level, run, said, by_bytes, *what, plan):
         """One record of corrupt_plans."""
-        where = f"{kind} of {net} {mode} -O{level}"
+        where = f"{kind} of {net} {mode} -O{level} " + (
+            "passes" if said == "sound" else f"was let through ({''.join(what).strip()})")
         faults = verdict(plan)
         self.compared += 1
         if said == "sound" and faults:
-            self.fail(f"{where} passes, but {faults[0]}")
+            self.fail(f"{where}, but {faults[0]}")
         elif said == "sound":
             self.harmless[kind] += 1
         elif not faults:
             self.stricter[kind] += 1
         self.agreed += (said == "sound") == (not faults)
         if said == "through" and faults:
-            self.fail(f"{where} was let through, but {faults[0]}")
+            self.fail(f"{where}, but {faults[0]}")
         elif said != "caught" and by_bytes == "unsound":
-            self.fail(f"{where} {'passes' if said == 'sound' else 'was let through'}, but "
-                      "not each byte is right")
+            self.fail(f"{where}, but not each byte is right")
         elif said == "through" and state(plan) != self.states.get((net, mode), state(plan)):
-            self.fail(f"{where} was let through, but its state is not laid out as another's")
+            self.fail(f"{where}, but its state is not laid out as another's")
         elif said != "caught":
-            self.look_at_run(kind, net, mode, level, run, plan,
-                             f"{where} {'passes' if said == 'sound' else 'was let through'}")
+            self.look_at_run(kind, net, mode, level, run, plan, where)
 
     def look_at_run(self, kind, net, mode, level, run, plan, where):
         """run: what corrupt_plans says of it."""
