@@ -137,6 +137,11 @@ static const char *check_inside(Checker *c, int k)
         return arena_print(c->arena, "%s is outside the arena", buffer->name);
     if (is_persistent(buffer->kind) && !root->persistent)
         return arena_print(c->arena, "%s is not persistent", buffer->name);
+    // A name that no step touches is not printed: whoever reads the plan learns
+    // of an output from what it is a name for.
+    if (buffer->output && !c->plan->buffers[c->value[k]].output)
+        return arena_print(c->arena, "%s is an output, and its value is not",
+                           buffer->name);
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Corrupted plans: the compiler's checker must catch what does harm.
 
-    check_corruptions.py BUILD HOST TESTS EXAMPLES COUNT ALL EVERY RUN... [--nets NAME...]
+    check_corruptions.py BUILD HOST TESTS EXAMPLES COUNT ALL [--run NAME=EVERY...] [--nets NAME...]
 
 COUNT corruptions of sound plans are drawn (corrupt.c), always the same. What the
 checker takes for sound must be harmless:
@@ -10,13 +10,19 @@ checker takes for sound must be harmless:
     finds fault with, the checker must have caught;
   - so must a check of every byte, where there are slices or something is inlined and
     the arena is small, since both others look at slices by columns;
-  - of every EVERYth in a training step of the nets RUN, the emitted file made from that
-    plan takes three training steps with dead bytes filled with NaN, and ends in the bytes
-    that the file of the sound plan ends in.
+  - of each that is run, train, eval and infer alike: the file emitted from that plan runs
+    that mode with dead bytes filled with NaN, and leaves what the file of the sound plan
+    leaves, bit by bit: figures, outputs and state (run.cu). That one can be emitted is part
+    of it.
+
+All of small nets are run, and of those of this folder; of others one in so many, the larger they
+are (listed.c); or, with --run, of NAME one in EVERY, and of other nets none. --unrun is how much of
+what is sound may be left out, at most, in hundredths.
 
 Files that differ in nothing but offsets are one program, which reads them when it starts.
 The nets are all examples as golden/examples.txt says, and those of ops/ and of this folder, or NAME
-alone. A line "# squeeze: N" in a net is a budget of training (corrupt.c), so that launches run again.
+alone. A line "# compiled with: ..." in a net has words for listed.h: a budget, host memory, several
+batches, 16 bits.
 """
 import argparse
 import collections
@@ -30,9 +36,10 @@ import tempfile
 parser = argparse.ArgumentParser()
 for name in "build", "host", "tests", "examples":
     parser.add_argument(name, type=os.path.abspath)
-for name in "count", "all", "every":
+for name in "count", "all":
     parser.add_argument(name, type=int)
-parser.add_argument("run", nargs="*")
+parser.add_argument("--run", nargs="*")
+parser.add_argument("--unrun", type=int, default=100)
 parser.add_argument("--nets", nargs="*", default=[])
 parser.add_argument("--program", help="in place of corrupt_plans")
 parser.add_argument("--seed", default="1")
@@ -44,11 +51,11 @@ import plan_check  # noqa: E402
 
 
 def nets():
-    """Lines for corrupt_plans: a name, a file, a batch, whether it is run, definitions."""
+    """Lines for corrupt_plans (listed.h)."""
     lines = []
     for line in open(os.path.join(options.tests, "golden", "examples.txt")):
         name, *rest = line.split()
-        words = [b for a, b in zip(rest, rest[1:]) if a == "-D"]
+        words = ["-D" + b for a, b in zip(rest, rest[1:]) if a == "-D"]
         batch = rest[rest.index("--batch") + 1]
         path = os.path.join(options.examples, name, name + ".cnn")
         lines.append([name, path, batch, *words])
@@ -56,13 +63,17 @@ def nets():
         for file in sorted(os.listdir(os.path.join(options.tests, folder))):
             if file.endswith(".cnn"):
                 path = os.path.join(options.tests, folder, file)
-                squeeze = re.findall(r"^# squeeze: (\d+)$", open(path).read(), re.M)
-                lines.append([file[:-4], path, "2", *("squeeze=" + s for s in squeeze)])
+                words = re.findall(r"^# compiled with: (.*)$", open(path).read(), re.M)
+                lines.append([file[:-4], path, "2", *" ".join(words).split()])
+    known = {line[0] for line in lines}
+    run = dict(word.split("=") for word in options.run or [])
+    assert known >= {*options.nets, *run}, f"no such nets: {({*options.nets, *run}) - known}"
     text = ""
     for name, path, batch, *words in lines:
         if not options.nets or name in options.nets:
-            runs = "1" if name in options.run else "0"
-            text += " ".join([name, path, batch, runs, *words]) + "\n"
+            here = os.path.dirname(path) == os.path.join(options.tests, "plans")
+            every = run.get(name, "0") if options.run is not None else "1" if here else "weighed"
+            text += " ".join([name, path, batch, every, *words]) + "\n"
     return text
 
 
@@ -85,58 +96,80 @@ class Runner:
 
     def __init__(self, folder):
         self.folder, self.sound, self.runs = folder, {}, 0
-        self.programs = emitted.Programs(folder, options.build, options.host)
+        self.programs = emitted.Programs(folder, options.build, options.host, level="0")
+        with open(os.path.join(options.tests, "plans", "run.cu")) as file:
+            self.run = file.read()
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def step(self, net, level, name, plan):
-        """What three training steps leave, as bytes, or what went wrong."""
-        if not os.path.exists(self.path(name + ".cu")):
-            return b"nothing can be emitted"
+    def compile(self, name):
+        """The program of an emitted file, and the offsets that it is to read."""
         with open(self.path(name + ".cu")) as file:
-            program, places = self.programs.program(file.read())
-        os.unlink(self.path(name + ".cu"))
+            text = file.read()
+        text, mains = re.subn(r"^int main\(.*\n\{\n.*trainer_main(\(.*\n\}\n)",
+                              lambda m: self.run + "int main(int argc, char **argv)\n{\n"
+                              "    return run_plan" + m[1], text, flags=re.M)
+        assert mains == 1, f"{name}.cu has no main"
+        return self.programs.program(text)
+
+    def leave(self, net, mode, name, plans):
+        """What a run of an emitted file leaves, or what went wrong, which is no bytes."""
+        program, places = self.compile(name)
         if program is None:
-            return b"what is emitted can't be compiled"
-        with open(self.path("plan"), "w") as file:
-            json.dump(plan, file)
-        environment = self.programs.environment(places, self.path("plan"),
-                                                self.path(f"{net}.{level}.eval"))
-        self.draw(net, program, environment)
-        done = subprocess.run(
-            [program, "step", "--seed", "7", "--load", self.path(net + ".weights"), "--batch",
-             self.path(net + ".batch"), "--steps", "3", "--save", self.path("after")],
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+            return "what is emitted can't be compiled"
+        environment = self.programs.environment(places, *plans)
+        environment["CNNC_HOST_THREADS"] = "1"
+        kind = f"{net}.{'infer' if mode == 'infer' else 'train'}"
+        weights, batch = self.path(kind + ".weights"), self.path(kind + ".batch")
+        self.draw(weights, batch, program, environment)
+        after = self.path("after")
+        done = subprocess.run([program, mode, weights, batch, after], env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=300)
         self.runs += 1
         if done.returncode:
-            return done.stdout
-        with open(self.path("after"), "rb") as file:
+            return f"the run ends with {done.returncode}: {done.stdout.strip()[-300:]}"
+        with open(after, "rb") as file:
             return file.read()
 
-    def draw(self, net, program, environment):
-        """Weights and a batch, once a net."""
-        if os.path.exists(self.path(net + ".batch")):
+    def draw(self, weights, batch, program, environment):
+        """Once a net: what a file that only infers does not take is not there."""
+        if os.path.exists(batch):
             return
-        tensors = subprocess.run([program, "info", "--tensors"], env=environment, check=True,
+        tensors = subprocess.run([program], env=environment, check=True,
                                  stdout=subprocess.PIPE).stdout
         subprocess.run([os.path.join(options.build, "testsuite", "random_tensors"), "--seed", "5",
-                        "--weights", self.path(net + ".weights"), "--batch",
-                        self.path(net + ".batch")], input=tensors, check=True)
+                        "--weights", weights, "--batch", batch], input=tensors, check=True)
 
-    def keep_sound(self, name, mode, plan):
-        """The plans of a net as they were made; run once the eval plan is there too."""
-        with open(self.path(f"{name}.{mode}"), "w") as file:
+    def keep_sound(self, net, level, mode, plan):
+        with open(self.path(f"{net}.{level}.{mode}"), "w") as file:
             json.dump(plan, file)
-        if mode == "eval":
-            net, level = name.rsplit(".", 1)
-            with open(self.path(f"{name}.train")) as file:
-                train = json.load(file)
-            self.sound[name] = self.step(net, level, name, train)
 
-    def is_harmless(self, net, level, name, plan):
-        after = self.step(net, level, name, plan)
-        return after == self.sound[f"{net}.{level}"]
+    def plans(self, net, level, mode, changed=None):
+        """Paths of the plans that an emitted file follows, one of them changed."""
+        modes = ["infer"] if mode == "infer" else ["train", "eval"]
+        return [changed if changed and m == mode else self.path(f"{net}.{level}.{m}")
+                for m in modes]
+
+    def left_by_sound(self, net, level, mode):
+        if (net, level, mode) not in self.sound:
+            file = f"{net}.{level}.{'infer' if mode == 'infer' else 'train'}"
+            left = {m: self.leave(net, m, file, self.plans(net, level, m))
+                    for m in (["infer"] if mode == "infer" else ["train", "eval"])}
+            self.sound.update({(net, level, m): left[m] for m in left})
+        return self.sound[net, level, mode]
+
+    def harm(self, net, level, mode, name, plan):
+        """What is wrong with what a plan's file leaves; None: nothing."""
+        sound = self.left_by_sound(net, level, mode)
+        if isinstance(sound, str):
+            return "that of the sound plan does not run: " + sound
+        with open(self.path("plan"), "w") as file:
+            json.dump(plan, file)
+        left = self.leave(net, mode, name, self.plans(net, level, mode, self.path("plan")))
+        os.unlink(self.path(name + ".cu"))
+        return left if isinstance(left, str) else None if left == sound else "ends in other bytes"
 
 
 def records(lines):
@@ -159,40 +192,50 @@ class Results:
         self.stricter = collections.Counter()
         self.harmless = collections.Counter()
         self.run, self.tallies = collections.Counter(), []
+        self.unrun = {"never": collections.Counter(), "sampled": collections.Counter()}
 
     def fail(self, text):
         print("FAILED:", text)
         self.failures.append(text)
 
-    def corruption(self, kind, net, mode, level, name, said, by_bytes, *what, plan):
+    def corruption(self, kind, net, mode, level, run, said, by_bytes, *what, plan):
         """One record of corrupt_plans."""
-        where = f"{kind} of {net} {mode} -O{level}"
+        where = f"{kind} of {net} {mode} -O{level} " + (
+            "passes" if said == "sound" else f"was let through ({''.join(what).strip()})")
         faults = verdict(plan)
         self.compared += 1
         if said == "sound" and faults:
-            self.fail(f"{where} passes, but {faults[0]}")
+            self.fail(f"{where}, but {faults[0]}")
         elif said == "sound":
             self.harmless[kind] += 1
         elif not faults:
             self.stricter[kind] += 1
         self.agreed += (said == "sound") == (not faults)
         if said == "through" and faults:
-            self.fail(f"{where} was let through, but {faults[0]}")
+            self.fail(f"{where}, but {faults[0]}")
         elif said != "caught" and by_bytes == "unsound":
-            self.fail(f"{where} {'passes' if said == 'sound' else 'was let through'}, but "
-                      "not each byte is right")
+            self.fail(f"{where}, but not each byte is right")
         elif said == "through" and state(plan) != self.states.get((net, mode), state(plan)):
-            self.fail(f"{where} was let through, but its state is not laid out as another's")
-        elif name != "-":
+            self.fail(f"{where}, but its state is not laid out as another's")
+        elif said != "caught":
+            self.look_at_run(kind, net, mode, level, run, plan, where)
+
+    def look_at_run(self, kind, net, mode, level, run, plan, where):
+        """run: what corrupt_plans says of it."""
+        if run in self.unrun:
+            self.unrun[run][kind] += 1
+        elif run == "failed":
+            self.fail(f"{where}, but nothing can be emitted")
+        else:
             self.run[kind] += 1
-            if not self.runner.is_harmless(net, level, name, plan):
-                self.fail(f"{where} {'passes' if said == 'sound' else 'was let through'}, but "
-                          "ends in other bytes")
+            harm = self.runner.harm(net, level, mode, run, plan)
+            if harm:
+                self.fail(f"{where}, but {harm}")
 
     def take(self, words, plan):
         if words[0] == "plan":
-            self.runner.keep_sound(words[1], words[2], plan)
-            self.states[words[1].rsplit(".", 1)[0], words[2]] = state(plan)
+            self.runner.keep_sound(*words[1:], plan)
+            self.states[words[1], words[3]] = state(plan)
         elif words[0] == "corruption":
             self.corruption(*words[1:], plan=plan)
         elif words[0] == "wild":
@@ -202,19 +245,31 @@ class Results:
         else:
             print(" ".join(words))
 
+    def print_row(self, kind, drawn, caught, counts):
+        print(f"{kind:20} {drawn:8} {caught:8}" + "".join(f" {count:8}" for count in counts))
+
     def print_table(self):
-        print(f"{'corruption':20} {'drawn':>8} {'caught':>8} {'harmless':>8} {'run':>6}")
+        columns = self.harmless, self.run, self.unrun["sampled"], self.unrun["never"]
+        self.print_row("corruption", "drawn", "caught", ["harmless", "run", "sampled", "never"])
         for kind, drawn, caught in self.tallies:
-            print(f"{kind:20} {drawn:8} {caught:8} {self.harmless[kind]:8} {self.run[kind]:6}")
+            self.print_row(kind, drawn, caught, [column[kind] for column in columns])
             if options.all >= 0 and drawn != caught + self.harmless[kind]:
                 self.fail(f"{kind}: {drawn} drawn, {caught} caught, "
                           f"{self.harmless[kind]} harmless")
         drawn, caught = (sum(t[i] for t in self.tallies) for i in (1, 2))
-        print(f"{'all':20} {drawn:8} {caught:8} {sum(self.harmless.values()):8} "
-              f"{sum(self.run.values()):6}")
+        sums = [sum(column.values()) for column in columns]
+        self.print_row("all", drawn, caught, sums)
         print(f"plan_check.py saw {self.compared}: the same verdict on {self.agreed}; caught, "
               f"though sound to it: {dict(self.stricter)}")
         print(f"{self.runner.runs} runs of {len(self.runner.programs.built)} programs")
+        harmless, run, *unrun = sums
+        if options.all < 0:     # what is let through is counted as well
+            return
+        if not self.failures and run + sum(unrun) != harmless:
+            self.fail(f"of {harmless} harmless {run} are run and {sum(unrun)} are not")
+        if sum(unrun) > options.unrun / 100 * harmless:
+            self.fail(f"of {harmless} harmless {sum(unrun)} are not run, which is above "
+                      f"{options.unrun} %")
 
 
 def main():
@@ -222,8 +277,7 @@ def main():
                                               "corrupt_plans")
     with tempfile.TemporaryDirectory() as folder:
         results = Results(folder)
-        command = [program, options.seed, str(options.count), str(options.all),
-                   str(options.every), folder]
+        command = [program, options.seed, str(options.count), str(options.all), folder]
         listed = tempfile.TemporaryFile("w+")
         listed.write(nets())
         listed.seek(0)

@@ -56,6 +56,7 @@ static bool same_names(const char *const *a, int count, const char *const *b,
 static bool same_step(const PlanStep *a, const PlanStep *b)
 {
     return strcmp(a->name, b->name) == 0 && a->phase == b->phase &&
+           a->host == b->host &&
            same_names(a->more, a->more_count, b->more, b->more_count) &&
            same_ids(a->reads, a->read_count, b->reads, b->read_count) &&
            same_ids(a->writes, a->write_count, b->writes, b->write_count) &&
@@ -80,6 +81,7 @@ bool same_plan(const Plan *a, const Plan *b)
 {
     if (a->arena_bytes != b->arena_bytes || a->state_bytes != b->state_bytes ||
         a->max_live_bytes != b->max_live_bytes ||
+        a->batch_steps != b->batch_steps || a->host_bytes != b->host_bytes ||
         a->step_count != b->step_count || a->buffer_count != b->buffer_count)
         return false;
     for (int i = 0; i < a->step_count; i++)

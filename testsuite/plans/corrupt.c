@@ -1,46 +1,38 @@
 // Draws corruptions of sound plans and tells what the compiler's checker says:
 //
-//     corrupt_plans SEED COUNT ALL EVERY FOLDER < nets
+//     corrupt_plans SEED COUNT ALL FOLDER < nets
 //
-// A line of standard input is a net: its name, its file, batch, whether it is
-// run (1 or 0), and NAME=V for -D, or squeeze=N for a budget of training, N
-// hundredths above the smallest (squeeze.h).  Plans are made in every mode that
-// it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every other that
-// the checker takes for sound, a line is printed, and after it the plan:
+// A line of standard input is a net (listed.h).  Plans are made in every mode
+// that it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every
+// other that the checker takes for sound, a line is printed, and after it the
+// plan:
 //
-//     corruption KIND NET MODE LEVEL NUMBER VERDICT BYTES WHAT
+//     corruption KIND NET MODE LEVEL RUN VERDICT BYTES WHAT
 //
 // VERDICT is caught or sound; through, where second_checker takes it for sound
 // and the compiler's does not, and then nothing else is printed.  BYTES is what
 // a check of each byte says of what is not caught, sound or unsound, or - of
-// what is too large for that or has no slices and nothing inlined.  Of each
-// EVERYth that is printed and not caught, in mode train of a net that is run,
-// FOLDER/NUMBER.cu is the file that is emitted from that plan, if one can be.
-// The sound plan and its file are printed first, as NET.LEVEL.  The table comes
-// last.
+// what is too large for that or has no slices and nothing inlined.  RUN is why
+// none is to be run, or what is: caught; never, of nets of which none is run;
+// sampled, since one of several is, and not this; failed, if no file could be
+// emitted from that plan; or a number, and FOLDER/NUMBER.cu is that file.
+// Before the first of a net's files come the sound plans and FOLDER/NET.LEVEL.
+// MODE.cu, made from them; train and eval are one file.  Nets that are run have
+// that plan printed before what is let through, too.  The table comes last.
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../../codegen/codegen.h"
-#include "../../frontend/pipeline.h"
 #include "../unit/brute_plan.h"
 #include "../unit/nets.h"
-#include "../unit/squeeze.h"
+#include "listed.h"
 #include "second.h"
 #include "spoil.h"
 
-typedef struct Net {
-    char       *name;
-    bool        run;
-    int         level, squeeze;
-    Graph      *graph[MODE_COUNT];
-    const Plan *plan[MODE_COUNT], *apart[MODE_COUNT];
-} Net;
-
 typedef struct Sample {
-    const Net  *net;
+    Net        *net;
     Mode        mode;
     const Plan *plan;
 } Sample;
@@ -55,75 +47,27 @@ typedef struct Job {
     Sample     *samples;
     int32_t     net_count, net_capacity, sample_count, sample_capacity;
     uint64_t    seed;
-    int         count, all, every, emitted;
+    uint64_t    dice;           // who is run; what is drawn is the same anyway
+    int         count, all;
     const char *folder;
     Tally      *tally;
 } Job;
 
 // ---- nets -------------------------------------------------------------------
 
-// The plan of one mode; leaves NULL where the net has no such mode.
-static void plan_mode(Job *job, Net *net, Mode mode, const char *path,
-                      const FrontendOptions *frontend)
-{
-    FrontendOptions options = *frontend;
-    PassOptions passes;
-    Input in;
-    FILE *nowhere = fopen("/dev/null", "w");
-    Diag *diag = NEW(job->arena, Diag);
-    *diag = (Diag){.arena = job->arena, .stream = nowhere};
-    options.mode = mode;
-    pass_options_default(&passes, net->level);
-    if (!input_open(&in, job->arena, diag, path)) exit(3);
-    if (net->squeeze > 0 && mode == TRAIN)
-        passes.budget = squeezed_budget(&in, &options, &passes, net->squeeze);
-    net->graph[mode] = input_graph(&in, &options);
-    if (net->graph[mode])
-        net->plan[mode] = run_pipeline(net->graph[mode], &passes);
-    if (net->plan[mode]) net->apart[mode] = plan_apart(net->graph[mode]);
-    fclose(nowhere);
-}
-
-static void keep_net(Job *job, const Net *net)
+static void take_line(Job *job, char *line)
 {
     job->nets = arena_grow(job->arena, job->nets, &job->net_capacity,
-                           (int64_t)job->net_count + 1, sizeof *net);
-    job->nets[job->net_count++] = *net;
-}
-
-static void read_net(Job *job, char *line)
-{
-    const char *defines[16];
-    FrontendOptions frontend = {.real = F32, .defines = defines};
-    char *name = strtok(line, " \n"), *path = strtok(NULL, " \n");
-    frontend.batch = atoll(strtok(NULL, " \n"));
-    bool run = strtok(NULL, " \n")[0] == '1';
-    int squeeze = 0;
-    for (char *word; (word = strtok(NULL, " \n"));)
-        if (sscanf(word, "squeeze=%d", &squeeze) != 1)
-            defines[frontend.define_count++] =
-                arena_copy(job->arena, word, strlen(word));
-    bool any = false;
-    for (int level = 0; level <= 2; level++) {
-        Net net = {.run = run, .level = level, .squeeze = squeeze};
-        net.name = arena_copy(job->arena, name, strlen(name));
-        for (Mode mode = 0; mode < MODE_COUNT; mode++) {
-            plan_mode(job, &net, mode, path, &frontend);
-            any |= net.plan[mode] != NULL;
-        }
-        keep_net(job, &net);
-    }
-    if (!any) {
-        fprintf(stderr, "%s has no plan\n", name);
-        exit(1);
-    }
+                           (int64_t)job->net_count + LEVELS, sizeof(Net));
+    read_net(job->arena, line, &job->nets[job->net_count]);
+    job->net_count += LEVELS;
 }
 
 static void list_samples(Job *job)
 {
     for (int32_t i = 0; i < job->net_count; i++)
         for (Mode mode = 0; mode < MODE_COUNT; mode++) {
-            const Net *net = &job->nets[i];
+            Net *net = &job->nets[i];
             if (!net->plan[mode]) continue;
             job->samples = arena_grow(
                 job->arena, job->samples, &job->sample_capacity,
@@ -135,24 +79,37 @@ static void list_samples(Job *job)
 
 // ---- emitted files ----------------------------------------------------------
 
+static void print_emitted(const Net *net, Mode mode, const Plan *plan,
+                          FILE *out)
+{
+    EmitInput in = {.command_line = "cnnc", .with_main = true};
+    const Graph *g[MODE_COUNT];
+    const Plan *plans[MODE_COUNT];
+    for (Mode m = 0; m < MODE_COUNT; m++) {
+        plans[m] = m == mode ? plan : net->plan[m];
+        g[m] = m == mode ? placed_as(net->graph[m], plan) : net->graph[m];
+    }
+    if (mode != INFER) {
+        in.train = g[TRAIN], in.train_plan = plans[TRAIN];
+        in.eval = g[EVAL], in.eval_plan = plans[EVAL];
+    }
+    in.infer = g[INFER], in.infer_plan = plans[INFER];
+    emit_cuda(&in, out);
+}
+
 // In a process of its own: what it takes of the graph's arena is given back,
 // and a plan that is not the graph's may end it.  Returns whether there is a
 // file.
-static bool emit_file(const Job *job, const Net *net, const Plan *plan,
-                      const char *name)
+static bool emit_file(const Job *job, const Net *net, Mode mode,
+                      const Plan *plan, const char *name)
 {
     const char *path = arena_print(job->arena, "%s/%s.cu", job->folder, name);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        EmitInput in = {.command_line = "cnnc", .with_main = true};
-        in.train = placed_as(net->graph[TRAIN], plan);
-        in.train_plan = plan;
-        in.eval = net->graph[EVAL], in.eval_plan = net->plan[EVAL];
-        in.infer = net->graph[INFER], in.infer_plan = net->plan[INFER];
         FILE *out = fopen(path, "w");
         if (!out) _exit(1);
-        emit_cuda(&in, out);
+        print_emitted(net, mode, plan, out);
         _exit(fclose(out) != 0);
     }
     int status = 1;
@@ -161,19 +118,27 @@ static bool emit_file(const Job *job, const Net *net, const Plan *plan,
     return done;
 }
 
-static void emit_sound(const Job *job, const Net *net)
+static void show_sound(const Job *job, Net *net, Mode mode)
 {
-    if (!net->run || job->every == 0 || !net->plan[TRAIN]) return;
-    const char *name =
-        arena_print(job->arena, "%s.%d", net->name, net->level);
-    if (!emit_file(job, net, net->plan[TRAIN], name)) {
-        fprintf(stderr, "can't emit %s\n", name);
-        exit(1);
-    }
-    for (Mode mode = TRAIN; mode <= EVAL; mode++) {
-        printf("plan %s %s\n", name, mode_names[mode]);
-        plan_print_json(copy_plan(job->arena, net->plan[mode]), stdout);
-    }
+    if (net->shown[mode]) return;
+    net->shown[mode] = true;
+    printf("plan %s %d %s\n", net->name, net->level, mode_names[mode]);
+    plan_print_json(copy_plan(job->arena, net->plan[mode]), stdout);
+}
+
+// The sound plans of a mode's file, and the file.
+static void emit_sound(const Job *job, Net *net, Mode mode)
+{
+    Mode file = mode == INFER ? INFER : TRAIN;
+    if (net->emitted[file]) return;
+    net->emitted[file] = true;
+    show_sound(job, net, file);
+    if (file == TRAIN) show_sound(job, net, EVAL);
+    const char *name = arena_print(job->arena, "%s.%d.%s", net->name,
+                                   net->level, mode_names[file]);
+    if (emit_file(job, net, file, net->plan[file], name)) return;
+    fprintf(stderr, "can't emit %s\n", name);
+    exit(1);
 }
 
 // ---- corruptions ------------------------------------------------------------
@@ -189,27 +154,35 @@ static const char *check_bytes(Arena *scratch, const Plan *plan)
     return sound_by_bytes(scratch, plan) ? "sound" : "unsound";
 }
 
+// What is said of a corruption's run; emits it if there is one.
+static const char *run_of(Job *job, const Sample *sample, const Plan *plan,
+                          int number, bool caught)
+{
+    Net *net = sample->net;
+    if (caught) return "caught";
+    if (net->every == 0) return "never";
+    if (next_number(&job->dice, (uint32_t)net->every) != 0) return "sampled";
+    const char *name = arena_print(job->arena, "%d", number);
+    emit_sound(job, net, sample->mode);
+    return emit_file(job, net, sample->mode, plan, name) ? name : "failed";
+}
+
 static void report(Job *job, Arena *scratch, const Sample *sample, Plan *plan,
                    int kind, int number, const char *verdict,
                    const char *wrong)
 {
-    char name[32] = "-";
+    bool caught = strcmp(verdict, "caught") == 0;
     if (!spoiler_of(kind)->printable) {
-        if (strcmp(verdict, "caught") != 0)
-            printf("wild %s is %s\n", spoiler_of(kind)->name, verdict);
+        if (!caught) printf("wild %s is %s\n", spoiler_of(kind)->name, verdict);
         return;
     }
-    bool is_run = sample->net->run && sample->mode == TRAIN && job->every > 0;
-    if (strcmp(verdict, "caught") != 0 && is_run &&
-        job->emitted++ % job->every == 0) {
-        snprintf(name, sizeof name, "%d", number);
-        if (!emit_file(job, sample->net, plan, name)) strcpy(name, "-");
-    }
-    const char *bytes = "-";
-    if (strcmp(verdict, "caught") != 0) bytes = check_bytes(scratch, plan);
+    if (strcmp(verdict, "through") == 0 && sample->net->every > 0)
+        show_sound(job, sample->net, sample->mode);
+    const char *run = run_of(job, sample, plan, number, caught);
+    const char *bytes = caught ? "-" : check_bytes(scratch, plan);
     printf("corruption %s %s %s %d %s %s %s %s\n", spoiler_of(kind)->name,
            sample->net->name, mode_names[sample->mode], sample->net->level,
-           name, verdict, bytes, wrong ? wrong : "");
+           run, verdict, bytes, wrong ? wrong : "");
     number_buffers(scratch, plan);
     plan_print_json(plan, stdout);
 }
@@ -257,17 +230,17 @@ static void corrupt(Job *job, int number)
 int main(int argc, char **argv)
 {
     char line[4096];
-    if (argc != 6) return 2;
+    if (argc != 5) return 2;
     Job job = {.arena = arena_new(), .seed = strtoull(argv[1], NULL, 10),
                .count = atoi(argv[2]), .all = atoi(argv[3]),
-               .every = atoi(argv[4]), .folder = argv[5]};
+               .folder = argv[4]};
+    job.dice = job.seed;
     job.tally = NEW_ARRAY(job.arena, count_spoilers(), Tally);
-    while (fgets(line, sizeof line, stdin)) read_net(&job, line);
+    while (fgets(line, sizeof line, stdin)) take_line(&job, line);
     list_samples(&job);
-    for (int32_t i = 0; i < job.net_count; i++) emit_sound(&job, &job.nets[i]);
     for (int i = 0; i < job.count; i++) corrupt(&job, i);
     printf("plans %d of %d nets at three levels\n", (int)job.sample_count,
-           (int)job.net_count / 3);
+           (int)job.net_count / LEVELS);
     for (int k = 0; k < count_spoilers(); k++)
         printf("tally %s %d %d\n", spoiler_of(k)->name, job.tally[k].drawn,
                job.tally[k].caught);

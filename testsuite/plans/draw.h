@@ -110,5 +110,12 @@ extern const int buffer_spoiler_count;
 // spoil_launches.c.
 void update_early(Spoil *s);
 void launches(Spoil *s);
+void update_beside(Spoil *s);
+// spoil_batches.c.
+void batch_steps(Spoil *s);
+void across_batch(Spoil *s);
+void host(Spoil *s);
+void host_bytes(Spoil *s);
+void copy_moved(Spoil *s);
 
 #endif

@@ -1,6 +1,7 @@
 // What a pass would have made of a graph, had it made a plan that is another.
 #include <string.h>
 #include "../../ir/names.h"
+#include "../../ir/offload.h"
 #include "spoil.h"
 
 static Names *name_nodes(Arena *arena, const Graph *g)
@@ -83,6 +84,13 @@ static void add_launch(Graph *g, const Graph *from, const Names *names,
     add_node(g, &from->nodes[i], joined);
 }
 
+// Where in host memory the step's copy lies, if it is one.
+static void place_copy(Graph *g, const PlanStep *step)
+{
+    Node *n = &g->nodes[g->node_count - 1];
+    if (begins_copy(n)) n->attr[COPY_PLACE].i = step->host;
+}
+
 // Views, which are no launches, come first.
 const Graph *placed_as(const Graph *g, const Plan *plan)
 {
@@ -97,6 +105,7 @@ const Graph *placed_as(const Graph *g, const Plan *plan)
     for (int i = 0; i < plan->step_count; i++) {
         const PlanStep *step = &plan->steps[i];
         add_launch(copy, g, names, step->name, false);
+        place_copy(copy, step);
         for (int k = 0; k < step->more_count; k++)
             add_launch(copy, g, names, step->more[k], true);
     }

@@ -221,8 +221,10 @@ static const Spoiler spoilers[] = {
     WITH_LIVES(neighbours_swapped), WITH_LIVES(step_dropped),
     WITH_LIVES(step_twice), WITH_LIVES(joined), WITH_LIVES(over_slice),
     WITH_LIVES(reads), WITH_LIVES(writes), WITH_LIVES(whole_written),
-    WITH_LIVES(update_early), WITH_LIVES(launches), ROW(in_place),
-    ROW(arena_bytes), ROW(state_bytes), ROW(max_live_bytes),
+    WITH_LIVES(update_early), WITH_LIVES(launches),
+    WITH_LIVES(update_beside), WITH_LIVES(across_batch),
+    WITH_LIVES(copy_moved), ROW(batch_steps), ROW(host), ROW(in_place),
+    ROW(arena_bytes), ROW(state_bytes), ROW(max_live_bytes), ROW(host_bytes),
     {"wild", wild, false, false},
 };
 

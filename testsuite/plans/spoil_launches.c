@@ -117,3 +117,20 @@ void launches(Spoil *s)
     }
     if (how == 0 || (how == 2 && to != from)) take_launch(s, from, k);
 }
+
+// An update is launched with one who touches what it changes: it should have
+// waited.
+void update_beside(Spoil *s)
+{
+    PlanStep *from = draw_such_step(s, updates);
+    if (!updates(from)) return;
+    int k = (int)draw(s, (uint32_t)from->more_count + 1);
+    const PlanStep *own = alone(s, k == 0 ? from->name : from->more[k - 1]);
+    int32_t changed = own->writes[draw(s, (uint32_t)own->write_count)];
+    PlanStep *to = draw_reader(s, changed);
+    if (to == from) return;
+    const char **names = names_of(s, to);
+    names[to->more_count + 1] = own->name;
+    *to = step_of(s, names, to->more_count + 2);
+    take_launch(s, from, k);
+}

@@ -1,7 +1,7 @@
 """Emitted files that differ in nothing but where tensors lie, as one program.
 
-Offsets are taken out of the file and read from a file that PLACES names when the program
-starts, so that many plans of a net cost one compilation.
+Offsets, and the arena's size, are taken out of the file and read from a file that PLACES names
+when the program starts, so that many plans of a net cost one compilation.
 """
 import hashlib
 import os
@@ -9,6 +9,7 @@ import re
 import subprocess
 
 PLACE = re.compile(r"^constexpr (Place<\w+>) +(\w+) += \{ *(\d+)\};", re.M)
+ARENA = re.compile(r"(define \w+_ARENA_BYTES) +(\d+)")
 TABLE = """#include <stdio.h>
 #include <stdlib.h>
 static long long place_of(int i)
@@ -27,25 +28,29 @@ static long long place_of(int i)
 
 
 def take_out(text, arena_bytes=None):
-    """The file without comments and offsets, and the offsets. arena_bytes: what it reserves."""
+    """The file without comments and offsets, and the offsets. arena_bytes: what it reserves; None:
+    what it says."""
     places = []
 
     def place(match):
         places.append(match[3])
         return f"static const {match[1]} {match[2]} = {{place_of({len(places) - 1})}};"
 
+    def arena(match):
+        places.append(str(arena_bytes or match[2]))
+        return f"{match[1]} ((size_t)place_of({len(places) - 1}))"
+
     text = PLACE.sub(place, re.sub(r"//[^\n]*", "", text))
     text = re.sub(r"(PLAN_HASH) +\w+", r"\1 0", text)
-    if arena_bytes:
-        text = re.sub(r"(define \w+_ARENA_BYTES) +\d+", rf"\1 {arena_bytes}", text)
-    return text, places
+    return ARENA.sub(arena, text), places
 
 
 class Programs:
-    """What has been built, by text; host is runtime/host."""
+    """What has been built, by text; host is runtime/host, level the compiler's -O."""
 
-    def __init__(self, folder, build, host):
+    def __init__(self, folder, build, host, level="1"):
         self.folder, self.build, self.host = folder, build, host
+        self.level = os.environ.get("CNNC_HOST_O", level)
         self.built = {}
 
     def program(self, text, arena_bytes=None):
@@ -57,9 +62,8 @@ class Programs:
             source = os.path.join(self.folder, f"program{len(self.built)}")
             with open(source + ".cu", "w") as file:
                 file.write(TABLE + text)
-            level = "-O" + os.environ.get("CNNC_HOST_O", "1")
             failed = subprocess.run(
-                ["g++", "-std=c++17", level, "-w", "-I", self.host, "-x", "c++", source + ".cu",
+                ["g++", "-std=c++17", "-O" + self.level, "-w", "-I", self.host, "-x", "c++", source + ".cu",
                  "-x", "none", os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o",
                  source]).returncode
             self.built[key] = None if failed else source

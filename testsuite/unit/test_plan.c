@@ -312,6 +312,21 @@ static void circles_and_wild_ids_are_caught(void **state)
     assert_non_null(verify_plan(arena, plan));
 }
 
+// Though its bytes are kept, the printed plan would have no output: a name that
+// no step touches is left out.
+static void an_output_that_only_a_name_is_is_caught(void **state)
+{
+    (void)state;
+    Plan *plan = copy_plan(plan_net(1, 30, false, 7));
+    int k = 0;
+    while (!plan->buffers[k].view) k++;
+    assert_sound(plan);
+    plan->buffers[k].output = true;
+    const char *wrong = verify_plan(arena, plan);
+    assert_non_null(wrong);
+    assert_non_null(strstr(wrong, "is an output, and its value is not"));
+}
+
 // ---- text -------------------------------------------------------------------
 
 static void printed_plans_have_a_line_a_buffer(void **state)
@@ -351,6 +366,7 @@ int main(void)
         TEST(large_nets_are_planned_and_checked_fast),
         TEST(planted_faults_are_caught_or_harmless),
         TEST(circles_and_wild_ids_are_caught),
+        TEST(an_output_that_only_a_name_is_is_caught),
         TEST(printed_plans_have_a_line_a_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

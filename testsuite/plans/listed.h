@@ -1,0 +1,32 @@
+// The nets whose plans are corrupted, as they are listed.
+#ifndef CNNC_TEST_LISTED_H
+#define CNNC_TEST_LISTED_H
+
+#include "../../ir/plan.h"
+
+// A net at one level, in every mode that it has; NULL where it has not.
+typedef struct Net {
+    char       *name;
+    int         level;
+    int         every;          // one in so many is run; 0: never
+    Graph      *graph[MODE_COUNT];
+    const Plan *plan[MODE_COUNT];
+    const Plan *apart[MODE_COUNT];      // were no launches one step
+    bool        shown[MODE_COUNT];      // the plan was printed
+    bool        emitted[MODE_COUNT];    // the file of its mode was; that of
+                                // TRAIN is EVAL's as well
+} Net;
+
+// Reads a line, which it changes:
+//
+//     NAME FILE BATCH EVERY [-D NAME=V]... [WORD]...
+//
+// EVERY is a number as above, or `weighed`: as what a run takes.  The words are
+// what a net is compiled with: squeeze=N, a budget of training, N hundredths
+// above the smallest (squeeze.h); offload, with that; microbatch=N; half.
+// Fills levels 0 to 2, in arena; ends the program where the line is wrong, or
+// the net has no plan.
+enum { LEVELS = 3 };
+void read_net(Arena *arena, char *line, Net net[LEVELS]);
+
+#endif
