@@ -15,11 +15,12 @@ checker takes for sound must be harmless:
     leaves, bit by bit: figures, outputs and state (run.cu). That one can be emitted is part
     of it.
 
-All of small nets are run, and of those of this folder; of others one in so many, the larger they
-are (listed.c); or, with --run, of NAME one in EVERY, and of other nets none. --unrun is how much of
-what is sound may be left out, at most, in hundredths.
+All are run, and of nets the fewer are drawn the larger they are (listed.c); or, with --run, of NAME
+one in EVERY, and of other nets none. --unrun is how much of what is sound may be left out then, at
+most, in hundredths. --part K/N takes each Nth net, from the Kth on.
 
-Files that differ in nothing but offsets are one program, which reads them when it starts.
+Files that differ in nothing but offsets and the order of launches are one program, which reads them
+when it starts.
 The nets are all examples as golden/examples.txt says, and those of ops/ and of this folder, or NAME
 alone. A line "# compiled with: ..." in a net has words for listed.h: a budget, host memory, several
 batches, 16 bits.
@@ -39,7 +40,8 @@ for name in "build", "host", "tests", "examples":
 for name in "count", "all":
     parser.add_argument(name, type=int)
 parser.add_argument("--run", nargs="*")
-parser.add_argument("--unrun", type=int, default=100)
+parser.add_argument("--unrun", type=int, default=0)
+parser.add_argument("--part", default="1/1")
 parser.add_argument("--nets", nargs="*", default=[])
 parser.add_argument("--program", help="in place of corrupt_plans")
 parser.add_argument("--seed", default="1")
@@ -69,10 +71,10 @@ def nets():
     run = dict(word.split("=") for word in options.run or [])
     assert known >= {*options.nets, *run}, f"no such nets: {({*options.nets, *run}) - known}"
     text = ""
-    for name, path, batch, *words in lines:
+    part, parts = map(int, options.part.split("/"))
+    for name, path, batch, *words in lines[part - 1::parts]:
         if not options.nets or name in options.nets:
-            here = os.path.dirname(path) == os.path.join(options.tests, "plans")
-            every = run.get(name, "0") if options.run is not None else "1" if here else "weighed"
+            every = "weighed" if options.run is None else run.get(name, "0")
             text += " ".join([name, path, batch, every, *words]) + "\n"
     return text
 

@@ -79,15 +79,16 @@ static void list_samples(Job *job)
 
 // ---- emitted files ----------------------------------------------------------
 
-static void print_emitted(const Net *net, Mode mode, const Plan *plan,
-                          FILE *out)
+static void print_emitted(Arena *arena, const Net *net, Mode mode,
+                          const Plan *plan, FILE *out)
 {
     EmitInput in = {.command_line = "cnnc", .with_main = true};
     const Graph *g[MODE_COUNT];
     const Plan *plans[MODE_COUNT];
     for (Mode m = 0; m < MODE_COUNT; m++) {
         plans[m] = m == mode ? plan : net->plan[m];
-        g[m] = m == mode ? placed_as(net->graph[m], plan) : net->graph[m];
+        g[m] = m == mode ? placed_as(arena, net->graph[m], plan)
+                         : net->graph[m];
     }
     if (mode != INFER) {
         in.train = g[TRAIN], in.train_plan = plans[TRAIN];
@@ -109,7 +110,7 @@ static bool emit_file(const Job *job, const Net *net, Mode mode,
     if (child == 0) {
         FILE *out = fopen(path, "w");
         if (!out) _exit(1);
-        print_emitted(net, mode, plan, out);
+        print_emitted(job->arena, net, mode, plan, out);
         _exit(fclose(out) != 0);
     }
     int status = 1;
@@ -195,7 +196,10 @@ static Plan *spoil(Job *job, Arena *scratch, Sample *sample, int *kind)
         uint32_t samples = (uint32_t)job->sample_count;
         if (i % 100 == 0)
             *kind = (int)next_number(&job->seed, (uint32_t)count_spoilers());
-        *sample = job->samples[next_number(&job->seed, samples)];
+        do
+            *sample = job->samples[next_number(&job->seed, samples)];
+        while (sample->net->rare > 1 &&
+               next_number(&job->seed, (uint32_t)sample->net->rare) != 0);
         Spoil s = {.arena = scratch, .seed = job->seed};
         s.apart = sample->net->apart[sample->mode];
         s.plan = copy_plan(scratch, sample->plan);
@@ -215,6 +219,8 @@ static void corrupt(Job *job, int number)
         joined_as(scratch, sample.net->graph[sample.mode], plan);
     const char *wrong = verify_program(scratch, g, plan);
     bool through = wrong && !second_checker(scratch, g, plan);
+    if (!wrong && !can_be_joined(scratch, sample.net->graph[sample.mode], plan))
+        wrong = "launches that can't be one step are";
     Tally *tally = &job->tally[kind];
     tally->drawn++;
     tally->caught += wrong != NULL;

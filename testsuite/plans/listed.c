@@ -45,12 +45,12 @@ static void plan_mode(Arena *arena, Net *net, Mode mode, const Listed *listed)
     fclose(nowhere);
 }
 
-// What a run of a net takes, the smallest being about 20: most of it goes into
-// the emitted file's compilation, by its kernels, if it is not for arithmetic.
-// Small ones are all run, of the rest one in so many: each takes its share.
+// By what a run of a net takes: most of it goes into the emitted file's
+// compilation, by its kernels, if it is not for arithmetic.  Nets of operators
+// have up to 200 steps, deep ones many hundreds.
 static int weigh(const Net *net)
 {
-    enum { SMALL = 24, FLOPS = 1 << 20 };
+    enum { OFTEN = 64, FLOPS = 1 << 20 };
     const Plan *plan = net->plan[TRAIN] ? net->plan[TRAIN] : net->plan[INFER];
     int64_t flops = 0, weight = 0;
     for (int i = 0; i < plan->step_count; i++) {
@@ -58,7 +58,7 @@ static int weigh(const Net *net)
         weight += plan->steps[i].phase != RECOMPUTE;
     }
     weight += flops / FLOPS;
-    return weight <= SMALL ? 1 : (int)weight;
+    return 1 + (int)(weight / OFTEN);
 }
 
 static void take_word(Arena *arena, const char *name, const char *word,
@@ -89,7 +89,7 @@ void read_net(Arena *arena, char *line, Net net[LEVELS])
     for (char *word; (word = strtok(NULL, " \n"));)
         take_word(arena, name, word, &listed);
     for (int level = 0; level < LEVELS; level++) {
-        net[level] = (Net){.level = level, .every = atoi(every)};
+        net[level] = (Net){.level = level, .every = atoi(every), .rare = 1};
         net[level].name = arena_copy(arena, name, strlen(name));
         for (Mode mode = 0; mode < MODE_COUNT; mode++)
             plan_mode(arena, &net[level], mode, &listed);
@@ -99,5 +99,5 @@ void read_net(Arena *arena, char *line, Net net[LEVELS])
     }
     for (int level = 0; level < LEVELS; level++)
         if (strcmp(every, "weighed") == 0)
-            net[level].every = weigh(&net[LEVELS - 1]);
+            net[level].every = 1, net[level].rare = weigh(&net[LEVELS - 1]);
 }

@@ -9,6 +9,7 @@ typedef struct Net {
     char       *name;
     int         level;
     int         every;          // one in so many is run; 0: never
+    int         rare;           // drawn one time in so many
     Graph      *graph[MODE_COUNT];
     const Plan *plan[MODE_COUNT];
     const Plan *apart[MODE_COUNT];      // were no launches one step
@@ -21,7 +22,8 @@ typedef struct Net {
 //
 //     NAME FILE BATCH EVERY [-D NAME=V]... [WORD]...
 //
-// EVERY is a number as above, or `weighed`: as what a run takes.  The words are
+// EVERY is a number as above; or `weighed`: then all are run, and it is drawn the
+// less the more a run takes.  The words are
 // what a net is compiled with: squeeze=N, a budget of training, N hundredths
 // above the smallest (squeeze.h); offload, with that; microbatch=N; half.
 // Fills levels 0 to 2, in arena; ends the program where the line is wrong, or

@@ -1,6 +1,8 @@
 // What a pass would have made of a graph, had it made a plan that is another.
+#include <setjmp.h>
 #include <string.h>
 #include "../../ir/names.h"
+#include "../../ir/together.h"
 #include "../../ir/offload.h"
 #include "spoil.h"
 
@@ -92,13 +94,13 @@ static void place_copy(Graph *g, const PlanStep *step)
 }
 
 // Views, which are no launches, come first.
-const Graph *placed_as(const Graph *g, const Plan *plan)
+const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan)
 {
-    const Names *names = name_nodes(g->arena, g);
+    const Names *names = name_nodes(arena, g);
     size_t launches = 0;
     for (int i = 0; i < plan->step_count; i++)
         launches += 1 + (size_t)plan->steps[i].more_count;
-    Graph *copy = copy_graph(g->arena, g, launches);
+    Graph *copy = copy_graph(arena, g, launches);
     copy->node_count = 0;
     for (NodeId i = 0; i < g->node_count; i++)
         if (!is_launch(&g->nodes[i])) add_node(copy, &g->nodes[i], false);
@@ -111,4 +113,17 @@ const Graph *placed_as(const Graph *g, const Plan *plan)
     }
     place_values(copy, plan);
     return copy;
+}
+
+bool can_be_joined(Arena *arena, const Graph *g, const Plan *plan)
+{
+    Graph copy = *placed_as(arena, g, plan);
+    Diag quiet = {.arena = arena, .quiet = true};
+    jmp_buf refused;
+    const Check check = {.g = &copy, .refuse = &refused};
+    Places nowhere = {0};       // without any, a fault is cnnc's own
+    copy.diag = &quiet, copy.places = &nowhere;
+    if (setjmp(refused) != 0) return false;
+    check_joined(&check);
+    return true;
 }

@@ -30,7 +30,10 @@ void corrupt_plan(Spoil *s, int kind);
 // Which launches are one step.
 const Graph *joined_as(Arena *arena, const Graph *g, const Plan *plan);
 // And their order, and where values lie.
-const Graph *placed_as(const Graph *g, const Plan *plan);
+const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan);
+// Whether launches that are one step can be: the graph's checker asks that, the
+// plan's does not.
+bool can_be_joined(Arena *arena, const Graph *g, const Plan *plan);
 // The plan if no launches were one step.
 const Plan *plan_apart(const Graph *g);
 

@@ -1,7 +1,9 @@
-"""Emitted files that differ in nothing but where tensors lie, as one program.
+"""Emitted files that differ in nothing but where tensors lie and in what order they are made,
+as one program.
 
-Offsets, and the arena's size, are taken out of the file and read from a file that PLACES names
-when the program starts, so that many plans of a net cost one compilation.
+Offsets, the arena's size and the order of launches are taken out of the file and read from a file
+that PLACES names when the program starts, so that many plans of a net cost one compilation.
+Lines of the net, which errors name, are then wrong.
 """
 import hashlib
 import os
@@ -9,6 +11,11 @@ import re
 import subprocess
 
 PLACE = re.compile(r"^constexpr (Place<\w+>) +(\w+) += \{ *(\d+)\};", re.M)
+STEPS = re.compile(r"^(static int \w+_steps\([^;{]*\)\n\{\n(?:    [^\n]*;\n)*?)"
+                   r"( +(?:[A-Z][A-Z_]+\(\d+,|if \(scored\)).*?)"
+                   r"(^    return \w+_OK;\n\})", re.M | re.S)
+STEP = re.compile(r" *([A-Z][A-Z_]+)\((\d+)(,.*?;\n)|( *if \(scored\) \{\n)|( *\}\n)|\s*\n", re.S)
+LINES = re.compile(r"^(static const int step_line\[\] = \{)([^}]*)", re.M)
 ARENA = re.compile(r"(define \w+_ARENA_BYTES) +(\d+)")
 TABLE = """#include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +34,41 @@ static long long place_of(int i)
 """
 
 
+def steps_of(text):
+    """The launches of a function's text, as (number, statement); None: there is something else."""
+    steps, scored, at = [], "", 0
+    while at < len(text):
+        found = STEP.match(text, at)
+        if not found:
+            return None
+        at = found.end()
+        if found[1]:
+            steps.append((int(found[2]), f"{scored}{found[1]}(step{found[3]}"))
+        elif found[4] or found[5]:
+            scored = "if (scored) " if found[4] else ""
+    return steps
+
+
+def take_out_order(text, places):
+    """The file with its launches in an order that it reads."""
+    def order(match):
+        steps = steps_of(match[2])
+        if not steps or [number for number, _ in steps] != list(
+                range(steps[0][0], steps[0][0] + len(steps))):
+            return match[0]
+        cases = sorted(statement for _, statement in steps)
+        first, at = steps[0][0], len(places)
+        for _, statement in steps:
+            places.append(str(cases.index(statement)))
+        return (f"{match[1]}    for (int step = {first}; step < {first + len(steps)}; step++)\n"
+                f"        switch (place_of({at - first} + step)) {{\n"
+                + "".join(f"case {i}: {case}break;\n" for i, case in enumerate(cases))
+                + "        }\n" + match[3])
+    return STEPS.sub(order, text)
+
+
 def take_out(text, arena_bytes=None):
-    """The file without comments and offsets, and the offsets. arena_bytes: what it reserves; None:
+    """The file without comments and what is read, and that. arena_bytes: what it reserves; None:
     what it says."""
     places = []
 
@@ -40,9 +80,10 @@ def take_out(text, arena_bytes=None):
         places.append(str(arena_bytes or match[2]))
         return f"{match[1]} ((size_t)place_of({len(places) - 1}))"
 
-    text = PLACE.sub(place, re.sub(r"//[^\n]*", "", text))
+    text = PLACE.sub(place, re.sub(r"\s*\n", "\n", re.sub(r"//[^\n]*", "", text)))
+    text = LINES.sub(lambda m: m[1] + ",".join(sorted(m[2].split(","), key=int)), text)
     text = re.sub(r"(PLAN_HASH) +\w+", r"\1 0", text)
-    return ARENA.sub(arena, text), places
+    return take_out_order(ARENA.sub(arena, text), places), places
 
 
 class Programs:
