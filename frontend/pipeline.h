@@ -29,6 +29,10 @@ typedef struct PlanSize {
 bool measure_plan(const Input *in, const FrontendOptions *frontend,
                   const PassOptions *o, PlanSize *size);
 
+// write.c: all that the options ask for, into files that appear together, when
+// all of it is right.  The status to exit with.
+int write_output(const Input *in, const Options *o);
+
 // compare.c: a table of arena sizes, each optional pass added in turn.  False
 // after errors.
 bool compare(const Input *in, const Options *o, FILE *out);
