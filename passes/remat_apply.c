@@ -10,8 +10,10 @@
 // fetch everything reads what came back.
 //
 // What is no launch, a name or what is computed on load, is made where it is
-// first read, and again where what it is made from is another by then.
+// first read, and again where what it is made from is another by then; at the
+// end, or where a batch ends, if nobody reads it.
 #include <string.h>
+#include "../ir/accrue.h"
 #include "../ir/names.h"
 #include "../ir/op.h"
 #include "host_copies.h"
@@ -23,6 +25,8 @@ typedef struct Rewrite {
     int32_t  old_count, old_values;
     NodeId  *launches;          // of each step
     int32_t  launch_count;
+    NodeId   batch_end;         // the old node behind which all is the
+                                // update's; NONE: that is not apart
     NodeId  *def;               // of each old value: the old node that makes it
     ValueId *now;               // of each old value: what it is by now
     ValueId **last;             // of each old node that is no launch: the
@@ -98,9 +102,20 @@ static void find_operands(Rewrite *w, NodeId i, ValueId *operands)
         operands[k] = instance(w, n->operands[k]);
 }
 
+// Names that no launch reads: what is an output may be one.
+static void put_unread(Rewrite *w)
+{
+    for (NodeId i = 0; i < w->old_count; i++) {
+        const Node *n = &w->old[i];
+        if (!is_launch(n) && !w->last[i] && n->result_count > 0)
+            instance(w, n->results[0]);
+    }
+}
+
 static void launch(Rewrite *w, NodeId i, bool copy)
 {
     ValueId operands[MAX_SLOTS];
+    if (i == w->batch_end) put_unread(w);
     find_operands(w, i, operands);
     put(w, i, operands, copy);
 }
@@ -199,6 +214,7 @@ static Rewrite new_rewrite(Graph *g)
     w.waiting = NEW_ARRAY(g->arena, g->node_count, NodeId);
     w.touching = NEW_ARRAY(g->arena, g->value_count, int32_t);
     w.changing = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    w.batch_end = is_accruing(g) ? find_batch_end(g) : NONE;
     for (NodeId i = 0; i < g->node_count; i++)
         if (is_launch(&g->nodes[i])) w.launches[w.launch_count++] = i;
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -206,16 +222,6 @@ static Rewrite new_rewrite(Graph *g)
         w.now[v] = v;
     }
     return w;
-}
-
-// Names that no launch reads: what is an output may be one.
-static void put_unread(Rewrite *w)
-{
-    for (NodeId i = 0; i < w->old_count; i++) {
-        const Node *n = &w->old[i];
-        if (!is_launch(n) && !w->last[i] && n->result_count > 0)
-            instance(w, n->results[0]);
-    }
 }
 
 // ---- copies -----------------------------------------------------------------
