@@ -31,12 +31,18 @@ class Compiler:
     def plan(self, *options):
         return json.loads(self.output("--emit", "plan", *options))
 
-    def smallest(self):
-        """The smallest arena that is found for a training step."""
-        done = self.run("--budget", "1", "--emit", "plan")
+    def refused(self, budget, *options):
+        """The smallest arena that is found where it does not fit in the budget; None: it does."""
+        done = self.run("--budget", str(budget), *options)
+        if done.returncode == 0:
+            return None
         found = re.search(r"smallest arena found for it(?:, at batch \d+,)? has (\d+) bytes", done.stderr)
         assert done.returncode == OVER_BUDGET and found, done.stderr
         return int(found[1])
+
+    def smallest(self):
+        """That for a training step."""
+        return self.refused(1, "--emit", "plan")
 
     def whole(self):
         return self.plan()["arena_bytes"]

@@ -2,12 +2,12 @@
 """A net's state is the same whatever passes made its training step: what one program
 has written the others read.
 
-    check_settings.py BUILD ROOT CC [--planted] EXAMPLE|NET.cnn...
+    check_settings.py BUILD ROOT CC NET.cnn [--planted] OPTIONS...
 
-Of each net STATE_HASH, PARAMS_HASH, STATE_BYTES, and where and what each parameter is must not
+STATE_HASH, PARAMS_HASH, STATE_BYTES, and where and what each parameter is must not
 depend on levels, on a pass that is left out, on what runs again, on a budget, on slices, or on what
-goes to host memory. EXAMPLE is one of golden/examples.txt, compiled as it says. With --planted the
-compilers that a fault has been planted in must be found out, each.
+goes to host memory. OPTIONS are as in golden/examples.txt. With --planted the compilers that a
+fault has been planted in must be found out, each.
 """
 import os
 import re
@@ -18,7 +18,7 @@ import tempfile
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(TESTS, "tools"), os.path.join(TESTS, "checkpoint")]
 from budgets import Compiler  # noqa: E402
-from plant_faults import look, looks, with_fault  # noqa: E402
+from plant_faults import link_with_fault, look, looks  # noqa: E402
 
 STATED = re.compile(r"^#define (\w+_(?:HASH|OFFSET|BYTES|DTYPE)) +(\S+)$", re.M)
 # Of the program, not of the state.
@@ -41,15 +41,6 @@ def optional_passes(cnnc):
     return [line.split()[0] for line in listed.stdout.splitlines() if "(always)" not in line]
 
 
-def smallest(net):
-    """The smallest budget that both a training step and an evaluation meet."""
-    budget = net.smallest()
-    refused = net.run("--budget", str(budget))
-    if refused.returncode:
-        budget = int(re.search(r"smallest arena found for it.* has (\d+) bytes", refused.stderr)[1])
-    return budget
-
-
 def settings(net):
     """The options of each program; the first is what the others are compared with."""
     found = [[], ["-O0"], ["-O1"], MEMORY, ["--checkpoint", "elementwise"],
@@ -58,7 +49,9 @@ def settings(net):
     if "that one map alone crosses" not in refused:     # there are too few
         found.append(["--checkpoint", "every 2"])
     found += [["-fno-" + name] for name in optional_passes(net.cnnc)]
-    budget = ["--budget", str(smallest(net))]
+    # What a training step fits in may be too little for an evaluation.
+    smallest = net.smallest()
+    budget = ["--budget", str(net.refused(smallest) or smallest)]
     return found + [budget, [*budget, "--offload"]]
 
 
@@ -88,50 +81,25 @@ def differs(net, folder):
     return None, count
 
 
-def nets(cnnc, names):
-    examples = {}
-    with open(os.path.join(TESTS, "golden", "examples.txt"), encoding="ascii") as file:
-        for line in file:
-            name, *words = line.split()
-            examples[name] = words
-    for name in names:
-        path = os.path.join(TESTS, "..", "examples", name, name + ".cnn")
-        yield name, Compiler(cnnc, path, examples[name]) if name in examples \
-            else Compiler(cnnc, name, [])
-
-
-def planted(fault, build, root, compiler, folder):
-    """A cnnc with the fault, linked before the library that has the right file."""
-    path, old, new = fault
-    files = [os.path.join(folder, "planted.c"), os.path.join(root, "frontend", "main.c")]
-    with open(files[0], "w", encoding="utf-8") as file:
-        file.write(with_fault(os.path.join(root, path), old, new))
-    program = os.path.join(folder, "cnnc")
-    quoted = [word for name in ("codegen", "ir", "passes", "frontend")
-              for word in ("-iquote", os.path.join(root, name))]
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", *quoted, *files,
-                    os.path.join(build, "libcore.a"), "-lm", "-o", program], check=True)
-    return program
-
-
 def main():
-    build, root = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    build, root, compiler, *words = sys.argv[1:]
+    build, root = os.path.abspath(build), os.path.abspath(root)
     if looks:
         return look(root, FAULTS)
-    failed = 0
+    path, *words = words
     with tempfile.TemporaryDirectory() as folder:
-        if sys.argv[4] == "--planted":
-            for name, fault in FAULTS.items():
-                cnnc = planted(fault, build, root, sys.argv[3], folder)
-                said = [differs(net, folder)[0] for _, net in nets(cnnc, sys.argv[5:])]
-                failed += not all(said)
-                print(f"{name}: {said[0] or 'not caught'}")
-            return failed
-        for name, net in nets(os.path.join(build, "cnnc"), sys.argv[4:]):
-            said, count = differs(net, folder)
-            failed += said is not None
-            print(f"{name}: {said or f'the same state under {count} settings'}", flush=True)
-    return failed
+        if "--planted" not in words:
+            said, count = differs(Compiler(os.path.join(build, "cnnc"), path, words), folder)
+            print(said or f"the same state under {count} settings")
+            return said is not None
+        missed = 0
+        for name, fault in FAULTS.items():
+            cnnc = link_with_fault(os.path.join(folder, "cnnc"), fault,
+                                   [os.path.join(root, "frontend", "main.c")], build, root, compiler)
+            said, _ = differs(Compiler(cnnc, path, words), folder)
+            missed += said is None
+            print(f"{name}: {said or 'not caught'}")
+    return missed
 
 
 if __name__ == "__main__":

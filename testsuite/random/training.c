@@ -359,6 +359,14 @@ static bool compiles(const Net *n, const char *options)
     return !WIFEXITED(status) || WEXITSTATUS(status) != 1;
 }
 
+// With more options, if the net compiles with them.
+static const char *if_compiles(const Net *n, const char *text, const char *more)
+{
+    if (more[0] == '\0') return text;
+    const char *all = arena_print(n->arena, "%s%s", text, more);
+    return compiles(n, all) ? all : text;
+}
+
 const char *draw_options(Net *n, int number)
 {
     const char *text = arena_print(n->arena, "--seed %llu",
@@ -369,20 +377,10 @@ const char *draw_options(Net *n, int number)
                            draw_samples(n), draw_squeeze(n, number));
     if (draw_chance(&n->draw, 0.7))
         text = flag_text(n, text, "keep-gradients", true);
-    const char *levers = number > 0 ? draw_levers(n, number) : "";
-    if (levers[0] != '\0') {
-        levers = arena_print(n->arena, "%s%s", text, levers);
-        if (compiles(n, levers)) text = levers;
-    }
-    const char *narrow = number > 0 ? draw_precision(n, number) : "";
-    if (narrow[0] != '\0') {
-        narrow = arena_print(n->arena, "%s%s", text, narrow);
-        if (compiles(n, narrow)) text = narrow;
-    }
-    if (number > 0 && draw_chance(&n->draw, 0.1))
+    if (number == 0) return text;
+    text = if_compiles(n, text, draw_levers(n, number));
+    text = if_compiles(n, text, draw_precision(n, number));
+    if (draw_chance(&n->draw, 0.1))
         return arena_print(n->arena, "%s --mode infer", text);
-    const char *slices = number > 0 ? draw_slices(n, number, text) : "";
-    if (slices[0] == '\0') return text;
-    slices = arena_print(n->arena, "%s%s", text, slices);
-    return compiles(n, slices) ? slices : text;
+    return if_compiles(n, text, draw_slices(n, number, text));
 }

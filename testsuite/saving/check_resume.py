@@ -11,7 +11,6 @@ weights, log and last state must be those of the first run.  With --sections a b
 each section is changed: that must show, and so must a program of another STATE_HASH.
 """
 import os
-import re
 import sys
 
 from saving import (build, build_shim, bytes_of, enter_folder, expect, forged, kept, leave_folder,
@@ -72,8 +71,7 @@ def check_sections_matter(state, data, wanted):
 
 def check_hash_matters(cnnc, libhost, net, options, state, data):
     """A program whose state is said to be another refuses the file."""
-    build(cnnc, libhost, net, options, "unlike", re.compile(r"(_STATE_HASH 0x)(.)"),
-          lambda found: found[1] + ("1" if found[2] == "0" else "0"))
+    build(cnnc, libhost, net, options, "unlike", [(r"_STATE_HASH 0x\w+", r"\g<0> + 1")])
     write("state", state)
     done = run(["./unlike", "train", *data, "--resume", "state"], status=1)
     expect("state: " in done.stderr and "epoch" not in done.stdout, done.stderr)

@@ -4,6 +4,7 @@ under the shim, and the state file as bytes.
 import array
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -38,15 +39,16 @@ def leave_folder(folder):
     shutil.rmtree(folder)
 
 
-def build(cnnc, libhost, net, options, program, old=None, new=None):
-    """old, new: a fault; what is emitted has this pattern, and gets that in its place."""
+def build(cnnc, libhost, net, options, program, faults=()):
+    """faults: pairs of a pattern that what is emitted has once, and what gets in its place."""
     subprocess.run([cnnc, "--main", *options, net, "-o", program + ".cu"], check=True)
-    if old:
-        with open(program + ".cu", encoding="utf-8") as file:
-            text, count = old.subn(new, file.read())
-        expect(count == 1, f"{count} places for a fault, not one: {old.pattern}")
-        with open(program + ".cu", "w", encoding="utf-8") as out:
-            out.write(text)
+    with open(program + ".cu", encoding="utf-8") as file:
+        text = file.read()
+    for old, new in faults:
+        text, count = re.subn(old, new, text)
+        expect(count == 1, f"{count} places for a fault, not one: {old}")
+    with open(program + ".cu", "w", encoding="utf-8") as out:
+        out.write(text)
     subprocess.run([COMPILER, "-std=c++17", "-O0", "-I", HOST, "-x", "c++", program + ".cu",
                     "-x", "none", libhost, "-lpthread", "-o", program], check=True)
 

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-from check_split import Net, run
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from check_split import Net, run  # noqa: E402
+from plant_faults import link_with_fault  # noqa: E402
 
 # What is planted: a file, a text, and what stands there instead.
 FAULTS = {
@@ -56,20 +58,7 @@ def interpreter(folder, fault, build, root, compiler):
     files = [os.path.join(root, "testsuite", "interpret", name)
              for name in ("interpret.c", "differences.c")]
     files.append(os.path.join(root, "testsuite", "tools", "tensors.c"))
-    if fault:
-        name, old, new = fault
-        with open(os.path.join(root, name), encoding="utf-8") as file:
-            text = file.read()
-        assert text.count(old) == 1, f"not one such text in {name}: {old}"
-        files.append(os.path.join(folder, "planted.c"))
-        place = os.path.dirname(os.path.join(root, name))
-        with open(files[-1], "w", encoding="utf-8") as file:
-            file.write(text.replace(old, new).replace('"../', f'"{place}/../'))
-    program = os.path.join(folder, "interpret")
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
-                    "-iquote", os.path.join(root, "ir"), *files,
-                    os.path.join(build, "libcore.a"), "-lm", "-o", program], check=True)
-    return program
+    return link_with_fault(os.path.join(folder, "interpret"), fault, files, build, root, compiler)
 
 
 def steps(program, net, out, *options):

@@ -44,8 +44,22 @@ def with_fault(path, old, new):
 
 
 def compile_files(files, compiler, root):
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
-                    "-iquote", os.path.join(root, "ir"), *files], check=True)
+    quoted = [word for name in ("passes", "ir", "codegen", "frontend")
+              for word in ("-iquote", os.path.join(root, name))]
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", *quoted, *files], check=True)
+
+
+def link_with_fault(program, fault, sources, build, root, compiler):
+    """A program of these sources with the fault (a file from ROOT, a text, what stands there
+    instead; None: none), linked before the library that has the right file."""
+    files = list(sources)
+    if fault:
+        name, old, new = fault
+        files.append(program + ".planted.c")
+        with open(files[-1], "w", encoding="utf-8") as file:
+            file.write(with_fault(os.path.join(root, name), old, new))
+    compile_files([*files, os.path.join(build, "libcore.a"), "-lm", "-o", program], compiler, root)
+    return program
 
 
 def unit_test(folder, fault, objects, arguments):
