@@ -2,12 +2,11 @@
 // steps; here they are held against the program, so that both together trust
 // nothing that a pass from schedule on has made:
 //
-//   - a buffer for each value, of its type, shape and kind, and where the value
-//     that it is a name for says; slices where launches take them;
-//   - the state one prefix, packed, in the order that files of it count on;
+//   - a buffer for each value, and the state as its files have it
+//     (verify_buffers.c);
 //   - a step for each launch and no other, which reads and writes what the
 //     launch does, or those that are one launch, none of which touches what
-//     another changes;
+//     another changes; and writes in place what its operator may;
 //   - what is updated in place is read and updated in the program's order: its
 //     bytes hold one value throughout, so no map of bytes would show it;
 //   - what goes to host memory comes back as it went (verify_offload.c);
@@ -20,103 +19,8 @@
 #include "offload.h"
 #include "op.h"
 #include "plan.h"
-#include "slices.h"
+#include "verify_program.h"
 #include "written.h"
-
-typedef struct Against {
-    Arena       *arena;
-    const Graph *g;
-    const Plan  *plan;
-    const Node  *nodes;         // in the program's order, then copies
-    int32_t      count;
-    const int32_t *place;       // of each node, in the program's order
-    int32_t     *node_of;       // of each step: a node of its launch
-    int32_t     *beside;        // of each node: another of the same launch
-    int32_t     *read_by;       // of each value: the last step that was seen to
-    int32_t     *written_by;    // touch it, counted from one
-    const Within *within;       // what each value is a name for
-} Against;
-
-// ---- buffers ----------------------------------------------------------------
-
-// A view of an input is one too, and what lies under an output may be marked
-// as one.
-static bool is_value(const Against *a, ValueId v, const PlanBuffer *buffer)
-{
-    const Graph *g = a->g;
-    const Value *value = &g->values[v];
-    bool view = a->within[v].whole != NONE;
-    return strcmp(buffer->name, value->name) == 0 &&
-           (buffer->kind == value->kind || (view && buffer->kind == INPUT)) &&
-           buffer->dtype == value->dtype &&
-           same_shape(buffer->shape, value->shape) &&
-           buffer->persistent == value->persistent &&
-           (buffer->output || !value->output) && buffer->view == view &&
-           buffer->inlined == !is_stored(g, v);
-}
-
-static const char *check_values(Against *a)
-{
-    if (a->plan->buffer_count != a->g->value_count)
-        return arena_print(a->arena, "%d buffers for %d values",
-                           a->plan->buffer_count, (int)a->g->value_count);
-    for (ValueId v = 0; v < a->g->value_count; v++)
-        if (!is_value(a, v, &a->plan->buffers[v]))
-            return arena_print(a->arena, "%s is not what the program says",
-                               a->g->values[v].name);
-    return NULL;
-}
-
-// What a value is a name for is where it says, in as many rows.
-static const char *check_names(Against *a)
-{
-    const PlanBuffer *buffers = a->plan->buffers;
-    for (ValueId v = 0; v < a->g->value_count; v++) {
-        Within within = a->within[v];
-        if (within.whole == NONE) continue;
-        const PlanBuffer *whole = &buffers[within.whole];
-        if (buffers[v].offset - within.start != whole->offset ||
-            buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows))
-            return arena_print(a->arena, "%s does not lie in %s as the program "
-                               "says", buffers[v].name, whole->name);
-    }
-    return NULL;
-}
-
-// A slice is touched by launches alone that take one.
-static const char *check_slices(Against *a)
-{
-    const Sliceable *may = values_sliceable(a->g, a->nodes, a->count);
-    for (ValueId v = 0; v < a->g->value_count; v++)
-        if (a->plan->buffers[v].rows > 0 &&
-            !may_have_rows(may[v], a->plan->buffers[v].rows))
-            return arena_print(a->arena, "%s is a slice, which not all that "
-                               "touch it can take", a->g->values[v].name);
-    return NULL;
-}
-
-// The next of the state's buffers begins where the one before ends.
-static bool follows(const PlanBuffer *buffer, int64_t *end)
-{
-    if (buffer->offset != *end) return false;
-    *end += padded(buffer->bytes);
-    return true;
-}
-
-// The header, then what inference needs, then the rest.
-static const char *check_state(Against *a)
-{
-    const Graph *g = a->g;
-    const PlanBuffer *buffers = a->plan->buffers;
-    int64_t end = 0;
-    bool in_order = follows(&buffers[g->header], &end);
-    for (Kind kind = PARAM; kind <= STATE; kind++)
-        for (ValueId v = 0; v < g->value_count && in_order; v++)
-            if (g->values[v].kind == kind && v != g->header)
-                in_order = follows(&buffers[v], &end);
-    if (in_order && end == a->plan->state_bytes) return NULL;
-    return "the state is not laid out as its files are";
-}
 
 // ---- steps ------------------------------------------------------------------
 
@@ -219,6 +123,28 @@ static const char *find_launches(Against *a, int32_t at, const Names *names,
     return NULL;
 }
 
+// Whether a node of step `at` makes `written` and may write it over `read`.
+static bool permits(const Against *a, int32_t at, ValueId written, ValueId read)
+{
+    for (int32_t i = a->node_of[at]; i != NONE; i = a->beside[i])
+        for (int r = 0; r < a->nodes[i].result_count; r++)
+            if (a->nodes[i].results[r] == written &&
+                may_lie_over(a->g, &a->nodes[i], r, read))
+                return true;
+    return false;
+}
+
+// What it says of in place, its operators may do.
+static const char *check_in_place(Against *a, int32_t at)
+{
+    const PlanStep *step = &a->plan->steps[at];
+    for (int k = 0; k < step->in_place_count; k++)
+        if (!permits(a, at, step->in_place[k][0], step->in_place[k][1]))
+            return arena_print(a->arena, "%s can't write over what it says it "
+                               "does", step->name);
+    return NULL;
+}
+
 // Each launch has a step, alone or with others; no step has more.
 static const char *find_steps(Against *a)
 {
@@ -240,7 +166,7 @@ static const char *check_steps(Against *a)
 {
     const char *wrong = find_steps(a);
     for (int32_t i = 0; i < a->plan->step_count && !wrong; i++)
-        wrong = check_step(a, i);
+        if (!(wrong = check_step(a, i))) wrong = check_in_place(a, i);
     return wrong;
 }
 
@@ -368,8 +294,7 @@ static const char *check_order(Against *a)
 const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
 {
     static const char *(*const checks[])(Against *) = {
-        check_values, check_names, check_slices, check_state, check_steps,
-        check_host, check_batch, check_order,
+        check_buffers, check_steps, check_host, check_batch, check_order,
     };
     Against a = {.arena = arena, .g = g, .plan = plan, .count = g->node_count,
                  .node_of = NEW_ARRAY(arena, plan->step_count, int32_t),

@@ -10,7 +10,7 @@ import re
 WHOLE = "with verify_program.c"
 SLICES, ACCRUE, HOSTED = ("slices",), ("accrue",), ("hosted",)
 
-FILES = ["verify_plan.c", "verify_replay.c", "verify_program.c"]
+FILES = ["verify_plan.c", "verify_replay.c", "verify_program.c", "verify_buffers.c"]
 
 RULES = [
     ("verify_plan.c", "step %d %s names no buffer", [
@@ -120,24 +120,24 @@ RULES = [
         ("the end finds what is kept",
          "wrong = check_held(c, memory, \"the end\", k);", "wrong = NULL;"),
     ]),
-    ("verify_program.c", "%d buffers for %d values", [
+    ("verify_buffers.c", "%d buffers for %d values", [
         ("as many buffers as values", "a->plan->buffer_count != a->g->value_count", "false"),
     ]),
-    ("verify_program.c", "%s is not what the program says", [
+    ("verify_buffers.c", "%s is not what the program says", [
         ("buffers are as the program says",
          "!is_value(a, v, &a->plan->buffers[v])", "v < 0 && !is_value(a, v, NULL)"),
     ]),
-    ("verify_program.c", "%s does not lie in %s as", [
+    ("verify_buffers.c", "%s does not lie in %s as", [
         ("names lie where the program says",
          "buffers[v].offset - within.start != whole->offset ||\n", "\n", SLICES),
         ("names have the rows that the program says",
          "buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows)", "false", SLICES),
     ]),
-    ("verify_program.c", "%s is a slice, which not all", [
+    ("verify_buffers.c", "%s is a slice, which not all", [
         ("slices where launches take them",
          "!may_have_rows(may[v], a->plan->buffers[v].rows)", "v < 0", SLICES),
     ]),
-    ("verify_program.c", "the state is not laid out", [
+    ("verify_buffers.c", "the state is not laid out", [
         ("the layout of the state",
          "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ]),
@@ -147,6 +147,10 @@ RULES = [
          "        return NULL;", "if (reads >= 0) return NULL;"),
         ("copies lie where the program says",
          "step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1)", "true", HOSTED),
+    ]),
+    ("verify_program.c", "%s can't write over what", [
+        ("in place where the operator may", "may_lie_over(a->g, &a->nodes[i], r, read)", "true",
+         ("skip",)),
     ]),
     ("verify_program.c", "no step launches %s", [
         ("a step for each launch", "is_launch(&a->nodes[i]) && !found[i]", "i < 0"),

@@ -28,7 +28,10 @@ from plant_faults import looks, missing  # noqa: E402
 build, host, root, compiler = sys.argv[1:]
 only = os.environ.get("RULE", "")
 here = os.path.join(root, "testsuite", "plans")
-NAMES = ["verify_program", "verify_plan", "check_replay", "plan_byte_map", "buffer_span"]
+NAMES = ["verify_program", "check_buffers", "verify_plan", "check_replay", "plan_byte_map",
+         "buffer_span"]
+# What holds the plan against its program.
+AGAINST = ["verify_program.c", "verify_buffers.c"]
 NETS = ["digits", "lenet", "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout",
         "reshape", "slices"]
 SECOND = """#include "second.h"
@@ -62,7 +65,7 @@ def compile_files(folder, files, *options):
 
 def is_whole(rule):
     """Whether the plan is held against the program too."""
-    return bool(rule) and (rule[0] == "verify_program.c" or WHOLE in rule[4])
+    return bool(rule) and (rule[0] in AGAINST or WHOLE in rule[4])
 
 
 def program_without(folder, rule, common):

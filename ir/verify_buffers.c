@@ -1,0 +1,97 @@
+// A plan's buffers against the values of the graph:
+//
+//   - a buffer for each value, of its type, shape and kind, and where the value
+//     that it is a name for says; slices where launches take them;
+//   - the state one prefix, packed, in the order that files of it count on.
+#include <string.h>
+#include "verify_program.h"
+
+// A view of an input is one too, and what lies under an output may be marked
+// as one.
+static bool is_value(const Against *a, ValueId v, const PlanBuffer *buffer)
+{
+    const Graph *g = a->g;
+    const Value *value = &g->values[v];
+    bool view = a->within[v].whole != NONE;
+    return strcmp(buffer->name, value->name) == 0 &&
+           (buffer->kind == value->kind || (view && buffer->kind == INPUT)) &&
+           buffer->dtype == value->dtype &&
+           same_shape(buffer->shape, value->shape) &&
+           buffer->persistent == value->persistent &&
+           (buffer->output || !value->output) && buffer->view == view &&
+           buffer->inlined == !is_stored(g, v);
+}
+
+static const char *check_values(Against *a)
+{
+    if (a->plan->buffer_count != a->g->value_count)
+        return arena_print(a->arena, "%d buffers for %d values",
+                           a->plan->buffer_count, (int)a->g->value_count);
+    for (ValueId v = 0; v < a->g->value_count; v++)
+        if (!is_value(a, v, &a->plan->buffers[v]))
+            return arena_print(a->arena, "%s is not what the program says",
+                               a->g->values[v].name);
+    return NULL;
+}
+
+// What a value is a name for is where it says, in as many rows.
+static const char *check_names(Against *a)
+{
+    const PlanBuffer *buffers = a->plan->buffers;
+    for (ValueId v = 0; v < a->g->value_count; v++) {
+        Within within = a->within[v];
+        if (within.whole == NONE) continue;
+        const PlanBuffer *whole = &buffers[within.whole];
+        if (buffers[v].offset - within.start != whole->offset ||
+            buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows))
+            return arena_print(a->arena, "%s does not lie in %s as the program "
+                               "says", buffers[v].name, whole->name);
+    }
+    return NULL;
+}
+
+// A slice is touched by launches alone that take one.
+static const char *check_slices(Against *a)
+{
+    const Sliceable *may = values_sliceable(a->g, a->nodes, a->count);
+    for (ValueId v = 0; v < a->g->value_count; v++)
+        if (a->plan->buffers[v].rows > 0 &&
+            !may_have_rows(may[v], a->plan->buffers[v].rows))
+            return arena_print(a->arena, "%s is a slice, which not all that "
+                               "touch it can take", a->g->values[v].name);
+    return NULL;
+}
+
+// The next of the state's buffers begins where the one before ends.
+static bool follows(const PlanBuffer *buffer, int64_t *end)
+{
+    if (buffer->offset != *end) return false;
+    *end += padded(buffer->bytes);
+    return true;
+}
+
+// The header, then what inference needs, then the rest.
+static const char *check_state(Against *a)
+{
+    const Graph *g = a->g;
+    const PlanBuffer *buffers = a->plan->buffers;
+    int64_t end = 0;
+    bool in_order = follows(&buffers[g->header], &end);
+    for (Kind kind = PARAM; kind <= STATE; kind++)
+        for (ValueId v = 0; v < g->value_count && in_order; v++)
+            if (g->values[v].kind == kind && v != g->header)
+                in_order = follows(&buffers[v], &end);
+    if (in_order && end == a->plan->state_bytes) return NULL;
+    return "the state is not laid out as its files are";
+}
+
+const char *check_buffers(Against *a)
+{
+    static const char *(*const checks[])(Against *) = {
+        check_values, check_names, check_slices, check_state,
+    };
+    const char *wrong = NULL;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && !wrong; i++)
+        wrong = checks[i](a);
+    return wrong;
+}
