@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A loss that is not finite skips the training step whole:
 
-    check_skips.py CNNC LIBHOST
+    check_skips.py CNNC LIBHOST STRIDE
 
-For every optimizer, with and without what else a step may do: skips.c, over the
-emitted file.  Each guard in the emitted kernels is then taken out, one after the
+For every optimizer, with and without what else a step may do, or one variant of
+every STRIDE: skips.c, over the emitted file.  Each guard in the emitted kernels is then taken out, one after the
 other: skips.c must see every one.
 """
 import os
@@ -86,7 +86,7 @@ def main():
     os.environ["CNNC_HOST_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for variant in VARIANTS:
+        for variant in VARIANTS[::int(sys.argv[3])]:
             guards, comparable = build(cnnc, libhost, variant)
             name = " ".join([*variant[1:4], *variant[4]]) + (" dropout" if variant[0] else "")
             done = run("./skips")
