@@ -46,7 +46,9 @@ def with_fault(path, old, new):
 def compile_files(files, compiler, root):
     quoted = [word for name in ("passes", "ir", "codegen", "frontend")
               for word in ("-iquote", os.path.join(root, name))]
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", *quoted, *files], check=True)
+    # Flags of a build that is sanitized.
+    flags = os.environ.get("CXXFLAGS", "").split()
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", *flags, *quoted, *files], check=True)
 
 
 def link_with_fault(program, fault, sources, build, root, compiler):
