@@ -123,28 +123,6 @@ static const char *find_launches(Against *a, int32_t at, const Names *names,
     return NULL;
 }
 
-// Whether a node of step `at` makes `written` and may write it over `read`.
-static bool permits(const Against *a, int32_t at, ValueId written, ValueId read)
-{
-    for (int32_t i = a->node_of[at]; i != NONE; i = a->beside[i])
-        for (int r = 0; r < a->nodes[i].result_count; r++)
-            if (a->nodes[i].results[r] == written &&
-                may_lie_over(a->g, &a->nodes[i], r, read))
-                return true;
-    return false;
-}
-
-// What it says of in place, its operators may do.
-static const char *check_in_place(Against *a, int32_t at)
-{
-    const PlanStep *step = &a->plan->steps[at];
-    for (int k = 0; k < step->in_place_count; k++)
-        if (!permits(a, at, step->in_place[k][0], step->in_place[k][1]))
-            return arena_print(a->arena, "%s can't write over what it says it "
-                               "does", step->name);
-    return NULL;
-}
-
 // Each launch has a step, alone or with others; no step has more.
 static const char *find_steps(Against *a)
 {
@@ -166,8 +144,32 @@ static const char *check_steps(Against *a)
 {
     const char *wrong = find_steps(a);
     for (int32_t i = 0; i < a->plan->step_count && !wrong; i++)
-        if (!(wrong = check_step(a, i))) wrong = check_in_place(a, i);
+        wrong = check_step(a, i);
     return wrong;
+}
+
+// Whether a node of step `at` makes `written` and may write it over `read`.
+static bool permits(const Against *a, int32_t at, ValueId written, ValueId read)
+{
+    for (int32_t i = a->node_of[at]; i != NONE; i = a->beside[i])
+        for (int r = 0; r < a->nodes[i].result_count; r++)
+            if (a->nodes[i].results[r] == written &&
+                may_lie_over(a->g, &a->nodes[i], r, read))
+                return true;
+    return false;
+}
+
+// What steps say of in place, their operators may do.
+static const char *check_in_place(Against *a)
+{
+    for (int32_t at = 0; at < a->plan->step_count; at++) {
+        const PlanStep *step = &a->plan->steps[at];
+        for (int k = 0; k < step->in_place_count; k++)
+            if (!permits(a, at, step->in_place[k][0], step->in_place[k][1]))
+                return arena_print(a->arena, "%s can't write over what it says "
+                                   "it does", step->name);
+    }
+    return NULL;
 }
 
 // Copies to host memory and back, in the order of the steps.
@@ -294,7 +296,8 @@ static const char *check_order(Against *a)
 const char *verify_program(Arena *arena, const Graph *g, const Plan *plan)
 {
     static const char *(*const checks[])(Against *) = {
-        check_buffers, check_steps, check_host, check_batch, check_order,
+        check_buffers, check_steps, check_in_place, check_host, check_batch,
+        check_order,
     };
     Against a = {.arena = arena, .g = g, .plan = plan, .count = g->node_count,
                  .node_of = NEW_ARRAY(arena, plan->step_count, int32_t),
