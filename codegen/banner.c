@@ -133,7 +133,7 @@ void emit_banner(Emitter *e)
                e->in->train ? "a trainer of" : "inference with", e->g->name);
     write_line(w, "//");
     write_line(w, "//   made by     %s", in_comment(e, e->in->command_line));
-    write_line(w, "//   build       nvcc -O3 -arch=native %s%s.cu%s",
+    write_line(w, "//   build       nvcc -O3 -arch=native -fmad=false %s%s.cu%s",
                e->in->with_main ? "" : "-c ", e->net,
                e->in->with_main ? cublas : "");
     parameters(e);

@@ -273,7 +273,7 @@ static void emit_head(Tuner *t)
                e->g->name);
     write_line(w, "//");
     write_line(w, "//   made by     %s", in_comment(e, t->in->command_line));
-    write_line(w, "//   build       nvcc -O3 -arch=native %s.cu -o tune", e->net);
+    write_line(w, "//   build       nvcc -O3 -arch=native -fmad=false %s.cu -o tune", e->net);
     write_line(w, "//   run         ./tune > my.gpu");
     write_line(w, "//   use         cnnc --gpu my.gpu, and the rest as above but for --tune");
     write_line(w, "//   products    %d, by %d different launches; %d kernels", t->count,

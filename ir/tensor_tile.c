@@ -34,7 +34,7 @@ enum {
 // Warps a multiple of 16 x 16; static shared memory of 48 KiB at most.
 typedef struct Candidate {
     Tile tile;
-    int  registers;             // of a thread, at most (tensor.budget)
+    int  registers;             // of a thread, at most, in TF32 (tensor.budget)
 } Candidate;
 static const Candidate candidates[] = {
     { { .rows = 128, .columns = 128, .rows_each = 64, .columns_each = 32,

@@ -89,9 +89,12 @@ macro(_cnnc_for_host)
     target_link_libraries(${arg_TARGET} PUBLIC cnnc::host)
 endmacro()
 
+# -fmad=false as in the build line of emitted files: without it nvcc joins products
+# and sums as it likes, and the last bits change with passes and budgets.
 macro(_cnnc_for_cuda)
     find_package(CUDAToolkit REQUIRED)
-    set_source_files_properties(${emitted} PROPERTIES LANGUAGE CUDA)
+    set_source_files_properties(${emitted} PROPERTIES LANGUAGE CUDA
+        COMPILE_OPTIONS "-fmad=false")
     target_compile_features(${arg_TARGET} PRIVATE cuda_std_17)
     target_link_libraries(${arg_TARGET} PUBLIC CUDA::toolkit CUDA::cublas)
 endmacro()

@@ -6,6 +6,7 @@
 #include "../support/elementwise.cuh"
 #include "../support/identity.cuh"
 #include "../support/load.cuh"
+#include "../support/mul_add.cuh"
 #include "../support/real.cuh"
 #include "../support/unroll.cuh"
 
@@ -30,7 +31,8 @@ static __device__ inline void row_sums(Pack<V> (&sum)[STRIP], const X &x, long l
         for (int j = 0; j < STRIP; j++) {
             const int tap = t - j * STRIDE, s = tap / DILATION;
             if (tap < 0 || tap % DILATION != 0 || s >= S) continue;
-            for (int c = 0; c < V; c++) sum[j].at[c] += factor[s].at[c] * v.at[c];
+            for (int c = 0; c < V; c++)
+                sum[j].at[c] = mul_add(factor[s].at[c], v.at[c], sum[j].at[c]);
         }
     }
 }
@@ -98,7 +100,8 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
                     const Pack<V> slope =
                         load_pack<V>(dy, (((long long)n * P + p) * Q + q) * Shape::K + k);
                     for (int j = 0; j < V; j++)
-                        sum.at[j] += weight[((long long)(k + j) * R + r) * S + s] * slope.at[j];
+                        sum.at[j] = mul_add(weight[((long long)(k + j) * R + r) * S + s],
+                                            slope.at[j], sum.at[j]);
                 }
             }
         for (int j = 0; j < V; j++)
@@ -137,7 +140,8 @@ __global__ void depthwise_wgrad(Result dw, Result db, DY dy, X x)
             const int r = (first + j) / S, s = (first + j) % S;
             const int h = top + r * (int)Shape::DILATION_H, w = left + s * (int)Shape::DILATION_W;
             if (r < R && (unsigned)h < (unsigned)Shape::H && (unsigned)w < (unsigned)Shape::W)
-                sums[j] += slope * x[((n * Shape::H + h) * Shape::W + w) * C + k / (K / C)];
+                sums[j] = mul_add(slope, x[((n * Shape::H + h) * Shape::W + w) * C + k / (K / C)],
+                                  sums[j]);
         }
         sums[TAPS] += slope;
     }

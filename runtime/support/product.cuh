@@ -19,6 +19,7 @@
 // sum; where sum_rows it returns that of row threadIdx.x of a.
 #pragma once
 #include "load.cuh"
+#include "mul_add.cuh"
 #include "real.cuh"
 #include "unroll.cuh"
 
@@ -149,7 +150,8 @@ static __device__ inline real block_sums(Tiles<Tile> &tiles, A &a, B &b, const B
             for (int j = 0; j < Tile::COLUMNS_EACH; j++)
                 right[j] = tiles.columns[now][k][Tile::column(j)];
             for (int i = 0; i < Tile::ROWS_EACH; i++)
-                for (int j = 0; j < Tile::COLUMNS_EACH; j++) sum[i][j] += left[i] * right[j];
+                for (int j = 0; j < Tile::COLUMNS_EACH; j++)
+                    sum[i][j] = mul_add(left[i], right[j], sum[i][j]);
         }
         if (sum_rows && threadIdx.x < Tile::ROWS)
             for (int k = 0; k < Tile::DEPTH; k++) row_sum += tiles.rows[now][k][threadIdx.x];

@@ -25,7 +25,7 @@ def frames(nvcc, folder, text):
     """The stacks of the kernels of convolutions, in bytes."""
     (folder / "net.cu").write_text(text)
     said = subprocess.run(
-        [nvcc, "-std=c++17", "-arch=sm_90", "-Xptxas", "-v", "-c", "net.cu",
+        [nvcc, "-std=c++17", "-fmad=false", "-arch=sm_90", "-Xptxas", "-v", "-c", "net.cu",
          "-o", "net.o"], cwd=folder, capture_output=True, text=True, check=True)
     found = {}
     for name, size in FRAME.findall(said.stderr):

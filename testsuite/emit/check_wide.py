@@ -33,7 +33,8 @@ def ptx_of(cnnc, net, edit, folder):
         subprocess.run(["sed", "-i", "-E", edit, source], check=True)
         if open(source, encoding="utf-8").read() == before:
             sys.exit(f"'{edit}' finds nothing")
-    subprocess.run([nvcc, "-std=c++17", "-ptx", "-arch=sm_90", source, "-o", ptx], check=True)
+    subprocess.run([nvcc, "-std=c++17", "-fmad=false", "-ptx", "-arch=sm_90", source, "-o", ptx],
+                   check=True)
     return open(ptx, encoding="utf-8").read()
 
 

@@ -52,6 +52,14 @@ def check_correct(names, precisions):
     check(rows("correct") == made, "rows were made again")
 
 
+def check_tensor():
+    """The tests of products on tensor cores have a row each."""
+    bench("correct", "tensor.layouts", "tensor.tiles", "--host")
+    made = rows("correct")[-2:]
+    check([row["net"] for row in made] == ["tensor.layouts", "tensor.tiles"] and
+          not any("error" in row for row in made), f"tests of tensor cores: {made}")
+
+
 def check_ours(nets, precision):
     """Each net has a row with all that the table wants."""
     words = ["ours", "--host", "--nets", ",".join(nets), "--precisions", precision]
@@ -120,8 +128,8 @@ def check_nvcc(build):
     net = os.path.join(HERE, "..", "..", "examples", "mnist_cnn", "mnist_cnn.cnn")
     subprocess.run([os.path.join(build, "cnnc"), "--main", net, "-o", "timed.cu"], check=True)
     for source in ["bench.cu", "net.cu"]:
-        subprocess.run(["nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xcompiler",
-                        "-Wall,-Wextra,-Werror", "-DNET=mnist_cnn",
+        subprocess.run(["nvcc", "-std=c++17", "-fmad=false", "-arch=sm_90", "-Werror",
+                        "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror", "-DNET=mnist_cnn",
                         f'-DNET_FILE="{os.path.abspath("timed.cu")}"', "-c",
                         os.path.join(HERE, source), "-o", "timed.o"], check=True)
 
@@ -135,6 +143,7 @@ def main():
         os.chdir(folder)
         if "--long" in sys.argv:
             check_correct(LONG, "f64,fp32")
+            check_tensor()
             check_ours(list(floors.NETS), "fp32")
             check_wrong(build)
             check_unknown(build)

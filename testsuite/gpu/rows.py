@@ -54,6 +54,7 @@ class Tools:
         os.environ["PATH"] += ":/usr/local/cuda/bin"
         self.host = host
         self.device = "host" if host else self.find_device()
+        self.capability = None if host else self.find_capability()
         self.build = os.path.abspath(os.environ.get("CNNC_BUILD") or self.make_build())
         self.cnnc = os.path.join(self.build, "cnnc")
         self.library = os.path.join(self.build, "libcnnc_host.a")
@@ -71,6 +72,21 @@ class Tools:
         if not shutil.which("nvcc"):
             skip("there is no nvcc here")
         return names.splitlines()[0].strip()
+
+    @staticmethod
+    def find_capability():
+        """What the first GPU can do, as 9.0."""
+        said = run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"])
+        return float(said.split()[0])
+
+    def has_tensor_tiles(self):
+        """Whether emitted files may use tensor cores: their instructions are of 8.0 and later."""
+        return self.host or self.capability >= 8
+
+    def emit_options(self, precision):
+        """For the compiler: the precision, and that the GPU is older than its tensor tiles."""
+        return ["--precision", PRECISIONS.get(precision, precision),
+                *([] if self.has_tensor_tiles() else ["--gpu", "t4"])]
 
     @staticmethod
     def make_build():
@@ -103,8 +119,9 @@ class Tools:
             run(["g++", "-std=c++17", "-O0" if self.host else "-O1", "-I", HOST, *defines, "-x", "c++", source, "-x",
                  "none", self.library, "-lpthread", "-o", program])
         else:
-            run(["nvcc", "-std=c++17", optimize, "-arch=" + os.environ.get("CNNC_ARCH", "native"),
-                 *defines, source, "-lcublas", "-o", program])
+            run(["nvcc", "-std=c++17", optimize, "-fmad=false",
+                 "-arch=" + os.environ.get("CNNC_ARCH", "native"), *defines, source, "-lcublas",
+                 "-o", program])
 
 
 def commit_of_tree():
