@@ -157,7 +157,7 @@ static __device__ inline real tensor_sums(TensorRoom<Tile> &room, A &a, B &b, co
 // TensorTile: a block makes R x C sums, a warp WARP_R x WARP_C of them (multiples of 16), of
 // products of Elements.  Warps take 16 columns in turn, so that those of all lie side by side.
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-#error "tensor-core products need sm_80 or later: nvcc -arch=sm_80, or cnnc --precision f32"
+#error "tensor-core products need sm_80 or later: nvcc -arch=sm_80, or cnnc --gpu t4 (f16, bf16)"
 #endif
 template <class E, int R, int C, int WARP_R, int WARP_C, int S>
 struct TensorTile {

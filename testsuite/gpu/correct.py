@@ -8,6 +8,9 @@ A row is a run (a line `# run:` of a net, or of golden/examples.txt) in a precis
              float64 as the same emitted file, built by g++ for the CPU on this machine, is, or
              as the precision's rounding
 
+A GPU without tensor tiles has 16 bits without them. Of one with them, the tests of testsuite/tensor
+make a row each.
+
 `distance` has what was found, `host` what the CPU's was, `grown` the bytes.
 With --host the CPU is what is judged: in single precision of examples by golden/*/f32.txt, and of
 the rest, which have none, to LEAST.
@@ -20,7 +23,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from rows import Failed, HERE, PRECISIONS, ROOT, Rows, TESTS, run, say
+from rows import Failed, HERE, ROOT, Rows, TESTS, run, say
 
 sys.path.insert(0, os.path.join(TESTS, "tools"))
 # pylint: disable=wrong-import-position
@@ -77,8 +80,8 @@ def chosen(names):
 def build(tools, one, precision, folder):
     """The program for the device, and the one for the CPU or None."""
     base = os.path.join(folder, f"{one.name}.{precision}")
-    run([tools.cnnc, "--precision", PRECISIONS.get(precision, precision), "-fkeep-gradients",
-         "--main", *one.options, unscaled(one, base), "-o", base + ".cu"])
+    run([tools.cnnc, *tools.emit_options(precision), "-fkeep-gradients", "--main", *one.options,
+         unscaled(one, base), "-o", base + ".cu"])
     source, defines = os.path.join(HERE, "net.cu"), [f'-DNET_FILE="{base}.cu"']
     tools.compile(source, base, defines, optimize="-O2")
     host = None
@@ -193,7 +196,7 @@ def knows(tools, precision, folder):
     """Whether the compiler does; if not, a row says so."""
     path = os.path.join(ROOT, "examples", "lenet", "lenet.cnn")
     try:
-        run([tools.cnnc, "--precision", PRECISIONS.get(precision, precision), path, "-o",
+        run([tools.cnnc, *tools.emit_options(precision), path, "-o",
              os.path.join(folder, "known.cu")])
     except Failed as error:
         say(f"{precision}: {error}")
@@ -201,10 +204,31 @@ def knows(tools, precision, folder):
     return None
 
 
+def judge_tensor(tools, rows, names):
+    """Tiles on tensor cores by themselves, and what they are made of: how many are wrong."""
+    failed = 0
+    for name in ["tensor.layouts", "tensor.tiles"]:
+        row = {"net": name, "precision": "all", "device": tools.device, "commit": tools.commit}
+        if names and name not in names or not tools.has_tensor_tiles() or rows.has(row):
+            continue
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                program = os.path.join(folder, name)
+                tools.compile(os.path.join(TESTS, *name.split(".")) + ".cu", program)
+                run([program], timeout=300)
+            said = "ok"
+        except Failed as error:
+            row["error"] = said = str(error)
+            failed += 1
+        rows.add(row)
+        say(f"{name:<26} {said}")
+    return failed
+
+
 def main(tools, options):
     """The number of rows that are wrong."""
     rows = Rows("correct", options, ("net", "precision", "device", "commit"))
-    wanted, failed = [], 0
+    wanted, failed = [], judge_tensor(tools, rows, options.names)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         for precision in options.precisions:
             row = {"precision": precision, "device": tools.device, "commit": tools.commit}

@@ -24,7 +24,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import floors
-from rows import Failed, HERE, PRECISIONS, ROOT, Rows, TESTS, run, say
+from rows import Failed, HERE, ROOT, Rows, TESTS, run, say
 
 OPTIMIZER = "sgd(lr = 1e-3, momentum = 0.9)"
 NETS = list(floors.NETS)
@@ -77,7 +77,7 @@ def build(tools, net, precision, options, folder):
     folder = os.path.join(folder, precision)
     os.makedirs(folder, exist_ok=True)
     source = source_of(net, folder)
-    command = [tools.cnnc, "--precision", PRECISIONS[precision], *options, source]
+    command = [tools.cnnc, *tools.emit_options(precision), *options, source]
     emitted, program = (os.path.join(folder, net + end) for end in (".cu", ""))
     run([*command, "--main", "-o", emitted])
     steps = len(json.loads(run([*command, "--emit", "plan"]))["steps"])

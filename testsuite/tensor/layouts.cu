@@ -2,7 +2,7 @@
 //
 // A kernel loads each lane's fragments from a table that the host fills by those layouts, and leaves
 // its sums, which the host takes out by them.  All numbers are small integers, so that the product is
-// exact in every type.  With nvcc -x cu this is the same test of a GPU.
+// exact in every type.  With nvcc it is the same test of a GPU.
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include <stdlib.h>

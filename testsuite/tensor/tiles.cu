@@ -1,6 +1,6 @@
 // Tiles on tensor cores, of each element type, in each order that an operand can have in memory, with
 // copies and with what is computed on load, on sizes that fill no tile: against sums in integers, which
-// must be met exactly.  With nvcc -x cu this is the same test of a GPU.
+// must be met exactly.  With nvcc it is the same test of a GPU.
 #include <stdio.h>
 #include "../../runtime/support/mma_bf16.cuh"
 #include "../../runtime/support/mma_f16.cuh"
@@ -82,35 +82,60 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = sum;
 }
 
-template <class Way, class Stored>
-static int element(const Stored *of, int lane, int step, int lanes, int steps)
+// Numbers as the device stores them, and as they are.
+template <class Element>
+struct Operand {
+    typename Element::Stored *stored;
+    int *number;
+};
+
+template <class Element>
+__global__ void store_numbers(typename Element::Stored *stored, const int *number, int count)
 {
-    return (int)(float)(of[Way::IS_ALONG ? lane * steps + step : step * lanes + lane]) +
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) stored[i] = Element::store((float)number[i]);
+}
+
+template <class Way, class Element>
+static int element(const Operand<Element> &of, int lane, int step, int lanes, int steps)
+{
+    return of.number[Way::IS_ALONG ? lane * steps + step : step * lanes + lane] +
            (Way::IS_COMPUTED ? 1 : 0);
 }
 
 template <class Element>
-static typename Element::Stored *drawn(int count, unsigned seed)
+static Operand<Element> drawn(int count, unsigned seed)
 {
-    typename Element::Stored *x;
-    EXPECT_SUCCESS(cudaMallocHost(&x, (size_t)count * sizeof *x));
+    Operand<Element> x;
+    EXPECT_SUCCESS(cudaMallocHost(&x.stored, (size_t)count * sizeof *x.stored));
+    EXPECT_SUCCESS(cudaMallocHost(&x.number, (size_t)count * sizeof *x.number));
     for (int i = 0; i < count; i++) {
         seed = seed * 1664525u + 1013904223u;
-        x[i] = Element::store((float)((int)(seed >> 24) % 7 - 3));
+        x.number[i] = (int)(seed >> 24) % 7 - 3;
     }
+    LAUNCH(-1, store_numbers<Element>, (count + 255) / 256, 256, x.stored, x.number, count);
+    EXPECT_SUCCESS(cudaDeviceSynchronize());
     return x;
+}
+
+template <class Element>
+static void discard(const Operand<Element> &x)
+{
+    EXPECT_SUCCESS(cudaFreeHost(x.stored));
+    EXPECT_SUCCESS(cudaFreeHost(x.number));
 }
 
 template <class Tile, class WayA, class WayB>
 static void test_steps(const char *name, int m, int n, int steps)
 {
     typedef typename Tile::Element Element;
-    typename Tile::Stored *a = drawn<Element>(m * steps, 1), *b = drawn<Element>(n * steps, 2);
+    const Operand<Element> a = drawn<Element>(m * steps, 1), b = drawn<Element>(n * steps, 2);
     const int grid = (m + Tile::ROWS - 1) / Tile::ROWS * ((n + Tile::COLUMNS - 1) / Tile::COLUMNS);
     int wrong = 0;
     float *y;
     EXPECT_SUCCESS(cudaMallocHost(&y, (size_t)m * (size_t)(n + 1) * sizeof *y));
-    LAUNCH(-1, (multiply_all<Tile, WayA, WayB>), grid, Tile::THREADS, y, a, b, m, n, steps);
+    LAUNCH(-1, (multiply_all<Tile, WayA, WayB>), grid, Tile::THREADS, y, a.stored,
+           b.stored, m, n, steps);
     EXPECT_SUCCESS(cudaDeviceSynchronize());
     for (int i = 0; i < m; i++) {
         int row = 0;
@@ -127,8 +152,8 @@ static void test_steps(const char *name, int m, int n, int steps)
         printf("%s: %d wrong of %d x %d x %d\n", name, wrong, m, n, steps);
         expect_failures++;
     }
-    EXPECT_SUCCESS(cudaFreeHost(a));
-    EXPECT_SUCCESS(cudaFreeHost(b));
+    discard(a);
+    discard(b);
     EXPECT_SUCCESS(cudaFreeHost(y));
 }
 
