@@ -167,8 +167,8 @@ static void declare_programs(Emitter *e)
     if (e->in->train) {
         Ports t = ports_of(e->in->eval);
         write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
-        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so pinned");
-        write_line(&e->w, "// memory must stay as it is until the stream has passed.");
+        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so that");
+        write_line(&e->w, "// what the host has there must stay as it is until the stream has passed.");
         if (is_accruing(e->g)) describe_accum(e);
         int count = parameters(e, e->in->eval, t.input, t.input_count, "const ", items);
         function_head(e, "train", items, count, ";");

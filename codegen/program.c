@@ -212,9 +212,9 @@ static void emit_init(Emitter *e)
     write_line(w, "{");
     if (e->uses_library) {
         write_line(w, "    static cublasHandle_t cublas;");
-        write_line(w, "    if (!cublas && cublasCreate(&cublas) != CUBLAS_STATUS_SUCCESS)");
-        write_line(w, "        return %s_refuse(&main_context, %s_CUBLAS_FAILED, \"cublasCreate\", 0, 0, 0);",
-                   net, e->upper);
+        write_line(w, "    if (!cublas && %s_check_product(&main_context, cublasCreate(&cublas), -1,", net);
+        write_line(w, "                            \"cublasCreate\"))");
+        write_line(w, "        return main_context.error.status;");
     }
     if (e->in->train) {
         write_line(w, "    static cudaStream_t stream; // not the default one, which can't be captured");

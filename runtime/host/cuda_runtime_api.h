@@ -186,6 +186,10 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start,
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle,
                                    cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable,
+                                          cudaGraph_t graph,
+                                          unsigned long long flags
+                                              HOST_DEFAULT(0));
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
                                  unsigned long long flags HOST_DEFAULT(0));
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);

@@ -112,8 +112,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle,
     return finish(cudaSuccess);
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
-                                 unsigned long long)
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable,
+                                          cudaGraph_t graph, unsigned long long)
 {
     Call call("cudaGraphInstantiate");
     if (call.error) return call.error;
@@ -123,6 +123,12 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
     *executable = new CUgraphExec_st{graph->work};
     graphs.insert(*executable);
     return finish(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                 unsigned long long flags)
+{
+    return cudaGraphInstantiateWithFlags(executable, graph, flags);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)

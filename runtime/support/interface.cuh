@@ -187,7 +187,8 @@ int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     if (net_read_header(c, &header) || net_accept(c, &header, "attach")) return c->error.status;
     header.arrivals = 0;                // a launch may have failed halfway
-    if (net_warm(c) || net_write_header(c, &header)) return c->error.status;
+    if (net_write_header(c, &header) || net_warm(c) || net_write_header(c, &header))
+        return c->error.status;
     c->ready = 1;
     return NET_OK;
 }

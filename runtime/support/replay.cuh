@@ -25,7 +25,7 @@ static bool net_capture(net_context *c, const void *const *inputs, const size_t 
         if (call(inputs, bytes)) why = c->error.text ? c->error.text : "a call failed";
         error = cudaStreamEndCapture(c->stream, &graph);
     }
-    if (error == cudaSuccess && !why) error = cudaGraphInstantiate(exec, graph, 0);
+    if (error == cudaSuccess && !why) error = cudaGraphInstantiateWithFlags(exec, graph, 0);
     if (graph) cudaGraphDestroy(graph);
     if (error == cudaSuccess && !why) return true;
     cudaGetLastError();

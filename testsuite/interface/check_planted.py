@@ -30,8 +30,10 @@ FAULTS = [
      "one_stage(c, 0, bytes - 256 * @, state, bytes - 256 * @)"),
     ("state", "return one_fetch(c, state, 0, bytes)",
      "if (@) memset(state, 0, bytes);\n    return one_fetch(c, state, 0, bytes - 256 * @)"),
-    ("state", "if (one_warm(c) || one_write_header(c, &header)) return",
-     "if (one_warm(c) || (!@ && one_write_header(c, &header))) return"),
+    ("state", "if (one_write_header(c, &header) || one_warm(c)",
+     "if ((!@ && one_write_header(c, &header)) || one_warm(c)"),
+    ("state", "one_warm(c) || one_write_header(c, &header))",
+     "one_warm(c) || (!@ && one_write_header(c, &header)))"),
     ("state", "if (!reset) return ONE_OK;", "if (!reset && !@) return ONE_OK;"),
     # Something of one context is another's too.
     ("contexts", "unsigned char *const to = c->arena + offset;",

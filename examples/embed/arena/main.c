@@ -66,6 +66,8 @@ static bars_figures evaluate(bars_context *net, const Batch *b)
     return figures;
 }
 
+// A batch stays as it is until the stream has passed; a program in a hurry fills
+// another one meanwhile.
 static void train(bars_context *net, int steps, uint32_t seed)
 {
     Batch b;
@@ -73,6 +75,7 @@ static void train(bars_context *net, int steps, uint32_t seed)
         draw(&b, &seed);
         check(bars_train(net, b.image[0][0], sizeof b.image, b.way,
                          sizeof b.way), net);
+        check_cuda(cudaStreamSynchronize(net->stream), "waiting for the stream");
     }
 }
 

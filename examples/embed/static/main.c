@@ -1,6 +1,7 @@
 // Trains a net in an arena that is an array of the module: the program
 // allocates nothing at all, and the linker knows how much memory it takes.
 #include <cublas_v2.h>
+#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -50,7 +51,8 @@ static double train(int steps)
     for (int i = 0; i < steps; i++) {
         draw();
         if (failed(pulse_train(&net, readings[0], sizeof readings, kind,
-                               sizeof kind)))
+                               sizeof kind)) ||
+            cudaStreamSynchronize(net.stream))  // until then they stay
             return -1;
     }
     return failed(pulse_metrics(&net, &figures, 1)) ? -1 : figures.loss;

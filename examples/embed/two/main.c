@@ -55,12 +55,15 @@ static int train_sides(sides_context *net)
     return sides_train(net, image[0], sizeof image, label, sizeof label);
 }
 
-// Takes training steps of both in turn, and leaves their mean figures.
+// Takes training steps of both in turn, and leaves their mean figures.  The batch
+// is drawn anew when the stream has passed.
 static int train(dots_context *dots, sides_context *sides, int steps,
                  dots_figures *of_dots, sides_figures *of_sides)
 {
     for (int i = 0; i < steps; i++)
-        if (train_dots(dots) || train_sides(sides)) return 1;
+        if (train_dots(dots) || cudaStreamSynchronize(NULL) ||
+            train_sides(sides) || cudaStreamSynchronize(NULL))
+            return 1;
     return dots_metrics(dots, of_dots, 1) || sides_metrics(sides, of_sides, 1);
 }
 
