@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import look, looks, with_fault  # noqa: E402
+from plant_faults import link_with_fault, look, looks  # noqa: E402
 
 build, root, compiler = sys.argv[1:4]
 here = os.path.join(root, "testsuite", "costs")
@@ -74,19 +74,9 @@ FAULTS = {
 
 
 def is_found(fault, folder):
-    name, old, new = fault
-    at = os.path.join(folder, os.path.basename(name))
-    with open(at, "w") as file:
-        file.write(with_fault(os.path.join(root, name), old, new))
-    made = os.path.join(folder, "fault.o")
-    flags = [compiler, "-std=c17", "-O1", "-w"]
-    subprocess.run([*flags, "-iquote", os.path.dirname(os.path.join(root, name)), "-c", at,
-                    "-o", made], check=True)
-    programs = []
-    for program in "frontend/main.c", "testsuite/costs/costs.c":
-        programs.append(os.path.join(folder, os.path.basename(program)[:-2]))
-        subprocess.run([*flags, os.path.join(root, program), made,
-                        os.path.join(build, "libcore.a"), "-lm", "-o", programs[-1]], check=True)
+    programs = [link_with_fault(os.path.join(folder, os.path.basename(source)[:-2]), fault,
+                                [os.path.join(root, source)], build, root, compiler)
+                for source in ("frontend/main.c", "testsuite/costs/costs.c")]
     done = subprocess.run([sys.executable, os.path.join(here, "check_costs.py"), *programs, root,
                            "few"], stdout=subprocess.PIPE, text=True)
     said = done.stdout.splitlines()
