@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../../runtime/host/cublas_v2.h"
@@ -24,7 +25,8 @@
 #include "slopes.h"
 
 enum {
-    SECONDS = 60,               // that a program may take
+    SECONDS = 60,               // of a processor, that a program may take
+    WAITED = 600,               // by the clock, where something waits
     SAID = 100                  // what a child ends with that has said what
 };                              // came of it, and nothing else does
 
@@ -281,7 +283,8 @@ static void run_child(const EmittedProgram *program, const Case *of,
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(SECONDS);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){ SECONDS, SECONDS + 1 });
+        alarm(WAITED);
         run_program(program, of, ref, work);
         fflush(NULL);
         _exit(SAID);
