@@ -2,8 +2,6 @@
 #include "../ir/larger.h"
 #include "batches.h"
 
-enum { MOST_BATCH = 1 << 24 };  // that --batch takes
-
 bool shares_arena(Mode file, int program)
 {
     return program == (int)file || (file == TRAIN && program == EVAL);
@@ -88,8 +86,8 @@ static int64_t meets(const BatchPoint *a, const BatchPoint *b, int64_t bytes)
     double slope = (double)(b->arena_bytes - a->arena_bytes) /
                    (double)(b->batch - a->batch);
     double batch = slope > 0 ? (double)b->batch +
-                   (double)(bytes - b->arena_bytes) / slope : MOST_BATCH;
-    return batch < 1 ? 1 : batch > MOST_BATCH ? MOST_BATCH : (int64_t)batch;
+                   (double)(bytes - b->arena_bytes) / slope : MAX_BATCH;
+    return batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (int64_t)batch;
 }
 
 // Which of the points is the last that fits below the first that does not; -1:
@@ -111,12 +109,12 @@ Capacity largest_batch(BatchSearch *s, int64_t bytes)
         int fits = last_that_fits(s, bytes);
         bool above = fits + 1 < s->count;
         int64_t low = fits >= 0 ? s->points[fits].batch : 0;
-        int64_t high = above ? s->points[fits + 1].batch : MOST_BATCH + 1;
+        int64_t high = above ? s->points[fits + 1].batch : MAX_BATCH + 1;
         Capacity c = { .bytes = bytes, .batch = low,
                        .arena_bytes =
                            fits >= 0 ? s->points[fits].arena_bytes : 0,
                        .above = above ? high : 0,
-                       .is_limit = low == MOST_BATCH };
+                       .is_limit = low == MAX_BATCH };
         if (high <= low + 1) return c;
         int first = fits + 1 < s->count ? fits : fits - 1;
         if (first < 0) first = 0;

@@ -6,7 +6,7 @@
 #include "../ir/loss_scale.h"
 #include "resolve.h"
 
-enum { MAX_BATCH = 1 << 24, MAX_EPOCHS = 1000000000 };
+enum { MAX_EPOCHS = 1000000000 };
 enum { FIRST_LOSS_SCALE = 65536, SCALE_INTERVAL = 2000 };
 #define MOST_NORM 1e30
 

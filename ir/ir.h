@@ -11,6 +11,7 @@
 #include "diag.h"
 
 enum { NONE = -1, MAX_RANK = 5, MAX_ATTRS = 16 };
+enum { MAX_BATCH = 1 << 24 };   // samples of a training step
 
 typedef int32_t NodeId;         // index into Graph.nodes, or NONE
 typedef int32_t ValueId;        // index into Graph.values, or NONE

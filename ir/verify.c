@@ -171,9 +171,6 @@ static void check_shape(const Check *c, NodeId id)
         node_fault(c, id, "%s should have the shape %s, but has %s",
                    result->name, shape_text(g, wanted),
                    shape_text(g, result->shape));
-    if (n->op->flags & VIEW && n->operands[0] != NONE &&
-        result->dtype != g->values[n->operands[0]].dtype)
-        node_fault(c, id, "%s is a view of another type", result->name);
 }
 
 // One walk in the order of the list: operands are checked before results are
@@ -196,7 +193,7 @@ static void check_nodes(const Check *c)
         check_inlined(c, i);
         check_in_place(c, i);
         check_again(c, i);
-        check_halves(c, i);
+        check_types(c, i);
     }
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].def != NONE && !made[v])
@@ -206,8 +203,9 @@ static void check_nodes(const Check *c)
 
 // ---- values -----------------------------------------------------------------
 
-// What is staged for no launch has no place in a plan; a view is none.  The
-// front end refuses such a net, so only a graph that was read is asked.
+// What is staged for no launch has no place in a plan; a view is none; and
+// samples are staged one by one.  The front end makes no other net, so only a
+// graph that was read is asked.
 static void check_inputs(const Check *c)
 {
     const Graph *g = c->g;
@@ -219,10 +217,16 @@ static void check_inputs(const Check *c)
         for (int k = 0; counts && k < n->operand_count; k++)
             if (n->operands[k] != NONE) read[n->operands[k]] = true;
     }
-    for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].def == NONE && !g->values[v].persistent && !read[v])
-            value_fault(c, v, g->values[v].kind == INPUT
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->def == NONE && !value->persistent && !read[v])
+            value_fault(c, v, value->kind == INPUT
                         ? "no launch reads this input" : "nothing makes it");
+        if (value->kind == INPUT &&
+            (value->shape.rank == 0 || value->shape.dim[0] != g->batch))
+            value_fault(c, v, "an input begins with the batch, %" PRId64,
+                        g->batch);
+    }
 }
 
 static void check_value(const Check *c, ValueId id)
@@ -242,9 +246,7 @@ static void check_value(const Check *c, ValueId id)
     if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",
                     kind_names[value->kind], value->persistent ? "" : "not ");
-    check_half(c, id);
-    if (value->kind == PARAM && value->dtype != g->real)
-        value_fault(c, id, "a parameter, but not %s", dtype_names[g->real]);
+    check_type(c, id);
     if (value->def < NONE || value->def >= g->node_count)
         value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
     if (value->def == NONE && value->again != NONE)
@@ -366,6 +368,7 @@ static void check_lifetimes(const Check *c)
 static void check_graph(const Check *c)
 {
     const Graph *g = c->g;
+    check_batch(c);
     for (ValueId v = 0; v < g->value_count; v++) check_value(c, v);
     if (g->header < 0 || g->header >= g->value_count ||
         g->values[g->header].kind != STATE)

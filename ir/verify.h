@@ -25,9 +25,9 @@ _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 // launches that say that they can; whether its operator can is asked of its
 // part, or of the pool that reads it.
 void check_inlined(const Check *c, NodeId id);
-// verify_half.c: maps in 16 bits.
-void check_half(const Check *c, ValueId id);
-void check_halves(const Check *c, NodeId id);
+// verify_types.c: the type of a value, and of what a node reads and makes.
+void check_type(const Check *c, ValueId id);
+void check_types(const Check *c, NodeId id);
 // verify_again.c: that a node of phase RECOMPUTE does what another does, with
 // the same operands, computed again or not.
 void check_again(const Check *c, NodeId id);
@@ -45,7 +45,9 @@ void check_in_place(const Check *c, NodeId id);
 // roots, else 0.  last: the last node that reads each value.
 void check_slices(const Check *c, const ValueId *root, const NodeId *last,
                   int64_t *rows);
-// verify_training.c: what the updates are made from, and the order of facts.
+// verify_training.c: samples of a batch and of a step, which all counts on.
+void check_batch(const Check *c);
+// What the updates are made from, and the order of facts.
 void check_training(const Check *c);
 // That a value which says that it is a gradient, or a state, looks like one.
 void check_gradient(const Check *c, ValueId id);

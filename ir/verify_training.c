@@ -263,6 +263,18 @@ static void check_scale(const Check *c)
     if (is_scaled(g)) check_scaled(c);
 }
 
+void check_batch(const Check *c)
+{
+    const Graph *g = c->g;
+
+    if (g->batch < 1 || g->batch > MAX_BATCH)
+        fault(c, "a batch has from 1 to %d samples, not %" PRId64, MAX_BATCH,
+              g->batch);
+    if (g->step_batch < 0 || g->step_batch > MAX_BATCH || g->accumulate < 0 ||
+        g->accumulate > MAX_BATCH)
+        fault(c, "no training step has so many samples");
+}
+
 void check_training(const Check *c)
 {
     const Graph *g = c->g;
@@ -270,8 +282,6 @@ void check_training(const Check *c)
     check_order(c);
     check_called(c, g->optimizer, OPTIMIZER, "optimizer");
     check_called(c, g->schedule, SCHEDULE, "schedule");
-    if (g->step_batch < 0 || g->accumulate < 0)
-        fault(c, "no training step has so many samples");
     if (is_accruing(g)) check_accrual(c);
     check_scale(c);
     for (NodeId i = 0; i < g->node_count; i++) {

@@ -122,12 +122,14 @@ static void report(const Run *run, int status)
              run->target.graph ? "ir" : "cnn");
     text_write(&text, path);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
-        printf("%s: more than %d seconds\n", path, run->seconds);
+        printf("%s: more than %d seconds of processor time\n", path,
+               run->seconds);
     else if (WIFSIGNALED(status))
         printf("%s: %s\n", path, strsignal(WTERMSIG(status)));
     else
         printf("%s: exit %d\n", path, WEXITSTATUS(status));
-    fwrite(said.bytes, 1, said.length < 4000 ? said.length : 4000, stdout);
+    size_t length = said.length < 4000 ? said.length : 4000;
+    if (length > 0) fwrite(said.bytes, 1, length, stdout);
     fflush(stdout);
     free(text.bytes);
     free(said.bytes);

@@ -2,6 +2,7 @@
 // clang -fsanitize=fuzzer.  GRAPHS: inputs are texts of graphs.
 #define _DEFAULT_SOURCE
 
+#include <sanitizer/common_interface_defs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ static int begin(void)
     atexit(remove_folder);
     snprintf(path, sizeof path, "%s/messages", folder);
     int outside = dup(2);
+    __sanitizer_set_report_fd((void *)(intptr_t)outside);
     if (freopen(path, "w+", stderr) == NULL) exit(3);
     return outside;
 }

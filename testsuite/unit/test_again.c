@@ -113,7 +113,7 @@ static void copies_have_the_values_of_what_they_copy(void **state)
     g->values[B_AGAIN].output = true;
     expect_fault(g, "it is not like b, which it is again");
     g = read_text(text);
-    g->values[C_AGAIN].dtype = F64;
+    g->values[C_AGAIN].dtype = I32;
     expect_fault(g, "it is not like c, which it is again");
     g = read_text(text);
     g->values[C_AGAIN].shape.dim[3] = 5;
