@@ -11,7 +11,7 @@
 // Overloads have one name: the first chunk that defines it is meant.
 Names *chunk_names(Arena *arena)
 {
-    Names *names = names_new(arena);
+    Names *names = names_new(arena, 0);
     for (int i = 0; i < chunk_count; i++)
         for (const char *const *n = chunks[i].names; *n; n++)
             if (names_find(names, *n, strlen(*n)) == NONE) names_take(names, *n, i);

@@ -59,7 +59,7 @@ static void emit_macros(Emitter *e)
 // by case alone, the later ones get a number.
 static void emit_tensor_macros(Emitter *e)
 {
-    Names *stems = names_new(e->arena);
+    Names *stems = names_new(e->arena, 0);
     write_line(&e->w, "// Where each parameter lies in the state, in bytes.");
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];

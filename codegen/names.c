@@ -142,7 +142,7 @@ static bool is_state(const Value *v)
 // What no name of the net's may be: the runtime's words and the reserved ones.
 static Names *runtime_names(Emitter *e)
 {
-    Names *names = names_new(e->arena);
+    Names *names = names_new(e->arena, 0);
     for (int i = 0; i < chunk_count; i++)
         for (const char *const *name = chunks[i].names; *name; name++)
             names_take(names, *name, NONE);

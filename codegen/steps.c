@@ -152,12 +152,12 @@ const char *shape_name(Emitter *e, const Launch *l)
 
 void emit_shapes(Emitter *e, const int *steps, int count)
 {
-    e->shape_texts = names_new(e->arena);
+    e->shape_texts = names_new(e->arena, 0);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
     for (int i = 0; i < count; i++)
         name_shapes(e, &e->launches[steps[i]], e->nodes[steps[i]]);
     write_blank(&e->w);
-    e->source_texts = names_new(e->arena);
+    e->source_texts = names_new(e->arena, 0);
     for (int i = 0; i < count; i++) name_sources(e, &e->launches[steps[i]]);
     if (e->source_count > 0) write_blank(&e->w);
 }

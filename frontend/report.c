@@ -2,10 +2,13 @@
 // hold, the rows of --compare, and other batches, to find the largest for some
 // sizes of memory.
 #include <string.h>
+#include "../ir/larger.h"
 #include "batches.h"
 #include "pipeline.h"
 
-enum { MOST_NODES = 28000 };    // of all graphs: what bounds the page's time
+// Of all graphs that are compiled for a page, which bounds its time, and of
+// those for other batches at least.
+enum { MOST_NODES = 64000, LEAST_NODES = 16000 };
 
 // The page's own batch is compiled already, if not for a budget: that says how
 // large an arena is, whatever the batch.
@@ -69,7 +72,8 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
         return false;
     if (in->ast != NULL) {
         begin_batches(search, in, o);
-        search->most_nodes = MOST_NODES;
+        int64_t rows = (int64_t)page.row_count * page.g[mode]->node_count;
+        search->most_nodes = larger(MOST_NODES - rows, LEAST_NODES);
         find_batches(search, &page);
     }
     if (o->curve && !find_curve(in, o, &page.costs)) return false;

@@ -19,7 +19,7 @@ struct Arena {
     size_t next_size;
 };
 
-enum { FIRST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 22 };
+enum { FIRST_CHUNK = 1 << 12, LARGEST_CHUNK = 1 << 20 };
 
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {

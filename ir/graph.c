@@ -119,8 +119,8 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
     g->mode = mode;
     g->batch = batch;
     g->real = g->map = real;
-    g->value_names = names_new(arena);
-    g->node_names = names_new(arena);
+    g->value_names = names_new(arena, 0);
+    g->node_names = names_new(arena, 0);
     g->header = graph_value(g, "header", STATE, U8,
                             shape_of(1, (int64_t)HEADER_BYTES),
                             (Pos){ .file = 0 });
@@ -202,8 +202,8 @@ Graph *graph_copy(const Graph *g, Arena *arena)
     Graph *copy = NEW(arena, Graph);
     *copy = *g;
     copy->arena = arena;
-    copy->node_names = names_new(arena);
-    copy->value_names = names_new(arena);
+    copy->node_names = names_new(arena, g->node_count);
+    copy->value_names = names_new(arena, g->value_count);
     copy->node_capacity = g->node_count;
     copy->value_capacity = g->value_count;
     copy->nodes = NEW_ARRAY(arena, g->node_count, Node);
@@ -311,7 +311,7 @@ static void compact_nodes(Graph *g, const int32_t *node, const int32_t *value)
 {
     int32_t count = node[g->node_count];
 
-    g->node_names = names_new(g->arena);
+    g->node_names = names_new(g->arena, count);
     for (NodeId i = 0; i < g->node_count; i++) {
         Node n = g->nodes[i];
         if (n.op == NULL) continue;
@@ -329,7 +329,7 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
 {
     int32_t count = value[g->value_count];
 
-    g->value_names = names_new(g->arena);
+    g->value_names = names_new(g->arena, count);
     for (ValueId v = 0; v < g->value_count; v++) {
         Value moved = g->values[v];
         if (value[v] == value[v + 1]) continue;

@@ -39,14 +39,23 @@ void launch_constant(Launch *l, const char *name, int64_t value)
 {
     if (l->constant_count == MAX_CONSTANTS)
         bug("%s: more than %d constants", l->kernel, MAX_CONSTANTS);
+    l->constant = arena_grow(l->g->arena, l->constant, &l->constant_capacity,
+                             l->constant_count + 1, sizeof *l->constant);
     l->constant[l->constant_count++] = (Constant){ name, value };
+}
+
+void launch_type_as(Launch *l, TypeArg type)
+{
+    if (l->type_count == MAX_TEMPLATE)
+        bug("%s: more than %d template arguments", l->kernel, MAX_TEMPLATE);
+    l->type = arena_grow(l->g->arena, l->type, &l->type_capacity,
+                         l->type_count + 1, sizeof *l->type);
+    l->type[l->type_count++] = type;
 }
 
 void launch_type(Launch *l, const char *text)
 {
-    if (l->type_count == MAX_TEMPLATE)
-        bug("%s: more than %d template arguments", l->kernel, MAX_TEMPLATE);
-    l->type[l->type_count++] = (TypeArg){ .text = text };
+    launch_type_as(l, (TypeArg){ .text = text });
 }
 
 void launch_type_int(Launch *l, int64_t value)
@@ -59,16 +68,18 @@ void launch_type_of(Launch *l, ValueId v)
     launch_type(l, stored_name(l->g->values[v].dtype));
 }
 
-static void add_argument(Launch *l, LaunchArg argument)
+void launch_argument(Launch *l, LaunchArg argument)
 {
     if (l->arg_count == MAX_LAUNCH_ARGS)
         bug("%s: more than %d arguments", l->kernel, MAX_LAUNCH_ARGS);
+    l->arg = arena_grow(l->g->arena, l->arg, &l->arg_capacity,
+                        l->arg_count + 1, sizeof *l->arg);
     l->arg[l->arg_count++] = argument;
 }
 
 void launch_value(Launch *l, ValueId value)
 {
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_VALUE, .value = value });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_VALUE, .value = value });
 }
 
 void launch_struct(Launch *l, const char *name)
@@ -142,16 +153,16 @@ void launch_load(Launch *l, const Node *n, int k)
     if (!maker->op->parts[maker->part].load(g, maker, made))
         bug("%s can't be computed on load", maker->name);
     l->type[l->type_count - 1] = (TypeArg){ .source = made };
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
-                                 .source = made });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
+                                    .source = made });
 }
 
 Launch *launch_members(Launch *l, const char *name)
 {
     Launch *made = NEW(l->g->arena, Launch);
     *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
-                                 .source = made });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
+                                    .source = made });
     return made;
 }
 
@@ -167,8 +178,8 @@ Launch *launch_item(Launch *l, const char *name)
     blocks[0] = l->grid;
     *items = (Items){ 1, item, blocks };
     launch_type_int(l, 1);
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_ITEMS, .value = NONE,
-                                 .items = items });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_ITEMS, .value = NONE,
+                                    .items = items });
     return made;
 }
 
@@ -233,31 +244,31 @@ void launch_alone(const Graph *g, const Node *n, Launch *l)
 
 void launch_int(Launch *l, int64_t i, const char *label)
 {
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_INT, .value = NONE, .i = i,
-                                 .label = label });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_INT, .value = NONE, .i = i,
+                                    .label = label });
 }
 
 void launch_real(Launch *l, double f, const char *label)
 {
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_REAL, .value = NONE, .f = f,
-                                 .label = label });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_REAL, .value = NONE, .f = f,
+                                    .label = label });
 }
 
 void launch_samples(Launch *l)
 {
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_SAMPLES, .value = NONE });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_SAMPLES, .value = NONE });
 }
 
 void launch_header(Launch *l)
 {
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_HEADER,
-                                 .value = l->g->header });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_HEADER,
+                                    .value = l->g->header });
 }
 
 void launch_list(Launch *l, const List *list, const char *label)
 {
-    add_argument(l, (LaunchArg){ .kind = LAUNCH_LIST, .value = NONE,
-                                 .list = list, .label = label });
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_LIST, .value = NONE,
+                                    .list = list, .label = label });
 }
 
 const char *functor_of(const Op *op)

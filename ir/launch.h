@@ -1,5 +1,6 @@
 // A launch: what ops/<name>.c says of how a node is launched, or computed where
-// it is read; the emitter turns it into text (launch.c shows how).
+// it is read; the emitter turns it into text (launch.c shows how).  What it
+// points to is in the arena of its graph.
 #ifndef CNNC_LAUNCH_H
 #define CNNC_LAUNCH_H
 
@@ -72,14 +73,13 @@ struct Launch {
     bool        copy;           // nor is this: of an operator with COPIES
     // Members of a struct that is its first template argument, shared by
     // launches with equal constants: struct conv1_shape.  Or none.
-    Constant    constant[MAX_CONSTANTS];
-    int         constant_count;
-    TypeArg     type[MAX_TEMPLATE]; // further template arguments
-    int         type_count;
+    Constant   *constant;
+    TypeArg    *type;           // further template arguments
+    int32_t     constant_count, constant_capacity, type_count, type_capacity;
     int64_t     grid;           // blocks, in x
     int         block;          // threads, a multiple of 32
-    LaunchArg   arg[MAX_LAUNCH_ARGS];
-    int         arg_count;
+    LaunchArg  *arg;
+    int32_t     arg_count, arg_capacity;
     // Where its kernel takes what is to be done last (Part.last); its types
     // and arguments from own_type and own_arg on are of this node alone, and
     // those of others may follow them: 0 where there are none.
@@ -96,8 +96,10 @@ void launch_library(Launch *l, const char *function);
 void launch_copy(Launch *l, const char *function);
 void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
+void launch_type_as(Launch *l, TypeArg type);       // as another launch's
 void launch_type_int(Launch *l, int64_t value);
 void launch_type_of(Launch *l, ValueId v);          // of its elements
+void launch_argument(Launch *l, LaunchArg argument);
 void launch_value(Launch *l, ValueId value);
 // Operand k of n, whose slot is marked ~ or /: what it is computed from where
 // it is inlined, as the next of the types and an argument.

@@ -18,11 +18,13 @@ struct Names {
     int32_t count, capacity;    // capacity is a power of 2
 };
 
-Names *names_new(Arena *arena)
+Names *names_new(Arena *arena, int32_t count)
 {
     Names *names = NEW(arena, Names);
     names->arena = arena;
     names->capacity = 64;
+    while (names->capacity / 2 <= count && names->capacity < 1 << 30)
+        names->capacity *= 2;
     names->entries = NEW_ARRAY(arena, (size_t)names->capacity, Entry);
     return names;
 }
@@ -102,4 +104,26 @@ const char *names_take(Names *names, const char *name, int32_t id)
     size_t length = strlen(name);
     entry_of(names, name, length, hash_of(name, length))->suffix = suffix;
     return result;
+}
+
+// Of hashes and places alone, for this is asked after every pass: a slot is the
+// upper half of a hash, and the place of its name from 1 on; 0 is free.
+const char *names_repeated(Arena *arena, const char *const *names,
+                           int32_t count)
+{
+    uint64_t size = 64;
+    while (size / 2 <= (uint64_t)count) size *= 2;
+    uint64_t *slots = NEW_ARRAY(arena, size, uint64_t);
+    for (int32_t k = 0; k < count; k++) {
+        uint64_t hash = hash_of(names[k], strlen(names[k]));
+        uint64_t slot = hash >> 32 << 32 | (uint64_t)(k + 1), at = hash;
+        for (; slots[at & (size - 1)] != 0; at++) {
+            uint64_t other = slots[at & (size - 1)];
+            if (other >> 32 == slot >> 32 &&
+                strcmp(names[(uint32_t)other - 1], names[k]) == 0)
+                return names[k];
+        }
+        slots[at & (size - 1)] = slot;
+    }
+    return NULL;
 }

@@ -12,7 +12,6 @@
 //     x^          may have 16 bits, as may x~ and x/: the kernel has a type
 //                 for it
 //     [weight]    made by the operator, not passed to the call
-#include <ctype.h>
 #include <string.h>
 #include "op_row.h"
 
@@ -61,6 +60,13 @@ const char *part_operands(const Op *op, int part)
     return own != NULL ? own : row_operands(op);
 }
 
+// isalnum asks for the locale, and this is asked of every slot by every pass.
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9') ||
+           (c >= 'A' && c <= 'Z');
+}
+
 int part_slots(const char *list, Slot *slots, int limit)
 {
     int count = 0;
@@ -69,7 +75,7 @@ int part_slots(const char *list, Slot *slots, int limit)
     // row_operands has removed them.
     for (const char *c = list; *c != '\0' && count < limit;) {
         Slot slot = { .name = c };
-        while (isalnum((unsigned char)*c) || *c == '_') c++, slot.length++;
+        while (is_of_name(*c)) c++, slot.length++;
         for (; *c != '\0' && *c != ' '; c++) {
             slot.optional |= *c == '?';
             slot.updated |= *c == '!';

@@ -161,14 +161,10 @@ static void add_items(Launch *l, LaunchArg *to, const Launch *b,
 // Appends what b, which is alike, has of its own.
 static void add_own(Launch *l, const Launch *b)
 {
-    int types = b->type_count - b->own_type, args = b->arg_count - b->own_arg;
-    if (l->type_count + types > MAX_TEMPLATE ||
-        l->arg_count + args > MAX_LAUNCH_ARGS)
-        bug("%s: too much in one launch", l->kernel);
-    for (int i = 0; i < types; i++)
-        l->type[l->type_count++] = b->type[b->own_type + i];
-    for (int i = 0; i < args; i++)
-        l->arg[l->arg_count++] = b->arg[b->own_arg + i];
+    for (int i = b->own_type; i < b->type_count; i++)
+        launch_type_as(l, b->type[i]);
+    for (int i = b->own_arg; i < b->arg_count; i++)
+        launch_argument(l, b->arg[i]);
 }
 
 void group_launch(const Graph *g, NodeId i, Launch *l)
@@ -268,36 +264,31 @@ static void check_touches(const Check *c, Touches *t, NodeId first, NodeId i)
 }
 
 // Of a launch that does several things, each may be of another operator and
-// phase.
-static void check_alike(const Check *c, NodeId first, NodeId i)
+// phase.  others: that of the first.  Returns item_bytes of what i adds.
+static int64_t check_alike(const Check *c, const Launch *others, NodeId i)
 {
     const Graph *g = c->g;
-    const Node *n = &g->nodes[i], *of = &g->nodes[first];
+    const Node *n = &g->nodes[i], *of = others->node;
     Launch own = { .g = (Graph *)g, .node = n };
-    Launch others = { .g = (Graph *)g, .node = of };
     bool same = n->op == of->op && n->part == of->part && n->phase == of->phase;
     bool launches = is_launch(n) && is_launch(of);
-    if (launches) {
-        n->op->parts[n->part].launch(g, n, &own);
-        of->op->parts[of->part].launch(g, of, &others);
-    }
-    if (!launches || (!same && others.own_arg == 0))
+    if (launches) n->op->parts[n->part].launch(g, n, &own);
+    if (!launches || (!same && others->own_arg == 0))
         node_fault(c, i, "it is joined to %s, which is of another kind",
                    of->name);
-    if (!are_alike(&own, &others))
+    if (!are_alike(&own, others))
         node_fault(c, i, "its launch can't be that of %s too", of->name);
+    return item_bytes(&own);
 }
 
 // What is done last comes last in the group, to a launch that takes it.
-static void check_last(const Check *c, NodeId first, NodeId i)
+static void check_last(const Check *c, const Launch *others, NodeId i)
 {
     const Graph *g = c->g;
-    const Node *n = &g->nodes[i], *of = &g->nodes[first];
-    Launch others = { .g = (Graph *)g, .node = of };
-    if (is_launch(of)) of->op->parts[of->part].launch(g, of, &others);
-    if (!others.takes_last)
+    const Node *n = &g->nodes[i], *of = others->node;
+    if (!others->takes_last)
         node_fault(c, i, "the launch of %s does no more at its end", of->name);
-    if (i + 1 < group_end(g, first))
+    if (group_end(g, i) > i + 1)
         node_fault(c, i, "%s is joined behind what is done last",
                    g->nodes[i + 1].name);
     if (n->inlined || n->in_place)
@@ -307,14 +298,17 @@ static void check_last(const Check *c, NodeId first, NodeId i)
 static void check_group(const Check *c, Touches *t, NodeId first)
 {
     const Graph *g = c->g;
-    for (NodeId i = first, end = group_end(g, first); i < end; i++) {
-        if (i > first)
-            (is_last(&g->nodes[i]) ? check_last : check_alike)(c, first, i);
+    const Node *n = &g->nodes[first];
+    Launch others = { .g = (Graph *)g, .node = n };
+    if (is_launch(n)) n->op->parts[n->part].launch(g, n, &others);
+    int64_t bytes = item_bytes(&others);
+    check_touches(c, t, first, first);
+    for (NodeId i = first + 1, end = group_end(g, first); i < end; i++) {
+        if (is_last(&g->nodes[i])) check_last(c, &others, i);
+        else bytes += check_alike(c, &others, i);
         check_touches(c, t, first, i);
     }
-    Launch l = { .g = (Graph *)g };
-    group_launch(g, first, &l);
-    if (item_bytes(&l) > MOST_ITEM_BYTES)
+    if (bytes > MOST_ITEM_BYTES)
         node_fault(c, first, "too many are joined to it for a launch");
 }
 

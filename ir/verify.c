@@ -15,8 +15,8 @@
 //   IS_PLACED      offsets are aligned and inside the arena   verify_memory.c
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
+#include "names.h"
 #include "together.h"
 
 // text is what is wrong; pos is where a graph that was read says so.
@@ -255,18 +255,12 @@ static void check_value(const Check *c, ValueId id)
     check_state(c, id);
 }
 
-static int compare_names(const void *a, const void *b)
+// Not from the graph's own tables of names, which might be what is wrong.
+static void check_unique(const Check *c, const char *const *names,
+                         int32_t count)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-// By sorting: the graph's own tables of names might be what is wrong.
-static void check_unique(const Check *c, const char **names, int32_t count)
-{
-    qsort(names, (size_t)count, sizeof *names, compare_names);
-    for (int32_t i = 1; i < count; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
-            fault(c, "two values or two nodes are called %s", names[i]);
+    const char *twice = names_repeated(c->g->arena, names, count);
+    if (twice != NULL) fault(c, "two values or two nodes are called %s", twice);
 }
 
 static void check_names(const Check *c)

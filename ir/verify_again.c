@@ -110,7 +110,7 @@ static const char *place_copies(Arena *arena, const Graph *g, Node *nodes,
 const char *nodes_as_written(Arena *arena, const Graph *g, const Node **nodes,
                              const int32_t **place)
 {
-    Names *names = names_new(arena);
+    Names *names = names_new(arena, g->node_count);
     Node *as_written = NEW_ARRAY(arena, g->node_count, Node);
     int32_t *places = NEW_ARRAY(arena, g->node_count, int32_t);
     int32_t *place_of = NEW_ARRAY(arena, g->node_count, int32_t);

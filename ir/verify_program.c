@@ -126,7 +126,7 @@ static const char *find_launches(Against *a, int32_t at, const Names *names,
 // Each launch has a step, alone or with others; no step has more.
 static const char *find_steps(Against *a)
 {
-    Names *names = names_new(a->arena);
+    Names *names = names_new(a->arena, a->count);
     bool *found = NEW_ARRAY(a->arena, a->count, bool);
     const char *wrong = NULL;
     for (int32_t i = 0; i < a->count; i++)

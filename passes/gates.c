@@ -13,6 +13,10 @@
 
 static int count_gates(const Graph *g)
 {
+    bool any = false;
+    for (NodeId i = 0; i < g->node_count && !any; i++)
+        any = g->nodes[i].op->parts[0].gated != 0;
+    if (!any) return 0;
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     int count = 0;

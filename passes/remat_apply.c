@@ -253,7 +253,7 @@ void put_copies(Graph *g, const HostCopy *copy, int32_t count)
 {
     Rewrite w = new_rewrite(g);
     int32_t next = 0;
-    g->node_names = names_new(g->arena);
+    g->node_names = names_new(g->arena, w.old_count);
     for (NodeId i = 0; i < w.old_count; i++)
         names_take(g->node_names, w.old[i].name, i);
     g->nodes = NULL;
@@ -277,7 +277,7 @@ void remat_apply(Graph *g, const RematProgram *program)
     size_t values = (size_t)g->value_count;
     old.values = NEW_ARRAY(g->arena, values, Value);
     memcpy(old.values, g->values, values * sizeof(Value));
-    g->node_names = names_new(g->arena);
+    g->node_names = names_new(g->arena, g->node_count);
     bool *done = NEW_ARRAY(g->arena, g->node_count, bool);
     g->nodes = NULL;
     g->node_count = g->node_capacity = 0;

@@ -24,7 +24,7 @@ typedef struct Writing {
 
 static void put_as_written(Graph *g)
 {
-    Names *names = names_new(g->arena);
+    Names *names = names_new(g->arena, g->node_count);
     NodeId *order = NEW_ARRAY(g->arena, g->node_count, NodeId);
     if (g->written_count != g->node_count)
         bug("the program has %d nodes of %d", (int)g->written_count,
@@ -77,7 +77,7 @@ static void hoist_updates(Graph *g)
 Remat remat_as_written(Graph *g, int32_t **step)
 {
     Graph *copy = graph_copy(g, g->arena);
-    Names *names = names_new(g->arena);
+    Names *names = names_new(g->arena, g->node_count);
     int32_t steps = 0;
     put_as_written(copy);
     hoist_updates(copy);

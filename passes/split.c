@@ -273,7 +273,7 @@ static void make_nodes(Splitter *s)
     Graph *g = s->g;
     g->nodes = NULL;
     g->node_count = g->node_capacity = 0;
-    g->node_names = names_new(g->arena);
+    g->node_names = names_new(g->arena, s->old_count);
     for (int32_t round = 0; round < s->rounds; round++) {
         for (NodeId i = 0; i < s->old_count; i++) {
             const Node *n = &s->old[i];

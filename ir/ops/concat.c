@@ -149,7 +149,7 @@ static void launch_columns_of(Launch *l, const Node *n, int k, int64_t width)
         *columns = (Launch){ .g = l->g, .node = array->source->node };
         launch_struct(columns, "Columns");
         launch_type_int(columns, width);
-        columns->type[columns->type_count++] = *array;
+        launch_type_as(columns, *array);
         *array = (TypeArg){ .source = columns };
         return;
     }

@@ -8,7 +8,7 @@
 
 static Names *name_nodes(Arena *arena, const Graph *g)
 {
-    Names *names = names_new(arena);
+    Names *names = names_new(arena, 0);
     for (NodeId i = 0; i < g->node_count; i++)
         names_take(names, g->nodes[i].name, i);
     return names;
