@@ -5,6 +5,7 @@
 
 struct CUgraphExec_st {
     std::vector<WorkRef> work;
+    bool uploaded;
 };
 
 namespace {
@@ -120,7 +121,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable,
     if (!executable || !is_graph(graph)) return finish(cudaErrorInvalidValue);
     take_resource("cudaGraphInstantiate");
     StreamHold hold(stream_lock);
-    *executable = new CUgraphExec_st{graph->work};
+    *executable = new CUgraphExec_st{graph->work, false};
     graphs.insert(*executable);
     return finish(cudaSuccess);
 }
@@ -131,12 +132,33 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
     return cudaGraphInstantiateWithFlags(executable, graph, flags);
 }
 
+// Onto the device, for which a driver takes memory.
+static void upload(cudaGraphExec_t executable, const char *by)
+{
+    if (executable->uploaded) return;
+    take_resource(by);
+    give_resource();
+    executable->uploaded = true;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream)
+{
+    Call call("cudaGraphUpload");
+    if (call.error) return call.error;
+    if (!is_graph(executable)) return finish(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+    upload(executable, "cudaGraphUpload");
+    return finish(cudaSuccess);
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
 {
     Call call("cudaGraphLaunch");
     if (call.error) return call.error;
     if (!is_graph(executable)) return finish(cudaErrorInvalidValue);
     if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
+    note_step(0);
+    upload(executable, "cudaGraphLaunch, of what was not uploaded");
     for (const WorkRef &work : executable->work) {
         if (cudaError_t error = finish(cudaSuccess)) return error;
         cudaError_t error =

@@ -66,7 +66,7 @@ struct Inside {
 void take_resource(const char *call);
 void give_resource();
 
-// That step of a plan has been asked for.
+// That step of a plan has been asked for; a graph launched is its step 0.
 void note_step(int step);
 
 // memory.cpp.  Whether all the bytes lie in device memory (pinned host memory

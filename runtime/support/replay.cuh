@@ -27,7 +27,12 @@ static bool net_capture(net_context *c, const void *const *inputs, const size_t 
     }
     if (error == cudaSuccess && !why) error = cudaGraphInstantiateWithFlags(exec, graph, 0);
     if (graph) cudaGraphDestroy(graph);
-    if (error == cudaSuccess && !why) return true;
+    if (error == cudaSuccess && !why) {
+        // Else the first launch would take the driver's memory for it.
+        error = cudaGraphUpload(*exec, c->stream);
+        if (error == cudaSuccess) return true;
+        cudaGraphExecDestroy(*exec);
+    }
     cudaGetLastError();
     *c = before;
     fprintf(stderr, "training steps are launched kernel by kernel: no graph can be made: %s\n",

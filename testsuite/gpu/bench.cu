@@ -115,6 +115,7 @@ static cudaGraphExec_t capture()
     train_once();
     need(cudaStreamEndCapture(bench_stream, &graph), "capture");
     need(cudaGraphInstantiate(&ready, graph, 0), "cudaGraphInstantiate");
+    need(cudaGraphUpload(ready, bench_stream), "cudaGraphUpload");
     need(cudaGraphDestroy(graph), "cudaGraphDestroy");
     return ready;
 }
