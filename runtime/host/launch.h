@@ -11,6 +11,7 @@
 
 #include <tuple>
 #include <type_traits>
+#include "arguments.h"
 #include "cuda_runtime_api.h"
 #include "device_language.h"
 
@@ -68,11 +69,6 @@ constexpr size_t host_parameter_bytes()
     return end;
 }
 
-// watch.cpp: the words of a struct that point into an arena, to found; returns
-// how many.
-int host_pointers_in(const void *data, size_t bytes,
-                     const volatile void **found);
-
 template <auto Kernel>
 struct HostKernel;
 
@@ -103,28 +99,11 @@ struct HostKernel<Kernel> {
                        HostExtent block, cudaStream_t stream, P... argument)
     {
         const volatile void *pointers[words];
-        int count = 0;
-        (keep(pointers, &count, argument), ...);
+        HostPointers found = {pointers, 0};
+        found.add_all(argument...);
         std::tuple<P...> all(argument...);
         host_launch({step, name, grid, block, stream, threads, &all, pointers,
-                     count, sizeof all});
-    }
-
-    // Bytes between the members of a struct can be anything, and with a
-    // number before them look like a pointer.
-    template <class T>
-    static void keep(const volatile void **pointers, int *count, T argument)
-    {
-#if defined __GNUC__ && !defined __clang__
-        __builtin_clear_padding(&argument);
-#endif
-        if constexpr (std::is_pointer_v<T>)
-            pointers[(*count)++] = argument;
-        else if constexpr (std::is_class_v<T>)
-            *count += host_pointers_in(&argument, sizeof argument,
-                                       pointers + *count);
-        else
-            (void)pointers, (void)count;
+                     found.count, sizeof all});
     }
 };
 

@@ -369,16 +369,9 @@ void host_arena_at(const void *pointer, size_t bytes)
     trap_all(arenas.back());
 }
 
-int host_pointers_in(const void *data, size_t bytes,
-                     const volatile void **found)
+bool host_is_in_arena(const volatile void *pointer)
 {
-    int count = 0;
-    for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
-        const volatile void *word;
-        raw_copy(&word, (const char *)data + at, sizeof word);
-        if (arena_at(word)) found[count++] = word;
-    }
-    return count;
+    return arena_at(pointer) != nullptr;
 }
 
 void forget_arenas(const void *pointer, size_t bytes)

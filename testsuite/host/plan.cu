@@ -5,6 +5,7 @@
 // numbered on.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -220,30 +221,54 @@ static void test_pointers(cudaStream_t stream)
     FAILS(0, 0, step, HIDDEN, 0, "its pointer argument 2 is offset 0 of the arena, in no buffer");
 }
 
-// What a launch of step 0 is told as a struct, whose last bytes are padding.
-struct Told {
-    float       *y;
+// What a launch of step 0 is told as a struct: pointers, in an array of structs
+// too; a number and, behind the last one, padding.
+struct Part {
     const float *x;
     int          count;
 };
 
-__global__ void told(Told)
+struct Told {
+    float    *y;
+    long long number;
+    Part      parts[2];
+};
+
+// One that has a constructor.
+struct Built {
+    const float *x;
+    Built(const float *x) : x(x) {}
+};
+
+__global__ void told(Told, Built)
 {
 }
 
-// The padding may make a word of numbers that would be a pointer.
-static void test_padding(cudaStream_t stream)
+// A number and bytes of padding that are an address bit for bit are no pointer.
+static Told tell(float *arena, const float *x)
 {
-    float *at = start(0), *stray = at + LAST;
-    Told all;
-    memset((void *)&all, 0, sizeof all);
-    memcpy((char *)&all + 2 * sizeof stray, &stray, sizeof stray);
-    all.y = at + HIDDEN;
-    all.x = at + IMAGE;
+    const float *stray = arena + LAST;
+    Told all = {arena + HIDDEN, 0, {{arena + IMAGE, 1}, {x, 2}}};
+    memcpy(&all.number, &stray, sizeof stray);
+    memcpy((char *)&all + offsetof(Told, parts) + sizeof(float *), &stray, sizeof stray);
+    return all;
+}
+
+static void test_structs(cudaStream_t stream)
+{
+    float host, *at;
 #define step told
-    LAUNCH(0, step, 1, 1, all);
+#define TELLS(status, x, built, text)                                                            \
+    at = start(0);                                                                               \
+    LAUNCH(0, step, 1, 1, tell(at, x), built);                                                   \
+    EXPECT(cudaGetLastError() == status);                                                        \
+    if (status != cudaSuccess) EXPECT(strstr(cuda_host_report(), text) != nullptr)
+    TELLS(cudaSuccess, at + IMAGE, at + IMAGE, "");
+    TELLS(cudaErrorLaunchFailure, at + LAST, at + IMAGE, "pointer argument 2 is offset 768");
+    TELLS(cudaErrorLaunchFailure, at + IMAGE, at + LAST, "pointer argument 3 is offset 768");
+    TELLS(cudaErrorIllegalAddress, &host, at + IMAGE, "which is not in device memory");
+#undef TELLS
 #undef step
-    EXPECT_SUCCESS(cudaGetLastError());
 }
 
 // Under the planned kernel's name, one that writes what it should only read, and
@@ -281,7 +306,7 @@ int main()
     test_order(stream);
     test_optional(stream);
     test_pointers(stream);
-    test_padding(stream);
+    test_structs(stream);
     test_writes(stream);
     unlink(first.c_str()), unlink(second.c_str()), unlink(third.c_str());
     return expect_failures != 0;
