@@ -143,14 +143,16 @@ static void check_refusals(Program *p, long k)
            cuda_host_calls());
 }
 
+// By init and by attach in turn, each for either error.
 static void recover(Program *p, long k, bool ruined)
 {
+    static int turn;
     if (ruined) {
         must(cudaDeviceReset());
         take_buffers(p);
     }
     int status;
-    if (k % 2) {
+    if (turn++ % 4 < 2) {
         status = call_init(p);
     } else {
         must(cudaMemcpy(p->arena, begun.data(), begun.size(), cudaMemcpyHostToDevice));

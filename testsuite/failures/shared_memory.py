@@ -86,8 +86,8 @@ def main(path, limit=49152):
             continue
         kernels += 1
         end = 0
-        for section in sorted(reach(sections[symbol], refers) & set(sizes)):
-            size, align = sizes[section]
+        held = [sizes[section] for section in reach(sections[symbol], refers) & set(sizes)]
+        for size, align in sorted(held, key=lambda one: one[1]):  # in ptxas's order
             end = (end + align - 1) // align * align + size
         if end:
             kernel = LAUNCHED.match(name).group(1)

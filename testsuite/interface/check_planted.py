@@ -35,10 +35,10 @@ FAULTS = [
     ("state", "one_warm(c) || one_write_header(c, &header))",
      "one_warm(c) || (!@ && one_write_header(c, &header)))"),
     ("state", "if (!reset) return ONE_OK;", "if (!reset && !@) return ONE_OK;"),
-    # Something of one context is another's too.
+    # Something of the context that began last is the others' too.
     ("contexts", "unsigned char *const to = c->arena + offset;",
-     "static unsigned char *first;\n    if (!first || !@) first = c->arena;\n"
-     "    unsigned char *const to = first + offset;"),
+     "static unsigned char *last;\n    if (@ && (!last || offset == 0)) last = c->arena;\n"
+     "    unsigned char *const to = (@ ? last : c->arena) + offset;"),
 ]
 PROLOGUE = """#include <stdlib.h>
 static const int planted_fault = getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;

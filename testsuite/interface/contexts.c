@@ -1,9 +1,13 @@
 // Several contexts at once: in two threads, and of two nets in one program.
+#define _POSIX_C_SOURCE 200112L         // barriers of threads
 #include <pthread.h>
 
 #include "nets.h"
 
+// One net's training, by its seed and its batches.
 typedef struct Run {
+    unsigned seed;
+    pthread_barrier_t *ready;   // where others wait who train at once; or null
     State end;
     double loss;
 } Run;
@@ -11,10 +15,11 @@ typedef struct Run {
 static void *train_alone(void *argument)
 {
     Run *run = (Run *)argument;
-    One *one = new_one(21);
+    One *one = new_one(run->seed);
+    if (run->ready) pthread_barrier_wait(run->ready);
     for (unsigned i = 0; i < 20; i++) {
-        Batch b = batch_of(i);
-        EXPECT_OK(train_some(one, &b, 1 + i % ONE_BATCH));
+        Batch b = batch_of(i + run->seed);
+        EXPECT_OK(train_some(one, &b, 1 + (i + run->seed) % ONE_BATCH));
     }
     run->loss = metrics_of(one, 0).loss;
     run->end = state_of(one);
@@ -24,15 +29,19 @@ static void *train_alone(void *argument)
 
 static void threads_do_not_meet(void)
 {
-    Run alone, at_once[2];
+    pthread_barrier_t ready;
+    Run alone[2] = {{.seed = 21}, {.seed = 22}};
+    Run at_once[2] = {{.seed = 21, .ready = &ready}, {.seed = 22, .ready = &ready}};
     pthread_t thread[2];
-    train_alone(&alone);
+    EXPECT_OK(pthread_barrier_init(&ready, NULL, 2));
+    for (int i = 0; i < 2; i++) train_alone(&alone[i]);
+    EXPECT(!same_state(&alone[0].end, &alone[1].end));
     for (int i = 0; i < 2; i++)
         EXPECT_OK(pthread_create(&thread[i], NULL, train_alone, &at_once[i]));
-    for (int i = 0; i < 2; i++) {
-        EXPECT_OK(pthread_join(thread[i], NULL));
-        EXPECT(at_once[i].loss == alone.loss && same_state(&at_once[i].end, &alone.end));
-    }
+    for (int i = 0; i < 2; i++) EXPECT_OK(pthread_join(thread[i], NULL));
+    for (int i = 0; i < 2; i++)
+        EXPECT(at_once[i].loss == alone[i].loss && same_state(&at_once[i].end, &alone[i].end));
+    pthread_barrier_destroy(&ready);
 }
 
 typedef struct Two {
@@ -63,7 +72,7 @@ static void nets_do_not_meet(void)
 {
     void *arena = new_arena(TWO_ARENA_BYTES);
     Two *alone = (Two *)calloc(2, sizeof *alone), *beside = alone + 1;
-    Run one_alone;
+    Run one_alone = {.seed = 21};
     train_alone(&one_alone);
     begin_two(alone, arena);
     for (int i = 0; i < 20; i++) train_two(alone);
@@ -72,8 +81,8 @@ static void nets_do_not_meet(void)
     One *one = new_one(21);
     begin_two(beside, arena);
     for (unsigned i = 0; i < 20; i++) {
-        Batch b = batch_of(i);
-        EXPECT_OK(train_some(one, &b, 1 + i % ONE_BATCH));
+        Batch b = batch_of(i + 21);
+        EXPECT_OK(train_some(one, &b, 1 + (i + 21) % ONE_BATCH));
         train_two(beside);
     }
     EXPECT_OK(two_export(&beside->c, beside->end, sizeof beside->end));

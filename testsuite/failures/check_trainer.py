@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""A trainer, each of whose calls to CUDA and cuBLAS fails once.
+
+    check_trainer.py CNNC HOST LIBRARY DATA EACH
+
+A small net learns an epoch of the digits, by graphs, and is evaluated and saved. For each k (EACH:
+every EACHth), and for an error that passes and one that ruins the device, a run whose call k fails
+ends with status 1 and says why, with all of the weights in their file or none; or, where a graph could
+not be made, says that and ends in the same bytes, as it does where something can't be given back. Of
+a trainer that loses errors this is not so.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+NET = """net small {
+    input image : u8[8, 8, 1]
+    input label : class[10]
+    x = image -> scale(1/255) -> conv(4, 3, stride = 2) -> batchnorm -> relu -> dropout(0.25)
+    logits = x -> flatten -> dense(10)
+    output logits
+    loss softmax_cross_entropy(logits, label)
+    metric accuracy(logits, label)
+}
+train { batch = 600  optimizer = adam(lr = 0.01) }
+"""
+PASSES, RUINS = 999, 700  # cudaErrorUnknown, cudaErrorIllegalAddress
+CALLED = "    if (error == cudaSuccess) return SMALL_OK;\n    cudaGetLastError();\n    return small_fail(c, SMALL_CUDA_FAILED"
+LOSES = CALLED.replace("cudaSuccess)", "cudaSuccess || step > 2)")
+GRAPHLESS = "no graph can be made"
+FAILED = "was made to fail"
+GIVES_BACK = ", (cudaFree|cublasDestroy|cuda[A-Za-z]*Destroy)"
+
+
+class Trainer:
+    def __init__(self, folder, name, text, host, library, data):
+        self.program, self.weights = (os.path.join(folder, name + end) for end in ("", ".st"))
+        self.command = [self.program, "train", "--data", data, "--epochs", "1", "--val-split",
+                        "0.1", "--save", self.weights]
+        with open(self.program + ".cu", "w", encoding="utf-8") as file:
+            file.write(text)
+        flags = os.environ.get("CXXFLAGS", "").split()
+        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++17", "-O1", "-w", *flags, "-I", host,
+                        "-xc++", self.program + ".cu", "-xnone", library, "-lpthread", "-o",
+                        self.program], check=True)
+        self.sound = self.run({})[2]
+
+    def run(self, environment):
+        """The status, what is said, and the weights or None."""
+        done = subprocess.run(self.command, env=dict(os.environ, **environment), text=True,
+                              capture_output=True, check=False)
+        weights = None
+        if os.path.exists(self.weights):
+            with open(self.weights, "rb") as file:
+                weights = file.read()
+            os.remove(self.weights)
+        return done.returncode, done.stderr, weights
+
+    def fault(self, k, error):
+        """What is wrong with a run whose call k fails; None if nothing is, "" if there is none."""
+        status, said, weights = self.run({"CNNC_HOST_FAIL": f"{k}:{error}"})
+        if FAILED not in said:
+            return ""
+        told = [line for line in said.splitlines() if not line.startswith("host: ")]
+        if status == 1:
+            good = told and weights in (None, self.sound)
+        else:
+            graphless = error == PASSES and any(GRAPHLESS in line for line in told)
+            good = (status == 0 and weights == self.sound and
+                    (graphless or re.search(GIVES_BACK, said)))
+        return None if good else f"status {status}, weights {weights is not None}: {said}"
+
+
+def main():
+    cnnc, host, library, data = map(os.path.abspath, sys.argv[1:5])
+    each = int(sys.argv[5])
+    with tempfile.TemporaryDirectory() as folder:
+        net = os.path.join(folder, "small.cnn")
+        with open(net, "w", encoding="utf-8") as file:
+            file.write(NET)
+        text = subprocess.run([cnnc, "--main", net, "-o", "-"], text=True, stdout=subprocess.PIPE,
+                              check=True).stdout
+        trainer = Trainer(folder, "small", text, host, library, data)
+        k, fault = 1, None
+        while fault is None:
+            fault = trainer.fault(k, PASSES)
+            if fault is None:
+                fault = trainer.fault(k, RUINS)
+            k += each
+        assert not fault, f"call {k - each}: {fault}"
+        print(f"{(k - 1) // each - 1} calls failed, of {k - each - 1}")
+        assert k > 100, "too few calls"
+
+        assert text.count(CALLED) == 1, f"no place, or more than one, for {CALLED}"
+        loses = Trainer(folder, "loses", text.replace(CALLED, LOSES), host, library, data)
+        assert any(loses.fault(k, PASSES) for k in range(1, 200, 3)), "nobody noticed lost errors"
+
+
+if __name__ == "__main__":
+    main()
