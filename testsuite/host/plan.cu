@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <string>
 #include "expect.h"
@@ -271,6 +272,42 @@ static void test_structs(cudaStream_t stream)
 #undef step
 }
 
+// A launch with no pointer into an arena, one into two, and one into an arena that is too small.
+static void test_arenas(cudaStream_t stream)
+{
+    float *arena = start(0), *second;
+#define FAILS_IN(y, x, text)                                                                     \
+    LAUNCH(0, step, 1, COUNT, nullptr, y, x);                                                    \
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);                                        \
+    EXPECT(strstr(cuda_host_report(), text) != nullptr);                                         \
+    arena = start(0);                                                                            \
+    EXPECT_SUCCESS(cudaMalloc(&second, 1024))
+    EXPECT_SUCCESS(cudaMalloc(&second, 1024));
+    FAILS_IN(second, second, "step 0: none of its pointers lies in an arena");
+    ARENA_AT(second, 1024);
+    FAILS_IN(arena + HIDDEN, second + IMAGE, "pointer argument 2 lies in another arena");
+    ARENA_AT(second, 768);
+    FAILS_IN(second + HIDDEN, second + IMAGE, "needs an arena of 1024 bytes, here are 768");
+#undef FAILS_IN
+}
+
+// What is no plan stops the first launch; in a process of its own, for plans are read once.
+static void test_no_plan(const char *path, const char *said)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        cudaStream_t stream = nullptr;
+        float *arena;
+        setenv("CNNC_HOST_PLAN", path, 1);
+        cudaMalloc(&arena, 1024);
+        ARENA_AT(arena, 1024);
+        LAUNCH(0, step, 1, COUNT, (int *)arena, arena + HIDDEN, arena + IMAGE);
+        _exit(cudaGetLastError() == cudaSuccess || strstr(cuda_host_report(), said) == nullptr);
+    }
+    int status = 1;
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 // Under the planned kernel's name, one that writes what it should only read, and
 // one that writes beside what it is given.
 static void test_writes(cudaStream_t stream)
@@ -291,7 +328,11 @@ static void test_writes(cudaStream_t stream)
 int main()
 {
     std::string first = write_file(train), second = write_file(eval);
-    std::string third = write_file(first_scored);
+    std::string third = write_file(first_scored), old = write_file("{\"schema\": 0, \"steps\": []}");
+    std::string cut = write_file("{\"schema\": 1, ");
+    test_no_plan("/nowhere/train.json", "/nowhere/train.json can't be read");
+    test_no_plan(old.c_str(), "is no plan of schema 1");
+    test_no_plan(cut.c_str(), cut.c_str());
     setenv("CNNC_HOST_PLAN", (first + ":" + second + ":" + third).c_str(), 1);
     setenv("CNNC_HOST_CHECK", "writes", 1);
     cudaStream_t stream = nullptr;
@@ -308,6 +349,8 @@ int main()
     test_pointers(stream);
     test_structs(stream);
     test_writes(stream);
+    test_arenas(stream);
+    unlink(old.c_str()), unlink(cut.c_str());
     unlink(first.c_str()), unlink(second.c_str()), unlink(third.c_str());
     return expect_failures != 0;
 }

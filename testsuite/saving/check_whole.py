@@ -174,9 +174,34 @@ def interrupt_each_call(calls):
     print(f"a SIGINT in {sum(count)} calls: {count[True]} stopped the run; two ended it at once")
 
 
+STEP = "if (!call_ok(net, net->replay(s->data, s->bytes))) return false;"
+SAVES = "if (path && !save_run(t->net, path, p, &run->state)) return false;"
+STOPPED = re.compile("stopped by SIGINT after epoch 0 and 4 samples of [0-9]+: the state is in state,")
+
+
+def interrupt_a_step(cnnc, libhost, net):
+    """A SIGINT in the first training step: the step ends, is saved, and the run says so."""
+    build(cnnc, libhost, net, [], "interrupted",
+          [(re.escape(STEP), "raise(SIGINT);\n    " + STEP),
+           (re.escape(SAVES), SAVES.replace("path &&", 'path && !getenv("PLANTED_STOP") &&'))])
+    program = ["./interrupted", *command()[1:]]
+    at = program.index("--save-every")
+    del program[at:at + 2]
+    start_anew()
+    os.environ["PLANTED_STOP"] = "1"
+    run(program, status=130)
+    expect(not os.path.exists("state"), "planted: a run that is stopped saves all the same")
+    del os.environ["PLANTED_STOP"]
+    start_anew()
+    done = run(program, status=130)
+    expect(STOPPED.search(done.stdout) and os.path.exists("state"),
+           f"a SIGINT in a training step: {done.stdout}")
+    go_on("a SIGINT in a training step")
+    print("a SIGINT in a training step: it ends, and is saved")
+
+
 def plant_writes_in_place(calls):
-    """Without a file beside it, a state is junk when its writing stops half way; and files
-    that are left beside are seen."""
+    """Without a file beside it, a state is junk when its writing stops half way."""
     found = 0
     for at, call in enumerate(calls, 1):
         if call == "fwrite":
@@ -300,6 +325,7 @@ def main():
     kill_in_each_call(calls)
     fail_each_call(calls)
     interrupt_each_call(calls)
+    interrupt_a_step(cnnc, libhost, net)
     plant_writes_in_place(calls)
     limit_sizes()
     fill_disk()
