@@ -51,10 +51,10 @@ void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
 
     if (!is_proved(r, moment)) return;
     if (!r->of->exact && (r->ref->is_rounding || e->is_rounding)) return;
-    r->compared++;
     if (PER_MOVE * e->moved > bound) r->loose++;
     // Where rounding alone decides nothing can be said.
     if (PER_MOVE * e->moved > NOISE * scale) return;
+    r->compared[moment]++;
     bound = r->of->exact ? 0 : bound + PER_MOVE * e->moved;
     if (apart <= bound || !isfinite(bound)) return;
     snprintf(text, sizeof text, "after %s, %s is %.3g away, of a norm of %.6g, "

@@ -86,6 +86,8 @@ bool draw_ends(Net *n);
 void draw_train(Net *n);
 // Prints the settings that draw_train draws, a line each.
 void list_settings(bool exact);
+// Likewise the words for nets of several outputs, losses or metrics.
+void list_ends(void);
 // A line of options: passes and modes at random, the first of a net plain.
 const char *draw_options(Net *n, int number);
 

@@ -85,7 +85,7 @@ class Stub(Tools):
         pass
 
     def build_batch(self, nets, folder):
-        lines = [self.said.get((Path(net).stem, line), f"ok {net} {line} 9 0")
+        lines = [self.said.get((Path(net).stem, line), f"ok {net} {line} 3 3 3 0")
                  for net in nets for line in range(SETTINGS)]
         script(folder / "batch", "".join(f"echo {line}\n" for line in lines if line))
         return folder / "batch", ""
@@ -106,10 +106,14 @@ def plant_results(build, work):
     def check(what, pattern, said):
         judge(faults, what, *quietly(campaign, tools, options, work, said), pattern)
 
+    places = [(f"net{seed}", line) for seed in range(1, NETS + 1) for line in range(SETTINGS)]
+
     def drops(count):
-        places = [(f"net{seed}", line) for seed in range(1, NETS + 1) for line in range(SETTINGS)]
         return {(net, line): f"dropped {work}/{net}.cnn {line}: as planted"
                 for net, line in places[:count]}
+
+    def all_say(counts):
+        return {(net, line): f"ok {work}/{net}.cnn {line} {counts}" for net, line in places}
 
     most = round(random_nets.MOST_DROPPED * NETS * SETTINGS)
     check("nothing", None, {})
@@ -118,6 +122,10 @@ def plant_results(build, work):
           {(f"net{NETS}", line): "" for line in range(SETTINGS)})
     check(f"{most} are dropped", None, drops(most))
     check(f"{most + 1} are dropped", r"^more than [0-9.]+ % are dropped$", drops(most + 1))
+    check("a moment is not compared", "^less than 80 % are compared after all steps$",
+          all_say("3 0 3 0"))
+    check("much is ill-conditioned", "^more than 10 % of tensors are ill-conditioned$",
+          all_say("3 3 3 1"))
     net = work / "net1.cnn"
     net.write_text(net.read_text().partition("\n")[2])
     check("a net has a setting less", "were to be run", {("net1", SETTINGS - 1): ""})

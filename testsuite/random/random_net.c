@@ -50,6 +50,7 @@ static void list(bool exact)
             list_argument(op, a);
     }
     list_settings(exact);
+    list_ends();
     puts("input.class\ninput.f32\ninput.u8");
 }
 

@@ -6,12 +6,13 @@
 // dead or not yet written (the plans go to the folder WORK); what crashes or
 // hangs has failed like what is wrong.  Prints a line a program:
 //
-//     ok PATH LINE TENSORS LOOSE
+//     ok PATH LINE FIRST ALL EVALUATED LOOSE
 //     FAILED PATH LINE: what differs
 //     dropped PATH LINE: why
 //
-// TENSORS are those compared, of which LOOSE were so sensitive that the bound
-// is more than twice 1e-9 of their norm.
+// That many tensors were compared after one step, all steps and in evaluation;
+// LOOSE are, of these and of those about which nothing can be said, so sensitive
+// that the bound is more than twice 1e-9 of their norm.
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdlib.h>
@@ -231,12 +232,13 @@ static void run_program(const EmittedProgram *program, const Case *of,
 
     if (!compile(&r, &diag, work)) complain(&r, "can't be compiled again");
     if (program->line == 0) check_slopes(&r);
-    if (r.good && run(&r) && r.compared == 0)
+    const int *compared = r.compared;
+    if (r.good && run(&r) && compared[0] + compared[1] + compared[2] == 0)
         printf("dropped %s %d: not finite, or not proved to be exact\n",
                program->path, program->line);
     else if (r.good)
-        printf("ok %s %d %d %d\n", program->path, program->line, r.compared,
-               r.loose);
+        printf("ok %s %d %d %d %d %d\n", program->path, program->line,
+               compared[0], compared[1], compared[2], r.loose);
 }
 
 // ---- all of them ------------------------------------------------------------

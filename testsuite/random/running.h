@@ -18,7 +18,7 @@ typedef struct Running {
     union { uint64_t align; unsigned char bytes[MOST_CONTEXT]; } context;
     const void           *in[MOST_TENSORS], *in_infer[MOST_TENSORS];
     size_t                in_bytes[MOST_TENSORS], infer_bytes[MOST_TENSORS];
-    int                   compared, loose;
+    int                   compared[3], loose;  // at each moment; in all
     bool                  good;
 } Running;
 

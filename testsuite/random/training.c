@@ -6,6 +6,7 @@
 #include "net.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,22 +66,40 @@ static void draw_outputs(Net *n)
     }
 }
 
-static bool has_output(const Net *n)
+// What a net may have several of, and the words for those that have.
+static const struct {
+    const char *end, *word;
+} several[] = {
+    { "output ", "output.several" },
+    { "loss ", "loss.several" },
+    { "metric ", "metric.several" },
+    { NULL, NULL },
+};
+
+void list_ends(void)
 {
+    for (int i = 0; several[i].word != NULL; i++) puts(several[i].word);
+}
+
+static int count_ends(const Net *n, const char *end)
+{
+    int count = 0;
     for (int i = 0; i < n->ends.count; i++)
-        if (strncmp(n->ends.at[i], "output", 6) == 0) return true;
-    return false;
+        count += strncmp(n->ends.at[i], end, strlen(end)) == 0;
+    return count;
 }
 
 bool draw_ends(Net *n)
 {
     int64_t metrics = draw_int(&n->draw, 0, 2);
 
-    for (int tries = 0; tries < TRIES && !has_output(n); tries++)
+    for (int tries = 0; tries < TRIES && count_ends(n, "output ") == 0; tries++)
         draw_outputs(n);
-    if (!has_output(n) || !draw_end(n, "loss", LOSS)) return false;
+    if (count_ends(n, "output ") == 0 || !draw_end(n, "loss", LOSS)) return false;
     while (draw_chance(&n->draw, 0.4)) draw_end(n, "loss", LOSS);
     for (int64_t i = 0; i < metrics; i++) draw_end(n, "metric", METRIC);
+    for (int i = 0; several[i].word != NULL; i++)
+        if (count_ends(n, several[i].end) > 1) add_drawn(n, several[i].word);
     return true;
 }
 
