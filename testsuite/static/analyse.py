@@ -6,13 +6,14 @@
 
 TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  GENERATED holds what
 flex and bison made.  Each file of planted/ has one fault, named in FAULTS with the
-words that TOOL must say; it is analysed by the same command as the sources.
+words that TOOL must say; it is analysed by the same commands as the sources, as C and as C++.
 """
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -94,15 +95,21 @@ def analyse(tool, root, generated, files):
 
 
 def planted(tool, root, generated):
+    """Each fault as C and, but for gcc, as C++, which is analysed by other commands."""
     missed = 0
-    for name, words in FAULTS.items():
-        command, = TOOLS[tool](root, generated, [root / "testsuite/static/planted" / name])
-        status, text = run(command)
-        found = status != 0 and words[tool] in text
-        missed += not found
-        print(f"{name}: {'found' if found else 'NOT FOUND'}: {words[tool]}")
-        if not found:
-            print(text)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, words in FAULTS.items():
+            source = root / "testsuite/static/planted" / name
+            as_cpp = Path(folder, name).with_suffix(".cpp")
+            shutil.copy(source, as_cpp)
+            for file in [source, as_cpp][:1 if tool == "gcc" else 2]:
+                command, = TOOLS[tool](root, generated, [file])
+                status, text = run(command)
+                found = status != 0 and words[tool] in text
+                missed += not found
+                print(f"{file.name}: {'found' if found else 'NOT FOUND'}: {words[tool]}")
+                if not found:
+                    print(text)
     return missed
 
 

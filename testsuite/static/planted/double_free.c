@@ -3,7 +3,7 @@
 
 int planted_first(size_t size)
 {
-    char *bytes = calloc(size, 1);
+    char *bytes = (char *)calloc(size, 1);
     if (bytes == NULL) return -1;
     int first = bytes[0];
     if (first == 0) free(bytes);

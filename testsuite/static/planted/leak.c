@@ -3,7 +3,7 @@
 
 int planted_digits(int number)
 {
-    char *line = malloc(80);
+    char *line = (char *)malloc(80);
     if (line == NULL) return -1;
     line[0] = (char)('0' + number % 10);
     if (number > 9) return 1;
