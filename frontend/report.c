@@ -72,8 +72,8 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
         return false;
     if (in->ast != NULL) {
         begin_batches(search, in, o);
-        int64_t rows = (int64_t)page.row_count * page.g[mode]->node_count;
-        search->most_nodes = larger(MOST_NODES - rows, LEAST_NODES);
+        int64_t compared = (int64_t)page.row_count * page.g[mode]->node_count;
+        search->most_nodes = larger(MOST_NODES - compared, LEAST_NODES);
         find_batches(search, &page);
     }
     if (o->curve && !find_curve(in, o, &page.costs)) return false;

@@ -22,7 +22,7 @@ static const LaunchArg *items_of(const Launch *l)
 
 bool takes_more(const Launch *l)
 {
-    return items_of(l) != NULL || l->own_arg > 0;
+    return l->kernel != NULL && (items_of(l) != NULL || l->own_arg > 0);
 }
 
 bool begins_several(const Graph *g, NodeId i)
