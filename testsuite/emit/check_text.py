@@ -9,6 +9,7 @@ those of the plans, the sizes too; nothing is defined that nothing uses; the
 same input gives the same bytes wherever it is compiled, and none of them tells
 where or when. Prints every fault.
 """
+import collections
 import getpass
 import itertools
 import json
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from definitions import code_of, unused
+from definitions import WORD, code_of, unused
 
 cnnc = os.path.abspath(sys.argv[1])
 net_file = os.path.abspath(sys.argv[2])
@@ -98,8 +99,9 @@ def check_unused(text):
     for name in unused(text, public):
         yield f"nothing uses {name}"
     # The interface's own functions are called from outside, static ones are not.
+    words = collections.Counter(WORD.findall(code_of(text)))
     for name in re.findall(rf"^static \w[\w *]*?\b({net}_\w+)\(", text, re.MULTILINE):
-        if len(re.findall(rf"\b{name}\b", code_of(text))) < 2:
+        if words[name] < 2:
             yield f"nothing calls {name}"
 
 

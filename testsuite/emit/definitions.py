@@ -3,6 +3,7 @@
 Not a parser: comments and strings are blanked, and the rest is cut where brace
 depth is 0. That is enough for emitted files, which are laid out by one writer.
 """
+import functools
 import re
 
 BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
@@ -11,6 +12,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#((?:[^\n]*\\\n)*[^\n]*)\n?", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
+@functools.lru_cache(maxsize=1)
 def code_of(text):
     """The text without comments and what strings hold."""
     return BLANKED.sub(lambda m: '""' if m.group()[0] == '"' else " ", text)
