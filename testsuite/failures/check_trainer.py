@@ -15,19 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-NET = """net small {
-    input image : u8[8, 8, 1]
-    input label : class[10]
-    x = image -> scale(1/255) -> conv(4, 3, stride = 2) -> batchnorm -> relu -> dropout(0.25)
-    logits = x -> flatten -> dense(10)
-    output logits
-    loss softmax_cross_entropy(logits, label)
-    metric accuracy(logits, label)
-}
-train { batch = 600  optimizer = adam(lr = 0.01) }
-"""
+NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "trainer", "small.cnn")
 PASSES, RUINS = 999, 700  # cudaErrorUnknown, cudaErrorIllegalAddress
-CALLED = "    if (error == cudaSuccess) return SMALL_OK;\n    cudaGetLastError();\n    return small_fail(c, SMALL_CUDA_FAILED"
+CALLED = ("    if (error == cudaSuccess) return SMALL_OK;\n    cudaGetLastError();\n"
+          "    return small_fail(c, SMALL_CUDA_FAILED")
 LOSES = CALLED.replace("cudaSuccess)", "cudaSuccess || step > 2)")
 GRAPHLESS = "no graph can be made"
 FAILED = "was made to fail"
@@ -77,11 +68,8 @@ def main():
     cnnc, host, library, data = map(os.path.abspath, sys.argv[1:5])
     each = int(sys.argv[5])
     with tempfile.TemporaryDirectory() as folder:
-        net = os.path.join(folder, "small.cnn")
-        with open(net, "w", encoding="utf-8") as file:
-            file.write(NET)
-        text = subprocess.run([cnnc, "--main", net, "-o", "-"], text=True, stdout=subprocess.PIPE,
-                              check=True).stdout
+        text = subprocess.run([cnnc, "--main", "--batch", "600", NET, "-o", "-"], text=True,
+                              stdout=subprocess.PIPE, check=True).stdout
         trainer = Trainer(folder, "small", text, host, library, data)
         k, fault = 1, None
         while fault is None:

@@ -15,17 +15,7 @@ import tempfile
 
 cnnc, host, library, data = map(os.path.abspath, sys.argv[1:])
 
-NET = """net small {
-    input image : u8[8, 8, 1]
-    input label : class[10]
-    x = image -> scale(1/255) -> conv(4, 3, stride = 2) -> batchnorm -> relu -> dropout(0.25)
-    logits = x -> flatten -> dense(10)
-    output logits
-    loss softmax_cross_entropy(logits, label)
-    metric accuracy(logits, label)
-}
-train { batch = 200  optimizer = adam(lr = 0.01) }
-"""
+NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "small.cnn")
 CAPTURE = "cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal)"
 PREPARED = "&main_graphs, inputs, bytes, main_train)"
 FAILS_CAPTURED = """&main_graphs, inputs, bytes, [](const void *const *, const size_t *) {
@@ -65,10 +55,7 @@ def train(folder, text, name):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        net = os.path.join(folder, "small.cnn")
-        with open(net, "w", encoding="utf-8") as file:
-            file.write(NET)
-        text = subprocess.run([cnnc, "--main", net, "-o", "-"], text=True, stdout=subprocess.PIPE,
+        text = subprocess.run([cnnc, "--main", NET, "-o", "-"], text=True, stdout=subprocess.PIPE,
                               check=True).stdout
         ends = {name: train(folder, text, name) for name in RUNS}
     assert ends["graphs"] == ends["calls"] == ends["none"], "other bytes"
