@@ -66,19 +66,13 @@ static void draw_outputs(Net *n)
     }
 }
 
-// What a net may have several of, and the words for those that have.
-static const struct {
-    const char *end, *word;
-} several[] = {
-    { "output ", "output.several" },
-    { "loss ", "loss.several" },
-    { "metric ", "metric.several" },
-    { NULL, NULL },
-};
+// What a net may have several of.
+static const char *const ends[] = { "output", "loss", "metric" };
+enum { ENDS = sizeof ends / sizeof ends[0] };
 
 void list_ends(void)
 {
-    for (int i = 0; several[i].word != NULL; i++) puts(several[i].word);
+    for (int i = 0; i < ENDS; i++) printf("%s.several\n", ends[i]);
 }
 
 static int count_ends(const Net *n, const char *end)
@@ -93,13 +87,14 @@ bool draw_ends(Net *n)
 {
     int64_t metrics = draw_int(&n->draw, 0, 2);
 
-    for (int tries = 0; tries < TRIES && count_ends(n, "output ") == 0; tries++)
+    for (int tries = 0; tries < TRIES && count_ends(n, "output") == 0; tries++)
         draw_outputs(n);
-    if (count_ends(n, "output ") == 0 || !draw_end(n, "loss", LOSS)) return false;
+    if (count_ends(n, "output") == 0 || !draw_end(n, "loss", LOSS)) return false;
     while (draw_chance(&n->draw, 0.4)) draw_end(n, "loss", LOSS);
     for (int64_t i = 0; i < metrics; i++) draw_end(n, "metric", METRIC);
-    for (int i = 0; several[i].word != NULL; i++)
-        if (count_ends(n, several[i].end) > 1) add_drawn(n, several[i].word);
+    for (int i = 0; i < ENDS; i++)
+        if (count_ends(n, ends[i]) > 1)
+            add_drawn(n, arena_print(n->arena, "%s.several", ends[i]));
     return true;
 }
 
