@@ -1,6 +1,6 @@
 // CNNC_HOST_PLAN: what a plan says is unwritten or dead reads as NaN, what it
 // says is alive is left alone; launches that are not the plan's next, and
-// pointers outside the buffers of their step, fail.  Two plans of small nets
+// pointers outside the buffers of their step, fail.  The first two plans are of small nets
 // over one arena of four places of 256 bytes; the second one's steps are
 // numbered on.
 #include <cublas_v2.h>
@@ -55,6 +55,23 @@ static const char first_scored[] =
     "  \"persistent\": true, \"first\": 0, \"last\": 1, \"alias_of\": null},\n"
     " {\"name\": \"figures\", \"offset\": 256, \"bytes\": 256, \"kind\": \"scalar\","
     "  \"persistent\": false, \"first\": 0, \"last\": 0, \"alias_of\": null, \"output\": true}]}\n";
+
+// A tensor comes from host memory and is waited for, then a step without buffers.
+static const char copied[] =
+    "{\"schema\": 1, \"arena_bytes\": 256, \"steps\": [\n"
+    " {\"name\": \"fetch\", \"kernel\": \"copy_in\", \"reads\": [], \"writes\": [0]},\n"
+    " {\"name\": \"wait\", \"kernel\": \"await_copy\", \"reads\": [], \"writes\": [0]},\n"
+    " {\"name\": \"idle\", \"kernel\": \"step\", \"reads\": [], \"writes\": []}],\n"
+    " \"buffers\": [\n"
+    " {\"name\": \"weights\", \"offset\": 0, \"bytes\": 256, \"kind\": \"param\","
+    "  \"persistent\": true, \"first\": 0, \"last\": 2, \"alias_of\": null}]}\n";
+
+static const char never_begun[] =
+    "{\"schema\": 1, \"arena_bytes\": 256, \"steps\": [\n"
+    " {\"name\": \"wait\", \"kernel\": \"await_copy\", \"reads\": [], \"writes\": [0]}],\n"
+    " \"buffers\": [\n"
+    " {\"name\": \"weights\", \"offset\": 0, \"bytes\": 256, \"kind\": \"param\","
+    "  \"persistent\": true, \"first\": 0, \"last\": 0, \"alias_of\": null}]}\n";
 
 static std::string write_file(const char *text)
 {
@@ -164,7 +181,7 @@ static float *start(int due)
 
 static void test_order(cudaStream_t stream)
 {
-    FAILS(3, 7, step, 0, 0, "kernel step, step 7: the plans of CNNC_HOST_PLAN have 7 steps");
+    FAILS(3, 11, step, 0, 0, "kernel step, step 11: the plans of CNNC_HOST_PLAN have 11 steps");
     FAILS(0, 1, step, LAST, HIDDEN, "kernel step, step 1: the first step of a plan is due");
     FAILS(1, 2, step, HIDDEN, LAST, "kernel step, step 2: step 1 (two) is due");
     FAILS(1, 0, step, HIDDEN, IMAGE, "kernel step, step 0: step 1 (two) is due");
@@ -220,6 +237,23 @@ static void test_pointers(cudaStream_t stream)
           "kernel step, step 0 (one): its pointer argument 1 is offset 768 of the arena, in no "
           "buffer of the step; the nearest is hidden, at 512 to 768");
     FAILS(0, 0, step, HIDDEN, 0, "its pointer argument 2 is offset 0 of the arena, in no buffer");
+}
+
+static void test_copies(cudaStream_t stream)
+{
+    float *arena = start(3);
+    EXPECT(COPY_STEP(7, "copy_in", arena, cudaSuccess) == cudaSuccess);
+    EXPECT(COPY_STEP(8, "await_copy", arena, cudaSuccess) == cudaSuccess);
+    EXPECT_SUCCESS(cudaGetLastError());
+    LAUNCH(9, step, 1, COUNT, (int *)(arena + 4 * COUNT), arena + HIDDEN, arena);
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
+    EXPECT(strstr(cuda_host_report(), "step 9 (idle): its pointer argument 1 is offset 512 of the "
+                                      "arena, and the step has no buffers") != nullptr);
+    arena = start(3);
+    COPY_STEP(10, "await_copy", arena, cudaSuccess);
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
+    EXPECT(strstr(cuda_host_report(), "a copy, await_copy, step 10 (wait): no copy of that is "
+                                      "under way") != nullptr);
 }
 
 // What a launch of step 0 is told as a struct: pointers, in an array of structs
@@ -329,11 +363,13 @@ int main()
 {
     std::string first = write_file(train), second = write_file(eval);
     std::string third = write_file(first_scored), old = write_file("{\"schema\": 0, \"steps\": []}");
+    std::string fourth = write_file(copied), fifth = write_file(never_begun);
     std::string cut = write_file("{\"schema\": 1, ");
     test_no_plan("/nowhere/train.json", "/nowhere/train.json can't be read");
     test_no_plan(old.c_str(), "is no plan of schema 1");
     test_no_plan(cut.c_str(), cut.c_str());
-    setenv("CNNC_HOST_PLAN", (first + ":" + second + ":" + third).c_str(), 1);
+    setenv("CNNC_HOST_PLAN",
+           (first + ":" + second + ":" + third + ":" + fourth + ":" + fifth).c_str(), 1);
     setenv("CNNC_HOST_CHECK", "writes", 1);
     cudaStream_t stream = nullptr;
     float *arena;
@@ -347,10 +383,12 @@ int main()
     test_order(stream);
     test_optional(stream);
     test_pointers(stream);
+    test_copies(stream);
     test_structs(stream);
     test_writes(stream);
     test_arenas(stream);
     unlink(old.c_str()), unlink(cut.c_str());
     unlink(first.c_str()), unlink(second.c_str()), unlink(third.c_str());
+    unlink(fourth.c_str()), unlink(fifth.c_str());
     return expect_failures != 0;
 }
