@@ -54,7 +54,7 @@ def hunt(tree, options, name):
         for mode in ([], ["--exact"]):
             got = run([sys.executable, tree / "testsuite/random/random_nets.py", tree / "build",
                        "--seed", begin, "--nets", ROUND, "--settings", 4, "--batch", ROUND // 4,
-                       "--first", "-j", options.j, "--shrink", options.seconds, *mode,
+                       "--first", "-j", options.j, "--shrink", options.tries, *mode,
                        "--output", Path(options.output) / name])
             if got.returncode:
                 return f"({' '.join(mode)})\n{got.stdout}{got.stderr}"
@@ -72,7 +72,7 @@ def try_bug(tree, options, patch):
     if text is None:
         print(f"{name}: not found by {2 * options.nets} nets; {seconds:.0f} s", flush=True)
         return False
-    size = re.search(r"^---- .*: (\d+) statements$", text, re.M)
+    size = re.search(r"^---- .*: (\d+) statements, after (\d+) tries$", text, re.M)
     what = re.search(r"^FAILED \S+ (.*)", text, re.M)
     if not size or not what:
         print(f"{name}: the hunt itself fails:\n{text}", flush=True)
@@ -84,7 +84,8 @@ def try_bug(tree, options, patch):
         print(f"{name}: what fails does so without the bug:\n{sound.stdout}", flush=True)
         return False
     small = int(size.group(1)) <= options.most
-    print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'}; "
+    print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'} "
+          f"after {size.group(2)} tries; "
           f"{seconds:.0f} s; {what.group(1)[:150]}", flush=True)
     return small
 
@@ -94,7 +95,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--nets", type=int, default=400)
     parser.add_argument("--most", type=int, default=6)
-    parser.add_argument("--seconds", type=float, default=200)
+    parser.add_argument("--tries", type=int, default=800)
     parser.add_argument("-j", type=int, default=1)
     parser.add_argument("--output", default="found-bugs")
     parser.add_argument("--only", nargs="*")

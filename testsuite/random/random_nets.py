@@ -2,12 +2,12 @@
 """Random nets with random settings, held to the interpreter.
 
 usage: random_nets.py BUILD [--seed S] [--nets N] [--settings K] [--exact] [-j J] [--output DIR]
-                      [--batch B] [--least C] [--shrink SECONDS] [--first]
+                      [--batch B] [--least C] [--shrink TRIES] [--first]
        random_nets.py BUILD --net FILE.cnn...     the settings that its "# run:" lines have
 
 N nets are drawn from the seeds S, S + 1, ..., each compiled with K settings, in batches of B nets
-for a translation unit and J at a time.  A net that fails is made smaller, for at most SECONDS, and
-written to DIR with the command that shows it.  --first: the first failure is enough.  --least:
+for a translation unit and J at a time.  A net that fails is made smaller, in at most TRIES runs of
+programs, and written to DIR with the command that shows it.  --first: the first failure is enough.  --least:
 every word must have been drawn by C nets at least that were compared.  Prints a summary; exits
 with 1 after a failure, or where a setting came to no result or too many came to nothing."""
 import argparse
@@ -35,7 +35,7 @@ def read_arguments(words=None):
     parser.add_argument("-j", type=int, default=1)
     parser.add_argument("--batch", type=int, default=20)
     parser.add_argument("--least", type=int, default=0)
-    parser.add_argument("--shrink", type=float, default=120)
+    parser.add_argument("--shrink", type=int, default=400)
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--output", default="random-failures")
     parser.add_argument("--net", nargs="+")
@@ -137,11 +137,12 @@ def report(tools, options, work, totals):
         (output / Path(net).name).write_text(whole)
         if options.shrink <= 0:
             continue
-        program = shrink(tools, whole, line, work / f"shrink.{Path(net).stem}", options.shrink)
+        program, tries = shrink(tools, whole, line, work / f"shrink.{Path(net).stem}",
+                                options.shrink)
         small = output / f"{Path(net).stem}.small.cnn"
         small.write_text(program.text())
         exact = " --exact" if options.exact else ""
-        print(f"---- {small}: {len(program.statements())} statements")
+        print(f"---- {small}: {len(program.statements())} statements, after {tries} tries")
         print(program.text(), end="")
         print(f"---- {ROOT / 'testsuite/random/random_nets.py'} {tools.build}{exact} --net {small}",
               flush=True)

@@ -1,7 +1,6 @@
 """Makes a net that fails smaller, as long as it fails."""
 import re
 import subprocess
-import time
 
 from batch import is_failure
 
@@ -204,29 +203,40 @@ def failing(tools, group, folder):
             if is_failure(results.get((str(path), 0), ""))]
 
 
-def next_smaller(tools, program, folder, end):
-    group = []
-    for other in candidates(tools, program, folder / "now.cnn"):
-        if size_of(other) >= size_of(program):
-            continue
-        group.append(other)
-        if len(group) == AT_ONCE:
-            found = failing(tools, group, folder)
-            if found or time.monotonic() > end:
-                return min(found, key=size_of) if found else None
-            group = []
-    found = failing(tools, group, folder) if group else []
-    return min(found, key=size_of) if found else None
+class Shrinker:
+    """tries: how many programs may still be run, so that what comes out is the same on any machine."""
+
+    def __init__(self, tools, folder, tries):
+        self.tools, self.folder, self.tries = tools, folder, tries
+
+    def next_smaller(self, program):
+        """The smallest of the first group of candidates in which one fails, or None."""
+        group = []
+        for other in candidates(self.tools, program, self.folder / "now.cnn"):
+            if self.tries <= len(group):
+                break
+            if size_of(other) >= size_of(program):
+                continue
+            group.append(other)
+            if len(group) == AT_ONCE:
+                found = self.smallest_failing(group)
+                if found:
+                    return found
+                group = []
+        return self.smallest_failing(group)
+
+    def smallest_failing(self, group):
+        self.tries -= len(group)
+        return min(failing(self.tools, group, self.folder), key=size_of, default=None) \
+            if group else None
 
 
-def shrink(tools, text, line, folder, seconds):
-    """The smallest program found in so many seconds that fails like text with setting `line`."""
+def shrink(tools, text, line, folder, tries):
+    """The smallest program found in so many tries that fails like text with setting `line`, and
+    how many it took."""
     folder.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + seconds
-    program = Program(text, line)
-    while time.monotonic() < end:
-        smaller = next_smaller(tools, program, folder, end)
-        if smaller is None:
-            break
-        program = smaller
-    return program
+    shrinker = Shrinker(tools, folder, tries)
+    program = smaller = Program(text, line)
+    while smaller:
+        program, smaller = smaller, shrinker.next_smaller(smaller)
+    return program, tries - shrinker.tries
