@@ -74,7 +74,7 @@ void print_operands(const Op *op)
 {
     const char *separator = "";
     for (const char *c = op->operands; *c != '\0';) {
-        int length = (int)strcspn(c, " "), name = (int)strcspn(c, " ?!~/*");
+        int length = (int)strcspn(c, " "), name = slot_name_length(c);
         bool optional = memchr(c, '?', (size_t)length) != NULL;
         if (*c != '[' && !(op->flags & (OPTIMIZER | SCHEDULE))) {
             printf("%s%s%.*s%s%s", separator, optional ? "[" : "", name, c,

@@ -133,8 +133,7 @@ static void print_own_operands(const Op *op)
     const char *separator = "Not given by the call: ";
     for (const char *c = op->operands; *c != '\0'; c++) {
         if (*c != '[') continue;
-        int length = (int)strcspn(c + 1, "]?!~/*");
-        printf("%s`%.*s`", separator, length, c + 1);
+        printf("%s`%.*s`", separator, slot_name_length(c + 1), c + 1);
         separator = ", ";
     }
     if (separator[0] == ',') puts(".\n");

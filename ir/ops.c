@@ -67,6 +67,13 @@ static bool is_of_name(char c)
            (c >= 'A' && c <= 'Z');
 }
 
+int slot_name_length(const char *slot)
+{
+    int length = 0;
+    while (is_of_name(slot[length])) length++;
+    return length;
+}
+
 int part_slots(const char *list, Slot *slots, int limit)
 {
     int count = 0;
@@ -74,15 +81,15 @@ int part_slots(const char *list, Slot *slots, int limit)
     // A name, then its marks, then blanks.  There are no brackets here:
     // row_operands has removed them.
     for (const char *c = list; *c != '\0' && count < limit;) {
-        Slot slot = { .name = c };
-        while (is_of_name(*c)) c++, slot.length++;
-        for (; *c != '\0' && *c != ' '; c++) {
+        Slot slot = { .name = c, .length = slot_name_length(c) };
+        for (c += slot.length; *c != '\0' && *c != ' '; c++) {
             slot.optional |= *c == '?';
             slot.updated |= *c == '!';
             slot.loads |= *c == '~';
             slot.variadic |= *c == '*';
             slot.sliced |= *c == '/' || *c == '~';
             slot.typed |= *c == '/' || *c == '~' || *c == '^';
+            slot.any |= *c == '#';
         }
         while (*c == ' ') c++;
         slots[count++] = slot;

@@ -5,11 +5,13 @@
 
 // The text of a part's operand list (the row's, brackets removed, for part 0).
 const char *part_operands(const Op *op, int part);
+// How many of a slot's characters are its name; marks follow.
+int slot_name_length(const char *slot);
 // Slot k's name in an operand or result list, and its marks.
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, loads, variadic, sliced, typed;
+    bool        optional, updated, loads, variadic, sliced, typed, any;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);

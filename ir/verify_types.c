@@ -54,12 +54,33 @@ static void check_result_type(const Check *c, NodeId id)
                    result->name, dtype_names[result->dtype]);
 }
 
+// What a kernel reads as a map is of real numbers, but where bytes and integers
+// are taken, too.  Since there are gradients, a map's place may have a mask.
+static void check_operand_types(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+
+    if (n->phase >= BACKWARD) return;
+    for (int k = 0; k < n->operand_count; k++) {
+        const Slot *slot = slot_at(slots, count, k);
+        if (n->operands[k] == NONE || !slot->typed || slot->any) continue;
+        const Value *x = &g->values[n->operands[k]];
+        if (!is_real(x->dtype))
+            node_fault(c, id, "%s is %s, and %s wants real numbers", x->name,
+                       dtype_names[x->dtype], n->op->name);
+    }
+}
+
 void check_types(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
     const Node *n = &g->nodes[id];
 
     check_result_type(c, id);
+    check_operand_types(c, id);
     if (g->map == g->real) return;
     for (int k = 0; k < n->operand_count + n->result_count; k++) {
         ValueId v = k < n->operand_count ? n->operands[k]
