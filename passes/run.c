@@ -352,9 +352,10 @@ static bool find_slices(Graph *g, const PassOptions *o)
     }
     if (g->split_samples > 0 &&
         ceil_div(g->batch, g->split_samples) > MOST_SLICES) {
-        error(g->diag, (Pos){ .file = NONE }, "%s: slices of %" PRId64 " samples "
-              "are too many of a batch of %" PRId64 ": it falls into %d at "
-              "most", o->split_samples > 0 ? "--split" : "--microbatch",
+        error(g->diag, (Pos){ .file = NONE },
+              "%s: slices of %" PRId64 " samples are too many of a batch of %"
+              PRId64 ": it falls into %d at most",
+              o->split_samples > 0 ? "--split" : "--microbatch",
               g->split_samples, g->batch, MOST_SLICES);
         return false;
     }
