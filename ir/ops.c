@@ -89,7 +89,7 @@ int part_slots(const char *list, Slot *slots, int limit)
             slot.variadic |= *c == '*';
             slot.sliced |= *c == '/' || *c == '~';
             slot.typed |= *c == '/' || *c == '~' || *c == '^';
-            slot.any |= *c == '#';
+            slot.integers |= *c == '#';
         }
         while (*c == ' ') c++;
         slots[count++] = slot;

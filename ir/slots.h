@@ -11,7 +11,7 @@ int slot_name_length(const char *slot);
 typedef struct Slot {
     const char *name;
     int         length;
-    bool        optional, updated, loads, variadic, sliced, typed, any;
+    bool        optional, updated, loads, variadic, sliced, typed, integers;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
 int part_slots(const char *list, Slot *slots, int limit);

@@ -60,13 +60,13 @@ static void check_operand_types(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
     const Node *n = &g->nodes[id];
+    if (n->phase >= BACKWARD) return;
     Slot slots[MAX_SLOTS];
     int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
 
-    if (n->phase >= BACKWARD) return;
     for (int k = 0; k < n->operand_count; k++) {
         const Slot *slot = slot_at(slots, count, k);
-        if (n->operands[k] == NONE || !slot->typed || slot->any) continue;
+        if (n->operands[k] == NONE || !slot->typed || slot->integers) continue;
         const Value *x = &g->values[n->operands[k]];
         if (!is_real(x->dtype))
             node_fault(c, id, "%s is %s, and %s wants real numbers", x->name,

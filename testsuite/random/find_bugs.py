@@ -85,8 +85,7 @@ def try_bug(tree, options, patch):
         return False
     small = int(size.group(1)) <= options.most
     print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'} "
-          f"after {size.group(2)} tries; "
-          f"{seconds:.0f} s; {what.group(1)[:150]}", flush=True)
+          f"after {size.group(2)} tries; {seconds:.0f} s; {what.group(1)[:150]}", flush=True)
     return small
 
 

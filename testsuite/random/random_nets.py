@@ -7,9 +7,9 @@ usage: random_nets.py BUILD [--seed S] [--nets N] [--settings K] [--exact] [-j J
 
 N nets are drawn from the seeds S, S + 1, ..., each compiled with K settings, in batches of B nets
 for a translation unit and J at a time.  A net that fails is made smaller, in at most TRIES runs of
-programs, and written to DIR with the command that shows it.  --first: the first failure is enough.  --least:
-every word must have been drawn by C nets at least that were compared.  Prints a summary; exits
-with 1 after a failure, or where a setting came to no result or too many came to nothing."""
+programs, and written to DIR with the command that shows it.  --first: the first failure is enough.
+--least: every word must have been drawn by C nets at least that were compared.  Prints a summary;
+exits with 1 after a failure, or where a setting came to no result or too many came to nothing."""
 import argparse
 import collections
 import re

@@ -1,4 +1,5 @@
 """Makes a net that fails smaller, as long as it fails."""
+import itertools
 import re
 import subprocess
 
@@ -203,40 +204,27 @@ def failing(tools, group, folder):
             if is_failure(results.get((str(path), 0), ""))]
 
 
-class Shrinker:
-    """tries: how many programs may still be run, so that what comes out is the same on any machine."""
-
-    def __init__(self, tools, folder, tries):
-        self.tools, self.folder, self.tries = tools, folder, tries
-
-    def next_smaller(self, program):
-        """The smallest of the first group of candidates in which one fails, or None."""
-        group = []
-        for other in candidates(self.tools, program, self.folder / "now.cnn"):
-            if self.tries <= len(group):
-                break
-            if size_of(other) >= size_of(program):
-                continue
-            group.append(other)
-            if len(group) == AT_ONCE:
-                found = self.smallest_failing(group)
-                if found:
-                    return found
-                group = []
-        return self.smallest_failing(group)
-
-    def smallest_failing(self, group):
-        self.tries -= len(group)
-        return min(failing(self.tools, group, self.folder), key=size_of, default=None) \
-            if group else None
+def next_smaller(tools, program, folder, tries):
+    """The smallest of the first AT_ONCE candidates, or fewer, of which one fails, or None; and how
+    many tries are left."""
+    size = size_of(program)
+    smaller = (other for other in candidates(tools, program, folder / "now.cnn")
+               if size_of(other) < size)
+    while group := list(itertools.islice(smaller, min(AT_ONCE, tries))):
+        tries -= len(group)
+        found = failing(tools, group, folder)
+        if found:
+            return min(found, key=size_of), tries
+    return None, tries
 
 
 def shrink(tools, text, line, folder, tries):
-    """The smallest program found in so many tries that fails like text with setting `line`, and
-    how many it took."""
+    """The smallest program that fails like text with setting `line`, and how many were run to find
+    it: so many tries at most, not seconds, so that it is the same on any machine."""
     folder.mkdir(parents=True, exist_ok=True)
-    shrinker = Shrinker(tools, folder, tries)
     program = smaller = Program(text, line)
+    left = tries
     while smaller:
-        program, smaller = smaller, shrinker.next_smaller(smaller)
-    return program, tries - shrinker.tries
+        program = smaller
+        smaller, left = next_smaller(tools, program, folder, left)
+    return program, tries - left
