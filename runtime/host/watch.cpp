@@ -5,7 +5,7 @@
 // - their pointers into the arena lie in buffers of their step;
 // - dead and unwritten bytes are NaN;
 // - built for AddressSanitizer, all of the arena traps, between steps and in
-//   them, but for the buffers of the step that runs;
+//   them, but for the buffers of the step that runs (traps.cpp);
 // - with CNNC_HOST_CHECK=writes, no byte changes that the step does not write.
 //
 // A launch outside the plan (step -1) may touch all of the arena, and neither
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include "host.h"
 #include "plan.h"
+#include "traps.h"
 
 namespace {
 
@@ -27,6 +28,7 @@ struct Arena {
                                 // that is still open
     std::vector<Bytes> copying; // tensors that are being copied
     std::vector<unsigned char> kept; // what it held when the step began
+    HiddenBytes hidden;         // from that step
 };
 
 // Of arenas.  Elements stay where they are: one program thread at a time
@@ -65,25 +67,6 @@ Arena *find_arena(const HostStep &step)
 void trap_all(const Arena &arena)
 {
     if (TRAPS && plans().named) trap((void *)arena.start, arena.bytes);
-}
-
-// Traps have a grain: an open run ends to the byte, but begins with its grain.
-void open_buffers(const Arena &arena, const PlannedStep &planned)
-{
-    for (const Touched &t : planned.touched)
-        for (size_t row = 0; TRAPS && row < t.rows; row++)
-            untrap((void *)(arena.start + t.offset + row * t.stride), t.bytes);
-}
-
-void close_buffers(const Arena &arena, const PlannedStep &planned)
-{
-    const size_t grain = 8;
-    for (const Touched &t : planned.touched) {
-        size_t from = t.offset / grain * grain;
-        size_t to = (t.end() + grain - 1) / grain * grain;
-        to = std::min(to, arena.bytes);
-        trap((void *)(arena.start + from), to - from);
-    }
 }
 
 void fill_all(const Arena &arena, const std::vector<Bytes> &fills)
@@ -233,6 +216,17 @@ void keep(Arena *arena)
     raw_copy(arena->kept.data(), (void *)arena->start, arena->bytes);
 }
 
+void report_changed(const PlannedStep &planned, const HostStep &step, size_t at)
+{
+    const char *where = "which it does not touch";
+    std::string name;
+    for (const Touched &t : planned.touched)
+        if (t.holds(at)) where = "which it only reads: ", name = t.name;
+    report("%s, step %d (%s): it has changed byte %zu of the arena, %s%s",
+           step.call, step.number, planned.name.c_str(), at, where,
+           name.c_str());
+}
+
 // Puts what the step writes into the kept bytes; then all must be as it is.
 bool check_kept(Arena *arena, const PlannedStep &planned, const HostStep &step)
 {
@@ -247,13 +241,7 @@ bool check_kept(Arena *arena, const PlannedStep &planned, const HostStep &step)
     size_t at = 0;
     if (!memcmp(kept, now.data(), arena->bytes)) return true;
     while (kept[at] == now[at]) at++;
-    const char *where = "which it does not touch";
-    std::string name;
-    for (const Touched &t : planned.touched)
-        if (t.holds(at)) where = "which it only reads: ", name = t.name;
-    report("%s, step %d (%s): it has changed byte %zu of the arena, %s%s",
-           step.call, step.number, planned.name.c_str(), at, where,
-           name.c_str());
+    report_changed(planned, step, at);
     return false;
 }
 
@@ -298,7 +286,7 @@ bool step_begins(const HostStep &step)
     advance(arena, step.number);
     fill_all(*arena, planned.before);
     if (checks_writes()) keep(arena);
-    open_buffers(*arena, planned);
+    open_buffers(arena->start, planned, &arena->hidden);
     return true;
 }
 
@@ -313,8 +301,11 @@ bool step_ends(const HostStep &step)
     Arena *arena = find_arena(step);
     if (!arena) return true;
     const PlannedStep &planned = plans().steps[(size_t)step.number];
-    close_buffers(*arena, planned);
-    bool sound = !checks_writes() || check_kept(arena, planned, step);
+    size_t changed =
+        close_buffers(arena->start, arena->bytes, planned, &arena->hidden);
+    if (changed != NO_BYTE) report_changed(planned, step, changed);
+    bool sound = changed == NO_BYTE &&
+                 (!checks_writes() || check_kept(arena, planned, step));
     fill_all(*arena, planned.after);
     return sound;
 }
