@@ -278,6 +278,13 @@ static void print_smallest(const Input *in, const Use *use, const Use *plain)
             what);
 }
 
+static void print_plain(const Input *in, const Use *plain)
+{
+    note(in->diag, (Pos){ .file = NONE }, "the smallest arenas at batch %"
+         PRId64 ":", plain->size.batch);
+    print_smallest(in, plain, plain);
+}
+
 // ---- all levers -------------------------------------------------------------
 
 // Whether what is refused is what the lever makes of the training step.
@@ -333,6 +340,7 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
     return !use->refused;
 }
 
+// Each line comes as soon as it is known, for one may take many seconds.
 void explain_levers(const Input *in, const Options *o)
 {
     Use *uses = NEW_ARRAY(in->arena, LEVERS, Use), *plain = &uses[0];
@@ -343,13 +351,10 @@ void explain_levers(const Input *in, const Options *o)
     bool any = false;
     for (int i = 1; i < LEVERS; i++) {
         measure_use(in, o, &levers[i], &uses[i]);
-        any |= uses[i].is_used;
-    }
-    if (any) {
-        note(diag, nowhere, "the smallest arenas at batch %" PRId64 ":",
-             plain->size.batch);
-        for (int i = 0; i < LEVERS; i++)
-            if (uses[i].is_used) print_smallest(in, &uses[i], plain);
+        if (!uses[i].is_used) continue;
+        if (!any) print_plain(in, plain);
+        any = true;
+        print_smallest(in, &uses[i], plain);
     }
     if (o->fit > 0 || in->ast == NULL) return;
     note(diag, nowhere, "the largest batches that fit in %s:",
