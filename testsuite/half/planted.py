@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import look, looks, with_fault  # noqa: E402
+from plant_faults import link_with_fault, look, looks  # noqa: E402
 
 # Name: precision, net of ops/, an edit of the emitted file for sed -E.
 EMITTED = {
@@ -85,23 +85,11 @@ class Faults:
     def at(self, name):
         return os.path.join(self.folder, name)
 
-    def program(self, name, sources, fault, compiler, *libraries):
-        """Linked with the fault before the library that has the right file."""
-        path, old, new = fault
-        with open(self.at("planted.c"), "w", encoding="utf-8") as file:
-            file.write(with_fault(os.path.join(self.root, path), old, new))
-        quoted = ["-iquote", os.path.join(self.root, "ir"), "-iquote",
-                  os.path.join(self.root, "passes")]
-        subprocess.run([self.compiler, "-std=c17", "-O1", "-w", *quoted, "-c", self.at("planted.c"),
-                        "-o", self.at("planted.o")], check=True)
-        subprocess.run([*compiler, "-O1", "-w", *quoted, *sources, self.at("planted.o"), "-o",
-                        self.at(name), os.path.join(self.build, "libcore.a"), *libraries, "-lm"],
-                       check=True)
-        return self.at(name)
+    def program(self, name, sources, fault):
+        return link_with_fault(self.at(name), fault, sources, self.build, self.root, self.compiler)
 
     def cnnc(self, fault):
-        return self.program("cnnc", [os.path.join(self.root, "frontend", "main.c")], fault,
-                            [self.compiler, "-std=c17"])
+        return self.program("cnnc", [os.path.join(self.root, "frontend", "main.c")], fault)
 
     def emit(self, fault):
         """The compiler refuses its own graph, or C++ what it emits."""
@@ -129,9 +117,13 @@ class Faults:
         source = os.path.join(self.root, "testsuite", "half", "numbers.cpp")
         if not fault:
             return run(os.path.join(self.build, "testsuite", "half", "half_numbers")).returncode != 0
-        program = self.program("numbers", ["-I", os.path.join(self.root, "runtime", "host"), source],
-                               fault, ["g++", "-std=c++17"],
-                               os.path.join(self.build, "libcnnc_host.a"), "-lpthread")
+        flags = os.environ.get("CXXFLAGS", "").split()
+        subprocess.run(["g++", "-std=c++17", "-O1", "-w", *flags, "-I",
+                        os.path.join(self.root, "runtime", "host"), "-iquote",
+                        os.path.join(self.root, "ir"), "-c", source, "-o", self.at("numbers.o")],
+                       check=True)
+        program = self.program("numbers", [self.at("numbers.o"), os.path.join(
+            self.build, "libcnnc_host.a"), "-lpthread", "-lstdc++"], fault)
         return run(program).returncode != 0
 
     def step(self, fault):
@@ -148,8 +140,7 @@ class Faults:
             program = self.program(
                 "interpret", [os.path.join(own, "interpret", "interpret.c"),
                               os.path.join(own, "interpret", "differences.c"),
-                              os.path.join(own, "tools", "tensors.c")], fault,
-                [self.compiler, "-std=c17"])
+                              os.path.join(own, "tools", "tensors.c")], fault)
             os.replace(program, os.path.join(build, "testsuite", "interpret"))
         return self.check_net(build, "bf16", "conv") != 0
 
