@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import link_with_fault, look, looks  # noqa: E402
+from plant_faults import compile_files, link_with_fault, look, looks  # noqa: E402
 
 # Name: precision, net of ops/, an edit of the emitted file for sed -E.
 EMITTED = {
@@ -117,11 +117,8 @@ class Faults:
         source = os.path.join(self.root, "testsuite", "half", "numbers.cpp")
         if not fault:
             return run(os.path.join(self.build, "testsuite", "half", "half_numbers")).returncode != 0
-        flags = os.environ.get("CXXFLAGS", "").split()
-        subprocess.run(["g++", "-std=c++17", "-O1", "-w", *flags, "-I",
-                        os.path.join(self.root, "runtime", "host"), "-iquote",
-                        os.path.join(self.root, "ir"), "-c", source, "-o", self.at("numbers.o")],
-                       check=True)
+        compile_files(["-I", os.path.join(self.root, "runtime", "host"), "-c", source,
+                       "-o", self.at("numbers.o")], "g++", self.root, "c++17")
         program = self.program("numbers", [self.at("numbers.o"), os.path.join(
             self.build, "libcnnc_host.a"), "-lpthread", "-lstdc++"], fault)
         return run(program).returncode != 0

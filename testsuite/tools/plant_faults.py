@@ -44,12 +44,12 @@ def with_fault(path, old, new):
     return text.replace(old, new).replace('"../', f'"{above}/')
 
 
-def compile_files(files, compiler, root):
+def compile_files(files, compiler, root, standard="c17"):
     quoted = [word for name in ("passes", "ir", "codegen", "frontend")
               for word in ("-iquote", os.path.join(root, name))]
     # Flags of a build that is sanitized.
     flags = os.environ.get("CXXFLAGS", "").split()
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", *flags, *quoted, *files], check=True)
+    subprocess.run([compiler, f"-std={standard}", "-O1", "-w", *flags, *quoted, *files], check=True)
 
 
 def link_with_fault(program, fault, sources, build, root, compiler):
