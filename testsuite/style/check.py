@@ -12,9 +12,10 @@ and no pass's; what is wrong with cnnc is bug()'s, and no operator's; none ends 
 Headers declare what others call.  Every file opens with what it is about, a pass with its essay.
 Lines are at most 80 wide, 100 in CUDA and in what the emitter prints; functions at most 80 lines,
 half of a folder's 15 and all but one in twenty 45; files 800 (a file holds one idea, in about
-400 lines, and is never cut by size alone), headers with structs 250, main.c 100. Exceptions stand below, each with its reason, and one that is not needed any more is a fault
-too. Prints a line a fault and exits 1 if there is one; and what share of each folder's lines are
-comments, which has bounds too.
+400 lines, and is never cut by size alone), headers with structs 250, main.c 100. Exceptions stand
+below, each with its reason, and one that is not needed any more is a fault too. Prints a line a
+fault and exits 1 if there is one; and what share of each folder's lines are comments, which has
+bounds too.
 """
 import re
 import sys
