@@ -41,7 +41,7 @@ def must(*command, **options):
 
 
 def build(root, folder):
-    must("cmake", "--preset", "coverage", "-B", folder, "-S", root, cwd=root)
+    must("cmake", "--preset", "coverage", "-DCNNC_TESTS=ON", "-B", folder, "-S", root, cwd=root)
     tests = [f"test_{p.stem[5:]}" for p in sorted((root / "testsuite/unit").glob("test_*.c"))]
     must("cmake", "--build", folder, "-j", os.environ.get("JOBS", "1"), "--target", *TARGETS,
          *tests)
