@@ -1,9 +1,14 @@
 // Files to pixels, through libjpeg and libpng where the build found them.
+#define _XOPEN_SOURCE 700
+
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "pack.h"
 
 #ifdef HAVE_JPEG
@@ -24,18 +29,20 @@ static bool fail(char message[MESSAGE_SIZE], const char *text)
 }
 
 #if defined HAVE_JPEG || defined HAVE_PNG
-// Room for an image of the size that the file says.
+// Allocates `width` x `height` pixels of `bytes` bytes: the size that the file
+// states.
 static bool make_room(Image *image, uint64_t height, uint64_t width,
-                      char message[MESSAGE_SIZE])
+                      size_t bytes, char message[MESSAGE_SIZE])
 {
     if (height == 0 || width == 0 || height > MOST_PIXELS / width) {
-        snprintf(message, MESSAGE_SIZE, "says that it has %llu x %llu pixels, "
-                 "and 1 to %d are wanted", (unsigned long long)height,
+        snprintf(message, MESSAGE_SIZE, "states a size of %llu x %llu pixels; "
+                 "1 to %d are accepted", (unsigned long long)height,
                  (unsigned long long)width, MOST_PIXELS);
         return false;
     }
-    *image = (Image){ .height = (int)height, .width = (int)width };
-    image->pixels = malloc((size_t)height * (size_t)width * RGB);
+    image->height = (int)height;
+    image->width = (int)width;
+    image->pixels = malloc((size_t)height * (size_t)width * bytes);
     return image->pixels != NULL || fail(message, "there is no memory for it");
 }
 #endif
@@ -60,32 +67,82 @@ static void jpeg_fault(j_common_ptr common)
     longjmp(jpeg->back, 1);
 }
 
-// What libjpeg goes on after with invented pixels is a fault here; bytes
-// between two markers, which many cameras write, are none.
+// libjpeg invents pixels after most of its warnings, so they are faults here.
+// Two are harmless: bytes between two markers, which many cameras write, and a
+// JFIF version that libjpeg does not know.
 static void jpeg_warning(j_common_ptr common, int level)
 {
-    if (level < 0 && common->err->msg_code != JWRN_EXTRANEOUS_DATA)
+    int code = common->err->msg_code;
+    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_JFIF_MAJOR)
         jpeg_fault(common);
+}
+
+// The orientation in the first EXIF marker, or else in XMP.
+static int jpeg_orientation(const struct jpeg_decompress_struct *d)
+{
+    static const char exif[] = "Exif\0";
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/";
+    int first = NO_ORIENTATION, other = NO_ORIENTATION;
+    bool seen = false;
+
+    for (jpeg_saved_marker_ptr m = d->marker_list; m != NULL; m = m->next) {
+        if (m->data_length >= sizeof exif && !seen &&
+            memcmp(m->data, exif, sizeof exif - 1) == 0) {
+            first = exif_orientation(m->data + sizeof exif,
+                                     m->data_length - sizeof exif);
+            seen = true;
+        }
+        if (m->data_length > sizeof xmp &&
+            memcmp(m->data, xmp, sizeof xmp) == 0)
+            other = xmp_orientation((const char *)m->data, m->data_length);
+    }
+    return first != NO_ORIENTATION ? first : other;
+}
+
+// a * b / 255, rounded.
+static unsigned multiply_255(unsigned a, unsigned b)
+{
+    unsigned product = a * b + 128;
+    return (product + (product >> 8)) >> 8;
+}
+
+// In place: four inks, stored inverted as Adobe's programs do, to RGB.
+static void inks_to_rgb(uint8_t *pixels, size_t count)
+{
+    const uint8_t *from = pixels;
+    for (uint8_t *to = pixels; count > 0; count--, to += RGB, from += 4) {
+        // libjpeg has written every row.
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
+        unsigned black = from[3];
+        for (int c = 0; c < RGB; c++)
+            to[c] = (uint8_t)(black - multiply_255(255u - from[c], black));
+    }
 }
 
 static bool read_jpeg_rows(Jpeg *jpeg, Image *image)
 {
     struct jpeg_decompress_struct *d = &jpeg->decoder;
 
+    jpeg_save_markers(d, JPEG_APP0 + 1, 0xffff);
     jpeg_read_header(d, TRUE);
-    if (d->jpeg_color_space == JCS_CMYK || d->jpeg_color_space == JCS_YCCK)
-        return fail(jpeg->message, "has the colours of print (CMYK), and RGB "
-                    "or gray is wanted");
-    d->out_color_space = JCS_RGB;
+    bool inks = d->num_components == 4;
+    if (d->num_components != 1 && d->num_components != 3 && !inks)
+        return fail(jpeg->message, "has other than 1, 3 or 4 components");
+    image->orientation = jpeg_orientation(d);
+    d->out_color_space = inks ? JCS_CMYK : JCS_RGB;
     d->dct_method = JDCT_ISLOW;     // the one that is the same everywhere
     jpeg_start_decompress(d);
-    if (!make_room(image, d->output_height, d->output_width, jpeg->message))
+    if (!make_room(image, d->output_height, d->output_width, inks ? 4 : RGB,
+                   jpeg->message))
         return false;
+    size_t line = (size_t)d->output_width * (size_t)d->output_components;
     while (d->output_scanline < d->output_height) {
-        JSAMPROW row = image->pixels + (size_t)d->output_scanline *
-                                           (size_t)image->width * RGB;
+        JSAMPROW row = image->pixels + (size_t)d->output_scanline * line;
         jpeg_read_scanlines(d, &row, 1);
     }
+    if (inks)
+        inks_to_rgb(image->pixels,
+                    (size_t)d->output_height * (size_t)d->output_width);
     jpeg_finish_decompress(d);
     return true;
 }
@@ -122,18 +179,148 @@ static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
 // ---- PNG --------------------------------------------------------------------
 
 #ifdef HAVE_PNG
+// As above: libpng leaves a fault by a jump.
+typedef struct Png {
+    png_structp reader;
+    png_infop   info;
+    png_bytepp  rows;
+    jmp_buf     back;
+    char       *message;
+} Png;
+
+static _Noreturn void png_fault(png_structp reader, png_const_charp text)
+{
+    Png *png = png_get_error_ptr(reader);
+    snprintf(png->message, MESSAGE_SIZE, "%s", text);
+    longjmp(png->back, 1);
+}
+
+// libpng warns of odd chunks that change no pixel.
+static void png_note(png_structp reader, png_const_charp text)
+{
+    (void)reader;
+    (void)text;
+}
+
+static void png_bytes(png_structp reader, png_bytep to, size_t count)
+{
+    if (fread(to, 1, count, png_get_io_ptr(reader)) < count)
+        png_error(reader, "ends before its image does");
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+// EXIF as ImageMagick stores it in a text: three lines, then digits in base 16
+// and, before the TIFF structure, the six bytes of JPEG's marker.
+static int profile_orientation(const char *text, size_t length)
+{
+    uint8_t *bytes = malloc(length / 2 + 1);
+    size_t digits = 0, lines = 0;
+
+    if (bytes == NULL) return NO_ORIENTATION;
+    for (size_t i = 0; i < length; i++) {
+        int digit = lines < 3 ? -1 : hex_digit(text[i]);
+        if (text[i] == '\n') lines++;
+        if (digit < 0) continue;
+        bytes[digits / 2] = (uint8_t)(
+            digits % 2 == 0 ? digit << 4 : bytes[digits / 2] | digit);
+        digits++;
+    }
+    size_t count = digits / 2;
+    size_t start = count >= 6 && memcmp(bytes, "Exif\0", 6) == 0 ? 6 : 0;
+    int orientation = exif_orientation(bytes + start, count - start);
+    free(bytes);
+    return orientation;
+}
+
+static int png_orientation(const Png *png)
+{
+    png_bytep exif;
+    png_uint_32 bytes;
+    png_textp text;
+    int count = 0, found[2] = { NO_ORIENTATION, NO_ORIENTATION };
+
+    if (png_get_eXIf_1(png->reader, png->info, &bytes, &exif) != 0)
+        found[0] = exif_orientation(exif, bytes);
+    png_get_text(png->reader, png->info, &text, &count);
+    for (int i = 0; i < count; i++) {
+        size_t length = text[i].compression > 0 ? text[i].itxt_length
+                                                : text[i].text_length;
+        if (found[0] == NO_ORIENTATION &&
+            !strcmp(text[i].key, "Raw profile type exif"))
+            found[0] = profile_orientation(text[i].text, length);
+        if (!strcmp(text[i].key, "XML:com.adobe.xmp"))
+            found[1] = xmp_orientation(text[i].text, length);
+    }
+    return found[0] != NO_ORIENTATION ? found[0] : found[1];
+}
+
+// In place: pixels of four bytes over white, rounded as Pillow's
+// alpha_composite does.
+static void over_white(uint8_t *pixels, size_t count)
+{
+    const uint8_t *from = pixels;
+    for (uint8_t *to = pixels; count > 0; count--, to += RGB, from += 4) {
+        unsigned alpha = from[3];
+        for (int c = 0; c < RGB; c++) {
+            unsigned sum = from[c] * alpha + 255 * (255 - alpha) + 128;
+            to[c] = (uint8_t)((sum + (sum >> 8)) >> 8);
+        }
+    }
+}
+
+static bool read_png_rows(Png *png, Image *image)
+{
+    png_structp r = png->reader;
+
+    png_set_read_fn(r, png_get_io_ptr(r), png_bytes);
+    png_set_crc_action(r, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_read_info(r, png->info);
+    png_set_expand(r);              // palettes, small samples, transparency
+    png_set_scale_16(r);            // rounds v / 257
+    png_set_gray_to_rgb(r);
+    png_set_interlace_handling(r);
+    png_read_update_info(r, png->info);
+    bool alpha = png_get_channels(r, png->info) == 4;
+    uint32_t height = png_get_image_height(r, png->info);
+    uint32_t width = png_get_image_width(r, png->info);
+    if (!make_room(image, height, width, alpha ? 4 : RGB, png->message))
+        return false;
+    png->rows = malloc(height * sizeof *png->rows);
+    if (png->rows == NULL)
+        return fail(png->message, "there is no memory for it");
+    for (size_t y = 0; y < height; y++)
+        png->rows[y] = image->pixels + y * width * (alpha ? 4 : RGB);
+    png_read_image(r, png->rows);
+    png_read_end(r, png->info);
+    image->orientation = png_orientation(png);
+    if (alpha) over_white(image->pixels, (size_t)height * width);
+    return true;
+}
+
 static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
 {
-    const png_color white = { 255, 255, 255 };
-    png_image png = { .version = PNG_IMAGE_VERSION };
+    Png png = { .message = message };
+    volatile bool done = false;
 
-    if (!png_image_begin_read_from_stdio(&png, file))
-        return fail(message, png.message);
-    png.format = PNG_FORMAT_RGB;
-    if (!make_room(image, png.height, png.width, message))
-        return png_image_free(&png), false;
-    return png_image_finish_read(&png, &white, image->pixels, 0, NULL) != 0 ||
-           fail(message, png.message);
+    png.reader = png_create_read_struct(PNG_LIBPNG_VER_STRING, &png, png_fault,
+                                        png_note);
+    if (png.reader == NULL) return fail(message, "there is no memory for it");
+    if (setjmp(png.back) == 0) {
+        png.info = png_create_info_struct(png.reader);
+        png_init_io(png.reader, file);
+        done = png.info != NULL ? read_png_rows(&png, image)
+                                : fail(message, "there is no memory for it");
+    }
+    png_destroy_read_struct(&png.reader, &png.info, NULL);
+    free(png.rows);
+    return done;
 }
 #else
 static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
@@ -163,11 +350,40 @@ static bool decode_file(FILE *file, Image *image, char message[MESSAGE_SIZE])
     return fail(message, "is neither JPEG nor PNG");
 }
 
+// The fault of a file that is not regular, or NULL.
+static const char *kind_fault(const struct stat *status)
+{
+    return S_ISREG(status->st_mode)  ? NULL
+         : S_ISFIFO(status->st_mode) ? "is a FIFO, not a file"
+         : S_ISSOCK(status->st_mode) ? "is a socket, not a file"
+         : S_ISDIR(status->st_mode)  ? "is a folder, not a file"
+                                     : "is a device, not a file";
+}
+
+// Opens a regular file, without a wait for the other end of a FIFO.  The kind
+// is checked before as well, because a device may act when it is opened.
+static FILE *open_regular(const char *path, char message[MESSAGE_SIZE])
+{
+    struct stat status;
+    const char *fault = NULL;
+    FILE *file = NULL;
+    int opened = -1;
+
+    if (stat(path, &status) == 0 && (fault = kind_fault(&status)) == NULL &&
+        (opened = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) >= 0 &&
+        fstat(opened, &status) == 0 && (fault = kind_fault(&status)) == NULL)
+        file = fdopen(opened, "rb");
+    if (file != NULL) return file;
+    fail(message, fault != NULL ? fault : strerror(errno));
+    if (opened >= 0) close(opened);
+    return NULL;
+}
+
 bool decode(const char *path, Image *image, char message[MESSAGE_SIZE])
 {
-    *image = (Image){ .pixels = NULL };
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return fail(message, strerror(errno));
+    *image = (Image){ .orientation = NO_ORIENTATION };
+    FILE *file = open_regular(path, message);
+    if (file == NULL) return false;
     bool done = decode_file(file, image, message);
     fclose(file);
     if (!done) {

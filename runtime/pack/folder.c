@@ -63,18 +63,25 @@ static Names list_folder(const char *path)
     return names;
 }
 
+// False also for a link that leads nowhere.
 static bool is_folder(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) != 0) die(EXIT_FILES, path, strerror(errno));
-    return S_ISDIR(status.st_mode);
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_link(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
 // ---- what there is ----------------------------------------------------------
 
 static bool is_image_name(const char *name)
 {
-    static const char *const endings[] = { ".jpg", ".jpeg", ".png" };
+    static const char *const endings[] = { ".jpg", ".jpeg", ".jpe", ".jfif",
+                                           ".png", ".apng" };
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t length = strlen(endings[i]), all = strlen(name);
         if (all > length && !strcasecmp(name + all - length, endings[i]))
@@ -83,16 +90,38 @@ static bool is_image_name(const char *name)
     return false;
 }
 
+// A folder inside a class's folder: ends the program at the first image, which
+// would be left out.  Follows no links to folders in it, which may lead back.
+static void refuse_images_below(const char *folder)
+{
+    Names names = list_folder(folder);
+    for (size_t i = 0; i < names.count; i++) {
+        char *path = join(folder, "/", names.at[i]);
+        bool below = is_folder(path);
+        if (below && !is_link(path)) refuse_images_below(path);
+        if (!below && is_image_name(names.at[i]))
+            die(EXIT_FILES, path, "is an image in a subfolder of a class; "
+                "images belong into FOLDER/<class>/ itself");
+        free(path);
+        free(names.at[i]);
+    }
+    free(names.at);
+}
+
 static void list_class(Folder *f, const char *folder)
 {
     Names names = list_folder(folder);
     for (size_t i = 0; i < names.count; i++) {
-        if (is_image_name(names.at[i])) {
-            add_name(&f->paths, join(folder, "/", names.at[i]));
+        char *path = join(folder, "/", names.at[i]);
+        bool below = is_folder(path);
+        if (below) refuse_images_below(path);
+        if (!below && is_image_name(names.at[i])) {
+            add_name(&f->paths, path);
             f->labels = grow(f->labels, f->paths.capacity * sizeof *f->labels);
             f->labels[f->paths.count - 1] = (int32_t)f->classes.count - 1;
         } else {
             f->skipped++;
+            free(path);
         }
         free(names.at[i]);
     }
@@ -109,6 +138,9 @@ void list_classes(const char *from, Folder *f)
         if (is_folder(folder)) {
             add_name(&f->classes, names.at[i]);
             list_class(f, folder);
+        } else if (is_image_name(names.at[i])) {
+            die(EXIT_FILES, folder, "is an image outside of the classes; "
+                "images belong into FOLDER/<class>/");
         } else {
             free(names.at[i]);
             f->skipped++;
@@ -117,6 +149,6 @@ void list_classes(const char *from, Folder *f)
     }
     free(names.at);
     if (f->paths.count == 0)
-        die(EXIT_FILES, from, "has no folders with .jpg, .jpeg or .png "
-            "files in them");
+        die(EXIT_FILES, from, "has no folders with .jpg, .jpeg, .jpe, .jfif, "
+            ".png or .apng files in them");
 }

@@ -8,17 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MESSAGE_SIZE = 300, RGB = 3 };
+enum { MESSAGE_SIZE = 300, RGB = 3, NO_ORIENTATION = -1 };
 
 typedef struct Image {
     int      height, width;
     uint8_t *pixels;            // [height, width, 3]; the caller frees them
+    int      orientation;       // of EXIF or XMP, to be applied by turn()
 } Image;
 
-// decode.c: a JPEG or PNG file, told by its first bytes.  Tags of orientation
-// are not followed; what is transparent lies on white.  False, and why in
-// message, for anything that is not a whole image.
+// decode.c: reads a JPEG or PNG file, told by its first bytes, as it is stored.
+// Samples of 16 bits become 8 by round(v / 257); gamma and profiles have no
+// effect; alpha is composed over white.  Returns false, with the reason in
+// message, for anything but a whole image in a regular file.
 bool decode(const char *path, Image *image, char message[MESSAGE_SIZE]);
+
+// orientation.c: the tag in a TIFF structure (EXIF without its first six bytes
+// "Exif\0\0") or in XMP; NO_ORIENTATION if it has none.
+int exif_orientation(const uint8_t *exif, size_t bytes);
+int xmp_orientation(const char *xmp, size_t bytes);
+
+// Turns and mirrors the image as the orientation says; values besides 2 to 8
+// change nothing.  Returns false if memory runs out.
+bool turn(Image *image, int orientation);
 
 typedef struct Target {
     int  height, width, channels;   // channels: 3, or 1 for gray
@@ -44,8 +55,9 @@ typedef struct Folder {
     size_t   skipped;           // files that are no images by their names
 } Folder;
 
-// Fills in *f, which is all zero, with FOLDER/<class>/<image>; ends the program
-// where there are none, or a folder can't be read.
+// Fills in *f, which is all zero, with FOLDER/<class>/<image>.  Ends the
+// program if there are none, if an image is stored elsewhere below FOLDER, or
+// if a folder can't be read.
 void list_classes(const char *from, Folder *f);
 
 // Also there: what ends the program, memory that is never NULL, texts put

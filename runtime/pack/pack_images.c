@@ -27,6 +27,7 @@ enum { LARGEST = 1 << 14, MOST_WORKERS = 256, MOST_FAULTS = 20 };
 typedef struct Pack {
     const char *from, *to;
     Target      target;
+    bool        as_stored;      // orientation is ignored
     int         workers;
     Folder      folder;
     char      **faults;         // of each of its paths, or NULL
@@ -63,7 +64,8 @@ static void pack_one(Pack *p, size_t i, uint8_t *buffer)
         p->faults[i] = join(message, "", "");
         return;
     }
-    if (!resize(&image, &p->target, buffer))
+    if (!turn(&image, p->as_stored ? NO_ORIENTATION : image.orientation) ||
+        !resize(&image, &p->target, buffer))
         p->faults[i] = join("there is no memory to resize it", "", "");
     else if (!write_all(p->images, buffer, bytes,
                         (off_t)(p->head + i * bytes)))
@@ -222,11 +224,15 @@ static const char usage[] =
     "Packs the JPEG and PNG files of FOLDER/<class>/ into images.npy,\n"
     "labels.npy and classes.txt of the new folder OUTPUT.  Images are resized\n"
     "with a bilinear filter (with antialiasing); what reaches beyond the\n"
-    "proportions of HxW is cut off at both sides alike.\n"
+    "proportions of HxW is cut off at both sides alike.  Samples of 16 bits\n"
+    "become 8 by round(v / 257), gamma and profiles have no effect, alpha is\n"
+    "composed over white, and an image is turned as its EXIF orientation "
+    "says.\n"
     "\n"
     "  --size HxW     height and width of the result\n"
     "  --stretch      keep all of an image, not its proportions\n"
     "  --gray         one channel instead of red, green and blue\n"
+    "  --ignore-orientation  keep images as they are stored\n"
     "  --workers N    threads; the result is the same for any number\n"
     "\n"
     "Exit: 0 done, 1 an image is broken, 2 usage, 3 a file can't be read or\n"
@@ -269,6 +275,7 @@ static int read_option(Pack *p, const char *arg, const char *value)
     if (counts) return read_workers(p, value), 1;
     if (!strcmp(arg, "--stretch")) return p->target.stretch = true, 0;
     if (!strcmp(arg, "--gray")) return p->target.channels = 1, 0;
+    if (!strcmp(arg, "--ignore-orientation")) return p->as_stored = true, 0;
     return -1;
 }
 
