@@ -10,9 +10,11 @@
 
 // ---- tables of tensors -----------------------------------------------------------
 
-// What a loss ignores among its labels, or -1.
+// The label that a loss ignores, or -1.  The plain form of a loss, in which each
+// label counts, has no attributes and lacks its last operand.
 static int64_t ignored_by(const Node *n)
 {
+    if (n->operands[n->operand_count - 1] == NONE) return -1;
     for (int i = 0; n->op->attrs && n->op->attrs[i].name; i++)
         if (!strcmp(n->op->attrs[i].name, "ignore")) return n->attr[i].i;
     return -1;
@@ -25,8 +27,8 @@ static bool reads(const Node *n, ValueId v)
     return false;
 }
 
-// What may stand in a label for no class at all: a number beside its classes
-// that every loss which reads it ignores; 0 where there is none.
+// The label value that means "no class": the ignore value on which all losses
+// that read the label agree, or -1.
 static int64_t ignored_label(const Graph *g, ValueId v)
 {
     int64_t ignored = -1;
@@ -34,11 +36,11 @@ static int64_t ignored_label(const Graph *g, ValueId v)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         if (!n->op || !(n->op->flags & LOSS) || !reads(n, v)) continue;
-        if (is_read && ignored_by(n) != ignored) return 0;
+        if (is_read && ignored_by(n) != ignored) return -1;
         ignored = ignored_by(n);
         is_read = true;
     }
-    return ignored >= g->values[v].classes && g->values[v].classes ? ignored : 0;
+    return g->values[v].classes ? ignored : -1;
 }
 
 // Inputs and outputs are of as many samples as a training step of the trainer; a sum
@@ -64,7 +66,7 @@ static int table(Emitter *e, const Program *p, const char *name,
 {
     write_line(&e->w, "static const NetTensor %s[] = {", name);
     for (int i = 0; i < count; i++) tensor_row(e, p, values[i], batched);
-    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0, 0},");
+    if (!count) write_line(&e->w, "    {0, 0, 0, {0}, 0, 0, 0, 0, -1},");
     write_line(&e->w, "};");
     write_blank(&e->w);
     return count;

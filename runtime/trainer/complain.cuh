@@ -1,5 +1,6 @@
-// Complaints: one line on the error stream, `program: what was wanted and what was there`, and the
-// value false, so that a function can return it.
+// Complaints: one line on the error stream, `program: ` and then the value that was wanted and the
+// one that was found.  They return false, so that a function can return it.  A warning is such a
+// line, too, and the program goes on.
 #pragma once
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,4 +18,16 @@ __attribute__((format(printf, 1, 2))) static inline bool complain(const char *fo
     fprintf(stderr, "\n");
     va_end(list);
     return false;
+}
+
+// Prints a warning.
+__attribute__((format(printf, 1, 2))) static inline void give_warning(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fflush(stdout);
+    fprintf(stderr, "%s: warning: ", program_name);
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "\n");
+    va_end(list);
 }

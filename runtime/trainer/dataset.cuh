@@ -12,13 +12,21 @@ struct DataPart {
     long long first;
 };
 
+// DataPaths: files joined by commas, NULL where there are none, and the argument of the option that
+// they come from.
+struct DataPaths {
+    const char *paths, *source;
+};
+
 // DataColumn: what feeds one input; no parts: nothing does.
 struct DataColumn {
     const NetTensor *input;
     int type;                       // of the input: SafeTypeNumber
     bool is_map;                    // samples have rows and columns: images, masks
     long long height, width, depth; // elements of a sample; height and width 1 if it is no map
+    int fill;                       // of pixels that --crop moves in from outside, in the file
     const double *mean, *std;       // one a channel, or NULL
+    DataPaths from;                 // its files
     DataPart *parts;
     int part_count;
     long long count;
@@ -36,7 +44,7 @@ static inline DataColumn describe_column(const NetTensor *input)
     bool is_map = input->rank >= 3;
     DataColumn c = {input, safe_type_of(input->dtype), is_map, is_map ? input->shape[1] : 1,
                     is_map ? input->shape[2] : 1, tensor_elements(input, is_map ? 3 : 1),
-                    NULL, NULL, NULL, 0, 0};
+                    input->classes ? input->ignored : 0, NULL, NULL, {}, NULL, 0, 0};
     return c;
 }
 
@@ -75,14 +83,14 @@ static inline bool type_matches(const char *path, const DataArray *a, const NetT
 // Whether a label is one of the net's classes, or what its losses ignore.
 static inline bool is_label(const NetTensor *input, double label)
 {
-    return (label >= 0 && label < input->classes) || (input->ignored && label == input->ignored);
+    return (label >= 0 && label < input->classes) || (label >= 0 && label == input->ignored);
 }
 
 // Complains of a label that is none.
 static inline bool complain_of_label(const char *path, const char *which, long long number,
                                      double label, const NetTensor *input)
 {
-    if (input->ignored)
+    if (input->ignored >= input->classes)
         return complain("%s: %s %lld is %.0f, and the net has classes 0 to %d and ignores %d", path,
                         which, number, label, input->classes - 1, input->ignored);
     return complain("%s: %s %lld is %.0f, and the net has classes 0 to %d", path, which, number,

@@ -24,7 +24,8 @@ static inline bool open_net(Trainer *t)
                         cudaGetErrorString(error));
     if (!call_ok(net, net->init(t->arena, net->arena_bytes, (unsigned long long)t->seed)))
         return false;
-    return !t->option[OPTION_LOAD] || load_weights(net, t->option[OPTION_LOAD]);
+    const char *load = t->option[OPTION_LOAD];
+    return !load || (are_weights(load) && load_weights(net, load));
 }
 
 // The learning rate of --lr, if it is given.
@@ -34,24 +35,36 @@ static inline bool give_rate(const Trainer *t)
 }
 
 // Means over count samples (order NULL: the first ones); an inference file has none.  Samples of
-// batches whose loss was not finite are not in them, nor in f->samples.  matrix: if not NULL,
-// predictions are counted too.
-static inline bool evaluate_samples(Trainer *t, const DataSet *set, const long long *order,
-                                    long long count, NetFigures *f, ConfusionMatrix *matrix)
+// batches whose loss was not finite are not in them, nor in f->samples.  word: what progress calls
+// the pass.  matrix: if not NULL, predictions are counted too.
+static inline bool evaluate_samples(Trainer *t, const char *word, const DataSet *set,
+                                    const long long *order, long long count, NetFigures *f,
+                                    ConfusionMatrix *matrix)
 {
     const Net *net = t->net;
     bool failed;
     if (net->eval && !call_ok(net, net->figures(f, 1))) return false;
+    PassProgress progress = begin_pass_progress(word, count);
     begin_pass(&t->reader, set, order, 0, count, NULL);
-    while (Staging *s = take_batch(&t->reader, &failed))
+    while (Staging *s = take_batch(&t->reader, &failed)) {
+        long long done = s->first + s->samples;
         if ((net->eval && !call_ok(net, net->eval(s->data, s->bytes))) ||
             (matrix && !count_confusion(net, s, matrix)) ||
             !give_batch(&t->reader, s, *net->stream))
             return false;
+        show_pass(&progress, done);
+    }
+    end_pass_progress(&progress);
     if (failed || (net->eval && !call_ok(net, net->figures(f, 1)))) return false;
     if (net->eval && !f->samples) f->loss_mean = NAN;   // a mean of nothing
     for (int i = 0; net->eval && !f->samples && i < net->metric_count; i++) f->metric_mean[i] = NAN;
     return true;
+}
+
+// How many classes of a matrix may have names: those of whole samples.
+static inline int named_classes(const DataSet *set, const ConfusionMatrix *m)
+{
+    return set->columns[m->column].input->rank == 1 ? m->classes : 0;
 }
 
 // `test accuracy 97.22 % (350/360), loss 0.0812`; an inference file knows no loss.
@@ -60,9 +73,11 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
     const Net *net = t->net;
     NetFigures f = {};
     ConfusionMatrix matrix = {};
+    ClassNames names = {};
     bool confusion = t->option[OPTION_CONFUSION] || !net->eval;
     if ((confusion && !begin_confusion(net, set, &matrix)) ||
-        !evaluate_samples(t, set, NULL, set->count, &f, confusion ? &matrix : NULL))
+        (confusion && !name_known_classes(t, set, named_classes(set, &matrix), &names)) ||
+        !evaluate_samples(t, "test", set, NULL, set->count, &f, confusion ? &matrix : NULL))
         return false;
     double count = (double)f.samples;
     printf("test ");
@@ -75,14 +90,15 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
     if (net->eval) printf("loss %.4f\n", f.loss_mean);
     else printf("accuracy %.2f %% (%lld/%lld)\n", 100 * (double)right / (double)all, right, all);
     if (net->eval) tell_dropped(&f, set->count);
-    if (t->option[OPTION_CONFUSION]) print_confusion(&matrix);
+    if (t->option[OPTION_CONFUSION]) print_confusion(&matrix, &names);
     return true;
 }
 
 // Opens the net and the test set for a command that trains nothing.
 static inline bool open_test(Trainer *t, bool infers, DataSet *set)
 {
-    return describe_set(t, set) && read_set(t, SET_TEST, infers, set) &&
+    return describe_set(t, infers, set) && read_set(t, SET_TEST, infers, set) &&
+           sources_are_read(t, &set, 1) &&
            start_reader(&t->reader, set, t->net->batch, (int)t->workers) && open_net(t);
 }
 
@@ -99,12 +115,16 @@ static inline bool predict_samples(Trainer *t, const DataSet *set, PredictionFil
     const Net *net = t->net;
     OutputBuffers outputs = take_outputs(net);
     bool failed;
+    PassProgress progress = begin_pass_progress("predict", set->count);
     begin_pass(&t->reader, set, NULL, 0, set->count, NULL);
     while (Staging *s = take_batch(&t->reader, &failed)) {
+        long long done = s->first + s->samples;
         if (!infer_batch(net, s, &outputs)) return false;
         write_predictions(net, s, &outputs, files);
         if (!give_batch(&t->reader, s, *net->stream)) return false;
+        show_pass(&progress, done);
     }
+    end_pass_progress(&progress);
     return !failed;
 }
 
@@ -115,7 +135,7 @@ static inline bool command_predict(Trainer *t)
     PredictionFiles files = {};
     if (!t->option[OPTION_OUTPUT] && !t->option[OPTION_CLASSES])
         return complain("predict wants --output DIR, --classes FILE or both");
-    bool good = open_test(t, true, &test) && open_predictions(t, test.count, &files) &&
+    bool good = open_test(t, true, &test) && open_predictions(t, &test, &files) &&
                 predict_samples(t, &test, &files);
     if (!close_predictions(t->net, &files, good)) return false;
     return printf("%lld samples\n", test.count) > 0;

@@ -14,7 +14,7 @@ struct Augmentation {
 };
 
 // MapView: where a sample's pixel (y, x) comes from: row y + down, column x + right, of a row read
-// backwards if it is flipped; 0 where there is none.
+// backwards if it is flipped; the column's fill where there is none.
 struct MapView {
     long long down, right;
     bool flip;
@@ -64,7 +64,7 @@ static inline void convert_sample(const DataColumn *c, const DataArray *a, long 
             const unsigned char *first = from + (size_t)(row * c->width + column) * pixel;
             for (long long k = 0; k < c->depth; k++) {
                 to[k] = inside ? (To)load_unaligned<From>(first + (size_t)k * channel) / range
-                               : (To)0;
+                               : (To)c->fill;
                 if (c->mean) to[k] = (to[k] - (To)c->mean[k]) / (To)c->std[k];
             }
         }

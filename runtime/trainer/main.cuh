@@ -2,66 +2,160 @@
 // input is wrong or a call failed, 2 usage, 128 + n stopped by signal n).
 #pragma once
 #include "commands.cuh"
+#include "suggest.cuh"
 
-// TrainerCommand: a command, and whether an inference file has it.
+// TrainerCommand: a command, names that other programs have for it, and whether an inference file
+// has it.
 struct TrainerCommand {
-    const char *name, *meaning;
+    const char *name, *meaning, *other_names;
     bool (*run)(Trainer *);
     bool infers;
     int needs[2];               // options it can't do without; OPTION_COUNT: none
 };
 
 static const TrainerCommand trainer_commands[] = {
-    {"train", "train on files of data, then test", command_train, false,
+    {"train", "train on files of data, then test", "fit learn", command_train, false,
      {OPTION_COUNT, OPTION_COUNT}},
-    {"eval", "test weights on files of data", command_eval, true, {OPTION_LOAD, OPTION_COUNT}},
-    {"predict", "write what the net gives for files of data", command_predict, true,
+    {"eval", "test weights on files of data", "test val validate evaluate", command_eval, true,
      {OPTION_LOAD, OPTION_COUNT}},
-    {"step", "take training steps on one batch and write every tensor", command_step, false,
+    {"predict", "write what the net gives for files of data", "infer inference", command_predict,
+     true, {OPTION_LOAD, OPTION_COUNT}},
+    {"step", "take training steps on one batch and write every tensor", "", command_step, false,
      {OPTION_BATCH, OPTION_SAVE}},
-    {"info", "list the net's tensors", command_info, true, {OPTION_COUNT, OPTION_COUNT}}};
+    {"info", "list the net's tensors", "summary list", command_info, true,
+     {OPTION_COUNT, OPTION_COUNT}}};
 
-// Prints a command, or (NULL) all that the net has, with their options.
-static inline void print_usage(FILE *out, const Net *net, const TrainerCommand *only)
+static inline bool is_help(const char *word)
 {
-    for (const TrainerCommand &c : trainer_commands) {
-        if (only ? &c != only : !net->train && !c.infers) continue;
-        fprintf(out, "usage: %s %s    %s\n", program_name, c.name, c.meaning);
-        for (const TrainerOption &o : trainer_options)
-            if (strstr(o.commands, c.name))
-                fprintf(out, "  %-14s %-11s  %s\n", o.name, o.argument ? o.argument : "",
-                        o.meaning);
-    }
-    if (only && !strstr("train eval predict", only->name)) return;
-    fprintf(out, "files are IDX, NPY or CIFAR's, told by their content; --data DIR finds\n"
-                 "  train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-* or test-*,\n"
-                 "  data_batch_1.bin to 5 and test_batch.bin, train.bin and test.bin,\n"
-                 "  SET/images.npy, SET/labels.npy or SET/INPUT.npy of SET train, val, test\n");
+    return word && (!strcmp(word, "--help") || !strcmp(word, "-h"));
 }
 
-// The option of this name that the command takes, or OPTION_COUNT.
-static inline int find_option(const TrainerCommand *command, const char *name)
+static inline bool takes_option(const TrainerCommand *command, int option)
+{
+    return list_has(trainer_options[option].commands, command->name);
+}
+
+// ---- help
+
+static inline void print_commands(const Net *net)
+{
+    printf("usage: %s COMMAND [OPTION...]\n", program_name);
+    for (const TrainerCommand &c : trainer_commands)
+        if (net->train || c.infers) printf("  %-8s %s\n", c.name, c.meaning);
+    printf("%s COMMAND --help lists the options of a command\n"
+           "files are IDX, NPY or CIFAR's, told by their content; --data DIR finds\n"
+           "  train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-* or test-*,\n"
+           "  data_batch_1.bin to 5 and test_batch.bin, train.bin and test.bin,\n"
+           "  SET/images.npy, SET/labels.npy or SET/INPUT.npy of SET train, val, test\n",
+           program_name);
+}
+
+static inline void print_options(const TrainerCommand *command)
+{
+    printf("usage: %s %s", program_name, command->name);
+    for (int need : command->needs)
+        if (need != OPTION_COUNT)
+            printf(" %s %s", trainer_options[need].name, trainer_options[need].argument);
+    printf(" [OPTION...]    %s\n", command->meaning);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const TrainerOption *o = &trainer_options[i];
+        if (takes_option(command, i))
+            printf("  %-14s %-11s  %s\n", o->name, o->argument ? o->argument : "", o->meaning);
+    }
+}
+
+// ---- the command line
+
+// Complains of a word that is no command of this program.
+static inline bool complain_of_command(const Net *net, const char *word)
+{
+    const TrainerCommand *nearest = NULL;
+    int least = INT_MAX;
+    for (const TrainerCommand &c : trainer_commands) {
+        int rank = word ? suggestion_rank(word, c.name, c.other_names) : INT_MAX;
+        if (rank < least) least = rank, nearest = &c;
+    }
+    if (!word)
+        return complain("wanted a command: %seval, predict%s or info; %s --help tells more",
+                        net->train ? "train, " : "", net->train ? ", step" : "", program_name);
+    if (*word == '-')
+        return complain("wanted a command before %s: %s COMMAND [OPTION...]", word, program_name);
+    if (nearest && !net->train && !nearest->infers)
+        return complain("wanted a command, not %s: a program of --mode infer does not %s", word,
+                        nearest->name);
+    return complain("wanted a command, not %s%s%s; %s --help lists them", word,
+                    nearest ? ": did you mean " : "", nearest ? nearest->name : "", program_name);
+}
+
+// Complains of an option that the command does not take, with the one that was meant.
+static inline bool complain_of_option(const TrainerCommand *command, const char *name)
+{
+    int nearest = OPTION_COUNT, least = INT_MAX;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const TrainerOption *o = &trainer_options[i];
+        int rank = suggestion_rank(name, o->name, o->other_names);
+        if (!strcmp(name, o->name))
+            return complain("%s has no option %s: it is an option of %s", command->name, name,
+                            o->commands);
+        if (takes_option(command, i) && rank < least) least = rank, nearest = i;
+    }
+    if (list_has("--batch-size -b --bs", name))
+        return complain("%s has no option %s: the batch is that of cnnc --batch N", command->name,
+                        name);
+    if (*name != '-')
+        return complain("%s takes no argument %s: options begin with --, and files of one option "
+                        "are joined by commas", command->name, name);
+    return complain("%s has no option %s%s%s; %s %s --help lists them", command->name, name,
+                    nearest < OPTION_COUNT ? ": did you mean " : "",
+                    nearest < OPTION_COUNT ? trainer_options[nearest].name : "", program_name,
+                    command->name);
+}
+
+// The option whose name is the first `length` letters of a word; OPTION_COUNT where there is none.
+static inline int find_option(const char *word, size_t length)
 {
     int i = 0;
-    while (i < OPTION_COUNT && (strcmp(trainer_options[i].name, name) ||
-                                !strstr(trainer_options[i].commands, command->name)))
+    while (i < OPTION_COUNT && (strlen(trainer_options[i].name) != length ||
+                                strncmp(trainer_options[i].name, word, length)))
         i++;
     return i;
 }
 
-// Takes the arguments after the command.
+// Takes the option at argv[*at], `--name`, `--name argument` or `--name=argument`, and moves *at
+// behind it.  argv ends with NULL.
+static inline bool take_option(Trainer *t, const TrainerCommand *command, char **argv, int *at)
+{
+    char *word = argv[(*at)++];
+    size_t length = *word == '-' ? strcspn(word, "=") : strlen(word);
+    int option = find_option(word, length);
+    const char *argument = word[length] ? word + length + 1 : NULL;
+    word[length] = 0;
+    if (option == OPTION_COUNT || !takes_option(command, option))
+        return complain_of_option(command, word);
+    const char *wanted = trainer_options[option].argument;
+    if (!wanted && argument) return complain("%s takes no argument, not %s", word, argument);
+    if (wanted && !argument) {
+        argument = argv[*at];
+        if (!argument) return complain("%s wants %s", word, wanted);
+        if (find_option(argument, strcspn(argument, "=")) < OPTION_COUNT)
+            return complain("%s wants %s, not the option %s", word, wanted, argument);
+        ++*at;
+    }
+    const char *before = t->option[option];
+    bool repeats = wanted && !strcmp(wanted, "INPUT=FILES");
+    if (before && !repeats && wanted && strcmp(before, argument))
+        give_warning("%s %s has no effect: %s %s follows it", word, before, word, argument);
+    t->option[option] = argument ? argument : word;
+    t->given[t->given_count++] = {option, t->option[option]};
+    return true;
+}
+
+// Takes the arguments that follow the command.
 static inline bool parse_options(Trainer *t, const TrainerCommand *command, int argc, char **argv)
 {
     t->given = (GivenOption *)take_memory((size_t)argc * sizeof *t->given);
-    for (int i = 2; i < argc; i++) {
-        int option = find_option(command, argv[i]);
-        if (option == OPTION_COUNT) return complain("%s has no option %s", command->name, argv[i]);
-        bool alone = !trainer_options[option].argument;
-        if (!alone && i + 1 == argc)
-            return complain("%s wants %s", argv[i], trainer_options[option].argument);
-        t->option[option] = argv[alone ? i : ++i];
-        t->given[t->given_count++] = {option, t->option[option]};
-    }
+    for (int i = 2; i < argc;)
+        if (!take_option(t, command, argv, &i)) return false;
     for (int need : command->needs)
         if (need != OPTION_COUNT && !t->option[need])
             return complain("%s wants %s %s", command->name, trainer_options[need].name,
@@ -69,26 +163,35 @@ static inline bool parse_options(Trainer *t, const TrainerCommand *command, int 
     return parse_integers(t) && parse_reals(t) && options_agree(t);
 }
 
+// Prints the help that the command line asks for, if it does.
+static inline bool gives_help(const Net *net, const TrainerCommand *command, int argc, char **argv)
+{
+    bool asked = argc > 1 && (is_help(argv[1]) || (!command && !strcmp(argv[1], "help")));
+    for (int i = 2; command && i < argc; i++) asked = asked || is_help(argv[i]);
+    if (asked && command) print_options(command);
+    else if (asked) print_commands(net);
+    return asked;
+}
+
 // The program; main() calls it with its net.
 static inline int trainer_main(const Net *net, int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
     program_name = slash ? slash + 1 : argv[0];
-    bool help = argc > 1 && !strcmp(argv[1], "--help");
     const TrainerCommand *command = NULL;
     for (const TrainerCommand &c : trainer_commands)
         if (argc > 1 && !strcmp(c.name, argv[1]) && (net->train || c.infers)) command = &c;
-    if (!command && !help)
-        complain("wanted a command%s%s", argc > 1 ? ", not " : "", argc > 1 ? argv[1] : "");
     Trainer t = {};
     t.net = net;
     t.epochs = net->epochs > 0 ? net->epochs : 10;
     t.steps = t.workers = 1;
     // A file past the limit of its size is an error of that file, as a full disk is.
     signal(SIGXFSZ, SIG_IGN);
+    if (gives_help(net, command, argc, argv)) return fflush(stdout) || ferror(stdout) ? 1 : 0;
+    if (!command) complain_of_command(net, argv[1]);
     if (!command || !parse_options(&t, command, argc, argv)) {
-        print_usage(help ? stdout : stderr, net, command);
-        return help ? 0 : 2;
+        release_memory();
+        return 2;
     }
     if (command->run != command_info) print_net(net);
     bool good = command->run(&t);

@@ -22,7 +22,8 @@ struct NetTensor {
     size_t offset, bytes;       // in the arena; inputs: only bytes matter
     int classes;                // of a label: it is one of 0 .. classes - 1; else 0
     int infers;                 // of an input: infer reads it too
-    int ignored;                // of a label: what stands for none, beside its classes; 0: nothing
+    int ignored;                // of a label: the value that all losses which read it ignore;
+                                // -1: there is none
 };
 
 // NetSection: a part of the state, in bytes from its beginning; header, parameters and so on.

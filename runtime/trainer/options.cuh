@@ -16,46 +16,60 @@ enum OptionNumber {
     OPTION_OUTPUT, OPTION_CLASSES, OPTION_BATCH, OPTION_STEPS, OPTION_TENSORS, OPTION_COUNT
 };
 
-// TrainerOption: its name, what follows it (NULL: nothing), the commands that take it, what it
-// means.
+// TrainerOption: its name, its argument (NULL: none), the commands that take it, its meaning, and
+// names that other programs have for it.
 struct TrainerOption {
-    const char *name, *argument, *commands, *meaning;
+    const char *name, *argument, *commands, *meaning, *other_names;
 };
 
 static const TrainerOption trainer_options[] = {
-    {"--data", "DIR", "train eval predict", "a folder of data sets under their usual names"},
-    {"--train", "INPUT=FILES", "train", "files of an input, joined by commas; may be repeated"},
-    {"--train-images", "FILES", "train", "files of the input that is no label"},
-    {"--train-labels", "FILES", "train", "files of the label; CIFAR's images hold them"},
-    {"--val", "INPUT=FILES", "train", "the validation set, likewise"},
-    {"--val-images", "FILES", "train", "of the validation set"},
-    {"--val-labels", "FILES", "train", "of the validation set"},
-    {"--val-split", "SHARE", "train", "validate on this share (0.1: a tenth) of the training set"},
-    {"--test", "INPUT=FILES", "train eval predict", "the test set, likewise"},
-    {"--test-images", "FILES", "train eval predict", "of the test set"},
-    {"--test-labels", "FILES", "train eval", "of the test set"},
-    {"--mean", "M,...", "train eval predict", "subtract from images, a number a channel"},
-    {"--std", "S,...", "train eval predict", "then divide by these; bytes are first put in 0 .. 1"},
-    {"--flip", NULL, "train", "change left and right in half of the training samples"},
-    {"--crop", "N", "train", "move training samples by up to N pixels, filled with 0"},
-    {"--workers", "N", "train eval predict", "threads that read batches (1)"},
-    {"--epochs", "N", "train", "passes over the training set"},
-    {"--seed", "N", "train step", "of weights, order and whatever is drawn (0)"},
-    {"--lr", "RATE", "train step", "the learning rate, instead of the net's"},
-    {"--load", "FILE", "train eval predict step", "begin with the weights of this file"},
-    {"--save", "FILE", "train step", "write the last weights here"},
-    {"--best", "FILE", "train", "write the weights of the least validation loss here"},
-    {"--patience", "N", "train", "stop when N epochs brought no less validation loss"},
-    {"--log", "FILE", "train", "write a line of CSV an epoch"},
-    {"--save-state", "FILE", "train", "write the state here after every epoch, and when stopped"},
-    {"--save-every", "N", "train", "write it after every N training steps, too"},
-    {"--resume", "FILE", "train", "go on from a state; other options as they were"},
-    {"--confusion", NULL, "eval", "print the confusion matrix, and precision and recall"},
-    {"--output", "DIR", "predict", "write every output to a file of it, NAME.npy"},
-    {"--classes", "FILE", "predict", "write the class of each sample, as CSV"},
-    {"--batch", "FILE", "step", "safetensors with a tensor for each input"},
-    {"--steps", "N", "step", "training steps (1)"},
-    {"--tensors", NULL, "info", "every tensor, a line each: role name dtype shape classes"}};
+    {"--data", "DIR", "train eval predict", "a folder of data sets under their usual names",
+     "--dataset --data-dir --dir --folder"},
+    {"--train", "INPUT=FILES", "train", "files of an input, joined by commas; may be repeated", ""},
+    {"--train-images", "FILES", "train", "files of the input that is no label", ""},
+    {"--train-labels", "FILES", "train", "files of the label; CIFAR's images hold them", ""},
+    {"--val", "INPUT=FILES", "train", "the validation set, likewise", "--valid --validation"},
+    {"--val-images", "FILES", "train", "of the validation set", ""},
+    {"--val-labels", "FILES", "train", "of the validation set", ""},
+    {"--val-split", "SHARE", "train", "validate on this share (0.1: a tenth) of the training set",
+     "--validation-split"},
+    {"--test", "INPUT=FILES", "train eval predict", "the test set, likewise", ""},
+    {"--test-images", "FILES", "train eval predict", "of the test set", "--images --input"},
+    {"--test-labels", "FILES", "train eval", "of the test set", "--labels"},
+    {"--mean", "M,...", "train eval predict", "subtract from images, a number a channel", ""},
+    {"--std", "S,...", "train eval predict", "then divide by these; bytes are first put in 0 .. 1",
+     ""},
+    {"--flip", NULL, "train", "change left and right in half of the training samples",
+     "--hflip --horizontal-flip"},
+    {"--crop", "N", "train", "move training images by up to N pixels; outside is black", "--shift"},
+    {"--workers", "N", "train eval predict", "threads that read batches (1)",
+     "-j --jobs --threads --num-workers"},
+    {"--epochs", "N", "train", "passes over the training set (as the net says, or 10)",
+     "--num-epochs --max-epochs"},
+    {"--seed", "N", "train step", "of weights, order and whatever is drawn (0)", "--random-seed"},
+    {"--lr", "RATE", "train step", "the learning rate, instead of the net's",
+     "--learning-rate --rate"},
+    {"--load", "FILE", "train eval predict step", "begin with the weights of this file",
+     "--weights --model --pretrained --checkpoint --ckpt"},
+    {"--save", "FILE", "train step", "write the last weights here", "-o --out --save-weights"},
+    {"--best", "FILE", "train", "write the weights of the least validation loss here",
+     "--save-best"},
+    {"--patience", "N", "train", "stop when N epochs brought no less validation loss",
+     "--early-stopping"},
+    {"--log", "FILE", "train", "write a line of CSV an epoch", "--csv"},
+    {"--save-state", "FILE", "train", "write the state here after every epoch, and when stopped",
+     "--save-checkpoint --state"},
+    {"--save-every", "N", "train", "write it after every N training steps, too", "--save-interval"},
+    {"--resume", "FILE", "train", "go on from a state, with the data and options of its run",
+     "--continue --restore"},
+    {"--confusion", NULL, "eval", "print the confusion matrix, and precision and recall",
+     "--confusion-matrix"},
+    {"--output", "DIR", "predict", "write every output to a file of it, NAME.npy", "-o --out"},
+    {"--classes", "FILE", "predict", "write the class of each sample, as CSV", "--csv"},
+    {"--batch", "FILE", "step", "safetensors with a tensor for each input", ""},
+    {"--steps", "N", "step", "training steps (1)", ""},
+    {"--tensors", NULL, "info", "every tensor, a line each: role name dtype shape classes",
+     "--verbose -v"}};
 
 // GivenOption: an option as it stands on the command line; those that repeat are found here.
 struct GivenOption {
@@ -133,8 +147,17 @@ static inline bool options_agree(const Trainer *t)
     return true;
 }
 
-// The numbers of --mean or --std, one for all channels or one each, as one each.
-static inline bool parse_channels(const Trainer *t, int option, long long channels, double **values)
+// True if elements of this type hold the number: neither rounded to 0 nor infinite.
+static inline bool type_holds(int type, double value)
+{
+    double held = type == SAFE_F32 ? (double)(float)value : value;
+    return isfinite(held) && (held != 0) == (value != 0);
+}
+
+// The numbers of --mean or --std, one for all channels or one each, as one each.  type: of the
+// input's elements.
+static inline bool parse_channels(const Trainer *t, int option, int type, long long channels,
+                                  double **values)
 {
     const char *at = t->option[option];
     bool divisor = option == OPTION_STD;
@@ -148,6 +171,9 @@ static inline bool parse_channels(const Trainer *t, int option, long long channe
             return complain("%s %s: wanted numbers%s, joined by commas",
                             trainer_options[option].name, t->option[option],
                             divisor ? " above 0" : "");
+        if (!type_holds(type, value))
+            return complain("%s %s: wanted numbers that float can hold, found %g",
+                            trainer_options[option].name, t->option[option], value);
         if (count < channels) list[count] = value;
         more = *end == ',';
         at = end + more;

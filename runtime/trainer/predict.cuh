@@ -1,7 +1,7 @@
 // What inference says of a data set: outputs as files, the class of each sample,
 // and how predicted classes stand to labels.
 #pragma once
-#include "sets.cuh"
+#include "classes.cuh"
 
 // OutputBuffers: a batch of every output, taken once.
 struct OutputBuffers {
@@ -55,6 +55,7 @@ static inline int find_scores(const Net *net, const NetTensor *label)
 // ConfusionMatrix: at [label * classes + predicted], how often.
 struct ConfusionMatrix {
     int classes, output, column;    // which output has the scores, which column the labels
+    int ignored;                    // a label that does not count; -1: all do
     long long *counts;
     OutputBuffers outputs;
 };
@@ -67,8 +68,8 @@ static inline bool begin_confusion(const Net *net, const DataSet *set, Confusion
         int output = label->classes ? find_scores(net, label) : -1;
         if (output < 0) continue;
         size_t cells = (size_t)label->classes * (size_t)label->classes;
-        *m = {label->classes, output, i, (long long *)take_memory(cells * sizeof *m->counts),
-              take_outputs(net)};
+        *m = {label->classes, output, i, label->ignored,
+              (long long *)take_memory(cells * sizeof *m->counts), take_outputs(net)};
         return true;
     }
     return complain("%s has no output of one number a class of a label", net->name);
@@ -82,7 +83,7 @@ static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMa
     int type = safe_type_of(net->outputs[m->output].dtype);
     size_t rows = s->bytes[m->column] / sizeof *labels;
     for (size_t i = 0; i < rows; i++)
-        if (labels[i] < m->classes)
+        if (labels[i] < m->classes && labels[i] != m->ignored)
             m->counts[labels[i] * (long long)m->classes +
                       greatest_class(type, m->outputs.data[m->output], i, m->classes)]++;
     return true;
@@ -109,8 +110,9 @@ static inline long long confusion_right(const ConfusionMatrix *m, long long *all
 }
 
 // The matrix, if it is not too wide for a page, and a line a class: of those predicted as it, how
-// many are; of those that are, how many were predicted; the harmonic mean of both.
-static inline void print_confusion(const ConfusionMatrix *m)
+// many are; of those that are, how many were predicted; the harmonic mean of both; its name, where
+// classes have names.
+static inline void print_confusion(const ConfusionMatrix *m, const ClassNames *names)
 {
     enum { WIDEST = 32 };
     if (m->classes <= WIDEST) {
@@ -131,7 +133,8 @@ static inline void print_confusion(const ConfusionMatrix *m)
                              row ? (double)hits / (double)row : 0,
                              row + column ? 2.0 * (double)hits / (double)(row + column) : 0};
         for (int i = 0; i < 3; i++) sums[i] += figures[i] / m->classes;
-        printf("%5d %10.4f %10.4f %10.4f %10lld\n", c, figures[0], figures[1], figures[2], row);
+        printf("%5d %10.4f %10.4f %10.4f %10lld%s%s\n", c, figures[0], figures[1], figures[2], row,
+               c < names->count ? "  " : "", c < names->count ? names->names[c] : "");
     }
     printf(" mean %10.4f %10.4f %10.4f\n", sums[0], sums[1], sums[2]);
 }
@@ -143,26 +146,48 @@ struct PredictionFiles {
     BesideFile *outputs, classes;
     bool writes_outputs, writes_classes;
     int scores;
+    ClassNames names;
 };
 
-static inline bool open_predictions(const Trainer *t, long long samples, PredictionFiles *p)
+// Makes a folder, and those it lies in, where they are missing.
+static inline bool make_folder(const char *path)
+{
+    struct stat status;
+    size_t size = strlen(path) + 1;
+    char *part = (char *)memcpy(take_memory(size), path, size);
+    for (size_t i = 1; i < size; i++) {
+        if (path[i] != '/' && path[i]) continue;
+        part[i] = 0;
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return complain("%s: this folder can't be made: %s", part, strerror(errno));
+        part[i] = path[i];
+    }
+    return (!stat(path, &status) && S_ISDIR(status.st_mode)) ||
+           complain("%s: wanted a folder", path);
+}
+
+// Opens the files of --output, whose folder is made, and of --classes.
+static inline bool open_predictions(const Trainer *t, const DataSet *set, PredictionFiles *p)
 {
     const Net *net = t->net;
     const char *folder = t->option[OPTION_OUTPUT], *classes = t->option[OPTION_CLASSES];
     p->scores = find_scores(net, NULL);
+    if (classes && p->scores < 0)
+        return complain("--classes: %s has no output of one number a class", net->name);
+    if (classes && !name_known_classes(t, set, (int)net->outputs[p->scores].shape[1], &p->names))
+        return false;
+    if (folder && !make_folder(folder)) return false;
     p->outputs = (BesideFile *)take_memory((size_t)net->output_count * sizeof *p->outputs);
     for (int i = 0; folder && i < net->output_count; i++) {
         char *path = (char *)take_memory(strlen(folder) + strlen(net->outputs[i].name) + 6);
         sprintf(path, "%s/%s.npy", folder, net->outputs[i].name);
         if (!open_beside(path, &p->outputs[i])) return false;
-        write_npy_header(p->outputs[i].out, &net->outputs[i], samples);
+        write_npy_header(p->outputs[i].out, &net->outputs[i], set->count);
     }
     p->writes_outputs = folder != NULL;
-    if (classes && p->scores < 0)
-        return complain("--classes: %s has no output of one number a class", net->name);
     if (classes && !open_beside(classes, &p->classes)) return false;
     p->writes_classes = classes != NULL;
-    if (classes) fprintf(p->classes.out, "sample,class\n");
+    if (classes) fprintf(p->classes.out, "sample,class%s\n", p->names.path ? ",name" : "");
     return true;
 }
 
@@ -174,10 +199,13 @@ static inline void write_predictions(const Net *net, const Staging *s, const Out
         fwrite(o->data[i], 1, o->bytes[i], p->outputs[i].out);
     if (!p->writes_classes) return;
     const NetTensor *scores = &net->outputs[p->scores];
-    for (int i = 0; i < s->samples; i++)
-        fprintf(p->classes.out, "%lld,%d\n", s->first + i,
-                greatest_class(safe_type_of(scores->dtype), o->data[p->scores], (size_t)i,
-                         (int)scores->shape[1]));
+    int type = safe_type_of(scores->dtype), classes = (int)scores->shape[1];
+    for (int i = 0; i < s->samples; i++) {
+        int c = greatest_class(type, o->data[p->scores], (size_t)i, classes);
+        fprintf(p->classes.out, "%lld,%d%s", s->first + i, c, p->names.path ? "," : "");
+        if (c < p->names.count) write_csv_name(p->classes.out, p->names.names[c]);
+        fputc('\n', p->classes.out);
+    }
 }
 
 // Closes what was opened; files become what they were to be if all went well.

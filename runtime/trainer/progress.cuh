@@ -1,6 +1,6 @@
-// What a training run tells while it runs: on a terminal one line that is
-// written over a few times a second, with the time left for the whole run;
-// elsewhere one plain line an epoch.
+// What a run tells while it runs: on a terminal one line that is written over a
+// few times a second, with the time left for the whole run; elsewhere a plain
+// line an epoch, and one every half a minute in between.
 #pragma once
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,9 @@
 
 #include "clock.cuh"
 #include "net.cuh"
+
+// Seconds between two lines: of one that is written over, and of plain ones.
+static double terminal_seconds = 0.2, plain_seconds = 30;
 
 // Progress: of a run of `epochs` times `samples`.
 struct Progress {
@@ -37,10 +40,10 @@ static inline void print_means(const Net *net, const NetFigures *f)
 // Whether the line is due: figures wait for the device, so not after every training step.
 static inline bool progress_is_due(const Progress *p)
 {
-    return p->terminal && clock_seconds() - p->shown >= 0.2;
+    return clock_seconds() - p->shown >= (p->terminal ? terminal_seconds : plain_seconds);
 }
 
-// Writes the line over itself; `done` samples of the epoch (from 0) are through.
+// Writes the line, on a terminal over itself; `done` samples of the epoch (from 0) are through.
 static inline void show_progress(Progress *p, const Net *net, const NetFigures *f, int epoch,
                                  long long done)
 {
@@ -54,10 +57,12 @@ static inline void show_progress(Progress *p, const Net *net, const NetFigures *
     double passed = (double)p->samples * epoch + (double)done;
     double here = passed - (double)p->passed;
     long long left = llround((now - p->begun) * (all - passed) / here);
-    printf("\repoch %d/%d [%s] eta %lld:%02lld", epoch + 1, p->epochs, bar, left / 60, left % 60);
+    if (p->terminal) printf("\repoch %d/%d [%s]", epoch + 1, p->epochs, bar);
+    else printf("epoch %d/%d %lld/%lld samples", epoch + 1, p->epochs, done, p->samples);
+    printf(" eta %lld:%02lld", left / 60, left % 60);
     print_means(net, f);
-    printf(" %.0f images/s\033[K",
-           (double)(done - p->epoch_passed) / (now - p->epoch_begun + 1e-9));
+    printf(" %.0f images/s%s", (double)(done - p->epoch_passed) / (now - p->epoch_begun + 1e-9),
+           p->terminal ? "\033[K" : "\n");
     fflush(stdout);
     p->shown = now;
 }
@@ -100,6 +105,35 @@ static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, i
                "nothing; the loss is now scaled by %g\n", epoch + 1, skipped, f->loss_scale);
     if (validation) tell_dropped(validation, count);
     fflush(stdout);
-    p->epoch_begun = clock_seconds();
+    p->epoch_begun = p->shown = clock_seconds();
     p->epoch_passed = 0;
+}
+
+// PassProgress: of one pass over a set without training: `word` says what it is for.
+struct PassProgress {
+    const char *word;
+    bool terminal;
+    long long samples;
+    double shown;
+};
+
+static inline PassProgress begin_pass_progress(const char *word, long long samples)
+{
+    return {word, isatty(fileno(stdout)) != 0, samples, clock_seconds()};
+}
+
+// Writes `validation 1280/50000 samples` where such a line is due.
+static inline void show_pass(PassProgress *p, long long done)
+{
+    double now = clock_seconds();
+    if (now - p->shown < (p->terminal ? terminal_seconds : plain_seconds)) return;
+    printf("%s%s %lld/%lld samples%s", p->terminal ? "\r" : "", p->word, done, p->samples,
+           p->terminal ? "\033[K" : "\n");
+    fflush(stdout);
+    p->shown = now;
+}
+
+static inline void end_pass_progress(const PassProgress *p)
+{
+    if (p->terminal) printf("\r\033[K");
 }

@@ -54,14 +54,14 @@ static inline int only_column(const DataSet *set, bool label)
     return count == 1 ? only : -1;
 }
 
-// The paths of --train INPUT=FILES and its like for an input, or NULL.
-static inline const char *named_paths(const Trainer *t, int option, const char *input)
+// The argument of the last --train INPUT=FILES, or its like, for an input; NULL if none is given.
+static inline const char *named_source(const Trainer *t, int option, const char *input)
 {
     size_t length = strlen(input);
     for (int i = t->given_count; i-- > 0;) {
         const char *text = t->given[i].text;
         if (t->given[i].option == option && !strncmp(text, input, length) && text[length] == '=')
-            return text + length + 1;
+            return text;
     }
     return NULL;
 }
@@ -78,15 +78,17 @@ static inline bool holds_labels(const char *paths)
            !is_npy(&file) && !is_whole_idx(&file) && cifar_record(&file, true);
 }
 
-// The paths of a column of a set, or NULL: by its name, as the only one of its kind, in the folder,
-// in the images' own file.
-static inline const char *find_paths(const Trainer *t, int number, const DataSet *set, int column)
+// The paths of a column of a set: by its name, as the only one of its kind, in the folder, in the
+// images' own file.
+static inline DataPaths find_paths(const Trainer *t, int number, const DataSet *set, int column)
 {
     const SetNames *names = &set_names[number];
     const char *input = set->columns[column].input->name, *folder = t->option[OPTION_DATA];
     bool label = set->columns[column].input->classes > 0, only = only_column(set, label) == column;
-    const char *paths = named_paths(t, names->named, input);
-    if (!paths && only) paths = t->option[label ? names->labels : names->images];
+    const char *named = named_source(t, names->named, input), *paths = NULL;
+    if (named) return {named + strlen(input) + 1, named};
+    const char *kind = only ? t->option[label ? names->labels : names->images] : NULL;
+    if (kind) return {kind, kind};
     const char *const *usual = label ? names->label_names : names->image_names;
     for (; !paths && folder && only && *usual; usual++) paths = find_in_folder(folder, *usual);
     if (!paths && folder) {
@@ -96,10 +98,10 @@ static inline const char *find_paths(const Trainer *t, int number, const DataSet
     }
     int images = only_column(set, false);
     if (!paths && label && only && images >= 0) {
-        paths = find_paths(t, number, set, images);
-        if (paths && !holds_labels(paths)) paths = NULL;
+        DataPaths found = find_paths(t, number, set, images);
+        if (found.paths && holds_labels(found.paths)) return found;
     }
-    return paths;
+    return {paths, folder};
 }
 
 // Whether anything names a file of the set.
@@ -107,7 +109,8 @@ static inline bool is_set_given(const Trainer *t, int number, const DataSet *set
 {
     const SetNames *names = &set_names[number];
     bool given = t->option[names->named] || t->option[names->images] || t->option[names->labels];
-    for (int i = 0; i < set->column_count; i++) given |= find_paths(t, number, set, i) != NULL;
+    for (int i = 0; i < set->column_count && !given; i++)
+        given = find_paths(t, number, set, i).paths != NULL;
     return given;
 }
 
@@ -122,6 +125,10 @@ static inline bool complain_of_path(const Trainer *t, int number, const DataSet 
         return complain("wanted --data DIR, or each file by an option of its own: --%s-%s FILE",
                         names->word, input->classes ? "labels" : "images");
     if (!folder) return complain("wanted --%s %s=FILE", names->word, input->name);
+    struct stat status;
+    if (stat(folder, &status))
+        return complain("--data %s: this folder can't be read: %s", folder, strerror(errno));
+    if (!S_ISDIR(status.st_mode)) return complain("--data %s: wanted a folder", folder);
     return complain("%s: wanted %s there, or %s/%s.npy", folder, only ? usual : "its inputs",
                     names->word, input->name);
 }
@@ -150,6 +157,25 @@ static inline bool names_match(const Trainer *t, int number, const DataSet *set)
     return true;
 }
 
+// True if some file is read for each option that names files or their folder.  sets: those read.
+static inline bool sources_are_read(const Trainer *t, const DataSet *const *sets, int set_count)
+{
+    for (int i = 0; i < t->given_count; i++) {
+        const GivenOption *given = &t->given[i];
+        bool is_source = given->option == OPTION_DATA, is_read = false;
+        for (const SetNames &names : set_names)
+            is_source |= given->option == names.named || given->option == names.images ||
+                         given->option == names.labels;
+        for (int k = 0; is_source && k < set_count; k++)
+            for (int c = 0; c < sets[k]->column_count; c++)
+                is_read |= sets[k]->columns[c].from.source == given->text;
+        if (is_source && !is_read)
+            return complain("%s %s has no effect: no input is read from there",
+                            trainer_options[given->option].name, given->text);
+    }
+    return true;
+}
+
 // Reads a set: all columns, or those alone that inference reads.
 static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *set)
 {
@@ -158,17 +184,44 @@ static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *
     for (int i = 0; i < set->column_count; i++) {
         DataColumn *column = &set->columns[i];
         if (infers && !column->input->infers) continue;
-        const char *paths = find_paths(t, number, set, i);
-        if (!paths) return complain_of_path(t, number, set, i);
-        if (!first) first = paths;
-        if (!read_column(paths, column) || !counts_match(set, column, paths, first)) return false;
+        DataPaths found = find_paths(t, number, set, i);
+        if (!found.paths) return complain_of_path(t, number, set, i);
+        if (!first) first = found.paths;
+        column->from = found;
+        if (!read_column(found.paths, column) || !counts_match(set, column, found.paths, first))
+            return false;
     }
     return set->count > 0 || complain("%s reads no input", t->net->name);
 }
 
+// Gives --mean and --std to the images of a set.  They are refused where nothing would change: for
+// bytes that stay bytes, and where no input that is read is an image.
+static inline bool normalise_set(const Trainer *t, bool infers, DataSet *set)
+{
+    const char *name = trainer_options[t->option[OPTION_MEAN] ? OPTION_MEAN : OPTION_STD].name;
+    int images = 0;
+    if (!t->option[OPTION_MEAN] && !t->option[OPTION_STD]) return true;
+    for (int i = 0; i < set->column_count; i++) {
+        DataColumn *c = &set->columns[i];
+        if (!is_image(c->input) || (infers && !c->input->infers)) continue;
+        if (c->type == SAFE_U8)
+            return complain("%s: input %s is u8; wanted f32", name, c->input->name);
+        double *mean, *deviation;
+        if (!parse_channels(t, OPTION_MEAN, c->type, c->depth, &mean) ||
+            !parse_channels(t, OPTION_STD, c->type, c->depth, &deviation))
+            return false;
+        c->mean = mean;
+        c->std = deviation;
+        images++;
+    }
+    return images || complain("%s: wanted an image, f32[height, width, channels]; no input of %s "
+                              "is one", name, t->net->name);
+}
+
 // The columns that a set of this net has, still empty: the inputs, and for an inference file, which
-// reads no label, the classes of its first output.
-static inline bool describe_set(const Trainer *t, DataSet *set)
+// reads no label, the classes of its first output.  infers: those alone will be read that inference
+// reads.
+static inline bool describe_set(const Trainer *t, bool infers, DataSet *set)
 {
     const Net *net = t->net;
     int count = net->input_count + !net->train;
@@ -181,23 +234,11 @@ static inline bool describe_set(const Trainer *t, DataSet *set)
         label->name = "label";
         label->dtype = "i32";
         label->infers = 0;
+        label->ignored = -1;
         label->rank = output->rank - 1;
         label->classes = (int)output->shape[output->rank - 1];
         label->bytes = (size_t)tensor_elements(label, 0) * sizeof(int);
         set->columns[net->input_count] = describe_column(label);
     }
-    for (int i = 0; i < count; i++) {
-        DataColumn *c = &set->columns[i];
-        bool asked = t->option[OPTION_MEAN] || t->option[OPTION_STD];
-        if (!asked || !is_image(c->input)) continue;
-        if (c->type == SAFE_U8)
-            return complain("--mean and --std: input %s is u8; wanted f32", c->input->name);
-        double *mean, *deviation;
-        if (!parse_channels(t, OPTION_MEAN, c->depth, &mean) ||
-            !parse_channels(t, OPTION_STD, c->depth, &deviation))
-            return false;
-        c->mean = mean;
-        c->std = deviation;
-    }
-    return true;
+    return normalise_set(t, infers, set);
 }

@@ -28,8 +28,6 @@ struct RunSection {
     uint64_t offset, bytes, checksum;
 };
 
-static const char run_magic[9] = "cnnc-run";
-
 // RunState: a file's bytes, taken once: head, table, sections.
 struct RunState {
     unsigned char *bytes;
@@ -119,6 +117,11 @@ static inline bool checksum_matches(const char *path, const char *what, uint64_t
 // Whether the head is one, of a file of this length, and table and head are as they were written.
 static inline bool read_run_head(const char *path, const FileBytes *file, RunHead *head)
 {
+    uint64_t length = 0;
+    if (file->size > 8) memcpy(&length, file->bytes, 8);
+    if (file->size > 8 && length <= file->size - 8 && file->bytes[8] == '{')
+        return complain("%s: is weights, not a state of --save-state: --load %s begins a run with "
+                        "them", path, path);
     if (file->size < sizeof *head || memcmp(file->bytes, run_magic, 8))
         return complain("%s: wanted a state that --save-state wrote: %zu bytes that begin with %s",
                         path, sizeof *head, run_magic);

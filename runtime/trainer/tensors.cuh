@@ -105,6 +105,24 @@ static inline bool write_list(const Net *net, NetList list, void **data)
     return true;
 }
 
+// How a file of --save-state begins.
+static const char run_magic[9] = "cnnc-run";
+
+// Complains of a file that is known to be something else than weights.
+static inline bool are_weights(const char *path)
+{
+    FileBytes file = {};
+    if (!map_file(path, &file)) return false;
+    if (file.size >= 8 && !memcmp(file.bytes, run_magic, 8))
+        return complain("%s: is a state of --save-state, not weights: train --resume %s "
+                        "--save FILE goes on with its run and writes the weights", path, path);
+    if (file.size >= 4 && !memcmp(file.bytes, "PK\3\4", 4))
+        return complain("%s: is an archive, as PyTorch and NumPy write: wanted safetensors", path);
+    if (file.size >= 4 && !memcmp(file.bytes, "\x89HDF", 4))
+        return complain("%s: is HDF5, as Keras writes: wanted safetensors", path);
+    return true;
+}
+
 // Reads a file over the parameters and, where it has any of it, the optimizer's state; without
 // that, averages begin as the parameters.
 static inline bool load_weights(const Net *net, const char *path)

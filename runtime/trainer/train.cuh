@@ -45,13 +45,32 @@ static inline bool split_set(TrainingRun *run)
     return true;
 }
 
+// True if the sets that name their classes name the same ones.  The net's labels decide how many
+// there may be.
+static inline bool classes_agree(const Trainer *t, const DataSet *const *sets, int set_count)
+{
+    ClassNames first = {};
+    int classes = 0;
+    for (int i = 0; i < t->net->input_count; i++)
+        if (t->net->inputs[i].rank == 1 && t->net->inputs[i].classes > classes)
+            classes = t->net->inputs[i].classes;
+    for (int i = 0; i < set_count && classes; i++) {
+        ClassNames names = {};
+        if (!name_classes(t, sets[i], classes, &names) || !names_agree(&first, &names))
+            return false;
+        if (!first.path) first = names;
+    }
+    return true;
+}
+
 // Reads the sets.  There must be a test set, unless nothing names one and a validation set is
 // there.
 static inline bool read_sets(TrainingRun *run)
 {
     const Trainer *t = run->trainer;
-    if (!describe_set(t, &run->set) || !describe_set(t, &run->val) || !describe_set(t, &run->test))
-        return false;
+    DataSet *const sets[] = {&run->set, &run->val, &run->test};
+    for (DataSet *set : sets)
+        if (!describe_set(t, false, set)) return false;
     bool split = t->option[OPTION_VAL_SPLIT] != NULL;
     bool val = !split && is_set_given(t, SET_VAL, &run->val);
     run->validates = split || val;
@@ -61,10 +80,30 @@ static inline bool read_sets(TrainingRun *run)
                         "--val-images and --val-labels");
     return read_set(t, SET_TRAIN, false, &run->set) &&
            (!val || read_set(t, SET_VAL, false, &run->val)) &&
-           (!run->tests || read_set(t, SET_TEST, false, &run->test));
+           (!run->tests || read_set(t, SET_TEST, false, &run->test)) &&
+           sources_are_read(t, sets, 3) && classes_agree(t, sets, 3);
 }
 
-// That views of a sample fit all its maps: they are as high and wide as each other.
+// True if --crop can move a map.  It would make up the labels of pixels that come from outside
+// where no loss ignores them.
+static inline bool can_crop(const Trainer *t, const DataColumn *c)
+{
+    const NetTensor *input = c->input;
+    const char *text = t->option[OPTION_CROP];
+    if (t->crop >= c->height || t->crop >= c->width)
+        return complain("--crop %s: wanted fewer pixels than the height and the width of input %s, "
+                        "which is %s", text, input->name,
+                        shape_text(input->shape + 1, input->rank - 1).text);
+    if (input->classes && input->ignored < 0)
+        return complain("--crop %s: wanted a loss with ignore = N that reads input %s: pixels that "
+                        "come from outside have no label", text, input->name);
+    if (!input->classes && !input->infers)
+        return complain("--crop %s: input %s is what a loss compares with, and pixels that come "
+                        "from outside have no such value", text, input->name);
+    return true;
+}
+
+// True if views of a sample fit all its maps: they are as high and wide as each other.
 static inline bool maps_match(const Trainer *t, const DataSet *set)
 {
     const DataColumn *first = NULL;
@@ -73,6 +112,7 @@ static inline bool maps_match(const Trainer *t, const DataSet *set)
         const DataColumn *c = &set->columns[i];
         if (!c->is_map) continue;
         if (!first) first = c;
+        if (t->crop && !can_crop(t, c)) return false;
         if (c->height != first->height || c->width != first->width)
             return complain("--flip and --crop: inputs %s and %s differ in height or width",
                             first->input->name, c->input->name);
@@ -107,6 +147,19 @@ static inline bool prepare_steps(Trainer *t)
     return good;
 }
 
+// Warns of options that can't change the run.
+static inline void warn_of_useless(const TrainingRun *run)
+{
+    const Trainer *t = run->trainer;
+    long long steps = (run->member_count + t->net->batch - 1) / t->net->batch;
+    if (t->option[OPTION_SAVE_EVERY] && t->save_every >= steps)
+        give_warning("--save-every %lld has no effect: an epoch has %lld training steps, and the "
+                     "state is saved after it", t->save_every, steps);
+    if (t->patience && t->patience >= t->epochs)
+        give_warning("--patience %lld has no effect: there are no more than %lld epochs",
+                     t->patience, t->epochs);
+}
+
 // All that comes before the first step: data, files, memory, the net.
 static inline bool begin_run(TrainingRun *run)
 {
@@ -130,6 +183,7 @@ static inline bool begin_run(TrainingRun *run)
     }
     for (int option : written)
         if (t->option[option] && !can_write(t->option[option])) return false;
+    warn_of_useless(run);
     run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
     run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
     add_list(inferred_of(net), run->weights, &run->weight_count);
@@ -239,7 +293,8 @@ static inline bool train_epoch(TrainingRun *run)
     const NetFigures *shown = run->validates ? &validation : NULL;
     if (run->validates) {
         const DataSet *set = run->held_out ? &run->set : &run->val;
-        if (!evaluate_samples(t, set, run->held_out, run->val_count, &validation, NULL))
+        if (!evaluate_samples(t, "validation", set, run->held_out, run->val_count, &validation,
+                              NULL))
             return false;
     }
     end_epoch(&run->progress, net, &f, (int)p->epoch, speed, shown, run->val_count,

@@ -137,8 +137,8 @@ static void test_npy_types()
     const int32_t i4[] = {1, 2, 3};
     const uint8_t u1[] = {1, 2, 3};
     const void *data[] = {f8, f4, i8, i4, u1};
-    const NetTensor real = {"x", "f32", 2, {4, 1}, 0, 16, 0, 1, 0};
-    const NetTensor label = {"y", "i32", 1, {4}, 0, 16, 4, 1, 0};
+    const NetTensor real = {"x", "f32", 2, {4, 1}, 0, 16, 0, 1, -1};
+    const NetTensor label = {"y", "i32", 1, {4}, 0, 16, 4, 1, -1};
     for (int type = 0; type < SAFE_TYPES; type++) {
         char header[128];
         snprintf(header, sizeof header,
@@ -156,9 +156,9 @@ static void test_npy_types()
         if (whole) fill_sample(&l, NULL, 2, (unsigned char *)&y);
         CHECK(whole ? y == 3 : complained("and input y is classes"));
     }
-    const NetTensor byte = {"x", "u8", 2, {4, 1}, 0, 4, 0, 1, 0};
-    const NetTensor wide = {"x", "f32", 2, {4, 2}, 0, 32, 0, 1, 0};
-    const NetTensor few = {"y", "i32", 1, {4}, 0, 16, 3, 1, 0};
+    const NetTensor byte = {"x", "u8", 2, {4, 1}, 0, 4, 0, 1, -1};
+    const NetTensor wide = {"x", "f32", 2, {4, 2}, 0, 32, 0, 1, -1};
+    const NetTensor few = {"y", "i32", 1, {4}, 0, 16, 3, 1, -1};
     DataColumn c = describe_column(&byte);
     write_npy("x.npy", "{'descr':'<i4','fortran_order':False,'shape':(3,)}",
               i4, sizeof i4);
@@ -192,8 +192,8 @@ static void write_cifar(const char *path, int count, bool fine)
 
 static void test_cifar()
 {
-    const NetTensor image = {"x", "u8", 4, {4, 32, 32, 3}, 0, 4 * 3072, 0, 1, 0};
-    const NetTensor label = {"y", "i32", 1, {4}, 0, 16, 10, 0, 0};
+    const NetTensor image = {"x", "u8", 4, {4, 32, 32, 3}, 0, 4 * 3072, 0, 1, -1};
+    const NetTensor label = {"y", "i32", 1, {4}, 0, 16, 10, 0, -1};
     DataColumn c = describe_column(&image), l = describe_column(&label);
     write_cifar("c10", 3, false);
     write_cifar("c10b", 5, false);
@@ -238,7 +238,7 @@ static void test_cifar()
 // Images of one file whose bytes look like the beginning of another format.
 static void test_ambiguous()
 {
-    const NetTensor image = {"x", "u8", 4, {4, 32, 32, 3}, 0, 4 * 3072, 0, 1, 0};
+    const NetTensor image = {"x", "u8", 4, {4, 32, 32, 3}, 0, 4 * 3072, 0, 1, -1};
     unsigned char file[3073] = {0, 0, 8, 3};
     DataColumn c = describe_column(&image);
     write_file("zeros", file, sizeof file);

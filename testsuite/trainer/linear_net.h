@@ -263,15 +263,15 @@ static const char *linear_describe(void)
 #define PLACED(field) offsetof(LinearArena, field), sizeof(LinearArena::field)
 
 static const NetTensor linear_inputs[] = {
-    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0, 1, 0},
-    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES, 0, 0}};
+    {"image", "u8", 4, {BATCH, 8, 8, 1}, 0, BATCH * PIXELS, 0, 1, -1},
+    {"label", "i32", 1, {BATCH}, 0, BATCH * sizeof(int), CLASSES, 0, -1}};
 static const NetTensor linear_outputs[] = {
-    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0, 0, 0}};
+    {"logits", "f32", 2, {BATCH, CLASSES}, PLACED(logits), 0, 0, -1}};
 static const NetTensor linear_params[] = {
-    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0, 0, 0},
-    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0, 0}};
+    {"fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(weight), 0, 0, -1},
+    {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0, -1}};
 static const NetTensor linear_kept[] = {
-    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0, 0}};
+    {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0, -1}};
 static const char *const linear_metrics[] = {"accuracy"};
 
 static const NetSection linear_sections[] = {

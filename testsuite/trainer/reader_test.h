@@ -9,10 +9,10 @@ enum { ODD_SAMPLE = ODD_HEIGHT * ODD_WIDTH * ODD_DEPTH };
 static unsigned char odd_data[ODD_COUNT * ODD_SAMPLE];
 static const NetTensor odd_bytes = {
     "x", "u8", 4, {8, ODD_HEIGHT, ODD_WIDTH, ODD_DEPTH}, 0, 8 * ODD_SAMPLE, 0,
-    1, 0};
+    1, -1};
 static const NetTensor odd_reals = {
     "x", "f32", 4, {8, ODD_HEIGHT, ODD_WIDTH, ODD_DEPTH}, 0,
-    8 * ODD_SAMPLE * sizeof(float), 0, 1, 0};
+    8 * ODD_SAMPLE * sizeof(float), 0, 1, -1};
 
 // A column of bytes of which none is 0, pixel after pixel.
 static DataColumn odd_column(const NetTensor *input, DataPart *part)
@@ -114,12 +114,12 @@ static void test_channel_options()
     t.net = &net;
     DataSet set;
     t.option[OPTION_MEAN] = "0.5";
-    CHECK(describe_set(&t, &set) && set.columns[0].mean[0] == 0.5 &&
+    CHECK(describe_set(&t, false, &set) && set.columns[0].mean[0] == 0.5 &&
           set.columns[0].std[0] == 1 && !set.columns[1].mean);
     input[0].shape[3] = 3;
-    CHECK(describe_set(&t, &set) && set.columns[0].mean[2] == 0.5);
+    CHECK(describe_set(&t, false, &set) && set.columns[0].mean[2] == 0.5);
     t.option[OPTION_STD] = "1,2,4";
-    CHECK(describe_set(&t, &set) && set.columns[0].std[2] == 4);
+    CHECK(describe_set(&t, false, &set) && set.columns[0].std[2] == 4);
     static const struct {
         const char *std, *words;
     } rows[] = {{"1,2", "--std 1,2: wanted 1 number or 3, one a channel"},
@@ -129,11 +129,91 @@ static void test_channel_options()
                 {"1;1", "wanted numbers above 0"}};
     for (const auto &row : rows) {
         t.option[OPTION_STD] = row.std;
-        CHECK(!describe_set(&t, &set) && complained(row.words));
+        CHECK(!describe_set(&t, false, &set) && complained(row.words));
     }
     input[0].dtype = "u8";
-    CHECK(!describe_set(&t, &set));
-    CHECK(complained("--mean and --std: input image is u8; wanted f32"));
+    CHECK(!describe_set(&t, false, &set));
+    CHECK(complained("--mean: input image is u8; wanted f32"));
+}
+
+// Normalisation is refused where it would change nothing, or nothing that float can hold.
+static void test_useless_normalisation()
+{
+    Net net = linear_net(true);
+    NetTensor input[2] = {linear_inputs[0], linear_inputs[1]};
+    input[0].dtype = "f32";
+    net.inputs = input;
+    Trainer t = {};
+    t.net = &net;
+    DataSet set;
+    static const struct {
+        int option;
+        const char *text, *words;
+    } rows[] = {{OPTION_MEAN, "1e-60", "--mean 1e-60: wanted numbers that float can hold"},
+                {OPTION_MEAN, "-1e39", "--mean -1e39: wanted numbers that float can hold"},
+                {OPTION_STD, "1e-46", "--std 1e-46: wanted numbers that float can hold"},
+                {OPTION_STD, "1e39", "--std 1e39: wanted numbers that float can hold"}};
+    for (const auto &row : rows) {
+        t.option[row.option] = row.text;
+        CHECK(!describe_set(&t, false, &set) && complained(row.words));
+        t.option[row.option] = NULL;
+    }
+    t.option[OPTION_STD] = "1e-60";
+    input[0].dtype = "f64";
+    CHECK(describe_set(&t, false, &set) && set.columns[0].std[0] == 1e-60);
+    // A vector is no image, and an image that only a loss reads is not read by predict.
+    input[0].dtype = "f32";
+    input[0].infers = 0;
+    t.option[OPTION_STD] = "2";
+    CHECK(describe_set(&t, false, &set) && !describe_set(&t, true, &set));
+    CHECK(complained("--std: wanted an image, f32[height, width, channels]; no input of linear"));
+    input[0].rank = 2;
+    CHECK(!describe_set(&t, false, &set) && complained("--std: wanted an image"));
+}
+
+// Labels of pixels that --crop moves in from outside are the value that the loss ignores, among the
+// classes or beside them; without one, and for other values that losses read, it is refused.
+static void test_cropped_labels()
+{
+    enum { SIDE = 3, LABELS = SIDE * SIDE };
+    static int32_t ones[LABELS];
+    for (int32_t &one : ones) one = 1;
+    DataPart part = {{(unsigned char *)ones, SAFE_I32, 3, {1, SIDE, SIDE, 1, 1, 1, 1, 1},
+                      sizeof ones, false}, 0};
+    NetTensor input = {"label", "i32", 3, {8, SIDE, SIDE}, 0, 8 * sizeof ones, 3, 0, 255};
+    for (int ignored : {255, 2, 0}) {
+        input.ignored = ignored;
+        DataColumn c = describe_column(&input);
+        c.parts = &part;
+        c.part_count = 1;
+        c.count = 1;
+        int outside = 0;
+        for (uint64_t key = 0; key < 20; key++) {
+            Augmentation a = {true, 2, key};
+            int32_t to[LABELS];
+            fill_sample(&c, &a, 0, (unsigned char *)to);
+            for (int32_t label : to) {
+                CHECK(label == 1 || label == ignored);
+                outside += label == ignored;
+            }
+        }
+        CHECK(outside > 0);
+    }
+    Trainer t = {};
+    t.option[OPTION_CROP] = "2";
+    t.crop = 2;
+    DataColumn c = describe_column(&input);
+    DataSet set = {&c, 1, 1};
+    CHECK(maps_match(&t, &set));
+    t.crop = 3;
+    CHECK(!maps_match(&t, &set) && complained("wanted fewer pixels than the height and the width"));
+    t.crop = 2;
+    input.ignored = -1;
+    CHECK(!maps_match(&t, &set) && complained("wanted a loss with ignore = N that reads input label"));
+    input = {"mask", "f32", 4, {8, SIDE, SIDE, 1}, 0, 8 * sizeof ones, 0, 0, -1};
+    CHECK(!maps_match(&t, &set) && complained("input mask is what a loss compares with"));
+    input.infers = 1;
+    CHECK(maps_match(&t, &set));
 }
 
 // ---- the reader -------------------------------------------------------------
@@ -201,6 +281,8 @@ static void test_reader()
     test_views_are_fair();
     test_normalisation();
     test_channel_options();
+    test_useless_normalisation();
+    test_cropped_labels();
     test_workers();
     test_stop();
     release_memory();

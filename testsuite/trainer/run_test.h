@@ -2,6 +2,7 @@
 // confusion matrix; states and signals are in state_test.h.
 #pragma once
 #include "check.h"
+#include "options_test.h"
 #include "state_test.h"
 
 // ---- validation -------------------------------------------------------------
@@ -120,8 +121,12 @@ static void test_predict()
     CHECK(same_files("c.csv", "d.csv"));
     CHECK(run("predict --data . --load a") == 1);
     CHECK(complained("predict wants --output DIR, --classes FILE or both"));
-    CHECK(run("predict --data . --load a --output nowhere") == 1);
-    CHECK(complained("nowhere/logits.npy.tmp: can't be written"));
+    CHECK(run("predict --data . --load a --output made/for/this") == 0);
+    CHECK(same_files("logits.npy", "made/for/this/logits.npy"));
+    CHECK(run("predict --data . --load a --output c.csv") == 1);
+    CHECK(complained("c.csv: wanted a folder"));
+    CHECK(run("predict --data . --load a --output c.csv/x") == 1);
+    CHECK(complained("c.csv/x: this folder can't be made: Not a directory"));
 }
 
 // Two classes of three that a net tells apart but for one sample.
@@ -129,11 +134,13 @@ static void test_confusion()
 {
     Net net = linear_net(true);
     ConfusionMatrix m = {};
+    const ClassNames unnamed = {};
     long long counts[9] = {3, 1, 0, 0, 2, 0, 0, 0, 0}, all;
     m.classes = 3;
+    m.ignored = -1;
     m.counts = counts;
     CHECK(confusion_right(&m, &all) == 5 && all == 6);
-    print_confusion(&m);
+    print_confusion(&m, &unnamed);
     CHECK(told("label \\ predicted\n"
                "            0      1      2\n"
                "     0      3      1      0\n"
@@ -155,7 +162,7 @@ static void test_confusion()
     Trainer t = {};
     DataSet set;
     t.net = &net;
-    CHECK(describe_set(&t, &set) && !begin_confusion(&net, &set, &m));
+    CHECK(describe_set(&t, false, &set) && !begin_confusion(&net, &set, &m));
     CHECK(complained("linear has no output of one number a class of a label"));
 }
 
@@ -219,6 +226,7 @@ static void test_runs()
     test_predict();
     test_confusion();
     test_sources();
+    test_options();
     test_no_allocation();
     CHECK(linear_waited > 0 && linear_overwritten == 0);
     release_memory();

@@ -210,7 +210,11 @@ static void test_refusals()
           complained("--lr fast: wanted a number"));
     CHECK(run("eval --data .") == 2 && complained("eval wants --load FILE"));
     CHECK(run("train --data nowhere") == 1 &&
-          complained("train-images-idx3-ubyte"));
+          complained("--data nowhere: this folder can't be read: No such file"));
+    CHECK(run("train --data a.safetensors") == 1 &&
+          complained("--data a.safetensors: wanted a folder"));
+    CHECK(!mkdir("empty", 0700) && run("train --data empty") == 1 &&
+          complained("empty: wanted train-images-idx3-ubyte there"));
     CHECK(run("eval --data . --load batch.safetensors") == 1);
     CHECK(complained("the net has no image"));
     CHECK(run("train --data . --save nowhere/w") == 1 &&

@@ -1,0 +1,53 @@
+// Suggestions: the known word that a mistyped one probably means.
+#pragma once
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+
+#include "files.cuh"
+
+// A letter as suggestions compare it: case does not count, and _ is -.
+static inline int plain_letter(char letter)
+{
+    return letter == '_' ? '-' : tolower((unsigned char)letter);
+}
+
+// How many letters must be changed, left out or added to make one word of the other.
+static inline int word_distance(const char *word, const char *other)
+{
+    size_t length = strlen(other);
+    int *row = (int *)take_memory((length + 1) * sizeof *row);
+    for (size_t k = 0; k <= length; k++) row[k] = (int)k;
+    for (; *word; word++) {
+        int diagonal = row[0]++;
+        for (size_t k = 1; k <= length; k++) {
+            int change = diagonal + (plain_letter(*word) != plain_letter(other[k - 1]));
+            int less = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+            diagonal = row[k];
+            row[k] = change < less ? change : less;
+        }
+    }
+    return row[length];
+}
+
+// True if a list of words, separated by blanks, has this word.
+static inline bool list_has(const char *list, const char *word)
+{
+    for (size_t length = strlen(word); list && *list; list += strspn(list, " ")) {
+        size_t next = strcspn(list, " ");
+        if (next == length && !strncmp(list, word, length)) return true;
+        list += next;
+    }
+    return false;
+}
+
+// How far a word is from a known one: 0 if it is one of its other names or its beginning, else the
+// distance, or INT_MAX where so much differs that the other was not meant.
+static inline int suggestion_rank(const char *word, const char *known, const char *other_names)
+{
+    size_t length = strlen(word);
+    int distance = word_distance(word, known);
+    if (list_has(other_names, word)) return 0;
+    if (length > 3 && !strncmp(word, known, length)) return 0;
+    return distance <= 1 + (int)length / 5 ? distance : INT_MAX;
+}
