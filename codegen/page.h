@@ -9,9 +9,10 @@
 #include "../ir/fit.h"
 #include "../ir/plan.h"
 
-// The arena with one more pass than the row before; pass NULL: with none.
+// The arena with one pass or lever of memory more than the row before; name
+// NULL: with none.
 typedef struct PassRow {
-    const char *pass;
+    const char *name;
     int64_t     arena_bytes, bound;
 } PassRow;
 

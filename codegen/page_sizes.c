@@ -46,10 +46,11 @@ void page_passes(PageProgram *p)
 {
     const PassRow *rows = p->in->rows;
     int count = p->in->row_count;
-    fputs("<section id=\"passes\"><h2>What each pass is worth</h2>\n<p>Each row has one pass more "
-          "than "
-          "the row before; the share is of the arena without any. The mark in a bar is the bound, "
-          "the most bytes alive at once: no plan of these buffers can be smaller.</p>\n"
+    fputs("<section id=\"passes\"><h2>The arena after each pass</h2>\n<p>Each row has one pass, or "
+          "one lever of memory, more than the row before; the share is of the arena without any. "
+          "A file that trains evaluates in the same arena, and the larger of both counts. The "
+          "mark in a bar is the bound, the most bytes alive at once: no plan of these buffers "
+          "in this order can be smaller.</p>\n"
           "<div class=\"wide\"><table class=\"passes\">\n<tr><th>passes</th><th></th><th "
           "class=\"number\">arena, bytes</th><th class=\"number\">bound</th><th "
           "class=\"number\">saved"
@@ -57,7 +58,7 @@ void page_passes(PageProgram *p)
           p->out);
     pass_row(p, "none", &rows[0], NULL);
     for (int i = 1; i < count; i++)
-        pass_row(p, arena_print(p->arena, "+ %s", rows[i].pass), &rows[i], &rows[i - 1]);
+        pass_row(p, arena_print(p->arena, "+ %s", rows[i].name), &rows[i], &rows[i - 1]);
     pass_row(p, "all", &rows[count - 1], &rows[0]);
     fputs("</table></div></section>\n", p->out);
 }

@@ -42,7 +42,9 @@ bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
     bool is_first = true;
     for (int mode = 0; mode < MODE_COUNT; mode++) {
         PlanSize own;
-        if (!shares_arena(frontend->mode, mode)) continue;
+        if (!shares_arena(frontend->mode, mode) ||
+            (s->in.ast == NULL && mode != (int)frontend->mode))
+            continue;
         one.mode = (Mode)mode;
         s->quiet.error_count = 0;
         s->quiet.over_budget = false;
@@ -52,6 +54,7 @@ bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
         is_first = false;
         size->state_bytes = larger(size->state_bytes, own.state_bytes);
         size->arena_bytes = larger(size->arena_bytes, own.arena_bytes);
+        size->bound = larger(size->bound, own.bound);
     }
     return true;
 }

@@ -3,10 +3,9 @@
 // row's arena, time and FLOPs are what it takes beside that, and the bound is
 // the time that any program with as few bytes alive takes beside it.
 //
-//     arena bytes       MiB   share     time    FLOPs  again    bound
-//        12345678     11.77  100.0%   +0.00%   +0.00%      0   +0.00%
-//         9876543      9.42   80.0%   +0.31%   +0.00%      4   +0.28%
-#include <inttypes.h>
+//     arena bytes    MiB   share    time   FLOPs  again   bound
+//        12345678  11.77  100.0%  +0.00%  +0.00%      0  +0.00%
+//         9876543   9.42   80.0%  +0.31%  +0.00%      4  +0.28%
 #include "../passes/budget.h"
 #include "input.h"
 #include "pipeline.h"
@@ -30,21 +29,32 @@ bool find_curve(const Input *in, const Options *o, ArenaCosts *curve)
     return true;
 }
 
-bool print_curve(const Input *in, const Options *o, FILE *out)
+static const SheetColumn columns[] = {
+    { "arena_bytes", "arena bytes", AS_COUNT },
+    { NULL, "MiB", AS_MIB },
+    { "share", "share", AS_SHARE },
+    { "time_change", "time", AS_CHANGE },
+    { "flops_change", "FLOPs", AS_CHANGE },
+    { "recomputed_launches", "again", AS_COUNT },
+    { "time_bound_change", "bound", AS_CHANGE },
+};
+
+Sheet *list_curve(const Input *in, const Options *o)
 {
     ArenaCosts curve;
-    if (!find_curve(in, o, &curve)) return false;
-    fprintf(out, "%14s %9s %7s %8s %8s %6s %8s\n", "arena bytes", "MiB",
-            "share", "time", "FLOPs", "again", "bound");
+    if (!find_curve(in, o, &curve)) return NULL;
+    Sheet *s = sheet_new(o->arena, "curve", columns,
+                         sizeof columns / sizeof *columns);
     for (int32_t i = 0; i < curve.count; i++) {
         const ArenaCost *c = &curve.point[i];
-        fprintf(out, "%14" PRId64 " %9.2f %6.1f%% %+7.2f%% %+7.2f%% %6d "
-                "%+7.2f%%\n", c->arena_bytes,
-                (double)c->arena_bytes / (1 << 20),
-                100 * (double)c->arena_bytes /
-                    (double)curve.point[0].arena_bytes,
-                100 * c->again.time, 100 * c->again.flops,
-                (int)c->again.launches, 100 * c->bound);
+        sheet_row(s);
+        put_count(s, c->arena_bytes);
+        put_number(s, (double)c->arena_bytes /
+                          (double)curve.point[0].arena_bytes);
+        put_number(s, c->again.time);
+        put_number(s, c->again.flops);
+        put_count(s, c->again.launches);
+        put_number(s, c->bound);
     }
-    return true;
+    return s;
 }

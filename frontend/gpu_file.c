@@ -3,7 +3,8 @@
 //     fp32 = 53e12                # operations a second
 //
 // in any order, each once, in units without prefix: a second, bytes, shares of
-// 1; what copies to host memory get, and how a GPU is made, may be left out.
+// 1.  Optional are the rate of copies to host memory, `integrated = 1` where a
+// GPU and its host have one memory, and the figures of its multiprocessors.
 // What has a dot or a slash is the path of a file.  It may also say which tile
 // was measured to be the best for a product on tensor cores: its type, what it
 // is for, rows, columns, depth and how many of them,
@@ -27,25 +28,29 @@ typedef struct Key {
     size_t      at;             // in Gpu, an int64_t
     double      units;
     double      low, high;      // as in the file
-    double      otherwise;      // likewise, where it is left out; 0: it must
-                                // not be
+    bool        is_optional;    // then, where it is left out:
+    double      otherwise;      // as in the file
+    SheetKind  kind;           // in the table of --gpus
 } Key;
 
+#define KEY(field) #field, offsetof(Gpu, field)
 static const Key keys[] = {
-    { "fp64", offsetof(Gpu, fp64), 1, 1e6, 1e17, 0 },
-    { "fp32", offsetof(Gpu, fp32), 1, 1e6, 1e17, 0 },
-    { "tf32", offsetof(Gpu, tf32), 1, 1e6, 1e17, 0 },
-    { "bf16", offsetof(Gpu, bf16), 1, 1e6, 1e17, 0 },
-    { "fp16", offsetof(Gpu, fp16), 1, 1e6, 1e17, 0 },
-    { "memory", offsetof(Gpu, memory), 1, 1e6, 1e17, 0 },
-    { "host", offsetof(Gpu, host), 1, 1e6, 1e17, 55e9 },
-    { "launch", offsetof(Gpu, launch), 1e12, 0, 1, 0 },
-    { "sm", offsetof(Gpu, sm), 1, 10, 999, 90 },
-    { "multiprocessors", offsetof(Gpu, multiprocessors), 1, 1, 1e6, 132 },
-    { "shared", offsetof(Gpu, shared), 1, 48 << 10, 1 << 30, 228 << 10 },
-    { "product", offsetof(Gpu, product), 1e6, 1e-3, 1, 0 },
-    { "elementwise", offsetof(Gpu, elementwise), 1e6, 1e-3, 1, 0 },
+    { KEY(fp64), 1, 1e6, 1e17, false, 0, AS_RATE },
+    { KEY(fp32), 1, 1e6, 1e17, false, 0, AS_RATE },
+    { KEY(tf32), 1, 1e6, 1e17, false, 0, AS_RATE },
+    { KEY(bf16), 1, 1e6, 1e17, false, 0, AS_RATE },
+    { KEY(fp16), 1, 1e6, 1e17, false, 0, AS_RATE },
+    { KEY(memory), 1, 1e6, 1e17, false, 0, AS_RATE },
+    { KEY(host), 1, 1e6, 1e17, true, 55e9, AS_RATE },
+    { KEY(integrated), 1, 0, 1, true, 0, AS_TRUTH },
+    { KEY(launch), 1e12, 0, 1, false, 0, AS_NUMBER },
+    { KEY(sm), 1, 10, 999, true, 90, AS_COUNT },
+    { KEY(multiprocessors), 1, 1, 1e6, true, 132, AS_COUNT },
+    { KEY(shared), 1, 48 << 10, 1 << 30, true, 228 << 10, AS_COUNT },
+    { KEY(product), 1e6, 1e-3, 1, false, 0, AS_NUMBER },
+    { KEY(elementwise), 1e6, 1e-3, 1, false, 0, AS_NUMBER },
 };
+#undef KEY
 enum { KEYS = sizeof keys / sizeof *keys };
 
 int set_gpu(Options *o, const char *value)
@@ -59,22 +64,33 @@ int set_gpu(Options *o, const char *value)
     return gpu < 0 ? EXIT_USAGE : -1;
 }
 
-int show_gpus(Options *o, const char *value)
+static int64_t number_at(const Gpu *gpu, const Key *key)
 {
-    (void)o;
-    (void)value;
-    printf("%-10s", "");
-    for (int k = 0; k < KEYS; k++) printf("%12s", keys[k].name);
-    putchar('\n');
+    const char *at = (const char *)gpu + key->at;
+    return *(const int64_t *)(const void *)at;
+}
+
+static void put_key(Sheet *s, const Gpu *gpu, const Key *key)
+{
+    int64_t number = number_at(gpu, key);
+    if (key->kind == AS_TRUTH) put_truth(s, number != 0);
+    else if (key->kind == AS_NUMBER) put_number(s, (double)number / key->units);
+    else put_count(s, number);
+}
+
+int list_gpus(const Options *o)
+{
+    SheetColumn columns[1 + KEYS] = { { "gpu", "gpu", AS_TEXT } };
+    for (int k = 0; k < KEYS; k++)
+        columns[1 + k] = (SheetColumn){ keys[k].name, keys[k].name,
+                                        keys[k].kind };
+    Sheet *s = sheet_new(o->arena, "gpus", columns, 1 + KEYS);
     for (int i = 0; i < GPU_COUNT; i++) {
-        printf("%-10s", gpus[i].name);
-        for (int k = 0; k < KEYS; k++) {
-            const char *at = (const char *)&gpus[i] + keys[k].at;
-            int64_t number = *(const int64_t *)(const void *)at;
-            printf("%12g", (double)number / keys[k].units);
-        }
-        putchar('\n');
+        sheet_row(s);
+        put_text(s, gpus[i].name);
+        for (int k = 0; k < KEYS; k++) put_key(s, &gpus[i], &keys[k]);
     }
+    sheets_print(&s, 1, o->format, stdout);
     return EXIT_DONE;
 }
 
@@ -126,6 +142,10 @@ static void read_value(Reader *r, const Key *key, Gpu *gpu)
     if (!(number >= key->low && number <= key->high)) {
         fail_at(r, word, arena_print(r->arena, "%s is from %g to %g", key->name,
                                      key->low, key->high));
+        return;
+    }
+    if (key->kind == AS_TRUTH && number != 0 && number != 1) {
+        fail_at(r, word, arena_print(r->arena, "%s is 0 or 1", key->name));
         return;
     }
     set_number(gpu, key, number);
@@ -235,7 +255,7 @@ static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
         read_line(&r, gpu, seen);
     }
     for (int k = 0; k < KEYS; k++)
-        if (!seen[k] && keys[k].otherwise > 0)
+        if (!seen[k] && keys[k].is_optional)
             set_number(gpu, &keys[k], keys[k].otherwise);
         else if (!seen[k])
             error(diag, pos, "%s is missing: a GPU has one line for each of "
@@ -259,24 +279,32 @@ static const char *number_text(Arena *arena, const Key *key, int64_t number)
 const char *gpu_text(Arena *arena, const Gpu *gpu)
 {
     const char *text = "";
-    for (int k = 0; k < KEYS; k++) {
-        const char *at = (const char *)gpu + keys[k].at;
-        int64_t number = *(const int64_t *)(const void *)at;
+    for (int k = 0; k < KEYS; k++)
         text = arena_print(arena, "%s%s = %s\n", text, keys[k].name,
-                           number_text(arena, &keys[k], number));
-    }
+                           number_text(arena, &keys[k],
+                                       number_at(gpu, &keys[k])));
     return text;
 }
 
-// Whether the GPU has what the precision wants; said if not.
-static int check_precision(const Options *o)
+// Checks the GPU against the precision and --offload.  Returns -1, or the
+// status to exit with after what it reported.
+static int check_gpu(const Options *o)
 {
     enum { FIRST_SM = 80 };
     const Gpu *gpu = o->frontend.gpu;
-    if (!o->frontend.tf32 || gpu == NULL || gpu->sm >= FIRST_SM) return -1;
-    fprintf(stderr, "cnnc: --precision tf32 needs tensor cores of sm_80 or "
-            "later, and %s has sm_%d\n", gpu->name, (int)gpu->sm);
-    return EXIT_USAGE;
+    if (gpu == NULL) return -1;
+    if (o->frontend.tf32 && gpu->sm < FIRST_SM) {
+        fprintf(stderr, "cnnc: --precision tf32 needs tensor cores of sm_80 or "
+                "later, and %s has sm_%d\n", gpu->name, (int)gpu->sm);
+        return EXIT_USAGE;
+    }
+    if (o->passes.offload && gpu->integrated) {
+        fprintf(stderr, "cnnc: --offload needs host memory apart from the "
+                "GPU's, and %s is integrated: both are one memory\n",
+                gpu->name);
+        return EXIT_USAGE;
+    }
+    return -1;
 }
 
 // Its own Diag: the file is no part of the program that the output quotes.
@@ -286,7 +314,7 @@ int read_gpu_file(Options *o, const Diag *diag)
                  .color = diag->color };
     const char *path = o->gpu_file;
     size_t length;
-    if (path == NULL) return check_precision(o);
+    if (path == NULL) return check_gpu(o);
     const char *text = read_text(o->arena, path, &length);
     if (text == NULL) {
         fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
@@ -298,5 +326,5 @@ int read_gpu_file(Options *o, const Diag *diag)
     diag_add_source(&own, path, text, length);
     read_lines(o->arena, &own, gpu);
     o->frontend.gpu = gpu;
-    return own.error_count > 0 ? EXIT_INPUT : check_precision(o);
+    return own.error_count > 0 ? EXIT_INPUT : check_gpu(o);
 }

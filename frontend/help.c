@@ -35,13 +35,22 @@ int show_help(Options *o, const char *value)
     return EXIT_DONE;
 }
 
-int show_passes(Options *o, const char *value)
+int list_passes(const Options *o)
 {
-    (void)o;
-    (void)value;
-    for (int i = 0; i < PASS_COUNT; i++)
-        printf("  %-16s%s%s\n", passes[i].name,
-               passes[i].optional ? "" : "(always) ", passes[i].what);
+    static const SheetColumn columns[] = {
+        { "pass", "pass", AS_TEXT },
+        { "optional", "optional", AS_TRUTH },
+        { "description", "what it does", AS_TEXT },
+    };
+    Sheet *s = sheet_new(o->arena, "passes", columns,
+                         sizeof columns / sizeof *columns);
+    for (int i = 0; i < PASS_COUNT; i++) {
+        sheet_row(s);
+        put_text(s, passes[i].name);
+        put_truth(s, passes[i].optional);
+        put_text(s, passes[i].what);
+    }
+    sheets_print(&s, 1, o->format, stdout);
     return EXIT_DONE;
 }
 

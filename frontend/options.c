@@ -113,6 +113,30 @@ static int set_emit(Options *o, const char *value)
     return kind < 0 ? EXIT_USAGE : -1;
 }
 
+static int set_format(Options *o, const char *value)
+{
+    static const char *const formats[] = { "text", "csv", "json" };
+    int format = choose("--format", value, formats, 3);
+    if (format >= 0) o->format = (Format)format;
+    o->format_given = true;
+    return format < 0 ? EXIT_USAGE : -1;
+}
+
+// They are printed when the whole command line is known.
+static int set_gpus(Options *o, const char *value)
+{
+    (void)value;
+    o->list = list_gpus;
+    return -1;
+}
+
+static int set_passes(Options *o, const char *value)
+{
+    (void)value;
+    o->list = list_passes;
+    return -1;
+}
+
 static int set_compare(Options *o, const char *value)
 {
     (void)value;
@@ -225,16 +249,19 @@ const Flag flags[] = {
     { "-O0", NULL, "no optional pass: nothing is shared", set_level },
     { "-O1", NULL, "what costs no arithmetic: so far as -O2", set_level },
     { "-O2", NULL, "everything (default)", set_level },
-    { "--passes", NULL, "list the passes", show_passes },
+    { "--passes", NULL, "list the passes", set_passes },
     { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
-    { "--compare", NULL, "the arena after each pass, as a table", set_compare },
+    { "--compare", NULL, "the arena after each pass and lever, as a table",
+      set_compare },
     { "--curve", NULL, "memory against cost, as a table, or in --report's page",
       set_curve },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
     { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
       set_gpu },
-    { "--gpus", NULL, "list the GPUs", show_gpus },
+    { "--gpus", NULL, "list the GPUs", set_gpus },
+    { "--format", "F", "of these tables: text (default), csv or json",
+      set_format },
     { "--tune", NULL, "instead a program that measures tiles for --gpu",
       set_tune },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
@@ -393,6 +420,7 @@ int options_read(Options *o, Arena *arena, int argc, char **argv)
             o->input = argv[i];
     }
     if (status >= 0) return status;
+    if (o->list != NULL) return o->list(o);
     if (o->passes.stop_after != NULL && !o->emit_given) o->emit = EMIT_IR;
     return options_check(o);
 }

@@ -4,6 +4,7 @@
 
 #include "../passes/pass.h"
 #include "compile.h"
+#include "sheet.h"
 
 typedef enum Emit { EMIT_CUDA, EMIT_IR, EMIT_PLAN, EMIT_PLAN_CSV } Emit;
 
@@ -15,7 +16,8 @@ enum ExitStatus {
     EXIT_OVER = 4,              // over the bytes that there are
 };
 
-typedef struct Options {
+typedef struct Options Options;
+struct Options {
     Arena          *arena;
     const char     *input, *output, *header, *report;
     const char     *command_line;   // as typed, without directories
@@ -23,6 +25,10 @@ typedef struct Options {
     PassOptions     passes;
     Emit            emit;
     bool            emit_given;
+    Format          format;         // of tables
+    bool            format_given;
+    int           (*list)(const Options *o);    // --gpus and the like: what is
+                                                // printed instead; or NULL
     bool            with_main, compare, summary, curve;
     bool            tune;           // --tune: a program that measures tiles
     bool            depend;         // -MD
@@ -35,7 +41,7 @@ typedef struct Options {
     int64_t         fit;            // --fit: bytes that the batch is for, or 0
     bool            auto_slices;    // --microbatch auto
     double          time_limit;     // seconds; 0: none
-} Options;
+};
 
 // Reads the command line.  Returns -1 to go on, or the status to exit with:
 // after a mistake, which it reports, or --help and the like.
@@ -60,7 +66,7 @@ int choose(const char *flag, const char *text, const char *const *words,
 // gpu_file.c: --gpu, --gpus, and the file that --gpu names, if any: -1, or the
 // status to exit with after what it reported on diag's stream.
 int set_gpu(Options *o, const char *value);
-int show_gpus(Options *o, const char *value);
+int list_gpus(const Options *o);
 int read_gpu_file(Options *o, const Diag *diag);
 // The numbers of a GPU, as such a file has them.
 const char *gpu_text(Arena *arena, const Gpu *gpu);
@@ -98,7 +104,7 @@ extern const Flag flags[];
 // help.c, reference.c: what options print to standard output, from the tables.
 int show_help(Options *o, const char *value);
 int show_ops(Options *o, const char *value);
-int show_passes(Options *o, const char *value);
+int list_passes(const Options *o);
 int show_reference(Options *o, const char *value);
 
 // help.c: options that are no rows of flags.

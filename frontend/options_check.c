@@ -59,6 +59,8 @@ int options_check(const Options *o)
           "the input is a file; standard input is /dev/stdin, not" },
         { o->compare && o->summary, "--compare or --summary, not both:" },
         { o->curve && o->summary, "--curve or --summary, not both:" },
+        { o->format_given && !is_table, "--format is of the tables --compare, "
+          "--curve, --summary, --gpus and --passes:" },
         { o->curve && o->frontend.mode != TRAIN, "--curve is of training:" },
         { is_table && (o->emit_given || stops), "--compare, --curve and --"
           "summary are tables, and go with neither --emit nor --stop-after:" },

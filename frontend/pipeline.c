@@ -1,14 +1,17 @@
 // The planner is not trusted: every plan goes through the checker, which knows
 // nothing of how it was made.
 #include <string.h>
+#include "../ir/offload.h"
 #include "pipeline.h"
 
-static PlanSize plan_size(const Graph *g)
+PlanSize plan_size(const Graph *g)
 {
     return (PlanSize){ g->mode, g->arena_bytes, g->state_bytes,
                        g->max_live_bytes, g->node_count,
                        is_accruing(g) ? g->step_batch : g->batch,
-                       graph_cost(g), graph_overhead(g).launches };
+                       graph_cost(g), graph_overhead(g).launches,
+                       g->split_samples > 0 && g->split_pixels > 0,
+                       host_use(g).values > 0 };
 }
 
 Plan *run_pipeline(Graph *g, const PassOptions *o)

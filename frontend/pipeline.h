@@ -8,6 +8,7 @@
 #include "input.h"
 #include "options.h"
 #include "output.h"
+#include "sheet.h"
 
 // The plan; NULL where --stop-after ended it before, or after an error: it is
 // over the budget.  A plan that the checker refuses is a bug().
@@ -23,7 +24,11 @@ typedef struct PlanSize {
     int64_t   batch;            // samples of a step, in whatever slices
     PhaseCost cost;             // graph_cost
     int32_t   again;            // launches that run again
+    bool      is_sliced;        // launches take slices of the batch
+    bool      is_parked;        // maps wait in host memory
 } PlanSize;
+// That of a placed graph.
+PlanSize plan_size(const Graph *g);
 // That of a fresh graph, of which nothing is kept.  False after errors, but
 // one: where nothing fits in the budget it is the smallest that was found.
 bool measure_plan(const Input *in, const FrontendOptions *frontend,
@@ -33,17 +38,21 @@ bool measure_plan(const Input *in, const FrontendOptions *frontend,
 // all of it is right.  The status to exit with.
 int write_output(const Input *in, const Options *o);
 
-// compare.c: a table of arena sizes, each optional pass added in turn.  False
-// after errors.
-bool compare(const Input *in, const Options *o, FILE *out);
-// Its rows, at most PASS_ROWS; returns how many, 0 after errors.
-enum { PASS_ROWS = PASS_COUNT + 1 };
-int compare_rows(const Input *in, const Options *o, PassRow *rows);
+// compare.c: a table of arena sizes, each optional pass added in turn and then
+// each lever of the command line.  NULL after errors.
+Sheet *compare(const Input *in, const Options *o);
+// Its rows, at most COMPARE_ROWS; the last is that of `last`, the plan with all
+// of o.  Returns their number, or 0 after errors.
+enum { COMPARE_ROWS = PASS_COUNT + 5 };
+int compare_rows(const Input *in, const Options *o, const PlanSize *last,
+                 PassRow *rows);
+// Adds a program that shares the arena of the file with those in sum.
+void add_size(PlanSize *sum, const PlanSize *size);
 
 // curve.c: training steps from the one that computes nothing again to the one
-// with the smallest arena; as a table.  False after errors.
+// with the smallest arena; as a table.  False or NULL after errors.
 bool find_curve(const Input *in, const Options *o, ArenaCosts *curve);
-bool print_curve(const Input *in, const Options *o, FILE *out);
+Sheet *list_curve(const Input *in, const Options *o);
 
 // report.c: the plan as a page.  False after errors.
 bool report_plan(const Input *in, const Options *o, FILE *out);
@@ -68,8 +77,10 @@ void note_slices(const Graph *g, const FrontendOptions *options);
 // tune.c: what the program of --tune is made from.  False after errors.
 bool make_tuning(const Input *in, const Options *o, TuneInput *tune);
 
-// summary.c: the layers and what they cost, as a table.  False after errors.
+// summary.c: the layers and what they cost, as tables.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);
+// The program, its mode and its options as a record that starts a document.
+Sheet *program_sheet(const Input *in, const Options *o, const Graph *g);
 
 // dependencies.c: -MD; without it they do nothing.  False if the file can't be
 // written.

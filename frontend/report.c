@@ -51,13 +51,30 @@ static bool add_program(PageInput *page, const Input *in, const Options *o,
     if (g == NULL) return false;
     page->g[g->mode] = g;
     page->plan[g->mode] = run_pipeline(g, &passes_on);
-    return true;
+    return page->plan[g->mode] != NULL;
+}
+
+// The text of a graph has a mode of its own.
+static PlanSize file_size(const PageInput *page, Mode own)
+{
+    PlanSize size = { .arena_bytes = 0 };
+    bool is_first = true;
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
+        if (page->g[mode] == NULL || (page->quoted && !shares_arena(own, mode)))
+            continue;
+        PlanSize next = plan_size(page->g[mode]);
+        if (is_first) size = next;
+        else add_size(&size, &next);
+        is_first = false;
+    }
+    return size;
 }
 
 bool report_plan(const Input *in, const Options *o, FILE *out)
 {
     BatchSearch *search = NEW(o->arena, BatchSearch);
-    PassRow rows[PASS_ROWS];
+    PassRow rows[COMPARE_ROWS];
+    PlanSize last;
     const char *slash = strrchr(in->path, '/');
     Mode mode = o->frontend.mode;
     bool trains = mode == TRAIN && in->ast != NULL;
@@ -65,11 +82,13 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
                        .file = slash != NULL ? slash + 1 : in->path,
                        .rows = rows, .quoted = in->ast != NULL };
 
-    page.row_count = compare_rows(in, o, rows);
-    if (page.row_count == 0 || !add_program(&page, in, o, mode)) return false;
-    if (trains && (!add_program(&page, in, o, EVAL) ||
-                   !add_program(&page, in, o, INFER)))
+    if (!add_program(&page, in, o, mode) ||
+        (trains && (!add_program(&page, in, o, EVAL) ||
+                    !add_program(&page, in, o, INFER))))
         return false;
+    last = file_size(&page, mode);
+    page.row_count = compare_rows(in, o, &last, rows);
+    if (page.row_count == 0) return false;
     if (in->ast != NULL) {
         begin_batches(search, in, o);
         int64_t compared = (int64_t)page.row_count * page.g[mode]->node_count;

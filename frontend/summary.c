@@ -13,6 +13,7 @@
 #include <string.h>
 #include "../ir/figures.h"
 #include "../ir/fit.h"
+#include "../ir/larger.h"
 #include "../ir/offload.h"
 #include "../ir/op.h"
 #include "../ir/precision.h"
@@ -32,7 +33,10 @@ typedef struct Summary {
     Arena   *arena;
     Layer   *layers;
     int      count;
-    int64_t  parameters, statistics, flops;
+    Layer    sum;
+    int64_t  statistics;
+    Sheet   *sheets[5];
+    int      sheet_count;
 } Summary;
 
 // ---- layers -----------------------------------------------------------------
@@ -129,28 +133,56 @@ static void count_parameters(Summary *s, const Graph *g)
         if (value->kind != PARAM) continue;
         Layer *owner = owner_of(s, &named, value->name);
         if (owner != NULL) owner->parameters += elements(value->shape);
-        s->parameters += elements(value->shape);
+        s->sum.parameters += elements(value->shape);
     }
 }
 
-// ---- text -------------------------------------------------------------------
+// ---- tables -----------------------------------------------------------------
 
-enum { COLUMNS = 7 };
+static const SheetColumn program_columns[] = {
+    { "net", NULL, AS_TEXT },
+    { "mode", NULL, AS_TEXT },
+    { "batch", NULL, AS_COUNT },
+    { "microbatch", NULL, AS_COUNT },
+    { "precision", NULL, AS_TEXT },
+    { "gpu", NULL, AS_TEXT },
+    { "budget_bytes", NULL, AS_COUNT },
+};
 
-typedef struct Line {
-    const char *cell[COLUMNS];
-} Line;
-
-static const char *int_text(Arena *arena, int64_t i)
+// Batches of a step in slices are fewer samples than the step.
+Sheet *program_sheet(const Input *in, const Options *o, const Graph *g)
 {
-    return arena_print(arena, "%" PRId64, i);
+    Sheet *s = sheet_new(in->arena, "program", program_columns,
+                         sizeof program_columns / sizeof *program_columns);
+    bool in_slices = is_accruing(g);
+    s->use = IS_RECORD;
+    sheet_row(s);
+    put_text(s, g->name);
+    put_text(s, mode_names[g->mode]);
+    put_count(s, in_slices ? g->step_batch : g->batch);
+    if (in_slices) put_count(s, g->batch);
+    else put_nothing(s);
+    put_text(s, precision_name(g));
+    put_text(s, graph_gpu(g)->name);
+    if (o->passes.budget > 0) put_count(s, o->passes.budget);
+    return s;
 }
+
+static const SheetColumn layer_columns[] = {
+    { "layer", "layer", AS_TEXT },
+    { "operator", "operator", AS_TEXT },
+    { "result", "result", AS_SHAPE },
+    { "parameters", "parameters", AS_COUNT },
+    { "forward_flops", "forward", AS_FLOPS },
+    { "activation_bytes", "activation bytes", AS_COUNT },
+    { NULL, "", AS_BYTES },
+};
 
 // [height, width, channels]: without the batch.
 static const char *sample_text(Arena *arena, const Graph *g, ValueId v)
 {
     const char *text = "";
-    if (v == NONE) return "";
+    if (v == NONE) return "[]";
     Shape shape = g->values[v].shape;
     for (int i = 1; i < shape.rank; i++)
         text = arena_print(arena, "%s%s%" PRId64, text, i > 1 ? ", " : "",
@@ -158,53 +190,56 @@ static const char *sample_text(Arena *arena, const Graph *g, ValueId v)
     return arena_print(arena, "[%s]", text);
 }
 
-static Line costs_line(Arena *arena, const Layer *l)
+static void put_costs(Sheet *s, const Layer *l)
 {
-    return (Line){ { l->name, "", "", int_text(arena, l->parameters),
-                     flops_text(arena, l->flops), int_text(arena, l->bytes),
-                     bytes_text(arena, l->bytes) } };
-}
-
-// Columns as wide as what stands in them; so many at the left have words, and
-// numbers end at the right.
-static void print_lines(const Line *lines, int count, int left, FILE *out)
-{
-    int width[COLUMNS] = { 0 };
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < COLUMNS; k++)
-            if ((int)strlen(lines[i].cell[k]) > width[k])
-                width[k] = (int)strlen(lines[i].cell[k]);
-    for (int i = 0; i < count; i++) {
-        const Line *line = &lines[i];
-        int last = COLUMNS - (line->cell[COLUMNS - 1][0] == '\0');
-        for (int k = 0; k < last; k++)
-            fprintf(out, "%s%*s", k > 0 ? "  " : "",
-                    k < left ? -width[k] : width[k], line->cell[k]);
-        fputc('\n', out);
-    }
+    put_count(s, l->parameters);
+    put_count(s, l->flops);
+    put_count(s, l->bytes);
 }
 
 // What no call of the program made, as the sum of losses, has no row.
-static void print_layers(Summary *s, const Graph *g, FILE *out)
+static Sheet *layers_sheet(Summary *s, const Graph *g)
 {
-    Line *lines = NEW_ARRAY(s->arena, (size_t)s->count + 2, Line);
-    Layer sum = { .name = "sum", .parameters = s->parameters };
-    int count = 0;
-
-    lines[count++] = (Line){ { "layer", "operator", "result", "parameters",
-                               "forward", "activation bytes", "" } };
+    Layer *sum = &s->sum;
+    Sheet *sheet = sheet_new(s->arena, "layers", layer_columns,
+                             sizeof layer_columns / sizeof *layer_columns);
     for (int i = 0; i < s->count; i++) {
         const Layer *layer = &s->layers[i];
-        sum.flops = capped_sum(sum.flops, layer->flops);
+        sum->flops = capped_sum(sum->flops, layer->flops);
         if (layer->op == NULL) continue;
-        lines[count] = costs_line(s->arena, layer);
-        lines[count].cell[1] = layer->op->name;
-        lines[count++].cell[2] = sample_text(s->arena, g, layer->result);
-        sum.bytes += layer->bytes;
+        sheet_row(sheet);
+        put_text(sheet, layer->name);
+        put_text(sheet, layer->op->name);
+        put_text(sheet, sample_text(s->arena, g, layer->result));
+        put_costs(sheet, layer);
+        sum->bytes += layer->bytes;
     }
-    lines[count++] = costs_line(s->arena, &sum);
-    s->flops = sum.flops;
-    print_lines(lines, count, 3, out);
+    sheet_sum(sheet);
+    put_text(sheet, "sum");
+    put_text(sheet, "");
+    put_text(sheet, "");
+    put_costs(sheet, sum);
+    return sheet;
+}
+
+static const SheetColumn total_columns[] = {
+    { "parameters", "parameters", AS_COUNT },
+    { "running_statistics", "running statistics", AS_COUNT },
+    { "forward_flops", "forward", AS_FLOPS },
+    { "activation_bytes", NULL, AS_COUNT },
+};
+
+static Sheet *totals_sheet(const Summary *s)
+{
+    Sheet *sheet = sheet_new(s->arena, "totals", total_columns,
+                             sizeof total_columns / sizeof *total_columns);
+    sheet->use = IS_RECORD;
+    sheet_row(sheet);
+    put_count(sheet, s->sum.parameters);
+    put_count(sheet, s->statistics);
+    put_count(sheet, s->sum.flops);
+    put_count(sheet, s->sum.bytes);
+    return sheet;
 }
 
 // ---- plans ------------------------------------------------------------------
@@ -223,18 +258,34 @@ static Placed plan_for(const Input *in, const Options *o, Mode mode)
     return (Placed){ g, g != NULL ? run_pipeline(g, &o->passes) : NULL };
 }
 
-static Line phase_line(Arena *arena, const char *name, const PhaseCost *sum)
+static const SheetColumn phase_columns[] = {
+    { "mode", NULL, AS_TEXT },
+    { "phase", NULL, AS_TEXT },
+    { NULL, "phase", AS_TEXT },
+    { "launches", "launches", AS_COUNT },
+    { "flops", "work", AS_FLOPS },
+    { "moved_bytes", "bytes moved", AS_COUNT },
+    { NULL, "", AS_BYTES },
+    { "model_time_ps", "model", AS_TIME },
+};
+
+// The key of a whole step is "all".
+static void put_phase(Sheet *s, Mode mode, const char *key, const char *text,
+                      const PhaseCost *sum)
 {
-    return (Line){ { name, int_text(arena, sum->launches),
-                     flops_text(arena, sum->cost.flops),
-                     int_text(arena, sum->cost.bytes),
-                     bytes_text(arena, sum->cost.bytes),
-                     time_text(arena, sum->time), "" } };
+    sheet_row(s);
+    put_text(s, mode_names[mode]);
+    put_text(s, key);
+    put_text(s, text);
+    put_count(s, sum->launches);
+    put_count(s, sum->cost.flops);
+    put_count(s, sum->cost.bytes);
+    put_count(s, sum->time);
 }
 
 // Adds what the launches of each phase cost, if there is more than one, and all
 // of them, with what they wait for copies.
-static void add_phases(Arena *arena, const Graph *g, Line *lines, int *count)
+static void put_phases(Sheet *s, const Graph *g)
 {
     static const char *const whole[MODE_COUNT] = {
         "training step", "evaluation", "inference",
@@ -244,43 +295,86 @@ static void add_phases(Arena *arena, const Graph *g, Line *lines, int *count)
     step_cost(g, graph_gpu(g), false, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         const PhaseCost *sum = &sums[phase];
+        const char *name = phase_names[phase];
         if (g->mode == TRAIN && sum->launches > 0)
-            lines[(*count)++] = phase_line(arena, phase_names[phase], sum);
+            put_phase(s, g->mode, name, name, sum);
         all.launches += sum->launches;
         all.time = capped_sum(all.time, sum->time);
         cost_add(&all.cost, &sum->cost);
     }
     all.time = capped_sum(all.time, host_use(g).waiting);
-    lines[(*count)++] = phase_line(arena, whole[g->mode], &all);
+    put_phase(s, g->mode, "all", whole[g->mode], &all);
 }
 
 // What the launches of one graph for each mode cost; NULL: there is none.
-static void print_launches(Arena *arena, const Graph *const g[MODE_COUNT],
-                           const Gpu *gpu, FILE *out)
+static Sheet *phases_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
+                           const Gpu *gpu)
 {
-    Line lines[PHASE_COUNT + 1 + MODE_COUNT];
-    int count = 1;
-
-    lines[0] = (Line){ { "phase", "launches", "work", "bytes moved", "",
-                         arena_print(arena, "model of %s", gpu->name), "" } };
+    enum { WIDTH = sizeof phase_columns / sizeof *phase_columns };
+    SheetColumn *columns = NEW_ARRAY(arena, WIDTH, SheetColumn);
+    for (int k = 0; k < WIDTH; k++) columns[k] = phase_columns[k];
+    columns[WIDTH - 1].title = arena_print(arena, "model of %s", gpu->name);
+    Sheet *s = sheet_new(arena, "phases", columns, WIDTH);
     for (int mode = 0; mode < MODE_COUNT; mode++)
-        if (g[mode] != NULL) add_phases(arena, g[mode], lines, &count);
-    fputc('\n', out);
-    print_lines(lines, count, 1, out);
-    fputc('\n', out);
+        if (g[mode] != NULL) put_phases(s, g[mode]);
+    return s;
 }
 
-static void print_arena(Arena *arena, const char *what, int64_t bytes,
-                        FILE *out)
+static const SheetColumn arena_columns[] = {
+    { "training_arena_bytes", "arena, training", AS_COUNT },
+    { NULL, "", AS_BYTES },
+    { "evaluation_arena_bytes", "arena, evaluation", AS_COUNT },
+    { NULL, "", AS_BYTES },
+    { "slices_samples", NULL, AS_COUNT },
+    { "slices_least_pixels", NULL, AS_COUNT },
+    { NULL, "slices", AS_TEXT },
+    { "host_bytes", "host memory", AS_COUNT },
+    { NULL, "", AS_BYTES },
+    { "recomputed_launches", NULL, AS_COUNT },
+    { NULL, "checkpoint", AS_TEXT },
+    { "inference_arena_bytes", "arena, inference", AS_COUNT },
+    { NULL, "", AS_BYTES },
+};
+
+static void put_some(Sheet *s, bool is_there, int64_t count)
 {
-    fprintf(out, "%-22s%16" PRId64 "  %s\n", what, bytes,
-            bytes_text(arena, bytes));
+    if (is_there) put_count(s, count);
+    else put_nothing(s);
 }
 
-// A file that trains holds the programs train and eval over one arena.  The
-// text of a graph is of one mode alone.
-static bool print_plans(Summary *s, const Input *in, const Options *o,
-                        Mode mode, FILE *out)
+static void put_some_text(Sheet *s, bool is_there, const char *text)
+{
+    if (is_there) put_text(s, text);
+    else put_nothing(s);
+}
+
+// A file that trains holds the programs train and eval over one arena.
+static Sheet *arenas_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
+                           const Plan *const plan[MODE_COUNT], Mode mode)
+{
+    const Graph *own = g[mode];
+    const Plan *eval = plan[EVAL], *infer = plan[INFER];
+    bool sliced = own->split_samples > 0, fitted = own->fit != NULL;
+    Sheet *s = sheet_new(arena, "arenas", arena_columns,
+                         sizeof arena_columns / sizeof *arena_columns);
+    s->use = IS_RECORD;
+    int64_t bytes = plan[mode]->arena_bytes;
+    if (eval != NULL) bytes = larger(bytes, eval->arena_bytes);
+    sheet_row(s);
+    put_some(s, mode == TRAIN, bytes);
+    put_some(s, mode == EVAL, bytes);
+    put_some(s, sliced, own->split_samples);
+    put_some(s, sliced, own->split_pixels);
+    put_some_text(s, sliced, sliced ? slices_text(own) : NULL);
+    put_some(s, plan[mode]->host_bytes > 0, plan[mode]->host_bytes);
+    put_some(s, mode == TRAIN, graph_overhead(own).launches);
+    put_some_text(s, fitted, fitted ? fit_text(own) : NULL);
+    put_some(s, infer != NULL, infer != NULL ? infer->arena_bytes : 0);
+    return s;
+}
+
+// The text of a graph is of one mode alone.
+static bool add_plans(Summary *s, const Input *in, const Options *o, Mode mode)
 {
     const Graph *g[MODE_COUNT] = { NULL };
     const Plan *plan[MODE_COUNT] = { NULL };
@@ -294,23 +388,8 @@ static bool print_plans(Summary *s, const Input *in, const Options *o,
         g[m] = placed.g;
         plan[m] = placed.plan;
     }
-    const Plan *own = plan[mode], *eval = plan[EVAL], *infer = plan[INFER];
-    print_launches(s->arena, g, graph_gpu(g[mode]), out);
-    int64_t bytes = eval != NULL && eval->arena_bytes > own->arena_bytes
-                        ? eval->arena_bytes
-                        : own->arena_bytes;
-    if (mode != INFER)
-        print_arena(s->arena,
-                    mode == TRAIN ? "arena, training" : "arena, evaluation",
-                    bytes, out);
-    if (g[mode]->split_samples > 0)
-        fprintf(out, "%-22s%s\n", "slices", slices_text(g[mode]));
-    if (own->host_bytes > 0)
-        print_arena(s->arena, "host memory", own->host_bytes, out);
-    if (g[mode]->fit != NULL)
-        fprintf(out, "%-22s%s\n", "checkpoint", fit_text(g[mode]));
-    if (infer != NULL)
-        print_arena(s->arena, "arena, inference", infer->arena_bytes, out);
+    s->sheets[s->sheet_count++] = phases_sheet(s->arena, g, graph_gpu(g[mode]));
+    s->sheets[s->sheet_count++] = arenas_sheet(s->arena, g, plan, mode);
     return true;
 }
 
@@ -324,11 +403,14 @@ bool summarize(const Input *in, const Options *o, FILE *out)
     find_layers(&s, g);
     count_activations(&s, g);
     count_parameters(&s, g);
-    fprintf(out, "%s, batch %" PRId64 ", %s, mode %s\n\n", g->name, g->batch,
-            precision_name(g), mode_names[g->mode]);
-    print_layers(&s, g, out);
-    fprintf(out, "\n%-22s%16" PRId64 "\n", "parameters", s.parameters);
-    fprintf(out, "%-22s%16" PRId64 "\n", "running statistics", s.statistics);
-    fprintf(out, "%-22s%16s\n", "forward", flops_text(s.arena, s.flops));
-    return print_plans(&s, in, o, g->mode, out);
+    Sheet *program = program_sheet(in, o, g);
+    program->heading =
+        arena_print(s.arena, "%s, batch %" PRId64 ", %s, mode %s", g->name,
+                    g->batch, precision_name(g), mode_names[g->mode]);
+    s.sheets[s.sheet_count++] = program;
+    s.sheets[s.sheet_count++] = layers_sheet(&s, g);
+    s.sheets[s.sheet_count++] = totals_sheet(&s);
+    if (!add_plans(&s, in, o, g->mode)) return false;
+    sheets_print(s.sheets, s.sheet_count, o->format, out);
+    return true;
 }

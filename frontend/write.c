@@ -51,10 +51,17 @@ static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
 
 static bool print_tables(const Input *in, const Options *o, FILE *out)
 {
+    Sheet *sheets[3];
+    int count = 0;
     if (o->summary) return summarize(in, o, out);
-    if (o->compare && !compare(in, o, out)) return false;
-    if (o->compare && o->curve) fputc('\n', out);
-    return !o->curve || print_curve(in, o, out);
+    const Graph *g = input_graph(in, &o->frontend);
+    if (g == NULL) return false;
+    sheets[count++] = program_sheet(in, o, g);
+    sheets[0]->use |= NOT_IN_CSV | NOT_IN_TEXT;
+    if (o->compare && (sheets[count++] = compare(in, o)) == NULL) return false;
+    if (o->curve && (sheets[count++] = list_curve(in, o)) == NULL) return false;
+    sheets_print(sheets, count, o->format, out);
+    return true;
 }
 
 // They appear together, when all of it is right.

@@ -22,11 +22,15 @@ enum { MILLION = 1000000 };
 // Two microseconds a launch, and nine tenths of each peak.
 #define LAUNCH 2 * MILLION
 #define SHARES 9 * MILLION / 10, 9 * MILLION / 10, NULL, 0
-#define GPU(name, fp64, fp32, tf32, bf16, fp16, memory, host, sm, count, kib) \
+#define ROW(integrated, name, fp64, fp32, tf32, bf16, fp16, memory, host, sm,  \
+            count, kib)                                                        \
     { #name, fp64 * INT64_C(1000000000), fp32 * INT64_C(1000000000),           \
       tf32 * INT64_C(1000000000), bf16 * INT64_C(1000000000),                  \
       fp16 * INT64_C(1000000000), memory * INT64_C(1000000000),                \
-      host * INT64_C(1000000000), LAUNCH, sm, count, (kib) * 1024, SHARES }
+      host * INT64_C(1000000000), integrated, LAUNCH, sm, count,               \
+      (kib) * 1024, SHARES }
+#define GPU(...) ROW(0, __VA_ARGS__)
+#define INTEGRATED(...) ROW(1, __VA_ARGS__)
 
 // Peaks at boost clock in 1e9 a second, tensor cores without sparsity, sums in
 // fp32, as NVIDIA states them in data sheets and architecture white papers: of
@@ -34,10 +38,10 @@ enum { MILLION = 1000000 };
 // and 3060 12 GB, Jetson AGX Orin 64 GB.
 //
 // host is what pinned memory is taken to get, one way, of the link that each
-// has: PCI Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8.  Orin has one
-// memory, which such a copy reads and writes.  Compute capability,
-// multiprocessors and KiB of shared memory in each, which blocks can have, are
-// of the same papers and of the CUDA C++ Programming Guide.
+// has: PCI Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8.  Orin is
+// integrated: it has one memory with its host, which a copy reads and writes.
+// Compute capability, multiprocessors and the KiB of shared memory of each that
+// blocks can have are of the same papers and the CUDA C++ Programming Guide.
 const Gpu gpus[GPU_COUNT] = {
     //            fp64   fp32    tf32    bf16    fp16  mem host sm  no. KiB
     GPU(h200,    34000, 67000, 494000, 989000, 989000, 4800,  55, 90, 132, 228),
@@ -49,11 +53,12 @@ const Gpu gpus[GPU_COUNT] = {
     GPU(rtx4090,  1290, 82600,  82600, 165200, 165200, 1008,  26, 89, 128, 100),
     GPU(rtx3090,   556, 35600,  35600,  71000,  71000,  936,  26, 86,  82, 100),
     GPU(rtx3060,   199, 12700,  12700,  25500,  25500,  360,  26, 86,  28, 100),
-    GPU(orin,       83,  5300,  21000,  42500,  42500,  204, 100, 87,  16, 164),
+    INTEGRATED(orin,
+                    83,  5300,  21000,  42500,  42500,  204, 100, 87,  16, 164),
     // No machine: it counts operations alone, as published overheads of
     // recomputation do.
     { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 100000 * TERA, 0,
-      90, 132, 228 * 1024, MILLION, MILLION, NULL, 0 },
+      0, 90, 132, 228 * 1024, MILLION, MILLION, NULL, 0 },
 };
 
 const Gpu *graph_gpu(const Graph *g)

@@ -26,6 +26,8 @@ typedef struct Gpu {
                                 // of fp32 where there is no such
     int64_t memory;             // bytes a second
     int64_t host;               // likewise, copied to host memory or from it
+    int64_t integrated;         // 1: its memory is the host's, so that a copy
+                                // there frees nothing; else 0
     int64_t launch;             // picoseconds that each launch takes beside
     int64_t sm;                 // of tensor cores: its compute capability, 90
     int64_t multiprocessors;    // how many it has, and the shared memory of

@@ -2,20 +2,8 @@
 // which other planners can solve.  Names are escaped, though the language makes
 // none that would need it.
 #include <inttypes.h>
+#include "json.h"
 #include "plan.h"
-
-static void print_string(const char *text, FILE *out)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', out);
-        if ((unsigned char)*text < ' ')
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, out);
-    }
-    fputc('"', out);
-}
 
 static const char *truth(bool b)
 {
@@ -26,7 +14,7 @@ static const char *truth(bool b)
 static void print_field(const char *name, const char *text, FILE *out)
 {
     fprintf(out, "\"%s\": ", name);
-    print_string(text, out);
+    json_string(text, out);
     fputs(", ", out);
 }
 

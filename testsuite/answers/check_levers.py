@@ -56,10 +56,10 @@ def smallest(*options):
 def seconds(slices, *options):
     """Of a training step in the model, from its phases: all but the update as often as slices.
     Launches count one by one, as they do in what a budget costs."""
-    text = run("--summary", "-fno-together", *options)[1]
-    rows = re.findall(r"^(forward|recompute|backward|update) +\d.* ([0-9.]+) (\w+)$", text, re.M)
-    return sum(float(number) * TIMES[unit] * (1 if name == "update" else slices)
-               for name, number, unit in rows)
+    text = run("--summary", "--format", "json", "-fno-together", *options)[1]
+    return sum(row["model_time_ps"] / 1e12 * (1 if row["phase"] == "update" else slices)
+               for row in json.loads(text)["phases"]
+               if row["mode"] == "train" and row["phase"] != "all")
 
 
 # A lever's options for its smallest arena, and for budgets; how many slices.

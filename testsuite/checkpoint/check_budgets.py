@@ -9,18 +9,16 @@ time of a training step in the model that is chosen by (--summary) never rises w
 A byte is refused, and what that says is the smallest fits. With enough, plan and graph are those
 without a budget.
 """
-import re
+import json
 import sys
 
 from budgets import Compiler, again
 
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
 
 def seconds(summary):
     """Of a training step, in the model of the GPU."""
-    line = re.search(r"^training step  .*$", summary, re.M)[0].split()
-    return float(line[-2]) * UNITS[line[-1]]
+    return next(row["model_time_ps"] / 1e12 for row in json.loads(summary)["phases"]
+                if row["mode"] == "train" and row["phase"] == "all")
 
 
 def check_budget(compiler, budget, plan_check, faults):
@@ -28,7 +26,8 @@ def check_budget(compiler, budget, plan_check, faults):
     plan = compiler.plan("--budget", str(budget))
     # With a launch for each update, as programs are compared: how many updates memory lets be one
     # launch is another matter.
-    cost = seconds(compiler.output("--summary", "--budget", str(budget), "-fno-together"))
+    cost = seconds(compiler.output("--summary", "--format", "json", "--budget", str(budget),
+                                   "-fno-together"))
     print(f"budget {budget}: arena {plan['arena_bytes']}, {len(again(plan))} launches again, "
           f"{1e6 * cost:.3f} us", flush=True)
     wrong = plan_check.check(plan)[0]

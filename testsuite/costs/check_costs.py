@@ -26,8 +26,9 @@ SOMETIMES = {"softmax_cross_entropy", "accuracy", "mean_iou", "dice"}
 
 
 def optional_passes():
-    done = subprocess.run([cnnc, "--passes"], stdout=subprocess.PIPE, text=True, check=True)
-    return [line.split()[0] for line in done.stdout.splitlines() if "(always)" not in line]
+    done = subprocess.run([cnnc, "--passes", "--format", "json"], stdout=subprocess.PIPE,
+                          text=True, check=True)
+    return [row["pass"] for row in json.loads(done.stdout)["passes"] if row["optional"]]
 
 
 def expect(good, text):
@@ -263,22 +264,20 @@ def check_launches(name, *options):
 def check_summary(name, *options):
     """The sums of --summary are those of the launches."""
     got = Launches(*options, example(name))
-    done = subprocess.run([cnnc, "--summary", *options, example(name)], stdout=subprocess.PIPE,
-                          text=True, check=True)
-    rows = [line.split() for line in done.stdout.splitlines()]
+    done = subprocess.run([cnnc, "--summary", "--format", "json", *options, example(name)],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    rows = {row["phase"]: row for row in json.loads(done.stdout)["phases"]
+            if row["mode"] == "train"}
     for phase in {p for p, *_ in got.rows}:
-        row = [r for r in rows if r[:1] == [phase] and len(r) > 4]
+        row = rows.get(phase)
         if not row:
             faults.append(f"{name}: no row {phase}")
             continue
-        row = row[0]
         count = sum(p == phase for p, *_ in got.rows)
-        expect(int(row[1]) == count and int(row[4]) == got.sum("bytes", phase),
-               f"{name}: {' '.join(row)}")
-        time, unit = got.sum("time", phase), {"us": 6, "ms": 9, "s": 12, "ns": 3}[row[-1]]
-        expect(abs(float(row[-2]) - time / 10**unit) <= 0.0006, f"{name}: {' '.join(row)}")
-    whole = [r for r in rows if r[:2] == ["training", "step"]][-1]
-    expect(int(whole[5]) == got.sum("bytes"), f"{name}: {' '.join(whole)}")
+        expect(row["launches"] == count and row["moved_bytes"] == got.sum("bytes", phase) and
+               row["flops"] == got.sum("flops", phase) and
+               row["model_time_ps"] == got.sum("time", phase), f"{name}: {row}")
+    expect(rows["all"]["moved_bytes"] == got.sum("bytes"), f"{name}: {rows['all']}")
 
 
 def check_budget(net):

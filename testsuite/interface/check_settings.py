@@ -9,6 +9,7 @@ depend on levels, on a pass that is left out, on what runs again, on a budget, o
 goes to host memory. OPTIONS are as in golden/examples.txt. With --planted the compilers that a
 fault has been planted in must be found out, each.
 """
+import json
 import os
 import re
 import subprocess
@@ -37,8 +38,9 @@ FAULTS = {
 
 
 def optional_passes(cnnc):
-    listed = subprocess.run([cnnc, "--passes"], check=True, text=True, stdout=subprocess.PIPE)
-    return [line.split()[0] for line in listed.stdout.splitlines() if "(always)" not in line]
+    listed = subprocess.run([cnnc, "--passes", "--format", "json"], check=True, text=True,
+                            stdout=subprocess.PIPE)
+    return [row["pass"] for row in json.loads(listed.stdout)["passes"] if row["optional"]]
 
 
 def settings(net):

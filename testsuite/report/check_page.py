@@ -317,19 +317,22 @@ TABLES = """({
 def check_passes(tables, cnnc, options, net):
     """The waterfall has the rows of --compare, and bars as wide."""
     faults = []
-    rows = [line.replace("+ ", "+") .split() for line in
-            run(cnnc, *options, "--compare", net).splitlines()[1:]]
+    rows = json.loads(run(cnnc, *options, "--compare", "--format", "json", net))["compare"]
+    whole = rows[0]["arena_bytes"]
+    saved = whole - rows[-1]["arena_bytes"]
+    rows = [{**row, "after": "+ " + row["after"]} for row in rows]
+    rows[0]["after"] = "none"
+    rows.append({**rows[-1], "after": "all", "saved_bytes": saved, "share": saved / whole})
     if len(rows) != len(tables["passes"]):
         return [f"{len(tables['passes'])} rows of passes, --compare has {len(rows)}"]
     for row, shown, bars in zip(rows, tables["passes"], tables["bars"]):
-        name, arena, _, bound, *saved = row
-        wanted = [name.replace("+", "+ "), grouped(int(arena)), grouped(int(bound)),
-                  *((("\u2013" if saved[0] == "0" else grouped(int(saved[0]))), saved[1])
-                    if saved else ("", ""))]
+        name, arena, bound, saved, share = row.values()
+        wanted = [name, grouped(arena), grouped(bound),
+                  "" if saved is None else grouped(saved) if saved else "\u2013",
+                  "" if saved is None else f"{100 * share:.1f}%"]
         if wanted != shown:
             faults.append(f"the row of passes is {shown}, --compare has {wanted}")
-        whole = int(rows[0][1])
-        widths = [int(arena) / whole] + ([int(saved[0]) / whole] if saved and int(saved[0]) > 0 else [])
+        widths = [arena / whole] + ([saved / whole] if saved and saved > 0 else [])
         if any(abs(a - b) > 0.01 for a, b in zip(widths, bars)) or len(widths) != len(bars):
             faults.append(f"the bars of {name} are {bars}, not {widths}")
     return faults
@@ -613,7 +616,7 @@ def main():
             def check_tables():
                 browser.open(path)
                 tables = browser.evaluate(TABLES)
-                return (check_passes(tables, cnnc, plain, net) +
+                return (check_passes(tables, cnnc, options, net) +
                         check_batches(tables, cnnc, plain, net))
 
             faults = check_page(browser, path, plans) + check_looks(browser, path) + check_tables()
