@@ -42,9 +42,9 @@ void emit_host_init(Emitter *e)
 {
     static const ChunkEdit bind[] = {
         {"struct cublasContext *cublas)", "struct cublasContext *cublas, const net_host *host)"},
-        {"    if (const int status = net_is_clean(",
+        {"    if (const int status = net_find_arena(",
          "    if (const int status = net_check_host(c, host, stream)) return status;\n"
-         "    if (const int status = net_is_clean("},
+         "    if (const int status = net_find_arena("},
         {"stream, cublas, 0,", "stream, cublas, *host, 0,"},
         {"    return NET_OK;", "    return net_join_copies(c);"},
         {0, 0}};

@@ -257,7 +257,7 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace,
     Call call("cublasSetWorkspace", announced_step);
     if (call.error) return status_of(call.error);
     bool sound = (uintptr_t)workspace % 256 == 0 &&
-                 (bytes == 0 || is_device_memory(workspace, bytes, false));
+                 (bytes == 0 || is_device_memory(workspace, bytes, true));
     cublasStatus_t status = about(handle, sound);
     if (!status) {
         handle->workspace = workspace;

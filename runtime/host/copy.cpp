@@ -14,7 +14,7 @@ namespace {
 bool is_side(const void *pointer, size_t bytes, bool device)
 {
     return device ? is_device_memory(pointer, bytes, true)
-                  : !touches_device_memory(pointer, bytes);
+                  : is_host_memory(pointer, bytes);
 }
 
 bool is_any(const void *pointer, size_t bytes)
@@ -69,8 +69,10 @@ cudaError_t check_copy(void *to, const void *from, size_t bytes,
                      : is_side(to, bytes, kind & cudaMemcpyHostToDevice) &&
                            is_side(from, bytes, kind & cudaMemcpyDeviceToHost);
     if (sound) return cudaSuccess;
-    report("a copy of %zu bytes to %p from %p does not fit its direction or "
-           "the memory there", bytes, to, from);
+    report("a copy of %zu bytes to %p from %p %s", bytes, to, from,
+           touches_freed_memory(to, bytes)     ? "writes memory that was freed"
+           : touches_freed_memory(from, bytes) ? "reads memory that was freed"
+               : "does not fit its direction or the memory there");
     return cudaErrorInvalidValue;
 }
 
@@ -105,7 +107,9 @@ cudaError_t give_fill(void *pointer, int value, size_t bytes,
     if (cudaError_t error = finish(cudaSuccess)) return error;
     if (bytes == 0) return cudaSuccess;
     if (!pointer || !is_device_memory(pointer, bytes, true)) {
-        report("a memset of %zu bytes at %p: no device memory", bytes, pointer);
+        report("a memset of %zu bytes at %p: %s", bytes, pointer,
+               touches_freed_memory(pointer, bytes) ? "memory that was freed"
+                                                    : "no device memory");
         return finish(cudaErrorInvalidValue);
     }
     return finish(give_work(

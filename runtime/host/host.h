@@ -69,10 +69,16 @@ void give_resource();
 // That step of a plan has been asked for; a graph launched is its step 0.
 void note_step(int step);
 
-// memory.cpp.  Whether all the bytes lie in device memory (pinned host memory
-// counts where `pinned` is true), and whether any of them does.
+// memory.cpp.  True if all the bytes lie in device memory (pinned host memory
+// counts where `pinned` is true).
 bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned);
-bool touches_device_memory(const void *pointer, size_t bytes);
+
+// True if a copy may take the bytes for the host's: they lie in one allocation
+// of pinned memory, or touch nothing that the runtime allocated or freed.
+bool is_host_memory(const void *pointer, size_t bytes);
+
+// True if the bytes touch memory that was freed and is not used again.
+bool touches_freed_memory(const void *pointer, size_t bytes);
 void add_device_memory(const void *pointer, size_t bytes);
 
 // Opens device memory to the CPU, and shuts it again, where CNNC_HOST_DEFER

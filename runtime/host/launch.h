@@ -111,9 +111,10 @@ struct HostKernel<Kernel> {
     HostKernel<(kernel)>::launch(step, #kernel, grid, block, stream,           \
                                  __VA_ARGS__)
 
-// plan.cpp.  An arena of the emitted program lies here: launches that are
-// given a pointer into it follow the plan in it.
-void host_arena_at(const void *pointer, size_t bytes);
+// watch.cpp.  An arena of the emitted program lies here: launches that are
+// given a pointer into it follow the plan in it.  Returns false, and forgets
+// the arena, if its bytes are not all in one allocation or __device__ variable.
+bool host_arena_at(const void *pointer, size_t bytes);
 
 // blas.cpp.  The next library call of this OS thread is that step.
 void host_library_step(int step);

@@ -2,17 +2,25 @@
 // tell whether an address is the device's.  Every allocation lies between two
 // pages that trap, and starts out as bytes 0xff, which is NaN at every
 // precision: what reads it before it is written shows.
+//
+// Freed memory traps too, and its addresses are not used again for a while, so
+// that a pointer into it is known.
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 #include "host.h"
 
 namespace {
 
 // A symbol belongs to the program, not to us: it is never freed.
-enum RangeKind { ALLOCATED, PINNED, SYMBOL };
+enum RangeKind { ALLOCATED, PINNED, SYMBOL, FREED };
+
+// The most ranges, and bytes of addresses, that are kept once they are freed.
+constexpr size_t MOST_FREED = 1024, MOST_FREED_BYTES = (size_t)1 << 36;
 
 struct Range {
     size_t    bytes;
@@ -22,7 +30,8 @@ struct Range {
 struct Memory {
     std::mutex                 lock;
     std::map<uintptr_t, Range> ranges; // by where they start
-    size_t                     used = 0;
+    std::deque<uintptr_t>      freed;  // of them, the oldest first
+    size_t                     used = 0, freed_bytes = 0;
 };
 
 Memory &memory = lasting<Memory>();
@@ -52,14 +61,44 @@ std::map<uintptr_t, Range>::iterator range_at(uintptr_t at)
     return at < next->first + next->second.bytes ? next : memory.ranges.end();
 }
 
+// Gives the addresses of the ranges freed longest ago back to the system.
+void forget_freed(size_t most, size_t most_bytes)
+{
+    while (memory.freed.size() > most || memory.freed_bytes > most_bytes) {
+        auto range = memory.ranges.find(memory.freed.front());
+        size_t bytes = mapped(range->second.bytes) + 2 * page();
+        munmap((void *)(range->first - page()), bytes);
+        memory.freed_bytes -= bytes;
+        memory.ranges.erase(range);
+        memory.freed.pop_front();
+    }
+}
+
+// A range's memory goes back to the system, and its addresses trap.
+void free_range(std::map<uintptr_t, Range>::iterator range)
+{
+    size_t bytes = mapped(range->second.bytes);
+    mmap((void *)range->first, bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    memory.used -= bytes;
+    range->second.kind = FREED;
+    memory.freed.push_back(range->first);
+    memory.freed_bytes += bytes + 2 * page();
+    forget_freed(MOST_FREED, MOST_FREED_BYTES);
+}
+
 // Fresh memory between its guards, or null.
 void *map(size_t bytes, RangeKind kind)
 {
     std::lock_guard<std::mutex> hold(memory.lock);
     size_t free = total_memory() - memory.used;
     if (bytes > free || mapped(bytes) > free) return nullptr;
-    void *guard = mmap(nullptr, mapped(bytes) + 2 * page(), PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *guard = MAP_FAILED;
+    for (int i = 0; i < 2 && guard == MAP_FAILED; i++) {
+        if (i > 0) forget_freed(0, 0); // which may be in the way
+        guard = mmap(nullptr, mapped(bytes) + 2 * page(), PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
     if (guard == MAP_FAILED) return nullptr;
     void *start = (char *)guard + page();
     if (mprotect(start, mapped(bytes), PROT_READ | PROT_WRITE)) {
@@ -88,12 +127,6 @@ cudaError_t allocate(void **pointer, size_t bytes, RangeKind kind,
     return finish(cudaErrorMemoryAllocation);
 }
 
-void unmap(uintptr_t start, size_t bytes)
-{
-    munmap((void *)(start - page()), mapped(bytes) + 2 * page());
-    memory.used -= mapped(bytes);
-}
-
 cudaError_t release(void *pointer, RangeKind kind)
 {
     if (cudaError_t error = finish(cudaSuccess)) return error;
@@ -105,8 +138,7 @@ cudaError_t release(void *pointer, RangeKind kind)
     if (range == memory.ranges.end() || range->second.kind != kind)
         return finish(cudaErrorInvalidValue);
     forget_arenas(pointer, range->second.bytes);
-    unmap(range->first, range->second.bytes);
-    memory.ranges.erase(range);
+    free_range(range);
     give_resource();
     return cudaSuccess;
 }
@@ -118,19 +150,34 @@ bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned)
     uintptr_t at = (uintptr_t)pointer;
     std::lock_guard<std::mutex> hold(memory.lock);
     auto range = range_at(at);
-    return range != memory.ranges.end() &&
+    return range != memory.ranges.end() && range->second.kind != FREED &&
            (pinned || range->second.kind != PINNED) &&
            bytes <= range->second.bytes - (at - range->first);
 }
 
-bool touches_device_memory(const void *pointer, size_t bytes)
+bool is_host_memory(const void *pointer, size_t bytes)
+{
+    uintptr_t at = (uintptr_t)pointer;
+    std::lock_guard<std::mutex> hold(memory.lock);
+    auto range = range_at(at);
+    if (range != memory.ranges.end())
+        return range->second.kind == PINNED &&
+               bytes <= range->second.bytes - (at - range->first);
+    range = memory.ranges.lower_bound(at);
+    return range == memory.ranges.end() || range->first - at >= bytes;
+}
+
+bool touches_freed_memory(const void *pointer, size_t bytes)
 {
     uintptr_t at = (uintptr_t)pointer;
     std::lock_guard<std::mutex> hold(memory.lock);
     auto range = range_at(at);
     if (range == memory.ranges.end()) range = memory.ranges.lower_bound(at);
-    return range != memory.ranges.end() && range->second.kind != PINNED &&
-           range->first < at + bytes;
+    for (; range != memory.ranges.end(); ++range) {
+        if (range->first > at && range->first - at >= bytes) return false;
+        if (range->second.kind == FREED) return true;
+    }
+    return false;
 }
 
 bool find_guarded(uintptr_t at, size_t *offset, size_t *bytes)
@@ -243,15 +290,14 @@ cudaError_t cudaDeviceReset(void)
     forget_streams();
     {
         std::lock_guard<std::mutex> hold(memory.lock);
-        auto range = memory.ranges.begin();
-        while (range != memory.ranges.end()) {
-            if (range->second.kind == SYMBOL) {
-                ++range;
-                continue;
-            }
+        std::vector<std::map<uintptr_t, Range>::iterator> live;
+        for (auto range = memory.ranges.begin(); range != memory.ranges.end();
+             ++range)
+            if (range->second.kind == ALLOCATED || range->second.kind == PINNED)
+                live.push_back(range);
+        for (auto range : live) {
             forget_arenas((void *)range->first, range->second.bytes);
-            unmap(range->first, range->second.bytes);
-            range = memory.ranges.erase(range);
+            free_range(range); // which may erase others, but none of these
             give_resource();
         }
     }

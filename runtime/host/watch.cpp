@@ -348,16 +348,17 @@ bool is_trapped(const void *pointer)
     return TRAPS && plans().named && arena_at(pointer);
 }
 
-void host_arena_at(const void *pointer, size_t bytes)
+bool host_arena_at(const void *pointer, size_t bytes)
 {
     Inside inside;
-    add_device_memory(pointer, bytes);
+    if (!is_device_memory(pointer, bytes, true)) return false;
     forget_arenas(pointer, bytes);
     std::lock_guard<std::mutex> hold(arena_lock);
     arenas.emplace_back();
     arenas.back().start = (uintptr_t)pointer;
     arenas.back().bytes = bytes;
     trap_all(arenas.back());
+    return true;
 }
 
 bool host_is_in_arena(const volatile void *pointer)

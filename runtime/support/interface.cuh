@@ -92,6 +92,36 @@ static int net_warm(net_context *c)
     return net_every_step(c) || net_wait(c) ? c->error.status : NET_OK;
 }
 
+// True if memory is known to CUDA from the first to the last of its bytes: device memory, managed
+// or pinned.  Sets *known, or returns the status of a call that failed.
+static int net_find(net_context *c, const void *memory, size_t bytes, bool *known)
+{
+    const uintptr_t start = (uintptr_t)memory, ends[] = {start, start + bytes - 1};
+    *known = ends[1] >= start;
+    for (int i = 0; i < 2 && *known; i++) {
+        cudaPointerAttributes attributes;
+        if (net_check(c, cudaPointerGetAttributes(&attributes, (const void *)ends[i]), -1,
+                      "cudaPointerGetAttributes"))
+            return c->error.status;
+        *known = attributes.type != cudaMemoryTypeUnregistered;
+    }
+    return NET_OK;
+}
+
+// Refuses an arena in memory that is not CUDA's, or was freed, or ends before arena_bytes do.  The
+// host runtime knows whether all bytes are of one allocation.
+static int net_find_arena(net_context *c, void *arena, size_t arena_bytes)
+{
+    bool starts, known;
+    if (net_find(c, arena, 1, &starts) || net_find(c, arena, arena_bytes, &known))
+        return c->error.status;
+    if (known && ARENA_AT(arena, NET_ARENA_BYTES)) return NET_OK;
+    return net_refuse(c, NET_BAD_ARENA, "init or attach",
+                      starts ? "the memory there has fewer bytes than the arena"
+                             : "the arena is not memory that CUDA allocated, or was freed",
+                      starts ? arena_bytes : 0, 0);
+}
+
 static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
                     struct cublasContext *cublas)
 {
@@ -105,8 +135,8 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
                           off ? "the arena is not aligned" : "the arena is too small",
                           off ? NET_ARENA_ALIGN : NET_ARENA_BYTES, off ? off : arena_bytes);
     if (const int status = net_is_clean(c, "init or attach")) return status;
+    if (const int status = net_find_arena(c, arena, arena_bytes)) return status;
     *c = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
-    ARENA_AT(arena, NET_ARENA_BYTES);
     return NET_OK;
 }
 
@@ -261,7 +291,7 @@ const net_error *net_last_error(const net_context *c)
 const char *net_strerror(int status)
 {
     static const char *const text[] = {"success", "a null pointer or a wrong size",
-                                       "the arena is too small or not aligned",
+                                       "the arena is too small, not aligned or not CUDA's",
                                        "not a state of this net", "a CUDA call failed",
                                        "a cuBLAS call failed", "init or attach must come first"};
     return status >= 0 && status <= NET_NOT_READY ? text[status] : "an unknown status";

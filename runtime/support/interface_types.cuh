@@ -12,7 +12,7 @@ struct cublasContext;                   // what cublasHandle_t points to
 typedef enum net_status {
     NET_OK = 0,
     NET_BAD_ARGUMENT,                   // a null pointer, or a wrong size
-    NET_BAD_ARENA,                      // too small, or not aligned
+    NET_BAD_ARENA,                      // too small, not aligned, not allocated, or freed
     NET_BAD_STATE,                      // of another net: its STATE_HASH differs, or
                                         // for inference alone its PARAMS_HASH
     NET_CUDA_FAILED,

@@ -13,9 +13,9 @@
     } while (0)
 #endif
 
-// ARENA_AT: announces where an arena lies.
+// ARENA_AT: announces where an arena lies; false if the host runtime knows that it can't lie there.
 #ifndef ARENA_AT
-#define ARENA_AT(arena, bytes) ((void)0)
+#define ARENA_AT(arena, bytes) true
 #endif
 
 // STEP: a launch that is checked; on failure the function returns.

@@ -59,6 +59,45 @@ static void test_copies()
     EXPECT_SUCCESS(cudaFreeHost(other));
 }
 
+// Freed memory and the end of an allocation are known, device memory's and pinned.
+static void test_freed()
+{
+    std::vector<char> host(8192, 1);
+    char *device, *pinned, *other;
+    EXPECT_SUCCESS(cudaMalloc(&device, 4096));
+    EXPECT_SUCCESS(cudaMallocHost(&pinned, 4096));
+    EXPECT(cudaMemcpy(host.data(), pinned, 4097, cudaMemcpyDefault) == cudaErrorInvalidValue);
+    EXPECT(cudaMemcpy(pinned + 4000, host.data(), 97, cudaMemcpyHostToHost) ==
+           cudaErrorInvalidValue);
+    EXPECT_SUCCESS(cudaFree(device));
+    EXPECT_SUCCESS(cudaFreeHost(pinned));
+    EXPECT_SUCCESS(cudaMalloc(&other, 4096));
+    for (char *freed : {device, pinned}) {
+        cudaPointerAttributes attributes;
+        EXPECT(freed != other);
+        EXPECT_SUCCESS(cudaPointerGetAttributes(&attributes, freed));
+        EXPECT(attributes.type == cudaMemoryTypeUnregistered);
+        EXPECT(cudaMemcpy(host.data(), freed, 8, cudaMemcpyDefault) == cudaErrorInvalidValue);
+        EXPECT(strstr(cuda_host_report(), "reads memory that was freed"));
+        EXPECT(cudaMemcpy(freed + 64, host.data(), 8, cudaMemcpyDefault) == cudaErrorInvalidValue);
+        EXPECT(strstr(cuda_host_report(), "writes memory that was freed"));
+        EXPECT(cudaMemset(freed, 0, 8) == cudaErrorInvalidValue);
+        EXPECT(strstr(cuda_host_report(), "memory that was freed"));
+        EXPECT(cudaFree(freed) == cudaErrorInvalidValue);
+    }
+    EXPECT_SUCCESS(cudaFree(other));
+    // Their addresses are used again in the end.
+    for (int i = 0; i < 3000; i++) {
+        EXPECT_SUCCESS(cudaMalloc(&other, i + 1));
+        EXPECT_SUCCESS(cudaFree(other));
+    }
+    for (int i = 0; i < 40; i++) {
+        EXPECT_SUCCESS(cudaMalloc(&other, (size_t)1 << 20));
+        EXPECT_SUCCESS(cudaFree(other));
+    }
+    cudaGetLastError();
+}
+
 static void test_symbol()
 {
     void *address;
@@ -103,6 +142,7 @@ int main()
 {
     test_fresh();
     test_copies();
+    test_freed();
     test_symbol();
     test_handles();
     return expect_failures != 0;

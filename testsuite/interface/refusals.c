@@ -36,6 +36,100 @@ static void arenas_are_checked(void)
     EXPECT_OK(cudaFree(arena));
 }
 
+// What init and attach say of an arena that is as long as it must be, or says so.
+static void expect_no_arena(void *arena, size_t bytes, const char *text)
+{
+    one_context c;
+    cublasHandle_t cublas;
+    memset(&c, 0, sizeof c);
+    EXPECT_OK(cublasCreate(&cublas));
+    EXPECT(one_init(&c, arena, bytes, NULL, cublas, 1) == ONE_BAD_ARENA);
+    EXPECT(!c.ready && strstr(one_last_error(&c)->text, text));
+    EXPECT(one_attach(&c, arena, bytes, NULL, cublas) == ONE_BAD_ARENA);
+    EXPECT(!c.ready && strstr(one_last_error(&c)->text, text));
+    EXPECT(cudaPeekAtLastError() == cudaSuccess);
+    EXPECT_OK(cublasDestroy(cublas));
+}
+
+// Memory that CUDA did not allocate, or has freed, or that ends too early.
+static void arenas_are_allocated(void)
+{
+    static unsigned char own[ONE_ARENA_BYTES + ONE_ARENA_ALIGN];
+    unsigned char *in_own = own + ONE_ARENA_ALIGN - (uintptr_t)own % ONE_ARENA_ALIGN;
+    unsigned char *freed = (unsigned char *)new_arena(ONE_ARENA_BYTES);
+    unsigned char *small = (unsigned char *)new_arena(ONE_ARENA_BYTES - 1);
+    unsigned char *arena = (unsigned char *)new_arena(2 * ONE_ARENA_BYTES);
+    One *one = new_one(3);
+    State s = state_of(one);
+    memcpy(in_own, s.bytes, sizeof s.bytes);
+    expect_no_arena(in_own, ONE_ARENA_BYTES, "not memory that CUDA allocated");
+    EXPECT_OK(cudaFree(freed));
+    expect_no_arena(freed, ONE_ARENA_BYTES, "was freed");
+    expect_no_arena(small, ONE_ARENA_BYTES, "fewer bytes");
+    expect_no_arena(arena + 2 * ONE_ARENA_BYTES - ONE_ARENA_ALIGN, ONE_ARENA_BYTES, "fewer bytes");
+    expect_no_arena(arena, 2 * ONE_ARENA_BYTES + 1, "fewer bytes");
+    expect_no_arena(arena, SIZE_MAX, "fewer bytes");
+    // Allocations are not one, however they lie.
+    unsigned char *low = small < arena ? small : arena, *high = small < arena ? arena : small;
+    if ((size_t)(high - low) < 2 * ONE_ARENA_BYTES) {
+        size_t part = (size_t)(high - low) / ONE_ARENA_ALIGN * ONE_ARENA_ALIGN - ONE_ARENA_ALIGN;
+        expect_no_arena(low + part, ONE_ARENA_BYTES, "");
+    }
+
+    // A part of an allocation is fine, and so is pinned memory.
+    void *pinned;
+    EXPECT_OK(cudaMallocHost(&pinned, ONE_ARENA_BYTES));
+    void *good[] = {arena + ONE_ARENA_BYTES, pinned};
+    for (int i = 0; i < 2; i++) {
+        one_context c;
+        Batch b = batch_of(0);
+        State t;
+        EXPECT_OK(one_init(&c, good[i], ONE_ARENA_BYTES, NULL, one->cublas, 3));
+        EXPECT_OK(one_export(&c, t.bytes, sizeof t.bytes));
+        EXPECT(same_state(&s, &t));
+        EXPECT_OK(one_train(&c, b.image[0], sizeof b.image, b.label, sizeof b.label));
+        EXPECT_OK(one_attach(&c, good[i], ONE_ARENA_BYTES, NULL, one->cublas));
+    }
+    EXPECT_OK(cudaFreeHost(pinned));
+    expect_no_arena(pinned, ONE_ARENA_BYTES, "was freed");
+    EXPECT_OK(cudaFree(small));
+    EXPECT_OK(cudaFree(arena));
+    free_one(one);
+}
+
+// Data in memory that was freed, or that ends too early; an arena that was freed.
+static void data_is_allocated(void)
+{
+    Batch b = batch_of(0);
+    float logits[3 * ONE_BATCH];
+    for (int k = 0; k < 5; k++) {
+        One *one = new_one(3);
+        float *image;
+        size_t bytes = sizeof b.image - (k % 2 ? 4 : 0);
+        if (k < 2) EXPECT_OK(cudaMalloc((void **)&image, bytes));
+        else EXPECT_OK(cudaMallocHost((void **)&image, bytes));
+        EXPECT_OK(cudaMemcpy(image, b.image, bytes, cudaMemcpyDefault));
+        if (k == 0) EXPECT_OK(cudaFree(image));
+        if (k == 2) EXPECT_OK(cudaFreeHost(image));
+        if (k == 4) EXPECT_OK(cudaFree(one->arena));
+        EXPECT(one_train(&one->c, image, sizeof b.image, b.label, sizeof b.label) ==
+               ONE_CUDA_FAILED);
+        EXPECT(one_last_error(&one->c)->code == cudaErrorInvalidValue);
+        EXPECT(!strcmp(one_last_error(&one->c)->call, "copy to the arena"));
+        EXPECT(cudaPeekAtLastError() == cudaSuccess);
+        if (k == 4) {
+            EXPECT_OK(cublasDestroy(one->cublas));
+            free(one);
+        } else {
+            EXPECT_OK(one_attach(&one->c, one->arena, ONE_ARENA_BYTES, NULL, one->cublas));
+            EXPECT_OK(infer_some(one, &b, ONE_BATCH, logits));
+            free_one(one);
+        }
+        if (k == 1) EXPECT_OK(cudaFree(image));
+        if (k > 2) EXPECT_OK(cudaFreeHost(image));
+    }
+}
+
 static void nothing_runs_before_init(void)
 {
     One one;
@@ -187,6 +281,8 @@ static void statuses_have_texts(void)
 int main(void)
 {
     arenas_are_checked();
+    arenas_are_allocated();
+    data_is_allocated();
     nothing_runs_before_init();
     sizes_are_checked();
     foreign_states_are_refused();
