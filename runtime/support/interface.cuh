@@ -2,6 +2,7 @@
 // `NET_` become the net's own name.
 #pragma once
 #include <cuda_runtime.h>
+#include <float.h>
 #include <stddef.h>
 #include <string.h>
 #include "header.cuh"
@@ -206,8 +207,40 @@ static int net_accept(net_context *c, const Header *header, const char *call)
 {
     const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
                                   : header->params_hash == NET_PARAMS_HASH;
-    if (header->magic == NET_MAGIC && known) return NET_OK;
+    if (header->magic == NET_MAGIC && known) return net_check_header(c, *header, call);
     return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net, or none", 0, 0);
+}
+
+// HeaderRange: a field of a header that arithmetic reads, and the values that it can have.
+struct HeaderRange {
+    double value, least, most;
+    const char *fault;
+};
+
+// Refuses a header with values that no run of a net leaves there; NaN is in no range.
+static int net_check_header(net_context *c, const Header &h, const char *call)
+{
+    const HeaderRange ranges[] = {
+        {(double)h.step, 0, 0x1p53, "step in the state is above 2^53"},
+        {(double)h.updates, 0, (double)h.step, "updates in the state are more than its steps"},
+        {h.rate, 0, FLT_MAX, "rate in the state is negative or not a finite float"},
+        {h.base_rate, 0, FLT_MAX, "base_rate in the state is negative or not a finite float"},
+        {(double)h.skip, 0, 1, "skip in the state is neither 0 nor 1"},
+        // Gradients of a step that was skipped may be anything.
+        {h.skip ? 1 : h.gradient_scale, 0, DBL_MAX,
+         "gradient_scale in the state is negative or not finite"},
+        {(double)h.good, 0, (double)h.step, "good in the state is more than its steps"},
+        {h.loss_scale, h.loss_scale == 0 ? 0 : 0x1p-24, 0x1p24,
+         "loss_scale in the state is neither 0 nor within 2^-24 and 2^24"},
+        {(double)h.samples, 0, 0x1p53, "samples in the state are above 2^53"},
+    };
+    for (const HeaderRange &r : ranges)
+        if (!(r.value >= r.least && r.value <= r.most))
+            return net_refuse(c, NET_BAD_STATE, call, r.fault, 0, 0);
+    for (const double sum : h.sums)
+        if (!(sum >= -DBL_MAX && sum <= DBL_MAX))
+            return net_refuse(c, NET_BAD_STATE, call, "sums in the state are not finite", 0, 0);
+    return NET_OK;
 }
 
 int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
@@ -247,6 +280,9 @@ int net_set(net_context *c, net_setting setting, double value)
 {
     if (const int status = net_is_ready(c, "set")) return status;
     if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting", 0, 0);
+    if (!(value >= 0 && value <= FLT_MAX))
+        return net_refuse(c, NET_BAD_ARGUMENT, "set", "the rate is negative or not a finite float",
+                          0, 0);
     const double rates[] = {value, value}; // rate and base_rate, which follows it
     return net_stage(c, offsetof(Header, rate), sizeof rates, rates, sizeof rates) || net_wait(c)
                ? c->error.status
@@ -290,7 +326,7 @@ const net_error *net_last_error(const net_context *c)
 
 const char *net_strerror(int status)
 {
-    static const char *const text[] = {"success", "a null pointer or a wrong size",
+    static const char *const text[] = {"success", "a null pointer, a wrong size or a wrong value",
                                        "the arena is too small, not aligned or not CUDA's",
                                        "not a state of this net", "a CUDA call failed",
                                        "a cuBLAS call failed", "init or attach must come first"};

@@ -11,10 +11,11 @@ struct cublasContext;                   // what cublasHandle_t points to
 // What every call returns.
 typedef enum net_status {
     NET_OK = 0,
-    NET_BAD_ARGUMENT,                   // a null pointer, or a wrong size
+    NET_BAD_ARGUMENT,                   // a null pointer, or a wrong size or value
     NET_BAD_ARENA,                      // too small, not aligned, not allocated, or freed
     NET_BAD_STATE,                      // of another net: its STATE_HASH differs, or
-                                        // for inference alone its PARAMS_HASH
+                                        // for inference alone its PARAMS_HASH; or a
+                                        // number in its header that no run leaves there
     NET_CUDA_FAILED,
     NET_CUBLAS_FAILED,
     NET_NOT_READY                       // before init or attach, or after a failed launch
@@ -22,7 +23,8 @@ typedef enum net_status {
 
 // What set() can change between training steps.
 typedef enum net_setting {
-    NET_RATE                            // the learning rate; a schedule's factor is of it
+    NET_RATE                            // the learning rate, from 0 to FLT_MAX; a
+                                        // schedule's factor is of it
 } net_setting;
 
 // What is known of a failure; all text is static.

@@ -1,6 +1,7 @@
 // The trainer's options: one table, from which the command line is read and
 // --help is printed.
 #pragma once
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -122,8 +123,8 @@ static inline bool parse_reals(Trainer *t)
     const char *rate = t->option[OPTION_LR], *split = t->option[OPTION_VAL_SPLIT];
     char *end = NULL;
     if (rate) t->rate = strtod(rate, &end);
-    if (rate && (*end || end == rate || !(t->rate >= 0) || isinf(t->rate)))
-        return complain("--lr %s: wanted a number of 0 and more", rate);
+    if (rate && (*end || end == rate || !(t->rate >= 0 && t->rate <= FLT_MAX)))
+        return complain("--lr %s: wanted a number from 0 to 3.4e38", rate);
     if (split) t->val_split = strtod(split, &end);
     if (split && (*end || end == split || !(t->val_split > 0 && t->val_split < 1)))
         return complain("--val-split %s: wanted a number between 0 and 1", split);
