@@ -19,6 +19,7 @@ typedef struct EmitInput {
     const char  *command_line;  // as typed, without directories
     bool         with_main;     // append the trainer program
     const char  *header_name;   // #include this; NULL: declare in place
+    const char  *prefix;        // of all symbols and macros; NULL: the net's name
 } EmitInput;
 
 // What a program that measures tiles is made from: a training step as it is
@@ -34,6 +35,9 @@ typedef struct TuneInput {
 
 // The CUDA program of --tune.  It only prints; the caller checks the stream.
 void emit_tune(const TuneInput *in, FILE *out);
+
+// Returns the reason why symbols can't begin with this prefix, or NULL.
+const char *prefix_fault(const char *prefix);
 
 // The CUDA file, the C99 header.  Both only print; the caller checks the stream.
 void emit_cuda(const EmitInput *in, FILE *out);

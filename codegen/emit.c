@@ -20,7 +20,7 @@ void prepare_emitter(Emitter *e)
     e->g = e->program[0].g;
     e->host = host_use(e->g);
     e->arena = e->g->arena;
-    e->net = net_word(e, e->g->name);
+    e->net = e->in && e->in->prefix ? e->in->prefix : net_word(e, e->g->name);
     e->upper = upper_case(e->arena, e->net);
     e->printed = NEW_ARRAY(e->arena, chunk_count, bool);
     e->chunk_names = chunk_names(e->arena);

@@ -8,9 +8,10 @@
 #include "chunks.h"
 #include "ports.h"
 
-// Words that a tensor's name may not be: C++'s, types of the headers, and what
-// steps and calls say themselves.
-static const char *const reserved[] = {
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// Words that a tensor's name may not be: first C++'s.
+static const char *const words_of_cxx[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
     "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
     "char8_t", "class", "co_await", "co_return", "co_yield", "compl",
@@ -24,7 +25,12 @@ static const char *const reserved[] = {
     "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
     "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
     "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "xor_eq", "assert", "errno", "linux", "unix",
+    "wchar_t", "while", "xor", "xor_eq",
+};
+
+// Then macros and types of the headers, and words that steps and calls use.
+static const char *const words_of_files[] = {
+    "assert", "errno", "linux", "unix",
     "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Arena", "Header", "bit",
     "c", "a", "samples", "stream", "header", "scored", "step_line",
     "inits", "averages", "tile", "state", "train", "eval", "infer", "given", "status",
@@ -34,11 +40,21 @@ static const char *const reserved[] = {
     "st_ctime", "sa_handler", "sa_sigaction",
 };
 
+enum {
+    CXX_COUNT = sizeof words_of_cxx / sizeof *words_of_cxx,
+    FILES_COUNT = sizeof words_of_files / sizeof *words_of_files
+};
+
+static bool is_among(const char *word, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(words[i], word)) return true;
+    return false;
+}
+
 static bool is_reserved(const char *word)
 {
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (!strcmp(reserved[i], word)) return true;
-    return false;
+    return is_among(word, words_of_cxx, CXX_COUNT) || is_among(word, words_of_files, FILES_COUNT);
 }
 
 // NAN, EOF, M_PI: any may be a macro of a header that the file includes; what
@@ -111,6 +127,18 @@ const char *net_word(Emitter *e, const char *name)
     return begins_other_names(s) ? arena_print(e->arena, "%s_", s) : s;
 }
 
+const char *prefix_fault(const char *prefix)
+{
+    size_t length = strlen(prefix);
+    if (length == 0 || length > 64 || !isalpha((unsigned char)*prefix) ||
+        strspn(prefix, LETTERS "_0123456789") < length)
+        return "is not a C identifier of at most 64 characters that begins with a letter";
+    if (is_among(prefix, words_of_cxx, CXX_COUNT)) return "is a word of C++";
+    if (begins_other_names(prefix))
+        return "begins other names in emitted files or in C; take a longer one";
+    return NULL;
+}
+
 const char *upper_case(Arena *arena, const char *text)
 {
     char *s = arena_print(arena, "%s", text);
@@ -146,8 +174,8 @@ static Names *runtime_names(Emitter *e)
     for (int i = 0; i < chunk_count; i++)
         for (const char *const *name = chunks[i].names; *name; name++)
             names_take(names, *name, NONE);
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        names_take(names, reserved[i], NONE);
+    for (int i = 0; i < CXX_COUNT; i++) names_take(names, words_of_cxx[i], NONE);
+    for (int i = 0; i < FILES_COUNT; i++) names_take(names, words_of_files[i], NONE);
     return names;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../codegen/codegen.h"
 #include "options.h"
 
 int usage(const char *what, const char *word, const char *const *names,
@@ -50,6 +51,15 @@ static int set_header(Options *o, const char *value)
 {
     o->header = value;
     return -1;
+}
+
+static int set_prefix(Options *o, const char *value)
+{
+    const char *fault = prefix_fault(value);
+    o->prefix = value;
+    if (fault != NULL)
+        fprintf(stderr, "cnnc: --prefix '%s' %s\n", value, fault);
+    return fault != NULL ? EXIT_USAGE : -1;
 }
 
 static int set_main(Options *o, const char *value)
@@ -237,6 +247,8 @@ const Flag flags[] = {
     { "-o", "FILE", "output; '-', the default, is standard output",
       set_output },
     { "--header", "FILE", "write the C interface too", set_header },
+    { "--prefix", "NAME", "what symbols begin with, instead of the net's name",
+      set_prefix },
     { "--main", NULL, "add the trainer program", set_main },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },

@@ -72,8 +72,9 @@ int options_check(const Options *o)
         { stops && o->emit != EMIT_IR, "--stop-after goes with --emit ir:" },
         { is_cuda && o->frontend.mode == EVAL && is_file, "--mode eval is a "
           "part of train and has no file of its own:" },
-        { (o->header != NULL || o->with_main) && !(is_cuda && is_file),
-          "--header and --main go with --emit cuda:" },
+        { (o->header != NULL || o->with_main || o->prefix != NULL) &&
+          !(is_cuda && is_file),
+          "--header, --main and --prefix go with --emit cuda:" },
         { o->header != NULL && strcmp(o->header, "-") == 0,
           "--header is a file, which the output includes:" },
         { o->header != NULL && strpbrk(o->header, "\"\\\n") != NULL,

@@ -25,10 +25,10 @@ const char *tune_fault(const Options *o)
     if (o->emit_given || o->passes.stop_after != NULL)
         return "--tune is a program, and goes with neither --emit nor "
                "--stop-after:";
-    if (o->header != NULL || o->with_main || o->report != NULL ||
-        prints_table(o))
+    if (o->header != NULL || o->with_main || o->prefix != NULL ||
+        o->report != NULL || prints_table(o))
         return "--tune is a program of its own, and goes not with --header, "
-               "--main, --report or tables:";
+               "--main, --prefix, --report or tables:";
     if (o->passes.budget > 0 || o->fit > 0)
         return "--tune measures what no budget changes, and goes with neither "
                "--budget nor --fit:";

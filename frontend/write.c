@@ -95,7 +95,8 @@ static int write_files(const Input *in, const Options *o, const EmitInput *emit,
 int write_output(const Input *in, const Options *o)
 {
     EmitInput emit = { .command_line = o->command_line,
-                       .with_main = o->with_main };
+                       .with_main = o->with_main,
+                       .prefix = o->prefix };
     if (o->header != NULL) {
         const char *slash = strrchr(o->header, '/');
         emit.header_name = slash != NULL ? slash + 1 : o->header;

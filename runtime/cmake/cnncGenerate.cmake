@@ -1,4 +1,4 @@
-# cnnc_generate(TARGET t NETS a.cnn b.cnn [OPTIONS --batch 8 ...] [HOST])
+# cnnc_generate(TARGET t NETS a.cnn b.cnn [PREFIX p] [OPTIONS --batch 8 ...] [HOST])
 #
 # Compiles each net into <name>.cu and <name>.h, named after its file, in the build
 # tree, and makes them part of target t; t and what links to it may then
@@ -7,11 +7,12 @@
 # on the CPU, through cnnc::host.
 #
 # An edit of a net, of a file that it includes, or another cnnc makes them anew.
-# OPTIONS are cnnc's and hold for all of NETS; other options want another call, and
-# another target.  To be called in the directory that made t.
+# OPTIONS are cnnc's and hold for all of NETS; other options need another call.
+# With PREFIX the files are p.cu and p.h and symbols begin with p_, so that one
+# target can have one net several times.  To be called in the directory that made t.
 
 function(cnnc_generate)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "HOST" "TARGET" "NETS;OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "HOST" "TARGET;PREFIX" "NETS;OPTIONS")
     _cnnc_check_call()
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     set(host ${arg_HOST})
@@ -23,6 +24,7 @@ function(cnnc_generate)
     foreach(net IN LISTS arg_NETS)
         _cnnc_add_net(${net})
     endforeach()
+    set_property(TARGET ${arg_TARGET} APPEND PROPERTY _cnnc_emitted ${emitted})
     target_include_directories(${arg_TARGET} PUBLIC
         $<BUILD_INTERFACE:${folder}>)
     if(host)
@@ -37,7 +39,7 @@ endfunction()
 macro(_cnnc_check_call)
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "cnnc_generate does not know "
-            "'${arg_UNPARSED_ARGUMENTS}'; it takes TARGET, NETS, OPTIONS, HOST")
+            "'${arg_UNPARSED_ARGUMENTS}'; it takes TARGET, NETS, PREFIX, OPTIONS, HOST")
     endif()
     if(NOT arg_TARGET OR NOT arg_NETS)
         message(FATAL_ERROR "cnnc_generate wants TARGET and NETS, as in "
@@ -46,6 +48,11 @@ macro(_cnnc_check_call)
     if(NOT TARGET ${arg_TARGET})
         message(FATAL_ERROR "cnnc_generate: there is no target "
             "'${arg_TARGET}'; add_executable or add_library must come first")
+    endif()
+    list(LENGTH arg_NETS net_count)
+    if(arg_PREFIX AND net_count GREATER 1)
+        message(FATAL_ERROR "cnnc_generate: PREFIX ${arg_PREFIX} is for one net, "
+            "and NETS has ${net_count}")
     endif()
     get_target_property(made_in ${arg_TARGET} SOURCE_DIR)
     if(NOT made_in STREQUAL CMAKE_CURRENT_SOURCE_DIR)
@@ -59,16 +66,22 @@ endmacro()
 macro(_cnnc_add_net net)
     get_filename_component(path ${net} ABSOLUTE)
     get_filename_component(name ${net} NAME_WLE)
+    set(prefix)
+    if(arg_PREFIX)
+        set(name ${arg_PREFIX})
+        set(prefix --prefix ${arg_PREFIX})
+    endif()
     set(output ${folder}/${name})
     if(NOT EXISTS ${path})
         message(FATAL_ERROR "cnnc_generate: there is no file ${path}")
     endif()
-    if("${output}.cu" IN_LIST emitted)
+    get_target_property(before ${arg_TARGET} _cnnc_emitted)
+    if("${output}.cu" IN_LIST emitted OR "${output}.cu" IN_LIST before)
         message(FATAL_ERROR "cnnc_generate: two nets of target "
-            "'${arg_TARGET}' are called ${name}")
+            "'${arg_TARGET}' are called ${name}; PREFIX gives one another name")
     endif()
     add_custom_command(OUTPUT ${output}.cu ${output}.h
-        COMMAND cnnc::cnnc ${arg_OPTIONS} ${path} -o ${output}.cu
+        COMMAND cnnc::cnnc ${arg_OPTIONS} ${prefix} ${path} -o ${output}.cu
             --header ${output}.h -MD -MF ${output}.d
         MAIN_DEPENDENCY ${path} DEPENDS cnnc::cnnc DEPFILE ${output}.d
         COMMENT "Compiling the net ${name}" VERBATIM)

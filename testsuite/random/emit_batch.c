@@ -211,7 +211,7 @@ static bool compile(Compiled *c, EmitInput *emit, const char *net)
         g[mode]->name = net;
     }
     *emit = (EmitInput){ g[TRAIN], g[EVAL], g[INFER], plan[TRAIN], plan[EVAL],
-                         plan[INFER], "cnnc", false, NULL };
+                         plan[INFER], "cnnc", false, NULL, NULL };
     return true;
 }
 
