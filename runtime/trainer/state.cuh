@@ -1,9 +1,9 @@
 // The state file of a run: a head with a table of sections, then the sections,
-// without a gap: where the run is, and the net's whole state as export gives it.
-// The head has a checksum and so has each section.  With the same options a
+// without a gap: where the run is, the net's whole state as export gives it, and
+// the settings of the run.  The head has a checksum and so has each section.  A
 // resumed run goes on bit for bit, in the middle of an epoch too.
 #pragma once
-#include "options.cuh"
+#include "settings.cuh"
 
 // RunPosition: where a run is.
 struct RunPosition {
@@ -28,49 +28,49 @@ struct RunSection {
     uint64_t offset, bytes, checksum;
 };
 
-// RunState: a file's bytes, taken once: head, table, sections.
+static const uint64_t run_version = 3;
+
+// RunState: a file's bytes, taken once: head, table, sections; `settings` of them are the last one.
 struct RunState {
     unsigned char *bytes;
-    size_t size;
+    size_t size, settings;
 };
 
-// Bytes of head and table: a row for the position, and one for each section of the net's state.
-static inline size_t run_head_bytes(const Net *net)
+// Sections of a file: the position, those of the net's state, the settings.
+static inline int run_section_count(const Net *net)
 {
-    return sizeof(RunHead) + (1 + (size_t)net->section_count) * sizeof(RunSection);
+    return net->section_count + 2;
 }
 
-// Bytes of a whole file.
+// Bytes of head and table, which has a row for each section.
+static inline size_t run_head_bytes(const Net *net)
+{
+    return sizeof(RunHead) + (size_t)run_section_count(net) * sizeof(RunSection);
+}
+
+// Bytes of a whole file but for the settings, which come last.
 static inline size_t run_file_bytes(const Net *net)
 {
     return run_head_bytes(net) + sizeof(RunPosition) + net->state_bytes;
 }
 
-static inline RunState take_run_state(const Net *net)
+// Takes a file's memory and puts the settings in it.
+static inline RunState take_run_state(const Net *net, const RunSettings *settings)
 {
-    return {(unsigned char *)take_memory(run_file_bytes(net)), run_file_bytes(net)};
+    const size_t begin = run_file_bytes(net);
+    unsigned char *bytes = (unsigned char *)take_memory(begin + settings->bytes);
+    memcpy(bytes + begin, settings->text, settings->bytes);
+    return {bytes, begin + settings->bytes, settings->bytes};
 }
 
-// 64 bits that depend on every byte, but for those of the word at `except`.  No two files that
-// differ in one word have the same.
-static inline uint64_t run_checksum(const unsigned char *bytes, size_t size, size_t except)
+// The row of a section: 0 is the position, the last are the settings, the others are the state's.
+static inline RunSection run_section(const Net *net, int i, size_t settings)
 {
-    uint64_t sum = size;
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
-        if (i != except) sum = splitmix64(sum ^ word);
-    }
-    return sum;
-}
-
-// The row of a section: 0 is the position, the others are the state's.
-static inline RunSection run_section(const Net *net, int i)
-{
-    const NetSection position = {"position", 0, sizeof(RunPosition)};
-    const NetSection *from = i ? &net->sections[i - 1] : &position;
-    RunSection section = {{}, run_head_bytes(net), from->bytes, 0};
-    if (i) section.offset += position.bytes + from->offset;
+    const size_t state = run_head_bytes(net) + sizeof(RunPosition);
+    if (i == 0) return {"position", run_head_bytes(net), sizeof(RunPosition), 0};
+    if (i > net->section_count) return {"settings", run_file_bytes(net), settings, 0};
+    const NetSection *from = &net->sections[i - 1];
+    RunSection section = {{}, state + from->offset, from->bytes, 0};
     snprintf(section.name, sizeof section.name, "%s", from->name);
     return section;
 }
@@ -84,7 +84,8 @@ static inline uint64_t section_checksum(const unsigned char *file, const RunSect
 static inline bool save_run(const Net *net, const char *path, const RunPosition *position,
                             const RunState *state)
 {
-    RunHead head = {{}, 2, 0, state->size, net->state_hash, 1 + (uint64_t)net->section_count};
+    RunHead head = {{}, run_version, 0, state->size, net->state_hash,
+                    (uint64_t)run_section_count(net)};
     const size_t begin = run_head_bytes(net);
     BesideFile file;
     memcpy(head.magic, run_magic, 8);
@@ -92,8 +93,8 @@ static inline bool save_run(const Net *net, const char *path, const RunPosition 
     unsigned char *to = state->bytes + begin + sizeof *position;
     if (!call_ok(net, net->export_state(to, net->state_bytes)) || !open_beside(path, &file))
         return false;
-    for (int i = 0; i <= net->section_count; i++) {
-        RunSection section = run_section(net, i);
+    for (int i = 0; i < run_section_count(net); i++) {
+        RunSection section = run_section(net, i, state->settings);
         section.checksum = section_checksum(state->bytes, &section);
         memcpy(state->bytes + sizeof head + (size_t)i * sizeof section, &section, sizeof section);
     }
@@ -126,8 +127,9 @@ static inline bool read_run_head(const char *path, const FileBytes *file, RunHea
         return complain("%s: wanted a state that --save-state wrote: %zu bytes that begin with %s",
                         path, sizeof *head, run_magic);
     memcpy(head, file->bytes, sizeof *head);
-    if (head->version != 2)
-        return complain("%s: wanted version 2 of a state, found %llu", path,
+    if (head->version != run_version)
+        return complain("%s: wanted version %llu of a state, found %llu: another version of cnnc "
+                        "wrote it", path, (unsigned long long)run_version,
                         (unsigned long long)head->version);
     if (head->file_bytes != file->size)
         return complain("%s: wanted a state of %llu bytes, as its head says, and it has %zu", path,
@@ -141,9 +143,10 @@ static inline bool read_run_head(const char *path, const FileBytes *file, RunHea
                             run_checksum(file->bytes, begin, offsetof(RunHead, checksum)));
 }
 
-// Whether a file's bytes are whole, and a state of this net; if so, where its run is.
+// True if a file's bytes are whole, and a state of this net; if so, where its run is, and the run's
+// settings, which lie in the file.
 static inline bool check_run(const Net *net, const char *path, const FileBytes *file,
-                             RunPosition *position)
+                             RunPosition *position, RunSettings *settings)
 {
     RunHead head = {};
     if (!read_run_head(path, file, &head)) return false;
@@ -151,13 +154,13 @@ static inline bool check_run(const Net *net, const char *path, const FileBytes *
         return complain("%s: wanted a state of %s, whose STATE_HASH is %016llx, found %016llx: "
                         "other names, shapes, types or another optimizer", path, net->name,
                         (unsigned long long)net->state_hash, (unsigned long long)head.state_hash);
-    if (head.section_count != 1 + (uint64_t)net->section_count ||
-        file->size != run_file_bytes(net))
-        return complain("%s: wanted %d sections in %zu bytes, found %llu in %zu", path,
-                        1 + net->section_count, run_file_bytes(net),
+    if (head.section_count != (uint64_t)run_section_count(net) || file->size < run_file_bytes(net))
+        return complain("%s: wanted %d sections in %zu bytes and more, found %llu in %zu", path,
+                        run_section_count(net), run_file_bytes(net),
                         (unsigned long long)head.section_count, file->size);
-    for (int i = 0; i <= net->section_count; i++) {
-        RunSection want = run_section(net, i), have;
+    *settings = {(const char *)file->bytes + run_file_bytes(net), file->size - run_file_bytes(net)};
+    for (int i = 0; i < run_section_count(net); i++) {
+        RunSection want = run_section(net, i, settings->bytes), have;
         memcpy(&have, file->bytes + sizeof head + (size_t)i * sizeof have, sizeof have);
         if (memcmp(&have, &want, offsetof(RunSection, checksum)))
             return complain("%s: section %d: wanted %s, %llu bytes at %llu, found %.15s, %llu at "
@@ -173,9 +176,9 @@ static inline bool check_run(const Net *net, const char *path, const FileBytes *
 }
 
 static inline bool read_run(const Net *net, const char *path, FileBytes *file,
-                            RunPosition *position)
+                            RunPosition *position, RunSettings *settings)
 {
-    return map_file(path, file) && check_run(net, path, file, position);
+    return map_file(path, file) && check_run(net, path, file, position, settings);
 }
 
 // The net's state in a file that was read.

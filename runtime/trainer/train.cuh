@@ -17,6 +17,7 @@ struct TrainingRun {
     long long member_count, val_count;
     long long *order;               // of this epoch
     RunPosition position;
+    RunSettings settings;
     Progress progress;
     FILE *log;
     SafeTensor *weights;
@@ -120,20 +121,35 @@ static inline bool maps_match(const Trainer *t, const DataSet *set)
     return !asked || first || complain("--flip and --crop: no input has height and width");
 }
 
-// Takes up the run of --resume.  Its seed holds, so that the order goes on.
-static inline bool resume_run(TrainingRun *run, const FileBytes *file, const RunPosition *p)
+// True if this command can go on with the run of --resume, which is at p and had these settings.
+static inline bool can_resume(const TrainingRun *run, const RunPosition *p,
+                              const RunSettings *settings)
 {
-    Trainer *t = run->trainer;
-    const char *path = t->option[OPTION_RESUME];
+    const Trainer *t = run->trainer;
+    const char *path = t->option[OPTION_RESUME], *best = t->option[OPTION_BEST];
+    if (!settings_agree(path, settings, &run->settings)) return false;
+    if (p->epoch > (uint64_t)t->epochs)
+        return complain("%s: %llu epochs of its run are over: wanted no fewer, found %lld", path,
+                        (unsigned long long)p->epoch, t->epochs);
+    if (best && p->best_epoch && access(best, F_OK))
+        return complain("--best %s: wanted the file with the weights of epoch %llu, which had the "
+                        "least validation loss of the run", best,
+                        (unsigned long long)p->best_epoch);
     if (p->set_samples != (uint64_t)run->member_count)
         return complain("%s: was trained on %llu samples, and here are %lld", path,
                         (unsigned long long)p->set_samples, run->member_count);
-    if (p->samples >= p->set_samples)
-        return complain("%s: is at sample %llu of %llu", path, (unsigned long long)p->samples,
-                        (unsigned long long)p->set_samples);
+    return p->samples < p->set_samples ||
+           complain("%s: is at sample %llu of %llu", path, (unsigned long long)p->samples,
+                    (unsigned long long)p->set_samples);
+}
+
+// Takes up the run of --resume.  Its seed holds, so that the order goes on.
+static inline bool resume_run(TrainingRun *run, const FileBytes *file, const RunPosition *p)
+{
+    const Trainer *t = run->trainer;
     run->position = *p;
     return call_ok(t->net, t->net->import_state(state_of_run(t->net, file), t->net->state_bytes)) ||
-           complain("%s: is no state of %s", path, t->net->name);
+           complain("%s: is no state of %s", t->option[OPTION_RESUME], t->net->name);
 }
 
 // A training step of each buffer, to be one launch.
@@ -167,9 +183,10 @@ static inline bool begin_run(TrainingRun *run)
     const Net *net = t->net;
     FileBytes file = {};
     RunPosition position = {};
+    RunSettings settings = {};
     const char *resume = t->option[OPTION_RESUME];
     static const int written[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG};
-    if (resume && !read_run(net, resume, &file, &position)) return false;
+    if (resume && !read_run(net, resume, &file, &position, &settings)) return false;
     if (resume && t->option[OPTION_SEED] && position.seed != (uint64_t)t->seed)
         return complain("%s: was trained with seed %llu, not %lld", resume,
                         (unsigned long long)position.seed, t->seed);
@@ -181,13 +198,15 @@ static inline bool begin_run(TrainingRun *run)
         run->member_count = run->val_count = 0;
         if (!split_set(run)) return false;
     }
+    run->settings = settings_of(t, &run->set, &run->val);
+    if (resume && !can_resume(run, &position, &settings)) return false;
     for (int option : written)
         if (t->option[option] && !can_write(t->option[option])) return false;
     warn_of_useless(run);
     run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
     run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
     add_list(inferred_of(net), run->weights, &run->weight_count);
-    run->state = take_run_state(net);
+    run->state = take_run_state(net, &run->settings);
     run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
            (!resume || resume_run(run, &file, &position)) && give_rate(t) && prepare_steps(t) &&

@@ -88,7 +88,9 @@ static const NetSection sections[] = {{"header", 0, 256}, {"parameters", 256, 25
 // A state as the trainer writes it, into the folder that this runs in.
 static void add_state(const Net *net)
 {
-    RunState state = take_run_state(net);
+    static const char text[] = "the program's batch\t2\n--crop\t4\n";
+    const RunSettings settings = {text, strlen(text)};
+    RunState state = take_run_state(net, &settings);
     RunPosition position = {};
     FileBytes file;
     if (!save_run(net, "input", &position, &state) || !map_file("input", &file)) exit(3);
@@ -159,12 +161,14 @@ static bool run_input(const Net *net, const char *path)
 {
     FileBytes bytes;
     RunPosition position;
+    RunSettings settings;
     look_at_array(&inputs[0], path);
     look_at_array(&inputs[1], path);
     look_at_tensors(path);
     long before = ftell(stderr);
-    bool read = read_run(net, path, &bytes, &position);
+    bool read = read_run(net, path, &bytes, &position, &settings);
     if (read) look(bytes.bytes, bytes.size);
+    if (read) settings_agree(path, &settings, &settings);
     release_memory();
     return read || ftell(stderr) > before;
 }

@@ -222,6 +222,9 @@ static void test_runs()
     test_resume();
     test_damaged_states();
     test_refused_states();
+    test_other_settings();
+    test_other_data();
+    test_fingerprints();
     test_signals();
     test_predict();
     test_confusion();

@@ -49,28 +49,29 @@ static void test_resume()
     CHECK(!same_files("a", "c"));
 }
 
-// Where the parts of a file begin: the head, a row each of four sections, the
-// position, header, parameters and statistics; and its end.
-static const size_t parts[] = {0,   48,  88,  128, 168,
-                               208, 264, 328, 328 + 4 * WEIGHTS,
-                               328 + 4 * WEIGHTS + 4 * CLASSES};
+// Where the parts of a file begin: the head, a row each of five sections, the
+// position, header, parameters, statistics and settings.
+static const size_t parts[] = {0,   48,  88,  128, 168, 208,
+                               248, 304, 368, 368 + 4 * WEIGHTS,
+                               368 + 4 * WEIGHTS + 4 * CLASSES};
 enum { STATE_PARTS = sizeof parts / sizeof *parts };
 
 // What a message says of a damaged byte.
 static const char *part_at(size_t at)
 {
-    static const char *const words[] = {"position, bytes 208 to 264: wanted",
-                                        "header, bytes 264 to 328: wanted",
-                                        "parameters, bytes 328 to 2888: wanted",
-                                        "statistics, bytes 2888 to 2928: wanted"};
+    static const char *const words[] = {"position, bytes 248 to 304: wanted",
+                                        "header, bytes 304 to 368: wanted",
+                                        "parameters, bytes 368 to 2928: wanted",
+                                        "statistics, bytes 2928 to 2968: wanted",
+                                        "settings, bytes 2968 to "};
     int part = STATE_PARTS - 1;
     while (parts[part] > at) part--;
-    if (part >= 5) return words[part - 5];
+    if (part >= 6) return words[part - 6];
     if (at < 8) return "wanted a state that --save-state wrote";
-    if (at < 16) return "wanted version 2 of a state, found ";
-    if (at >= 24 && at < 32) return "bytes, as its head says, and it has 2928";
+    if (at < 16) return "wanted version 3 of a state, found ";
+    if (at >= 24 && at < 32) return "bytes, as its head says, and it has ";
     if (at >= 40 && at < 48) return "head"; // too many sections, or fewer
-    return "head, bytes 0 to 208: wanted checksum ";
+    return "head, bytes 0 to 248: wanted checksum ";
 }
 
 // Whether bytes are refused as a state with these words (NULL: taken).  Thousands
@@ -81,9 +82,10 @@ static bool refuses(const unsigned char *bytes, size_t size, const char *words)
     static char text[1024];
     const FileBytes file = {bytes, size, NULL};
     RunPosition position;
+    RunSettings settings;
     FILE *was = stderr;
     stderr = fmemopen(text, sizeof text, "w");
-    bool good = check_run(&net, "bad.state", &file, &position);
+    bool good = check_run(&net, "bad.state", &file, &position, &settings);
     fclose(stderr);
     stderr = was;
     if (good == !words && (good || strstr(text, words))) return true;
@@ -96,8 +98,10 @@ static void test_damaged_states()
 {
     FileBytes whole = {};
     static unsigned char bytes[4096];
-    CHECK(map_file("a.state", &whole) && whole.size == parts[STATE_PARTS - 1]);
+    CHECK(map_file("a.state", &whole) && whole.size > parts[STATE_PARTS - 1]);
     const size_t size = whole.size;
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "wanted a state of %zu bytes, as its head says", size);
     memcpy(bytes, whole.bytes, size);
     CHECK(refuses(bytes, size, NULL));
     for (size_t bit = 0; bit < 8 * size; bit++) {
@@ -108,8 +112,8 @@ static void test_damaged_states()
     for (size_t length = 0; length < size; length++)
         CHECK(refuses(bytes, length, length < 48
                                          ? "wanted a state that --save-state wrote"
-                                         : "wanted a state of 2928 bytes, as its head says"));
-    CHECK(refuses(bytes, size + 1, "and it has 2929"));
+                                         : wanted));
+    CHECK(refuses(bytes, size + 1, wanted));
 }
 
 // What is refused touches nothing: no arena is made, no file written or removed.
@@ -123,7 +127,7 @@ static void test_refused_states()
     write_file("bad.csv", "as it was\n", 10);
     const int inits = linear_inits;
     for (size_t part : parts) {
-        unsigned char *at = bytes + (part < size ? part : size - 1);
+        unsigned char *at = bytes + part;
         *at ^= 8;
         write_file("bad.state", bytes, size);
         *at ^= 8;
@@ -132,7 +136,6 @@ static void test_refused_states()
         CHECK(complained("linear: bad.state: "));
     }
     for (size_t part : parts) {
-        if (part == size) break;
         write_file("bad.state", bytes, part);
         CHECK(run(RUN_OPTIONS "--save bad --log bad.csv --resume bad.state "
                               "--save-state bad.state") == 1);
@@ -144,22 +147,117 @@ static void test_refused_states()
     Net other = linear_net(true);
     FileBytes file = {};
     RunPosition position;
+    RunSettings settings;
     other.state_hash++;
-    CHECK(!read_run(&other, "a.state", &file, &position));
+    CHECK(!read_run(&other, "a.state", &file, &position, &settings));
     CHECK(complained("a.state: wanted a state of linear, whose STATE_HASH is "
                      "0000000000011ea7, found 0000000000011ea6"));
     other = linear_net(true);
     other.section_count = 2;
-    CHECK(!read_run(&other, "a.state", &file, &position));
-    CHECK(complained("a.state: wanted 3 sections in 2888 bytes, found 4 in 2928"));
+    CHECK(!read_run(&other, "a.state", &file, &position, &settings));
+    CHECK(complained("a.state: wanted 4 sections in 2928 bytes and more, found 5 in "));
     CHECK(run(RUN_OPTIONS "--resume a.state --seed 5") == 1);
     CHECK(complained("a.state: was trained with seed 4, not 5"));
-    CHECK(run("train --data . --resume a.state") == 1);
-    CHECK(complained("a.state: was trained on 160 samples, and here are 200"));
     CHECK(run(RUN_OPTIONS "--resume a.state --load a") == 2);
     CHECK(complained("--resume and --load: wanted one of them"));
     CHECK(run(RUN_OPTIONS "--save-every 3") == 2);
     CHECK(complained("--save-every wants --save-state"));
+}
+
+// ---- settings ---------------------------------------------------------------
+
+// A run goes on with its own options and data alone; each that differs is named.
+static void test_other_settings()
+{
+    static const struct {
+        const char *options, *words;
+    } rows[] = {
+        {"--epochs 6 --flip --val-split 0.2", "the run had --crop 1, and this command has none"},
+        {"--epochs 6 --flip --val-split 0.2 --crop 0", "--crop 1, and this command has none"},
+        {"--epochs 6 --flip --crop 2 --val-split 0.2", "had --crop 1, and this command has 2"},
+        {"--epochs 6 --crop 1 --val-split 0.2", "the run had --flip, and this command has none"},
+        {"--epochs 6 --flip --crop 1 --val-split .3", "--val-split 0.2, and this command has 0.3"},
+        {"--epochs 6 --flip --crop 1", "the run had --val-split 0.2, and this command has none"},
+        {"--epochs 6 --flip --crop 1 --val-split 0.2 --lr 0.5",
+         "the run had no --lr, and this command has --lr 0.5"},
+        {"--epochs 5 --flip --crop 1 --val-split 0.2",
+         "6 epochs of its run are over: wanted no fewer, found 5"},
+        {"--epochs 6 --flip --crop 1 --val-split 0.2 --best moved",
+         "--best moved: wanted the file with the weights of epoch "}};
+    char line[256];
+    for (const auto &row : rows) {
+        snprintf(line, sizeof line, "train --data . --resume a.state %s", row.options);
+        CHECK(run(line) == 1 && complained(row.words));
+    }
+    // More epochs, more workers, the same number otherwise written: the run goes on, and ends as
+    // one that had so many from its start.
+    CHECK(run("train --data . --epochs 8 --flip --crop 01 --val-split 2e-1 --workers 2 --resume "
+              "a.state --save longer") == 0 && told("epoch 7/8"));
+    CHECK(run("train --data . --epochs 8 --flip --crop 1 --val-split 0.2 --seed 4 --save whole") == 0);
+    CHECK(same_files("longer", "whole") && !same_files("a", "whole"));
+}
+
+// Data are known by their content, not by their files' names.
+static void test_other_data()
+{
+    static unsigned char images[16 + 200 * PIXELS], labels[8 + 200];
+    FileBytes file = {};
+    CHECK(map_file("train-images-idx3-ubyte", &file));
+    memcpy(images, file.bytes, sizeof images);
+    CHECK(map_file("train-labels-idx1-ubyte", &file));
+    memcpy(labels, file.bytes, sizeof labels);
+    write_file("same-images", images, sizeof images);
+    const char *line = RUN_OPTIONS "--train image=same-images --resume a.state";
+    CHECK(run(line) == 0);
+    images[16 + 7777] ^= 1;
+    write_file("same-images", images, sizeof images);
+    CHECK(run(line) == 1 && complained("the run had the training set's image: 200 samples with "));
+    labels[8 + 99] ^= 1;
+    write_file("same-labels", labels, sizeof labels);
+    CHECK(run(RUN_OPTIONS "--train-labels same-labels --resume a.state") == 1);
+    CHECK(complained("the run had the training set's label: 200 samples with fingerprint "));
+    Net other = linear_net(true);
+    other.batch = 32;
+    Trainer t = {};
+    t.net = &other;
+    const DataSet none = {};
+    RunSettings was = settings_of(&t, &none, &none);
+    other.batch = 64;
+    RunSettings now = settings_of(&t, &none, &none);
+    CHECK(!settings_agree("x", &was, &now));
+    CHECK(complained("x: the run had the program's batch: 32, and this command has 64"));
+}
+
+// A column of many bytes is known by samples of it, wherever its files are cut.
+static void test_fingerprints()
+{
+    enum { COUNT = 600, SIDE = 100, BYTES = SIDE * SIDE };
+    static unsigned char data[COUNT * BYTES];
+    const NetTensor input = {"x", "u8", 4, {4, SIDE, SIDE, 1}, 0, 4 * BYTES, 0, 1, -1};
+    for (int i = 0; i < COUNT * BYTES; i++) data[i] = (unsigned char)splitmix64((uint64_t)i);
+    DataPart whole = {{data, SAFE_U8, 4, {COUNT, SIDE, SIDE, 1, 1, 1, 1, 1}, BYTES, false}, 0};
+    DataPart two[] = {whole, whole};
+    two[0].array.dims[0] = two[1].first = 123;
+    two[1].array.data += 123 * BYTES;
+    two[1].array.dims[0] = COUNT - 123;
+    DataColumn a = describe_column(&input), b = a;
+    a.parts = &whole, a.part_count = 1, a.count = COUNT;
+    b.parts = two, b.part_count = 2, b.count = COUNT;
+    const uint64_t fingerprint = column_fingerprint(&a);
+    CHECK(fingerprint == column_fingerprint(&b));
+    b.count--;
+    CHECK(fingerprint != column_fingerprint(&b));
+    whole.array.planes = true;
+    CHECK(fingerprint != column_fingerprint(&a));
+    whole.array.planes = false;
+    // Another order of the samples, and other pixels.
+    whole.array.data += BYTES;
+    a.count = COUNT - 1;
+    const uint64_t later = column_fingerprint(&a);
+    b.count = COUNT - 1;
+    CHECK(later != column_fingerprint(&b));
+    for (unsigned char &byte : data) byte ^= 1;
+    CHECK(later != column_fingerprint(&a));
 }
 
 // ---- signals ----------------------------------------------------------------

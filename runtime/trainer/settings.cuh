@@ -1,0 +1,187 @@
+// The settings of a run: the data and options that decide its bits, as text, a
+// line `name, tab, value` for each.  They are part of its state, and a run goes
+// on with the same settings alone.  Not among them are --seed, which the state
+// holds, options that say when the run ends (--epochs, --patience) or which files
+// it writes, --workers, and the test set.
+#pragma once
+#include "classes.cuh"
+
+// RunSettings: the text, which need not end with 0.
+struct RunSettings {
+    const char *text;
+    size_t bytes;
+};
+
+// ---- fingerprints of data
+
+// 64 bits that depend on every byte, but for those of the word at `except`.  No two inputs that
+// differ in one word have the same.
+static inline uint64_t run_checksum(const unsigned char *bytes, size_t size, size_t except)
+{
+    uint64_t sum = size;
+    for (size_t i = 0; i < size; i += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, size - i < 8 ? size - i : 8);
+        if (i != except) sum = splitmix64(sum ^ word);
+    }
+    return sum;
+}
+
+// 64 bits that tell a column from another one, whatever files its samples are in.  A large column
+// is not read as a whole: of more than 4 MiB, and unless it has one label a sample, 256 samples in
+// even distances count, of each at most 4 KiB from a place that its number among them decides.
+static inline uint64_t column_fingerprint(const DataColumn *c)
+{
+    const long long all = 4 << 20, samples = 256, block = 4 << 10;
+    const long long elements = c->height * c->width * c->depth;
+    const long long each = elements * (long long)safe_types[c->parts->array.type].bytes;
+    const bool whole = elements == 1 || each <= all / c->count;
+    long long looks = whole ? c->count : samples;
+    uint64_t sum = (uint64_t)c->count;
+    for (long long i = 0; i < looks; i++) {
+        long long sample = whole ? i : i * (c->count - 1) / (samples - 1);
+        const DataPart *part = find_part(c, sample);
+        const DataArray *a = &part->array;
+        long long bytes = elements * (long long)safe_types[a->type].bytes, first = 0, size = bytes;
+        if (!whole && bytes > block) {
+            size = block;
+            first = (long long)(splitmix64((uint64_t)i) % (uint64_t)(bytes - block + 1));
+        }
+        const unsigned char *from = a->data + (size_t)(sample - part->first) * a->stride;
+        sum ^= run_checksum(from + first, (size_t)size, SIZE_MAX);
+        sum = splitmix64(sum + (uint64_t)(2 * a->type + a->planes));
+    }
+    return sum;
+}
+
+// ---- the text of this command
+
+// The shortest decimal that gives the number back.
+static inline void write_number(FILE *out, double value)
+{
+    char text[40];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, out);
+}
+
+// Writes numbers that are joined by commas; one for all where they are equal.
+static inline void write_numbers(FILE *out, const char *text)
+{
+    char *end;
+    double first = strtod(text, &end);
+    bool same = true;
+    for (const char *at = end; *at; at = end) same &= strtod(at + 1, &end) == first;
+    write_number(out, first);
+    strtod(text, &end);
+    for (const char *at = end; *at && !same; at = end) {
+        fputc(',', out);
+        write_number(out, strtod(at + 1, &end));
+    }
+}
+
+static inline void write_data_settings(FILE *out, const char *word, const DataSet *set)
+{
+    for (int i = 0; i < set->column_count; i++) {
+        const DataColumn *c = &set->columns[i];
+        if (!c->parts) continue;
+        fprintf(out, "the %s set's %s\t%lld samples with fingerprint %016llx\n", word,
+                c->input->name, c->count, (unsigned long long)column_fingerprint(c));
+    }
+}
+
+// The settings of this command.  val: the validation set; it has no files where none is read.
+static inline RunSettings settings_of(const Trainer *t, const DataSet *set, const DataSet *val)
+{
+    static const int numbers[] = {OPTION_VAL_SPLIT, OPTION_MEAN, OPTION_STD, OPTION_CROP,
+                                  OPTION_LR};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) exit(complain("out of memory: %s", strerror(errno)) + 1);
+    fprintf(out, "the program's batch\t%d\n", t->net->batch);
+    write_data_settings(out, "training", set);
+    write_data_settings(out, "validation", val);
+    if (t->option[OPTION_FLIP]) fprintf(out, "%s\t\n", trainer_options[OPTION_FLIP].name);
+    for (int option : numbers) {
+        if (!t->option[option] || (option == OPTION_CROP && !t->crop)) continue;
+        fprintf(out, "%s\t", trainer_options[option].name);
+        write_numbers(out, t->option[option]);
+        fputc('\n', out);
+    }
+    fclose(out);
+    RunSettings settings = {(const char *)memcpy(take_memory(bytes), text, bytes), bytes};
+    free(text);
+    return settings;
+}
+
+// ---- comparison
+
+// SettingLine: one of them; no name: there is none left.
+struct SettingLine {
+    const char *name, *value;
+    int name_length, value_length;
+};
+
+// Takes the line at *at and moves behind it.
+static inline SettingLine take_setting(const RunSettings *s, size_t *at)
+{
+    const char *from = s->text + *at;
+    size_t length = 0, tab = 0;
+    while (*at + length < s->bytes && from[length] != '\n') length++;
+    while (tab < length && from[tab] != '\t') tab++;
+    *at += length + (*at + length < s->bytes);
+    if (!length) return {};
+    return {from, from + tab + (tab < length), (int)tab, (int)(length - tab - (tab < length))};
+}
+
+// The line of this name; no name where there is none.
+static inline SettingLine find_setting(const RunSettings *s, const SettingLine *line)
+{
+    size_t at = 0;
+    SettingLine found = take_setting(s, &at);
+    while (found.name && (found.name_length != line->name_length ||
+                          memcmp(found.name, line->name, (size_t)line->name_length)))
+        found = take_setting(s, &at);
+    return found;
+}
+
+// Complains of a setting that the run had otherwise (NULL: not at all), or that this command has.
+static inline bool complain_of_setting(const char *path, const SettingLine *run,
+                                       const SettingLine *here)
+{
+    const SettingLine *named = run ? run : here;
+    const char *between = !named->value_length ? "" : *named->name == '-' ? " " : ": ";
+    if (!here)
+        return complain("%s: the run had %.*s%s%.*s, and this command has none", path,
+                        run->name_length, run->name, between, run->value_length, run->value);
+    if (!run)
+        return complain("%s: the run had no %.*s, and this command has %.*s%s%.*s", path,
+                        here->name_length, here->name, here->name_length, here->name, between,
+                        here->value_length, here->value);
+    return complain("%s: the run had %.*s%s%.*s, and this command has %.*s", path,
+                    run->name_length, run->name, between, run->value_length, run->value,
+                    here->value_length, here->value);
+}
+
+// True if a run and this command have the same settings; else complains of each that differs.
+static inline bool settings_agree(const char *path, const RunSettings *run, const RunSettings *here)
+{
+    bool agree = true;
+    for (size_t at = 0; at < run->bytes;) {
+        SettingLine line = take_setting(run, &at), other = find_setting(here, &line);
+        bool same = other.name && other.value_length == line.value_length &&
+                    !memcmp(other.value, line.value, (size_t)line.value_length);
+        if (line.name && !same)
+            agree = complain_of_setting(path, &line, other.name ? &other : NULL);
+    }
+    for (size_t at = 0; at < here->bytes;) {
+        SettingLine line = take_setting(here, &at);
+        if (line.name && !find_setting(run, &line).name)
+            agree = complain_of_setting(path, NULL, &line);
+    }
+    return agree || complain("%s: --resume goes on with the data and options of the run alone; "
+                             "--load begins another run", path);
+}
