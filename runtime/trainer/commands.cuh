@@ -33,8 +33,8 @@ static inline bool command_step(Trainer *t)
     const Net *net = t->net;
     const char *save = t->option[OPTION_SAVE];
     Staging batch = {};
-    if (!read_batch(t, t->option[OPTION_BATCH], &batch) || !can_write(save) || !open_net(t) ||
-        !give_rate(t))
+    if (!paths_differ(t, 0, false) || !read_batch(t, t->option[OPTION_BATCH], &batch) ||
+        !can_write(save) || !open_net(t) || !give_rate(t) || !files_are_whole())
         return false;
     int columns = 1 + net->metric_count, count = 1;
     size_t figure_bytes = (size_t)(t->steps * columns) * sizeof(double);

@@ -99,7 +99,8 @@ static inline bool open_test(Trainer *t, bool infers, DataSet *set)
 {
     return describe_set(t, infers, set) && read_set(t, SET_TEST, infers, set) &&
            sources_are_read(t, &set, 1) &&
-           start_reader(&t->reader, set, t->net->batch, (int)t->workers) && open_net(t);
+           start_reader(&t->reader, set, t->net->batch, (int)t->workers) && open_net(t) &&
+           files_are_whole();
 }
 
 // eval: the test set through the net of --load.
@@ -135,6 +136,7 @@ static inline bool command_predict(Trainer *t)
     PredictionFiles files = {};
     if (!t->option[OPTION_OUTPUT] && !t->option[OPTION_CLASSES])
         return complain("predict wants --output DIR, --classes FILE or both");
+    if (!paths_differ(t, 1 << SET_TEST, false)) return false;
     bool good = open_test(t, true, &test) && open_predictions(t, &test, &files) &&
                 predict_samples(t, &test, &files);
     if (!close_predictions(t->net, &files, good)) return false;

@@ -1,9 +1,10 @@
-// Memory and whole files; what is wrong with a file is a complaint that begins
-// with its name.  Memory is taken in blocks that one list holds and that are
-// released together at the end.
+// Memory and mapped files.  A complaint about a file begins with its name.  One
+// list holds all blocks of memory, and they are released together at the end.
+// output.cuh writes files.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +31,28 @@ static inline void *take_memory(size_t bytes)
     return block + 1;
 }
 
-// FileBytes: a file, whole; the list keeps what is mapped.
+// FileBytes: a file, whole.
 struct FileBytes {
     const unsigned char *bytes;
     size_t size;
-    FileBytes *next;
 };
 
-static FileBytes *mapped_files = NULL;
+// MappedFile: a file that is mapped until release_memory.
+struct MappedFile {
+    const char *path;
+    unsigned char *bytes;
+    size_t size;
+    struct stat status;         // when it was mapped
+    int lost;                   // a part of it could not be read, and zeros stand there
+    MappedFile *next;
+};
+
+static MappedFile *mapped_files = NULL;
 
 static inline void release_memory(void)
 {
     for (; mapped_files; mapped_files = mapped_files->next)
-        munmap((void *)mapped_files->bytes, mapped_files->size);
+        munmap(mapped_files->bytes, mapped_files->size);
     while (memory_blocks) {
         MemoryBlock *next = memory_blocks->next;
         free(memory_blocks);
@@ -50,88 +60,76 @@ static inline void release_memory(void)
     }
 }
 
-// Maps a regular file, read only: what of it is never looked at is never read.
+// Maps a regular file, read only: what of it is never looked at is never read.  The path must live
+// as long as the mapping.
 static inline bool map_file(const char *path, FileBytes *file)
 {
     struct stat status;
-    int in = open(path, O_RDONLY | O_NONBLOCK);
+    int in = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (in < 0) return complain("%s: can't be opened: %s", path, strerror(errno));
     bool regular = !fstat(in, &status) && S_ISREG(status.st_mode);
-    *file = {(const unsigned char *)"", regular ? (size_t)status.st_size : 0, NULL};
+    *file = {(const unsigned char *)"", regular ? (size_t)status.st_size : 0};
     void *at = file->size ? mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, in, 0) : NULL;
     close(in);
     if (!regular) return complain("%s: wanted a regular file", path);
     if (at == MAP_FAILED) return complain("%s: can't be mapped: %s", path, strerror(errno));
     if (!at) return true;
-    FileBytes *kept = (FileBytes *)take_memory(sizeof *kept);
-    *kept = {(const unsigned char *)at, file->size, mapped_files};
-    *file = *(mapped_files = kept);
+    MappedFile *kept = (MappedFile *)take_memory(sizeof *kept);
+    *kept = {path, (unsigned char *)at, file->size, status, 0, mapped_files};
+    mapped_files = kept;
+    file->bytes = kept->bytes;
     return true;
 }
 
-// BesideFile: a file path.tmp, which becomes the path when it is whole.
-struct BesideFile {
-    FILE *out;
-    const char *path;
-    char beside[4096];
-};
+// ---- files that lose bytes while they are mapped
 
-// Opens it.  A device or a pipe would be replaced by the new file, and is refused.
-static inline bool open_beside(const char *path, BesideFile *file)
+// SIGBUS: a page of a mapped file can't be read, for the file is shorter now or its disk fails.
+// Zeros take the place of the whole mapping, so that any thread goes on, and the file is marked as
+// lost.  Whoever uses what was read asks files_are_whole first.
+static void mend_mapping(int number, siginfo_t *info, void *)
 {
-    struct stat status;
-    if (!stat(path, &status) && !S_ISREG(status.st_mode))
-        return complain("%s: can't be written: wanted a regular file", path);
-    file->path = path;
-    int length = snprintf(file->beside, sizeof file->beside, "%s.tmp", path);
-    if (length >= (int)sizeof file->beside)
-        return complain("%s: can't be written: wanted a shorter path", path);
-    file->out = fopen(file->beside, "wb");
-    return file->out || complain("%s: can't be written: %s", file->beside, strerror(errno));
+    const int error = errno;
+    unsigned char *at = (unsigned char *)info->si_addr;
+    for (MappedFile *m = mapped_files; m; m = m->next)
+        if (at >= m->bytes && at < m->bytes + m->size) {
+            __atomic_store_n(&m->lost, 1, __ATOMIC_SEQ_CST);
+            mmap(m->bytes, m->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            errno = error;
+            return;
+        }
+    signal(number, SIG_DFL);    // another fault: the access comes again, and ends the program
 }
 
-// Syncs the folder of a path, so that a rename in it outlives a loss of power.
-static inline bool sync_folder(const char *path)
+static inline void watch_mapped_files(void)
 {
-    char folder[4096] = ".";
-    const char *slash = strrchr(path, '/');
-    if (slash)
-        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    int in = open(folder, O_RDONLY | O_DIRECTORY);
-    if (in < 0) return false;
-    // EINVAL is what file systems say that have nothing to sync there.
-    bool synced = !fsync(in) || errno == EINVAL;
-    int error = errno;
-    close(in);
-    errno = error;
-    return synced;
+    struct sigaction mends = {};
+    mends.sa_sigaction = mend_mapping;
+    mends.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(SIGBUS, &mends, NULL);
 }
 
-// Syncs, closes and renames it, if all of it was written; else it goes, and the path stays as it
-// was.  errno tells why.
-static inline bool close_beside(BesideFile *file, bool written)
+// True if a mapped file has lost bytes.  Those in its last page read as zeros without a signal, so
+// its size counts too; a file that was replaced by another is as it was.
+static inline bool has_lost_bytes(const MappedFile *m)
 {
-    written = written && !fflush(file->out) && !ferror(file->out) && !fsync(fileno(file->out));
-    int error = errno;
-    bool closed = !fclose(file->out);
-    if (written) error = errno;
-    written = written && closed;
-    if (written && rename(file->beside, file->path)) written = false, error = errno;
-    if (!written) {
-        remove(file->beside);
-        return complain("%s: can't be written: %s", file->path, strerror(error));
-    }
-    return sync_folder(file->path) ||
-           complain("%s: is written, but its folder can't be synced: %s", file->path,
-                    strerror(errno));
+    struct stat now;
+    if (__atomic_load_n(&m->lost, __ATOMIC_SEQ_CST)) return true;
+    return !stat(m->path, &now) && now.st_dev == m->status.st_dev &&
+           now.st_ino == m->status.st_ino && (size_t)now.st_size < m->size;
 }
 
-// Whether the path's folder lets it be written: better known before a long run than after.
-static inline bool can_write(const char *path)
+// The first mapped file that has lost bytes, or NULL.
+static inline const MappedFile *lost_file(void)
 {
-    BesideFile file;
-    if (!open_beside(path, &file)) return false;
-    bool closed = !fclose(file.out), removed = !remove(file.beside);
-    return (closed && removed) ||
-           complain("%s: can't be written: %s", file.beside, strerror(errno));
+    const MappedFile *m = mapped_files;
+    while (m && !has_lost_bytes(m)) m = m->next;
+    return m;
+}
+
+// True if all that was read of mapped files so far was theirs; else complains.
+static inline bool files_are_whole(void)
+{
+    const MappedFile *lost = lost_file();
+    return !lost || complain("%s: became shorter while it was in use, or can't be read any more: "
+                             "it had %zu bytes", lost->path, lost->size);
 }

@@ -163,6 +163,16 @@ static inline bool parse_options(Trainer *t, const TrainerCommand *command, int 
     return parse_integers(t) && parse_reals(t) && options_agree(t);
 }
 
+// True if all that was printed has been written; else complains.
+static inline bool flush_output(void)
+{
+    errno = 0;
+    bool written = !fflush(stdout) && !ferror(stdout);
+    // The reason of an earlier failure is no longer known.
+    return written || complain("standard output: can't be written%s%s", errno ? ": " : "",
+                               errno ? strerror(errno) : "");
+}
+
 // Prints the help that the command line asks for, if it does.
 static inline bool gives_help(const Net *net, const TrainerCommand *command, int argc, char **argv)
 {
@@ -187,7 +197,8 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     t.steps = t.workers = 1;
     // A file past the limit of its size is an error of that file, as a full disk is.
     signal(SIGXFSZ, SIG_IGN);
-    if (gives_help(net, command, argc, argv)) return fflush(stdout) || ferror(stdout) ? 1 : 0;
+    watch_mapped_files();
+    if (gives_help(net, command, argc, argv)) return flush_output() ? 0 : 1;
     if (!command) complain_of_command(net, argv[1]);
     if (!command || !parse_options(&t, command, argc, argv)) {
         release_memory();
@@ -197,7 +208,8 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     bool good = command->run(&t);
     stop_reader(&t.reader);
     if (t.arena && cudaFree(t.arena) != cudaSuccess) good = complain("the arena can't be freed");
+    release_claims();
     release_memory();
-    good = good && !fflush(stdout) && !ferror(stdout);
+    good = flush_output() && good;
     return !good ? 1 : t.stopped ? 128 + t.stopped : 0;
 }

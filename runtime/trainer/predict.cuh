@@ -1,7 +1,7 @@
 // What inference says of a data set: outputs as files, the class of each sample,
 // and how predicted classes stand to labels.
 #pragma once
-#include "classes.cuh"
+#include "paths.cuh"
 
 // OutputBuffers: a batch of every output, taken once.
 struct OutputBuffers {
@@ -179,12 +179,13 @@ static inline bool open_predictions(const Trainer *t, const DataSet *set, Predic
     if (folder && !make_folder(folder)) return false;
     p->outputs = (BesideFile *)take_memory((size_t)net->output_count * sizeof *p->outputs);
     for (int i = 0; folder && i < net->output_count; i++) {
-        char *path = (char *)take_memory(strlen(folder) + strlen(net->outputs[i].name) + 6);
-        sprintf(path, "%s/%s.npy", folder, net->outputs[i].name);
+        char *path = prediction_path(folder, &net->outputs[i]);
+        sweep_beside(path);
         if (!open_beside(path, &p->outputs[i])) return false;
         write_npy_header(p->outputs[i].out, &net->outputs[i], set->count);
     }
     p->writes_outputs = folder != NULL;
+    if (classes) sweep_beside(classes);
     if (classes && !open_beside(classes, &p->classes)) return false;
     p->writes_classes = classes != NULL;
     if (classes) fprintf(p->classes.out, "sample,class%s\n", p->names.path ? ",name" : "");
@@ -214,9 +215,9 @@ static inline bool close_predictions(const Net *net, PredictionFiles *p, bool go
     for (int i = 0; p->outputs && i < net->output_count; i++) {
         BesideFile *file = &p->outputs[i];
         if (file->out && good) good = close_beside(file, true);
-        else if (file->out && !fclose(file->out)) remove(file->beside);
+        else if (file->out) drop_beside(file);
     }
     if (p->classes.out && good) return close_beside(&p->classes, true);
-    if (p->classes.out && !fclose(p->classes.out)) remove(p->classes.beside);
+    if (p->classes.out) drop_beside(&p->classes);
     return good;
 }

@@ -170,7 +170,8 @@ static inline void begin_pass(BatchReader *r, const DataSet *set, const long lon
     pthread_mutex_unlock(&r->lock);
 }
 
-// Waits for the next batch of the pass; NULL at its end, or after a complaint (then *failed).
+// Waits for the next batch of the pass; NULL at its end, or after a complaint (then *failed) of the
+// device or of a data file that has lost bytes.
 static inline Staging *take_batch(BatchReader *r, bool *failed)
 {
     pthread_mutex_lock(&r->lock);
@@ -181,6 +182,7 @@ static inline Staging *take_batch(BatchReader *r, bool *failed)
     *failed = r->error != cudaSuccess;
     pthread_mutex_unlock(&r->lock);
     if (*failed) complain("waiting for the device: %s", cudaGetErrorString(r->error));
+    else *failed = !none && !files_are_whole();
     if (none || *failed) return NULL;
     for (int i = 0; i < r->column_count; i++) {
         const DataColumn *c = &r->set->columns[i];

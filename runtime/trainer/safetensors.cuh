@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "files.cuh"
+#include "output.cuh"
 
 // SafeType: a type's names in files and in nets, and its size.
 struct SafeType {

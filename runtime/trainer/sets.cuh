@@ -219,9 +219,8 @@ static inline bool normalise_set(const Trainer *t, bool infers, DataSet *set)
 }
 
 // The columns that a set of this net has, still empty: the inputs, and for an inference file, which
-// reads no label, the classes of its first output.  infers: those alone will be read that inference
-// reads.
-static inline bool describe_set(const Trainer *t, bool infers, DataSet *set)
+// reads no label, the classes of its first output.
+static inline void describe_columns(const Trainer *t, DataSet *set)
 {
     const Net *net = t->net;
     int count = net->input_count + !net->train;
@@ -240,5 +239,11 @@ static inline bool describe_set(const Trainer *t, bool infers, DataSet *set)
         label->bytes = (size_t)tensor_elements(label, 0) * sizeof(int);
         set->columns[net->input_count] = describe_column(label);
     }
+}
+
+// These columns with --mean and --std.  infers: those alone will be read that inference reads.
+static inline bool describe_set(const Trainer *t, bool infers, DataSet *set)
+{
+    describe_columns(t, set);
     return normalise_set(t, infers, set);
 }

@@ -80,19 +80,23 @@ static inline uint64_t section_checksum(const unsigned char *file, const RunSect
     return run_checksum(file + section->offset, section->bytes, SIZE_MAX);
 }
 
-// Writes the run as it is now; waits for the device.
-static inline bool save_run(const Net *net, const char *path, const RunPosition *position,
-                            const RunState *state)
+// Copies the run as it is now to `state`; waits for the device.
+static inline bool export_run(const Net *net, const RunPosition *position, const RunState *state)
+{
+    unsigned char *to = state->bytes + run_head_bytes(net);
+    memcpy(to, position, sizeof *position);
+    return call_ok(net, net->export_state(to + sizeof *position, net->state_bytes));
+}
+
+// Writes a run that was exported.
+static inline bool write_run(const Net *net, const char *path, const RunState *state)
 {
     RunHead head = {{}, run_version, 0, state->size, net->state_hash,
                     (uint64_t)run_section_count(net)};
     const size_t begin = run_head_bytes(net);
     BesideFile file;
     memcpy(head.magic, run_magic, 8);
-    memcpy(state->bytes + begin, position, sizeof *position);
-    unsigned char *to = state->bytes + begin + sizeof *position;
-    if (!call_ok(net, net->export_state(to, net->state_bytes)) || !open_beside(path, &file))
-        return false;
+    if (!open_beside(path, &file)) return false;
     for (int i = 0; i < run_section_count(net); i++) {
         RunSection section = run_section(net, i, state->settings);
         section.checksum = section_checksum(state->bytes, &section);
@@ -102,6 +106,13 @@ static inline bool save_run(const Net *net, const char *path, const RunPosition 
     head.checksum = run_checksum(state->bytes, begin, offsetof(RunHead, checksum));
     memcpy(state->bytes, &head, sizeof head);
     return close_beside(&file, fwrite(state->bytes, 1, state->size, file.out) == state->size);
+}
+
+// Writes the run as it is now; waits for the device.
+static inline bool save_run(const Net *net, const char *path, const RunPosition *position,
+                            const RunState *state)
+{
+    return export_run(net, position, state) && write_run(net, path, state);
 }
 
 // ---- reading: all is verified before anything is taken from a file.

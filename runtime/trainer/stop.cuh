@@ -1,15 +1,19 @@
-// Signals that stop a run: the first SIGINT or SIGTERM is noted, so that the
-// training step ends and the state is saved; a second ends the program at once.
+// Signals that stop a run.  The first is noted, so that the training step ends and
+// the state is saved; a second ends the program at once.  SIGHUP comes when the
+// terminal closes, and SIGPIPE when nothing reads standard output any more.
 #pragma once
 #include <signal.h>
 
 static int stop_signal = 0;     // the first that came; 0: none
 
-static const int stop_numbers[] = {SIGINT, SIGTERM};
+static const int stop_numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 static inline const char *stop_name(int number)
 {
-    return number == SIGINT ? "SIGINT" : "SIGTERM";
+    static const char *const names[] = {"SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE"};
+    int i = 0;
+    while (stop_numbers[i] != number) i++;
+    return names[i];
 }
 
 // Signals come to any thread, the reader's too.

@@ -135,7 +135,8 @@ static inline bool load_weights(const Net *net, const char *path)
         has_state |= find_safe_tensor(&file, state.tensors[i].name) != NULL;
     if (!has_state) state.count = 0;
     void **param_data = load_list(&file, params), **state_data = load_list(&file, state);
-    return known && param_data && state_data && write_list(net, params, param_data) &&
+    return known && param_data && state_data && files_are_whole() &&
+           write_list(net, params, param_data) &&
            (has_state || !net->inferred || write_list(net, inferred_of(net), param_data)) &&
            write_list(net, state, state_data);
 }

@@ -64,8 +64,7 @@ static inline bool classes_agree(const Trainer *t, const DataSet *const *sets, i
     return true;
 }
 
-// Reads the sets.  There must be a test set, unless nothing names one and a validation set is
-// there.
+// Reads the sets; there need be neither a validation set nor a test set.
 static inline bool read_sets(TrainingRun *run)
 {
     const Trainer *t = run->trainer;
@@ -75,7 +74,7 @@ static inline bool read_sets(TrainingRun *run)
     bool split = t->option[OPTION_VAL_SPLIT] != NULL;
     bool val = !split && is_set_given(t, SET_VAL, &run->val);
     run->validates = split || val;
-    run->tests = !run->validates || is_set_given(t, SET_TEST, &run->test);
+    run->tests = is_set_given(t, SET_TEST, &run->test);
     if (!run->validates && (t->option[OPTION_BEST] || t->option[OPTION_PATIENCE]))
         return complain("--best and --patience want a validation set: --val-split SHARE, or "
                         "--val-images and --val-labels");
@@ -138,7 +137,7 @@ static inline bool can_resume(const TrainingRun *run, const RunPosition *p,
     if (p->set_samples != (uint64_t)run->member_count)
         return complain("%s: was trained on %llu samples, and here are %lld", path,
                         (unsigned long long)p->set_samples, run->member_count);
-    return p->samples < p->set_samples ||
+    return p->samples <= p->set_samples ||
            complain("%s: is at sample %llu of %llu", path, (unsigned long long)p->samples,
                     (unsigned long long)p->set_samples);
 }
@@ -176,6 +175,17 @@ static inline void warn_of_useless(const TrainingRun *run)
                      t->patience, t->epochs);
 }
 
+// Takes the files that the run writes, so that no other run writes them too.
+static inline bool claim_outputs(const Trainer *t)
+{
+    if (!paths_differ(t, 1 << SET_TRAIN | 1 << SET_VAL | 1 << SET_TEST, true)) return false;
+    for (int option : claimed_options)
+        if (t->option[option] && !claim_output(t->option[option])) return false;
+    for (int option : claimed_options)
+        if (t->option[option] && !can_write(t->option[option])) return false;
+    return true;
+}
+
 // All that comes before the first step: data, files, memory, the net.
 static inline bool begin_run(TrainingRun *run)
 {
@@ -185,7 +195,7 @@ static inline bool begin_run(TrainingRun *run)
     RunPosition position = {};
     RunSettings settings = {};
     const char *resume = t->option[OPTION_RESUME];
-    static const int written[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG};
+    if (!claim_outputs(t)) return false;
     if (resume && !read_run(net, resume, &file, &position, &settings)) return false;
     if (resume && t->option[OPTION_SEED] && position.seed != (uint64_t)t->seed)
         return complain("%s: was trained with seed %llu, not %lld", resume,
@@ -200,8 +210,6 @@ static inline bool begin_run(TrainingRun *run)
     }
     run->settings = settings_of(t, &run->set, &run->val);
     if (resume && !can_resume(run, &position, &settings)) return false;
-    for (int option : written)
-        if (t->option[option] && !can_write(t->option[option])) return false;
     warn_of_useless(run);
     run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
     run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
@@ -209,7 +217,8 @@ static inline bool begin_run(TrainingRun *run)
     run->state = take_run_state(net, &run->settings);
     run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
-           (!resume || resume_run(run, &file, &position)) && give_rate(t) && prepare_steps(t) &&
+           (!resume || resume_run(run, &file, &position)) && give_rate(t) && files_are_whole() &&
+           prepare_steps(t) &&
            (!t->option[OPTION_LOG] || open_log(net, t->option[OPTION_LOG], run->validates,
                                                run->position.epoch, &run->log));
 }
@@ -238,6 +247,20 @@ static inline bool stop_run(TrainingRun *run, int number)
     if (path) printf("the state is in %s, --resume %s goes on\n", path, path);
     else printf("nothing is saved, for want of --save-state\n");
     return true;
+}
+
+// The end of a run whose data file has lost bytes: saves the state that was exported last, where
+// that is wanted.  False, always, for the run has failed.
+static inline bool save_at_loss(const TrainingRun *run)
+{
+    const Trainer *t = run->trainer;
+    const char *path = t->option[OPTION_SAVE_STATE];
+    const RunPosition *p = &run->position;
+    if (!path || !write_run(t->net, path, &run->state)) return false;
+    printf("stopped after epoch %llu and %llu samples of %llu: the state is in %s, --resume %s "
+           "goes on when the file is whole\n", (unsigned long long)p->epoch,
+           (unsigned long long)p->samples, (unsigned long long)p->set_samples, path, path);
+    return false;
 }
 
 // One training step, and what is due after it.
@@ -281,7 +304,22 @@ static inline bool train_batches(TrainingRun *run, NetFigures *f)
     while (Staging *s = take_batch(&t->reader, &failed))
         if (!train_batch(run, s)) return false;
         else if (t->stopped) return true;
+    if (failed && lost_file() && t->option[OPTION_SAVE_STATE])
+        return export_run(net, p, &run->state) && save_at_loss(run);
     return !failed && call_ok(net, net->figures(f, 0));
+}
+
+// Validates.  Evaluation counts where training does, so the state is exported before: it says that
+// the epoch's samples are through, and so a resumed run begins with validation.
+static inline bool validate_epoch(TrainingRun *run, NetFigures *validation)
+{
+    Trainer *t = run->trainer;
+    const DataSet *set = run->held_out ? &run->set : &run->val;
+    if (t->option[OPTION_SAVE_STATE] && !export_run(t->net, &run->position, &run->state))
+        return false;
+    return evaluate_samples(t, "validation", set, run->held_out, run->val_count, validation,
+                            NULL) ||
+           (lost_file() && save_at_loss(run));
 }
 
 // Keeps the weights if their validation loss is the least so far, and that of all its samples.
@@ -310,12 +348,7 @@ static inline bool train_epoch(TrainingRun *run)
     if (t->stopped) return true;
     double speed = epoch_speed(&run->progress);
     const NetFigures *shown = run->validates ? &validation : NULL;
-    if (run->validates) {
-        const DataSet *set = run->held_out ? &run->set : &run->val;
-        if (!evaluate_samples(t, "validation", set, run->held_out, run->val_count, &validation,
-                              NULL))
-            return false;
-    }
+    if (run->validates && !validate_epoch(run, &validation)) return false;
     end_epoch(&run->progress, net, &f, (int)p->epoch, speed, shown, run->val_count,
               f.skipped - p->skipped);
     if (run->validates && !keep_best(run, &validation)) return false;
@@ -346,6 +379,7 @@ static inline bool finish_run(TrainingRun *run)
     run->progress = begin_progress((int)t->epochs, run->member_count,
                                    (long long)p->epoch * (long long)p->set_samples +
                                        (long long)p->samples);
+    run->progress.epoch_passed = (long long)p->samples;
     while (p->epoch < (uint64_t)t->epochs && !is_patience_over(run) && !t->stopped)
         if (!train_epoch(run)) return false;
     if (t->stopped) return true;
@@ -357,7 +391,7 @@ static inline bool finish_run(TrainingRun *run)
                  !write_safetensors(save, run->weights, run->weight_count)))
         return false;
     await_no_stop();
-    if (!run->tests) return true;
+    if (!run->tests) return printf("no test set is given: the net was not tested\n") > 0;
     t->stopped = stop_asked();
     if (t->stopped) return printf("stopped by %s before the test set\n", stop_name(t->stopped)) > 0;
     return evaluate_set(t, &run->test);

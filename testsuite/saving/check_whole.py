@@ -61,6 +61,7 @@ def go_on(what, epochs=EPOCHS):
     """The run goes on, or begins again where no state was saved, to the same bytes."""
     expect(not junk(), f"{what}: {junk()} are junk")
     run(command(epochs, resume=os.path.exists("state")))
+    no_leftovers(f"{what}, and the next run")
     for path in FILES:
         expect(bytes_of(path) == undisturbed[path], f"{what}: {path} ends differently")
     expect(without_speed(bytes_of("log")) == undisturbed["log"], f"{what}: log ends differently")
@@ -93,23 +94,23 @@ def trace_of(path):
 
 # A file whose folder may be written to is opened and closed; one that is saved is on disk
 # before it has its name, and its name is before anything follows.
-ORDER = re.compile(r"(fopen fclose )*"
-                   r"(fopen (fwrite )+fflush fsync fclose rename fsync folder )+")
+ORDER = re.compile(r"(open fclose )*"
+                   r"(open (fwrite )+fflush fsync fclose rename fsync folder )+")
 
 # Faults: a text of what is emitted, and what stands there instead; @ is whether it is planted.
 UNORDERED = {
     "files are not synced": ("!fsync(fileno(file->out))", "(@ || !fsync(fileno(file->out)))"),
     "folders are not synced":
-        ("return sync_folder(file->path)", "return @ || sync_folder(file->path)"),
+        ("return sync_folder(file->place)", "return @ || sync_folder(file->place)"),
     "another folder is synced": ("open(folder, O_RDONLY", 'open(@ ? "/" : folder, O_RDONLY'),
     "files are not flushed before": ("!fflush(file->out)", "(@ || !fflush(file->out))"),
     "files are renamed before":
         ("close_beside(BesideFile *file, bool written)\n{",
          "close_beside(BesideFile *file, bool written)\n{\n"
-         "    if (@) written = written && !rename(file->beside, file->path);"),
+         "    if (@) written = written && !rename(file->beside, file->place);"),
     "folders are synced before":
-        ("if (written && rename(file->beside, file->path))",
-         "if (@) sync_folder(file->path);\n    if (written && rename(file->beside, file->path))"),
+        ("if (written && rename(file->beside, file->place))",
+         "if (@) sync_folder(file->place);\n    if (written && rename(file->beside, file->place))"),
 }
 
 

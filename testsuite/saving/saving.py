@@ -140,7 +140,7 @@ def without_speed(text):
 
 
 def no_leftovers(what):
-    left = [file for file in os.listdir(".") if file.endswith(".tmp")]
+    left = [file for file in os.listdir(".") if file.endswith((".tmp", ".lock"))]
     expect(not left, f"{what}: left {left}")
 
 

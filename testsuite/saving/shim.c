@@ -1,5 +1,5 @@
-// What a program does to the files that it writes beside their places (PATH.tmp),
-// seen and spoilt: loaded before the C library (LD_PRELOAD).  Each call that opens,
+// What a program does to the files that it writes beside their places (PATH.TAG.tmp),
+// seen and spoilt: loaded before the C library (LD_PRELOAD).  Each call that creates,
 // writes, flushes, syncs, closes or renames one, and each that syncs a folder,
 // has a number, from 1.
 //
@@ -20,14 +20,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST = 64, LONGEST = 4096 };
+enum { MOST = 64, LONGEST = 4096, FILES = 1024 };
 static FILE *beside[MOST];      // files that are open under a name that ends in .tmp
+static char created[FILES];     // whether a descriptor is such a file's, without a stream yet
 static char renamed[LONGEST];   // where the last rename led
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -79,24 +82,42 @@ static void fill_disk(FILE *file)
     close(full);
 }
 
-// PATH.tmp or PATH.123.tmp to PATH.
+// PATH.TAG.tmp to PATH.
 static void cut_to_place(char *path)
 {
-    char *end = path + strlen(path) - 4;
-    char *dot = end;
-    while (dot > path && strchr("0123456789", dot[-1])) dot--;
-    *(dot < end && dot > path && dot[-1] == '.' ? dot - 1 : end) = 0;
+    path[strlen(path) - 4] = 0;
+    *strrchr(path, '.') = 0;
 }
 
-FILE *fopen(const char *path, const char *mode)
+// Creates one, or in its place what it would become.
+static int create(const char *path, int flags, mode_t mode)
 {
     char place[LONGEST];
-    if (!ends_in_tmp(path)) return REAL(fopen)(path, mode);
-    if (suffer(meet("fopen"))) return NULL;
+    if (suffer(meet("open"))) return -1;
     snprintf(place, sizeof place, "%s", path);
-    if (getenv("SHIM_IN_PLACE")) cut_to_place(place);
-    FILE *file = REAL(fopen)(place, mode);
-    for (int i = 0; file && i < MOST; i++)
+    if (getenv("SHIM_IN_PLACE")) cut_to_place(place), flags = (flags & ~O_EXCL) | O_TRUNC;
+    int file = REAL(open)(place, flags, mode);
+    if (file >= 0 && file < FILES) created[file] = 1;
+    return file;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    return flags & O_CREAT && ends_in_tmp(path) ? create(path, flags, mode)
+                                                : REAL(open)(path, flags, mode);
+}
+
+// Its stream is seen from here on.
+FILE *fdopen(int number, const char *mode)
+{
+    FILE *file = REAL(fdopen)(number, mode);
+    bool seen = number >= 0 && number < FILES && created[number];
+    if (seen) created[number] = 0;
+    for (int i = 0; seen && file && i < MOST; i++)
         if (!beside[i]) {
             beside[i] = file;
             break;

@@ -90,6 +90,19 @@ static bool told(const char *words)
     return false;
 }
 
+// True if the folder has neither a temporary file nor a lock.
+static bool nothing_is_left()
+{
+    bool clean = true;
+    DIR *list = opendir(".");
+    while (struct dirent *entry = list ? readdir(list) : NULL) {
+        const char *end = strrchr(entry->d_name, '.');
+        clean = clean && !(end && (!strcmp(end, ".tmp") || !strcmp(end, ".lock")));
+    }
+    if (list) closedir(list);
+    return list && clean;
+}
+
 // Whether two files have the same bytes.
 static bool same_files(const char *path, const char *other)
 {
