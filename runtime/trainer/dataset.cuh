@@ -60,7 +60,7 @@ static inline bool sample_matches(const char *path, const DataArray *a, const Ne
     bool same = a->rank <= input->rank + 1 && a->rank >= input->rank - 1;
     for (int i = 1; same && (i < input->rank || i < a->rank); i++)
         same = (i < input->rank ? input->shape[i] : 1) == a->dims[i];
-    bool image = is_image(input);
+    bool image = is_image(input) && a->rank >= 3;
     return same ||
            complain("%s: %s are %s%s, and input %s is %s", path, image ? "images" : "samples",
                     shape_text(a->dims + 1, image && a->rank == 3 ? 3 : a->rank - 1).text,

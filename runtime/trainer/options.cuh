@@ -117,6 +117,13 @@ static inline bool parse_integers(Trainer *t)
            parse_integer(t, OPTION_SAVE_EVERY, 1, &t->save_every);
 }
 
+// True if elements of this type hold the number: neither rounded to 0 nor infinite.
+static inline bool type_holds(int type, double value)
+{
+    double held = type == SAFE_F32 ? (double)(float)value : value;
+    return isfinite(held) && (held != 0) == (value != 0);
+}
+
 // The real numbers: the rate, the share.
 static inline bool parse_reals(Trainer *t)
 {
@@ -125,6 +132,8 @@ static inline bool parse_reals(Trainer *t)
     if (rate) t->rate = strtod(rate, &end);
     if (rate && (*end || end == rate || !(t->rate >= 0 && t->rate <= FLT_MAX)))
         return complain("--lr %s: wanted a number from 0 to 3.4e38", rate);
+    if (rate && !type_holds(SAFE_F32, t->rate))
+        return complain("--lr %s: wanted 0, or a number that float does not round to 0", rate);
     if (split) t->val_split = strtod(split, &end);
     if (split && (*end || end == split || !(t->val_split > 0 && t->val_split < 1)))
         return complain("--val-split %s: wanted a number between 0 and 1", split);
@@ -146,13 +155,6 @@ static inline bool options_agree(const Trainer *t)
             return complain("%s and %s: wanted one of them", name, other);
     }
     return true;
-}
-
-// True if elements of this type hold the number: neither rounded to 0 nor infinite.
-static inline bool type_holds(int type, double value)
-{
-    double held = type == SAFE_F32 ? (double)(float)value : value;
-    return isfinite(held) && (held != 0) == (value != 0);
 }
 
 // The numbers of --mean or --std, one for all channels or one each, as one each.  type: of the

@@ -114,23 +114,43 @@ static inline bool is_set_given(const Trainer *t, int number, const DataSet *set
     return given;
 }
 
+// Complains of a folder that has no file for an input: it is none, it is that of one set, or its
+// files are compressed or have other names.
+static inline bool complain_of_folder(const char *folder, const SetNames *names,
+                                      const NetTensor *input, bool only)
+{
+    struct stat status;
+    const char *usual = (input->classes ? names->label_names : names->image_names)[0];
+    char packed[64];
+    snprintf(packed, sizeof packed, "%.50s.gz", usual);
+    if (stat(folder, &status))
+        return complain("--data %s: this folder can't be read: %s", folder, strerror(errno));
+    if (!S_ISDIR(status.st_mode)) return complain("--data %s: wanted a folder", folder);
+    if (find_in_folder(folder, "images.npy") || find_in_folder(folder, "labels.npy"))
+        return complain("--data %s: is the folder of one set: wanted that above it, which has a "
+                        "folder %s", folder, names->word);
+    if (only && find_in_folder(folder, packed))
+        return complain("--data %s: wanted %s, which is there compressed: gunzip it", folder,
+                        usual);
+    if (only)
+        return complain("--data %s: wanted %s there, or %s/%s.npy or %s/%s.npy, or another of the "
+                        "names that %s --help lists", folder, usual, names->word,
+                        input->classes ? "labels" : "images", names->word, input->name,
+                        program_name);
+    return complain("--data %s: wanted %s/%s.npy there", folder, names->word, input->name);
+}
+
 static inline bool complain_of_path(const Trainer *t, int number, const DataSet *set, int column)
 {
     const SetNames *names = &set_names[number];
     const NetTensor *input = set->columns[column].input;
     const char *folder = t->option[OPTION_DATA];
     bool only = only_column(set, input->classes > 0) == column;
-    const char *usual = (input->classes ? names->label_names : names->image_names)[0];
     if (!folder && only)
         return complain("wanted --data DIR, or each file by an option of its own: --%s-%s FILE",
                         names->word, input->classes ? "labels" : "images");
     if (!folder) return complain("wanted --%s %s=FILE", names->word, input->name);
-    struct stat status;
-    if (stat(folder, &status))
-        return complain("--data %s: this folder can't be read: %s", folder, strerror(errno));
-    if (!S_ISDIR(status.st_mode)) return complain("--data %s: wanted a folder", folder);
-    return complain("%s: wanted %s there, or %s/%s.npy", folder, only ? usual : "its inputs",
-                    names->word, input->name);
+    return complain_of_folder(folder, names, input, only);
 }
 
 // That options name inputs that are there, and speak of images and labels where there is one each.

@@ -208,13 +208,23 @@ static void test_refusals()
           complained("--epochs 1x: wanted a whole"));
     CHECK(run("train --lr fast") == 2 &&
           complained("--lr fast: wanted a number"));
+    CHECK(run("train --lr 1e-60") == 2 &&
+          complained("--lr 1e-60: wanted 0, or a number that float does not round to 0"));
     CHECK(run("eval --data .") == 2 && complained("eval wants --load FILE"));
     CHECK(run("train --data nowhere") == 1 &&
           complained("--data nowhere: this folder can't be read: No such file"));
     CHECK(run("train --data a.safetensors") == 1 &&
           complained("--data a.safetensors: wanted a folder"));
     CHECK(!mkdir("empty", 0700) && run("train --data empty") == 1 &&
-          complained("empty: wanted train-images-idx3-ubyte there"));
+          complained("--data empty: wanted train-images-idx3-ubyte there, or "
+                     "train/images.npy or train/image.npy, or another"));
+    write_file("empty/train-images-idx3-ubyte.gz", "", 0);
+    CHECK(run("train --data empty") == 1 && complained("which is there compressed: gunzip it"));
+    write_file("empty/images.npy", "", 0);
+    CHECK(run("train --data empty") == 1 &&
+          complained("--data empty: is the folder of one set: wanted that above it"));
+    CHECK(run("train --train-images train-labels-idx1-ubyte --data .") == 1 &&
+          complained("samples are scalar, and input image is 8x8x1"));
     CHECK(run("eval --data . --load batch.safetensors") == 1);
     CHECK(complained("the net has no image"));
     CHECK(run("train --data . --save nowhere/w") == 1 &&
