@@ -27,15 +27,8 @@ static int64_t unshared_bytes(const Plan *plan)
 
 static void parameters(Emitter *e)
 {
-    int64_t count = 0;
-    int tensors = 0;
-    for (ValueId v = 0; v < e->g->value_count; v++)
-        if (e->g->values[v].kind == PARAM) {
-            count += elements(e->g->values[v].shape);
-            tensors++;
-        }
-    write_line(&e->w, "//   parameters  %s in %d tensors", grouped_text(e->arena, count),
-               tensors);
+    WeightCount count = count_weights(e->g);
+    write_line(&e->w, "//   parameters  %s", weights_text(e->arena, &count));
 }
 
 // Those that are no launches.

@@ -27,21 +27,24 @@ static void emit_macros(Emitter *e)
     const Plan *plan = e->program[0].plan;
     Arena *arena = e->arena;
     int64_t bytes = plan->arena_bytes;
-    int params = 0;
+    WeightCount count = count_weights(e->g);
     if (in->train && in->eval_plan->arena_bytes > bytes)
         bytes = in->eval_plan->arena_bytes;
-    for (ValueId v = 0; v < e->g->value_count; v++)
-        params += is_weight(e->g->values[v].kind);
-    write_line(&e->w, "// The arena that init wants; what inference alone would want; the state at its start, and how");
-    write_line(&e->w, "// much of that is header, parameters and statistics.");
+    write_line(&e->w, "// The arena of init; that of inference alone; the state at its start, and its beginning that");
+    write_line(&e->w, "// inference reads: header, parameters, and running statistics from STATISTICS_OFFSET on.");
     define_bytes(e, "ARENA_BYTES", bytes);
     define_bytes(e, "INFER_ARENA_BYTES", in->infer_plan->arena_bytes);
     define_bytes(e, "STATE_BYTES", plan->state_bytes);
     define_bytes(e, "PARAMS_BYTES", params_bytes(e->g));
+    define_bytes(e, "STATISTICS_OFFSET", statistics_offset(e->g));
     define_bytes(e, "ARENA_ALIGN", ALIGNMENT);
     declare_host_sizes(e);
     define_bytes(e, "BATCH", call_batch(e->g));
-    define_bytes(e, "PARAM_COUNT", params);
+    write_line(&e->w, "// Numbers that gradients change, and tensors of them; likewise of running statistics.");
+    define_bytes(e, "PARAMETERS", count.parameters);
+    define_bytes(e, "PARAM_COUNT", count.parameter_tensors);
+    define_bytes(e, "STATISTICS", count.statistics);
+    define_bytes(e, "STATISTIC_COUNT", count.statistic_tensors);
     define_bytes(e, "USES_CUBLAS", e->uses_library);
     define_bytes(e, "TRAINS", in->train != NULL);
     define(e, "STATE_HASH", arena_print(arena, "0x%016" PRIx64 "u", state_hash(e->g)));
@@ -55,12 +58,12 @@ static void emit_macros(Emitter *e)
     write_blank(&e->w);
 }
 
-// The macros of a parameter begin with its name in capitals; where names differ
+// The macros of a tensor begin with its name in capitals; where names differ
 // by case alone, the later ones get a number.
 static void emit_tensor_macros(Emitter *e)
 {
     Names *stems = names_new(e->arena, 0);
-    write_line(&e->w, "// Where each parameter lies in the state, in bytes.");
+    write_line(&e->w, "// The place of each parameter and running statistic in the state, in bytes.");
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];
         if (!is_weight(value->kind)) continue;
@@ -135,8 +138,9 @@ static void declare_rest(Emitter *e)
     }
     write_line(w, "int %s_export(%s_context *c, void *state, size_t bytes);", net, net);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes);", net, net);
-    write_line(w, "// Parameter index, 0 to PARAM_COUNT - 1, or NULL.");
+    write_line(w, "// Parameter index, 0 to PARAM_COUNT - 1, or NULL; likewise a running statistic.");
     write_line(w, "const %s_tensor *%s_param(int index);", net, net);
+    write_line(w, "const %s_tensor *%s_statistic(int index);", net, net);
     write_line(w, "const %s_error *%s_last_error(const %s_context *c);", net, net, net);
     write_line(w, "const char *%s_strerror(int status);", net);
     write_line(w, "// Only if built with -D%s_STATIC_ARENA: the arena as an array of the module, to pass to init.", e->upper);

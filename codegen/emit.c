@@ -138,6 +138,15 @@ uint64_t params_hash(const Graph *g)
     return hash_values(g, averages ? "averages" : "", is_weight);
 }
 
+int64_t statistics_offset(const Graph *g)
+{
+    int64_t first = params_bytes(g);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == STATISTIC && g->values[v].offset < first)
+            first = g->values[v].offset;
+    return first;
+}
+
 int64_t params_bytes(const Graph *g)
 {
     int64_t end = HEADER_BYTES;

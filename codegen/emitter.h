@@ -152,6 +152,8 @@ uint64_t state_hash(const Graph *g);
 uint64_t params_hash(const Graph *g);
 // Bytes of the state up to the last parameter or statistic: header included.
 int64_t params_bytes(const Graph *g);
+// The offset of the first running statistic; params_bytes where there is none.
+int64_t statistics_offset(const Graph *g);
 uint64_t plan_hash(const Plan *plan);
 
 // The inputs of a graph in order; returns their number.

@@ -293,6 +293,7 @@ void emit_interface(Emitter *e)
     }
     print_chunk(e, "net_export");
     emit_import(e);
-    static const char *const rest[] = {"net_param", "net_last_error", "net_strerror"};
-    for (int i = 0; i < 3; i++) print_chunk(e, rest[i]);
+    static const char *const rest[] = {"net_tensor_between", "net_param", "net_statistic",
+                                       "net_last_error", "net_strerror"};
+    for (int i = 0; i < 5; i++) print_chunk(e, rest[i]);
 }

@@ -104,6 +104,11 @@ static void tiles(const PageProgram *p)
     tile(p, "state", bytes_text(p->arena, plan->state_bytes),
          arena_print(p->arena, "%.1f%% of the arena",
                      100 * (double)plan->state_bytes / (double)plan->arena_bytes));
+    WeightCount count = count_weights(p->g);
+    tile(p, "parameters", grouped_text(p->arena, count.parameters),
+         count.statistics == 0 ? "that training changes"
+                               : arena_print(p->arena, "beside %s running statistics",
+                                             grouped_text(p->arena, count.statistics)));
     tile(p, "steps", grouped_text(p->arena, plan->step_count), "launches, in this order");
     time_tile(p);
     again_tile(p);

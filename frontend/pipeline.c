@@ -28,6 +28,7 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
         return NULL;
     }
     Plan *plan = plan_of(g);
+    plan->budget = o->budget;
     const char *fault = verify_program(g->arena, g, plan);
     if (fault != NULL) bug("the plan is wrong: %s", fault);
     return plan;

@@ -129,12 +129,13 @@ static void count_parameters(Summary *s, const Graph *g)
         table_set(&named, s->arena, s->layers[i].name, &s->layers[i]);
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
-        if (value->kind == STATISTIC) s->statistics += elements(value->shape);
         if (value->kind != PARAM) continue;
         Layer *owner = owner_of(s, &named, value->name);
         if (owner != NULL) owner->parameters += elements(value->shape);
-        s->sum.parameters += elements(value->shape);
     }
+    WeightCount count = count_weights(g);
+    s->sum.parameters = count.parameters;
+    s->statistics = count.statistics;
 }
 
 // ---- tables -----------------------------------------------------------------

@@ -4,6 +4,7 @@
 // graph_node or graph_value, which may move the array.
 #include <stdarg.h>
 #include <string.h>
+#include "figures.h"
 #include "op.h"
 #include "names.h"
 
@@ -27,6 +28,35 @@ const char *const init_names[INIT_COUNT] = {
 bool is_weight(Kind kind)
 {
     return kind == PARAM || kind == STATISTIC;
+}
+
+WeightCount count_weights(const Graph *g)
+{
+    WeightCount count = { .parameters = 0 };
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->kind == PARAM) {
+            count.parameters += elements(value->shape);
+            count.parameter_tensors++;
+        } else if (value->kind == STATISTIC) {
+            count.statistics += elements(value->shape);
+            count.statistic_tensors++;
+        }
+    }
+    return count;
+}
+
+const char *weights_text(Arena *arena, const WeightCount *count)
+{
+    const char *text = arena_print(arena, "%s in %d tensor%s",
+                                   grouped_text(arena, count->parameters),
+                                   count->parameter_tensors,
+                                   count->parameter_tensors == 1 ? "" : "s");
+    if (count->statistic_tensors == 0) return text;
+    return arena_print(arena, "%s; %s running statistics in %d tensor%s", text,
+                       grouped_text(arena, count->statistics),
+                       count->statistic_tensors,
+                       count->statistic_tensors == 1 ? "" : "s");
 }
 
 bool is_accruing(const Graph *g)

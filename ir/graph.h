@@ -22,6 +22,15 @@ bool is_accruing(const Graph *g);
 bool is_scaled(const Graph *g);
 // Whether inference needs values of this kind: parameters and statistics.
 bool is_weight(Kind kind);
+// Parameters are what training changes by gradients; running statistics are
+// counted apart.
+typedef struct WeightCount {
+    int64_t parameters, statistics;     // numbers
+    int     parameter_tensors, statistic_tensors;
+} WeightCount;
+WeightCount count_weights(const Graph *g);
+// "639 in 18 tensors; 32 running statistics in 8 tensors", in arena.
+const char *weights_text(Arena *arena, const WeightCount *count);
 
 // ---- graph.c: building and changing -----------------------------------------
 

@@ -12,9 +12,11 @@
 // last are counted in steps, from what the steps touch: a buffer that others
 // lie in lives as long as any of them, and max_live_bytes is the largest sum
 // of those buffers, padded, over the steps.
+#include "gpu.h"
 #include "offload.h"
 #include "op.h"
 #include "plan.h"
+#include "precision.h"
 #include "together.h"
 
 typedef struct Builder {
@@ -172,6 +174,8 @@ static void make_step(Builder *b, NodeId i)
     step->phase = n->phase;
     step->line = n->pos.line;
     step->flops = cost.flops;
+    step->moved = cost.bytes;
+    step->time = is_copy(n) ? 0 : cost_time(&cost, g, graph_gpu(g));
     step->host = begins_copy(n) ? n->attr[COPY_PLACE].i : -1;
     list_group(g, i, group_end(g, i), step);
     list_in_place(b, step);
@@ -264,6 +268,9 @@ Plan *plan_of(const Graph *g)
     Builder b = {.g = g, .plan = NEW(g->arena, Plan),
                  .root = chain_ends(g, false), .value = chain_ends(g, true)};
     *b.plan = (Plan){.net = g->name, .mode = g->mode, .batch = g->batch,
+                     .precision = precision_name(g),
+                     .gpu = graph_gpu(g)->name,
+                     .waiting = host_use(g).waiting,
                      .arena_bytes = g->arena_bytes,
                      .state_bytes = g->state_bytes,
                      .host_bytes = host_use(g).bytes};

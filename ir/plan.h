@@ -12,7 +12,8 @@ typedef struct PlanStep {
     const char *kernel;         // NULL: it calls a library, or is a test's
     Phase       phase;
     int32_t     line;
-    int64_t     flops;
+    int64_t     flops, moved;   // operations; bytes to and from device memory
+    int64_t     time;           // picoseconds in the model of the plan's GPU
     int64_t     host;           // where in host memory what it copies lies; -1:
                                 // it begins no such copy
     int         read_count, write_count, in_place_count;
@@ -41,6 +42,9 @@ typedef struct PlanBuffer {
 
 typedef struct Plan {
     const char *net;
+    const char *precision, *gpu;    // as the command line names them
+    int64_t     budget;         // bytes that were given; 0: none
+    int64_t     waiting;        // picoseconds that launches wait for copies
     Mode        mode;
     int         batch_steps;    // the first so many are run once a batch, the
                                 // rest once an update; 0: all run once

@@ -2,6 +2,7 @@
 // which other planners can solve.  Names are escaped, though the language makes
 // none that would need it.
 #include <inttypes.h>
+#include "cost.h"
 #include "json.h"
 #include "plan.h"
 
@@ -10,11 +11,12 @@ static const char *truth(bool b)
     return b ? "true" : "false";
 }
 
-// "name": "text", with the comma: never the last of its object.
+// "name": "text", or null, with the comma: never the last of its object.
 static void print_field(const char *name, const char *text, FILE *out)
 {
     fprintf(out, "\"%s\": ", name);
-    json_string(text, out);
+    if (text != NULL) json_string(text, out);
+    else fputs("null", out);
     fputs(", ", out);
 }
 
@@ -50,8 +52,9 @@ static void print_step(const Plan *plan, const PlanStep *step, FILE *out)
     print_field("phase", phase_names[step->phase], out);
     if (plan->host_bytes > 0 && step->host >= 0)
         fprintf(out, "\"host\": %" PRId64 ", ", step->host);
-    fprintf(out, "\"line\": %" PRId32 ", \"flops\": %" PRId64 ", \"reads\": ",
-            step->line, step->flops);
+    fprintf(out, "\"line\": %" PRId32 ", \"flops\": %" PRId64
+            ", \"moved_bytes\": %" PRId64 ", \"model_time_ps\": %" PRId64
+            ", \"reads\": ", step->line, step->flops, step->moved, step->time);
     print_ids(plan, step->reads, step->read_count, out);
     fputs(", \"writes\": ", out);
     print_ids(plan, step->writes, step->write_count, out);
@@ -95,6 +98,30 @@ static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
     fprintf(out, ", \"line\": %" PRId32 "}", buffer->line);
 }
 
+// The costs of all steps together, in the model of the plan's GPU.
+static void print_costs(const Plan *plan, FILE *out)
+{
+    int64_t flops = 0, moved = 0, time = plan->waiting, again = 0;
+    for (int i = 0; i < plan->step_count; i++) {
+        const PlanStep *step = &plan->steps[i];
+        flops = capped_sum(flops, step->flops);
+        moved = capped_sum(moved, step->moved);
+        time = capped_sum(time, step->time);
+        again += step->phase == RECOMPUTE;
+    }
+    fputs("  ", out);
+    print_field("precision", plan->precision, out);
+    print_field("gpu", plan->gpu, out);
+    if (plan->budget > 0)
+        fprintf(out, "\"budget_bytes\": %" PRId64 ",\n", plan->budget);
+    else
+        fputs("\"budget_bytes\": null,\n", out);
+    fprintf(out, "  \"model_time_ps\": %" PRId64 ", \"copy_wait_ps\": %" PRId64
+            ",\n", time, plan->waiting);
+    fprintf(out, "  \"flops\": %" PRId64 ", \"moved_bytes\": %" PRId64
+            ", \"recomputed_steps\": %" PRId64 ",\n", flops, moved, again);
+}
+
 // The figures, then all steps, then all buffers.
 void plan_print_json(const Plan *plan, FILE *out)
 {
@@ -110,6 +137,7 @@ void plan_print_json(const Plan *plan, FILE *out)
         fprintf(out, "  \"host_bytes\": %" PRId64 ",\n", plan->host_bytes);
     if (plan->batch_steps > 0)
         fprintf(out, "  \"batch_steps\": %d,\n", plan->batch_steps);
+    print_costs(plan, out);
     fputs("  \"steps\": [\n", out);
     for (int i = 0; i < plan->step_count; i++) {
         print_step(plan, &plan->steps[i], out);

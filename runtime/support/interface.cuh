@@ -145,7 +145,7 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
 static int net_draw_parameters(net_context *c, uint64_t seed)
 {
     const cudaStream_t stream = c->stream;
-    for (int i = 0; i < NET_PARAM_COUNT; i++) {
+    for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
         const long long count = (long long)(net_params[i].bytes / sizeof(real));
         real *const weight = (real *)(c->arena + net_params[i].offset);
         LAUNCH(-1, init_parameter, (unsigned)((count + 1023) / 1024), 256, weight, count,
@@ -159,7 +159,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
 static int net_make_orthogonal(net_context *c)
 {
     const cudaStream_t stream = c->stream;
-    for (int i = 0; i < NET_PARAM_COUNT; i++) {
+    for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
         const long long count = (long long)(net_params[i].bytes / sizeof(real));
         const long long rows = net_params[i].shape[0];
         real *const weight = (real *)(c->arena + net_params[i].offset);
@@ -314,9 +314,24 @@ int net_import(net_context *c, const void *state, size_t bytes)
                : NET_OK;
 }
 
+// The index-th tensor whose offset in the state is from begin to before end, or NULL.
+static const net_tensor *net_tensor_between(int index, size_t begin, size_t end)
+{
+    for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
+        const net_tensor *const tensor = &net_params[i];
+        if (tensor->offset >= begin && tensor->offset < end && index-- == 0) return tensor;
+    }
+    return 0;
+}
+
 const net_tensor *net_param(int index)
 {
-    return index >= 0 && index < NET_PARAM_COUNT ? &net_params[index] : 0;
+    return net_tensor_between(index, 0, NET_STATISTICS_OFFSET);
+}
+
+const net_tensor *net_statistic(int index)
+{
+    return net_tensor_between(index, NET_STATISTICS_OFFSET, NET_STATE_BYTES);
 }
 
 const net_error *net_last_error(const net_context *c)

@@ -3,14 +3,33 @@
 #include "predict.cuh"
 #include "progress.cuh"
 
-// `digits: arena 1234567 bytes (1.18 MiB), state 4096 bytes, 12345 parameters, batch 64`
+// The numbers in tensors of this section of the state.
+static inline long long numbers_in(const Net *net, const char *name)
+{
+    long long count = 0;
+    for (int s = 0; s < net->section_count; s++) {
+        const NetSection *section = &net->sections[s];
+        if (strcmp(section->name, name)) continue;
+        for (int i = 0; i < net->param_count; i++) {
+            const NetTensor *tensor = &net->params[i];
+            if (tensor->offset >= section->offset &&
+                tensor->offset < section->offset + section->bytes)
+                count += tensor_elements(tensor, 0);
+        }
+    }
+    return count;
+}
+
+// `digits: arena 1234567 bytes (1.18 MiB), state 4096 bytes, 12345 parameters, batch 64`, and
+// running statistics after the parameters where the net has any.
 static inline void print_net(const Net *net)
 {
-    long long parameters = 0;
-    for (int i = 0; i < net->param_count; i++) parameters += tensor_elements(&net->params[i], 0);
-    printf("%s: arena %zu bytes (%.2f MiB), state %zu bytes, %lld parameters, batch %d\n",
-           net->name, net->arena_bytes, (double)net->arena_bytes / (1 << 20), net->state_bytes,
-           parameters, net->batch);
+    const long long statistics = numbers_in(net, "statistics");
+    printf("%s: arena %zu bytes (%.2f MiB), state %zu bytes, %lld parameters, ", net->name,
+           net->arena_bytes, (double)net->arena_bytes / (1 << 20), net->state_bytes,
+           numbers_in(net, "parameters"));
+    if (statistics) printf("%lld running statistics, ", statistics);
+    printf("batch %d\n", net->batch);
     fflush(stdout);
 }
 

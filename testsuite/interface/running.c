@@ -101,11 +101,26 @@ static void inference_reads(running_context *c)
     EXPECT(!memcmp(&old, &now, sizeof now));
 }
 
+// Running statistics are no parameters: each kind has an index and a count of its own.
+static void tensors_are_counted_apart(void)
+{
+    EXPECT(RUNNING_PARAMETERS == 2 * WIDTH && RUNNING_PARAM_COUNT == 2);
+    EXPECT(RUNNING_STATISTICS == 2 * WIDTH && RUNNING_STATISTIC_COUNT == 2);
+    EXPECT(!strcmp(running_param(0)->name, "norm.weight"));
+    EXPECT(!strcmp(running_param(1)->name, "norm.bias"));
+    EXPECT(running_param(-1) == NULL && running_param(2) == NULL);
+    EXPECT(!strcmp(running_statistic(0)->name, "norm.mean"));
+    EXPECT(!strcmp(running_statistic(1)->name, "norm.variance"));
+    EXPECT(running_statistic(-1) == NULL && running_statistic(2) == NULL);
+    EXPECT(running_statistic(0)->offset == RUNNING_STATISTICS_OFFSET);
+}
+
 int main(void)
 {
     running_context c;
     void *arena = new_arena(RUNNING_ARENA_BYTES);
     EXPECT_OK(running_init(&c, arena, RUNNING_ARENA_BYTES, NULL, NULL, 1));
+    tensors_are_counted_apart();
     training_moves(&c);
     skipped_steps_do_not(&c);
     inference_reads(&c);
