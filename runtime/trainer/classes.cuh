@@ -76,7 +76,8 @@ static inline bool names_agree(const ClassNames *a, const ClassNames *b)
         const char *one = i < a->count ? a->names[i] : "missing";
         const char *other = i < b->count ? b->names[i] : "missing";
         if (strcmp(one, other))
-            return complain("%s: class %d is %s, and in %s it is %s: wanted the same classes",
+            return complain("%s: class %d is %s, and in %s it is %s: wanted the same classes; "
+                            "cnnc-pack-images takes an empty folder for one without images",
                             b->path, i, other, a->path, one);
     }
     return true;
