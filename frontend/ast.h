@@ -107,6 +107,7 @@ typedef struct Ast {
     Table    constant_names;    // Stmt
     Stmt    *train;             // body: assignments; NULL: none
     bool     unreadable;        // a file could not be read
+    bool     gave_up;           // a limit of included files was met
 } Ast;
 
 // ast.c: what the grammar's rules make.

@@ -24,9 +24,9 @@ typedef struct FrontendOptions {
     const Gpu   *gpu;           // of --gpu; NULL: the usual one
 } FrontendOptions;
 
-// What the file at path and those that it includes say.  NULL where path can't
-// be read; errors are counted in diag.
-Ast *parse_file(Arena *arena, Diag *diag, const char *path);
+// The tree of the file at path and of those that it includes.  NULL where path
+// can't be read, with the reason in *why; errors are counted in diag.
+Ast *parse_file(Arena *arena, Diag *diag, const char *path, const char **why);
 
 // The forward graph, loss and metrics in it but in mode infer; NULL after
 // errors.

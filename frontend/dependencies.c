@@ -48,11 +48,9 @@ static const char *target_of(const Options *o, const Input *in)
          : only_report(o)    ? o->report : in->path;
 }
 
-bool open_dependencies(const Options *o, const Input *in, Output *out)
+bool open_dependencies(const Options *o, Output *out)
 {
-    const char *path = o->depend_file != NULL
-        ? o->depend_file : arena_print(o->arena, "%s.d", target_of(o, in));
-    return !o->depend || output_open(out, o->arena, path);
+    return !o->depend || output_open(out, o->arena, depend_path(o));
 }
 
 void print_dependencies(const Options *o, const Input *in, FILE *out)

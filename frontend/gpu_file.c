@@ -20,7 +20,7 @@
 #include "../ir/text.h"
 #include "../ir/tile.h"
 #include "options.h"
-#include "parse.h"
+#include "read_file.h"
 
 // A number of a Gpu, so many of which are one in the file.
 typedef struct Key {
@@ -315,11 +315,8 @@ int read_gpu_file(Options *o, const Diag *diag)
     const char *path = o->gpu_file;
     size_t length;
     if (path == NULL) return check_gpu(o);
-    const char *text = read_text(o->arena, path, &length);
-    if (text == NULL) {
-        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
-        return EXIT_FILE;
-    }
+    const char *text = read_named_text(o->arena, path, &length);
+    if (text == NULL) return EXIT_FILE;
     Gpu *gpu = NEW(o->arena, Gpu);
     const char *slash = strrchr(path, '/');
     gpu->name = slash != NULL ? slash + 1 : path;

@@ -1,9 +1,8 @@
 // A file ending in .ir is the text of a graph; anything else is a program.
-#include <errno.h>
 #include <string.h>
 #include "../ir/plan.h"
 #include "input.h"
-#include "parse.h"
+#include "read_file.h"
 
 static bool is_graph_text(const char *path)
 {
@@ -13,21 +12,19 @@ static bool is_graph_text(const char *path)
 
 bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
 {
-    bool read;
-
     *in = (Input){ .arena = arena, .diag = diag, .path = path };
     if (is_graph_text(path)) {
         size_t length;
-        const char *text = read_text(arena, path, &length);
-        read = text != NULL;
-        if (read) in->source = diag_add_source(diag, path, text, length);
-    } else {
-        in->ast = parse_file(arena, diag, path);
-        read = in->ast != NULL;
+        const char *text = read_named_text(arena, path, &length);
+        if (text != NULL)
+            in->source = diag_add_source(diag, path, text, length);
+        return text != NULL;
     }
-    if (!read)
-        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
-    return read && !(in->ast != NULL && in->ast->unreadable);
+    const char *why;
+    in->ast = parse_file(arena, diag, path, &why);
+    if (in->ast == NULL)
+        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, why);
+    return in->ast != NULL && !in->ast->unreadable;
 }
 
 // The net's name, or the line net of the text of a graph.

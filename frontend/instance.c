@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "parse.h"
+#include "read_file.h"
 
 typedef enum Column { ID, LOWER, UPPER, SIZE, NEEDED, SKIPPED = NEEDED } Column;
 static const char *const names[] = {"id", "lower", "upper", "size", "offset",
@@ -249,12 +249,9 @@ static void make_items(Arena *arena, Instance *in)
 bool instance_read(Instance *in, Arena *arena, Diag *diag, const char *path)
 {
     size_t length;
-    const char *text = read_text(arena, path, &length);
+    const char *text = read_named_text(arena, path, &length);
     *in = (Instance){.rows = NULL};
-    if (text == NULL) {
-        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, strerror(errno));
-        return false;
-    }
+    if (text == NULL) return false;
     Reader r = {.arena = arena, .diag = diag,
                 .file = diag_add_source(diag, path, text, length)};
     if (!read_names(&r, 1)) return true;

@@ -13,7 +13,7 @@
 static const char *overwritten(const Input *in, const Options *o)
 {
     const char *const written[] = { o->output, o->header, o->report,
-                                    o->depend_file };
+                                    depend_path(o) };
     for (size_t i = 0; i < sizeof written / sizeof *written; i++)
         for (int32_t k = 0; k < in->diag->source_count && written[i]; k++)
             if (same_file(written[i], in->diag->sources[k].name))

@@ -48,7 +48,9 @@ struct Options {
 // after a mistake, which it reports, or --help and the like.
 int options_read(Options *o, Arena *arena, int argc, char **argv);
 
-// options_check.c: -1, or the status to exit with after what it reported.
+// options_check.c: the file of -MD; NULL: it is not asked for.
+const char *depend_path(const Options *o);
+// -1, or the status to exit with after what it reported.
 int options_check(const Options *o);
 // Of an option that is given, by its name: what it would not go with.
 void note_company(Options *o, const char *name);

@@ -30,12 +30,20 @@ void note_company(Options *o, const char *name)
     if (is_among(name, of_program)) o->of_program = name;
 }
 
+const char *depend_path(const Options *o)
+{
+    if (!o->depend || o->depend_file != NULL || o->output == NULL ||
+        strcmp(o->output, "-") == 0)
+        return o->depend_file;
+    return arena_print(o->arena, "%s.d", o->output);
+}
+
 // A file that is written twice, or over one that is read: NULL if none.
 static const char *clash(const Options *o)
 {
     enum { READ = 2, FILES = 6 };
     const char *file[FILES] = { o->input, o->gpu_file, o->output, o->header,
-                                o->report, o->depend_file };
+                                o->report, depend_path(o) };
     for (int i = READ; i < FILES; i++)
         for (int j = 0; j < i && file[i] != NULL; j++)
             if (file[j] != NULL && same_file(file[i], file[j])) return file[i];

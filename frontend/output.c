@@ -1,13 +1,17 @@
 // What is no plain file, such as /dev/null or a pipe, is written in place.
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "output.h"
+#include "temporary.h"
 
 // Names that are to go when the program ends, for exit and for signals.
 static const char *volatile leftovers[2 * MOST_OUTPUTS];
@@ -18,9 +22,13 @@ static bool failed(const char *path)
     return false;
 }
 
+// /dev/stdout may be a plain file, which its descriptor leads to and no name.
 static bool is_special(const char *path)
 {
+    static const char *const places[] = { "/dev/std", "/dev/fd/", "/proc/" };
     struct stat status;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strncmp(path, places[i], strlen(places[i])) == 0) return true;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
@@ -29,7 +37,7 @@ static bool folder_of(const char *path, struct stat *status)
 {
     const char *slash = strrchr(path, '/');
     if (slash == NULL) return stat(".", status) == 0;
-    char folder[4096];
+    char folder[PATH_ROOM];
     size_t length = (size_t)(slash - path) + 1;
     if (length >= sizeof folder) return false;
     memcpy(folder, path, length);
@@ -37,9 +45,11 @@ static bool folder_of(const char *path, struct stat *status)
     return stat(folder, status) == 0;
 }
 
-bool same_file(const char *a, const char *b)
+bool same_file(const char *named, const char *other)
 {
+    char a[PATH_ROOM], b[PATH_ROOM];
     struct stat left, right;
+    if (!follow_links(named, a) || !follow_links(other, b)) return false;
     bool has_left = stat(a, &left) == 0, has_right = stat(b, &right) == 0;
     if (has_left != has_right) return false;
     if (has_left && !S_ISREG(left.st_mode)) return false;
@@ -70,6 +80,16 @@ static void end_by_signal(int number)
 enum { END_COUNT = 3 };
 static const int end_signals[END_COUNT] = { SIGINT, SIGTERM, SIGHUP };
 
+// Lets these signals wait; returns those that wait already.
+static sigset_t hold_ends(void)
+{
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    for (int i = 0; i < END_COUNT; i++) sigaddset(&ends, end_signals[i]);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    return before;
+}
+
 // Once.  A signal that was to be ignored still is, and a file past the limit
 // of its size is an error as a full disk is.
 static void watch_ends(void)
@@ -84,14 +104,11 @@ static void watch_ends(void)
             signal(end_signals[i], SIG_IGN);
 }
 
-// False if there is such a name already: two outputs go to one place.
-static bool note_leftover(const char *name)
+static void note_leftover(const char *name)
 {
     int i = 0;
-    while (leftovers[i] != NULL && strcmp(leftovers[i], name) != 0) i++;
-    if (leftovers[i] != NULL) return false;
+    while (leftovers[i] != NULL) i++;
     leftovers[i] = name;
-    return true;
 }
 
 static void forget_leftover(const char *name)
@@ -102,23 +119,62 @@ static void forget_leftover(const char *name)
 
 // ---- opening and closing ----------------------------------------------------
 
+// A new file beside the place, as a stream.  Signals wait until its name is
+// known to who removes it.
+static FILE *open_temporary(Output *out, Arena *arena)
+{
+    enum { MOST_TRIES = 100 };
+    int file = -1;
+    sigset_t before = hold_ends();
+    for (int tries = 0; file < 0 && tries < MOST_TRIES; tries++) {
+        const char *stem = temporary_stem(arena, out->place);
+        out->old = arena_print(arena, "%s.old", stem);
+        out->temporary = arena_print(arena, "%s.tmp", stem);
+        file = temporary_create(out->temporary, out->place);
+        if (file < 0 && errno != EEXIST) break;
+    }
+    if (file >= 0) note_leftover(out->temporary);
+    else out->temporary = NULL;
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    if (file < 0) return NULL;
+    // The lock is held until the file is moved, after the stream is closed.
+    out->lock = dup(file);
+    return fdopen(file, "wb");
+}
+
+// In place.  A pipe that nobody opens to read is no place after a while.
+static FILE *open_special(const char *path)
+{
+    enum { TRIES = 100 };       // 50 ms apart
+    const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC;
+    int file = open(path, flags, 0666);
+    for (int i = 0; file < 0 && errno == ENXIO && i < TRIES; i++) {
+        nanosleep(&pause, NULL);
+        file = open(path, flags, 0666);
+    }
+    if (file < 0) return NULL;
+    fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+    return fdopen(file, "wb");
+}
+
 bool output_open(Output *out, Arena *arena, const char *path)
 {
-    *out = (Output){ .stream = stdout };
+    char place[PATH_ROOM];
+    *out = (Output){ .stream = stdout, .lock = -1, .old_lock = -1 };
     if (path == NULL || strcmp(path, "-") == 0) return true;
-    *out = (Output){ .path = path };
-    if (!is_special(path)) {
-        watch_ends();
-        out->old = arena_print(arena, "%s.%ld.old", path, (long)getpid());
-        out->temporary =
-            arena_print(arena, "%s.%ld.tmp", path, (long)getpid());
-        if (!note_leftover(out->temporary)) {
-            out->temporary = NULL;
-            errno = EEXIST;
-            return failed(path);
-        }
+    *out = (Output){ .path = path, .place = path, .lock = -1, .old_lock = -1 };
+    if (is_special(path)) {
+        out->stream = open_special(path);
+        return out->stream != NULL || failed(path);
     }
-    out->stream = fopen(out->temporary != NULL ? out->temporary : path, "wb");
+    if (!follow_links(path, place)) return failed(path);
+    out->place = arena_copy(arena, place, strlen(place));
+    watch_ends();
+    temporary_sweep(out->place);
+    out->stream = open_temporary(out, arena);
     return out->stream != NULL || failed(path);
 }
 
@@ -134,18 +190,28 @@ static bool is_written(Output *out)
     return (written && closed) || failed(out->path);
 }
 
-// Moves it to its place; what was there has a second name until all are moved.
-static bool is_moved(Output *out)
+// A second name for what is there, until all are moved.  Its lock says that
+// the name is in use; a file that can't be read has none.
+static void name_old(Output *out)
 {
-    if (out->temporary == NULL) return true;
     out->was_there = true;
     note_leftover(out->old);
-    if (link(out->path, out->old) != 0) {
+    if (link(out->place, out->old) != 0) {
         out->was_there = errno != ENOENT;
         forget_leftover(out->old);
         out->old = NULL;
+        return;
     }
-    out->moved = rename(out->temporary, out->path) == 0;
+    out->old_lock = open(out->old, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (out->old_lock >= 0) flock(out->old_lock, LOCK_SH | LOCK_NB);
+}
+
+// Moves it to its place.
+static bool is_moved(Output *out)
+{
+    if (out->temporary == NULL) return true;
+    name_old(out);
+    out->moved = rename(out->temporary, out->place) == 0;
     if (!out->moved) return failed(out->path);
     forget_leftover(out->temporary);
     out->temporary = NULL;
@@ -155,24 +221,29 @@ static bool is_moved(Output *out)
 static void put_back(Output *out)
 {
     if (!out->moved) return;
-    if (out->old != NULL) rename(out->old, out->path);
-    else if (!out->was_there) unlink(out->path);
+    if (out->old != NULL) rename(out->old, out->place);
+    else if (!out->was_there) unlink(out->place);
+}
+
+static void drop_locks(Output *out)
+{
+    if (out->lock >= 0) close(out->lock);
+    if (out->old_lock >= 0) close(out->old_lock);
+    out->lock = out->old_lock = -1;
 }
 
 // Signals wait until either all are moved or none is.
 static bool move_all(Output *out, int count)
 {
-    sigset_t ends, before;
+    sigset_t before = hold_ends();
     bool good = true;
-    sigemptyset(&ends);
-    for (int i = 0; i < END_COUNT; i++) sigaddset(&ends, end_signals[i]);
-    sigprocmask(SIG_BLOCK, &ends, &before);
     for (int i = 0; i < count && good; i++) good = is_moved(&out[i]);
     for (int i = 0; i < count; i++) {
         if (!good) put_back(&out[i]);
         if (out[i].temporary == NULL && !out[i].moved) continue;
         if (out[i].old != NULL) unlink(out[i].old);
         if (out[i].old != NULL) forget_leftover(out[i].old);
+        if (out[i].moved) drop_locks(&out[i]);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return good;
@@ -196,5 +267,6 @@ void output_discard(Output *out, int count)
         unlink(out[i].temporary);
         forget_leftover(out[i].temporary);
         out[i].temporary = NULL;
+        drop_locks(&out[i]);
     }
 }

@@ -1,6 +1,8 @@
 // Files that are whole or not there: written beside their place under another
-// name, and moved when all went well.  Of those names none is left when the
-// program exits, whatever the status, or by SIGINT, SIGTERM or SIGHUP.
+// name (temporary.h), and moved when all went well.  None of those names is
+// left when the program exits, whatever the status, or by SIGINT, SIGTERM or
+// SIGHUP; those of a killed program go when the same file is written again.  A
+// link is written through, and a file that was there keeps its mode.
 #ifndef CNNC_OUTPUT_H
 #define CNNC_OUTPUT_H
 
@@ -10,9 +12,11 @@
 
 typedef struct Output {
     FILE       *stream;         // NULL: never opened
-    const char *path;           // where it goes; NULL: standard output
+    const char *path;           // as it was given; NULL: standard output
+    const char *place;          // where it goes: the path, with links followed
     const char *temporary;      // where it is; NULL: in place
     const char *old;            // what was there, while all are moved
+    int         lock, old_lock; // of the files of those names; -1: none
     bool        was_there, moved;
 } Output;
 

@@ -1,40 +1,35 @@
 // Opens files and drives the grammar over each.  An included file is parsed
 // where it is named, by a parser of its own that adds to the same tree; it is
 // looked for beside the file that names it.
-#include <errno.h>
-#include <stdio.h>
+#define _POSIX_C_SOURCE 200809L
+
 #include <string.h>
+#include <sys/stat.h>
 #include "compile.h"
 #include "parse.h"
 #include "parser.h"
+#include "read_file.h"
 
-// Deeper is a mistake; cycles are found before.
-enum { MAX_INCLUDES = 50 };
+// Deeper is a mistake, and so are more files; cycles are found before.
+enum { MAX_INCLUDES = 50, MAX_FILES = 1000 };
 
-const char *read_text(Arena *arena, const char *path, size_t *length)
+// Bytes that may still be read.
+static size_t text_left(const Diag *diag)
 {
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    int32_t capacity = 0;
-    size_t got = 1;
-
-    if (file == NULL) return NULL;
-    for (*length = 0; got > 0; *length += got) {
-        text = arena_grow(arena, text, &capacity, (int64_t)*length + 4096, 1);
-        got = fread(text + *length, 1, (size_t)capacity - *length, file);
-    }
-    bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed) return NULL;
-    bool is_marked = *length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
-    if (is_marked) *length -= 3;
-    return is_marked ? text + 3 : text;
+    size_t left = MOST_TEXT;
+    for (int32_t i = 0; i < diag->source_count; i++)
+        left -= diag->sources[i].length < left ? diag->sources[i].length : left;
+    return left;
 }
 
-static bool parse_text(Arena *arena, Diag *diag, Ast *ast, OpenFile *file)
+// False, with the reason in *why, where it can't be read.
+static bool parse_text(Arena *arena, Diag *diag, Ast *ast, OpenFile *file,
+                       const char **why)
 {
     Parse p = { .arena = arena, .diag = diag, .ast = ast, .file = file };
     size_t length;
-    const char *text = read_text(arena, file->path, &length);
+    const char *text = read_text(arena, file->path, text_left(diag), &length,
+                                 why);
 
     if (text == NULL) return false;
     p.source = diag_add_source(diag, file->path, text, length);
@@ -44,14 +39,24 @@ static bool parse_text(Arena *arena, Diag *diag, Ast *ast, OpenFile *file)
     return true;
 }
 
-Ast *parse_file(Arena *arena, Diag *diag, const char *path)
+// A pipe has no other name, and a file that is not there is not read.
+static void identify(OpenFile *file)
+{
+    struct stat status;
+    if (stat(file->path, &status) != 0) return;
+    file->device = (uint64_t)status.st_dev;
+    file->inode = (uint64_t)status.st_ino;
+}
+
+Ast *parse_file(Arena *arena, Diag *diag, const char *path, const char **why)
 {
     Ast *ast = NEW(arena, Ast);
     OpenFile file = { .path = path };
 
     ast->arena = arena;
     ast->diag = diag;
-    return parse_text(arena, diag, ast, &file) ? ast : NULL;
+    identify(&file);
+    return parse_text(arena, diag, ast, &file, why) ? ast : NULL;
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -69,30 +74,51 @@ static const char *beside(Parse *p, const char *path)
                        p->file->path, path);
 }
 
-// Whether path is open already; also where too many are.
-static bool is_cycle(const OpenFile *file, const char *path)
+// True if a file is open already, by whatever name.
+static bool is_cycle(const OpenFile *file)
+{
+    const OpenFile *open = file->includer;
+    while (open != NULL && (open->device != file->device ||
+                            open->inode != file->inode))
+        open = open->includer;
+    return open != NULL && file->inode != 0;
+}
+
+static int depth_of(const OpenFile *file)
 {
     int depth = 0;
-    for (; file != NULL; file = file->includer)
-        if (strcmp(file->path, path) == 0 || ++depth > MAX_INCLUDES)
-            return true;
-    return false;
+    for (; file != NULL; file = file->includer) depth++;
+    return depth;
+}
+
+// No more files are read.
+static void give_up(Parse *p, Pos pos, const char *why)
+{
+    error(p->diag, pos, "%s", why);
+    p->ast->unreadable = p->ast->gave_up = true;
 }
 
 void include_file(Parse *p, const char *path, Pos pos)
 {
     OpenFile file = { .path = beside(p, path), .includer = p->file };
+    const char *why;
 
+    if (p->ast->gave_up) return;
     if (!ends_in(path, ".inc")) {
         error(p->diag, pos, "the name of an included file ends in .inc");
         return;
     }
-    if (is_cycle(p->file, file.path)) {
+    identify(&file);
+    if (is_cycle(&file))
         error(p->diag, pos, "'%s' includes itself", path);
-        return;
-    }
-    if (!parse_text(p->arena, p->diag, p->ast, &file)) {
-        error(p->diag, pos, "can't read '%s': %s", file.path, strerror(errno));
+    else if (depth_of(&file) > MAX_INCLUDES + 1)
+        give_up(p, pos, arena_print(p->arena, "files are included to a depth "
+                                    "of more than %d", MAX_INCLUDES));
+    else if (p->diag->source_count > MAX_FILES)
+        give_up(p, pos, arena_print(p->arena, "more than %d files are "
+                                    "included", MAX_FILES));
+    else if (!parse_text(p->arena, p->diag, p->ast, &file, &why)) {
+        error(p->diag, pos, "can't read '%s': %s", file.path, why);
         p->ast->unreadable = true;
     }
 }

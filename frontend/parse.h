@@ -7,6 +7,7 @@
 // A file that is being parsed, and the one that includes it.
 typedef struct OpenFile {
     const char      *path;      // as diagnostics name it
+    uint64_t         device, inode;     // which file that is
     struct OpenFile *includer;
 } OpenFile;
 
@@ -55,8 +56,6 @@ extern const char *const keywords[];
 extern const int keyword_count;
 
 // parse.c
-// The text of a file, behind the byte order mark it may have; NULL with errno.
-const char *read_text(Arena *arena, const char *path, size_t *length);
 void include_file(Parse *p, const char *path, Pos pos);
 
 #endif

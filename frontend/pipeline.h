@@ -84,7 +84,7 @@ Sheet *program_sheet(const Input *in, const Options *o, const Graph *g);
 
 // dependencies.c: -MD; without it they do nothing.  False if the file can't be
 // written.
-bool open_dependencies(const Options *o, const Input *in, Output *out);
+bool open_dependencies(const Options *o, Output *out);
 void print_dependencies(const Options *o, const Input *in, FILE *out);
 
 // trained.c: warns of parameters that a training step does not change; an error

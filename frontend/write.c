@@ -77,7 +77,7 @@ static int write_files(const Input *in, const Options *o, const EmitInput *emit,
          !output_open(&out[REPORT], o->arena, o->report)) ||
         (o->header != NULL &&
          !output_open(&out[HEADER], o->arena, o->header)) ||
-        !open_dependencies(o, in, &out[DEPENDENCIES]))
+        !open_dependencies(o, &out[DEPENDENCIES]))
         return output_discard(out, FILES), EXIT_FILE;
     if (!has_main) ok = true;
     else if (prints_table(o)) ok = print_tables(in, o, out[MAIN].stream);

@@ -104,7 +104,13 @@ static void dump(const Graph *g, const PassOptions *o, int number)
     FILE *file = fopen(path, "w");
     if (file) graph_print(g, file);
     bool written = file && !fflush(file) && !ferror(file);
-    if (written && !fclose(file)) return;
+    int why = errno;
+    bool closed = file && !fclose(file);
+    if (written && closed) return;
+    if (!written) errno = why;
+    why = errno;
+    if (file) remove(path);
+    errno = why;
     error(g->diag, (Pos){ .file = NONE }, "can't write '%s': %s", path,
           strerror(errno));
     g->diag->file_failed = true;

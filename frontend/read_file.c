@@ -1,0 +1,96 @@
+// Reads whole files, and gives up on those that have no end: devices without an
+// end by their bytes, pipes that nobody writes to by the time.
+#define _POSIX_C_SOURCE 200809L
+
+#include "read_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Seconds without a byte: of a pipe that no program has opened to write, and
+// of one that a program has.
+enum { NO_WRITER = 5, SILENT = 60 };
+
+typedef struct Text {
+    Arena      *arena;
+    int         file;
+    bool        is_pipe;
+    size_t      most, length;
+    char       *bytes;
+    int32_t     capacity;
+    const char *why;            // it can't be read
+} Text;
+
+// Waits for bytes, or for the end.  Says why there are none after that time.
+static void await(Text *t, int seconds, const char *why)
+{
+    struct pollfd wanted = { .fd = t->file, .events = POLLIN };
+    int ready = poll(&wanted, 1, isatty(t->file) ? -1 : 1000 * seconds);
+    if (ready == 0) t->why = why;
+    else if (ready < 0 && errno != EINTR) t->why = strerror(errno);
+}
+
+// True if the end of a pipe is one: a program has written to it and closed it.
+// A pipe that was never opened to write looks alike, but poll tells them apart.
+static bool is_end(Text *t)
+{
+    if (!t->is_pipe || t->length > 0) return true;
+    struct pollfd wanted = { .fd = t->file, .events = POLLIN };
+    if (poll(&wanted, 1, 0) > 0 && (wanted.revents & POLLHUP)) return true;
+    await(t, NO_WRITER, "no program writes to this pipe");
+    return false;
+}
+
+static void read_all(Text *t)
+{
+    for (;;) {
+        t->bytes = arena_grow(t->arena, t->bytes, &t->capacity,
+                              (int64_t)t->length + 4096, 1);
+        ssize_t got = read(t->file, t->bytes + t->length,
+                           (size_t)t->capacity - t->length);
+        if (got > 0) t->length += (size_t)got;
+        else if (got == 0 && is_end(t)) return;
+        else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            await(t, SILENT, "nothing came through this pipe for 60 seconds");
+        else if (got < 0 && errno != EINTR) t->why = strerror(errno);
+        if (t->length > t->most) t->why = "there are more than 64 MiB to read";
+        if (t->why != NULL) return;
+    }
+}
+
+const char *read_text(Arena *arena, const char *path, size_t most,
+                      size_t *length, const char **why)
+{
+    Text t = { .arena = arena, .most = most };
+    struct stat status;
+
+    t.file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (t.file < 0 || fstat(t.file, &status) != 0) {
+        *why = strerror(errno);
+        if (t.file >= 0) close(t.file);
+        return NULL;
+    }
+    t.is_pipe = S_ISFIFO(status.st_mode);
+    read_all(&t);
+    close(t.file);
+    *why = t.why;
+    if (t.why != NULL) return NULL;
+    size_t mark = t.length >= 3 && memcmp(t.bytes, "\xEF\xBB\xBF", 3) == 0 ? 3
+                                                                           : 0;
+    *length = t.length - mark;
+    return t.bytes + mark;
+}
+
+const char *read_named_text(Arena *arena, const char *path, size_t *length)
+{
+    const char *why;
+    const char *text = read_text(arena, path, MOST_TEXT, length, &why);
+    if (text == NULL)
+        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, why);
+    return text;
+}
