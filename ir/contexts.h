@@ -41,6 +41,7 @@ struct Gradient {
     NodeId   node;              // the forward node
     ValueId *d;                 // of every value: its gradient so far, or NONE
     const bool *wanted;         // of every value: does it lead to a parameter
+    const Uses *uses;           // of the forward nodes
 };
 
 // The gradient of the node's result k, or NONE where nothing depends on it.
@@ -49,14 +50,24 @@ ValueId gradient_of_result(Gradient *c, int k);
 bool gradient_wanted(Gradient *c, int k);
 // A new value for operand k's gradient: its shape and dtype.
 ValueId gradient_value(Gradient *c, int k);
+// The same for the gradient of any value.
+ValueId gradient_value_of(Gradient *c, ValueId of);
+// True if the gradient rule of node n, which has the flag ADDS_BIAS, makes the
+// gradient of the bias that its only reader, a bias node, adds.  The sum then
+// has one order, whether or not pass fuse_epilogue merges the two nodes.
+bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId n);
+// The bias whose gradient the node's rule makes: its last operand, or that of
+// the bias node above.  NONE if there is no such bias.
+ValueId gradient_bias(const Gradient *c);
 // A new backward node: part of op (Parts by number); name is the forward
 // node's with the part's.
 NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
                      const ValueId *operands, int result_count,
                      const ValueId *results);
-// Adds a contribution to operand k's gradient; sums are made in the order of
-// the calls.
+// Adds a contribution to operand k's gradient, or to any value's; sums are made
+// in the order of the calls.
 void gradient_add(Gradient *c, int k, ValueId contribution);
+void gradient_add_to(Gradient *c, ValueId of, ValueId contribution);
 
 // ---- the scalar reference ---------------------------------------------------
 

@@ -342,7 +342,8 @@ static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,
     return convolution_of(g, &n);
 }
 
-void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last)
+void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x,
+                                 bool with_bias)
 {
     Graph *g = c->g;
     Node n = g->nodes[c->node];
@@ -351,20 +352,19 @@ void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last)
     ValueId operands[] = { dy, x };
     ValueId d[] = { NONE, NONE }, partial[] = { NONE, NONE };
 
-    for (int k = 1; k <= last; k++) {
-        if (n.operands[k] == NONE) continue;
-        d[k - 1] = gradient_value(c, k);
-        partial[k - 1] = splits == 1 ? d[k - 1]
-                                     : split_sums(g, n.operands[k], splits);
+    const ValueId param[] = { n.operands[1],
+                              with_bias ? gradient_bias(c) : NONE };
+    for (int k = 0; k < 2; k++) {
+        if (param[k] == NONE) continue;
+        d[k] = gradient_value_of(c, param[k]);
+        partial[k] = splits == 1 ? d[k] : split_sums(g, param[k], splits);
     }
     NodeId wgrad = gradient_node(c, &op_conv, CONV_WGRAD, 2, operands, 2,
                                  partial);
     g->nodes[wgrad].attr[CONV_SPLITS].i = splits;
     if (splits > 1) gradient_node(c, &op_sum_splits, 0, 2, partial, 2, d);
-    // last is 1, or 2 where there is a bias.
-    for (int k = 1; k <= last; k++)
-        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
-        if (d[k - 1] != NONE) gradient_add(c, k, d[k - 1]);
+    for (int k = 0; k < 2; k++)
+        if (d[k] != NONE) gradient_add_to(c, param[k], d[k]);
 }
 
 // ---- what calls have in common ----------------------------------------------

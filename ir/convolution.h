@@ -67,9 +67,10 @@ void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
 void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
                              int64_t inputs, int64_t units);
 
-// The nodes of the gradients of operands 1 (the weights) to `last` (2: the
-// bias) of the forward node, from dy and x.
-void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x, int last);
+// Makes the nodes of the weight gradient of the forward node from dy and x and,
+// if asked, of its bias gradient (gradient_bias).
+void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x,
+                                 bool with_bias);
 
 // The bias of a layer whose channels are those of sum; the layer's name goes to
 // the biased value, which is what the program means by it.

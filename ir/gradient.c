@@ -28,13 +28,38 @@ bool gradient_wanted(Gradient *c, int k)
 
 ValueId gradient_value(Gradient *c, int k)
 {
+    return gradient_value_of(c, forward_node(c)->operands[k]);
+}
+
+ValueId gradient_value_of(Gradient *c, ValueId of)
+{
     Graph *g = c->g;
-    ValueId of = forward_node(c)->operands[k];
     Value v = g->values[of];
     ValueId d = graph_value(g, arena_print(g->arena, "d.%s", v.name), GRADIENT,
                             v.dtype, v.shape, forward_node(c)->pos);
     g->values[d].gradient_of = of;
     return d;
+}
+
+// A library's product, which has a workspace, sums no bias gradient.
+bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId id)
+{
+    const Node *n = &g->nodes[id];
+    bool can = n->op->flags & ADDS_BIAS && n->part == 0 && n->act == NULL &&
+               n->operands[n->operand_count - 1] == NONE &&
+               result_named(n, "workspace") == NONE;
+    NodeId next = can ? only_reader(g, uses, n->results[0]) : NONE;
+    return next != NONE && g->nodes[next].op == ops[OP_bias] &&
+           g->nodes[next].part == 0;
+}
+
+ValueId gradient_bias(const Gradient *c)
+{
+    const Node *n = forward_node(c);
+    if (!gradient_takes_bias(c->g, c->uses, c->node))
+        return n->operands[n->operand_count - 1];
+    NodeId next = only_reader(c->g, c->uses, n->results[0]);
+    return c->g->nodes[next].operands[1];
 }
 
 NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
@@ -62,13 +87,17 @@ static void swap_names(Graph *g, ValueId a, ValueId b)
 
 void gradient_add(Gradient *c, int k, ValueId contribution)
 {
+    gradient_add_to(c, forward_node(c)->operands[k], contribution);
+}
+
+void gradient_add_to(Gradient *c, ValueId of, ValueId contribution)
+{
     Graph *g = c->g;
-    ValueId of = forward_node(c)->operands[k];
     if (c->d[of] == NONE) {
         c->d[of] = contribution;
         return;
     }
-    ValueId sum = gradient_value(c, k);
+    ValueId sum = gradient_value_of(c, of);
     graph_node(g, ops[OP_add], 0, BACKWARD,
                arena_print(g->arena, "d.%s.add", g->values[of].name),
                forward_node(c)->pos, 2,

@@ -65,7 +65,8 @@ void pass_differentiate(Graph *g)
 {
     if (g->mode != TRAIN) return;
     int32_t value_count = g->value_count, forward_count = g->node_count;
-    Gradient c = {.g = g, .wanted = wanted_values(g)};
+    Uses uses = graph_uses(g);
+    Gradient c = {.g = g, .wanted = wanted_values(g), .uses = &uses};
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);

@@ -1,8 +1,8 @@
-// fold: drops what changes nothing.
+// fold: drops nodes that change nothing.
 //
-//   %2 = scale(%1) factor=2   %3 = scale(%2) factor=3   %4 = scale(%9) factor=1
+//   %2 = scale(%1) factor=2   %3 = scale(%2) factor=4   %4 = scale(%9) factor=1
 // becomes
-//   %3 = scale(%1) factor=6    (readers of %4 read %9)
+//   %3 = scale(%1) factor=8    (readers of %4 read %9)
 //
 // What an operator can become is its own affair (Op.fold); this pass offers
 // each forward node to its operator, then deletes the nodes whose results
@@ -11,6 +11,10 @@
 // an input, or a view of one: some launch makes it.  A mark is not lost: what
 // stands for a value takes its mark, and where nobody reads a value any more,
 // what it would have been computed from does.
+//
+// The gradient of a value that several nodes read is a sum in the order of
+// these readers.  A node stays if its readers would change that order as
+// readers of its operand: no bit of a gradient depends on this pass.
 
 #include "pass.h"
 
@@ -92,22 +96,87 @@ static bool is_input(const Graph *g, ValueId v)
     return g->values[v].kind == INPUT;
 }
 
+// Of every value, whether it leads from a parameter, so that it has a gradient
+// in training.
+static bool *trained_values(const Graph *g)
+{
+    bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
+    for (ValueId v = 0; v < g->value_count; v++)
+        trained[v] = g->mode == TRAIN && g->values[v].kind == PARAM;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        bool any = false;
+        for (int k = 0; k < n->operand_count; k++)
+            any |= n->operands[k] != NONE && trained[n->operands[k]];
+        for (int k = 0; k < n->result_count; k++)
+            if (n->results[k] != NONE) trained[n->results[k]] |= any;
+    }
+    return trained;
+}
+
+// Of every value, how many operands it is.
+static int32_t *count_readers(const Graph *g)
+{
+    int32_t *readers = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    for (NodeId i = 0; i < g->node_count; i++)
+        for (int k = 0; k < g->nodes[i].operand_count; k++)
+            if (g->nodes[i].operands[k] != NONE)
+                readers[g->nodes[i].operands[k]]++;
+    return readers;
+}
+
+typedef struct Folding {
+    Graph   *g;
+    bool    *trained, *shown;
+    int32_t *readers;
+    ValueId *stands;            // what readers of a value read instead
+} Folding;
+
+// True if the sum that is x's gradient stays the same when the readers of y,
+// which is made of x, read x: nobody else does, or two terms change places.
+static bool keeps_sum(const Folding *f, ValueId x, ValueId y)
+{
+    return !f->trained[x] || f->readers[x] == 1 ||
+           (f->readers[x] == 2 && f->readers[y] == 1);
+}
+
+// Lets the operator rewrite node i, and takes that back if it may not be.
+static void fold_node(Folding *f, NodeId i)
+{
+    Graph *g = f->g;
+    Node *n = &g->nodes[i], was = *n;
+    ValueId from = n->operands[0], y = n->results[0];
+    ValueId instead = n->op->fold(g, i), to = n->operands[0];
+    if (to != from && !keeps_sum(f, to, from)) {
+        *n = was;
+        n->operands[0] = from;
+        return;
+    }
+    if (to != from) {
+        f->readers[from]--;
+        f->readers[to] += f->readers[from] > 0;
+    }
+    // An output is computed: some launch must make it.
+    if (instead == NONE || g->values[y].output ||
+        (f->shown[y] && is_input(g, instead)) || !keeps_sum(f, instead, y))
+        return;
+    f->stands[y] = instead;
+    f->readers[instead] += f->readers[y] - 1;
+}
+
 void pass_fold(Graph *g)
 {
-    const bool *shown = shown_values(g), *was_read = read_values(g);
-    // stands[v]: what readers of v may read instead, so that one walk renames.
-    ValueId *stands = NEW_ARRAY(g->arena, g->value_count, ValueId);
-    for (ValueId v = 0; v < g->value_count; v++) stands[v] = v;
+    const bool *was_read = read_values(g);
+    // One walk renames.
+    Folding f = { g, trained_values(g), shown_values(g), count_readers(g),
+                  NEW_ARRAY(g->arena, g->value_count, ValueId) };
+    for (ValueId v = 0; v < g->value_count; v++) f.stands[v] = v;
     for (NodeId i = 0; i < g->node_count; i++) {
-        Node *n = &g->nodes[i];
+        const Node *n = &g->nodes[i];
         for (int k = 0; k < n->operand_count; k++)
-            if (n->operands[k] != NONE) n->operands[k] = stands[n->operands[k]];
-        if (!n->op->fold) continue;
-        ValueId instead = n->op->fold(g, i);
-        if (instead == NONE || g->values[n->results[0]].output) continue;
-        // An output is computed: some launch must make it.
-        if (shown[n->results[0]] && is_input(g, instead)) continue;
-        stands[n->results[0]] = instead;
+            if (n->operands[k] != NONE)
+                n->operands[k] = f.stands[n->operands[k]];
+        if (n->op->fold) fold_node(&f, i);
     }
     drop_unread(g, was_read);
     graph_compact(g);

@@ -40,14 +40,16 @@ static void take_masking_part(Graph *g, Node *m, ValueId mask)
     m->result_count = 1;
 }
 
-// Gives m the mask if it can take one.  Where that is by another part, which a
-// library does not compute, only the gradient of a map is worth it.
+// Gives m the mask if it can take one.  If another part takes it, only the
+// gradient of a map is worth it, and m must be no product of a library, whose
+// sums have another order.
 static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
 {
     int slot = operand_called(m, "mask");
     if (slot != NONE && m->operands[slot] == NONE)
         m->operands[slot] = mask;
-    else if (of_map && m->op->parts[m->part].masking != 0)
+    else if (of_map && m->op->parts[m->part].masking != 0 &&
+             result_named(m, "workspace") == NONE)
         take_masking_part(g, m, mask);
     else
         return false;

@@ -4,11 +4,13 @@
 // becomes
 //   %6 = conv(%0, %1, %2) inlined      %7, %8 = maxpool(%6) act=relu
 //
-// First an activation moves behind a pool that selects the largest: it never
-// falls, so the largest stays where it is, and where it makes equals of what
-// was not its gradient is 0.  The gradient then needs the pooled value alone,
-// and the map before the pool not even its sign.  That holds of whatever makes
-// the map, and of a map that is stored.
+// First an activation that GATES moves behind a pool that selects the largest:
+// it never falls, so the largest stays where it is, and its gradient is 0 where
+// it makes different numbers equal.  The gradient then needs the pooled value
+// alone, and the map before the pool not even its sign.  That holds of any
+// maker of the map, and of a map that is stored.  Other activations round: two
+// numbers may become equal where the gradient is not 0, and then the first of
+// them is no longer the largest.
 //
 // Then a node whose operator knows how (Op.pooling) is inlined into the pool
 // that alone reads it, so that its map is nowhere.  What is an output, or has
@@ -34,13 +36,15 @@ static void take_act(Graph *g, const Uses *uses, Node *n)
     NodeId maker = only_maker(g, uses, n);
     if (maker == NONE || n->act != NULL) return;
     Node *m = &g->nodes[maker];
-    if (m->op->flags & ACT) {
+    const Op *act = m->op->flags & ACT ? m->op : m->act;
+    if (act == NULL || !(act->flags & GATES)) return;
+    if (act == m->op) {
         graph_mark_too(g, n->operands[0], m->operands[0]);
         n->act = m->op;
         n->operands[0] = m->operands[0];
         m->op = NULL;
-    } else if (m->op->flags & STORES_ACT) {
-        n->act = m->act;
+    } else {
+        n->act = act;
         m->act = NULL;
     }
 }

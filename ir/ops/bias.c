@@ -3,7 +3,9 @@
 // Dense layers end in it, since their product is a library call, and so do
 // convolutions until fuse_epilogue.  An activation may be applied as it stores.
 //
-// The gradient is the sum of dy's columns.  Where there are many rows they are
+// A convolution's weight gradient sums the bias gradient too, also where a bias
+// node follows it (gradient_takes_bias).  Elsewhere the bias gradient is a
+// launch of its own: the sum of dy's columns.  Where there are many rows they are
 // split over blocks, by the shape alone, and a sum_splits node adds up what the
 // blocks leave:
 //
@@ -59,7 +61,10 @@ static void bias_gradient(Gradient *c, ValueId dz)
 static void gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
-    if (gradient_wanted(c, 1)) bias_gradient(c, dz);
+    const Node *n = &c->g->nodes[c->node];
+    NodeId maker = c->g->values[n->operands[0]].def;
+    bool taken = maker != NONE && gradient_takes_bias(c->g, c->uses, maker);
+    if (!taken && gradient_wanted(c, 1)) bias_gradient(c, dz);
     if (gradient_wanted(c, 0)) gradient_add(c, 0, dz);
 }
 

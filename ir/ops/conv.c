@@ -89,7 +89,7 @@ static void gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
     convolution_weight_gradient(c, dz, c->g->nodes[c->node].operands[0],
-                                2);
+                                true);
     if (!gradient_wanted(c, 0)) return;
     Node n = c->g->nodes[c->node];
     ValueId operands[] = { dz, n.operands[1], NONE };

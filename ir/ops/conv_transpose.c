@@ -184,7 +184,7 @@ static void gradient(Gradient *c)
     Graph *g = c->g;
     Node n = g->nodes[c->node];
     ValueId dy = gradient_of_result(c, 0);
-    convolution_weight_gradient(c, n.operands[0], dy, 1);
+    convolution_weight_gradient(c, n.operands[0], dy, false);
     if (!gradient_wanted(c, 0)) return;
     ValueId operands[] = { dy, n.operands[1], NONE };
     ValueId dx = gradient_value(c, 0);

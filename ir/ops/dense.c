@@ -12,11 +12,14 @@
 // alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
 // want of workspace) and 4 MiB.
 //
-// What the library can't do, as it stores what it computes, is done by the
-// products of a convolution of a map of one pixel, which need no workspace: to
-// add to a momentum, which a skipped step must leave alone, and to multiply by
-// an activation's derivative, so that the gradient of a map can be written over
-// the map.
+// The library can't add to a momentum as it stores, which a skipped step must
+// leave alone, nor multiply by an activation's derivative, so that the gradient
+// of a map can be written over the map.  Products of a convolution of a map of
+// one pixel do both, and need no workspace.  Their sums have another order than
+// the library's.  So the program alone chooses between the two, and no pass:
+// the weight gradient is such a product if the optimizer begins with a momentum
+// (Op.momentum), the data gradient if the operand is a view of an activated
+// map, or of the maxima of one (the attribute own_dgrad).
 //
 // Where maps have 16 bits those products do all of it, and add the bias and sum
 // its gradient too.  The library multiplies 16 bits by 16 alone, so that it
@@ -31,12 +34,17 @@
 
 enum { UNITS, BIAS, BEGUN };
 enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };
+enum { OWN_DGRAD };             // attribute
 
 static const ArgSpec args[] = {
     { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
     { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
     INIT_ARG,
     { .name = NULL },
+};
+
+static const AttrSpec attrs[] = {
+    { "own_dgrad", ATTR_INT, 0, 1 }, { .name = NULL },
 };
 
 static Shape shape(const Graph *g, const Node *n)
@@ -75,6 +83,25 @@ static ValueId workspace(Graph *g, ValueId v, int64_t terms)
 
 // ---- build -----------------------------------------------------------------
 
+static const Node *maker_of(const Graph *g, ValueId v)
+{
+    NodeId def = g->values[v].def;
+    return def == NONE ? NULL : &g->nodes[def];
+}
+
+// True if x is a view of the result of an activation, or of the maxima of one
+// that moves behind them (pass fuse_pool).
+static bool is_activated_map(const Graph *g, ValueId x)
+{
+    const Node *n = maker_of(g, x);
+    if (n == NULL || !(n->op->flags & VIEW)) return false;
+    unsigned wanted = ACT;
+    for (; n != NULL && n->op->flags & (VIEW | SELECTS);
+         n = maker_of(g, n->operands[0]))
+        if (n->op->flags & SELECTS) wanted = GATES;
+    return n != NULL && n->op->flags & wanted;
+}
+
 // cuBLAS counts rows and columns in int.
 static bool fits_library(Build *b)
 {
@@ -101,7 +128,11 @@ static ValueId build_product(Build *b)
     Build product = *b;
     if (b->arg[BIAS].i && is_library(g))
         product.name = arena_print(g->arena, "%s.product", b->name);
-    ValueId y = build_node(&product, 2, operands, NULL,
+    Attr attr[MAX_ATTRS] = {
+        [OWN_DGRAD] = { .i = is_library(g) &&
+                             is_activated_map(g, b->operand[0]) },
+    };
+    ValueId y = build_node(&product, 2, operands, attr,
                            shape_of(2, x.dim[0], units));
     ValueId space = workspace(g, y, x.dim[1]);
     if (space == NONE) return y;
@@ -131,20 +162,33 @@ static ValueId build(Build *b)
 
 // ---- gradient --------------------------------------------------------------
 
+// True if the update of a parameter begins with its momentum, so that the
+// launch that makes a gradient may add it there (pass accumulate).
+static bool moves_a_momentum(const Graph *g)
+{
+    Momentum m;
+    return g->optimizer != NULL && g->optimizer->momentum != NULL &&
+           g->optimizer->momentum(g, &m) && !is_accruing(g);
+}
+
 // The weight's, and the bias's where the product added one.
 static void weight_gradient(Gradient *c, ValueId dz)
 {
     Node n = c->g->nodes[c->node];
     ValueId operands[] = { dz, n.operands[0] };
+    const ValueId param[] = { n.operands[1], gradient_bias(c) };
     ValueId d[] = { NONE, NONE };
-    for (int k = 1; k <= 2; k++)
-        if (gradient_wanted(c, k)) d[k - 1] = gradient_value(c, k);
+    for (int k = 0; k < 2; k++)
+        if (param[k] != NONE && c->wanted[param[k]])
+            d[k] = gradient_value_of(c, param[k]);
     if (d[0] == NONE) return;
     int64_t terms = c->g->values[dz].shape.dim[0];
-    ValueId results[] = { d[0], d[1], workspace(c->g, d[0], terms) };
+    ValueId space = moves_a_momentum(c->g) ? NONE
+                                           : workspace(c->g, d[0], terms);
+    ValueId results[] = { d[0], d[1], space };
     gradient_node(c, &op_dense, WGRAD, 2, operands, 3, results);
-    for (int k = 1; k <= 2; k++)
-        if (d[k - 1] != NONE) gradient_add(c, k, d[k - 1]);
+    for (int k = 0; k < 2; k++)
+        if (d[k] != NONE) gradient_add_to(c, param[k], d[k]);
 }
 
 static void data_gradient(Gradient *c, ValueId dz)
@@ -153,7 +197,8 @@ static void data_gradient(Gradient *c, ValueId dz)
     ValueId operands[] = { dz, c->g->nodes[c->node].operands[1] };
     ValueId d = gradient_value(c, 0);
     int64_t terms = c->g->values[dz].shape.dim[1];
-    ValueId results[] = { d, workspace(c->g, d, terms) };
+    bool own = c->g->nodes[c->node].attr[OWN_DGRAD].i;
+    ValueId results[] = { d, own ? NONE : workspace(c->g, d, terms) };
     gradient_node(c, &op_dense, DGRAD, 2, operands, 2, results);
     gradient_add(c, 0, d);
 }
@@ -355,6 +400,6 @@ static const Part parts[] = {
 };
 
 const Op op_dense = {
-    ROW(dense), .args = args, .build = build, .shape = shape,
+    ROW(dense), .args = args, .attrs = attrs, .build = build, .shape = shape,
     .gradient = gradient, .parts = parts,
 };

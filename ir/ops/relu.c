@@ -9,10 +9,10 @@
 #include "../op_row.h"
 #include "../unary.h"
 
-// A NaN stays one.
+// A NaN stays one, and -0 becomes 0, so that equals are the same bits.
 static double relu(double x)
 {
-    return x < 0 ? 0 : x;
+    return x <= 0 ? 0 : x;
 }
 
 static double relu_gradient(double dy, double y)

@@ -2,10 +2,10 @@
 #include "../op_row.h"
 #include "../unary.h"
 
-// A NaN stays one.
+// A NaN stays one, and -0 becomes 0.
 static double relu6(double x)
 {
-    if (x < 0) return 0;
+    if (x <= 0) return 0;
     return x > 6 ? 6 : x;
 }
 

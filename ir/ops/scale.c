@@ -1,11 +1,15 @@
 // scale: y = factor * x; from integers to real numbers where x is not real.
 //
-// The gradient is the same operation on dy.  A factor of 1 changes nothing,
-// and of two scales in a row one is enough:
+// The gradient is the same operation on dy.  A factor of 1 changes nothing.
+// Of two scales in a row one is enough if both factors are powers of two from 1
+// on, for then neither rounds:
 //
-//   %2 = scale(%1) factor=2    %3 = scale(%2) factor=3
+//   %2 = scale(%1) factor=2    %3 = scale(%2) factor=4
 // becomes
-//   %3 = scale(%1) factor=6
+//   %3 = scale(%1) factor=8
+//
+// Other pairs stay: their product rounds once and not twice, and what overflows
+// or underflows between them would not.
 #include <math.h>
 #include "../op_row.h"
 #include "../rules.h"
@@ -34,6 +38,13 @@ static ValueId build(Build *b)
     return build_node(b, 1, b->operand, attr, x->shape);
 }
 
+// True if to multiply by it is exact, but for an overflow.
+static bool is_exact(double factor)
+{
+    int exponent;
+    return factor >= 1 && frexp(factor, &exponent) == 0.5;
+}
+
 static ValueId fold(Graph *g, NodeId id)
 {
     Node *n = &g->nodes[id];
@@ -41,7 +52,8 @@ static ValueId fold(Graph *g, NodeId id)
     double before = maker != NONE && g->nodes[maker].op == &op_scale
         ? g->nodes[maker].attr[FACTOR].f : NAN;
     // The product must be one that a call could have given.
-    if (fabs(n->attr[FACTOR].f * before) <= LARGEST) {
+    if (is_exact(before) && is_exact(n->attr[FACTOR].f) &&
+        n->attr[FACTOR].f * before <= LARGEST) {
         n->attr[FACTOR].f *= before;
         n->operands[0] = g->nodes[maker].operands[0];
     }

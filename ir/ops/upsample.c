@@ -46,10 +46,12 @@ static ValueId build(Build *b)
               operand_text(b, 0));
         return NONE;
     }
+    // Without a larger map both modes copy, and nearest does it exactly.
+    bool is_larger = b->arg[FACTOR].dim[0] > 1 || b->arg[FACTOR].dim[1] > 1;
     Attr attr[] = {
         [FACTOR_H] = { .i = b->arg[FACTOR].dim[0] },
         [FACTOR_W] = { .i = b->arg[FACTOR].dim[1] },
-        [BILINEAR] = { .i = b->arg[ARG_MODE].word[0] == 'b' },
+        [BILINEAR] = { .i = b->arg[ARG_MODE].word[0] == 'b' && is_larger },
     };
     return build_node(b, 1, b->operand, attr, enlarged(map, attr));
 }
@@ -60,7 +62,7 @@ static Shape shape(const Graph *g, const Node *n)
         ? enlarged(g->values[n->operands[0]].shape, n->attr) : shape_of(0);
 }
 
-// A factor of 1.
+// A factor of 1 gives the operand itself, bit by bit in either direction.
 static ValueId fold(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];

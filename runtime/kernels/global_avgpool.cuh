@@ -7,11 +7,12 @@
 #include "../support/product.cuh"
 
 // global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  A block as
-// reduce_pixels has it.  y must not be x.
+// reduce_pixels has it; -0 leaves every number alone, so the mean of one pixel is that pixel.  y
+// must not be x.
 template <class Shape, class X = const real *, class Y = real *>
 __global__ void global_avgpool_forward(Y y, X x)
 {
-    reduce_pixels<Shape>((real)0, [x](long long i, long long) { return x[i]; },
+    reduce_pixels<Shape>(-(real)0, [x](long long i, long long) { return x[i]; },
                          [](real a, real b) { return a + b; },
                          [y](long long j, real sum) { y[j] = sum / (real)Shape::PIXELS; });
 }

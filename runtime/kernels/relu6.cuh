@@ -3,9 +3,10 @@
 #include "../support/real.cuh"
 #include "../support/unary.cuh"
 
-// relu6: y = min(max(x, 0), 6), a NaN stays one.  The gradient needs y alone, 0 at y = 0 and y = 6.
+// relu6: y = min(max(x, 0), 6), a NaN stays one, -0 becomes 0.  The gradient needs y
+// alone, 0 at y = 0 and y = 6.
 struct relu6 {
-    static __device__ real forward(real x) { return x < 0 ? (real)0 : x > 6 ? (real)6 : x; }
+    static __device__ real forward(real x) { return x <= 0 ? (real)0 : x > 6 ? (real)6 : x; }
     template <class Y>
     static __device__ real gradient(real dy, Y y, long long i)
     {

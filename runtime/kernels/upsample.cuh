@@ -114,7 +114,9 @@ __global__ void upsample_gradient(DX dx, DY dy, Mask mask)
         const int h = (int)image.column, w = (int)line.column;
         const int p0 = Mode::first(h, down), p1 = Mode::last(h, down);
         const int q0 = Mode::first(w, right), q1 = Mode::last(w, right);
-        Pack<V> sum = {};
+        // -0 leaves every number alone, so with factors of 1 dx is dy.
+        Pack<V> sum;
+        for (int j = 0; j < V; j++) sum.at[j] = -(real)0;
         for (int p = p0 < 0 ? 0 : p0; p <= p1 && p < lines; p++) {
             const long long from = (image.row * lines + p) * width * C + pixel.column * V;
             for (int q = q0 < 0 ? 0 : q0; q <= q1 && q < width; q++) {

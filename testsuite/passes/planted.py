@@ -45,6 +45,13 @@ FAULTS = {
           "Value *value = &g->values[reads[k]]; int j = 0;"
           "while (j < n->operand_count && n->operands[j] != reads[k]) j++;"
           "if (j == n->operand_count) continue;")),
+    "fold: readers of an operand change the order of its gradient's sum":
+        ("unfused_bits --passes fold",
+         ("fold.c", "(f->readers[x] == 2 && f->readers[y] == 1);", "true;")),
+    "fuse_pool: an activation that rounds moves behind a pool":
+        ("unfused_bits --passes fuse_pool",
+         ("fuse_pool.c", "if (act == NULL || !(act->flags & GATES)) return;",
+          "if (act == NULL) return;")),
     "ends: what is left out is left out of the sum's end too":
         ("ends_bits --passes ends",
          ("ends.c", "if (!own) operands[k] = others;",
