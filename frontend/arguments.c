@@ -11,6 +11,7 @@
 // nothing else is wrong, since the two may be the same mistake.
 #include <inttypes.h>
 #include <string.h>
+#include "../ir/number.h"
 #include "resolve.h"
 
 // One call on its way.
@@ -79,6 +80,14 @@ static bool check_range(Binding *w, const ArgSpec *spec, Pos pos, double number)
     return false;
 }
 
+// A real number must lie within its range and be one that a literal of the
+// precision's type stands for.
+static bool check_real(Binding *w, const ArgSpec *spec, Pos pos, double number)
+{
+    return check_range(w, spec, pos, number) &&
+           check_small(w->r, pos, spec->name, number);
+}
+
 // By ArgType, as a sentence needs it.
 static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
 {
@@ -127,7 +136,7 @@ static bool bind_float(Binding *w, const ArgSpec *spec, ArgValue *value,
     if (datum.kind != INT && datum.kind != FLOAT)
         return wrong_kind(w, spec, value->pos, datum);
     value->f = datum.kind == INT ? (double)datum.i : datum.f;
-    return check_range(w, spec, value->pos, value->f);
+    return check_real(w, spec, value->pos, value->f);
 }
 
 static bool bind_bool(Binding *w, const ArgSpec *spec, ArgValue *value,
@@ -182,7 +191,7 @@ static bool bind_list(Binding *w, const ArgSpec *spec, ArgValue *value,
     if (datum.kind != LIST) return wrong_kind(w, spec, value->pos, datum);
     value->list = datum.list;
     for (int i = 0; i < datum.list->count; i++)
-        if (!check_range(w, spec, value->pos, datum.list->at[i])) return false;
+        if (!check_real(w, spec, value->pos, datum.list->at[i])) return false;
     return true;
 }
 
@@ -377,6 +386,16 @@ static void bind_given(Binding *w, const Operand *given)
     error(w->r->diag, given->pos, "%s works on values of the net, and this is "
           "%s", w->b->op->name, kind_words[given->datum.kind]);
     w->ok = false;
+}
+
+bool check_small(Resolver *r, Pos pos, const char *name, double number)
+{
+    DType real = r->g->real;
+    if (can_hold(real, number)) return true;
+    error(r->diag, pos, "%s is %.9g, which is too small for %s: other than 0, "
+          "the smallest is %.9g", name, number, real_name(real),
+          least_normal(real));
+    return false;
 }
 
 bool bind_arguments(Resolver *r, Build *b, const Expr *call,

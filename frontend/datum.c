@@ -1,6 +1,7 @@
 // What an expression comes to: how it is made, what it is called, and how it is
 // read from text that is not a program's (-D, what tables fall back to).
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,5 +102,7 @@ bool datum_of_text(const char *text, Datum *datum)
     *datum = int_datum(strtoll(text, &end, 10));
     if (*end == '\0') return errno == 0;
     *datum = float_datum(strtod(text, &end));
-    return *end == '\0' && isfinite(datum->f);
+    bool is_tiny = fabs(datum->f) < DBL_MIN &&
+                   strcspn(text, "123456789") < strcspn(text, "eE");
+    return *end == '\0' && isfinite(datum->f) && !is_tiny;
 }

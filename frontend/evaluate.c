@@ -4,6 +4,7 @@
 //
 // What is wrong is reported where it is and becomes POISON, which every rule
 // passes on in silence: one mistake, one message.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "resolve.h"
@@ -117,6 +118,17 @@ static Datum finite_datum(Resolver *r, const Expr *expr, double f)
     return isfinite(f) ? float_datum(f) : too_large(r, expr);
 }
 
+// f is a / b or a * b: a result near 0 would lose its digits, or become 0.
+static Datum quotient_or_product(Resolver *r, const Expr *expr, double a,
+                                 double b, double f)
+{
+    if (a == 0 || b == 0 || fabs(f) >= DBL_MIN)
+        return finite_datum(r, expr, f);
+    error(r->diag, expr->pos, "this number is too small; other than 0, the "
+          "smallest is %g", DBL_MIN);
+    return no_datum();
+}
+
 // The least integer by -1 has no integer for a quotient.
 static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
@@ -127,7 +139,8 @@ static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
     bool exact = a.kind == INT && b.kind == INT &&
                  !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
     if (exact) return int_datum(a.i / b.i);
-    return finite_datum(r, expr, as_float(a) / as_float(b));
+    return quotient_or_product(r, expr, as_float(a), as_float(b),
+                               as_float(a) / as_float(b));
 }
 
 // As in mathematics: a % b has b's sign.
@@ -145,9 +158,9 @@ static Datum modulo(Resolver *r, const Expr *expr, Datum a, Datum b)
 
 static Datum calculate_float(Resolver *r, const Expr *expr, double a, double b)
 {
-    double f = expr->sign == SIGN_ADD ? a + b
-             : expr->sign == SIGN_SUB ? a - b : a * b;
-    return finite_datum(r, expr, f);
+    if (expr->sign == SIGN_MUL)
+        return quotient_or_product(r, expr, a, b, a * b);
+    return finite_datum(r, expr, expr->sign == SIGN_ADD ? a + b : a - b);
 }
 
 static Datum calculate(Resolver *r, const Expr *expr, Datum a, Datum b)

@@ -31,7 +31,7 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
     plan->budget = o->budget;
     const char *fault = verify_program(g->arena, g, plan);
     if (fault != NULL) bug("the plan is wrong: %s", fault);
-    return plan;
+    return check_literals(g) ? plan : NULL;
 }
 
 PassOptions without_dumps(const PassOptions *o)

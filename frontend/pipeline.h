@@ -87,6 +87,10 @@ Sheet *program_sheet(const Input *in, const Options *o, const Graph *g);
 bool open_dependencies(const Options *o, Output *out);
 void print_dependencies(const Options *o, const Input *in, FILE *out);
 
+// literals.c: false, after an error at the call, if a launch is given a number
+// that the precision's type can't hold.
+bool check_literals(Graph *g);
+
 // trained.c: warns of parameters that a training step does not change; an error
 // at pos where there are parameters and it changes none.
 void check_trained(const Graph *g, Pos pos);

@@ -144,6 +144,9 @@ enum { MAX_ARGS = 32 };
 // given and the call's; false after an error.
 bool bind_arguments(Resolver *r, Build *b, const Expr *call,
                     const Operand *given, int count);
+// True if the precision's type holds the number called name; an error at pos if
+// it is too small.
+bool check_small(Resolver *r, Pos pos, const char *name, double number);
 // The call's name = "...", or NULL.
 const Arg *name_argument(const Expr *call);
 // Whether an operator makes parameters.

@@ -46,7 +46,8 @@ static double number_between(Resolver *r, const Stmt *stmt, double most)
     if (datum.kind == POISON) return 0;
     if ((datum.kind == INT || datum.kind == FLOAT) && number > 0 &&
         number < most)
-        return number;
+        return check_small(r, stmt->value->pos, stmt->name, number) ? number
+                                                                    : 0;
     error(r->diag, stmt->value->pos, "%s is a number above 0 and below %.15g",
           stmt->name, most);
     return 0;

@@ -1,4 +1,5 @@
 // Types of numbers, and how a number is rounded to one.
+#include <float.h>
 #include <math.h>
 #include "number.h"
 
@@ -20,6 +21,28 @@ bool is_half(DType dtype)
 bool is_real(DType dtype)
 {
     return dtype == F32 || dtype == F64 || is_half(dtype);
+}
+
+double least_normal(DType real)
+{
+    return real == F64 ? DBL_MIN : FLT_MIN;
+}
+
+double largest_normal(DType real)
+{
+    return real == F64 ? DBL_MAX : FLT_MAX;
+}
+
+const char *real_name(DType real)
+{
+    return real == F64 ? "double" : "float";
+}
+
+bool can_hold(DType real, double x)
+{
+    double size = fabs(x);
+    return size == 0 ||
+           (size >= least_normal(real) && size <= largest_normal(real));
 }
 
 // Of maps of this type, the real numbers' distance: 2^-digits is half a unit in

@@ -12,6 +12,14 @@ bool is_real(DType dtype);
 // x as it is stored: of 16 bits the nearest, of two the even one, infinite
 // where it would round past the largest; else x itself.  NaN stays.
 double rounded(DType dtype, double x);
+// The smallest and the largest positive number that F32 or F64 holds with all
+// its digits, and "float" or "double".
+double least_normal(DType real);
+double largest_normal(DType real);
+const char *real_name(DType real);
+// True if a literal of this type, F32 or F64, stands for x: x is 0, or neither
+// smaller nor larger than those.
+bool can_hold(DType real, double x);
 // What kernels call what of this type is stored in.
 const char *stored_name(DType dtype);
 
