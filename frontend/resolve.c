@@ -123,11 +123,12 @@ static ValueId new_input(Resolver *r, const Stmt *stmt)
     const DType dtypes[] = { r->g->real, U8, I32 };
     Shape shape = input_shape(r, stmt);
 
-    for (int i = 0; i < 3; i++)
-        if (strcmp(stmt->type, types[i]) == 0)
-            return shape.rank == 0 ? NONE
-                : graph_value(r->g, stmt->name, INPUT, dtypes[i], shape,
-                              stmt->pos);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(stmt->type, types[i]) != 0) continue;
+        warn_of_layout(r, stmt, shape);
+        return shape.rank == 0 ? NONE
+            : graph_value(r->g, stmt->name, INPUT, dtypes[i], shape, stmt->pos);
+    }
     if (strcmp(stmt->type, "class") == 0)
         return shape.rank == 0 ? NONE : labels(r, stmt, shape);
     const char *near = nearest_name(stmt->type, types, 4);
@@ -216,6 +217,7 @@ static void run_loss(Resolver *r, const Stmt *stmt)
         error(r->diag, stmt->pos, "a net has at most %d losses", MAX_LOSSES);
         return;
     }
+    if (datum.kind == TENSOR) warn_of_logits(r, datum.value);
     if (r->loss_count == 0) r->loss_pos = stmt->pos;
     r->losses[r->loss_count++] = datum.kind == TENSOR ? datum.value : NONE;
 }

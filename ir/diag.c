@@ -187,9 +187,20 @@ void error(Diag *diag, Pos pos, const char *format, ...)
     va_end(args);
 }
 
+static bool has_warned(const Diag *diag, Pos pos)
+{
+    for (int32_t i = 0; i < diag->warned_count; i++)
+        if (memcmp(&diag->warned[i], &pos, sizeof pos) == 0) return true;
+    return false;
+}
+
 void warning(Diag *diag, Pos pos, const char *format, ...)
 {
-    if (is_silent(diag)) return;
+    if (is_silent(diag) || has_warned(diag, pos)) return;
+    diag->warned = arena_grow(diag->arena, diag->warned, &diag->warned_capacity,
+                              (int64_t)diag->warned_count + 1,
+                              sizeof *diag->warned);
+    diag->warned[diag->warned_count++] = pos;
     va_list args;
     va_start(args, format);
     message(diag, pos, "warning", "\33[35m", format, args);

@@ -33,6 +33,8 @@ typedef struct Diag {
     int     error_count;
     bool    color;
     bool    quiet;              // messages are counted and not shown
+    Pos    *warned;             // places of the warnings shown so far
+    int32_t warned_count, warned_capacity;
     bool    file_failed;        // one of the errors is about writing a file
     bool    over_budget;        // one is that nothing fits in the budget
 } Diag;
@@ -47,7 +49,8 @@ const char *source_line(const Source *source, int32_t line, int32_t *length);
 // file:line:col: error: text, the source line, a caret under the range.
 void error(Diag *diag, Pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// The same with "warning:"; it is not counted, and the output is made.
+// The same with "warning:"; it is not counted, and the output is made.  A place
+// gets one warning, for each mode of a program finds the same.
 void warning(Diag *diag, Pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // The same with "note:", after an error, where it helps.

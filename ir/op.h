@@ -43,6 +43,8 @@ typedef enum OpFlags {
     BY_SIGN    = 1 << 15,       // GATES, and y is not below 0 and its gradient
                                 // dy but where y is 0: so of y times a
                                 // positive number, too
+    LIMITS     = 1 << 16,       // its results are no logits: none is below 0,
+                                // or all are within fixed limits
 } OpFlags;
 
 // ---- arguments in the language ----------------------------------------------
@@ -205,6 +207,10 @@ struct Op {
     // b, c, with [1] for its first argument.  After ! it is an input that is
     // wanted, for no gradient goes there.  Ways stand between |.
     const char *fits;
+    // LOSS: the operator that it applies to its logits itself, or NULL, and
+    // which operand these are.
+    const Op *applies;
+    int       logits;
     // OPTIMIZER: names of its state per parameter, ends with NULL.
     const char *const *state;
     // OPTIMIZER: whether it begins with m = keep * m + (gradient + decay *

@@ -66,6 +66,7 @@ static const Part parts[] = {
 };
 
 const Op op_binary_cross_entropy = {
-    ROW(binary_cross_entropy), .args = args, .attrs = attrs, .build = build,
+    ROW(binary_cross_entropy), .applies = &op_sigmoid,
+    .args = args, .attrs = attrs, .build = build,
     .shape = shape_of_rows, .gradient = pair_gradient, .parts = parts,
 };

@@ -153,6 +153,7 @@ static const Part parts[] = {
 };
 
 const Op op_dice = {
-    ROW(dice), .args = args, .attrs = attrs, .build = build,
+    ROW(dice), .applies = &op_sigmoid,
+    .args = args, .attrs = attrs, .build = build,
     .shape = shape_of_rows, .gradient = gradient, .parts = parts,
 };

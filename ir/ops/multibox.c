@@ -392,7 +392,8 @@ static const Part parts[] = {
 };
 
 const Op op_multibox = {
-    ROW(multibox), .args = args, .attrs = attrs, .build = build,
+    ROW(multibox), .applies = &op_softmax, .logits = SCORES,
+    .args = args, .attrs = attrs, .build = build,
     .fits = "3 4, 3 c, !b 4, b:c; [1] | 12 4, 12 c, !b 4, b:c; [2] | "
             "18 4, 18 c, !b 4, b:c; [2, 1]", .shape = shape_of_rows,
     .gradient = gradient, .mixes = mixes_total, .parts = parts,

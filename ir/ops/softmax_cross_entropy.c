@@ -387,7 +387,8 @@ static const Part parts[] = {
 };
 
 const Op op_softmax_cross_entropy = {
-    ROW(softmax_cross_entropy), .args = args, .attrs = attrs, .build = build,
+    ROW(softmax_cross_entropy), .applies = &op_softmax,
+    .args = args, .attrs = attrs, .build = build,
     .shape = shape_of_rows, .gradient = gradient, .mixes = mixes,
     .parts = parts,
 };
