@@ -1,9 +1,9 @@
 // The numbers that launches are given, as literals of the emitted file.
 //
 // The front end checks each argument of a call.  But a launch may be given a
-// number that is computed from several, as a loss's weight divided by a sample's
-// elements, and a literal of it must not round to 0 either.  The graph is
-// checked after the passes, of which none changes such a number.
+// number that is computed from several, as a loss's weight divided by the
+// elements of a sample, and a literal of it must not round to 0 either.  The
+// graph is checked after the passes, of which none changes such a number.
 #include <math.h>
 #include "../ir/number.h"
 #include "../ir/op.h"
@@ -16,15 +16,16 @@ static bool check_number(const Node *n, const Launch *l, double f,
 {
     DType real = l->g->real;
     if (can_hold(real, f)) return true;
-    error(l->g->diag, n->pos, "%s computes with a %s of %.9g here, which is too "
-          "%s for %s: numbers other than 0 are from %.9g to %.9g", n->op->name,
-          label != NULL ? label : "number", f,
+    error(l->g->diag, n->pos, "%s computes with a %s of %.9g here, which is "
+          "too %s for %s: numbers other than 0 are from %.9g to %.9g",
+          n->op->name, label != NULL ? label : "number", f,
           fabs(f) < 1 ? "small" : "large", real_name(real), least_normal(real),
           largest_normal(real));
     return false;
 }
 
-static bool check_argument(const Node *n, const Launch *l, const LaunchArg *arg)
+static bool check_argument(const Node *n, const Launch *l,
+                           const LaunchArg *arg)
 {
     bool ok = true;
 

@@ -184,13 +184,13 @@ bool setting_row(int i, const char **name, const char **meaning);
 // What the train section calls, and the state that it keeps.
 void build_training(Resolver *r);
 
-// ---- warnings.c --------------------------------------------------------------
+// ---- warnings.c -------------------------------------------------------------
 
-// Warns at a loss, which makes rows, if its logits come from an operator that it
-// applies itself, or from one that LIMITS.
+// Warns at a loss, which makes rows, if its logits come from an operator that
+// it applies itself, or from one that LIMITS.
 void warn_of_logits(Resolver *r, ValueId rows);
-// Warns of an input [batch, dims...] of stmt that seems to be [channels, height,
-// width].
+// Warns of an input [batch, dims...] of stmt that seems to be [channels,
+// height, width].
 void warn_of_layout(Resolver *r, const Stmt *stmt, Shape shape);
 
 // ---- resolve.c --------------------------------------------------------------

@@ -5,9 +5,9 @@
 //
 // A convolution's weight gradient sums the bias gradient too, also where a bias
 // node follows it (gradient_takes_bias).  Elsewhere the bias gradient is a
-// launch of its own: the sum of dy's columns.  Where there are many rows they are
-// split over blocks, by the shape alone, and a sum_splits node adds up what the
-// blocks leave:
+// launch of its own: the sum of dy's columns.  Where there are many rows they
+// are split over blocks, by the shape alone, and a sum_splits node adds up what
+// the blocks leave:
 //
 //   %8 d.conv1.bias.partials = bias.grad(%7) splits=32
 //   %9 d.conv1.bias = sum_splits(%8)

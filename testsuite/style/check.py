@@ -69,11 +69,12 @@ RUNNER = "passes/run.c"
 
 PARAMETERS = "a parameter or an argument of this name"
 SETTINGS = "a train setting of this name"
+APPLIED = "the operator that the loss applies itself"
 # File: operators that it may name, and why.
 NAMES = {
     "ir/broadcast.c": ("sum_splits", "adds the parts of a launch's sum"),
     "ir/convolution.c": ("conv bias sum_splits", "a convolution's gradients are convolutions"),
-    "ir/gradient.c": ("add", "gradients that meet are added"),
+    "ir/gradient.c": ("add bias", "gradients that meet are added; a bias node after a product"),
     "ir/graph.c": ("constant", "an initialiser of this name"),
     "ir/loss.c": ("tally", "which figure a loss is, its launch says"),
     "ir/normal.c": ("scale sum_splits", PARAMETERS + "; sums of columns"),
@@ -82,11 +83,15 @@ NAMES = {
     "ir/read.c": ("clip_norm average loss_scale", SETTINGS),
     "ir/rules.c": ("bias", PARAMETERS),
     "ir/ops/batchnorm.c": ("bias scale", PARAMETERS),
+    "ir/ops/binary_cross_entropy.c": ("sigmoid", APPLIED),
     "ir/ops/bias.c": ("sum_splits", "adds the parts of a launch's sum"),
     "ir/ops/clip_norm.c": ("scale", "its own part of this name"),
     "ir/ops/conv.c": ("bias", PARAMETERS),
     "ir/ops/conv_transpose.c": ("bias conv", PARAMETERS + "; its gradient is a convolution"),
     "ir/ops/dense.c": ("bias", PARAMETERS),
+    "ir/ops/dice.c": ("sigmoid", APPLIED),
+    "ir/ops/multibox.c": ("softmax", APPLIED),
+    "ir/ops/softmax_cross_entropy.c": ("softmax", APPLIED),
     "ir/ops/take_rows.c": ("concat", "the gradient of all rows is joined"),
     "frontend/evaluate.c": ("add sub mul div scale", "what the signs + - * / mean"),
     "frontend/finish.c": ("tally", "what gathers losses and metrics at the end"),
