@@ -10,7 +10,7 @@ struct ClassNames {
     int count;
 };
 
-// Reads a file of names, a line each.
+// Reads a file of names, a line each.  They are copied, so that the file may change later.
 static inline bool read_class_names(const char *path, ClassNames *c)
 {
     FileBytes file = {};
@@ -26,6 +26,7 @@ static inline bool read_class_names(const char *path, ClassNames *c)
         memcpy(name, file.bytes + at, length);
         c->names[c->count++] = name;
     }
+    unmap_last(&file);
     return true;
 }
 

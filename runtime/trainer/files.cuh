@@ -60,13 +60,27 @@ static inline void release_memory(void)
     }
 }
 
+// The text of errno after a path could not be opened; tells a missing folder from a missing file.
+static inline const char *open_error(const char *path)
+{
+    const int error = errno;
+    const char *slash = strrchr(path, '/');
+    struct stat status;
+    char folder[4096];
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (error != ENOENT || !length || length >= sizeof folder) return strerror(error);
+    memcpy(folder, path, length);
+    folder[length] = 0;
+    return stat(folder, &status) && errno == ENOENT ? "its folder is missing" : strerror(error);
+}
+
 // Maps a regular file, read only: what of it is never looked at is never read.  The path must live
 // as long as the mapping.
 static inline bool map_file(const char *path, FileBytes *file)
 {
     struct stat status;
     int in = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (in < 0) return complain("%s: can't be opened: %s", path, strerror(errno));
+    if (in < 0) return complain("%s: can't be opened: %s", path, open_error(path));
     bool regular = !fstat(in, &status) && S_ISREG(status.st_mode);
     *file = {(const unsigned char *)"", regular ? (size_t)status.st_size : 0};
     void *at = file->size ? mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, in, 0) : NULL;
@@ -79,6 +93,14 @@ static inline bool map_file(const char *path, FileBytes *file)
     mapped_files = kept;
     file->bytes = kept->bytes;
     return true;
+}
+
+// Ends the mapping that was made last, which is that of this file.
+static inline void unmap_last(const FileBytes *file)
+{
+    if (!file->size) return;
+    munmap(mapped_files->bytes, mapped_files->size);
+    mapped_files = mapped_files->next;
 }
 
 // ---- files that lose bytes while they are mapped

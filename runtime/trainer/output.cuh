@@ -105,7 +105,7 @@ static inline bool open_beside(const char *path, BesideFile *file)
     if (out >= 0 && there) keep_mode(out, &status);
     if (out >= 0) file->out = fdopen(out, "wb");
     if (out >= 0 && !file->out) close(out), remove(file->beside);
-    return file->out || complain("%s: can't be written: %s", path, strerror(errno));
+    return file->out || complain("%s: can't be written: %s", path, open_error(file->place));
 }
 
 // Closes and removes the temporary file; the path stays as it was.
@@ -260,7 +260,8 @@ static inline bool claim_output(const char *path)
     if (claim->file < 0 && errno == EWOULDBLOCK)
         return complain("%s: another run is writing it: process %ld holds %s", path,
                         claim_holder(claim->lock), claim->lock);
-    if (claim->file < 0) return complain("%s: can't be opened: %s", claim->lock, strerror(errno));
+    if (claim->file < 0)
+        return complain("%s: can't be opened: %s", claim->lock, open_error(claim->lock));
     claim->next = output_claims;
     output_claims = claim;
     // The number is for people: where the disk is full the lock holds all the same.

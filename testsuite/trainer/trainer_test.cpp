@@ -33,7 +33,7 @@ static void test_round_trip()
               !memcmp(t->shape, tensors[i].shape, sizeof t->shape));
     }
     CHECK(!write_safetensors("nowhere/w", tensors, 4));
-    CHECK(complained("nowhere/w: can't be written: No such file"));
+    CHECK(complained("nowhere/w: can't be written: its folder is missing"));
     CHECK(!mkfifo("pipe", 0600) && !write_safetensors("pipe", tensors, 4));
     CHECK(complained("pipe: can't be written: wanted a regular file"));
     CHECK(write_safetensors("w.safetensors", tensors, 0));
@@ -123,7 +123,11 @@ static void test_malformed_files()
     CHECK(!read_safetensors(".", &file));
     CHECK(complained(".: "));
     CHECK(!read_safetensors("nothing", &file));
-    CHECK(complained("nothing: can't be opened"));
+    CHECK(complained("nothing: can't be opened: No such file or directory"));
+    CHECK(!read_safetensors("nowhere/nothing", &file));
+    CHECK(complained("nowhere/nothing: can't be opened: its folder is missing"));
+    CHECK(!read_safetensors("./nothing", &file));
+    CHECK(complained("./nothing: can't be opened: No such file or directory"));
 }
 
 static void test_conversions()
