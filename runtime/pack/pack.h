@@ -60,7 +60,13 @@ typedef struct Folder {
 // if a folder can't be read.
 void list_classes(const char *from, Folder *f);
 
-// Also there: what ends the program, memory that is never NULL, texts put
+// place.c: makes and locks a folder beside `to`, with a name that no other run
+// has; the lock is a descriptor.  Ends the program where it can't be.
+char *make_folder(const char *to, int *lock);
+// Removes the folders that killed runs for `to` have left, with these files.
+void sweep_folders(const char *to, const char *const *files, size_t count);
+
+// In folder.c, too: what ends the program, memory that is never NULL, texts put
 // together.
 enum { EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_FILES = 3 };
 _Noreturn void die(int status, const char *what, const char *why);

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,12 +193,10 @@ static void sync_folder(const char *path)
 // The folder gets its name when all is in it.
 static bool write_shard(Pack *p)
 {
-    char suffix[32];
-    snprintf(suffix, sizeof suffix, "%ld.tmp", (long)getpid());
-    char *folder = join(p->to, ".", suffix), *path[FILE_COUNT];
+    int lock;
+    char *folder = make_folder(p->to, &lock), *path[FILE_COUNT];
     bool done = true;
 
-    if (mkdir(folder, 0777) != 0) die(EXIT_FILES, folder, strerror(errno));
     for (int i = 0; i < FILE_COUNT; i++) {
         path[i] = join(folder, "/", file_names[i]);
         done = done && write_file(p, i, path[i]);
@@ -209,6 +208,7 @@ static bool write_shard(Pack *p)
         free(path[i]);
     }
     if (!done) rmdir(folder);
+    close(lock);
     char *parent = join(p->to, "/", "..");
     if (done) sync_folder(parent);
     free(parent);
@@ -292,6 +292,11 @@ static void read_arguments(Pack *p, int argc, char **argv)
     }
     if (p->to == NULL || p->target.height == 0)
         fputs(usage, stderr), exit(EXIT_USAGE);
+    size_t length = strlen(p->to);
+    while (length > 1 && p->to[length - 1] == '/') length--;
+    char *to = join(p->to, "", "");
+    to[length] = '\0';
+    p->to = to;
 }
 
 int main(int argc, char **argv)
@@ -305,6 +310,9 @@ int main(int argc, char **argv)
     // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
     if (lstat(p.to, &status) == 0)
         die(EXIT_FILES, p.to, "is there already, and is not overwritten");
+    // A file past the limit of its size is an error of that file.
+    signal(SIGXFSZ, SIG_IGN);
+    sweep_folders(p.to, file_names, FILE_COUNT);
     list_classes(p.from, &p.folder);
     p.faults = grow(NULL, p.folder.paths.count * sizeof *p.faults);
     for (size_t i = 0; i < p.folder.paths.count; i++) p.faults[i] = NULL;
@@ -312,5 +320,7 @@ int main(int argc, char **argv)
     printf("%s: %zu images of %zu classes, %d x %d x %d; %zu other files\n",
            p.to, p.folder.paths.count, p.folder.classes.count, p.target.height,
            p.target.width, p.target.channels, p.folder.skipped);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        die(EXIT_FILES, "standard output", strerror(errno));
     return 0;
 }
