@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../frontend/parse.h"
+#include "../../frontend/read_file.h"
 #include "../../ir/number.h"
 #include "../unit/squeeze.h"
 
@@ -73,7 +74,7 @@ Case *cases_read(Arena *arena, const char *path, int *count)
 {
     static const char mark[] = "# run:";
     size_t length;
-    const char *text = read_text(arena, path, &length);
+    const char *text = read_named_text(arena, path, &length);
     Case *cases = NULL;
     int32_t capacity = 0;
 
