@@ -4,6 +4,8 @@
 // While a plan is watched, a product fills the handle's workspace with NaN, as
 // the real one may write there whatever it likes.
 #include <algorithm>
+#include <mutex>
+#include <set>
 #include <string.h>
 #include "cublas_v2.h"
 #include "host.h"
@@ -17,6 +19,15 @@ struct cublasContext {
 };
 
 namespace {
+
+std::mutex &handle_lock = lasting<std::mutex>();
+std::set<cublasHandle_t> &handles = lasting<std::set<cublasHandle_t>>();
+
+bool is_handle(cublasHandle_t handle)
+{
+    std::lock_guard<std::mutex> hold(handle_lock);
+    return handles.count(handle) > 0;
+}
 
 thread_local int announced_step = -1;   // of the product that is called next
 
@@ -122,7 +133,7 @@ cublasStatus_t product(const char *name, cublasHandle_t handle,
     Call call(name, step);
     if (call.error) return status_of(call.error);
     note_step(step);
-    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!is_handle(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!is_operation(transa) || !is_operation(transb) || !alpha || !beta)
         return CUBLAS_STATUS_INVALID_VALUE;
     Product<T> g = {transa != CUBLAS_OP_N, transb != CUBLAS_OP_N, m, n, k,
@@ -177,7 +188,7 @@ const StatusText &text_of(cublasStatus_t status)
 // What a setter or getter returns for its arguments.
 cublasStatus_t about(cublasHandle_t handle, bool sound)
 {
-    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!is_handle(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
     return sound ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -197,6 +208,8 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
     take_resource("cublasCreate");
     *handle = new cublasContext{nullptr, nullptr, 0, CUBLAS_DEFAULT_MATH,
                                 CUBLAS_POINTER_MODE_HOST};
+    std::lock_guard<std::mutex> hold(handle_lock);
+    handles.insert(*handle);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -204,7 +217,10 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
     Call call("cublasDestroy");
     if (call.error) return status_of(call.error);
-    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    {
+        std::lock_guard<std::mutex> hold(handle_lock);
+        if (!handles.erase(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
     delete handle;
     give_resource();
     return CUBLAS_STATUS_SUCCESS;

@@ -34,9 +34,20 @@ void check_host(const void *at, size_t bytes)
 void check_host(const void *, size_t) {}
 #endif
 
+// True, with a report, if memory was freed since a graph took the call.
+bool is_gone(const void *pointer, size_t bytes)
+{
+    if (!touches_freed_memory(pointer, bytes)) return false;
+    report("a copy or memset of %zu bytes at %p, in memory that was freed",
+           bytes, pointer);
+    return true;
+}
+
 // The copy itself, when its stream comes to it.
 cudaError_t copy_bytes(void *to, const void *from, size_t bytes)
 {
+    if (is_gone(to, bytes) || is_gone(from, bytes))
+        return cudaErrorIllegalAddress;
     if (!may_copy(to, bytes) || !may_copy(from, bytes))
         return cudaErrorInvalidValue;
     if (!is_trapped(to) && !is_trapped(from)) {
@@ -51,6 +62,7 @@ cudaError_t copy_bytes(void *to, const void *from, size_t bytes)
 
 cudaError_t fill_bytes(void *pointer, int value, size_t bytes)
 {
+    if (is_gone(pointer, bytes)) return cudaErrorIllegalAddress;
     if (!may_copy(pointer, bytes)) return cudaErrorInvalidValue;
     if (is_trapped(pointer)) raw_fill(pointer, value, bytes);
     else memset(pointer, value, bytes);

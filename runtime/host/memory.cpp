@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -78,8 +79,10 @@ void forget_freed(size_t most, size_t most_bytes)
 void free_range(std::map<uintptr_t, Range>::iterator range)
 {
     size_t bytes = mapped(range->second.bytes);
-    mmap((void *)range->first, bytes, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    void *trap = mmap((void *)range->first, bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+                      -1, 0);
+    if (trap == MAP_FAILED) perror("the host runtime: freeing memory"), abort();
     memory.used -= bytes;
     range->second.kind = FREED;
     memory.freed.push_back(range->first);

@@ -222,6 +222,27 @@ static void test_fork(Buffers b, cudaStream_t stream)
     EXPECT_SUCCESS(cudaStreamDestroy(other));
 }
 
+// A graph whose memory was freed fails when it is launched; the device is lost then.
+static void test_freed()
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    char *gone;
+    EXPECT_SUCCESS(cudaStreamCreate(&stream));
+    EXPECT_SUCCESS(cudaMalloc(&gone, 64));
+    EXPECT_SUCCESS(cudaStreamBeginCapture(stream, GLOBAL));
+    EXPECT_SUCCESS(cudaMemsetAsync(gone, 0, 64, stream));
+    EXPECT_SUCCESS(cudaStreamEndCapture(stream, &graph));
+    EXPECT_SUCCESS(cudaGraphInstantiate(&run, graph, 0));
+    EXPECT_SUCCESS(cudaFree(gone));
+    const cudaError_t launched = cudaGraphLaunch(run, stream);
+    EXPECT(launched == cudaErrorIllegalAddress || launched == cudaSuccess);
+    EXPECT(cudaStreamSynchronize(stream) == cudaErrorIllegalAddress);
+    EXPECT(strstr(cuda_host_report(), "in memory that was freed"));
+    EXPECT_SUCCESS(cudaDeviceReset());
+}
+
 static void run_all()
 {
     cudaStream_t stream;
@@ -242,6 +263,7 @@ static void run_all()
     EXPECT_SUCCESS(cudaFreeHost(b.out));
     EXPECT_SUCCESS(cudaStreamDestroy(stream));
     EXPECT(cuda_host_in_use() == before);
+    test_freed();
 }
 
 // With an argument streams defer; the results are the same.

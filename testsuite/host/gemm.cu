@@ -99,5 +99,7 @@ int main()
     compare_all<double>(handle);
     test_refusals(handle);
     EXPECT(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(cublasDestroy(handle) == CUBLAS_STATUS_NOT_INITIALIZED);
+    EXPECT(cublasSetStream(handle, nullptr) == CUBLAS_STATUS_NOT_INITIALIZED);
     return expect_failures != 0;
 }
