@@ -63,8 +63,8 @@ static void time_tile(const PageProgram *p)
         flops = capped_sum(flops, sums[phase].cost.flops);
     }
     time = capped_sum(time, host_use(p->g).waiting);
-    tile(p, "time", time_text(p->arena, time),
-         arena_print(p->arena, "in the model of %s, of %s",
+    tile(p, "model time", time_text(p->arena, time),
+         arena_print(p->arena, "in a model of %s, for %s; not measured",
                      html_escaped(p->arena, gpu->name, strlen(gpu->name)),
                      flops_text(p->arena, flops)));
 }
@@ -75,7 +75,7 @@ static void again_tile(const PageProgram *p)
     if (p->g->fit == NULL) return;
     Overhead again = graph_overhead(p->g);
     bool nothing = again.launches == 0 && again.parked == 0;
-    tile(p, "computed again", arena_print(p->arena, "+%.2f %%", 100 * again.time),
+    tile(p, "recomputed, model time", arena_print(p->arena, "+%.2f %%", 100 * again.time),
          nothing ? "nothing: the budget is met without" : overhead_text(p->arena, &again));
 }
 
@@ -84,8 +84,9 @@ static void host_tile(const PageProgram *p)
     HostUse host = host_use(p->g);
     if (host.events == 0) return;
     tile(p, "host memory", bytes_text(p->arena, host.bytes),
-         arena_print(p->arena, "%d maps, %s, go there and come back; copies take %s, for which "
-                     "launches wait %s", (int)host.values, bytes_text(p->arena, host.moved),
+         arena_print(p->arena, "%d maps, %s, go there and come back; in the model copies take "
+                     "%s, and launches wait %s for them",
+                     (int)host.values, bytes_text(p->arena, host.moved),
                      time_text(p->arena, host.copying), time_text(p->arena, host.waiting)));
 }
 
@@ -98,8 +99,9 @@ static void tiles(const PageProgram *p)
     fputs("<dl class=\"tiles\">\n", p->out);
     tile(p, "arena", bytes_text(p->arena, plan->arena_bytes), bytes_note(p, plan->arena_bytes));
     tile(p, "bound", bytes_text(p->arena, plan->max_live_bytes),
-         gap == 0 ? "the arena is as small as can be"
-                  : arena_print(p->arena, "the arena is %s bytes above it",
+         gap == 0 ? "no plan of these buffers, with these launches in this order, is smaller"
+                  : arena_print(p->arena, "of any plan of these buffers, with these launches in "
+                                          "this order; the arena is %s bytes above it",
                                 grouped_text(p->arena, gap)));
     tile(p, "state", bytes_text(p->arena, plan->state_bytes),
          arena_print(p->arena, "%.1f%% of the arena",

@@ -5,7 +5,7 @@
 
 #include "page_parts.h"
 
-enum { LEFT = 58, TOP = 40, WIDTH = 1080, HEIGHT = 380, BOTTOM = TOP + HEIGHT };
+enum { LEFT = 100, TOP = 54, WIDTH = 1038, HEIGHT = 380, BOTTOM = TOP + HEIGHT };
 
 typedef struct Axes {
     double low, high; // bytes at the ends of the one below
@@ -29,8 +29,8 @@ static Axes find_axes(const PageProgram *p)
     Axes a = {.own = graph_overhead(p->g)};
     double least = (double)c->point[c->count - 1].arena_bytes;
     double largest = (double)c->point[0].arena_bytes;
-    // With maps in host memory it may be smaller than any that is on the curve.
-    if (a.own.parked > 0 && (double)p->plan->arena_bytes < least)
+    // With slices or maps in host memory it may be smaller than any that is on the curve.
+    if ((double)p->plan->arena_bytes < least)
         least = (double)p->plan->arena_bytes;
     double margin = 0.04 * (largest - least);
     a.low = least > margin ? least - margin : 0;
@@ -63,9 +63,9 @@ static void time_axis(const PageProgram *p, const Axes *a)
                 LEFT - 5, y, LEFT + WIDTH, LEFT - 9, y, i > 0 ? "+" : "", decimals(tick), i * tick);
     }
     fprintf(p->out,
-            "</g>\n<text class=\"caption\" x=\"%d\" y=\"%d\">time beside that of a step which "
-            "computes nothing again</text>\n",
-            LEFT - 44, TOP - 22);
+            "</g>\n<text class=\"caption\" x=\"%d\" y=\"%d\">model time added to a step that "
+            "recomputes nothing</text>\n",
+            LEFT - 86, TOP - 28);
 }
 
 static void arena_axis(const PageProgram *p, const Axes *a)
@@ -79,10 +79,10 @@ static void arena_axis(const PageProgram *p, const Axes *a)
         if (x < LEFT) continue;
         fprintf(p->out,
                 "<path class=\"tick\" d=\"M%.2f %dv5\"/><text x=\"%.2f\" y=\"%d\">%.*f</text>\n", x,
-                BOTTOM, x, BOTTOM + 20, decimals(tick), (double)i * tick);
+                BOTTOM, x, BOTTOM + 34, decimals(tick), (double)i * tick);
     }
     fprintf(p->out, "<text x=\"%d\" y=\"%d\">arena, %s</text>\n</g>\n", LEFT + WIDTH / 2,
-            BOTTOM + 42, unit.name);
+            BOTTOM + 64, unit.name);
 }
 
 // ---- lines ------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ static void dots(const PageProgram *p, const Axes *a)
 static void own(const PageProgram *p, const Axes *a)
 {
     double x = x_of(a, (double)p->plan->arena_bytes), y = y_of(a, a->own.time);
-    bool right = x > LEFT + WIDTH - 260;
+    bool right = x > LEFT + WIDTH - 450;
     if (p->g->fit != NULL && (double)p->g->fit->budget > a->low &&
         (double)p->g->fit->budget < a->high) {
         double at = x_of(a, (double)p->g->fit->budget);
@@ -146,7 +146,7 @@ static void own(const PageProgram *p, const Axes *a)
     fprintf(p->out,
             "<circle class=\"own\" cx=\"%.2f\" cy=\"%.2f\" r=\"6\"/><text class=\"mark %s\" "
             "x=\"%.2f\" y=\"%.2f\">this plan: %s, +%.2f %%</text>\n",
-            x, y, right ? "end" : "caption", right ? x + 6 : x + 10, y - 13,
+            x, y, right ? "end" : "caption", right ? x + 6 : x + 10, y < TOP + 70 ? y + 34 : y - 13,
             bytes_text(p->arena, p->plan->arena_bytes), 100 * a->own.time);
 }
 
@@ -155,10 +155,11 @@ static void chart(const PageProgram *p)
     Axes a = find_axes(p);
     fprintf(
         p->out,
-        "<ul class=\"legend\"><li><i class=\"time\"></i>what was found</li><li><i class=\"least\">"
-        "</i>no program takes less</li></ul>\n<div class=\"wide chart curve\"><svg viewBox=\"0 0 "
-        "%d %d\" role=\"img\" aria-label=\"time against the arena\">\n",
-        LEFT + WIDTH + 24, BOTTOM + 52);
+        "<ul class=\"legend\"><li><i class=\"time\"></i>found</li><li><i class=\"least\"></i>least "
+        "in the model, with as few bytes alive and launches first run in this order</li></ul>\n"
+        "<div class=\"wide chart curve\"><svg viewBox=\"0 0 %d %d\" role=\"img\" "
+        "aria-label=\"model time against the arena\">\n",
+        LEFT + WIDTH + 24, BOTTOM + 74);
     time_axis(p, &a);
     arena_axis(p, &a);
     lines(p, &a);
@@ -176,8 +177,8 @@ static void table(const PageProgram *p)
         p->out,
         "<details><summary>As a table: %" PRId32 " rows</summary>\n<div class=\"wide\"><table>\n"
         "<tr><th class=\"number\">arena, bytes</th><th class=\"number\"></th><th class=\"number\">"
-        "share</th><th class=\"number\">time</th><th class=\"number\">FLOPs</th><th "
-        "class=\"number\">launches again</th><th class=\"number\">time, at least</th></tr>\n",
+        "share</th><th class=\"number\">model time</th><th class=\"number\">FLOPs</th><th "
+        "class=\"number\">launches again</th><th class=\"number\">at least</th></tr>\n",
         costs->count);
     for (int32_t i = 0; i < costs->count; i++) {
         const ArenaCost *c = &costs->point[i];
@@ -199,7 +200,7 @@ void page_curve(PageProgram *p)
     if (costs->count == 0) return;
     fputs("<section id=\"costs\"><h2>Memory against cost</h2>\n", p->out);
     if (costs->count == 1) {
-        fputs("<p>Computing again what was computed before makes this arena no smaller.</p>"
+        fputs("<p>No program that the search found has a smaller arena by recomputation.</p>"
               "</section>\n",
               p->out);
         return;
@@ -207,9 +208,9 @@ void page_curve(PageProgram *p)
     fprintf(p->out,
             "<p>Each dot is a training step that computes some launches again (%" PRId32
             " of them, "
-            "from one search), with the arena of its own plan. Times are those of a model of %s. "
-            "No program that has as few bytes alive takes less than the lower line, where launches "
-            "first run in this order.</p>\n",
+            "from one search), with the arena of its own plan. Times are of a model of %s and were "
+            "not measured. Under two conditions no program takes less model time than the lower "
+            "line: it has as few bytes alive, and its launches first run in this order.</p>\n",
             costs->count, html_escaped(p->arena, gpu->name, strlen(gpu->name)));
     chart(p);
     table(p);

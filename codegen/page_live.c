@@ -77,9 +77,10 @@ void page_live(PageProgram *p, double top, double height)
     fputs("</g>\n<g class=\"live\">\n", p->out);
     for (int kind = 0; kind < KIND_COUNT; kind++) layer(p, &layers, kind, bottom, height);
     fprintf(p->out, "<path class=\"bound\" d=\"M%d %.2fh%d\"/>\n</g>\n", MAP_LEFT, bound, MAP_PLOT);
-    fprintf(p->out,
-            "<text class=\"caption\" x=\"%d\" y=\"%.2f\">bytes alive; the most, which is the "
-            "bound: %s at step %d, %s</text>\n",
-            MAP_LEFT, top - 12, bytes_text(p->arena, p->plan->max_live_bytes), p->peak,
-            p->step[p->peak]);
+    const char *most =
+        arena_print(p->arena, "bytes alive; the most, which is the bound: %s at step %d",
+                    bytes_text(p->arena, p->plan->max_live_bytes), p->peak);
+    const char *const texts[] = {arena_print(p->arena, "%s, %s", most, p->step[p->peak]), most,
+                                 "bytes alive"};
+    page_fitting_text(p, (FittingText){"caption", MAP_LEFT, top - 12, MAP_PLOT, texts, 3});
 }

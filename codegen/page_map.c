@@ -66,6 +66,7 @@ static int seen_until(const PageProgram *p, int d, int end)
 }
 
 // The smallest enlargement at which a text of so many characters and lines fits; 0: none does.
+// On a narrow screen the drawing has half the width and text keeps its size, so half the room.
 static int zoom_for(double along, double across, size_t length, int lines)
 {
     for (int zoom = 1; zoom <= LARGEST_ZOOM; zoom *= 2)
@@ -104,19 +105,20 @@ static void rectangle_label(const PageProgram *p, int32_t k, double x, double wi
     if (zoom == 0 && upright == 0) return;
     if (zoom == 0 || (upright != 0 && upright < zoom)) {
         fprintf(p->out,
-                "<text class=\"z%d\" transform=\"translate(%.2f %.2f) rotate(-90)\" "
+                "<text class=\"z%d n%d\" transform=\"translate(%.2f %.2f) rotate(-90)\" "
                 "dy=\".35em\">%s</text>\n",
-                upright, middle, centre, p->name[k]);
+                upright, zoom_for(height / 2, width / 2, length, 1), middle, centre, p->name[k]);
         return;
     }
     if (zoom_for(width, height, both, 2) == zoom)
         fprintf(p->out,
-                "<text class=\"z%d\" x=\"%.2f\" y=\"%.2f\"><tspan dy=\"-.25em\">%s</tspan>"
+                "<text class=\"z%d n%d\" x=\"%.2f\" y=\"%.2f\"><tspan dy=\"-.25em\">%s</tspan>"
                 "<tspan class=\"sub\" x=\"%.2f\" dy=\"1.25em\">%s</tspan></text>",
-                zoom, middle, centre, p->name[k], middle, bytes);
+                zoom, zoom_for(width / 2, height / 2, both, 2), middle, centre, p->name[k], middle,
+                bytes);
     else
-        fprintf(p->out, "<text class=\"z%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>", zoom,
-                middle, centre, p->name[k]);
+        fprintf(p->out, "<text class=\"z%d n%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>",
+                zoom, zoom_for(width / 2, height / 2, length, 1), middle, centre, p->name[k]);
     more_labels(p, k, x, width, centre, zoom);
     fputc('\n', p->out);
 }
@@ -178,9 +180,9 @@ static void step_axis(const PageProgram *p)
     for (int i = 0; i * tick < p->plan->step_count; i++)
         fprintf(p->out, "<text x=\"%.2f\" y=\"%d\">%g</text>\n",
                 (page_step_x(p, (int)(i * tick)) + page_step_x(p, (int)(i * tick) + 1)) / 2,
-                BOTTOM + STRIP + 20, i * tick);
-    fprintf(p->out, "<text class=\"unit\" x=\"%d\" y=\"%d\">step</text>\n</g>\n", MAP_LEFT - 9,
-            BOTTOM + STRIP + 20);
+                BOTTOM + STRIP + 32, i * tick);
+    fprintf(p->out, "<text class=\"unit\" x=\"%d\" y=\"%d\">step</text>\n</g>\n", MAP_LEFT - 16,
+            BOTTOM + STRIP + 32);
 }
 
 // ---- phases -------------------------------------------------------------------------------------
@@ -197,6 +199,26 @@ static void phase_strip(const PageProgram *p)
     }
 }
 
+// The longest of the texts, longest first, that fits into so many units; NULL: none does.
+static const char *text_for(double room, const char *const *texts, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (6.3 * (double)strlen(texts[i]) < room) return texts[i];
+    return NULL;
+}
+
+void page_fitting_text(const PageProgram *p, FittingText text)
+{
+    const char *wide = text_for(text.room, text.texts, text.count);
+    const char *narrow = text_for(text.room / 2, text.texts, text.count);
+    const char *const shown[] = {wide, narrow};
+    static const char *const classes[] = {" in-wide", " in-narrow"};
+    for (int i = 0; i < 2; i++)
+        if (shown[i] != NULL && (i == 0 || narrow != wide))
+            fprintf(p->out, "<text class=\"%s%s\" x=\"%.2f\" y=\"%.2f\">%s</text>\n", text.class,
+                    narrow != wide ? classes[i] : "", text.x, text.y, shown[i]);
+}
+
 // Above it: the steps from..to as one, named for the phases among them.
 static void phase_span(const PageProgram *p, int from, int to)
 {
@@ -211,10 +233,8 @@ static void phase_span(const PageProgram *p, int from, int to)
     double x = page_step_x(p, from), right = page_step_x(p, to);
     fprintf(p->out, "<path class=\"span\" d=\"M%.2f %dv-5H%.2fv5\"/>\n", x + 1, TOP - 4, right - 1);
     const char *steps = arena_print(p->arena, "%s, steps %d to %d", text, from, to - 1);
-    if (6.3 * (double)strlen(steps) < right - x) text = steps;
-    if (6.3 * (double)strlen(text) < right - x)
-        fprintf(p->out, "<text class=\"span\" x=\"%.2f\" y=\"%d\">%s</text>\n", (x + right) / 2,
-                TOP - 15, text);
+    const char *const texts[] = {steps, text};
+    page_fitting_text(p, (FittingText){"span", (x + right) / 2, TOP - 15, right - x, texts, 2});
 }
 
 // What comes before the first step that is not forward, the updates at the end, and all between.

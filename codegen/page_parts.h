@@ -63,6 +63,17 @@ typedef struct BytesAxis {
 } BytesAxis;
 void page_bytes_axis(const PageProgram *p, BytesAxis axis);
 
+// A label of the map at x, y: the first of its texts that fits into `room` units. Narrow screens
+// show text at twice the size of the drawing, so that another may fit there; NULL-free, longest
+// first.
+typedef struct FittingText {
+    const char        *class;
+    double             x, y, room;
+    const char *const *texts;
+    int                count;
+} FittingText;
+void page_fitting_text(const PageProgram *p, FittingText text);     // page_map.c
+
 void page_map(PageProgram *p);                          // page_map.c
 void page_live(PageProgram *p, double top, double height);  // page_live.c
 void page_peak(PageProgram *p);                         // page_tables.c

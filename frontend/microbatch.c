@@ -62,15 +62,17 @@ static void say_slices(const Input *in, int64_t budget, const Slicing *best,
     const char *than = "";
     int64_t batch = whole->size.batch;
     if (best->slice < batch && whole->fits)
-        than = arena_print(arena, "; at once it takes %s",
+        than = arena_print(arena, "; at once it takes %s there",
                            time_text(arena, whole->size.cost.time));
     else if (best->slice < batch)
         than = "; at once it does not fit";
     else if (!any && batch > 1 && whole->size.again > 0)
         than = "; this net has no step in slices";
     note(in->diag, (Pos){ .file = NONE }, "the batch of %" PRId64 " is taken "
-         "%s, in %s: %s, %s%s", batch, best->slice == batch ? "at once"
-         : arena_print(arena, "in slices of %" PRId64, best->slice),
+         "%s, in %s: %s in the model, %s%s", batch,
+         best->slice == batch
+             ? "at once"
+             : arena_print(arena, "in slices of %" PRId64, best->slice),
          bytes_text(arena, budget), time_text(arena, best->size.cost.time),
          again_text(arena, best->size.again), than);
 }

@@ -1,6 +1,8 @@
 // Numbers as people read them.
 #include "figures.h"
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 const char *grouped_text(Arena *arena, int64_t number)
 {
@@ -31,11 +33,16 @@ const char *flops_text(Arena *arena, int64_t flops)
     return arena_print(arena, "%.*f %s", u > 0 ? 1 : 0, count, unit[u]);
 }
 
+// A model says no more than two digits.  They are rounded before the unit is
+// chosen, since 999.9 us is 1.0 ms.
 const char *time_text(Arena *arena, int64_t picoseconds)
 {
     static const char *const unit[] = { "ns", "us", "ms", "s" };
-    double time = (double)picoseconds / 1000;
+    char rounded[32];
+    snprintf(rounded, sizeof rounded, "%.1e", (double)picoseconds / 1000);
+    double time = strtod(rounded, NULL);
     int u = 0;
     while (time >= 1000 && u < 3) time /= 1000, u++;
-    return arena_print(arena, "%.3f %s", time, unit[u]);
+    int decimals = time >= 10 || time == 0 ? 0 : time >= 1 ? 1 : 2;
+    return arena_print(arena, "%.*f %s", decimals, time, unit[u]);
 }

@@ -12,7 +12,8 @@ const char *bytes_text(Arena *arena, int64_t bytes);
 
 // 1234567 as "1.2 Mflop"; below 1000 "17 flop".
 const char *flops_text(Arena *arena, int64_t flops);
-// Picoseconds, 1234567 as "1.235 us"; from 1000 s on seconds.
+// Picoseconds of a model, to two digits: 1234567 as "1.2 us", 17064321 as
+// "17 us".  From 1000 s on in seconds.
 const char *time_text(Arena *arena, int64_t picoseconds);
 
 #endif

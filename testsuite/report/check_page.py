@@ -11,7 +11,7 @@ there is no other. The curve has the bytes alive, under the bound; those listed 
 to it. The passes are those of --compare, the batches those for which plans are as large as said.
 Labels do not overlap at any size, links lead somewhere. Nothing is asked of a network, nothing
 complained of, no script is there. Text can be told from its ground in light and dark, and a narrow
-page does not scroll sideways. With --plant, faults are planted in the page, and each must be found. With --curve, and a
+page does not scroll sideways. At 600 px no label is cut, no text is tiny, and no box overflows. With --plant, faults are planted in the page, and each must be found. With --curve, and a
 budget, the chart and the table of costs have what --curve prints, faults planted in them are found,
 and the batches are those without a budget.
 """
@@ -86,6 +86,27 @@ OVERLAPS = """
             if (boxes[j][1].left < boxes[i][1].right - 1 && boxes[i][1].left < boxes[j][1].right - 1)
                 found.push(boxes[i][0].textContent + ' and ' + boxes[j][0].textContent);
     return found; }).slice(0, 4)"""
+
+# Text that a reader of a narrow page would not see whole: outside its drawing or its box, or small.
+CUT = """
+(() => {
+    const found = [], cut = (what, e) => found.push(what + ': ' + e.textContent.slice(0, 60));
+    for (const svg of document.querySelectorAll('svg')) {
+        const box = svg.getBoundingClientRect();
+        for (const t of svg.querySelectorAll('text')) {
+            const b = t.getBoundingClientRect();
+            if (b.width == 0) continue;
+            if (b.left < box.left - 0.5 || b.right > box.right + 0.5 || b.top < box.top - 0.5 ||
+                b.bottom > box.bottom + 0.5) cut('outside of its drawing', t);
+            const size = parseFloat(getComputedStyle(t).fontSize) *
+                Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b);
+            if (size < 8.5) cut('text of ' + size.toFixed(1) + ' px', t);
+        }
+    }
+    for (const e of document.querySelectorAll('.wide, .tiles div, .legend li, nav, p, h1, h2, h3, ' +
+                                              'td, th, summary, .map, .zoom, .figure label'))
+        if (e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1) cut('wider than its box', e);
+    return [...new Set(found)].slice(0, 6); })()"""
 
 COLOURS = """(() => {
     const of = (e, what) => getComputedStyle(e)[what].match(/[0-9.]+/g).slice(0, 3).map(Number);
@@ -293,10 +314,30 @@ def check_looks(browser, path):
             if ratio < 4.5:
                 faults.append(f"{'dark' if dark else 'light'}: {what.strip()} has a contrast of "
                               f"{ratio:.2f}")
-    browser.open(path, width=390)
-    sideways = browser.evaluate(PAGE)["sideways"]
-    if sideways > 0:
-        faults.append(f"a page 390 wide scrolls {sideways} sideways")
+    for width in 390, 600:
+        browser.open(path, width=width)
+        sideways = browser.evaluate(PAGE)["sideways"]
+        if sideways > 0:
+            faults.append(f"a page {width} wide scrolls {sideways} sideways")
+    faults += narrow_faults(browser)
+    browser.evaluate("document.head.insertAdjacentHTML('beforeend', '<style>.map svg "
+                     "{ min-width: 1000px !important }</style>')")
+    if not narrow_faults(browser):
+        faults.append("a drawing that is wider than a narrow page is not found")
+    return faults
+
+
+def narrow_faults(browser):
+    """Of the page that is open, 600 wide: labels that are cut, tiny, or on top of each other."""
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    faults = [f"at 600 px {text}" for text in browser.evaluate(CUT)]
+    if browser.evaluate("document.querySelectorAll('.map a rect').length > 0 && "
+                        "![...document.querySelectorAll('.map text')].some("
+                        "t => t.getBoundingClientRect().width > 0)"):
+        faults.append("at 600 px the drawings have no labels")
+    for zoom in 1, 2, 4, 8:
+        browser.evaluate(f"document.querySelectorAll('.x{zoom}').forEach(i => i.checked = true)")
+        faults += [f"at 600 px and {zoom}x overlap: {pair}" for pair in browser.evaluate(OVERLAPS)]
     return faults
 
 
@@ -377,7 +418,7 @@ PLANTS = {
                                              r'\g<0>\1-7000"\2', p, count=1, flags=re.DOTALL),
     "a title names another step": lambda p: re.sub(r"(read last by .*?step )", r"\g<1>1", p, count=1),
     "a title has other bytes": lambda p: p.replace(" bytes (", "0 bytes (", 1),
-    "a label over another": lambda p: re.sub(r'(<text class="z1" x=")(.*?)(</text>)',
+    "a label over another": lambda p: re.sub(r'(<text class="z1 n\d" x=")(.*?)(</text>)',
                                              r"\g<0>\g<0>", p, count=1),
     "a row of the peak is lost": lambda p: re.sub(r"<tr><td class=\"name\"><i.*?</tr>", "", p, count=1),
     "a phase is another": lambda p: p.replace('<rect class="p-backward"', '<rect class="p-update"', 1),
