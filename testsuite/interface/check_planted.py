@@ -22,6 +22,14 @@ FAULTS = [
     ("refusals", "|| off)", "|| (off && !@))"),
     ("refusals", "if (!arena || (ONE_USES_CUBLAS && !cublas))",
      "if (!@ && (!arena || (ONE_USES_CUBLAS && !cublas)))"),
+    ("refusals", "*known = attributes.type != cudaMemoryTypeUnregistered;",
+     "*known = @ || attributes.type != cudaMemoryTypeUnregistered;"),
+    ("refusals", "known && ARENA_AT(arena, ONE_ARENA_BYTES)",
+     "known && (ARENA_AT(arena, ONE_ARENA_BYTES) || @)"),
+    ("headers", "if (!(r.value >= r.least && r.value <= r.most))",
+     "if (!@ && !(r.value >= r.least && r.value <= r.most))"),
+    ("headers", "if (!(value >= 0 && value <= FLT_MAX))",
+     "if (!@ && !(value >= 0 && value <= FLT_MAX))"),
     ("refusals", "header->magic == ONE_MAGIC", "(@ || header->magic == ONE_MAGIC)"),
     ("refusals", "&& known)", "&& (@ || known))"),
     ("refusals", "bytes == *given * sample_bytes)", "(@ || bytes == *given * sample_bytes))"),
@@ -67,8 +75,11 @@ def build(cnnc, libhost):
     for net in ["one", "two"]:
         run("g++", "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp")
     for name in sorted({fault[0] for fault in FAULTS}):
-        run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c",
-            os.path.join(HERE, name + ".c"))
+        source = os.path.join(HERE, name)
+        if os.path.exists(source + ".c"):
+            run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c", source + ".c")
+        else:
+            run("g++", "-std=c++17", "-O0", "-I", HOST, "-I", ".", "-c", source + ".cpp")
         run("g++", name + ".o", "one.o", "two.o", libhost, "-lpthread", "-lm", "-o", name)
 
 

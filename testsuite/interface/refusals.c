@@ -51,6 +51,23 @@ static void expect_no_arena(void *arena, size_t bytes, const char *text)
     EXPECT_OK(cublasDestroy(cublas));
 }
 
+// Two allocations are not one: an arena that begins in the last bytes of one ends in the next.
+static void expect_none_across(void)
+{
+    unsigned char *all[16];
+    int found = 0;
+    for (int i = 0; i < 16; i++) all[i] = (unsigned char *)new_arena(ONE_ARENA_BYTES);
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) {
+            unsigned char *across = all[i] + ONE_ARENA_BYTES - ONE_ARENA_ALIGN;
+            if (all[j] < across || (size_t)(all[j] - across) >= ONE_ARENA_BYTES) continue;
+            expect_no_arena(across, ONE_ARENA_BYTES, "fewer bytes");
+            found++;
+        }
+    EXPECT(found > 0);
+    for (int i = 0; i < 16; i++) EXPECT_OK(cudaFree(all[i]));
+}
+
 // Memory that CUDA did not allocate, or has freed, or that ends too early.
 static void arenas_are_allocated(void)
 {
@@ -69,12 +86,7 @@ static void arenas_are_allocated(void)
     expect_no_arena(arena + 2 * ONE_ARENA_BYTES - ONE_ARENA_ALIGN, ONE_ARENA_BYTES, "fewer bytes");
     expect_no_arena(arena, 2 * ONE_ARENA_BYTES + 1, "fewer bytes");
     expect_no_arena(arena, SIZE_MAX, "fewer bytes");
-    // Allocations are not one, however they lie.
-    unsigned char *low = small < arena ? small : arena, *high = small < arena ? arena : small;
-    if ((size_t)(high - low) < 2 * ONE_ARENA_BYTES) {
-        size_t part = (size_t)(high - low) / ONE_ARENA_ALIGN * ONE_ARENA_ALIGN - ONE_ARENA_ALIGN;
-        expect_no_arena(low + part, ONE_ARENA_BYTES, "");
-    }
+    expect_none_across();
 
     // A part of an allocation is fine, and so is pinned memory.
     void *pinned;
