@@ -315,6 +315,9 @@ static void emit_descriptor(Emitter *e)
     write_line(w, "    main_write, main_export, main_import, main_describe, &main_context.stream,");
     write_line(w, "    %s, %s_STATE_HASH, main_sections, %d,",
                averages ? "main_inferred" : "0", e->upper, sections);
+    fputs("    \"", w->out);
+    graph_print_training(e->g, w->out);
+    fputs("\",\n", w->out);
     write_line(w, "};");
     write_blank(w);
 }

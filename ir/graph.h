@@ -133,6 +133,10 @@ bool is_sound(const Graph *g);
 // ---- print.c and read.c: the text of a graph --------------------------------
 
 void   graph_print(const Graph *g, FILE *out);
+// Prints the settings of training that decide its results, without a new line:
+// "adam lr=0.001 beta1=0.9, schedule cosine steps=1000, clip_norm=1".  Nothing
+// where there is no optimizer.
+void   graph_print_training(const Graph *g, FILE *out);
 // Reads what graph_print wrote, from source number `file` of diag.  NULL after
 // errors, which are reported like any other.
 Graph *graph_read(Arena *arena, Diag *diag, int32_t file);

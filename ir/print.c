@@ -83,11 +83,26 @@ static void print_called(const char *word, const Op *op, const Attr *attr,
     fputc('\n', out);
 }
 
-static void print_limit(const char *name, double limit, FILE *out)
+static void print_limit(const char *before, const char *name, double limit,
+                        FILE *out)
 {
     if (limit == 0) return;
-    fprintf(out, " %s=", name);
+    fprintf(out, "%s%s=", before, name);
     print_double(limit, out);
+}
+
+void graph_print_training(const Graph *g, FILE *out)
+{
+    if (g->optimizer == NULL) return;
+    fputs(g->optimizer->name, out);
+    print_attrs(g->optimizer, g->optimizer_attr, out);
+    if (g->schedule != NULL) {
+        fprintf(out, ", schedule %s", g->schedule->name);
+        print_attrs(g->schedule, g->schedule_attr, out);
+    }
+    print_limit(", ", "clip_value", g->clip_value, out);
+    print_limit(", ", "clip_norm", g->clip_norm, out);
+    print_limit(", ", "average", g->average, out);
 }
 
 static void print_net(const Graph *g, FILE *out)
@@ -104,10 +119,10 @@ static void print_net(const Graph *g, FILE *out)
     if (g->dropout_count != 0) fprintf(out, " dropouts=%d", g->dropout_count);
     if (g->optimizer_states != 0)
         fprintf(out, " states=%d", g->optimizer_states);
-    print_limit("clip_value", g->clip_value, out);
-    print_limit("clip_norm", g->clip_norm, out);
-    print_limit("average", g->average, out);
-    print_limit("loss_scale", g->loss_scale, out);
+    print_limit(" ", "clip_value", g->clip_value, out);
+    print_limit(" ", "clip_norm", g->clip_norm, out);
+    print_limit(" ", "average", g->average, out);
+    print_limit(" ", "loss_scale", g->loss_scale, out);
     if (g->loss_scale_interval != 0)
         fprintf(out, " loss_scale_interval=%" PRId64, g->loss_scale_interval);
     if (g->keep_gradients) fputs(" keep_gradients", out);

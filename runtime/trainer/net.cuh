@@ -83,6 +83,7 @@ struct Net {
     uint64_t state_hash;
     const NetSection *sections; // of the state, one after the other, without a gap
     int section_count;
+    const char *training;       // the optimizer, its rate and so on; "" where nothing trains
 };
 
 // The number of elements of a tensor, and of one sample of an input or output.

@@ -102,6 +102,7 @@ static inline RunSettings settings_of(const Trainer *t, const DataSet *set, cons
     FILE *out = open_memstream(&text, &bytes);
     if (!out) exit(complain("out of memory: %s", strerror(errno)) + 1);
     fprintf(out, "the program's batch\t%d\n", t->net->batch);
+    fprintf(out, "the program's training\t%s\n", t->net->training);
     write_data_settings(out, "training", set);
     write_data_settings(out, "validation", val);
     if (t->option[OPTION_FLIP]) fprintf(out, "%s\t\n", trainer_options[OPTION_FLIP].name);

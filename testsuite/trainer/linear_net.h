@@ -310,5 +310,6 @@ static inline Net linear_net(bool trains)
     net.stream = &linear_stream;
     net.state_hash = 0x11ea6;
     net.sections = linear_sections, net.section_count = 3;
+    net.training = "sgd lr=0.5";
     return net;
 }

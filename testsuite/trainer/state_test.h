@@ -226,6 +226,10 @@ static void test_other_data()
     RunSettings now = settings_of(&t, &none, &none);
     CHECK(!settings_agree("x", &was, &now));
     CHECK(complained("x: the run had the program's batch: 32, and this command has 64"));
+    other.training = "sgd lr=0.25";
+    was = settings_of(&t, &none, &none);
+    CHECK(!settings_agree("x", &was, &now));
+    CHECK(complained("the run had the program's training: sgd lr=0.25, and this command has sgd"));
 }
 
 // A column of many bytes is known by samples of it, wherever its files are cut.
