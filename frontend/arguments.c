@@ -98,8 +98,15 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     };
     const char *is = datum.kind != DIMS ? kind_words[datum.kind]
         : arena_print(w->r->g->arena, "%d dimensions", datum.count);
-    error(w->r->diag, pos, "%s is %s, and this is %s", spec->name,
-          wants[spec->type], is);
+    bool is_quoted = datum.kind == TEXT &&
+        is_word_of(datum.text, spec->type == ARG_PADDING ? "same|valid" :
+                   spec->type == ARG_WORD || spec->type == ARG_INIT
+                       ? spec->fallback : "");
+    error(w->r->diag, pos, is_quoted
+          ? "%s is %s, and this is %s; leave the quotes out: %s"
+          : "%s is %s, and this is %s", spec->name, wants[spec->type], is,
+          is_quoted ? datum.text : "");
+    if (is_quoted) fixit(w->r->diag, pos, datum.text);
     return false;
 }
 
@@ -322,7 +329,9 @@ static void unknown_argument(Binding *w, const Arg *arg)
     int count = spec_count(op);
 
     for (int k = 0; k < count; k++) names[k + 1] = op->args[k].name;
-    const char *near = nearest_name(arg->name, names, count + 1);
+    const char *near = foreign_argument(arg->name);
+    if (spec_called(op, near) == NULL)
+        near = nearest_name(arg->name, names, count + 1);
     error(w->r->diag, arg->name_pos, near != NULL
           ? "%s has no argument '%s'; did you mean '%s'?"
           : "%s has no argument '%s'", op->name, arg->name,
@@ -376,6 +385,23 @@ static void bind_fallbacks(Binding *w)
     }
 }
 
+// activation = relu, as Keras has it: the operator comes behind the call.
+static bool is_activation(Binding *w, const Arg *arg)
+{
+    const Op *op = w->b->op;
+    const char *word = arg->value->kind == EXPR_NAME ||
+                       arg->value->kind == EXPR_TEXT ? arg->value->text : NULL;
+
+    if (arg->name == NULL || strcmp(arg->name, "activation") != 0 ||
+        spec_called(op, "activation") != NULL)
+        return false;
+    error(w->r->diag, arg->name_pos, "%s has no argument 'activation'; the "
+          "activation comes behind it: %s(...) -> %s", op->name, op->name,
+          word != NULL ? word : "activation");
+    w->ok = false;
+    return true;
+}
+
 // What comes from a chain or a sum can only be a value.
 static void bind_given(Binding *w, const Operand *given)
 {
@@ -408,6 +434,7 @@ bool bind_arguments(Resolver *r, Build *b, const Expr *call,
     for (int k = 0; k < count; k++) bind_given(&w, &given[k]);
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next) {
         if (arg == name_argument(call)) continue;
+        if (is_activation(&w, arg)) continue;
         expect_word(r, arg->value, spec_called(b->op, arg->name));
         Datum datum = evaluate(r, arg->value);
         if (arg->name == NULL) bind_by_position(&w, arg->value->pos, datum);

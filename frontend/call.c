@@ -63,11 +63,14 @@ static const char *nearest_callable(Resolver *r, const char *name,
     int blocks = r->ast->blocks.count, functions, count = 0;
     const char **function = function_names(r->arena, &functions);
     const char **block = table_keys(&r->ast->blocks, r->arena);
-    const char **names = NEW_ARRAY(r->arena, (size_t)(OP_COUNT + blocks +
+    const char **names = NEW_ARRAY(r->arena, (size_t)(2 * OP_COUNT + blocks +
                                    functions) + 2, const char *);
 
-    for (int i = 0; i < OP_COUNT; i++)
-        if (ops[i]->flags & flags) names[count++] = ops[i]->name;
+    for (int i = 0; i < OP_COUNT; i++) {
+        if (!(ops[i]->flags & flags)) continue;
+        names[count++] = ops[i]->name;
+        if (ops[i]->alias != NULL) names[count++] = ops[i]->alias;
+    }
     for (int i = 0; i < blocks && flags & LAYER; i++) names[count++] = block[i];
     for (int i = 0; i < functions && flags & LAYER; i++)
         names[count++] = function[i];
@@ -78,11 +81,18 @@ static const char *nearest_callable(Resolver *r, const char *name,
     return nearest_name(name, names, count);
 }
 
+const Op *op_called(const char *name)
+{
+    const Op *op = find_op(name, strlen(name));
+    return op != NULL ? op : find_alias(name);
+}
+
 const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
                        const char *what)
 {
-    const Op *op = find_op(call->text, strlen(call->text));
+    const Op *op = op_called(call->text);
     const Variable *variable = find_variable(r, call->text);
+    const char *hint = foreign_operator(call->text);
 
     if (op != NULL && op->flags & flags) return op;
     const char *near = nearest_callable(r, call->text, flags);
@@ -92,6 +102,9 @@ const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
     } else if (variable != NULL && near == NULL) {
         error(r->diag, call->name_pos, "'%s' is %s and can't be called",
               call->text, kind_words[variable->datum.kind]);
+    } else if (hint != NULL) {
+        error(r->diag, call->name_pos, "there is no %s '%s'; %s", what,
+              call->text, hint);
     } else if (near != NULL) {
         error(r->diag, call->name_pos,
               "there is no %s '%s'; did you mean '%s'?", what, call->text,

@@ -63,7 +63,7 @@ static Datum unknown_name(Resolver *r, const Expr *expr)
 
     if (assigned) {
         error(r->diag, expr->pos, "'%s' has no value yet", expr->text);
-    } else if (find_op(expr->text, strlen(expr->text)) != NULL) {
+    } else if (op_called(expr->text) != NULL) {
         error(r->diag, expr->pos, "'%s' is an operator and wants ( ) here",
               expr->text);
     } else if (near != NULL) {

@@ -10,9 +10,18 @@ const Flag pass_flags[] = {
     { .name = NULL },
 };
 
+// The rows of flags in groups, by the first of each.
+static const struct { const char *first, *title; } groups[] = {
+    { "-o", "Output" }, { "--mode", "Network" }, { "--budget", "Memory" },
+    { "--summary", "Inspect" }, { "--dump", "Debug" },
+};
+
 static void print_flags(const Flag *flag)
 {
     for (; flag->name != NULL; flag++) {
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+            if (strcmp(groups[i].first, flag->name) == 0)
+                printf("\n%s:\n", groups[i].title);
         int width = printf("  %s%s%s", flag->name,
                            flag->value != NULL ? " " : "",
                            flag->value != NULL ? flag->value : "");
@@ -24,9 +33,9 @@ int show_help(Options *o, const char *value)
 {
     (void)o;
     (void)value;
-    puts("cnnc [options] FILE.cnn\n\n"
+    puts("cnnc [options] FILE.cnn, or - for standard input\n\n"
          "Writes a standalone CUDA C file that trains the net of FILE.cnn or "
-         "runs it.\n");
+         "runs it.");
     print_flags(flags);
     print_flags(pass_flags);
     puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
@@ -102,7 +111,8 @@ static void print_group(const char *title, unsigned flag)
         if (!(ops[i]->flags & flag)) continue;
         printf("\n  %s(", ops[i]->name);
         print_operands(ops[i]);
-        printf(")\n    %s\n", ops[i]->meaning);
+        printf(")%s%s\n    %s\n", ops[i]->alias != NULL ? ", or " : "",
+               ops[i]->alias != NULL ? ops[i]->alias : "", ops[i]->meaning);
         print_args(ops[i]);
     }
     putchar('\n');

@@ -50,9 +50,26 @@ static bool read_size(const char *text, int64_t *bytes)
     return *bytes > 0 && *bytes <= most;
 }
 
-static int set_size(const char *flag, const char *value, int64_t *bytes)
+// 5gb as 5GB, 5gib and 5 gib as 5GiB: units as they are written.
+static const char *spelt_size(Arena *arena, const char *value)
+{
+    char *text = arena_copy(arena, value, strlen(value));
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char)(tolower((unsigned char)*c) == 'i'
+                    ? 'i' : toupper((unsigned char)*c));
+    return text;
+}
+
+static int set_size(Options *o, const char *flag, const char *value,
+                    int64_t *bytes)
 {
     if (read_size(value, bytes)) return -1;
+    const char *spelt = spelt_size(o->arena, value);
+    if (read_size(spelt, bytes)) {
+        fprintf(stderr, "cnnc: %s '%s'; did you mean '%s'?\n", flag, value,
+                spelt);
+        return EXIT_USAGE;
+    }
     fprintf(stderr, "cnnc: %s takes a size such as 800MiB, 5.5GiB or a number "
             "of bytes, not '%s'; --help lists the options\n", flag, value);
     return EXIT_USAGE;
@@ -60,12 +77,12 @@ static int set_size(const char *flag, const char *value, int64_t *bytes)
 
 int set_budget(Options *o, const char *value)
 {
-    return set_size("--budget", value, &o->passes.budget);
+    return set_size(o, "--budget", value, &o->passes.budget);
 }
 
 int set_fit(Options *o, const char *value)
 {
-    return set_size("--fit", value, &o->fit);
+    return set_size(o, "--fit", value, &o->fit);
 }
 
 int set_microbatch(Options *o, const char *value)

@@ -25,7 +25,7 @@ static void find_calls(const Resolver *r, const Expr *expr, Calls *calls);
 
 static void find_call(const Resolver *r, const Expr *call, Calls *calls)
 {
-    const Op *op = find_op(call->text, strlen(call->text));
+    const Op *op = op_called(call->text);
     bool is_block = table_find(&r->ast->blocks, call->text) != NULL;
 
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next)
@@ -140,11 +140,14 @@ const char *name_layer(Resolver *r, const Expr *call, const char *what)
 
 // ---- values -----------------------------------------------------------------
 
-// The word of the call that was given the statement's name.
+// The word of the call that was given the statement's name, not an alias.
 static const char *layer_word(const Resolver *r, NodeId def)
 {
-    bool is_call = r->layer_call != NULL && r->layer_call->text != NULL;
-    return is_call ? r->layer_call->text : r->g->nodes[def].op->name;
+    const char *word = r->layer_call != NULL ? r->layer_call->text : NULL;
+    if (word == NULL) return r->g->nodes[def].op->name;
+    bool is_block = table_find(&r->ast->blocks, word) != NULL;
+    const Op *op = is_block ? NULL : op_called(word);
+    return op != NULL ? op->name : word;
 }
 
 // conv1 names the last value of its statement; the value of the layer conv1

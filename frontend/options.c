@@ -5,9 +5,12 @@
 // -O is read first, whatever its place, since it sets all passes at once and
 // -f changes single ones.  What names a pass is checked against the table of
 // passes, and every word that is not known is answered by the nearest that is.
+#define _POSIX_C_SOURCE 200809L
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "../codegen/codegen.h"
 #include "options.h"
 
@@ -21,12 +24,27 @@ int usage(const char *what, const char *word, const char *const *names,
     return EXIT_USAGE;
 }
 
+// inference for infer, training for train: one begins with the other.
+static const char *longer_name(const char *text, const char *const *words,
+                               int count)
+{
+    enum { FEWEST = 3 };
+    for (int i = 0; i < count; i++) {
+        size_t word = strlen(words[i]), length = strlen(text);
+        size_t common = word < length ? word : length;
+        if (common >= FEWEST && strncasecmp(text, words[i], common) == 0)
+            return words[i];
+    }
+    return NULL;
+}
+
 int choose(const char *flag, const char *text, const char *const *words,
            int count)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0) return i;
     const char *near = nearest_name(text, words, count);
+    if (near == NULL) near = longer_name(text, words, count);
     fprintf(stderr, "cnnc: %s '%s'", flag, text);
     if (near != NULL) fprintf(stderr, "; did you mean '%s'?", near);
     else
@@ -250,37 +268,23 @@ const Flag flags[] = {
     { "--prefix", "NAME", "what symbols begin with, instead of the net's name",
       set_prefix },
     { "--main", NULL, "add the trainer program", set_main },
+    { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
+    { "-MD", NULL, "write dependencies, for make and ninja", set_depend },
+    { "-MF", "FILE", "where to write them", set_depend_file },
     { "--mode", "MODE", "train (default), eval or infer", set_mode },
     { "--batch", "N", "instead of the train section's", set_batch },
-    { "--microbatch", "N", "the batch in slices of so many samples, or auto",
-      set_microbatch },
-    { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "-D", "NAME=V", "instead of a constant's value", set_define },
     { "--precision", "P", "f32 (default), tf32, f16, bf16 or f64",
       set_precision },
-    { "-O0", NULL, "no optional pass: nothing is shared", set_level },
-    { "-O1", NULL, "what costs no arithmetic: so far as -O2", set_level },
-    { "-O2", NULL, "everything (default)", set_level },
-    { "--passes", NULL, "list the passes", set_passes },
-    { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
-    { "--compare", NULL, "the arena after each pass and lever, as a table",
-      set_compare },
-    { "--curve", NULL, "memory against cost, as a table, or in --report's page",
-      set_curve },
-    { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
-      set_summary },
     { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
       set_gpu },
-    { "--gpus", NULL, "list the GPUs", set_gpus },
-    { "--format", "F", "of these tables: text (default), csv or json",
-      set_format },
-    { "--tune", NULL, "instead a program that measures tiles for --gpu",
-      set_tune },
-    { "--report", "FILE", "the plan as a page of HTML", set_report },
     { "--budget", "SIZE", "the most that the arena may take: 5GiB",
       set_budget },
     { "--fit", "SIZE", "the largest batch whose arena fits in so much",
       set_fit },
+    { "--microbatch", "N", "the batch in slices of so many samples, or auto",
+      set_microbatch },
+    { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
     { "--checkpoint", "MODE",
       "what runs again: auto (default), elementwise, marked, every N, off",
       set_checkpoint },
@@ -291,17 +295,32 @@ const Flag flags[] = {
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
     { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },
-    { "--dump", "PASS", "the graph after a pass, or all", set_dump },
-    { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
-    { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
-    { "--time", NULL, "where the time went", set_time },
-    { "-MD", NULL, "write dependencies, for make and ninja", set_depend },
-    { "-MF", "FILE", "where to write them", set_depend_file },
+    { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
+      set_summary },
+    { "--compare", NULL, "the arena after each pass and lever, as a table",
+      set_compare },
+    { "--curve", NULL, "memory against cost, as a table, or in --report's page",
+      set_curve },
+    { "--report", "FILE", "the plan as a page of HTML", set_report },
+    { "--tune", NULL, "instead a program that measures tiles for --gpu",
+      set_tune },
+    { "--gpus", NULL, "list the GPUs", set_gpus },
+    { "--passes", NULL, "list the passes", set_passes },
+    { "--format", "F", "of these tables: text (default), csv or json",
+      set_format },
     { "--help-ops", NULL, "list the operators", show_ops },
     { "--reference", NULL, "operators, language and options, as Markdown",
       show_reference },
     { "--help", NULL, "this text", show_help },
     { "--version", NULL, "the version", show_version },
+    { "--dump", "PASS", "the graph after a pass, or all", set_dump },
+    { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
+    { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
+    { "--time", NULL, "where the time went", set_time },
+    { "-O0", NULL, "no optional pass: nothing is shared", set_level },
+    { "-O1", NULL, "what costs no arithmetic: so far as -O2", set_level },
+    { "-O2", NULL, "everything (default)", set_level },
+    { "-O3", NULL, "the same as -O2", set_level },
     { .name = NULL },
 };
 
@@ -419,8 +438,8 @@ int options_read(Options *o, Arena *arena, int argc, char **argv)
                     .command_line = command_line(arena, argc, argv) };
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "-O", 2) == 0 && argv[i][2] >= '0' &&
-            argv[i][2] <= '2' && argv[i][3] == '\0')
-            level = argv[i][2] - '0';
+            argv[i][2] <= '3' && argv[i][3] == '\0')
+            level = argv[i][2] < '2' ? argv[i][2] - '0' : 2;
     pass_options_default(&o->passes, level);
     for (int i = 1; i < argc && status < 0; i++) {
         if (argv[i][0] == '-' && argv[i][1] != '\0')
@@ -431,6 +450,8 @@ int options_read(Options *o, Arena *arena, int argc, char **argv)
         else
             o->input = argv[i];
     }
+    if (o->input != NULL && strcmp(o->input, "-") == 0)
+        o->input = "/dev/stdin";
     if (status >= 0) return status;
     if (o->list != NULL) return o->list(o);
     if (o->passes.stop_after != NULL && !o->emit_given) o->emit = EMIT_IR;

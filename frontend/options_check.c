@@ -50,10 +50,34 @@ static const char *clash(const Options *o)
     return NULL;
 }
 
+// True, reported, if an option that takes a file took the program: without an
+// input, its value ends in .cnn.
+static bool taken_program(const Options *o)
+{
+    const struct { const char *option, *file, *example; } takes[] = {
+        { "--report", o->report, "--report page.html" },
+        { "-o", o->output, "-o net.cu" },
+        { "--header", o->header, "--header net.h" },
+        { "-MF", o->depend_file, "-MF net.d" },
+        { "--gpu", o->gpu_file, "--gpu h200" },
+        { "--dump-dir", o->passes.dump_dir, "--dump-dir dumps" },
+    };
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        const char *dot = takes[i].file ? strrchr(takes[i].file, '.') : NULL;
+        if (dot == NULL || strcmp(dot, ".cnn") != 0) continue;
+        fprintf(stderr, "cnnc: no input; %s takes a file, and took '%s' for "
+                "it: cnnc %s %s\n", takes[i].option, takes[i].file,
+                takes[i].example, takes[i].file);
+        return true;
+    }
+    return false;
+}
+
 int options_check(const Options *o)
 {
     const char *input = o->input;
 
+    if (input == NULL && taken_program(o)) return EXIT_USAGE;
     if (input == NULL) {
         fputs("cnnc: no input; cnnc [options] FILE.cnn, and --help lists the "
               "options\n", stderr);
@@ -63,8 +87,6 @@ int options_check(const Options *o)
     bool is_file = !is_table && !only_report(o);
     bool stops = o->passes.stop_after != NULL, is_cuda = o->emit == EMIT_CUDA;
     const struct { bool wrong; const char *what; } rules[] = {
-        { strcmp(input, "-") == 0,
-          "the input is a file; standard input is /dev/stdin, not" },
         { o->compare && o->summary, "--compare or --summary, not both:" },
         { o->curve && o->summary, "--curve or --summary, not both:" },
         { o->format_given && !is_table, "--format is of the tables --compare, "

@@ -39,6 +39,8 @@ static int cnnc_lex(TokenValue *value, Pos *pos, Parse *p)
 static void cnnc_error(Pos *pos, Parse *p, const char *message);
 
 // if and repeat
+static void refuse_tuple(Parse *p, Pos pos, const Expr *first,
+                         const Arg *rest);
 static Stmt *new_branch(Parse *p, Pos pos, Expr *condition, Body body,
                         Body other);
 static Stmt *new_call_stmt(Parse *p, StmtKind kind, Pos pos, Expr *call);
@@ -125,6 +127,11 @@ stmt: NAME '=' expr             { $$ = new_stmt(p, STMT_ASSIGN, @$);
                                 { $$ = new_stmt(p, STMT_INPUT, @$);
                                   $$->name = $2; $$->name_pos = @2;
                                   $$->type = $4; $$->type_pos = @4;
+                                  $$->dims = $6.first; }
+    | INPUT_ NAME ':' FLOAT32 '[' dims ']'
+                                { $$ = new_stmt(p, STMT_INPUT, @$);
+                                  $$->name = $2; $$->name_pos = @2;
+                                  $$->type = "float32"; $$->type_pos = @4;
                                   $$->dims = $6.first; }
     | OUTPUT outputs            { $$ = $2; }
     | CHECKPOINT checkpoints    { $$ = $2; }
@@ -225,11 +232,28 @@ value: NUMBER                   { $$ = $1; }
                                   $$->text = $1; }
      | NAME '(' args ')'        { $$ = new_call(p, $1, @1, @$, $3.first); }
      | '(' expr ')'             { $$ = $2; $$->pos = @$; }
+     | '(' expr ',' dims ')'    { refuse_tuple(p, @$, $2, $4.first);
+                                  $$ = $2; }
      | '[' ']'                  { $$ = new_expr(p, EXPR_LIST, @$); }
      | '[' dims ']'             { $$ = new_expr(p, EXPR_LIST, @$);
                                   $$->args = $2.first; };
 
 %%
+
+// (3, 3), as Python has it: written 3x3 if all are integers.
+static void refuse_tuple(Parse *p, Pos pos, const Expr *first, const Arg *rest)
+{
+    bool whole = first->kind == EXPR_INT;
+    const char *dims = arena_print(p->arena, "%lld", (long long)first->i);
+
+    for (const Arg *arg = rest; arg != NULL; arg = arg->next) {
+        whole = whole && arg->value->kind == EXPR_INT;
+        dims = arena_print(p->arena, "%sx%lld", dims, (long long)arg->value->i);
+    }
+    error(p->diag, pos, "( ) holds one value; dimensions are written %s, and "
+          "lists [a, b]", whole ? dims : "3x3");
+    if (whole) fixit(p->diag, pos, dims);
+}
 
 static Stmt *new_branch(Parse *p, Pos pos, Expr *condition, Body body,
                         Body other)

@@ -160,6 +160,7 @@ static void print_operator(const Op *op)
     printf("### %s\n\n", op->name);
     print_call(op);
     printf("    %s\n\n", op->meaning);
+    if (op->alias != NULL) printf("Also called `%s`.\n\n", op->alias);
     if (op->flags & LAYER) print_own_operands(op);
     if (op->state != NULL && op->state[0] != NULL) {
         fputs("Keeps for each parameter, at most:", stdout);

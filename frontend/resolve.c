@@ -131,7 +131,8 @@ static ValueId new_input(Resolver *r, const Stmt *stmt)
     }
     if (strcmp(stmt->type, "class") == 0)
         return shape.rank == 0 ? NONE : labels(r, stmt, shape);
-    const char *near = nearest_name(stmt->type, types, 4);
+    const char *near = foreign_type(stmt->type);
+    if (near == NULL) near = nearest_name(stmt->type, types, 4);
     error(r->diag, stmt->type_pos, "there is no type '%s'; inputs are f32, u8, "
           "i32 or class", stmt->type);
     if (near != NULL) fixit(r->diag, stmt->type_pos, near);

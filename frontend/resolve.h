@@ -129,6 +129,8 @@ Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded);
 // A call of op that gets count operands before the call's own.
 Datum call_operator(Resolver *r, const Expr *call, const Op *op,
                     const Operand *given, int count);
+// The operator of this name or alias, or NULL.
+const Op *op_called(const char *name);
 // The operator that a call names, which must have one of flags; NULL after an
 // error, where `what` is what such operators are called.
 const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
@@ -183,6 +185,14 @@ void read_train(Resolver *r);
 bool setting_row(int i, const char **name, const char **meaning);
 // What the train section calls, and the state that it keeps.
 void build_training(Resolver *r);
+
+// ---- foreign.c --------------------------------------------------------------
+
+// How to say a word of another framework, or NULL: a sentence for an operator;
+// the name for an argument or the type of an input.
+const char *foreign_operator(const char *word);
+const char *foreign_argument(const char *word);
+const char *foreign_type(const char *word);
 
 // ---- warnings.c -------------------------------------------------------------
 

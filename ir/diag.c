@@ -8,6 +8,7 @@
 // Columns are counted in characters (code points of UTF-8), as in Pos; on the
 // terminal a tab reaches to the next multiple of 8, so the quoted line and
 // the line under it are both written with spaces for tabs.
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -251,6 +252,12 @@ static int min_int(int a, int b)
     return a < b ? a : b;
 }
 
+// The same letter, in any case.
+static bool is_alike(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 // How many letters to insert, drop, change, or swap with their neighbour to
 // make b of a (Damerau and Levenshtein's distance, where no swapped pair is
 // edited again).  row[i % 3] is the distances of a's first i letters.
@@ -265,8 +272,10 @@ static int edit_distance(const char *a, int a_length, const char *b,
         now[0] = i;
         for (int j = 1; j <= b_length; j++) {
             now[j] = min_int(above[j], now[j - 1]) + 1;
-            now[j] = min_int(now[j], above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            now[j] = min_int(now[j],
+                             above[j - 1] + !is_alike(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && is_alike(a[i - 1], b[j - 2]) &&
+                is_alike(a[i - 2], b[j - 1]))
                 now[j] = min_int(now[j], row[(i + 1) % 3][j - 2] + 1);
         }
     }

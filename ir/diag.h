@@ -63,7 +63,8 @@ void fixit(Diag *diag, Pos pos, const char *replacement);
 bool shows_errors(const Diag *diag);
 
 // The nearest of count names to a misspelt word (edit distance with
-// transpositions, at most a third of its length), or NULL.
+// transpositions and without regard to case, at most a third of its length), or
+// NULL.
 const char *nearest_name(const char *word, const char *const *names, int count);
 
 // A fault of cnnc's own: prints "cnnc: internal error: ..." and exits 70.

@@ -196,6 +196,9 @@ struct Op {
     // Makes n, which asks for its samples' numbers, one of those from `first`
     // on; NULL: none asks.
     void (*shift)(Node *n, int64_t first);
+    // Another name of it in the language, or NULL.  Its layers and values have
+    // the first.
+    const char *alias;
     // What it is called in the kernels, as the functor that a template takes;
     // NULL: as here.
     const char *functor;
@@ -230,6 +233,8 @@ enum OpId {
 };
 extern const Op *const ops[OP_COUNT];
 const Op *find_op(const char *name, size_t length);     // NULL: there is none
+// The operator with this alias, or NULL.
+const Op *find_alias(const char *name);
 
 #include "contexts.h"
 #include "slots.h"

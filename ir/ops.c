@@ -37,6 +37,14 @@ const Op *find_op(const char *name, size_t length)
     return NULL;
 }
 
+const Op *find_alias(const char *name)
+{
+    for (int i = 0; i < OP_COUNT; i++)
+        if (ops[i]->alias != NULL && strcmp(ops[i]->alias, name) == 0)
+            return ops[i];
+    return NULL;
+}
+
 // A row's operands without brackets are not in the row, so they are spelt out
 // when first asked for, once for each operator.
 static const char *row_operands(const Op *op)

@@ -1,4 +1,4 @@
-// swish: y = x / (1 + exp(-x)), which is called silu as well.
+// swish: y = x / (1 + exp(-x)), which is called silu as well (Op.alias).
 //
 // It falls before it rises, so the gradient needs the operand.
 #include <math.h>
@@ -33,6 +33,6 @@ static const Part parts[] = {
 };
 
 const Op op_swish = {
-    ROW(swish), .build = build_unary, .gradient = gradient_from_operand,
-    .parts = parts,
+    ROW(swish), .alias = "silu", .build = build_unary,
+    .gradient = gradient_from_operand, .parts = parts,
 };

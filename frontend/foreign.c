@@ -1,0 +1,153 @@
+// Words of other frameworks: how this language says the same.  The table is
+// looked at where a name is unknown, before a name that is only spelt alike.
+#include <ctype.h>
+#include <string.h>
+#include "resolve.h"
+
+typedef struct Foreign {
+    const char *words;          // a|b|c, lower case and without underscores
+    const char *hint;           // what to write instead
+} Foreign;
+
+static const Foreign operators[] = {
+    { "conv2d|convolution|convolution2d",
+      "write conv(64, 3), the channels of the result and the kernel; padding "
+      "is same unless it is given, padding = valid is none" },
+    { "conv1d|convolution1d",
+      "write conv(64, 1x3) on a map of one row, [1, length, channels]" },
+    { "depthwiseconv|depthwiseconv2d|dwconv",
+      "write conv(channels(x), 3, groups = channels(x))" },
+    { "separableconv|separableconv2d|sepconv",
+      "write conv(channels(x), 3, groups = channels(x), bias = false) -> "
+      "conv(64, 1)" },
+    { "convtranspose2d|conv2dtranspose|transposedconv|deconv|deconvolution|"
+      "convtransposed",
+      "write conv_transpose(64, 2, stride = 2)" },
+    { "linear|fc|fullyconnected|innerproduct|denselayer",
+      "write dense(10), the units alone, of a vector: after flatten" },
+    { "batchnorm2d|batchnormalization|bn",
+      "write batchnorm(momentum = 0.1); the momentum is PyTorch's, 1 minus "
+      "Keras's" },
+    { "layernormalization", "write layernorm, over a pixel's channels" },
+    { "groupnormalization", "write groupnorm(32), the number of groups" },
+    { "instancenorm|instancenorm2d|instancenormalization",
+      "write groupnorm(channels(x)), a group a channel" },
+    { "maxpool2d|maxpooling|maxpooling2d", "write maxpool(2); the stride is the "
+      "kernel's size unless it is given" },
+    { "avgpool2d|averagepool|averagepooling|averagepooling2d|meanpool",
+      "write avgpool(2); the stride is the kernel's size unless it is given" },
+    { "globalaveragepooling2d|globalaveragepooling|globalavgpool2d|"
+      "globalaveragepool|adaptiveavgpool|adaptiveavgpool2d|gap",
+      "write global_avgpool -> flatten" },
+    { "globalmaxpooling2d|globalmaxpooling|globalmaxpool2d|adaptivemaxpool|"
+      "adaptivemaxpool2d",
+      "write global_maxpool -> flatten" },
+    { "hardswish|hswish", "write hard_swish" },
+    { "hardsigmoid|hsigmoid", "write hard_sigmoid" },
+    { "leakyrelu|lrelu", "write leaky_relu(0.01), the slope below 0" },
+    { "dropout2d|spatialdropout|spatialdropout2d|featuredropout",
+      "write dropout(0.5), which drops elements; none drops whole channels" },
+    { "droppath|stochasticdrop",
+      "write stochastic_depth(0.1) on the branch that is added" },
+    { "upsample2d|upsampling|upsampling2d|interpolate|resize|"
+      "upsamplingnearest2d|upsamplingbilinear2d",
+      "write upsample(2, mode = bilinear), or mode = nearest, the default" },
+    { "view", "write flatten, or reshape([4, 4, 8]), without the batch" },
+    { "cat|concatenate", "write concat(a, b), along the channels" },
+    { "zeropad|zeropad2d|zeropadding|zeropadding2d", "write pad(1)" },
+    { "cropping2d|centercrop", "write crop(1)" },
+    { "multiply", "write a * b, or mul(a, b)" },
+    { "subtract", "write a - b, or sub(a, b)" },
+    { "divide", "write a / b, or div(a, b)" },
+    { "rescaling", "write scale(1/255)" },
+    { "activation", "write the activation itself: relu" },
+    { "logsoftmax", "leave it out: softmax_cross_entropy takes logits" },
+    { "crossentropy|crossentropyloss|nllloss|sparsecategoricalcrossentropy|"
+      "categoricalcrossentropy|softmaxcrossentropywithlogits",
+      "write loss softmax_cross_entropy(logits, label), which applies softmax" },
+    { "bce|bceloss|bcewithlogits|bcewithlogitsloss|sigmoidcrossentropy|"
+      "binarycrossentropywithlogits|binarycrossentropyloss",
+      "write loss binary_cross_entropy(logits, target), which applies sigmoid" },
+    { "mseloss|meansquarederror|l2loss", "write loss mse(prediction, target)" },
+    { "l1loss|huber|huberloss|smoothl1loss",
+      "write loss smooth_l1(prediction, target, beta = 1)" },
+    { "diceloss|softdice",
+      "write loss dice(logits, target), which applies sigmoid" },
+    { "mae|l1", "write metric mean_absolute_error(prediction, target)" },
+    { "miou|meaniou|iou", "write metric mean_iou(logits, label)" },
+    { "topkaccuracy|topkcategoricalaccuracy|top5|"
+      "sparsetopkcategoricalaccuracy",
+      "write metric top_k(logits, label, k = 5)" },
+    { "momentum|nesterov", "write sgd(lr = 0.1, momentum = 0.9)" },
+    { "cosineannealing|cosineannealinglr|cosinedecay",
+      "write cosine(steps = 10000)" },
+    { "steplr|exponentiallr|exponentialdecay",
+      "write step(every = 1000, factor = 0.1)" },
+    { "onecyclelr", "write one_cycle(steps = 10000)" },
+    { "polynomiallr|polynomialdecay|linearlr",
+      "write polynomial(steps = 10000)" },
+    { NULL, NULL },
+};
+
+static const Foreign arguments[] = {
+    { "kernelsize|poolsize|ksize", "kernel" },
+    { "filters|outchannels|channelsout", "channels" },
+    { "outfeatures|numunits", "units" },
+    { "strides", "stride" },
+    { "usebias", "bias" },
+    { "pad|pads", "padding" },
+    { "dilationrate|dilations", "dilation" },
+    { "p|dropprob", "rate" },
+    { "eps", "epsilon" },
+    { "negativeslope", "slope" },
+    { "kernelinitializer|initializer|weightinit", "init" },
+    { "numgroups|group", "groups" },
+    { "scalefactor", "factor" },
+    { "ignoreindex", "ignore" },
+    { "learningrate", "lr" },
+    { NULL, NULL },
+};
+
+static const Foreign types[] = {
+    { "float32|float|real|fp32|f64|float64|double|float16|half", "f32" },
+    { "uint8|byte|uchar", "u8" },
+    { "int32|int|integer|int64|long", "i32" },
+    { "label|categorical|classes|category", "class" },
+    { NULL, NULL },
+};
+
+// True if word is one of a|b|c, in any case and without its underscores.
+static bool is_among(const char *word, const char *words)
+{
+    char plain[64];
+    size_t length = 0;
+    for (; *word != '\0'; word++) {
+        if (*word == '_') continue;
+        if (length + 1 == sizeof plain) return false;
+        plain[length++] = (char)tolower((unsigned char)*word);
+    }
+    plain[length] = '\0';
+    return is_word_of(plain, words);
+}
+
+static const char *find_hint(const Foreign *table, const char *word)
+{
+    for (; table->words != NULL; table++)
+        if (is_among(word, table->words)) return table->hint;
+    return NULL;
+}
+
+const char *foreign_operator(const char *word)
+{
+    return find_hint(operators, word);
+}
+
+const char *foreign_argument(const char *word)
+{
+    return find_hint(arguments, word);
+}
+
+const char *foreign_type(const char *word)
+{
+    return find_hint(types, word);
+}
