@@ -73,8 +73,9 @@ static inline bool sample_matches(const char *path, const DataArray *a, const Ne
 static inline bool type_matches(const char *path, const DataArray *a, const NetTensor *input)
 {
     int to = safe_type_of(input->dtype);
-    bool whole = a->type != SAFE_F64 && a->type != SAFE_F32;
+    bool whole = safe_types[a->type].name[0] != 'F' && a->type != SAFE_BF16;
     if (to == SAFE_F32 || to == SAFE_F64 || a->type == to || (input->classes && whole)) return true;
+    if (to == SAFE_U8 && a->type == SAFE_BOOL) return true;
     return complain("%s: elements are %s, and input %s is %s%s", path, npy_types[a->type],
                     input->name, input->classes ? "classes" : input->dtype,
                     to == SAFE_U8 ? ": declare it f32" : "");

@@ -44,18 +44,18 @@ template <class From> static inline From load_unaligned(const unsigned char *at)
     return value;
 }
 
-// Writes a sample: element by element, converted; images by (x - mean) / std, where x is in 0 .. 1
-// if the file has bytes and the input real numbers.
-template <class From, class To>
+// Writes a sample: element by element, each loaded by `load` and converted; images by
+// (x - mean) / std, where x is in 0 .. 1 if the file has bytes and the input real numbers.
+template <class Load, class To>
 static inline void convert_sample(const DataColumn *c, const DataArray *a, long long at,
-                                  MapView view, To *to)
+                                  MapView view, Load load, To *to)
 {
     const unsigned char *from = a->data + (size_t)at * a->stride;
-    const size_t size = sizeof(From), plane = size * (size_t)(c->height * c->width);
+    const size_t size = safe_types[a->type].bytes, plane = size * (size_t)(c->height * c->width);
     const size_t channel = a->planes ? plane : size;
     const size_t pixel = a->planes ? size : size * (size_t)c->depth;
     const bool real = c->type == SAFE_F32 || c->type == SAFE_F64;
-    const To range = real && sizeof(From) == 1 && is_image(c->input) ? (To)255 : (To)1;
+    const To range = real && a->type == SAFE_U8 && is_image(c->input) ? (To)255 : (To)1;
     for (long long y = 0; y < c->height; y++)
         for (long long x = 0; x < c->width; x++, to += c->depth) {
             long long row = y + view.down;
@@ -63,23 +63,28 @@ static inline void convert_sample(const DataColumn *c, const DataArray *a, long 
             bool inside = row >= 0 && row < c->height && column >= 0 && column < c->width;
             const unsigned char *first = from + (size_t)(row * c->width + column) * pixel;
             for (long long k = 0; k < c->depth; k++) {
-                to[k] = inside ? (To)load_unaligned<From>(first + (size_t)k * channel) / range
-                               : (To)c->fill;
+                to[k] = inside ? (To)load(first + (size_t)k * channel) / range : (To)c->fill;
                 if (c->mean) to[k] = (to[k] - (To)c->mean[k]) / (To)c->std[k];
             }
         }
 }
 
+// The usual types have loops of their own; the others go by way of double.
 template <class To>
 static inline void convert_any(const DataColumn *c, const DataArray *a, long long at, MapView view,
                                To *to)
 {
-    switch (a->type) {
-    case SAFE_F64: convert_sample<double>(c, a, at, view, to); break;
-    case SAFE_F32: convert_sample<float>(c, a, at, view, to); break;
-    case SAFE_I64: convert_sample<int64_t>(c, a, at, view, to); break;
-    case SAFE_I32: convert_sample<int32_t>(c, a, at, view, to); break;
-    default: convert_sample<uint8_t>(c, a, at, view, to); break;
+    const int type = a->type;
+    switch (type) {
+    case SAFE_F64: convert_sample(c, a, at, view, load_unaligned<double>, to); break;
+    case SAFE_F32: convert_sample(c, a, at, view, load_unaligned<float>, to); break;
+    case SAFE_I64: convert_sample(c, a, at, view, load_unaligned<int64_t>, to); break;
+    case SAFE_I32: convert_sample(c, a, at, view, load_unaligned<int32_t>, to); break;
+    case SAFE_U8: convert_sample(c, a, at, view, load_unaligned<uint8_t>, to); break;
+    default:
+        convert_sample(c, a, at, view, [type](const unsigned char *element) {
+            return read_element(type, element, 0);
+        }, to);
     }
 }
 

@@ -1,6 +1,7 @@
 // NPY: a magic string, a version, the length of a header, the header: a Python
 // dictionary that tells type, order and shape; then the data.  Numbers must be
-// little-endian, the last dimension the one that changes fastest.
+// little-endian, and the last dimension the one that changes fastest, unless no
+// more than one dimension is above 1.
 #pragma once
 #include "data.cuh"
 
@@ -9,7 +10,9 @@ struct NpyText {
     const char *path, *begin, *at, *end;
 };
 
-static const char *const npy_types[] = {"<f8", "<f4", "<i8", "<i4", "|u1"};    // by SafeTypeNumber
+// By SafeTypeNumber; NPY has no type for BF16.
+static const char *const npy_types[] = {"<f8", "<f4", "<i8", "<i4", "|u1", "|b1", "|i1",
+                                        "<i2", "<u2", "<u4", "<u8", "<f2", "bf16"};
 
 static inline bool npy_complain(const NpyText *n, const char *wanted)
 {
@@ -26,19 +29,35 @@ static inline bool npy_takes(NpyText *n, const char *word)
     return true;
 }
 
-static inline bool npy_type(NpyText *n, DataArray *a)
+// Takes a string in quotes of either kind, if it is next.
+static inline bool npy_takes_string(NpyText *n, const char *text)
 {
-    char found[16] = "";
-    for (a->type = 0; a->type < SAFE_TYPES; a->type++) {
-        char quoted[8];
-        snprintf(quoted, sizeof quoted, "'%s'", npy_types[a->type]);
+    for (const char *quote = "'\""; *quote; quote++) {
+        char quoted[32];
+        snprintf(quoted, sizeof quoted, "%c%s%c", *quote, text, *quote);
         if (npy_takes(n, quoted)) return true;
     }
-    for (int i = 0; i < 15 && n->at + i < n->end && n->at[i] != ','; i++) found[i] = n->at[i];
-    return complain("%s: wanted elements of |u1, <i4, <i8, <f4 or <f8; it has %s", n->path, found);
+    return false;
 }
 
-// `(60000, 28, 28)`, `(10,)`
+// The order of bytes, which those of one byte have not, then kind and size.
+static inline bool npy_type(NpyText *n, DataArray *a)
+{
+    static const char *const orders[] = {"<", "|", "", "=", ">"};
+    char found[16] = "";
+    for (a->type = 0; a->type < SAFE_BF16; a->type++)
+        for (const char *order : orders) {
+            char name[8];
+            snprintf(name, sizeof name, "%s%s", order, npy_types[a->type] + 1);
+            bool known = *order == '<' || safe_types[a->type].bytes == 1;
+            if (known && npy_takes_string(n, name)) return true;
+        }
+    for (int i = 0; i < 15 && n->at + i < n->end && n->at[i] != ','; i++) found[i] = n->at[i];
+    return complain("%s: wanted elements of |b1, |i1, |u1 or <i2 to <i8, <u2 to <u8, <f2 to <f8; "
+                    "it has %s", n->path, found);
+}
+
+// `(60000, 28, 28)`, `(10,)`; Python 2 wrote `10L`.
 static inline bool npy_shape(NpyText *n, DataArray *a)
 {
     a->rank = 0;
@@ -51,6 +70,7 @@ static inline bool npy_shape(NpyText *n, DataArray *a)
                 __builtin_add_overflow(number, (long long)(*n->at - '0'), &number))
                 return npy_complain(n, "a number below 2^63");
         if (n->at == first) return npy_complain(n, "a number of 0 and more");
+        n->at += n->at < n->end && *n->at == 'L';
         if (a->rank == SAFE_RANK) return npy_complain(n, "fewer dimensions");
         a->dims[a->rank++] = number;
         if (!npy_takes(n, ",") && (n->at == n->end || *n->at != ')'))
@@ -62,22 +82,24 @@ static inline bool npy_shape(NpyText *n, DataArray *a)
 // The dictionary: each key once, in any order.
 static inline bool npy_header(NpyText *n, DataArray *a)
 {
-    int seen = 0;
+    int seen = 0, wide = 0;
+    bool fortran = false;
     if (!npy_takes(n, "{")) return npy_complain(n, "{");
     while (!npy_takes(n, "}")) {
-        int key = npy_takes(n, "'descr'") ? 1 : npy_takes(n, "'fortran_order'") ? 2
-                : npy_takes(n, "'shape'") ? 4 : 0;
+        int key = npy_takes_string(n, "descr") ? 1 : npy_takes_string(n, "fortran_order") ? 2
+                : npy_takes_string(n, "shape") ? 4 : 0;
         if (!key || seen & key) return npy_complain(n, "'descr', 'fortran_order' and 'shape'");
         seen |= key;
         if (!npy_takes(n, ":")) return npy_complain(n, ":");
         if (key == 1 && !npy_type(n, a)) return false;
-        if (key == 2 && npy_takes(n, "True"))
-            return complain("%s: is in Fortran's order; wanted C's", n->path);
-        if (key == 2 && !npy_takes(n, "False")) return npy_complain(n, "True or False");
+        if (key == 2) fortran = npy_takes(n, "True");
+        if (key == 2 && !fortran && !npy_takes(n, "False")) return npy_complain(n, "True or False");
         if (key == 4 && !npy_shape(n, a)) return false;
         npy_takes(n, ",");
     }
-    return seen == 7 || npy_complain(n, "'descr', 'fortran_order' and 'shape'");
+    if (seen != 7) return npy_complain(n, "'descr', 'fortran_order' and 'shape'");
+    for (int i = 0; i < a->rank; i++) wide += a->dims[i] > 1;
+    return !fortran || wide < 2 || complain("%s: is in Fortran's order; wanted C's", n->path);
 }
 
 static inline bool is_npy(const FileBytes *file)

@@ -18,11 +18,17 @@ struct SafeType {
     size_t bytes;
 };
 
-enum SafeTypeNumber { SAFE_F64, SAFE_F32, SAFE_I64, SAFE_I32, SAFE_U8, SAFE_TYPES };
+// A net's tensors are of the first five types, and of those alone; files may have the others.
+enum SafeTypeNumber {
+    SAFE_F64, SAFE_F32, SAFE_I64, SAFE_I32, SAFE_U8, SAFE_BOOL, SAFE_I8, SAFE_I16, SAFE_U16,
+    SAFE_U32, SAFE_U64, SAFE_F16, SAFE_BF16, SAFE_TYPES
+};
 
 // In the order of SafeTypeNumber.
 static const SafeType safe_types[] = {
-    {"F64", "f64", 8}, {"F32", "f32", 4}, {"I64", "i64", 8}, {"I32", "i32", 4}, {"U8", "u8", 1}};
+    {"F64", "f64", 8}, {"F32", "f32", 4}, {"I64", "i64", 8}, {"I32", "i32", 4}, {"U8", "u8", 1},
+    {"BOOL", "bool", 1}, {"I8", "i8", 1}, {"I16", "i16", 2}, {"U16", "u16", 2}, {"U32", "u32", 4},
+    {"U64", "u64", 8}, {"F16", "f16", 2}, {"BF16", "bf16", 2}};
 
 enum SafeLimits { SAFE_RANK = 8, SAFE_NAME = 1024 };
 
@@ -55,7 +61,7 @@ static inline bool json_complain(const JsonText *j, const char *wanted)
 // Takes c if it is next, after blanks.
 static inline bool json_takes(JsonText *j, char c)
 {
-    while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t')) j->at++;
+    while (j->at < j->end && *j->at && strchr(" \n\t\r", *j->at)) j->at++;
     if (j->at == j->end || *j->at != c) return false;
     j->at++;
     return true;
@@ -67,19 +73,63 @@ static inline bool json_wants(JsonText *j, char c)
     return json_takes(j, c) || json_complain(j, wanted);
 }
 
-// A string of at most room - 1 bytes; of the escapes only those of one plain character.
+// Takes the four hexadecimal digits of \uXXXX, if they are next; else -1.
+static inline long json_unit(const JsonText *j, const char *at)
+{
+    long unit = 0;
+    if (j->end - at < 4) return -1;
+    for (int i = 0; i < 4; i++) {
+        const char digit = at[i];
+        if (!isxdigit((unsigned char)digit)) return -1;
+        unit = 16 * unit + (digit <= '9' ? digit - '0' : (digit | 32) - 'a' + 10);
+    }
+    return unit;
+}
+
+// Writes a character as UTF-8; its bytes.  A 0 takes two, so that it ends no string.
+static inline size_t put_utf8(char *to, long c)
+{
+    if (c > 0 && c < 0x80) return to[0] = (char)c, 1;
+    size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    to[0] = (char)((more == 1 ? 0xC0 : more == 2 ? 0xE0 : 0xF0) | c >> 6 * more);
+    for (size_t i = 1; i <= more; i++) to[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3F));
+    return more + 1;
+}
+
+// Takes an escape, whose backslash is next, and writes its character; the bytes, or 0 after a
+// complaint.  Two halves of a pair are one character.
+static inline size_t json_escape(JsonText *j, char *to)
+{
+    static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+    const char *letter = ++j->at < j->end && *j->at ? strchr(letters, *j->at) : NULL;
+    if (letter) return j->at++, *to = means[letter - letters], 1;
+    long unit = j->at < j->end && *j->at == 'u' ? json_unit(j, j->at + 1) : -1, low = -1;
+    if (unit < 0) return json_complain(j, "one of \" \\ / b f n r t, or uXXXX, after \\"), 0;
+    j->at += 5;
+    if (unit >= 0xD800 && unit < 0xDC00 && j->end - j->at >= 6 && !memcmp(j->at, "\\u", 2))
+        low = json_unit(j, j->at + 2);
+    if (low < 0xDC00 || low >= 0xE000) return put_utf8(to, unit);
+    j->at += 6;
+    return put_utf8(to, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+}
+
+// A string of at most room - 1 bytes of UTF-8; text NULL: of any length, and forgotten.
 static inline bool json_string(JsonText *j, char *text, size_t room)
 {
     size_t length = 0;
     if (!json_wants(j, '"')) return false;
-    for (; j->at < j->end && *j->at != '"'; j->at++) {
-        if (*j->at == '\\' && (++j->at == j->end || !strchr("\"\\/", *j->at)))
-            return json_complain(j, "one of \" \\ / after \\");
+    while (j->at < j->end && *j->at != '"') {
+        char unit[4] = {*j->at};
+        size_t bytes = 1;
         if ((unsigned char)*j->at < 32) return json_complain(j, "a plain character");
-        if (length + 1 == room) return json_complain(j, "a shorter string");
-        text[length++] = *j->at;
+        if (*j->at != '\\') j->at++;
+        else if (!(bytes = json_escape(j, unit))) return false;
+        if (!text) continue;
+        if (length + bytes >= room) return json_complain(j, "a shorter string");
+        memcpy(text + length, unit, bytes);
+        length += bytes;
     }
-    text[length] = 0;
+    if (text) text[length] = 0;
     return json_wants(j, '"');
 }
 
@@ -106,12 +156,10 @@ static inline bool json_integers(JsonText *j, long long *numbers, int room, int 
 // Takes pairs of strings, which mean nothing here.
 static inline bool json_metadata(JsonText *j)
 {
-    char text[4096];
     if (!json_wants(j, '{')) return false;
     if (json_takes(j, '}')) return true;
     do
-        if (!json_string(j, text, sizeof text) || !json_wants(j, ':') ||
-            !json_string(j, text, sizeof text))
+        if (!json_string(j, NULL, 0) || !json_wants(j, ':') || !json_string(j, NULL, 0))
             return false;
     while (json_takes(j, ','));
     return json_wants(j, '}');
@@ -141,8 +189,8 @@ static inline bool read_safe_field(JsonText *j, SafeTensor *t, int *seen)
     if (!json_string(j, type, sizeof type)) return false;
     for (t->type = 0; t->type < SAFE_TYPES; t->type++)
         if (!strcmp(type, safe_types[t->type].name)) return true;
-    return complain("%s: tensor %s: wanted F64, F32, I64, I32 or U8, found %s", j->path, t->name,
-                    type);
+    return complain("%s: tensor %s: wanted F16 to F64, BF16, I8 to I64, U8 to U64 or BOOL, found "
+                    "%s", j->path, t->name, type);
 }
 
 // Takes a tensor's description after its name: all fields, and bytes that fit the shape.
@@ -234,6 +282,17 @@ static inline const SafeTensor *find_safe_tensor(const SafeFile *file, const cha
     return NULL;
 }
 
+// A number of 16 bits: of IEEE 754, or the upper half of a float.
+static inline double half_number(uint16_t bits, bool brain)
+{
+    const int digits = brain ? 7 : 10, range = brain ? 0xFF : 0x1F;
+    const int exponent = bits >> digits & range, fraction = bits & ((1 << digits) - 1);
+    double value = exponent == range ? fraction ? NAN : INFINITY
+                 : ldexp(fraction + (exponent ? 1 << digits : 0),
+                         (exponent ? exponent : 1) - range / 2 - digits);
+    return bits >> 15 ? -value : value;
+}
+
 // Element i of data of a type, as a double.
 static inline double read_element(int type, const void *data, size_t i)
 {
@@ -242,11 +301,22 @@ static inline double read_element(int type, const void *data, size_t i)
     float f32;
     int64_t i64;
     int32_t i32;
+    uint64_t u64;
+    uint32_t u32;
+    uint16_t u16;
     switch (type) {
     case SAFE_F64: memcpy(&f64, at, 8); return f64;
     case SAFE_F32: memcpy(&f32, at, 4); return f32;
     case SAFE_I64: memcpy(&i64, at, 8); return (double)i64;
     case SAFE_I32: memcpy(&i32, at, 4); return i32;
+    case SAFE_U64: memcpy(&u64, at, 8); return (double)u64;
+    case SAFE_U32: memcpy(&u32, at, 4); return u32;
+    case SAFE_I16: memcpy(&u16, at, 2); return (int16_t)u16;
+    case SAFE_U16: memcpy(&u16, at, 2); return u16;
+    case SAFE_F16:
+    case SAFE_BF16: memcpy(&u16, at, 2); return half_number(u16, type == SAFE_BF16);
+    case SAFE_I8: return (signed char)*at;
+    case SAFE_BOOL: return *at != 0;
     default: return *at;
     }
 }
@@ -277,8 +347,9 @@ static inline bool convert_tensor(const char *path, const SafeTensor *t, int typ
     if (t->type == type) memcpy(to, t->data, t->bytes);
     for (size_t i = 0; t->type != type && i < count; i++) {
         double value = read_element(t->type, t->data, i);
-        // From 2^53 on an I64 may have been rounded on its way.
-        if (!write_element(type, to, i, value) || (t->type == SAFE_I64 && fabs(value) >= 0x1p53))
+        // From 2^53 on an I64 or U64 may have been rounded on its way.
+        bool wide = (t->type == SAFE_I64 || t->type == SAFE_U64) && fabs(value) >= 0x1p53;
+        if (!write_element(type, to, i, value) || wide)
             return complain("%s: tensor %s is %s: its element %zu, %.17g, is no %s", path, t->name,
                             safe_types[t->type].name, i, value, safe_types[type].dtype);
     }

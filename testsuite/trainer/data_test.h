@@ -86,10 +86,18 @@ static void test_malformed_npy()
     } rows[] = {
         {"{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }",
          "it has '>i4'"},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (4,), }",
-         "wanted elements of |u1, <i4, <i8, <f4 or <f8; it has '<f2'"},
-        {"{'descr': '|u1', 'fortran_order': True, 'shape': (8,), }",
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }",
+         "<u2 to <u8, <f2 to <f8; it has '<c8'"},
+        {"{'descr': '=i2', 'fortran_order': False, 'shape': (4,), }",
+         "it has '=i2'"},
+        {"{'descr': '|u1', 'fortran_order': True, 'shape': (4, 2), }",
          "is in Fortran's order; wanted C's"},
+        {"{'shape': (2, 1, 4), 'fortran_order': True, 'descr': '|u1', }",
+         "is in Fortran's order; wanted C's"},
+        {"{'descr': \"|u1', 'fortran_order': False, 'shape': (8,), }",
+         "it has \"|u1'"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (8LL,), }",
+         "wanted , or )"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (9,), }",
          "want 9 bytes of data, and it has 8"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (7,), }",
@@ -135,11 +143,14 @@ static void test_npy_types()
     const float f4[] = {1, 2, 3};
     const int64_t i8[] = {1, 2, 3};
     const int32_t i4[] = {1, 2, 3};
-    const uint8_t u1[] = {1, 2, 3};
-    const void *data[] = {f8, f4, i8, i4, u1};
+    const uint8_t u1[] = {1, 2, 3}, b1[] = {1, 7, 0};
+    const int16_t i2[] = {1, 2, 3};
+    const uint32_t u4[] = {1, 2, 3};
+    const uint16_t f2[] = {0x3C00, 0x4000, 0x4200};
+    const void *data[] = {f8, f4, i8, i4, u1, b1, u1, i2, i2, u4, i8, f2};
     const NetTensor real = {"x", "f32", 2, {4, 1}, 0, 16, 0, 1, -1};
     const NetTensor label = {"y", "i32", 1, {4}, 0, 16, 4, 1, -1};
-    for (int type = 0; type < SAFE_TYPES; type++) {
+    for (int type = 0; type < SAFE_BF16; type++) {
         char header[128];
         snprintf(header, sizeof header,
                  "{'shape': (3,), 'fortran_order': False, 'descr': '%s'}",
@@ -150,11 +161,12 @@ static void test_npy_types()
         int y = 0;
         CHECK(read_column("x.npy,x.npy", &c) && c.count == 6);
         fill_sample(&c, NULL, 4, (unsigned char *)&x);
-        CHECK(x == 2);
-        bool whole = type != SAFE_F64 && type != SAFE_F32;
+        bool is_bool = type == SAFE_BOOL;
+        CHECK(x == (is_bool ? 1 : 2));
+        bool whole = type != SAFE_F64 && type != SAFE_F32 && type != SAFE_F16;
         CHECK(read_column("x.npy", &l) == whole);
         if (whole) fill_sample(&l, NULL, 2, (unsigned char *)&y);
-        CHECK(whole ? y == 3 : complained("and input y is classes"));
+        CHECK(whole ? y == (is_bool ? 0 : 3) : complained("and input y is classes"));
     }
     const NetTensor byte = {"x", "u8", 2, {4, 1}, 0, 4, 0, 1, -1};
     const NetTensor wide = {"x", "f32", 2, {4, 2}, 0, 32, 0, 1, -1};
@@ -173,6 +185,76 @@ static void test_npy_types()
     write_npy("x.npy", "{'descr':'<i4','fortran_order':False,'shape':(0,)}",
               i4, 0);
     CHECK(!read_column("x.npy", &c) && complained("x.npy: has no samples"));
+}
+
+// Headers that other writers make, and old ones.
+static void test_npy_headers()
+{
+    static const char *const headers[] = {
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (8L, 1L), }",
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (8L,)}",
+        "{\"descr\": \"|u1\", \"fortran_order\": False, \"shape\": (8,)}",
+        "{\"shape\": (8, 1), 'descr': \"<u1\", 'fortran_order': True}",
+        "{'descr': 'u1', 'fortran_order': True, 'shape': (8,), }",
+        "{'descr': '>u1', 'fortran_order': True, 'shape': (1, 8, 1), }",
+        "{'descr': '=u1', 'fortran_order': True, 'shape': (1, 1, 8), }",
+    };
+    DataArray a = {};
+    for (const char *header : headers) {
+        write_npy("good.npy", header, "12345678", 8);
+        CHECK(read_array("good.npy", &linear_inputs[0], &a));
+        CHECK(a.type == SAFE_U8 && a.data[7] == '8' && a.dims[0] * a.dims[1] * a.dims[2] == 8);
+    }
+}
+
+// Each number of a file of this type, as the element of an image.
+static void check_numbers(const char *type, const void *data, size_t bytes, const float *wanted)
+{
+    const NetTensor image = {"x", "f32", 4, {4, 1, 1, 4}, 0, 64, 0, 1, -1};
+    char header[128];
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (1, 1, 1, 4)}",
+             type);
+    write_npy("x.npy", header, data, bytes);
+    DataColumn c = describe_column(&image);
+    float x[4] = {};
+    CHECK(read_column("x.npy", &c));
+    fill_sample(&c, NULL, 0, (unsigned char *)x);
+    CHECK(!memcmp(x, wanted, sizeof x));
+}
+
+// Numbers at the ends of each type; bytes without a sign are divided by 255, and no others.
+static void test_npy_numbers()
+{
+    const signed char i1[] = {-128, -1, 0, 127};
+    const int16_t i2[] = {-32768, -1, 0, 32767};
+    const uint16_t u2[] = {0, 1, 32768, 65535}, f2[] = {0x8001, 0x7BFF, 0xFC00, 0x3555};
+    const uint32_t u4[] = {0, 1, 1u << 31, 0xFFFFFF00};
+    const uint64_t u8[] = {0, 1, 1ull << 63, 1ull << 40};
+    const unsigned char b1[] = {0, 1, 2, 255}, u1[] = {0, 51, 102, 255};
+    const float of_i1[] = {-128, -1, 0, 127}, of_i2[] = {-32768, -1, 0, 32767};
+    const float of_u2[] = {0, 1, 32768, 65535}, of_u4[] = {0, 1, 0x1p31f, 0xFFFFFF00p0f};
+    const float of_u8[] = {0, 1, 0x1p63f, 0x1p40f}, of_b1[] = {0, 1, 1, 1};
+    const float of_f2[] = {-0x1p-24f, 65504, -INFINITY, 0x1.554p-2f};
+    const float of_u1[] = {0, 51 / 255.f, 102 / 255.f, 1};
+    check_numbers("|i1", i1, 4, of_i1);
+    check_numbers("<i2", i2, 8, of_i2);
+    check_numbers("<u2", u2, 8, of_u2);
+    check_numbers("<u4", u4, 16, of_u4);
+    check_numbers("<u8", u8, 32, of_u8);
+    check_numbers("<f2", f2, 8, of_f2);
+    check_numbers("|b1", b1, 4, of_b1);
+    check_numbers("|u1", u1, 4, of_u1);
+    CHECK(half_number(0xBF80, true) == -1 && half_number(1, true) == ldexp(1, -133));
+    CHECK(isnan(half_number(0x7FC0, true)) && isnan(half_number(0xFE00, false)));
+    const NetTensor byte = {"x", "u8", 2, {4, 1}, 0, 4, 0, 1, -1};
+    DataColumn c = describe_column(&byte);
+    unsigned char x = 9;
+    write_npy("x.npy", "{'descr':'|b1','fortran_order':False,'shape':(4,)}", b1, 4);
+    CHECK(read_column("x.npy", &c));
+    fill_sample(&c, NULL, 3, &x);
+    CHECK(x == 1);
+    write_npy("x.npy", "{'descr':'|i1','fortran_order':False,'shape':(4,)}", i1, 4);
+    CHECK(!read_column("x.npy", &c) && complained("elements are |i1, and input x is u8"));
 }
 
 // ---- CIFAR ------------------------------------------------------------------
@@ -254,6 +336,8 @@ static void test_data()
     test_idx();
     test_malformed_npy();
     test_npy_types();
+    test_npy_headers();
+    test_npy_numbers();
     test_cifar();
     test_ambiguous();
     release_memory();

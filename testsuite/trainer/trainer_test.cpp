@@ -74,7 +74,7 @@ static void test_malformed_headers()
          "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
          "two tensors are named a", 2},
         {"{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[1],\"data_offsets\":[0,1]}}",
-         "tensor a: wanted F64, F32, I64, I32 or U8, found F8_E4M3", 1},
+         "tensor a: wanted F16 to F64, BF16, I8 to I64, U8 to U64 or BOOL, found F8_E4M3", 1},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,3]}}",
          "do not fill its 3 bytes", 3},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],"
@@ -93,7 +93,11 @@ static void test_malformed_headers()
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1]}}",
          "wanted dtype, shape and data_offsets", 1},
         {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", "found dtype", 1},
-        {"{\"a\\n\":{}}", "after \\", 0},
+        {"{\"a\\x\":{}}", "byte 4: wanted one of \" \\ / b f n r t, or uXXXX, after \\", 0},
+        {"{\"a\\u12g4\":{}}", "or uXXXX, after \\", 0},
+        {"{\"a\\", "or uXXXX, after \\", 0},
+        {"{\"a\\u123", "or uXXXX, after \\", 0},
+        {"{\"a\n\":{}}", "wanted a plain character", 0},
     };
     SafeFile file;
     for (const auto &row : rows) {
@@ -106,6 +110,27 @@ static void test_malformed_headers()
         "\"data_offsets\":[0,2],\"dtype\":\"U8\"} }  ",
         2);
     CHECK(read_safetensors("bad.safetensors", &file) && file.count == 1);
+}
+
+// Every escape of JSON, in names, values and keys; metadata of any length.
+static void test_escapes()
+{
+    static const char pair[] = "\\ud83d\\ude00", alone[] = "\\udc00\\u00e9\\u0000";
+    static char header[9000];
+    SafeFile file;
+    int length = snprintf(header, sizeof header,
+                          "{\"__metadata__\":{\"k\\n\\\"\":\"%*s\\u20ac\"},\r\n\"fc\\u002Ew\\/x\":"
+                          "{\"dt\\u0079pe\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                          "\"\\\"\\\\\\b\\f\\n\\r\\t%s%s\":{\"dtype\":\"U8\",\"shape\":[1],"
+                          "\"data_offsets\":[1,2]}}", 8000, "", pair, alone);
+    static char bytes[9100];
+    uint64_t size = (uint64_t)length;
+    memcpy(bytes, &size, 8);
+    memcpy(bytes + 8, header, size);
+    write_file("escapes.safetensors", bytes, 8 + size + 2);
+    CHECK(read_safetensors("escapes.safetensors", &file) && file.count == 2);
+    CHECK(find_safe_tensor(&file, "fc.w/x") != NULL);
+    CHECK(find_safe_tensor(&file, "\"\\\b\f\n\r\t\xf0\x9f\x98\x80\xed\xb0\x80\xc3\xa9\xc0\x80"));
 }
 
 static void test_malformed_files()
@@ -253,6 +278,7 @@ int main()
         return 1;
     test_round_trip();
     test_malformed_headers();
+    test_escapes();
     test_malformed_files();
     test_conversions();
     test_data();
