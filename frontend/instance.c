@@ -1,15 +1,31 @@
 // Reads a CSV file of buffers: cells between commas, blanks around them, no
 // quotes.  Empty lines are left out.
 #include "instance.h"
-#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "read_file.h"
 
-typedef enum Column { ID, LOWER, UPPER, SIZE, NEEDED, SKIPPED = NEEDED } Column;
-static const char *const names[] = {"id", "lower", "upper", "size", "offset",
-                                    "hint"};
-enum { NAMES = sizeof names / sizeof *names, MOST_COLUMNS = 64 };
+typedef enum Column {
+    ID, LOWER, UPPER, SIZE, NEEDED, ALIGN = NEEDED, GAPS, OFFSET, HINT,
+    COLUMNS, END
+} Column;
+
+// Names that MiniMalloc's converter takes, and one of cnnc's.  END is the last
+// time at which a buffer lives, where UPPER is the first at which it does not.
+static const struct {
+    const char *name;
+    Column      column;
+} known[] = {
+    {"id", ID}, {"lower", LOWER}, {"upper", UPPER}, {"size", SIZE},
+    {"alignment", ALIGN}, {"gaps", GAPS}, {"offset", OFFSET},
+    {"hint", HINT}, {"buffer", ID}, {"buffer_id", ID}, {"start", LOWER},
+    {"begin", LOWER}, {"end", END},
+};
+enum { NAMES = sizeof known / sizeof *known, MOST_COLUMNS = 64 };
+
+// Alignments up to this; sizes are checked with it.
+static const int64_t most_alignment = 1LL << 30;
 
 typedef struct Cell {
     const char *text;
@@ -69,9 +85,17 @@ static bool is_empty(const Cell *cells, int count)
     return count == 1 && cells[0].length == 0;
 }
 
+static const char *name_of(Column column)
+{
+    int k = 0;
+    while (known[k].column != column) k++;
+    return known[k].name;
+}
+
 // A number that is 0 or more.
 static int64_t read_number(const Reader *r, const Cell *cell, Column column)
 {
+    const char *name = name_of(column);
     const char *digits = cell->text;
     int64_t value = 0;
     int i = cell->length > 0 && (*digits == '-' || *digits == '+');
@@ -85,12 +109,12 @@ static int64_t read_number(const Reader *r, const Cell *cell, Column column)
         if (!large) value = 10 * value + digit;
     }
     if (wrong)
-        error(r->diag, cell->pos, "%s is a number, not '%.*s'", names[column],
+        error(r->diag, cell->pos, "%s is a number, not '%.*s'", name,
               cell->length, cell->text);
     else if (large)
-        error(r->diag, cell->pos, "%s does not fit in 64 bits", names[column]);
+        error(r->diag, cell->pos, "%s does not fit in 64 bits", name);
     else if (negative && value > 0)
-        error(r->diag, cell->pos, "%s is negative", names[column]);
+        error(r->diag, cell->pos, "%s is negative", name);
     return wrong || large ? 0 : value;
 }
 
@@ -99,15 +123,20 @@ static int64_t read_number(const Reader *r, const Cell *cell, Column column)
 static void read_name(Reader *r, const Cell *cell, unsigned *seen)
 {
     const char *word = arena_copy(r->arena, cell->text, (size_t)cell->length);
+    const char *names[NAMES];
     int k = 0;
-    while (k < NAMES && strcmp(word, names[k]) != 0) k++;
-    r->columns[r->column_count++] = k < NEEDED ? (Column)k : SKIPPED;
+    while (k < NAMES && strcmp(word, known[k].name) != 0) k++;
     if (k < NAMES) {
-        if (*seen >> k & 1)
-            error(r->diag, cell->pos, "there is a column '%s' already", word);
-        *seen |= 1u << k;
+        Column column = known[k].column;
+        int bit = column == END ? UPPER : (int)column;
+        if (*seen >> bit & 1)
+            error(r->diag, cell->pos, "there is a column '%s' already",
+                  name_of((Column)bit));
+        *seen |= 1u << bit;
+        r->columns[r->column_count++] = column;
         return;
     }
+    for (int i = 0; i < NAMES; i++) names[i] = known[i].name;
     const char *near = nearest_name(word, names, NAMES);
     error(r->diag, cell->pos, "no column '%s' is known; a buffer has an id, "
           "lower, upper and size", word);
@@ -127,41 +156,63 @@ static bool read_names(Reader *r, int32_t line)
     for (int i = 0; i < count; i++) read_name(r, &cells[i], &seen);
     for (int k = 0; k < NEEDED && r->diag->error_count == errors; k++)
         if (!(seen >> k & 1))
-            error(r->diag, cells[0].pos, "there is no column '%s'", names[k]);
+            error(r->diag, cells[0].pos, "there is no column '%s'",
+                  name_of((Column)k));
     return r->diag->error_count == errors;
 }
 
 // ---- buffers ----------------------------------------------------------------
 
+static void read_id(const Reader *r, const Cell *cell, Row *row)
+{
+    row->pos = cell->pos;
+    row->id = arena_copy(r->arena, cell->text, (size_t)cell->length);
+    if (cell->length == 0)
+        error(r->diag, cell->pos, "the id is missing");
+    else if (strlen(row->id) != (size_t)cell->length)
+        error(r->diag, cell->pos, "an id has no byte 0");
+}
+
+static void read_cell(const Reader *r, const Cell *cell, Column column,
+                      Row *row)
+{
+    switch (column) {
+    case ID: read_id(r, cell, row); break;
+    case LOWER: row->lower = read_number(r, cell, column); break;
+    case UPPER: row->upper = read_number(r, cell, column); break;
+    case END:
+        row->upper = read_number(r, cell, column);
+        if (row->upper < INT64_MAX) row->upper++;
+        else error(r->diag, cell->pos, "end does not fit in 64 bits");
+        break;
+    case SIZE: row->size = read_number(r, cell, column); break;
+    case ALIGN:
+        row->alignment = read_number(r, cell, column);
+        if (row->alignment < 1 || row->alignment > most_alignment)
+            error(r->diag, cell->pos, "alignment is from 1 to 2^30");
+        break;
+    case GAPS:
+        if (cell->length > 0)
+            error(r->diag, cell->pos, "a buffer with gaps can't be placed: "
+                  "without them it keeps its bytes from lower to upper");
+        break;
+    default: break;
+    }
+}
+
 static void read_row(Reader *r, Instance *in, int32_t line)
 {
     Cell cells[MOST_COLUMNS];
-    int64_t number[NEEDED] = {0};
     int count = split(r, line, cells), errors = r->diag->error_count;
-    Row row = {.pos = cells[0].pos};
+    Row row = {.pos = cells[0].pos, .alignment = 1};
     if (is_empty(cells, count)) return;
     if (count != r->column_count) {
         error(r->diag, cells[0].pos, "%d cells under %d names", count,
               r->column_count);
         return;
     }
-    for (int i = 0; i < count; i++) {
-        Column column = r->columns[i];
-        if (column == ID) {
-            row.pos = cells[i].pos;
-            row.id = arena_copy(r->arena, cells[i].text,
-                                (size_t)cells[i].length);
-            if (cells[i].length == 0)
-                error(r->diag, cells[i].pos, "the id is missing");
-            else if (strlen(row.id) != (size_t)cells[i].length)
-                error(r->diag, cells[i].pos, "an id has no byte 0");
-        } else if (column != SKIPPED) {
-            number[column] = read_number(r, &cells[i], column);
-        }
-    }
-    row.lower = number[LOWER];
-    row.upper = number[UPPER];
-    row.size = number[SIZE];
+    for (int i = 0; i < count; i++)
+        read_cell(r, &cells[i], r->columns[i], &row);
     if (r->diag->error_count == errors && row.lower >= row.upper)
         error(r->diag, row.pos, "lower is below upper, which is exclusive");
     in->rows = arena_grow(r->arena, in->rows, &r->capacity,
@@ -204,6 +255,21 @@ static bool fits_in_all(const Reader *r, const Instance *in)
     return r->diag->error_count == 0;
 }
 
+// The largest alignment, which all others divide: offsets are multiples of it,
+// and so of theirs.  Rounded sizes can be added up, too.
+static bool fits_aligned(const Reader *r, Instance *in)
+{
+    in->unit = 1;
+    for (int32_t i = 0; i < in->count; i++)
+        if (in->rows[i].alignment > in->unit) in->unit = in->rows[i].alignment;
+    for (int32_t i = 0; i < in->count; i++)
+        if (in->unit % in->rows[i].alignment != 0)
+            error(r->diag, in->rows[i].pos, "the alignment %" PRId64 " does "
+                  "not divide the largest, %" PRId64, in->rows[i].alignment,
+                  in->unit);
+    return r->diag->error_count == 0;
+}
+
 // ---- times ------------------------------------------------------------------
 
 static int compare_times(const void *left, const void *right)
@@ -242,7 +308,8 @@ static void make_items(Arena *arena, Instance *in)
         in->items[i] = (Item){.first = rank_of(times, count, row->lower),
                               .last = rank_of(times, count, row->upper) - 1,
                               .lifetime = row->upper - row->lower,
-                              .size = row->size};
+                              .size = row->size / in->unit +
+                                      (row->size % in->unit > 0)};
     }
 }
 
@@ -257,6 +324,7 @@ bool instance_read(Instance *in, Arena *arena, Diag *diag, const char *path)
     if (!read_names(&r, 1)) return true;
     for (int32_t i = 2; i <= diag->sources[r.file].line_count; i++)
         read_row(&r, in, i);
-    if (diag->error_count == 0 && fits_in_all(&r, in)) make_items(arena, in);
+    if (diag->error_count == 0 && fits_in_all(&r, in) && fits_aligned(&r, in))
+        make_items(arena, in);
     return true;
 }

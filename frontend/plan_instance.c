@@ -109,18 +109,38 @@ static bool is_within(const Options *o, int64_t height, int64_t least)
     return false;
 }
 
+// From units to bytes; returns the highest end.  The bound of rounded sizes is
+// none for the sizes as they are, so *least becomes that of those.
+static int64_t to_bytes(Arena *arena, Instance *in, int64_t height,
+                        int64_t *least)
+{
+    if (in->unit == 1) return height;
+    height = 0;
+    for (int32_t i = 0; i < in->count; i++) {
+        Item *item = &in->items[i];
+        item->offset *= in->unit;
+        item->size = in->rows[i].size;
+        if (item->size > 0 && item->offset + item->size > height)
+            height = item->offset + item->size;
+    }
+    *least = place_bound(arena, in->items, in->count);
+    return height;
+}
+
 int plan_instance(const Options *o, Diag *diag)
 {
     Instance in;
     Output out;
     int64_t least;
-    PlaceGoal goal = {.height = o->capacity, .work = search_work,
+    PlaceGoal goal = {.work = search_work,
                       .is_late = o->time_limit > 0 ? is_late : NULL};
     deadline = now() + o->time_limit;
     if (!instance_read(&in, o->arena, diag, o->input)) return EXIT_FILE;
     if (diag->error_count > 0) return EXIT_INPUT;
     if (!output_open(&out, o->arena, o->output)) return EXIT_FILE;
+    goal.height = o->capacity / in.unit;
     int64_t height = place_towards(o->arena, in.items, in.count, &goal, &least);
+    height = to_bytes(o->arena, &in, height, &least);
     int64_t bound = place_bound(o->arena, in.items, in.count);
     print_figures(&in, bound, height, least);
     if (!is_within(o, height, least)) {
