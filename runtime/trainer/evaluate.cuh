@@ -116,7 +116,7 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
 // Opens the net and the test set for a command that trains nothing.
 static inline bool open_test(Trainer *t, bool infers, DataSet *set)
 {
-    return describe_set(t, infers, set) && read_set(t, SET_TEST, infers, set) &&
+    return describe_set(t, set) && read_set(t, SET_TEST, infers, set) &&
            sources_are_read(t, &set, 1) &&
            start_reader(&t->reader, set, t->net->batch, (int)t->workers) && open_net(t) &&
            files_are_whole();

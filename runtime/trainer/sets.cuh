@@ -214,16 +214,17 @@ static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *
     return set->count > 0 || complain("%s reads no input", t->net->name);
 }
 
-// Gives --mean and --std to the images of a set.  They are refused where nothing would change: for
-// bytes that stay bytes, and where no input that is read is an image.
-static inline bool normalise_set(const Trainer *t, bool infers, DataSet *set)
+// Gives --mean and --std to the images of a set; one that only a loss reads, such as a mask, keeps
+// its values.  They are refused where nothing would change: for bytes that stay bytes, and where no
+// input is an image.
+static inline bool normalise_set(const Trainer *t, DataSet *set)
 {
     const char *name = trainer_options[t->option[OPTION_MEAN] ? OPTION_MEAN : OPTION_STD].name;
     int images = 0;
     if (!t->option[OPTION_MEAN] && !t->option[OPTION_STD]) return true;
     for (int i = 0; i < set->column_count; i++) {
         DataColumn *c = &set->columns[i];
-        if (!is_image(c->input) || (infers && !c->input->infers)) continue;
+        if (!is_image(c->input) || !c->input->infers) continue;
         if (c->type == SAFE_U8)
             return complain("%s: input %s is u8; wanted f32", name, c->input->name);
         double *mean, *deviation;
@@ -234,8 +235,8 @@ static inline bool normalise_set(const Trainer *t, bool infers, DataSet *set)
         c->std = deviation;
         images++;
     }
-    return images || complain("%s: wanted an image, f32[height, width, channels]; no input of %s "
-                              "is one", name, t->net->name);
+    return images || complain("%s: wanted an image, f32[height, width, channels], that inference "
+                              "reads; no input of %s is one", name, t->net->name);
 }
 
 // The columns that a set of this net has, still empty: the inputs, and for an inference file, which
@@ -261,9 +262,9 @@ static inline void describe_columns(const Trainer *t, DataSet *set)
     }
 }
 
-// These columns with --mean and --std.  infers: those alone will be read that inference reads.
-static inline bool describe_set(const Trainer *t, bool infers, DataSet *set)
+// These columns with --mean and --std.
+static inline bool describe_set(const Trainer *t, DataSet *set)
 {
     describe_columns(t, set);
-    return normalise_set(t, infers, set);
+    return normalise_set(t, set);
 }

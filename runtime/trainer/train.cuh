@@ -70,7 +70,7 @@ static inline bool read_sets(TrainingRun *run)
     const Trainer *t = run->trainer;
     DataSet *const sets[] = {&run->set, &run->val, &run->test};
     for (DataSet *set : sets)
-        if (!describe_set(t, false, set)) return false;
+        if (!describe_set(t, set)) return false;
     bool split = t->option[OPTION_VAL_SPLIT] != NULL;
     bool val = !split && is_set_given(t, SET_VAL, &run->val);
     run->validates = split || val;
@@ -112,6 +112,8 @@ static inline bool maps_match(const Trainer *t, const DataSet *set)
         const DataColumn *c = &set->columns[i];
         if (!c->is_map) continue;
         if (!first) first = c;
+        if (t->option[OPTION_FLIP] && c->width == 1)
+            return complain("--flip has no effect: input %s has a width of 1", c->input->name);
         if (t->crop && !can_crop(t, c)) return false;
         if (c->height != first->height || c->width != first->width)
             return complain("--flip and --crop: inputs %s and %s differ in height or width",

@@ -114,12 +114,12 @@ static void test_channel_options()
     t.net = &net;
     DataSet set;
     t.option[OPTION_MEAN] = "0.5";
-    CHECK(describe_set(&t, false, &set) && set.columns[0].mean[0] == 0.5 &&
+    CHECK(describe_set(&t, &set) && set.columns[0].mean[0] == 0.5 &&
           set.columns[0].std[0] == 1 && !set.columns[1].mean);
     input[0].shape[3] = 3;
-    CHECK(describe_set(&t, false, &set) && set.columns[0].mean[2] == 0.5);
+    CHECK(describe_set(&t, &set) && set.columns[0].mean[2] == 0.5);
     t.option[OPTION_STD] = "1,2,4";
-    CHECK(describe_set(&t, false, &set) && set.columns[0].std[2] == 4);
+    CHECK(describe_set(&t, &set) && set.columns[0].std[2] == 4);
     static const struct {
         const char *std, *words;
     } rows[] = {{"1,2", "--std 1,2: wanted 1 number or 3, one a channel"},
@@ -129,10 +129,10 @@ static void test_channel_options()
                 {"1;1", "wanted numbers above 0"}};
     for (const auto &row : rows) {
         t.option[OPTION_STD] = row.std;
-        CHECK(!describe_set(&t, false, &set) && complained(row.words));
+        CHECK(!describe_set(&t, &set) && complained(row.words));
     }
     input[0].dtype = "u8";
-    CHECK(!describe_set(&t, false, &set));
+    CHECK(!describe_set(&t, &set));
     CHECK(complained("--mean: input image is u8; wanted f32"));
 }
 
@@ -155,20 +155,23 @@ static void test_useless_normalisation()
                 {OPTION_STD, "1e39", "--std 1e39: wanted numbers that float can hold"}};
     for (const auto &row : rows) {
         t.option[row.option] = row.text;
-        CHECK(!describe_set(&t, false, &set) && complained(row.words));
+        CHECK(!describe_set(&t, &set) && complained(row.words));
         t.option[row.option] = NULL;
     }
     t.option[OPTION_STD] = "1e-60";
     input[0].dtype = "f64";
-    CHECK(describe_set(&t, false, &set) && set.columns[0].std[0] == 1e-60);
-    // A vector is no image, and an image that only a loss reads is not read by predict.
+    CHECK(describe_set(&t, &set) && set.columns[0].std[0] == 1e-60);
+    // A vector is no image, and a mask that only a loss reads keeps its values.
     input[0].dtype = "f32";
-    input[0].infers = 0;
+    input[1] = input[0];
+    input[1].infers = 0;
     t.option[OPTION_STD] = "2";
-    CHECK(describe_set(&t, false, &set) && !describe_set(&t, true, &set));
-    CHECK(complained("--std: wanted an image, f32[height, width, channels]; no input of linear"));
+    CHECK(describe_set(&t, &set) && set.columns[0].std && !set.columns[1].std);
+    input[0].infers = 0;
+    CHECK(!describe_set(&t, &set) && complained("--std: wanted an image, f32[height, width"));
+    input[0].infers = 1;
     input[0].rank = 2;
-    CHECK(!describe_set(&t, false, &set) && complained("--std: wanted an image"));
+    CHECK(!describe_set(&t, &set) && complained("--std: wanted an image"));
 }
 
 // Labels of pixels that --crop moves in from outside are the value that the loss ignores, among the
@@ -214,6 +217,11 @@ static void test_cropped_labels()
     CHECK(!maps_match(&t, &set) && complained("input mask is what a loss compares with"));
     input.infers = 1;
     CHECK(maps_match(&t, &set));
+    t.crop = 0;
+    t.option[OPTION_FLIP] = "--flip";
+    CHECK(maps_match(&t, &set));
+    c.width = 1;
+    CHECK(!maps_match(&t, &set) && complained("--flip has no effect: input mask has a width of 1"));
 }
 
 // ---- the reader -------------------------------------------------------------

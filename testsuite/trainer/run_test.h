@@ -162,7 +162,7 @@ static void test_confusion()
     Trainer t = {};
     DataSet set;
     t.net = &net;
-    CHECK(describe_set(&t, false, &set) && !begin_confusion(&net, &set, &m));
+    CHECK(describe_set(&t, &set) && !begin_confusion(&net, &set, &m));
     CHECK(complained("linear has no output of one number a class of a label"));
 }
 
