@@ -95,6 +95,7 @@ typedef struct Block {
     Arg        *params;         // name, and value: the default, or NULL
     Body        body;
     Table       assigned;       // how often each name is assigned in body
+    enum { MAKES_UNKNOWN, MAKES_NONE, MAKES_SOME } makes;   // parameters
 } Block;
 
 // One file with all that it includes.

@@ -32,8 +32,8 @@ static const Foreign operators[] = {
     { "groupnormalization", "write groupnorm(32), the number of groups" },
     { "instancenorm|instancenorm2d|instancenormalization",
       "write groupnorm(channels(x)), a group a channel" },
-    { "maxpool2d|maxpooling|maxpooling2d", "write maxpool(2); the stride is the "
-      "kernel's size unless it is given" },
+    { "maxpool2d|maxpooling|maxpooling2d",
+      "write maxpool(2); the stride is the kernel's size unless it is given" },
     { "avgpool2d|averagepool|averagepooling|averagepooling2d|meanpool",
       "write avgpool(2); the stride is the kernel's size unless it is given" },
     { "globalaveragepooling2d|globalaveragepooling|globalavgpool2d|"
@@ -64,10 +64,12 @@ static const Foreign operators[] = {
     { "logsoftmax", "leave it out: softmax_cross_entropy takes logits" },
     { "crossentropy|crossentropyloss|nllloss|sparsecategoricalcrossentropy|"
       "categoricalcrossentropy|softmaxcrossentropywithlogits",
-      "write loss softmax_cross_entropy(logits, label), which applies softmax" },
+      "write loss softmax_cross_entropy(logits, label), which applies "
+      "softmax" },
     { "bce|bceloss|bcewithlogits|bcewithlogitsloss|sigmoidcrossentropy|"
       "binarycrossentropywithlogits|binarycrossentropyloss",
-      "write loss binary_cross_entropy(logits, target), which applies sigmoid" },
+      "write loss binary_cross_entropy(logits, target), which applies a "
+      "sigmoid" },
     { "mseloss|meansquarederror|l2loss", "write loss mse(prediction, target)" },
     { "l1loss|huber|huberloss|smoothl1loss",
       "write loss smooth_l1(prediction, target, beta = 1)" },

@@ -5,8 +5,15 @@
 //                                              relu's result is value conv1
 //     x = x -> conv(64, 3) -> relu             x is assigned more than once:
 //                                              conv_2, relu_2
+//     y = x -> conv(64, 3) -> batchnorm        two layers make parameters:
+//                                              conv_3 and batchnorm_1, value y
+//     y = x -> maxpool(2) -> relu              none does, of two: maxpool_1 and
+//                                              relu_3, value y
 //     x = basic(x, 64)                         basic_1.conv_1, ...
 //     x = x -> conv(64, 3, name = "stem")      stem
+//
+// So the variable names the layer of the one call that makes parameters, or of
+// the only call.  A call of a block makes parameters if a call in it does.
 //
 // Layers are counted for each operator or block, in each scope, in the order
 // of the program, the named ones too: to name one renumbers no other.
@@ -22,20 +29,46 @@ typedef struct Calls {
 } Calls;
 
 static void find_calls(const Resolver *r, const Expr *expr, Calls *calls);
+static bool block_makes_params(const Resolver *r, Block *block);
 
 static void find_call(const Resolver *r, const Expr *call, Calls *calls)
 {
     const Op *op = op_called(call->text);
-    bool is_block = table_find(&r->ast->blocks, call->text) != NULL;
+    Block *block = table_find(&r->ast->blocks, call->text);
 
     for (const Arg *arg = call->args; arg != NULL; arg = arg->next)
         find_calls(r, arg->value, calls);
     if (is_function(call->text)) return;
     calls->any = call;
     calls->count++;
-    if (!is_block && (op == NULL || !makes_params(op))) return;
+    bool makes = block != NULL ? block_makes_params(r, block)
+                               : op != NULL && makes_params(op);
+    if (!makes) return;
     calls->maker = call;
     calls->makers++;
+}
+
+static bool body_makes_params(const Resolver *r, const Body *body)
+{
+    Calls calls = { .count = 0 };
+    for (const Stmt *s = body->first; s != NULL; s = s->next) {
+        if (s->value != NULL) find_calls(r, s->value, &calls);
+        if (calls.makers > 0 || body_makes_params(r, &s->body) ||
+            body_makes_params(r, &s->other))
+            return true;
+    }
+    return false;
+}
+
+// Found once for each block.  One that calls itself makes what its other calls
+// do.
+static bool block_makes_params(const Resolver *r, Block *block)
+{
+    if (block->makes == MAKES_UNKNOWN) {
+        block->makes = MAKES_NONE;
+        if (body_makes_params(r, &block->body)) block->makes = MAKES_SOME;
+    }
+    return block->makes == MAKES_SOME;
 }
 
 static void find_calls(const Resolver *r, const Expr *expr, Calls *calls)

@@ -95,7 +95,7 @@ NAMES = {
     "ir/ops/take_rows.c": ("concat", "the gradient of all rows is joined"),
     "frontend/evaluate.c": ("add sub mul div scale", "what the signs + - * / mean"),
     "frontend/finish.c": ("tally", "what gathers losses and metrics at the end"),
-    "frontend/foreign.c": ("bias", PARAMETERS),
+    "frontend/foreign.c": ("bias softmax sigmoid", PARAMETERS + "; hints name them"),
     "frontend/train.c": ("clip_norm average loss_scale", SETTINGS),
     "passes/accrue.c": ("accrue", "what it appends"),
     "passes/fuse_epilogue.c": ("bias", "what it moves into the operator before"),
