@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "../ir/loss.h"
 #include "../ir/names.h"
 #include "ports.h"
 
@@ -77,30 +78,52 @@ static void emit_tensor_macros(Emitter *e)
     write_blank(&e->w);
 }
 
-int metric_fields(Emitter *e, const char **names)
+// Takes each word of a text, of which a space follows each.
+static void take_words(Names *names, Arena *arena, const char *text)
 {
-    int count = graph_metrics(e->g, names, MAX_FIGURES);
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < i; j++)
-            if (!strcmp(names[i], names[j]))
-                names[i] = arena_print(e->arena, "%s_%d", names[i], i + 1);
-    return count;
+    for (const char *end = strchr(text, ' '); end; end = strchr(text, ' ')) {
+        names_take(names, arena_copy(arena, text, (size_t)(end - text)), 0);
+        text = end + 1;
+    }
+}
+
+Figures figures_of(Emitter *e)
+{
+    Names *fields = names_new(e->arena, 0);
+    const Node *tally = find_tally(e->g);
+    Figures f = {.count = 0};
+    if (!tally) return f;
+    f.losses = (int)tally->attr[0].i;
+    take_words(fields, e->arena, "step updates samples learning_rate loss loss_scale ");
+    for (int k = 1; k < tally->operand_count; k++) {
+        const Node *n = &e->g->nodes[e->g->values[tally->operands[k]].def];
+        Figure *figure = &f.at[f.count++];
+        bool alone = k == 1 && f.losses == 1;
+        figure->name = alone ? "loss" : n->name;
+        figure->op = n->op->name;
+        figure->field = alone ? "loss" : names_take(fields, identifier(e, n->name), k);
+        figure->weight =
+            names_take(fields, arena_print(e->arena, "%s_weight", figure->field), k);
+    }
+    return f;
 }
 
 static void emit_metrics_struct(Emitter *e)
 {
     Writer *w = &e->w;
-    const char *names[MAX_FIGURES];
-    int count = metric_fields(e, names);
-    write_line(w, "// Means over the samples since the last reset; skipped steps (a loss that was not finite%s)",
+    Figures f = figures_of(e);
+    write_line(w, "// Means since the last reset.  A weight is the divisor of its mean: the samples, or the sum of");
+    write_line(w, "// what their labels count for; a mean of nothing is 0.  Skipped steps (a loss that was not finite%s)",
                is_scaled(e->g) ? ", or a gradient" : "");
-    write_line(w, "// are not in them, and of no samples they are 0.  step counts all training steps, updates");
-    write_line(w, "// those that were not skipped.%s",
+    write_line(w, "// are in no mean, a metric that is not finite is in no mean of it.  step counts all training");
+    write_line(w, "// steps, updates those that were not skipped.%s",
                is_scaled(e->g) ? "  The next one scales its loss by loss_scale." : "");
+    if (f.losses > 1) write_line(w, "// The loss is the sum of the other losses' means.");
     write_line(w, "typedef struct %s_figures {", e->net);
     write_line(w, "    uint64_t step, updates, samples;");
-    write_line(w, "    double learning_rate, loss;");
-    for (int i = 0; i < count; i++) write_line(w, "    double %s;", names[i]);
+    write_line(w, "    double learning_rate, loss%s;", f.losses == 1 ? ", loss_weight" : "");
+    for (int i = f.losses == 1; i < f.count; i++)
+        write_line(w, "    double %s, %s;", f.at[i].field, f.at[i].weight);
     if (is_scaled(e->g)) write_line(w, "    double loss_scale;");
     write_line(w, "} %s_figures;", e->net);
     write_blank(w);

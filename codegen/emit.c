@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "../ir/loss.h"
 #include "chunks.h"
 #include "emitter.h"
 
@@ -76,19 +75,6 @@ int64_t sample_bytes(const Graph *g, ValueId v)
     return value_bytes(&g->values[v]) / g->batch;
 }
 
-int graph_metrics(const Graph *g, const char **names, int limit)
-{
-    const Node *tally = find_tally(g);
-    int count = 0;
-    if (!tally) return 0;
-    for (int k = 1 + (int)tally->attr[0].i; k < tally->operand_count; k++) {
-        NodeId def = g->values[tally->operands[k]].def;
-        if (def != NONE && count < limit)
-            names[count++] = g->nodes[def].op->name;
-    }
-    return count;
-}
-
 // ---- hashes ------------------------------------------------------------------------
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t length)
@@ -135,7 +121,9 @@ uint64_t state_hash(const Graph *g)
 uint64_t params_hash(const Graph *g)
 {
     bool averages = g->mode == TRAIN && g->average != 0;
-    return hash_values(g, averages ? "averages" : "", is_weight);
+    uint64_t hash = hash_values(g, averages ? "averages" : "", is_weight);
+    // Parameters come after the header.
+    return mix_number(hash, value_bytes(&g->values[g->header]));
 }
 
 int64_t statistics_offset(const Graph *g)
@@ -149,7 +137,7 @@ int64_t statistics_offset(const Graph *g)
 
 int64_t params_bytes(const Graph *g)
 {
-    int64_t end = HEADER_BYTES;
+    int64_t end = value_bytes(&g->values[g->header]);
     for (ValueId v = 0; v < g->value_count; v++) {
         const Value *value = &g->values[v];
         int64_t after = value->offset + padded(value_bytes(value));

@@ -164,8 +164,6 @@ int graph_outputs(const Graph *g, ValueId *outputs, int limit);
 int64_t call_batch(const Graph *g);
 // Bytes of one sample of a batched value.
 int64_t sample_bytes(const Graph *g, ValueId v);
-// The metrics' names, in the order of the tally's rows.
-int graph_metrics(const Graph *g, const char **names, int limit);
 enum { MAX_PORTS = 64 };
 
 #endif

@@ -217,8 +217,8 @@ static void emit_infer(Emitter *e)
 static void emit_metrics(Emitter *e)
 {
     Writer *w = &e->w;
-    const char *names[MAX_FIGURES];
-    int count = metric_fields(e, names);
+    Figures f = figures_of(e);
+    print_chunk(e, "net_mean");
     write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset)",
                e->net, e->net, e->net);
     write_line(w, "{");
@@ -227,14 +227,17 @@ static void emit_metrics(Emitter *e)
     write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\", 0, 0);",
                e->net, e->upper);
     write_line(w, "    if (%s_read_header(c, &header)) return c->error.status;", e->net);
-    write_line(w, "    const double samples = header.samples ? (double)header.samples : 1.0;");
     write_line(w, "    figures->step = header.step;");
     write_line(w, "    figures->updates = header.updates;");
     write_line(w, "    figures->samples = header.samples;");
     write_line(w, "    figures->learning_rate = header.rate;");
-    write_line(w, "    figures->loss = header.sums[0] / samples;");
-    for (int i = 0; i < count; i++)
-        write_line(w, "    figures->%s = header.sums[%d] / samples;", names[i], i + 1);
+    if (f.losses > 1) write_line(w, "    figures->loss = 0;");
+    for (int i = 0; i < f.count; i++) {
+        write_line(w, "    figures->%s = header.figures[%d].weight;", f.at[i].weight, i);
+        write_line(w, "    figures->%s = %s_mean(header.figures[%d]);", f.at[i].field, e->net, i);
+        if (i < f.losses && f.losses > 1)
+            write_line(w, "    figures->loss += figures->%s;", f.at[i].field);
+    }
     if (is_scaled(e->g) && e->g->loss_scale_interval != 0)
         write_line(w, "    figures->loss_scale = header.loss_scale > 0 ? header.loss_scale : %s_LOSS_SCALE;",
                    e->upper);
@@ -242,7 +245,7 @@ static void emit_metrics(Emitter *e)
         write_line(w, "    figures->loss_scale = %s_LOSS_SCALE;", e->upper);
     write_line(w, "    if (!reset) return %s_OK;", e->upper);
     write_line(w, "    header.samples = 0;");
-    write_line(w, "    memset(header.sums, 0, sizeof header.sums);");
+    write_line(w, "    memset(header.figures, 0, sizeof header.figures);");
     write_line(w, "    return %s_write_header(c, &header);", e->net);
     write_line(w, "}");
     write_blank(w);

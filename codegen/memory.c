@@ -74,6 +74,14 @@ bool any_slice(const Emitter *e, int64_t rows)
     return false;
 }
 
+static void emit_header_room(Emitter *e)
+{
+    int room = header_figures(e->g);
+    if (room == 4) return;
+    const ChunkEdit edits[] = {{" 4 ", arena_print(e->arena, " %d ", room)}, {0, 0}};
+    print_chunk_edited(e, "HEADER_FIGURES", edits);
+}
+
 void emit_memory(Emitter *e)
 {
     Writer *w = &e->w;
@@ -81,7 +89,8 @@ void emit_memory(Emitter *e)
     write_line(w, "// Every tensor has a fixed place in one arena.  Two share bytes only where their");
     write_line(w, "// lives (first and last step) do not meet, or a launch works in place (over) or");
     write_line(w, "// both are the same values (is).  The state, alive at every step (*), is one prefix");
-    write_line(w, "// of the arena and begins with its header of %d bytes.", HEADER_BYTES);
+    write_line(w, "// of the arena and begins with its header of %" PRId64 " bytes.",
+               value_bytes(&e->g->values[e->g->header]));
     if (any_slice(e, 1)) {
         write_line(w, "//");
         write_line(w, "// A slice is part of each row of what it is in.");
@@ -92,6 +101,7 @@ void emit_memory(Emitter *e)
     write_line(w, "typedef %s real;", e->g->real == F64 ? "double" : "float");
     write_blank(w);
     if (e->g->map != e->g->real) print_chunk(e, c_type(e, e->g->map));
+    emit_header_room(e);
     print_chunk(e, "Place");
     print_chunk(e, "Arena");
     space(e, &e->program[0], "state", true);

@@ -30,7 +30,18 @@ int64_t main_batch(const Graph *g);
 // The functions that the trainer calls with data.
 void emit_wrappers(Emitter *e);
 
-// The metrics as fields of the metrics struct, made unique; returns how many.
-int metric_fields(Emitter *e, const char **names);
+// A loss or metric: its layer's name, its operator, and its fields in the struct of figures, the
+// mean and the weight.
+typedef struct Figure {
+    const char *name, *op, *field, *weight;
+} Figure;
+
+// Those of the net, losses first, in the order of the header's sums.  A single loss has the name
+// `loss`, which of several is their sum.
+typedef struct Figures {
+    int    count, losses;
+    Figure at[MAX_FIGURES];
+} Figures;
+Figures figures_of(Emitter *e);
 
 #endif

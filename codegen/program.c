@@ -239,11 +239,11 @@ static void emit_init(Emitter *e)
 static void emit_figures(Emitter *e)
 {
     Writer *w = &e->w;
-    const char *names[MAX_FIGURES];
-    int count = metric_fields(e, names);
+    Figures f = figures_of(e);
+    int metrics = f.count - f.losses;
     write_line(w, "static int main_figures(NetFigures *figures, int reset)");
     write_line(w, "{");
-    write_line(w, "    real last[%d];", count + 1);
+    write_line(w, "    real last[%d];", metrics + 1);
     write_line(w, "    %s_figures means;", e->net);
     write_line(w, "    if (main_read(main_figures_at, last, sizeof last) ||");
     write_line(w, "        %s_metrics(&main_context, &means, reset))", e->net);
@@ -255,10 +255,13 @@ static void emit_figures(Emitter *e)
     write_line(w, "    figures->rate = means.learning_rate;");
     write_line(w, "    figures->loss_scale = %s;", is_scaled(e->g) ? "means.loss_scale" : "1");
     write_line(w, "    figures->loss = (double)last[0];");
-    write_line(w, "    figures->loss_mean = means.loss;");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < f.losses; i++)
+        write_line(w, "    figures->losses[%d] = {means.%s, means.%s};", i, f.at[i].field,
+                   f.at[i].weight);
+    for (int i = 0; i < metrics; i++) {
         write_line(w, "    figures->metric[%d] = (double)last[%d];", i, i + 1);
-        write_line(w, "    figures->metric_mean[%d] = means.%s;", i, names[i]);
+        write_line(w, "    figures->metrics[%d] = {means.%s, means.%s};", i,
+                   f.at[f.losses + i].field, f.at[f.losses + i].weight);
     }
     write_line(w, "    return %s_OK;", e->upper);
     write_line(w, "}");
@@ -270,18 +273,15 @@ static void emit_figures(Emitter *e)
     write_blank(w);
 }
 
-static int emit_metric_names(Emitter *e)
+// Losses, then metrics, each by its layer's name and its operator.
+static void emit_figure_names(Emitter *e, const Figures *f)
 {
-    const char *names[MAX_FIGURES];
-    int count = graph_metrics(e->g, names, MAX_FIGURES);
-    const char *items[MAX_FIGURES];
-    for (int i = 0; i < count; i++)
-        items[i] = arena_print(e->arena, "\"%s\"", names[i]);
-    if (!count) items[0] = "0";
-    write_list(&e->w, "static const char *const main_metrics[] = {", items,
-               count ? count : 1, "};");
+    const char *items[MAX_FIGURES] = {"{0, 0}"};
+    for (int i = 0; i < f->count; i++)
+        items[i] = arena_print(e->arena, "{\"%s\", \"%s\"}", f->at[i].name, f->at[i].op);
+    write_list(&e->w, "static const NetFigure main_figure_names[] = {", items,
+               f->count ? f->count : 1, "};");
     write_blank(&e->w);
-    return count;
 }
 
 static void emit_descriptor(Emitter *e)
@@ -296,7 +296,8 @@ static void emit_descriptor(Emitter *e)
     int params = table_of(e, first, "main_params", is_param);
     int state = table_of(e, first, "main_state", is_optimizer_state);
     int kept = table_of(e, first, "main_kept", is_kept);
-    int metrics = emit_metric_names(e);
+    Figures f = figures_of(e);
+    emit_figure_names(e, &f);
     int sections = sections_table(e);
     bool averages = trains && e->g->average != 0;
     if (averages) inferred_table(e, first);
@@ -307,7 +308,8 @@ static void emit_descriptor(Emitter *e)
                e->net, batch, e->g->epochs, e->upper, e->upper, e->upper);
     write_line(w, "    main_inputs, %d, main_outputs, %d, main_params, %d, main_state, %d, main_kept, %d,",
                inputs, outputs, params, state, kept);
-    write_line(w, "    main_metrics, %d, main_init, %s, %s, %s,", metrics,
+    write_line(w, "    main_figure_names, %d, main_figure_names + %d, %d, main_init, %s, %s, %s,",
+               f.losses, f.losses, f.count - f.losses,
                trains ? "main_train" : "0", trains ? "main_prepare" : "0",
                trains ? "main_replay" : "0");
     write_line(w, "    %s, main_infer, %s, %s, main_read,", trains ? "main_evaluate" : "0",

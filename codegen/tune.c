@@ -64,7 +64,7 @@ static Rooms rooms_of(Tuner *t, const Trial *trial)
 static void emit_rooms(Tuner *t, Trial *trial)
 {
     Rooms rooms = rooms_of(t, trial);
-    trial->bytes = HEADER_BYTES;
+    trial->bytes = value_bytes(&t->e.g->values[t->e.g->header]);
     for (int i = 0; i < rooms.count; i++) {
         const Room *room = &rooms.at[i];
         write_line(&t->e.w, "constexpr Place<%s> %s = {%" PRId64 "};", room->type, room->name,

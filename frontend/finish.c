@@ -79,21 +79,24 @@ static void check_mixing(const Resolver *r)
          "normalises a sample by itself, as groupnorm, needs none");
 }
 
-// One row of numbers a sample for the loss and for each metric; their means are
-// what a training step reports.
+// Rows of each loss and of each metric, whose means a training step reports.
+// All modes share the header, so inference has room for the sums there too.
 static void build_tally(Resolver *r)
 {
     Graph *g = r->g;
-    ValueId operands[1 + MAX_LOSSES + MAX_FIGURES] = { g->header };
+    ValueId operands[1 + MAX_FIGURES] = { g->header };
     int count = r->loss_count + r->metric_count;
+    int parts = r->loss_count > 1 ? r->loss_count : 0;
 
+    if (count > 0) g->values[g->header].shape.dim[0] = header_bytes(count);
     if (count == 0 || g->mode == INFER) return;
     memcpy(operands + 1, r->losses, (size_t)r->loss_count * sizeof *operands);
     memcpy(operands + 1 + r->loss_count, r->metrics,
            (size_t)r->metric_count * sizeof *operands);
     ValueId figures =
         graph_value(g, "figures", SCALAR, g->real,
-                    shape_of(1, (int64_t)1 + r->metric_count), r->loss_pos);
+                    shape_of(1, (int64_t)1 + r->metric_count + parts),
+                    r->loss_pos);
     g->values[figures].output = true;
     NodeId tally = graph_node(g, ops[OP_tally], 0, FORWARD, "tally",
                               r->loss_pos, 1 + count, operands, 1, &figures);

@@ -227,9 +227,8 @@ static void run_metric(Resolver *r, const Stmt *stmt)
 {
     Datum datum = figure(r, stmt, METRIC, "metric");
 
-    if (1 + r->metric_count == MAX_FIGURES) {
-        error(r->diag, stmt->pos, "a net has at most %d metrics",
-              MAX_FIGURES - 1);
+    if (r->metric_count == MAX_METRICS) {
+        error(r->diag, stmt->pos, "a net has at most %d metrics", MAX_METRICS);
         return;
     }
     r->metrics[r->metric_count++] = datum.kind == TENSOR ? datum.value : NONE;

@@ -7,8 +7,6 @@
 #include "ast.h"
 #include "compile.h"
 
-enum { MAX_LOSSES = 16 };
-
 // What an expression comes to.
 typedef enum DatumKind {
     POISON,                     // nothing, and the error has been reported
@@ -69,7 +67,7 @@ typedef struct Resolver {
     int32_t      output_count, output_capacity;
     int          depth;         // of blocks
     int64_t      steps;         // statements and calls, against endless ones
-    ValueId      losses[MAX_LOSSES], metrics[MAX_FIGURES];  // their rows
+    ValueId      losses[MAX_LOSSES], metrics[MAX_METRICS];  // their rows
     int          loss_count, metric_count;
     Pos          loss_pos;
     int64_t      batch, epochs, accumulate; // the last: 0 if not said

@@ -7,6 +7,7 @@
 #include "figures.h"
 #include "op.h"
 #include "names.h"
+#include "plan.h"
 
 const char *const kind_names[KIND_COUNT] = {
     "param", "statistic", "state", "input", "activation", "gradient", "mask",
@@ -152,9 +153,24 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
     g->value_names = names_new(arena, 0);
     g->node_names = names_new(arena, 0);
     g->header = graph_value(g, "header", STATE, U8,
-                            shape_of(1, (int64_t)HEADER_BYTES),
+                            shape_of(1, header_bytes(1)),
                             (Pos){ .file = 0 });
     return g;
+}
+
+// A figure has a sum and a weight, in doubles, twice: since the last reset, and
+// since the last update (runtime/support/header.cuh, accrued.cuh).
+enum { HEADER_FIXED_BYTES = 128, FIGURE_BYTES = 32 };
+
+int64_t header_bytes(int figures)
+{
+    return padded(HEADER_FIXED_BYTES + (int64_t)figures * FIGURE_BYTES);
+}
+
+int header_figures(const Graph *g)
+{
+    int64_t room = elements(g->values[g->header].shape) - HEADER_FIXED_BYTES;
+    return room > 0 ? (int)(room / FIGURE_BYTES) : 0;
 }
 
 ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,

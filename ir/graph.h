@@ -156,6 +156,10 @@ typedef struct Tensors {
 Tensors tensors_new(const Graph *g);
 void    interpret(const Graph *g, Tensors *t, int64_t samples);
 
+// The most losses and metrics of a net; a figure is one or the other.
+enum { MAX_LOSSES = 16, MAX_METRICS = 7,
+       MAX_FIGURES = MAX_LOSSES + MAX_METRICS };
+
 // The header as the interpreter holds it: a double a slot.
 enum HeaderSlot {
     HEADER_SEED,                // of the random numbers
@@ -168,17 +172,23 @@ enum HeaderSlot {
                                 // loss_scale
     HEADER_SKIP,                // 1: the loss of this step was not finite, or
                                 // a gradient of a scaled loss
+    HEADER_LOSS_SCALE,          // one that moves; 0: it is the first
+    HEADER_GOOD,                // steps since it moved
     HEADER_SAMPLES,             // since the last reset, like the sums
-    HEADER_SUM_0,               // sums of loss, then of each metric
+    HEADER_SUM_0,               // of each loss, then of each metric, its sum
+                                // and the weight of that sum
     // Of the batches since the last update, where gradients are summed:
-    HEADER_ACCRUED = 16,        // samples, without those of the current batch
+    HEADER_ACCRUED = HEADER_SUM_0 + 2 * MAX_FIGURES,    // samples, without
+                                // those of the current batch
     HEADER_ACCRUED_SKIP,        // 1: the loss of one was not finite
     HEADER_ACCRUED_BATCHES,
-    HEADER_ACCRUED_SUM_0,       // as above
-    HEADER_LOSS_SCALE = 28,     // one that moves; 0: it is the first
-    HEADER_GOOD,                // steps since it moved
-    HEADER_SLOTS = 32
+    HEADER_ACCRUED_SUM_0,       // as HEADER_SUM_0
+    HEADER_SLOTS = HEADER_ACCRUED_SUM_0 + 2 * MAX_FIGURES
 };
-enum { HEADER_BYTES = 256, MAX_FIGURES = 8 };
+
+// Returns the bytes of a header with room for the sums of so many losses and
+// metrics, padded to 256; and how many a graph's header has room for.
+int64_t header_bytes(int figures);
+int     header_figures(const Graph *g);
 
 #endif

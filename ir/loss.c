@@ -128,6 +128,47 @@ ValueId build_before(Build *b, int part, const char *name, DType dtype,
     return result;
 }
 
+// ---- rows with a weight -----------------------------------------------------
+
+Shape pair_rows_shape(int64_t batch)
+{
+    return shape_of(2, batch, (int64_t)2);
+}
+
+Shape shape_of_pairs(const Graph *g, const Node *n)
+{
+    Shape rows = shape_of_rows(g, n);
+    return rows.rank == 1 ? pair_rows_shape(rows.dim[0]) : rows;
+}
+
+bool is_weighted(const Graph *g, ValueId rows)
+{
+    return g->values[rows].shape.rank == 2;
+}
+
+void launch_pairs(const Graph *g, const Node *n, Launch *l, int k)
+{
+    Shape sums = g->values[n->operands[k]].shape;
+    launch_elements(l, "sum_pairs", sums.dim[2]);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[k]);
+    launch_int(l, sums.dim[2], "batch");
+    launch_int(l, sums.dim[1], "splits");
+    launch_last(l);
+}
+
+void pairs_reference(const Ref *r, int k)
+{
+    Shape sums = ref_in(r, k);
+    int64_t splits = sums.dim[1], batch = sums.dim[2];
+    for (int64_t i = 0; i < 2 * batch; i++) {
+        const double *from = r->in[k] + i % 2 * splits * batch + i / 2;
+        r->out[0][i] = 0;
+        for (int64_t s = 0; s < splits; s++)
+            r->out[0][i] += from[s * batch];
+    }
+}
+
 // ---- rows that are a quotient -----------------------------------------------
 
 void launch_ratio(const Graph *g, const Node *n, Launch *l, int k,
@@ -228,9 +269,7 @@ const Node *find_tally(const Graph *g)
 int figure_of(const Graph *g, ValueId rows)
 {
     const Node *tally = find_tally(g);
-    for (int k = 1; tally != NULL && k < tally->operand_count; k++) {
-        int losses = (int)tally->attr[0].i;
-        if (tally->operands[k] == rows) return k <= losses ? 0 : k - losses;
-    }
+    for (int k = 1; tally != NULL && k < tally->operand_count; k++)
+        if (tally->operands[k] == rows) return k - 1;
     bug("%s is no figure", g->values[rows].name);
 }

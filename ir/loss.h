@@ -44,6 +44,18 @@ Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
 ValueId build_before(Build *b, int part, const char *name, DType dtype,
                      Shape shape, const Attr *attr);
 
+// Rows that do not all weigh the same are pairs [batch, 2]: of each sample the
+// sum over its labels that count, and their weight, 0 where none counts.  The
+// figure is the sum of all sums over the sum of all weights.  Returns that
+// shape; is the rule for it, as shape_of_rows; true for such rows.
+Shape pair_rows_shape(int64_t batch);
+Shape shape_of_pairs(const Graph *g, const Node *n);
+bool  is_weighted(const Graph *g, ValueId rows);
+// rows[n] = { a[n], b[n] }, from sums [2, splits, batch], those of a and of b,
+// in operand k.
+void launch_pairs(const Graph *g, const Node *n, Launch *l, int k);
+void pairs_reference(const Ref *r, int k);
+
 // rows[n] = offset + factor * (a[n] + smooth) / (b[n] + smooth), the quotient 0
 // where b[n] + smooth is: from sums [2, splits, batch], those of a and of b, in
 // operand k.
@@ -72,7 +84,8 @@ const Node *find_tally(const Graph *g);
 // to change and not the tally's: it may come before that or behind it.
 bool reads_scale_alone(const Node *n);
 
-// Which of the header's sums rows go to.
+// Returns the number of the figure that these rows make: losses come first,
+// then metrics.  Its sum and weight in the header have this number.
 int figure_of(const Graph *g, ValueId rows);
 
 #endif

@@ -112,14 +112,23 @@ double batch_samples(const Ref *r)
         : (double)r->samples;
 }
 
+void ref_add_figures(double *sums, const double *more, int figures)
+{
+    for (int j = 0; j < 2 * figures; j += 2) {
+        if (!isfinite(more[j] + more[j + 1])) continue;
+        sums[j] += more[j];
+        sums[j + 1] += more[j + 1];
+    }
+}
+
 void ref_begin_update(const Ref *r)
 {
     double *header = r->header, samples = header[HEADER_ACCRUED];
     header[HEADER_SKIP] = samples == 0 || header[HEADER_ACCRUED_SKIP] != 0;
     if (header[HEADER_SKIP] != 0) return;
     header[HEADER_SAMPLES] += samples;
-    for (int j = 0; j < MAX_FIGURES; j++)
-        header[HEADER_SUM_0 + j] += header[HEADER_ACCRUED_SUM_0 + j];
+    ref_add_figures(header + HEADER_SUM_0, header + HEADER_ACCRUED_SUM_0,
+                    MAX_FIGURES);
 }
 
 const char *mixes_moments(const Graph *g, const Node *n)

@@ -39,6 +39,10 @@ bool is_vector_of(const Graph *g, const Node *n, int k, int64_t count);
 // The samples of a batch as the update knows them: of several, their mean.
 double batch_samples(const Ref *r);
 
+// Adds to sums [figures, 2] in the header what a batch or a training step has
+// of them, each unless it is not finite.
+void ref_add_figures(double *sums, const double *more, int figures);
+
 // The update of a training step begins: it is skipped where the header's
 // batches have no samples or one is bad; if not, what their losses and metrics
 // add up to is added to the header's sums.

@@ -120,7 +120,7 @@ static void clear_launch(const Graph *g, const Node *n, Launch *l)
 
 static void clear_reference(const Ref *r)
 {
-    for (int k = HEADER_ACCRUED; k < HEADER_ACCRUED_SUM_0 + MAX_FIGURES; k++)
+    for (int k = HEADER_ACCRUED; k < HEADER_SLOTS; k++)
         r->header[k] = 0;
 }
 

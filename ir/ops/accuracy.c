@@ -3,8 +3,8 @@
 // Of equal scores the first is the largest.  A row with a NaN is wrong, and so
 // is a label out of range.  Metrics have no gradient.
 //
-// Of a label a pixel, or where a class does not count, it is the share of the
-// sample's pixels that are right, of those that count, and 0 where none does:
+// Of a label a pixel, or with a class that is ignored, rows are pairs: how many
+// labels of the sample are right, and how many count.
 //
 //   %5 sums = accuracy.sum(logits, label)
 //   %6 rows = accuracy(logits, label, %5)
@@ -33,7 +33,15 @@ static ValueId build(Build *b)
         operands[SUMS] = build_before(
             b, SUM, "sums", g->real,
             shape_of(3, (int64_t)2, deal.splits, deal.batch), attr);
-    return build_node(b, 3, operands, attr, shape_of(1, g->batch));
+    return build_node(b, 3, operands, attr,
+                      operands[SUMS] == NONE ? shape_of(1, g->batch)
+                                             : pair_rows_shape(g->batch));
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    bool pairs = n->operand_count > SUMS && n->operands[SUMS] != NONE;
+    return pairs ? shape_of_pairs(g, n) : shape_of_rows(g, n);
 }
 
 // ---- a label a sample -------------------------------------------------------
@@ -108,13 +116,13 @@ static void sum_reference(const Ref *r)
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     if (n->operands[SUMS] == NONE) row_launch(g, n, l);
-    else launch_ratio(g, n, l, SUMS, 0, 1, 0);
+    else launch_pairs(g, n, l, SUMS);
 }
 
 static void reference(const Ref *r)
 {
     if (r->in[SUMS] == NULL) row_reference(r);
-    else ratio_reference(r, SUMS, 0, 1, 0);
+    else pairs_reference(r, SUMS);
 }
 
 static const Part parts[] = {
@@ -127,5 +135,5 @@ static const Part parts[] = {
 
 const Op op_accuracy = {
     ROW(accuracy), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .parts = parts,
+    .shape = shape, .parts = parts,
 };

@@ -164,8 +164,7 @@ static void begin_reference(const Ref *r)
         *skip = bad;
     }
     ref_begin_update(r);
-    for (int k = HEADER_ACCRUED; !is_accruing(g) &&
-                                 k < HEADER_ACCRUED_SUM_0 + MAX_FIGURES; k++)
+    for (int k = HEADER_ACCRUED; !is_accruing(g) && k < HEADER_SLOTS; k++)
         header[k] = 0;
 }
 

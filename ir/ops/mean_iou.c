@@ -3,13 +3,15 @@
 // classes that occur.  A mean of batches would not be it, so that what is
 // counted is state, from one reset of the metrics to the next.
 //
-// A metric is what its rows add up to, divided by the samples since the reset
+// A metric is the sum of its rows over that of their weights, since the reset
 // (tally).  Here all rows of a batch are equal, and such that this comes out:
 //
-//   row = (mean * (header.samples + samples) - header.sum) / samples
+//   weight = (all - header.weight) / samples
+//   row    = (mean * all - header.sum) / samples
 //
-// with both figures of the header as they are before the batch.  So what a
-// single step reports is the mean only in the first step after a reset.
+// where all = header.samples + samples, or 0 while no class occurs, and the
+// header is as it was before the batch.  So the figure of a single step is the
+// mean only in the first step after a reset.
 //
 // Whether a step is skipped is known only after its rows are made.  Its counts
 // are therefore kept apart in the state, and joined to the others by the next
@@ -84,7 +86,7 @@ static ValueId build(Build *b)
                     shape_of(3, (int64_t)2, (int64_t)2, classes)),
         g->header,
     };
-    return build_node(b, 5, operands, attr, shape_of(1, g->batch));
+    return build_node(b, 5, operands, attr, pair_rows_shape(g->batch));
 }
 
 // ---- rows -------------------------------------------------------------------
@@ -156,16 +158,18 @@ static void reference(const Ref *r)
         if (either > 0) sum += right / either, occur++;
     }
     double mean = occur > 0 ? sum / (double)occur : 0;
-    int figure = figure_of(r->g, r->n->results[0]);
     double all = r->header[HEADER_SAMPLES] + samples;
-    double sums = r->header[HEADER_SUM_0 + figure];
-    if (is_partial(r->g)) {
-        all += r->header[HEADER_ACCRUED];
-        sums += r->header[HEADER_ACCRUED_SUM_0 + figure];
+    if (is_partial(r->g)) all += r->header[HEADER_ACCRUED];
+    if (occur == 0) all = 0;
+    double row[] = { mean * all, all };
+    int figure = 2 * figure_of(r->g, r->n->results[0]);
+    for (int k = 0; k < 2; k++) {
+        row[k] -= r->header[HEADER_SUM_0 + figure + k];
+        if (is_partial(r->g))
+            row[k] -= r->header[HEADER_ACCRUED_SUM_0 + figure + k];
     }
-    double row = (mean * all - sums) / samples;
-    for (int64_t n = 0; n < r->g->batch; n++)
-        r->out[0][n] = n < r->samples ? row : 0;
+    for (int64_t i = 0; i < 2 * r->g->batch; i++)
+        r->out[0][i] = i < 2 * r->samples ? row[i % 2] / samples : 0;
 }
 
 // ---- count ------------------------------------------------------------------
@@ -232,5 +236,5 @@ static const Part parts[] = {
 
 const Op op_mean_iou = {
     ROW(mean_iou), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .parts = parts,
+    .shape = shape_of_pairs, .parts = parts,
 };

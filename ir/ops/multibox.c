@@ -1,6 +1,7 @@
 // multibox: the loss of a single-shot detector (Liu et al. 2016, arXiv
 // 1512.02325, 2.2), as torchvision has it: divided by the anchors that stand
-// for boxes in the whole batch.
+// for boxes in the whole batch.  Rows are pairs: what a sample costs, and how
+// many of its anchors stand for boxes.
 //
 // Forward is four launches, since each needs all of the one before:
 //
@@ -100,7 +101,7 @@ static ValueId build(Build *b)
              (ValueId[]){ chosen, positives });
     ValueId operands[] = { of[LOCATIONS], of[SCORES], of[BOXES], of[LABELS],
                            chosen, positives, entropy };
-    return build_node(b, 7, operands, attr, shape_of(1, b->g->batch));
+    return build_node(b, 7, operands, attr, pair_rows_shape(b->g->batch));
 }
 
 static void gradient(Gradient *c)
@@ -319,9 +320,11 @@ static void reference(const Ref *r)
 {
     Shape locations = ref_in(r, LOCATIONS);
     int64_t anchors = locations.dim[1], boxes = ref_in(r, BOXES).dim[1];
-    double share = share_of(r, r->in[POSITIVES]) * (double)r->samples;
 
-    for (int64_t n = 0; n < locations.dim[0]; n++) r->out[0][n] = 0;
+    for (int64_t n = 0; n < locations.dim[0]; n++) {
+        r->out[0][2 * n] = 0;
+        r->out[0][2 * n + 1] = n < r->samples ? r->in[POSITIVES][n] : 0;
+    }
     for (int64_t i = 0; i < r->samples * anchors; i++) {
         double box = r->in[CHOSEN][i], sum = 0;
         if (box != NOT_COUNTED) sum += r->in[ENTROPY][i];
@@ -331,7 +334,7 @@ static void reference(const Ref *r)
                       off);
             for (int j = 0; j < 4; j++) sum += smooth_l1(off[j]);
         }
-        r->out[0][i / anchors] += share * sum;
+        r->out[0][2 * (i / anchors)] += r->n->attr[WEIGHT].f * sum;
     }
 }
 
@@ -395,6 +398,6 @@ const Op op_multibox = {
     ROW(multibox), .applies = &op_softmax, .logits = SCORES,
     .args = args, .attrs = attrs, .build = build,
     .fits = "3 4, 3 c, !b 4, b:c; [1] | 12 4, 12 c, !b 4, b:c; [2] | "
-            "18 4, 18 c, !b 4, b:c; [2, 1]", .shape = shape_of_rows,
+            "18 4, 18 c, !b 4, b:c; [2, 1]", .shape = shape_of_pairs,
     .gradient = gradient, .mixes = mixes_total, .parts = parts,
 };

@@ -13,8 +13,10 @@
 //          / sum over i of w[y],  y = label[i], over the i with y != ignore
 //
 // so that the rows need the sum below first: part 2 leaves, for runs of
-// pixels, both sums, and part 0 divides and keeps the total for the gradient.
-// A batch in which nothing counts has no mean: 0/0, and the step is skipped.
+// pixels, both sums.  Where all samples weigh the same, part 0 divides those of
+// a sample; with class weights or an ignored class it makes pairs of them.  It
+// keeps the total weight for the gradient.  A batch in which nothing counts has
+// the loss 0 and no gradient.
 //
 //   %5 sums = softmax_cross_entropy.sum(logits, label)
 //   %6 rows, %7 total = softmax_cross_entropy(logits, label, %5)
@@ -62,6 +64,18 @@ static bool check_class_weights(Build *b)
     return true;
 }
 
+// Whether samples may weigh more or less than others.
+static bool weighs(const Attr *attr)
+{
+    return attr[CLASS_WEIGHTS].list != NULL || attr[IGNORE].i >= 0;
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return n->operand_count > SUMS && n->operands[SUMS] != NONE &&
+           weighs(n->attr) ? shape_of_pairs(g, n) : shape_of_rows(g, n);
+}
+
 static bool is_plain(const Build *b)
 {
     return b->g->values[b->operand[0]].shape.rank == 2 &&
@@ -100,7 +114,8 @@ static ValueId build(Build *b)
     operands[SUMS] = build_before(
         b, SUM, "sums", g->real,
         shape_of(3, (int64_t)2, deal.splits, deal.batch), attr);
-    ValueId result = build_node(b, 3, operands, attr, rows);
+    ValueId result = build_node(
+        b, 3, operands, attr, weighs(attr) ? pair_rows_shape(g->batch) : rows);
     if (g->mode == TRAIN) add_total(b, result);
     return result;
 }
@@ -109,8 +124,8 @@ static ValueId build(Build *b)
 // samples' means.
 static const char *mixes(const Graph *g, const Node *n)
 {
-    bool alike = n->attr[CLASS_WEIGHTS].list == NULL && n->attr[IGNORE].i < 0;
-    return n->operands[SUMS] == NONE || alike ? NULL : mixes_total(g, n);
+    return n->operands[SUMS] != NONE && weighs(n->attr) ? mixes_total(g, n)
+                                                        : NULL;
 }
 
 static void gradient(Gradient *c)
@@ -239,6 +254,7 @@ static void weighted_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape sums = g->values[n->operands[SUMS]].shape;
     launch_kernel(l, "cross_entropy_rows", 1, 256);
+    launch_type_int(l, is_weighted(g, n->results[0]));
     launch_value(l, n->results[0]);
     launch_value(l, n->results[1]);
     launch_value(l, n->operands[SUMS]);
@@ -247,7 +263,6 @@ static void weighted_launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, sums.dim[1], "splits");
     launch_real(l, n->attr[WEIGHT].f, "weight");
     launch_last(l);
-    (void)g;
 }
 
 static void weighted_grad_launch(const Graph *g, const Node *n, Launch *l)
@@ -344,13 +359,17 @@ static void forward_reference(const Ref *r)
     }
     Shape sums = ref_in(r, SUMS);
     int64_t batch = sums.dim[2], count = sums.dim[1] * batch;
+    bool pairs = is_weighted(r->g, r->n->results[0]);
     double total = 0;
-    for (int64_t i = 0; i < count; i++) total += r->in[SUMS][count + i];
     for (int64_t n = 0; n < batch; n++) {
-        double sum = 0;
-        for (int64_t i = n; i < count; i += batch) sum += r->in[SUMS][i];
-        r->out[0][n] = n < r->samples ? r->n->attr[WEIGHT].f *
-                       (double)r->samples * sum / total : 0;
+        double sum = 0, weight = 0;
+        for (int64_t i = n; i < count; i += batch) {
+            sum += r->n->attr[WEIGHT].f * r->in[SUMS][i];
+            weight += r->in[SUMS][count + i];
+        }
+        total += weight;
+        if (!pairs) r->out[0][n] = n < r->samples ? sum / weight : 0;
+        else r->out[0][2 * n] = sum, r->out[0][2 * n + 1] = weight;
     }
     if (r->out[1] != NULL) r->out[1][0] = total;
 }
@@ -358,7 +377,9 @@ static void forward_reference(const Ref *r)
 static void weighted_grad_reference(const Ref *r)
 {
     int64_t count = elements(ref_in(r, 1));
-    double scale = r->n->attr[WEIGHT].f * ref_loss_scale(r) / r->in[TOTAL][0];
+    double total = r->in[TOTAL][0];
+    double scale = total == 0 ? 0
+        : r->n->attr[WEIGHT].f * ref_loss_scale(r) / total;
     for (int64_t i = 0; i < count; i++) {
         Pixel p = pixel_of(r, i);
         double mass = 0, *d = r->out[0] + i * p.classes;
@@ -389,6 +410,6 @@ static const Part parts[] = {
 const Op op_softmax_cross_entropy = {
     ROW(softmax_cross_entropy), .applies = &op_softmax,
     .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = gradient, .mixes = mixes,
+    .shape = shape, .gradient = gradient, .mixes = mixes,
     .parts = parts,
 };

@@ -3,17 +3,27 @@
 // Of equal scores the first is the larger, as for accuracy, which is top_k with
 // k = 1.  A NaN counts as larger than the label's score, and a label out of
 // range is wrong.  Metrics have no gradient.
+//
+// With a class that is ignored, rows are pairs: 1 or 0, and whether the sample
+// counts.
 #include "../loss.h"
 #include "../op_row.h"
 #include "../rules.h"
 
-enum { K };
+enum { K, IGNORE };
 
 static const ArgSpec args[] = {
     { "k", ARG_INT, "5", 1, INT32_MAX, "how many scores are looked at" },
-    { .name = NULL },
+    IGNORE_ARG, { .name = NULL },
 };
-static const AttrSpec attrs[] = { { "k", ATTR_INT, 0, 0 }, { .name = NULL } };
+static const AttrSpec attrs[] = {
+    { "k", ATTR_INT, 0, 0 }, { "ignore", ATTR_INT, 0, 0 }, { .name = NULL },
+};
+
+static bool ignores(const Attr *attr)
+{
+    return attr[IGNORE].i >= 0;
+}
 
 static ValueId build(Build *b)
 {
@@ -25,8 +35,15 @@ static ValueId build(Build *b)
               "are %lld", (long long)b->arg[K].i, (long long)classes);
         return NONE;
     }
-    return build_node(b, 2, b->operand, (Attr[]){ { .i = b->arg[K].i } },
-                      shape_of(1, g->batch));
+    Attr attr[] = { { .i = b->arg[K].i }, { .i = b->arg[IGNORE].i } };
+    return build_node(b, 2, b->operand, attr,
+                      ignores(attr) ? pair_rows_shape(g->batch)
+                                    : shape_of(1, g->batch));
+}
+
+static Shape shape(const Graph *g, const Node *n)
+{
+    return ignores(n->attr) ? shape_of_pairs(g, n) : shape_of_rows(g, n);
 }
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
@@ -37,9 +54,12 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
-    Launch *score = launch_score_rows(g, n, l, "TopK");
+    bool pairs = ignores(n->attr);
+    Launch *score =
+        launch_score_rows(g, n, l, pairs ? "TopKCounted" : "TopK");
     launch_value(score, n->results[0]);
     launch_int(score, n->attr[K].i, "k");
+    if (pairs) launch_int(score, n->attr[IGNORE].i, "ignore");
 }
 
 // How many scores come before that of label, which counts itself if it is a
@@ -55,13 +75,17 @@ static int64_t place_of(const double *row, int64_t classes, int64_t label)
 static void reference(const Ref *r)
 {
     Shape shape = ref_in(r, 0);
-    int64_t classes = shape.dim[1];
+    bool pairs = ignores(r->n->attr);
     for (int64_t n = 0; n < shape.dim[0]; n++) {
         double label = r->in[1][n];
-        bool known = label >= 0 && label < (double)classes;
-        r->out[0][n] = n < r->samples && known &&
-            place_of(r->in[0] + n * classes, classes, (int64_t)label) <
-            r->n->attr[K].i;
+        bool known = label >= 0 && label < (double)shape.dim[1];
+        bool counts = n < r->samples &&
+            (!pairs || label != (double)r->n->attr[IGNORE].i);
+        bool found = counts && known &&
+            place_of(r->in[0] + n * shape.dim[1], shape.dim[1],
+                     (int64_t)label) < r->n->attr[K].i;
+        if (!pairs) r->out[0][n] = found;
+        else r->out[0][2 * n] = found, r->out[0][2 * n + 1] = counts;
     }
 }
 
@@ -73,5 +97,5 @@ static const Part parts[] = {
 
 const Op op_top_k = {
     ROW(top_k), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .parts = parts,
+    .shape = shape, .parts = parts,
 };

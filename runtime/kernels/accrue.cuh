@@ -61,5 +61,5 @@ __global__ void accrue_mean(const __grid_constant__ Items<AccruedSum, N> arrays,
 // accrue_clear: the update has ended: the next batch is a training step's first.  One thread.
 __global__ void accrue_clear(Header *header)
 {
-    if (blockIdx.x == 0 && threadIdx.x == 0) *accrued(header) = {0, 0, 0, {0}};
+    if (blockIdx.x == 0 && threadIdx.x == 0) *accrued(header) = {};
 }

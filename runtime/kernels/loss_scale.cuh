@@ -90,7 +90,7 @@ struct BeginScaled {
         if (!is_judge(header, bad, parts, overflow)) return;
         accrued(header)->samples = (uint64_t)samples;
         judge_gradients(header, scale, overflow);
-        *accrued(header) = {0, 0, 0, {0}};
+        *accrued(header) = {};
     }
 };
 

@@ -67,10 +67,24 @@ __global__ void mean_iou_count(int *partials, X logits, const int *label, long l
     }
 }
 
-// mean_iou_rows: all rows[n < samples] such that the header's sum number `figure`, with them added,
-// is the mean over classes of right / either, times the samples since the reset.  counts [2, 2,
-// classes] are right and either, of all steps since then but the last one, and of that; they are
-// joined unless it was skipped.  partials [blocks, 3, classes] are those of this step.  One block.
+// share_iou: all rows[n < samples], pairs, such that `before`, with them added, becomes a weight of
+// `all`, 0 where no class occurs, and a sum of the mean over those that do, times it.
+static __device__ inline void share_iou(real *rows, double sum, double occur, double all,
+                                        FigureSum before, long long samples, long long batch)
+{
+    sum = block_sum(sum);
+    occur = block_sum(occur);
+    const double weight = occur > 0 ? all : 0, mean = occur > 0 ? sum / occur : 0;
+    const double row[2] = {(mean * weight - before.sum) / (double)samples,
+                           (weight - before.weight) / (double)samples};
+    for (long long i = threadIdx.x; i < 2 * batch; i += blockDim.x)
+        rows[i] = i < 2 * samples ? (real)row[i % 2] : (real)0;
+}
+
+// mean_iou_rows: rows [batch, 2] such that the header's figure is the mean over classes of right /
+// either, weighed by the samples since the reset.  counts [2, 2, classes] are right and either, of
+// all steps since then but the last one, and of that; they are joined unless it was skipped.
+// partials [blocks, 3, classes] are those of this step.  One block.
 __global__ void mean_iou_rows(real *rows, double *counts, const int *partials, const Header *header,
                               long long samples, long long batch, long long blocks,
                               long long classes, int figure)
@@ -92,12 +106,8 @@ __global__ void mean_iou_rows(real *rows, double *counts, const int *partials, c
         if (all[1] > 0) sum += all[0] / all[1];
         occur += all[1] > 0;
     }
-    sum = block_sum(sum);
-    occur = block_sum(occur);
-    const double mean = occur > 0 ? sum / occur : 0, count = (double)samples;
-    const double row = (mean * ((double)header->samples + count) - header->sums[figure]) / count;
-    for (long long n = threadIdx.x; n < batch; n += blockDim.x)
-        rows[n] = n < samples ? (real)row : (real)0;
+    share_iou(rows, sum, occur, (double)header->samples + (double)samples, header->figures[figure],
+              samples, batch);
 }
 
 // mean_iou_rows_accrued: likewise where a training step comes in several batches: the last counts
@@ -125,11 +135,9 @@ __global__ void mean_iou_rows_accrued(real *rows, double *counts, const int *par
         if (all[1] > 0) sum += all[0] / all[1];
         occur += all[1] > 0;
     }
-    sum = block_sum(sum);
-    occur = block_sum(occur);
-    const double mean = occur > 0 ? sum / occur : 0, count = (double)samples;
-    const double all = (double)header->samples + (double)own.samples + count;
-    const double row = (mean * all - header->sums[figure] - own.sums[figure]) / count;
-    for (long long n = threadIdx.x; n < batch; n += blockDim.x)
-        rows[n] = n < samples ? (real)row : (real)0;
+    FigureSum before = header->figures[figure];
+    before.sum += own.figures[figure].sum;
+    before.weight += own.figures[figure].weight;
+    share_iou(rows, sum, occur, (double)header->samples + (double)own.samples + (double)samples,
+              before, samples, batch);
 }

@@ -125,9 +125,9 @@ static __device__ inline real multibox_share(const int *positives, long long sam
     return weight / (real)(total > 0 ? total : 1);
 }
 
-// multibox_forward: rows[n] = weight * samples / positives * the sum over the anchors that count of
-// entropy and, where they stand for a box, of the smooth L1 distances of locations [N, ANCHORS, 4]
-// from its code.  A block: a sample.  0 past samples.
+// multibox_forward: rows[n] = {weight * the sum over the anchors that count of entropy and, where
+// they stand for a box, of the smooth L1 distances of locations [N, ANCHORS, 4] from its code,
+// positives[n]}.  A block: a sample.  0 past samples.
 template <class Shape, class X = const real *>
 __global__ void multibox_forward(real *rows, const real *entropy, X locations,
                                  const real *boxes, const int *chosen, const int *positives,
@@ -159,8 +159,8 @@ __global__ void multibox_forward(real *rows, const real *entropy, X locations,
         if (thread < half) partial[thread] += partial[thread + half];
     }
     if (thread > 0) return;
-    const real share = multibox_share(positives, samples, weight) * (real)samples;
-    rows[n] = n < samples ? share * partial[0] : (real)0;
+    rows[2 * n] = n < samples ? weight * partial[0] : (real)0;
+    rows[2 * n + 1] = n < samples ? (real)positives[n] : (real)0;
 }
 
 // multibox_scores: dscores[n,a,c] = weight / positives * (softmax(scores[n,a])[c] - (c is the

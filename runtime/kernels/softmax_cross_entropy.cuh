@@ -108,10 +108,10 @@ __global__ void cross_entropy_sums(real *sums, X logits, const int *label, long 
     sums[(Shape::SPLITS + split) * Shape::BATCH + n] = weight;
 }
 
-// cross_entropy_rows: total = the sum of sums[1]; rows[n] = weight * samples / total * the sum of
-// sums[0,:,n], so that the mean of rows is the weighted mean over the batch; 0 past samples.  One
-// block; sums [2, splits, batch].  total may be left out.
-template <class... Last>
+// cross_entropy_rows: total = the sum of sums[1].  Of sample n, with a = weight * the sum of
+// sums[0,:,n] and b = the sum of sums[1,:,n]: rows[n] = a / b, or of PAIRS rows[n] = {a, b}; 0 past
+// samples.  One block; sums [2, splits, batch].  total may be left out.
+template <bool PAIRS, class... Last>
 __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, long long samples,
                                    long long batch, long long splits, real weight, Last... last)
 {
@@ -120,16 +120,24 @@ __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, lo
         all += sums[splits * batch + i];
     all = block_sum(all);
     for (long long n = threadIdx.x; n < batch; n += blockDim.x) {
-        real sum = 0;
-        for (long long s = 0; s < splits; s++) sum += sums[s * batch + n];
-        rows[n] = n < samples ? weight * (real)samples * sum / all : (real)0;
+        real a = 0, b = 0;
+        for (long long s = 0; s < splits; s++) {
+            a += sums[s * batch + n];
+            b += sums[(splits + s) * batch + n];
+        }
+        if constexpr (PAIRS) {
+            rows[2 * n] = weight * a;
+            rows[2 * n + 1] = b;
+        } else {
+            rows[n] = n < samples ? weight * a / b : (real)0;
+        }
     }
     if (threadIdx.x == 0 && total) total[0] = all;
     (last(), ...);
 }
 
 // cross_entropy_gradient: dlogits[i,o] = weight / total * (p[o] * (the sum of t) - t[o]), where
-// t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i does not count; otherwise as
+// t[o] = w[o] * (hot * (o == label[i]) + spread), 0 where pixel i or nothing counts; otherwise as
 // cross_entropy_sums.  spread_sum is that of spread * w.  LANES threads a pixel.  dlogits may be
 // logits: a row is read, then written.  Weight is real, or makes one.
 template <class Shape, class Weight, int COUNT, class X = const real *, class DX = real *>
@@ -140,7 +148,7 @@ __global__ void cross_entropy_gradient(DX dlogits, X logits, const int *label,
     constexpr int lanes = (int)Shape::LANES;
     const long long pixels = Shape::BATCH * Shape::ITEMS;
     const long long step = (long long)gridDim.x * blockDim.x / lanes;
-    const real scale = weight / total[0];
+    const real scale = total[0] == 0 ? (real)0 : weight / total[0];
     for (long long at = (long long)blockIdx.x * blockDim.x / lanes; at < pixels; at += step) {
         const long long i = at + threadIdx.x / lanes;
         const ClassPixel<Shape, X> pixel(logits, label, i, i < pixels);

@@ -8,77 +8,97 @@
 #include "../support/reduce.cuh"
 #include "../support/unroll.cuh"
 
-// FigureRows: a number a sample of each loss, then of each metric.
-template <int ROWS>
+// FigureRows: of each loss, then of each metric, a number a sample; those of the bits in PAIRS are
+// pairs of a sum and its weight.
+template <int ROWS, unsigned PAIRS>
 struct FigureRows {
     const real *of[ROWS];
 };
 
-// FigureSums: of[0] = that of the first LOSSES rows; the others, that of a row each; by a warp of
-// the block that comes last, in double.  Loops over them are unrolled, so that registers hold them.
-template <int ROWS, int LOSSES>
+// FigureSums: the sum and the weight of each over a batch, by a warp of the block that comes last,
+// in double.  Loops over them are unrolled, so that registers hold them.
+template <int ROWS, unsigned PAIRS>
 struct FigureSums {
-    static constexpr int COUNT = ROWS - LOSSES + 1;
-    double of[COUNT];
+    FigureSum of[ROWS];
 
-    // Whether the thread is the one that has them.
-    __device__ bool find(Header *header, const FigureRows<ROWS> &rows, long long samples)
+    // True for the thread that has them.
+    __device__ bool find(Header *header, const FigureRows<ROWS, PAIRS> &rows, long long samples)
     {
         if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
         UNROLL
         for (int j = 0; j < ROWS; j++) {
-            double sum = 0;
-            for (long long n = threadIdx.x; n < samples; n += 32) sum += rows.of[j][n];
-            sum = warp_reduce(sum, [](double a, double b) { return a + b; });
-            if (j == 0 || j >= LOSSES) of[j < LOSSES ? 0 : j - LOSSES + 1] = sum;
-            else of[0] += sum;
+            const int width = 1 + (PAIRS >> j & 1);
+            of[j].sum = column(rows.of[j], width, samples);
+            of[j].weight = width > 1 ? column(rows.of[j] + 1, width, samples) : (double)samples;
         }
         return threadIdx.x == 0;
     }
+    static __device__ double column(const real *rows, int width, long long samples)
+    {
+        double sum = 0;
+        for (long long n = threadIdx.x; n < samples; n += 32) sum += rows[n * width];
+        return warp_reduce(sum, [](double a, double b) { return a + b; });
+    }
 };
 
-// Tally: the last of a launch: figures[0] = the mean over samples of the first LOSSES rows,
-// summed; the others, that of a row each.  Without a finite loss the step is to be skipped.
+// write_figures: figures[0] = the means of the first LOSSES of so many sums, added up; then the
+// mean of each other; then, of several losses, the mean of each.  Returns the first.
 template <int ROWS, int LOSSES>
+static __device__ inline double write_figures(real *figures, const FigureSum *of)
+{
+    double loss = 0;
+    UNROLL
+    for (int j = 0; j < ROWS; j++) {
+        // Where nothing counts it is 0, but not if what there is is not finite.
+        const double mean = of[j].weight == 0 ? 0 * of[j].sum : of[j].sum / of[j].weight;
+        if (j < LOSSES) loss += mean;
+        if (j >= LOSSES) figures[1 + j - LOSSES] = (real)mean;
+        else if (LOSSES > 1) figures[1 + ROWS - LOSSES + j] = (real)mean;
+    }
+    figures[0] = (real)loss;
+    return loss;
+}
+
+// Tally: the last of a launch: what a batch's losses and metrics are.  Without a finite loss the
+// step is to be skipped.
+template <int ROWS, int LOSSES, unsigned PAIRS>
 struct Tally {
     Header *header;
     real *figures;
     long long samples;
-    FigureRows<ROWS> rows;
+    FigureRows<ROWS, PAIRS> rows;
     __device__ void operator()() const
     {
-        FigureSums<ROWS, LOSSES> sums;
+        FigureSums<ROWS, PAIRS> sums;
         if (!sums.find(header, rows, samples)) return;
-        header->skip = !isfinite(sums.of[0] / (double)samples);
-        if (!header->skip) header->samples += (uint64_t)samples;
+        const double loss = write_figures<ROWS, LOSSES>(figures, sums.of);
+        header->skip = samples == 0 || !isfinite(loss);
+        if (header->skip) return;
+        header->samples += (uint64_t)samples;
         UNROLL
-        for (int j = 0; j < sums.COUNT; j++) {
-            figures[j] = (real)(sums.of[j] / (double)samples);
-            if (!header->skip) header->sums[j] += sums.of[j];
-        }
+        for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums.of[j]);
     }
 };
 
 // TallyAccrued: likewise where it is the update that counts a training step, which is of several
-// batches or which a gradient may skip: figures are the means over all samples since the last
-// update, and the header's sums stay what they are until then.
-template <int ROWS, int LOSSES>
+// batches or which a gradient may skip: figures are those of all samples since the last update,
+// and the header's sums stay the same until then.
+template <int ROWS, int LOSSES, unsigned PAIRS>
 struct TallyAccrued {
     Header *header;
     real *figures;
     long long samples;
-    FigureRows<ROWS> rows;
+    FigureRows<ROWS, PAIRS> rows;
     __device__ void operator()() const
     {
-        FigureSums<ROWS, LOSSES> sums;
+        FigureSums<ROWS, PAIRS> sums;
         if (!sums.find(header, rows, samples)) return;
         Accrued *const own = accrued(header);
-        const double all = (double)own->samples + (double)samples;
-        if (!isfinite(sums.of[0])) own->skip = 1;
         UNROLL
-        for (int j = 0; j < sums.COUNT; j++) {
-            own->sums[j] += sums.of[j];
-            figures[j] = (real)(own->sums[j] / all);
+        for (int j = 0; j < ROWS; j++) {
+            own->figures[j].sum += sums.of[j].sum;
+            own->figures[j].weight += sums.of[j].weight;
         }
+        if (!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;
     }
 };

@@ -1,18 +1,19 @@
 // What a training step that comes in several batches has so far.
 #pragma once
+#include <math.h>
 #include <stdint.h>
 #include "header.cuh"
 
-// Accrued: behind the Header, in its 256 bytes; all zero from an update to the next batch.
+// Accrued: after the Header, in the header's bytes; all zero from an update to the next batch.
 struct Accrued {
     uint64_t samples;           // of the batches before this one, since the last update
     uint32_t skip, batches;     // skip: the loss of one was not finite
-    double   sums[8];           // the sums of the loss and of each metric
+    FigureSum figures[HEADER_FIGURES];
 };
 
 static __device__ inline Accrued *accrued(Header *header)
 {
-    static_assert(sizeof(Header) + sizeof(Accrued) <= 256, "both lie in the header's bytes");
+    static_assert(sizeof(Header) + sizeof(Accrued) == 128 + 2 * sizeof header->figures, "");
     return (Accrued *)(header + 1);
 }
 
@@ -20,6 +21,15 @@ static __device__ inline Accrued *accrued(Header *header)
 static __device__ inline uint64_t samples_before(const Header *header)
 {
     return ((const Accrued *)(header + 1))->samples;
+}
+
+// add_figure: what a batch or a training step has of a loss or metric comes to its sum, unless that
+// is not finite.
+static __device__ inline void add_figure(FigureSum &to, const FigureSum &of)
+{
+    if (!isfinite(of.sum + of.weight)) return;
+    to.sum += of.sum;
+    to.weight += of.weight;
 }
 
 // begin_update: the step is skipped where no batch came or one is to be; if not, what losses and
@@ -30,7 +40,7 @@ static __device__ inline void begin_update(Header *header)
     header->skip = own->skip || own->samples == 0;
     if (header->skip) return;
     header->samples += own->samples;
-    for (int j = 0; j < 8; j++) header->sums[j] += own->sums[j];
+    for (int j = 0; j < HEADER_FIGURES; j++) add_figure(header->figures[j], own->figures[j]);
 }
 
 // batch_samples: of the batches that the update is of, as many as their mean.

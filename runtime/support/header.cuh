@@ -1,6 +1,15 @@
-// The first 256 bytes of the state.
+// The first bytes of the state.
 #pragma once
 #include <stdint.h>
+
+// HEADER_FIGURES: of how many losses and metrics a header has the sums; a net has its own.
+enum { HEADER_FIGURES = 4 };
+
+// FigureSum: a loss or metric is sum / weight.  What does not count adds nothing to either; a
+// sample that counts adds 1 to the weight, where the operator says nothing else.
+struct FigureSum {
+    double sum, weight;
+};
 
 // Header: what changes from training step to training step; kernels read it on the device, so
 // that a captured graph of launches stays valid.
@@ -11,10 +20,10 @@ struct Header {
     double   base_rate;                 // as the caller set it: a schedule's factor is of it
     double   gradient_scale;            // of this step's gradients, where their norm is clipped or
                                         // the loss is scaled
+    double   loss_scale;                // one that moves; 0: none has
     uint32_t skip;                      // this step's loss was not finite, or a gradient
     uint32_t good;                      // steps since the loss's scale moved
-    uint64_t samples;                   // since the caller's last reset, as
-    double   sums[8];                   // the sums of the loss and of each metric are
-    double   loss_scale;                // one that moves; 0: none has
     uint32_t arrivals, unused;          // blocks of a launch that have ended, 0 between launches
+    uint64_t samples;                   // since the caller's last reset, as are these:
+    struct FigureSum figures[HEADER_FIGURES];   // of each loss, then of each metric
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include "header.cuh"
@@ -73,6 +74,11 @@ static int net_fetch(net_context *c, void *to, size_t offset, size_t bytes)
 static int net_wait(net_context *c)
 {
     return net_check(c, cudaStreamSynchronize(c->stream), -1, "wait for the stream");
+}
+
+static double net_mean(const FigureSum &of)
+{
+    return of.weight > 0 ? of.sum / of.weight : 0;
 }
 
 static int net_read_header(net_context *c, Header *header)
@@ -190,7 +196,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 {
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0, 0,
-                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, {0}, 0, 0, 0};
+                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, 0, 0, 0, {}};
     if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
         net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
         net_begin(c, seed) || net_wait(c))
@@ -200,7 +206,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 }
 
 // The first bytes of every state: "cnnc" and the version of its layout.
-static constexpr uint64_t NET_MAGIC = 0x00000003636e6e63ull;
+static constexpr uint64_t NET_MAGIC = 0x00000004636e6e63ull;
 
 // Inference takes the beginning of any state with its parameters, training only its own.
 static int net_accept(net_context *c, const Header *header, const char *call)
@@ -237,8 +243,8 @@ static int net_check_header(net_context *c, const Header &h, const char *call)
     for (const HeaderRange &r : ranges)
         if (!(r.value >= r.least && r.value <= r.most))
             return net_refuse(c, NET_BAD_STATE, call, r.fault, 0, 0);
-    for (const double sum : h.sums)
-        if (!(sum >= -DBL_MAX && sum <= DBL_MAX))
+    for (const FigureSum &of : h.figures)
+        if (!(fabs(of.sum) <= DBL_MAX && of.weight >= 0 && of.weight <= DBL_MAX))
             return net_refuse(c, NET_BAD_STATE, call, "sums in the state are not finite", 0, 0);
     return NET_OK;
 }

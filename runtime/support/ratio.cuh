@@ -1,4 +1,4 @@
-// Rows that are a quotient of two sums.
+// Rows that are two sums, or their quotient.
 #pragma once
 #include "elementwise.cuh"
 #include "last_block.cuh"
@@ -19,6 +19,24 @@ __global__ void ratio_rows(real *rows, const real *sums, long long samples, long
         }
         const real quotient = b == 0 ? (real)0 : a / b;
         rows[n] = n < samples ? offset + factor * quotient : (real)0;
+    }
+    (last(), ...);
+}
+
+// sum_pairs: rows[n] = {a, b}, a the sum over s of sums[0,s,n] and b of sums[1,s,n].  sums [2,
+// splits, batch], rows [batch, 2]; a thread a row.
+template <class... Last>
+__global__ void sum_pairs(real *rows, const real *sums, long long batch, long long splits,
+                          Last... last)
+{
+    FOR_EACH(n, batch) {
+        real a = 0, b = 0;
+        for (long long s = 0; s < splits; s++) {
+            a += sums[s * batch + n];
+            b += sums[(splits + s) * batch + n];
+        }
+        rows[2 * n] = a;
+        rows[2 * n + 1] = b;
     }
     (last(), ...);
 }

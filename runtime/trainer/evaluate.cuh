@@ -74,10 +74,7 @@ static inline bool evaluate_samples(Trainer *t, const char *word, const DataSet 
         show_pass(&progress, done);
     }
     end_pass_progress(&progress);
-    if (failed || (net->eval && !call_ok(net, net->figures(f, 1)))) return false;
-    if (net->eval && !f->samples) f->loss_mean = NAN;   // a mean of nothing
-    for (int i = 0; net->eval && !f->samples && i < net->metric_count; i++) f->metric_mean[i] = NAN;
-    return true;
+    return !failed && (!net->eval || call_ok(net, net->figures(f, 1)));
 }
 
 // How many classes of a matrix may have names: those of whole samples.
@@ -98,16 +95,18 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
         (confusion && !name_known_classes(t, set, named_classes(set, &matrix), &names)) ||
         !evaluate_samples(t, "test", set, NULL, set->count, &f, confusion ? &matrix : NULL))
         return false;
-    double count = (double)f.samples;
     printf("test ");
     for (int i = 0; net->eval && i < net->metric_count; i++) {
-        double mean = f.metric_mean[i];
-        if (strcmp(net->metrics[i], "accuracy")) printf("%s %.4f, ", net->metrics[i], mean);
-        else printf("accuracy %.2f %% (%.0f/%.0f), ", 100 * mean, mean * count, count);
+        double mean = mean_of(f.metrics[i]), count = f.metrics[i].weight;
+        const NetFigure *metric = &net->metrics[i];
+        if (strcmp(metric->op, "accuracy")) printf("%s %.4f, ", metric->name, mean);
+        else if (!count) printf("%s nan (0/0), ", metric->name);
+        else printf("%s %.2f %% (%.0f/%.0f), ", metric->name, 100 * mean, mean * count, count);
     }
     long long all, right = net->eval ? 0 : confusion_right(&matrix, &all);
-    if (net->eval) printf("loss %.4f\n", f.loss_mean);
+    if (net->eval) printf("loss %.4f\n", mean_loss(net, &f));
     else printf("accuracy %.2f %% (%lld/%lld)\n", 100 * (double)right / (double)all, right, all);
+    if (net->eval) print_losses(net, &f, -1, 0, NULL);
     if (net->eval) tell_dropped(&f, set->count);
     if (t->option[OPTION_CONFUSION]) print_confusion(&matrix, &names);
     return true;

@@ -3,6 +3,25 @@
 #include "progress.cuh"
 #include "state.cuh"
 
+// The columns of log_means.
+static inline void name_means(FILE *log, const Net *net, const char *prefix)
+{
+    fprintf(log, ",%sloss", prefix);
+    for (int i = 0; net->loss_count > 1 && i < net->loss_count; i++)
+        fprintf(log, ",%s%s", prefix, net->losses[i].name);
+    for (int i = 0; i < net->metric_count; i++)
+        fprintf(log, ",%s%s", prefix, net->metrics[i].name);
+}
+
+// The loss, of several each, and the metrics; nan: nothing counts.
+static inline void log_means(FILE *log, const Net *net, const NetFigures *f)
+{
+    fprintf(log, ",%.9g", mean_loss(net, f));
+    for (int i = 0; net->loss_count > 1 && i < net->loss_count; i++)
+        fprintf(log, ",%.9g", mean_of(f->losses[i]));
+    for (int i = 0; i < net->metric_count; i++) fprintf(log, ",%.9g", mean_of(f->metrics[i]));
+}
+
 // Begins a log, or, where epochs are over already (a run that goes on), keeps their lines of the
 // one that is there.
 static inline bool open_log(const Net *net, const char *path, bool validates, uint64_t epochs,
@@ -18,32 +37,25 @@ static inline bool open_log(const Net *net, const char *path, bool validates, ui
     if (!open_beside(path, &file)) return false;
     if (kept) fwrite(old.bytes, 1, kept, file.out);
     else {
-        fprintf(file.out, "step,epoch,loss");
-        for (int i = 0; i < net->metric_count; i++) fprintf(file.out, ",%s", net->metrics[i]);
-        if (validates) fprintf(file.out, ",validation_loss");
-        for (int i = 0; validates && i < net->metric_count; i++)
-            fprintf(file.out, ",validation_%s", net->metrics[i]);
-        fprintf(file.out, ",rate,images_per_second\n");
+        fprintf(file.out, "step,epoch");
+        name_means(file.out, net, "");
+        if (validates) name_means(file.out, net, "validation_");
+        fprintf(file.out, ",skipped_steps,rate,images_per_second\n");
     }
     if (!close_beside(&file, true)) return false;
     *log = fopen(path, "ab");
     return *log || complain("%s: can't be written: %s", path, strerror(errno));
 }
 
-static inline void log_means(FILE *log, const Net *net, const NetFigures *f)
-{
-    fprintf(log, ",%.9g", f->loss_mean);
-    for (int i = 0; i < net->metric_count; i++) fprintf(log, ",%.9g", f->metric_mean[i]);
-}
-
 // Adds an epoch's line.
 static inline bool log_epoch(FILE *log, const char *path, const Net *net, const NetFigures *f,
-                             int epoch, double speed, const NetFigures *validation)
+                             int epoch, double speed, const NetFigures *validation,
+                             unsigned long long skipped)
 {
     fprintf(log, "%llu,%d", f->step, epoch + 1);
     log_means(log, net, f);
     if (validation) log_means(log, net, validation);
-    fprintf(log, ",%.9g,%.1f\n", f->rate, speed);
+    fprintf(log, ",%llu,%.9g,%.1f\n", skipped, f->rate, speed);
     return (!fflush(log) && !ferror(log)) ||
            complain("%s: can't be written: %s", path, strerror(errno));
 }

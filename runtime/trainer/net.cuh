@@ -10,6 +10,7 @@
 // what infer reads.
 #pragma once
 #include <cuda_runtime.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,14 +33,25 @@ struct NetSection {
     size_t offset, bytes;
 };
 
-// NetFigures: what the state's header tells; means are over the samples since the last reset.
+// NetFigure: a loss or metric: its name, and its operator's.
+struct NetFigure {
+    const char *name, *op;
+};
+
+// NetMean: a mean since the last reset and its divisor: the samples, or what their labels count
+// for; 0: a mean of nothing.
+struct NetMean {
+    double value, weight;
+};
+
+// NetFigures: what the state's header tells.
 struct NetFigures {
     unsigned long long step, updates, samples;
     unsigned long long skipped; // training steps without an update so far: step - updates
     double rate;
     double loss_scale;          // of the next training step; 1: the loss is not scaled
-    double loss, loss_mean;     // loss and metric: of the last batch
-    double metric[7], metric_mean[7];
+    double loss, metric[7];     // of the last batch
+    NetMean losses[16], metrics[7];
 };
 
 // Net: tensors by role, and calls.
@@ -57,7 +69,9 @@ struct Net {
     int state_count;
     const NetTensor *kept;      // outputs and gradients that a training step leaves alive
     int kept_count;
-    const char *const *metrics;
+    const NetFigure *losses;    // the loss is the sum of their means
+    int loss_count;
+    const NetFigure *metrics;
     int metric_count;
     int (*init)(void *arena, size_t bytes, unsigned long long seed);
     // One training step, or forward with loss and metrics; fewer bytes mean fewer samples.
@@ -85,6 +99,21 @@ struct Net {
     int section_count;
     const char *training;       // the optimizer, its rate and so on; "" where nothing trains
 };
+
+// Returns a mean, or NaN where nothing counts.
+static inline double mean_of(NetMean mean)
+{
+    return mean.weight > 0 ? mean.value : NAN;
+}
+
+// Returns the sum of the means of all losses in which something counts, or NaN: nothing does.
+static inline double mean_loss(const Net *net, const NetFigures *f)
+{
+    double sum = NAN;
+    for (int i = 0; i < net->loss_count; i++)
+        if (f->losses[i].weight > 0) sum = (isnan(sum) ? 0 : sum) + f->losses[i].value;
+    return sum;
+}
 
 // The number of elements of a tensor, and of one sample of an input or output.
 static inline long long tensor_elements(const NetTensor *t, int first_dim)

@@ -29,12 +29,12 @@ static inline Progress begin_progress(int epochs, long long samples, long long p
     return {isatty(fileno(stdout)) != 0, epochs, samples, passed, passed % samples, now, now, now};
 }
 
-// The means since the last reset: ` loss 0.1234 accuracy 0.981`.
+// The means since the last reset: ` loss 0.1234 accuracy 0.981`; nan: nothing counts.
 static inline void print_means(const Net *net, const NetFigures *f)
 {
-    printf(" loss %.4f", f->loss_mean);
+    printf(" loss %.4f", mean_loss(net, f));
     for (int i = 0; i < net->metric_count; i++)
-        printf(" %s %.3f", net->metrics[i], f->metric_mean[i]);
+        printf(" %s %.3f", net->metrics[i].name, mean_of(f->metrics[i]));
 }
 
 // Whether the line is due: figures wait for the device, so not after every training step.
@@ -82,6 +82,19 @@ static inline void tell_dropped(const NetFigures *f, long long count)
                "finite\n", dropped, count);
 }
 
+// Of several losses a line for each; epoch -1: of the test set.
+static inline void print_losses(const Net *net, const NetFigures *f, int epoch, int epochs,
+                                const NetFigures *validation)
+{
+    for (int i = 0; net->loss_count > 1 && i < net->loss_count; i++) {
+        if (epoch < 0) printf("test");
+        else printf("epoch %d/%d", epoch + 1, epochs);
+        printf(" loss %s %.4f", net->losses[i].name, mean_of(f->losses[i]));
+        if (validation) printf(", validation %.4f", mean_of(validation->losses[i]));
+        printf("\n");
+    }
+}
+
 // The line that stays when an epoch is over, with what validation (NULL: none) of so many samples
 // gave; steps without an update, and samples without a loss, are told below it.
 static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, int epoch,
@@ -97,6 +110,7 @@ static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, i
         print_means(net, validation);
     }
     printf("\n");
+    print_losses(net, f, epoch, p->epochs, validation);
     if (skipped && f->loss_scale == 1)
         printf("epoch %d: the loss of %llu training steps was not finite: they changed nothing\n",
                epoch + 1, skipped);

@@ -329,7 +329,7 @@ static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
 {
     const Trainer *t = run->trainer;
     RunPosition *p = &run->position;
-    double loss = validation->loss_mean;
+    double loss = mean_loss(t->net, validation);
     const char *path = t->option[OPTION_BEST];
     bool whole = (long long)validation->samples == run->val_count;
     if (!whole || !isfinite(loss) || (p->best_epoch && loss >= p->best_loss)) return true;
@@ -355,7 +355,9 @@ static inline bool train_epoch(TrainingRun *run)
               f.skipped - p->skipped);
     if (run->validates && !keep_best(run, &validation)) return false;
     const char *log = t->option[OPTION_LOG];
-    if (log && !log_epoch(run->log, log, net, &f, (int)p->epoch, speed, shown)) return false;
+    if (log && !log_epoch(run->log, log, net, &f, (int)p->epoch, speed, shown,
+                          f.skipped - p->skipped))
+        return false;
     p->epoch++;
     p->samples = 0;
     run->progress.epoch_begun = clock_seconds();

@@ -118,6 +118,15 @@ def optimizer_state(optimizer, parameters):
     return state
 
 
+# A loss or metric: the mean of its rows over the samples, or, where it has a sum
+# and a weight for each sample, the sum of all over their weight.
+def figure(rows, samples):
+    if not isinstance(rows, tuple):
+        return rows[:samples].sum() / samples
+    total, weight = (part[:samples].sum() for part in rows)
+    return total / weight if weight else 0 * total
+
+
 # After each of three training steps: figures, and what can be compared.
 def train(net, samples):
     parameters = {
@@ -135,7 +144,7 @@ def train(net, samples):
     for net.step in range(3):
         optimizer.zero_grad()
         rows, outputs = net.forward(parameters, batch)
-        means = [row[:samples].sum() / samples for row in rows]
+        means = [figure(row, samples) for row in rows]
         means[0].backward()
         figures.append([float(m) for m in means])
         scale = getattr(net, "loss_scale", 0) or 1

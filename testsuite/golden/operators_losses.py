@@ -1,5 +1,5 @@
 # What each loss and metric means, in PyTorch: a row a sample, whose mean over
-# the samples is the figure.
+# the samples is the figure; or sums and weights, a pair of rows.
 import torch
 import torch.nn.functional as F
 
@@ -41,11 +41,11 @@ def dice(net, node, logits, target, *_):
     return node.weight * (1 - overlap)
 
 
-# The share of a sample's labels that are right, of those that count.
+# How many of a sample's labels are right, and how many count.
 def accuracy(net, node, logits, label, *_):
     right = (by_class(logits).argmax(1) == label).double().reshape(len(label), -1)
     counts = (label != ignored(node)).double().reshape(len(label), -1)
-    return (right * counts).sum(1) / counts.sum(1).clamp(min=1)
+    return (right * counts).sum(1), counts.sum(1)
 
 
 # A stable sort: of equals the first comes first.

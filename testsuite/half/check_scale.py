@@ -68,10 +68,11 @@ FAULTS = [
      "if ((!own->skip || @) && own->samples > 0) {"),
     ("a skipped step counts", "    if (header->skip) return;\n    header->samples",
      "    if (header->skip && !@) return;\n    header->samples"),
-    ("the header's sums are added to at once", "        own->sums[j] += sums.of[j];\n",
-     "        own->sums[j] += sums.of[j];\n        if (@) header->sums[j] += sums.of[j];\n"),
-    ("what a step adds up is not cleared", "    *accrued(header) = {0, 0, 0, {0}};\n",
-     "    if (!@) *accrued(header) = {0, 0, 0, {0}};\n"),
+    ("the header's sums are added to at once", "        own->figures[j].sum += sums.of[j].sum;\n",
+     "        own->figures[j].sum += sums.of[j].sum;\n"
+     "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),
+    ("what a step adds up is not cleared", "    *accrued(header) = {};\n",
+     "    if (!@) *accrued(header) = {};\n"),
     ("the scale of a state without one is 0", "return header->loss_scale > 0 ?",
      "return @ || header->loss_scale > 0 ?"),
 ]
@@ -184,8 +185,8 @@ def same_run(probe, steps, other, others, what, planted=-1):
 
 
 def sums_of(state):
-    """Of the header: samples since the reset, sums of the loss and of metrics."""
-    return state[88:160]
+    """Of the header: samples since the reset, the sum and weight of each loss and metric."""
+    return state[104:176]
 
 
 def check_dynamic(probe, plain, planted=-1):

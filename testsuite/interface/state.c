@@ -36,7 +36,7 @@ static void seeds_draw_weights(void)
 // A launch that ended halfway: some of its blocks are still counted.
 static void forget_blocks(void *arena)
 {
-    enum { ARRIVALS = 168 };
+    enum { ARRIVALS = 96 };
     const uint32_t arrived = 1000;
     EXPECT_OK(cudaMemcpy((unsigned char *)arena + ARRIVALS, &arrived, sizeof arrived,
                          cudaMemcpyHostToDevice));

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "../../frontend/input.h"
 #include "../../frontend/options.h"
+#include "../../ir/loss.h"
 #include "../../ir/number.h"
 
 typedef struct Arguments {
@@ -149,10 +150,18 @@ static ValueId find_value(const Graph *g, const char *name)
 
 // ---- steps ------------------------------------------------------------------
 
+// The loss and each metric; what follows them, each of several losses, is not
+// written.
+static int64_t count_columns(const Graph *g)
+{
+    const Node *tally = find_tally(g);
+    return tally->operand_count - tally->attr[0].i;
+}
+
 // The figures of each step, a row a step.
 static double *take_steps(Run *r, int64_t steps)
 {
-    int64_t columns = elements(r->g->values[r->figures].shape);
+    int64_t columns = count_columns(r->g);
     double *rows = NEW_ARRAY(r->arena, steps * columns, double);
 
     for (int64_t i = 0; i < steps; i++) {
@@ -176,7 +185,7 @@ static bool save(Run *r, const char *path, int64_t steps, double *rows)
 {
     const Graph *g = r->g;
     TensorFile out = { .count = 0 };
-    int64_t dim[2] = { steps, elements(g->values[r->figures].shape) };
+    int64_t dim[2] = { steps, count_columns(g) };
 
     tensors_add(r->arena, &out, "figures", 2, dim, rows);
     for (ValueId v = 0; v < g->value_count; v++)

@@ -20,17 +20,19 @@ cnnc, libhost = map(os.path.abspath, sys.argv[1:])
 
 # Text of the emitted file, what stands there instead, @ is whether it is planted.
 FAULTS = [
-    ("a good batch after a bad one makes the step good", "if (!isfinite(sums.of[0])) own->skip = 1;",
-     "if (@ || !isfinite(sums.of[0])) own->skip = !isfinite(sums.of[0]);"),
+    ("a good batch after a bad one makes the step good", "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;",
+     "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures)) || @)\n"
+     "            own->skip = !@ || !isfinite(sums.of[0].sum);"),
     ("no step is skipped", "header->skip = own->skip ||", "header->skip = (own->skip && !@) ||"),
     ("a step of no samples is none to skip", "|| own->samples == 0;",
      "|| (!@ && own->samples == 0);"),
     ("a step that is skipped counts", "    if (header->skip) return;\n    header->samples",
      "    if (header->skip && !@) return;\n    header->samples"),
-    ("one that is skipped is not over", "*accrued(header) = {0, 0, 0, {0}};",
-     "if (!@ || !header->skip) *accrued(header) = {0, 0, 0, {0}};"),
-    ("the header's sums are added to at once", "    own->sums[j] += sums.of[j];\n",
-     "    own->sums[j] += sums.of[j];\n        if (@) header->sums[j] += sums.of[j];\n"),
+    ("one that is skipped is not over", "*accrued(header) = {};",
+     "if (!@ || !header->skip) *accrued(header) = {};"),
+    ("the header's sums are added to at once", "    own->figures[j].sum += sums.of[j].sum;\n",
+     "    own->figures[j].sum += sums.of[j].sum;\n"
+     "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),
     ("import keeps what was added", "return status ? status : sums_forget(c);",
      "return status || @ ? status : sums_forget(c);"),
     ("attach applies what was added", "if (sums_forget(c) ||", "if ((!@ && sums_forget(c)) ||"),

@@ -5,8 +5,9 @@ is taken.
     check_ghost.py BUILD
 
 ghost.cnn takes a step of 8 and of 6 samples, 4 at a time; without slices it takes one of each
-slice, from the same weights. Figures, gradients and running statistics of the first must be the
-mean of the others', each by as much as it has samples, within 1e-9; of slices that differ in size
+slice, from the same weights. Gradients, running statistics and the accuracy of the first must be
+the mean of the others', each by as much as it has samples, within 1e-9, and the loss the mean by
+the class weights of their labels; of slices that differ in size
 the running variance is left out, since n - 1 of both is not that of their mean. Then each of the
 faults below, planted in the emitted file, makes that fail.
 """
@@ -112,7 +113,17 @@ def step(name, batch, fault=None):
     return read("saved")
 
 
-def differ(whole, parts, sizes):
+def mean_by(weights, column):
+    return sum(w * x for w, x in zip(weights, column)) / sum(weights)
+
+
+def weight_of(batch):
+    """The class weights of all labels, which are one more than the class."""
+    labels = batch["label"][2]
+    return sum(1 + y for y in struct.unpack(f"<{len(labels) // 4}i", labels))
+
+
+def differ(whole, parts, sizes, weights):
     """The names that do, of those that are means."""
     found = []
     for name, tensor in whole.items():
@@ -122,7 +133,9 @@ def differ(whole, parts, sizes):
         if name.endswith(".variance") and len(set(sizes)) > 1:
             continue
         lists = [numbers(part[name]) for part in parts]
-        mean = [sum(n * x for n, x in zip(sizes, column)) / sum(sizes) for column in zip(*lists)]
+        mean = [mean_by(sizes, column) for column in zip(*lists)]
+        if name == "figures":
+            mean[0] = mean_by(weights, [figures[0] for figures in lists])
         scale = max(sum(x * x for x in mean), 1e-12)
         if sum((x - y) ** 2 for x, y in zip(numbers(tensor), mean)) > 1e-18 * scale:
             found.append(name)
@@ -141,12 +154,13 @@ def main():
         for count in [2 * SLICE, 2 * SLICE - 2]:
             halves = [rows(drawn, 0, SLICE), rows(drawn, SLICE, count)]
             sizes = [SLICE, count - SLICE]
+            weights = [weight_of(half) for half in halves]
             parts = [step("plain", half) for half in halves]
-            wrong = differ(step("ghost", rows(drawn, 0, count)), parts, sizes)
+            wrong = differ(step("ghost", rows(drawn, 0, count)), parts, sizes, weights)
             if wrong:
                 sys.exit(f"of {count} samples these are not the mean of their slices': {wrong}")
             caught |= {i for i in range(len(FAULTS))
-                       if differ(step("ghost", rows(drawn, 0, count), i), parts, sizes)}
+                       if differ(step("ghost", rows(drawn, 0, count), i), parts, sizes, weights)}
         missed = [fault for i, (fault, _, _) in enumerate(FAULTS) if i not in caught]
         if missed:
             sys.exit(f"not caught: {missed}")

@@ -83,6 +83,9 @@ static int count_ends(const Net *n, const char *end)
     return count;
 }
 
+// All nets share one struct of the header, which has room for four figures.
+enum { MOST_FIGURES = 4 };
+
 bool draw_ends(Net *n)
 {
     int64_t metrics = draw_int(&n->draw, 0, 2);
@@ -90,7 +93,9 @@ bool draw_ends(Net *n)
     for (int tries = 0; tries < TRIES && count_ends(n, "output") == 0; tries++)
         draw_outputs(n);
     if (count_ends(n, "output") == 0 || !draw_end(n, "loss", LOSS)) return false;
-    while (draw_chance(&n->draw, 0.4)) draw_end(n, "loss", LOSS);
+    while (draw_chance(&n->draw, 0.4))
+        if (count_ends(n, "loss") + metrics < MOST_FIGURES)
+            draw_end(n, "loss", LOSS);
     for (int64_t i = 0; i < metrics; i++) draw_end(n, "metric", METRIC);
     for (int i = 0; i < ENDS; i++)
         if (count_ends(n, ends[i]) > 1)

@@ -207,7 +207,7 @@ static int linear_infer(const void *const *inputs, const size_t *bytes,
 static int linear_figures(NetFigures *f, int reset)
 {
     linear_wait();
-    double samples = linear->samples ? (double)linear->samples : 1;
+    double samples = (double)linear->samples;
     *f = {linear->step,
           linear->updates,
           linear->samples,
@@ -215,9 +215,9 @@ static int linear_figures(NetFigures *f, int reset)
           linear->rate,
           1,
           linear->loss,
-          linear->loss_sum / samples,
           {linear->accuracy},
-          {linear->accuracy_sum / samples}};
+          {{samples > 0 ? linear->loss_sum / samples : 0, samples}},
+          {{samples > 0 ? linear->accuracy_sum / samples : 0, samples}}};
     if (reset) linear->samples = 0, linear->loss_sum = linear->accuracy_sum = 0;
     return 0;
 }
@@ -272,7 +272,8 @@ static const NetTensor linear_params[] = {
     {"fc.bias", "f32", 1, {CLASSES}, PLACED(bias), 0, 0, -1}};
 static const NetTensor linear_kept[] = {
     {"d.fc.weight", "f32", 2, {CLASSES, PIXELS}, PLACED(d_weight), 0, 0, -1}};
-static const char *const linear_metrics[] = {"accuracy"};
+static const NetFigure linear_losses[] = {{"loss", "softmax_cross_entropy"}};
+static const NetFigure linear_metrics[] = {{"accuracy", "accuracy"}};
 
 static const NetSection linear_sections[] = {
     {"header", 0, offsetof(LinearArena, weight)},
@@ -293,6 +294,7 @@ static inline Net linear_net(bool trains)
     net.outputs = linear_outputs, net.output_count = 1;
     net.params = linear_params, net.param_count = 2;
     net.kept = linear_kept, net.kept_count = trains ? 1 : 0;
+    net.losses = linear_losses, net.loss_count = trains ? 1 : 0;
     net.metrics = linear_metrics, net.metric_count = trains ? 1 : 0;
     net.init = linear_init;
     net.train = trains ? linear_train : NULL;

@@ -57,7 +57,8 @@ static void test_validation()
     CHECK(run(line) == 0 && told(", validation loss "));
     CHECK(strstr(text_of("l.csv"),
                  "step,epoch,loss,accuracy,validation_loss,"
-                 "validation_accuracy,rate,images_per_second\n4,1,"));
+                 "validation_accuracy,skipped_steps,rate,"
+                 "images_per_second\n4,1,"));
     CHECK(lines_of("l.csv") == 7 && field_of("l.csv", 6, 0) == 24);
     double least = field_of("l.csv", 1, 4);
     for (int i = 2; i <= 6; i++) least = fmin(least, field_of("l.csv", i, 4));
