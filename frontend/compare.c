@@ -16,7 +16,8 @@
 // Rows of passes have the whole batch and no budget.  The last row is the plan
 // that the same command line with -o makes; it is compiled first, and reports
 // what is wrong with the program.  Levers before the last are compiled only if
-// the last plan uses one after them.
+// the last plan uses them and one after them: a search for a budget runs three
+// times at most, and a search for slices once.
 #include "../ir/larger.h"
 #include "batches.h"
 #include "pipeline.h"
@@ -142,10 +143,13 @@ static bool has_slices(const Comparison *c)
            !has_given_slices(c);
 }
 
+// The slices of the last plan, so that they are not searched again.
 static void use_slices(Comparison *c)
 {
     c->search.passes = without_dumps(&c->o->passes);
     c->search.passes.offload = false;
+    c->search.passes.split_samples = c->last->split_samples;
+    c->search.passes.split_pixels = c->last->split_pixels;
 }
 
 static bool uses_after_recomputation(const PlanSize *last)
@@ -156,6 +160,11 @@ static bool uses_after_recomputation(const PlanSize *last)
 static bool uses_after_slices(const PlanSize *last)
 {
     return last->is_parked;
+}
+
+static bool uses_slices(const PlanSize *last)
+{
+    return last->is_sliced;
 }
 
 static bool has_host(const Comparison *c)
@@ -170,12 +179,16 @@ static const struct Lever {
     // Whether the last plan differs from that of this lever and those before;
     // NULL: it may.
     bool      (*is_more_used)(const PlanSize *last);
+    // Whether the last plan uses this one, or else it saves nothing.  NULL: it
+    // may.
+    bool      (*is_used)(const PlanSize *last);
 } levers[] = {
-    { "micro-batch", has_microbatch, use_microbatch, NULL },
+    { "micro-batch", has_microbatch, use_microbatch, NULL, NULL },
     { "recomputation", has_recomputation, use_recomputation,
-      uses_after_recomputation },
-    { "slices inside the net", has_slices, use_slices, uses_after_slices },
-    { "maps in host memory", has_host, NULL, NULL },
+      uses_after_recomputation, NULL },
+    { "slices inside the net", has_slices, use_slices, uses_after_slices,
+      uses_slices },
+    { "maps in host memory", has_host, NULL, NULL, NULL },
 };
 enum { LEVERS = sizeof levers / sizeof *levers };
 
@@ -203,7 +216,11 @@ static bool add_levers(Comparison *c)
         bool is_known = no_lever_after(c, i) ||
                         (lever->is_more_used != NULL &&
                          (fits_already(c) || !lever->is_more_used(c->last)));
-        if (!is_known) {
+        if (!is_known && lever->is_used != NULL && !lever->is_used(c->last)) {
+            const PassRow *row = &c->rows[c->count - 1];
+            size.arena_bytes = row->arena_bytes;
+            size.bound = row->bound;
+        } else if (!is_known) {
             lever->use(c);
             if (!measure_file(&c->search, &c->frontend, &size)) return false;
         }

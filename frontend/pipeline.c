@@ -10,6 +10,7 @@ PlanSize plan_size(const Graph *g)
                        g->max_live_bytes, g->node_count,
                        is_accruing(g) ? g->step_batch : g->batch,
                        graph_cost(g), graph_overhead(g).launches,
+                       g->split_samples, g->split_pixels,
                        g->split_samples > 0 && g->split_pixels > 0,
                        host_use(g).values > 0 };
 }

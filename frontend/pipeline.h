@@ -24,7 +24,9 @@ typedef struct PlanSize {
     int64_t   batch;            // samples of a step, in whatever slices
     PhaseCost cost;             // graph_cost
     int32_t   again;            // launches that run again
-    bool      is_sliced;        // launches take slices of the batch
+    int64_t   split_samples;    // of each slice of the batch; 0: it is whole
+    int64_t   split_pixels;     // as in Graph
+    bool      is_sliced;        // so are launches of a program in the arena
     bool      is_parked;        // maps wait in host memory
 } PlanSize;
 // That of a placed graph.
