@@ -35,11 +35,11 @@ static inline bool read_class_names(const char *path, ClassNames *c)
 static inline const char *find_beside(const char *paths, const char *name)
 {
     struct stat status;
-    size_t length = strcspn(paths, ",");
+    size_t length = strcspn(paths, ","), name_size = strlen(name) + 1;
     while (length && paths[length - 1] != '/') length--;
-    char *path = (char *)take_memory(length + strlen(name) + 1);
+    char *path = (char *)take_memory(length + name_size);
     memcpy(path, paths, length);
-    strcpy(path + length, name);
+    memcpy(path + length, name, name_size);
     return stat(path, &status) ? NULL : path;
 }
 

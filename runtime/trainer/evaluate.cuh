@@ -100,7 +100,7 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
         double mean = mean_of(f.metrics[i]), count = f.metrics[i].weight;
         const NetFigure *metric = &net->metrics[i];
         if (strcmp(metric->op, "accuracy")) printf("%s %.4f, ", metric->name, mean);
-        else if (!count) printf("%s nan (0/0), ", metric->name);
+        else if (count == 0) printf("%s nan (0/0), ", metric->name);
         else printf("%s %.2f %% (%.0f/%.0f), ", metric->name, 100 * mean, mean * count, count);
     }
     long long all, right = net->eval ? 0 : confusion_right(&matrix, &all);

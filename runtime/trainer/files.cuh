@@ -115,7 +115,9 @@ static void mend_mapping(int number, siginfo_t *info, void *)
     for (MappedFile *m = mapped_files; m; m = m->next)
         if (at >= m->bytes && at < m->bytes + m->size) {
             __atomic_store_n(&m->lost, 1, __ATOMIC_SEQ_CST);
-            mmap(m->bytes, m->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            if (mmap(m->bytes, m->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                     0) == MAP_FAILED)
+                signal(number, SIG_DFL);
             errno = error;
             return;
         }

@@ -71,8 +71,8 @@ static inline void convert_sample(const DataColumn *c, const DataArray *a, long 
 
 // The usual types have loops of their own; the others go by way of double.
 template <class To>
-static inline void convert_any(const DataColumn *c, const DataArray *a, long long at, MapView view,
-                               To *to)
+static inline void convert_any(const DataColumn *c, const DataArray *a, long long at,
+                               const MapView &view, To *to)
 {
     const int type = a->type;
     switch (type) {

@@ -149,22 +149,21 @@ static inline SettingLine find_setting(const RunSettings *s, const SettingLine *
     return found;
 }
 
-// Complains of a setting that the run had otherwise (NULL: not at all), or that this command has.
-static inline bool complain_of_setting(const char *path, const SettingLine *run,
-                                       const SettingLine *here)
+// Complains of a setting that differs; one without a name is missing.
+static inline bool complain_of_setting(const char *path, const SettingLine &run,
+                                       const SettingLine &here)
 {
-    const SettingLine *named = run ? run : here;
-    const char *between = !named->value_length ? "" : *named->name == '-' ? " " : ": ";
-    if (!here)
+    const SettingLine &named = run.name ? run : here;
+    const char *between = !named.value_length ? "" : *named.name == '-' ? " " : ": ";
+    if (!here.name)
         return complain("%s: the run had %.*s%s%.*s, and this command has none", path,
-                        run->name_length, run->name, between, run->value_length, run->value);
-    if (!run)
+                        run.name_length, run.name, between, run.value_length, run.value);
+    if (!run.name)
         return complain("%s: the run had no %.*s, and this command has %.*s%s%.*s", path,
-                        here->name_length, here->name, here->name_length, here->name, between,
-                        here->value_length, here->value);
-    return complain("%s: the run had %.*s%s%.*s, and this command has %.*s", path,
-                    run->name_length, run->name, between, run->value_length, run->value,
-                    here->value_length, here->value);
+                        here.name_length, here.name, here.name_length, here.name, between,
+                        here.value_length, here.value);
+    return complain("%s: the run had %.*s%s%.*s, and this command has %.*s", path, run.name_length,
+                    run.name, between, run.value_length, run.value, here.value_length, here.value);
 }
 
 // True if a run and this command have the same settings; else complains of each that differs.
@@ -176,12 +175,11 @@ static inline bool settings_agree(const char *path, const RunSettings *run, cons
         bool same = other.name && other.value_length == line.value_length &&
                     !memcmp(other.value, line.value, (size_t)line.value_length);
         if (line.name && !same)
-            agree = complain_of_setting(path, &line, other.name ? &other : NULL);
+            agree = complain_of_setting(path, line, other);
     }
     for (size_t at = 0; at < here->bytes;) {
-        SettingLine line = take_setting(here, &at);
-        if (line.name && !find_setting(run, &line).name)
-            agree = complain_of_setting(path, NULL, &line);
+        SettingLine line = take_setting(here, &at), other = find_setting(run, &line);
+        if (line.name && !other.name) agree = complain_of_setting(path, other, line);
     }
     return agree || complain("%s: --resume goes on with the data and options of the run alone; "
                              "--load begins another run", path);

@@ -183,9 +183,10 @@ static inline bool claim_outputs(const Trainer *t)
     if (!paths_differ(t, 1 << SET_TRAIN | 1 << SET_VAL | 1 << SET_TEST, true)) return false;
     for (int option : claimed_options)
         if (t->option[option] && !claim_output(t->option[option])) return false;
+    bool good = true;
     for (int option : claimed_options)
-        if (t->option[option] && !can_write(t->option[option])) return false;
-    return true;
+        good = good && (!t->option[option] || can_write(t->option[option]));
+    return good;
 }
 
 // All that comes before the first step: data, files, memory, the net.
