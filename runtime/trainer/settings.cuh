@@ -178,8 +178,8 @@ static inline bool settings_agree(const char *path, const RunSettings *run, cons
             agree = complain_of_setting(path, line, other);
     }
     for (size_t at = 0; at < here->bytes;) {
-        SettingLine line = take_setting(here, &at), other = find_setting(run, &line);
-        if (line.name && !other.name) agree = complain_of_setting(path, other, line);
+        SettingLine added = take_setting(here, &at), known = find_setting(run, &added);
+        if (added.name && !known.name) agree = complain_of_setting(path, known, added);
     }
     return agree || complain("%s: --resume goes on with the data and options of the run alone; "
                              "--load begins another run", path);
