@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../ir/accrue.h"
+#include "../ir/loss.h"
 #include "ports.h"
 
 // ---- tables of tensors -----------------------------------------------------------
@@ -35,7 +36,7 @@ static int64_t ignored_label(const Graph *g, ValueId v)
     bool is_read = false;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (!n->op || !(n->op->flags & LOSS) || !reads(n, v)) continue;
+        if (!n->op || !makes_loss(g, n) || !reads(n, v)) continue;
         if (is_read && ignored_by(n) != ignored) return -1;
         ignored = ignored_by(n);
         is_read = true;

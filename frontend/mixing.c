@@ -3,6 +3,7 @@
 // lies between such layers takes its slices one after the other (pass split).
 #include <inttypes.h>
 #include "../ir/figures.h"
+#include "../ir/loss.h"
 #include "../ir/op.h"
 #include "compile.h"
 #include "pipeline.h"
@@ -13,7 +14,8 @@ static NodeId first_mixing(const Graph *g)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         if (n->phase == FORWARD && n->part == 0 && n->op->mixes != NULL &&
-            n->op->mixes(g, n) != NULL)
+            n->op->mixes(g, n) != NULL &&
+            (!(n->op->flags & LOSS) || makes_loss(g, n)))
             return i;
     }
     return NONE;

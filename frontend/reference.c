@@ -34,10 +34,20 @@ static const struct Group {
       "channels\\].",
       "y = x -> conv(16, 3x5, stride = 2, init = he_normal, name = \"stem\")",
       LAYER },
-    { "Losses", "After the word `loss`. Several losses are added up.",
+    { "Losses", "After the word `loss`. Several losses are added up. "
+      "A loss is a mean over samples, and a sample counts 1. With `ignore`, "
+      "`class_weights` or a label a pixel it is a mean over labels, and a "
+      "label counts its class weight, or 0 if it is ignored. `multibox` is a "
+      "mean over anchors that stand for boxes. In training the mean is that of "
+      "the batch, which the gradient is of, as in PyTorch. Over an epoch or an "
+      "evaluation both sums are added up before one is divided by the other, "
+      "so that the batch size does not matter. Where nothing counts the loss "
+      "is 0, without a gradient; the trainer prints `nan` for a mean of "
+      "nothing.",
       "loss softmax_cross_entropy(logits, label, label_smoothing = 0.1)",
       LOSS },
-    { "Metrics", "After the word `metric`.",
+    { "Metrics", "After the word `metric`, where any loss can stand too. "
+      "Their means are those of losses.",
       "metric top_k(logits, label, k = 3)", METRIC },
     { "Optimizers", "Of the train section, each launched once for every "
       "parameter.",

@@ -223,9 +223,10 @@ static void run_loss(Resolver *r, const Stmt *stmt)
     r->losses[r->loss_count++] = datum.kind == TENSOR ? datum.value : NONE;
 }
 
+// A loss may be one too: it is then not trained for.
 static void run_metric(Resolver *r, const Stmt *stmt)
 {
-    Datum datum = figure(r, stmt, METRIC, "metric");
+    Datum datum = figure(r, stmt, METRIC | LOSS, "metric");
 
     if (r->metric_count == MAX_METRICS) {
         error(r->diag, stmt->pos, "a net has at most %d metrics", MAX_METRICS);

@@ -5,6 +5,7 @@
 //
 // Looked at is the graph of a training step after the passes, since what is
 // trained is what an update changes.
+#include "../ir/loss.h"
 #include "../ir/op.h"
 #include "pipeline.h"
 
@@ -39,10 +40,12 @@ static NodeId find_blocker(const Graph *g, ValueId param)
     reached[param] = true;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (n->phase != FORWARD || n->op->flags & METRIC ||
-            !reads_any(n, reached))
+        bool is_metric = n->op->flags & METRIC ||
+            (n->op->flags & LOSS && n->part == 0 && !makes_loss(g, n));
+        bool is_loss = n->op->flags & LOSS && n->part == 0;
+        if (n->phase != FORWARD || is_metric || !reads_any(n, reached))
             continue;
-        if (n->op->flags & LOSS || n->op->gradient == NULL) return i;
+        if (is_loss || n->op->gradient == NULL) return i;
         for (int k = 0; k < n->result_count; k++)
             if (n->results[k] != NONE) reached[n->results[k]] = true;
     }

@@ -266,6 +266,14 @@ const Node *find_tally(const Graph *g)
     return NULL;
 }
 
+bool makes_loss(const Graph *g, const Node *n)
+{
+    const Node *tally = (n->op->flags & LOSS) != 0 ? find_tally(g) : NULL;
+    for (int k = 1; tally != NULL && k <= tally->attr[0].i; k++)
+        if (tally->operands[k] == n->results[0]) return n->part == 0;
+    return false;
+}
+
 int figure_of(const Graph *g, ValueId rows)
 {
     const Node *tally = find_tally(g);

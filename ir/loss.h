@@ -84,6 +84,10 @@ const Node *find_tally(const Graph *g);
 // to change and not the tally's: it may come before that or behind it.
 bool reads_scale_alone(const Node *n);
 
+// True if n makes the rows of a loss, so that training starts from it.  An
+// operator that is a loss may also be a metric of the program.
+bool makes_loss(const Graph *g, const Node *n);
+
 // Returns the number of the figure that these rows make: losses come first,
 // then metrics.  Its sum and weight in the header have this number.
 int figure_of(const Graph *g, ValueId rows);

@@ -15,6 +15,7 @@
 // for memory (schedule) nor merge them (fuse_backward).  In modes without
 // training it changes nothing.
 
+#include "../ir/loss.h"
 #include "pass.h"
 #include "update.h"
 
@@ -38,7 +39,7 @@ static bool *wanted_values(const Graph *g)
 
 static bool has_gradient(Gradient *c, const Node *n)
 {
-    if (n->op->flags & LOSS) return true;
+    if (n->op->flags & LOSS) return makes_loss(c->g, n);
     for (int k = 0; k < n->result_count; k++)
         if (gradient_of_result(c, k) != NONE) return true;
     return false;

@@ -83,8 +83,8 @@ static inline int named_classes(const DataSet *set, const ConfusionMatrix *m)
     return set->columns[m->column].input->rank == 1 ? m->classes : 0;
 }
 
-// `test accuracy 97.22 % (350/360), loss 0.0812`; an inference file knows no loss.
-static inline bool evaluate_set(Trainer *t, const DataSet *set)
+// `test accuracy 97.22 % (350/360), loss 0.0812` and then words; an inference file knows no loss.
+static inline bool evaluate_set(Trainer *t, const DataSet *set, const char *words)
 {
     const Net *net = t->net;
     NetFigures f = {};
@@ -104,7 +104,7 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set)
         else printf("%s %.2f %% (%.0f/%.0f), ", metric->name, 100 * mean, mean * count, count);
     }
     long long all, right = net->eval ? 0 : confusion_right(&matrix, &all);
-    if (net->eval) printf("loss %.4f\n", mean_loss(net, &f));
+    if (net->eval) printf("loss %.4f%s\n", mean_loss(net, &f), words);
     else printf("accuracy %.2f %% (%lld/%lld)\n", 100 * (double)right / (double)all, right, all);
     if (net->eval) print_losses(net, &f, -1, 0, NULL);
     if (net->eval) tell_dropped(&f, set->count);
@@ -125,7 +125,7 @@ static inline bool open_test(Trainer *t, bool infers, DataSet *set)
 static inline bool command_eval(Trainer *t)
 {
     DataSet test;
-    return open_test(t, false, &test) && evaluate_set(t, &test);
+    return open_test(t, false, &test) && evaluate_set(t, &test, "");
 }
 
 // Infers a set, batch by batch, into the files.

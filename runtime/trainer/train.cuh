@@ -22,6 +22,8 @@ struct TrainingRun {
     FILE *log;
     SafeTensor *weights;
     int weight_count;
+    SafeTensor *best;               // those of the least validation loss; NULL: not kept
+    bool has_best;                  // it was found since the run began or went on
     RunState state;
 };
 
@@ -217,6 +219,11 @@ static inline bool begin_run(TrainingRun *run)
     run->order = (long long *)take_memory((size_t)run->set.count * sizeof *run->order);
     run->weights = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->weights);
     add_list(inferred_of(net), run->weights, &run->weight_count);
+    if (t->option[OPTION_BEST] || t->option[OPTION_PATIENCE]) {
+        int count = 0;
+        run->best = (SafeTensor *)take_memory((size_t)net->param_count * sizeof *run->best);
+        add_list(inferred_of(net), run->best, &count);
+    }
     run->state = take_run_state(net, &run->settings);
     run->position = {0, 0, (uint64_t)t->seed, (uint64_t)run->member_count, 0, 0, 0};
     return start_reader(&t->reader, &run->set, net->batch, (int)t->workers) && open_net(t) &&
@@ -336,8 +343,10 @@ static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
     if (!whole || !isfinite(loss) || (p->best_epoch && loss >= p->best_loss)) return true;
     p->best_loss = loss;
     p->best_epoch = p->epoch + 1;
-    return !path || (fetch_tensors(t->net, run->weights, run->weight_count) &&
-                     write_safetensors(path, run->weights, run->weight_count));
+    if (!run->best) return true;
+    run->has_best = true;
+    return fetch_tensors(t->net, run->best, run->weight_count) &&
+           (!path || write_safetensors(path, run->best, run->weight_count));
 }
 
 // One epoch, and all that follows it; the position is the next one's.
@@ -374,6 +383,26 @@ static inline bool is_patience_over(const TrainingRun *run)
     return run->trainer->patience && p->epoch >= p->best_epoch + (uint64_t)run->trainer->patience;
 }
 
+// Evaluates the test set: by the weights of the least validation loss, where --best or --patience
+// asks for them and they are there, and says so; else by the last ones.
+static inline bool test_weights(TrainingRun *run)
+{
+    Trainer *t = run->trainer;
+    const RunPosition *p = &run->position;
+    const char *path = t->option[OPTION_BEST];
+    char words[64] = "";
+    bool found = run->best && p->best_epoch && (run->has_best || path);
+    for (int i = 0; found && run->has_best && i < run->weight_count; i++)
+        if (!call_ok(t->net, t->net->write(run->best[i].begin, run->best[i].data,
+                                           run->best[i].bytes)))
+            return false;
+    if (found && !run->has_best && !load_weights(t->net, path)) return false;
+    if (run->best)
+        snprintf(words, sizeof words, ", %s weights (epoch %llu)", found ? "best" : "last",
+                 (unsigned long long)(found ? p->best_epoch : p->epoch));
+    return evaluate_set(t, &run->test, words);
+}
+
 // Epochs until the last, or until patience ends; then the weights go to their file, and the test
 // set is evaluated.
 static inline bool finish_run(TrainingRun *run)
@@ -399,7 +428,7 @@ static inline bool finish_run(TrainingRun *run)
     if (!run->tests) return printf("no test set is given: the net was not tested\n") > 0;
     t->stopped = stop_asked();
     if (t->stopped) return printf("stopped by %s before the test set\n", stop_name(t->stopped)) > 0;
-    return evaluate_set(t, &run->test);
+    return test_weights(run);
 }
 
 // train: the run, and its log closed whatever came.

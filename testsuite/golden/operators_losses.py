@@ -13,7 +13,8 @@ def ignored(node):
     return -100 if node.ignore < 0 else node.ignore
 
 
-# The mean over the batch, of the samples that are there: the same for each.
+# The mean over the batch, of the samples that are there: the same for each; 0
+# where nothing counts, and where PyTorch has none.
 def softmax_cross_entropy(net, node, logits, label, *_):
     if not node.settings:
         return F.cross_entropy(logits, label.long(), reduction="none")
@@ -22,7 +23,8 @@ def softmax_cross_entropy(net, node, logits, label, *_):
         by_class(logits[:net.samples]), label[:net.samples].long(),
         weights and torch.tensor(weights, dtype=torch.float64),
         ignore_index=ignored(node), label_smoothing=node.label_smoothing)
-    return node.weight * loss.expand(len(logits))
+    counts = (label[:net.samples] != ignored(node)).any()
+    return node.weight * (loss if counts else 0 * logits.sum()).expand(len(logits))
 
 
 # Of a loss of two tensors: its mean over each sample.
@@ -51,7 +53,9 @@ def accuracy(net, node, logits, label, *_):
 # A stable sort: of equals the first comes first.
 def top_k(net, node, logits, label):
     order = torch.sort(logits, dim=1, descending=True, stable=True).indices
-    return (order[:, :node.k] == label[:, None]).any(1).double()
+    found = (order[:, :node.k] == label[:, None]).any(1).double()
+    counts = (label != ignored(node)).double()
+    return found * counts, counts
 
 
 # Over all steps so far; rows are such that the mean over all samples so far is

@@ -76,6 +76,7 @@ static means_figures figures_of(const Set *s, int count)
     means_figures f;
     memset(&f, 0, sizeof f);
     for (int n = 0; n < count; n++) {
+        f.of_all += entropy(s->scores[n], s->label[n]) / count;
         if (s->label[n] > 0) {
             f.softmax_cross_entropy += entropy(s->scores[n], s->label[n]);
             f.softmax_cross_entropy_weight++;
@@ -114,6 +115,7 @@ static void expect_same(const Set *s, int count, int some)
     EXPECT(near(f.accuracy, want.accuracy) && near(f.top_k, want.top_k));
     EXPECT(f.accuracy_weight == want.softmax_cross_entropy_weight);
     EXPECT(f.top_k_weight == want.softmax_cross_entropy_weight);
+    EXPECT(near(f.of_all, want.of_all) && f.of_all_weight == count);
     EXPECT(near(f.map_accuracy, want.map_accuracy));
     EXPECT(f.map_accuracy_weight == want.map_accuracy_weight);
     if (some == 1) iou = f.mean_iou;

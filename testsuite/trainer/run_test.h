@@ -39,13 +39,43 @@ static void test_split()
     CHECK(complained("--val-split 0.2: wanted at least one sample of 2"));
 }
 
+// Copies the last line that was printed so far, without its end.
+static void last_line(char *line, size_t size)
+{
+    fflush(stdout);
+    const char *text = text_of("output"), *begin = text;
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n') length--;
+    for (const char *at = text; at < text + length; at++)
+        if (*at == '\n') begin = at + 1;
+    snprintf(line, size, "%.*s", (int)(text + length - begin), begin);
+}
+
+// A run whose last line was this tested the weights in `best`, and named the
+// epoch of the least validation loss in its log.
+static void check_best_is_tested(const char *tested, const char *log,
+                                 int epochs)
+{
+    char best[128], last[128], wanted[256];
+    int epoch = 1;
+    for (int i = 2; i <= epochs; i++)
+        if (field_of(log, i, 4) < field_of(log, epoch, 4)) epoch = i;
+    CHECK(run("eval --data . --load best") == 0);
+    last_line(best, sizeof best);
+    CHECK(run("eval --data . --load last") == 0);
+    last_line(last, sizeof last);
+    CHECK(strcmp(best, last));
+    snprintf(wanted, sizeof wanted, "%s, best weights (epoch %d)", best, epoch);
+    CHECK(!strcmp(tested, wanted));
+}
+
 // The validation loss is the loss of the validation set; the best weights are
 // those where it was least.  It rises here, since its labels are wrong.
 static void test_validation()
 {
     const char *val = " --val-images test-images-idx3-ubyte"
                       " --val-labels wrong-labels";
-    char line[256];
+    char line[256], tested[256];
     DataArray labels = {};
     unsigned char wrong[8 + 70] = {0, 0, 8, 1, 0, 0, 0, 70};
     CHECK(read_array("test-labels-idx1-ubyte", &linear_inputs[1], &labels));
@@ -54,7 +84,10 @@ static void test_validation()
     write_file("wrong-labels", wrong, sizeof wrong);
     snprintf(line, sizeof line, "train --data . --epochs 6 --log l.csv "
              "--best best --save last%s", val);
-    CHECK(run(line) == 0 && told(", validation loss "));
+    CHECK(run(line) == 0);
+    last_line(tested, sizeof tested);
+    CHECK(told(", validation loss "));
+    check_best_is_tested(tested, "l.csv", 6);
     CHECK(strstr(text_of("l.csv"),
                  "step,epoch,loss,accuracy,validation_loss,"
                  "validation_accuracy,skipped_steps,rate,"
@@ -72,6 +105,8 @@ static void test_validation()
     snprintf(line, sizeof line, "train --data . --epochs 50 --lr 0 --log m.csv "
              "--patience 3%s", val);
     CHECK(run(line) == 0 && lines_of("m.csv") == 5);
+    last_line(tested, sizeof tested);
+    CHECK(strstr(tested, ", best weights (epoch 1)"));
     CHECK(told("stopped: the least validation loss, 2.3026, was that of epoch "
                "1"));
     CHECK(run("train --data . --patience 3") == 1);
