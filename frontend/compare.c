@@ -47,20 +47,20 @@ static bool measure_last(const Input *in, const Options *o, PlanSize *last)
 {
     PassOptions passes_on = without_dumps(&o->passes);
     FrontendOptions frontend = o->frontend;
-    bool is_first = true;
+    Mode own = o->frontend.mode;
     passes_on.refused = o->passes.refused;
-    for (int mode = 0; mode < MODE_COUNT; mode++) {
+    for (int mode = own; mode < MODE_COUNT; mode++) {
         PlanSize size;
-        if (!shares_arena(o->frontend.mode, mode) || (in->ast == NULL &&
-                                                      !is_first))
-            continue;
+        // The text of a graph is one program, and --mode eval is of another.
+        if (mode != (int)own && (in->ast == NULL || own == EVAL)) continue;
+        // Inference has an arena of its own, but must be within the budget too.
+        if (!shares_arena(own, mode) && passes_on.budget == 0) continue;
         frontend.mode = (Mode)mode;
         if (!measure_plan(in, &frontend, &passes_on, &size) ||
             in->diag->error_count > 0)
             return false;
-        if (is_first) *last = size;
-        else add_size(last, &size);
-        is_first = false;
+        if (mode == (int)own) *last = size;
+        else if (shares_arena(own, mode)) add_size(last, &size);
     }
     return true;
 }
