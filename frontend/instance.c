@@ -202,7 +202,7 @@ static void read_cell(const Reader *r, const Cell *cell, Column column,
 
 static void read_row(Reader *r, Instance *in, int32_t line)
 {
-    Cell cells[MOST_COLUMNS];
+    Cell cells[MOST_COLUMNS] = {{0}};
     int count = split(r, line, cells), errors = r->diag->error_count;
     Row row = {.pos = cells[0].pos, .alignment = 1};
     if (is_empty(cells, count)) return;

@@ -31,8 +31,9 @@ static bool fail(int error)
 
 bool follow_links(const char *path, char place[PATH_ROOM])
 {
-    if (strlen(path) >= PATH_ROOM) return fail(ENAMETOOLONG);
-    strcpy(place, path);
+    size_t bytes = strlen(path) + 1;
+    if (bytes > PATH_ROOM) return fail(ENAMETOOLONG);
+    memcpy(place, path, bytes);
     for (int links = 0; links < MOST_LINKS; links++) {
         char target[PATH_ROOM];
         ssize_t got = readlink(place, target, sizeof target);

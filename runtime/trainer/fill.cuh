@@ -48,7 +48,7 @@ template <class From> static inline From load_unaligned(const unsigned char *at)
 // (x - mean) / std, where x is in 0 .. 1 if the file has bytes and the input real numbers.
 template <class Load, class To>
 static inline void convert_sample(const DataColumn *c, const DataArray *a, long long at,
-                                  MapView view, Load load, To *to)
+                                  const MapView &view, Load load, To *to)
 {
     const unsigned char *from = a->data + (size_t)at * a->stride;
     const size_t size = safe_types[a->type].bytes, plane = size * (size_t)(c->height * c->width);
