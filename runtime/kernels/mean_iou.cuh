@@ -75,10 +75,12 @@ static __device__ inline void share_iou(real *rows, double sum, double occur, do
     sum = block_sum(sum);
     occur = block_sum(occur);
     const double weight = occur > 0 ? all : 0, mean = occur > 0 ? sum / occur : 0;
-    const double row[2] = {(mean * weight - before.sum) / (double)samples,
-                           (weight - before.weight) / (double)samples};
-    for (long long i = threadIdx.x; i < 2 * batch; i += blockDim.x)
-        rows[i] = i < 2 * samples ? (real)row[i % 2] : (real)0;
+    const real row = (real)((mean * weight - before.sum) / (double)samples);
+    const real share = (real)((weight - before.weight) / (double)samples);
+    for (long long n = threadIdx.x; n < batch; n += blockDim.x) {
+        rows[2 * n] = n < samples ? row : (real)0;
+        rows[2 * n + 1] = n < samples ? share : (real)0;
+    }
 }
 
 // mean_iou_rows: rows [batch, 2] such that the header's figure is the mean over classes of right /

@@ -97,6 +97,7 @@ static void are_alike(int line)
     sums_figures f = figures_of(&whole), g = figures_of(&parts);
     EXPECT(f.step == g.step && f.updates == g.updates && f.samples == g.samples);
     EXPECT(fabs(f.loss - g.loss) <= 1e-9 * f.loss && fabs(f.accuracy - g.accuracy) < 1e-9);
+    EXPECT(fabs(f.counted - g.counted) <= 1e-9 * f.counted && f.counted_weight == g.counted_weight);
 }
 
 static void start_both(void)
