@@ -73,6 +73,23 @@ static bool taken_program(const Options *o)
     return false;
 }
 
+// Warns of options for training steps when the file is for inference alone.  A
+// build may give one list of options to both of its files.
+static void warn_of_useless(const Options *o)
+{
+    const struct { bool given; const char *option; } of_training[] = {
+        { o->frontend.ghost, "--ghost" },
+        { o->frontend.keep_gradients, "-fkeep-gradients" },
+        { o->passes.offload, "--offload" },
+        { o->passes.checkpoint.kind != CHECKPOINT_AUTO, "--checkpoint" },
+    };
+    if (o->frontend.mode != INFER) return;
+    for (size_t i = 0; i < sizeof of_training / sizeof *of_training; i++)
+        if (of_training[i].given)
+            fprintf(stderr, "cnnc: warning: %s is for training steps, and has "
+                    "no effect with --mode infer\n", of_training[i].option);
+}
+
 int options_check(const Options *o)
 {
     const char *input = o->input;
@@ -133,5 +150,6 @@ int options_check(const Options *o)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return usage(rules[i].what, input, NULL, 0);
     if (tune_fault(o) != NULL) return usage(tune_fault(o), input, NULL, 0);
+    warn_of_useless(o);
     return -1;
 }
