@@ -78,8 +78,8 @@ BROKEN = [
      ("does not define what its row in passes/passes.def names", "defines folds, which")),
     ("an exception without need", "ir/read.c", "int a;\n",
      "is excused to name "),
-    ("a name excused without need", "ir/gradient.c", "int a;\n",
-     "is excused to name add and does not"),
+    ("a name excused without need", "ir/loss.c", "int a;\n",
+     "is excused to name tally and does not"),
     *[(call, "frontend/a.c", f"void *p = {call}(1);\n", "allocates")
       for call in ("calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "strdup",
                    "strndup", "asprintf", "vasprintf", "open_memstream", "getline", "realpath")],
