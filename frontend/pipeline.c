@@ -41,6 +41,7 @@ PassOptions without_dumps(const PassOptions *o)
     quiet.dump = quiet.dump_dir = NULL;
     quiet.time = false;
     quiet.refused = NULL;
+    quiet.beside = 0;
     return quiet;
 }
 

@@ -2,15 +2,38 @@
 // the passes, to a plan; then text, and files.
 #include <string.h>
 #include "../codegen/codegen.h"
+#include "../ir/larger.h"
+#include "batches.h"
 #include "pipeline.h"
+
+// The largest arena that a program beside a training step has within the
+// budget.
+static int64_t largest_beside(const Input *in, const Options *o)
+{
+    BatchSearch *s = NEW(in->arena, BatchSearch);
+    FrontendOptions frontend = o->frontend;
+    int64_t most = 0;
+    begin_batches(s, in, o);
+    s->passes.enabled[PASS_split] = o->passes.enabled[PASS_split];
+    for (frontend.mode = EVAL; frontend.mode <= INFER; frontend.mode++) {
+        PlanSize size;
+        s->quiet.error_count = 0;
+        if (measure_plan(&s->in, &frontend, &s->passes, &size))
+            most = larger(most, size.arena_bytes);
+    }
+    return most;
+}
 
 // The graph of one mode, placed; NULL after errors.
 static Graph *compile(const Input *in, const Options *o, Mode mode, Plan **plan)
 {
     FrontendOptions frontend = o->frontend;
+    PassOptions passes_on = o->passes;
     frontend.mode = mode;
+    if (mode == TRAIN && in->ast != NULL && o->passes.budget > 0)
+        passes_on.beside = largest_beside(in, o);
     Graph *g = input_graph(in, &frontend);
-    if (g != NULL) *plan = run_pipeline(g, &o->passes);
+    if (g != NULL) *plan = run_pipeline(g, &passes_on);
     if (g != NULL && in->ast != NULL) check_trained(g, in->ast->net->pos);
     if (g != NULL && *plan != NULL) note_slices(g, &frontend);
     return in->diag->error_count == 0 ? g : NULL;

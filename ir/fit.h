@@ -38,6 +38,7 @@ typedef struct Fit {
                                 // as a part of the rest, in any program with as
                                 // few bytes alive as the one found, where the
                                 // launches first run in the order that they do
+    int64_t work;               // steps that the search for programs ran
 } Fit;
 // The same of g, which has one, with its bound: "..., bound +2.50 %".  There is
 // none where values are in host memory.

@@ -195,6 +195,9 @@ typedef struct Graph {
     int32_t     written_count;  // were before schedule; NULL: as they are
     const struct RematProgram *program; // what launches checkpoint is to do
                                 // again; NULL: none
+    const struct Fit *settled;  // what the budget came to when slices were
+                                // tried, and none is taken: its program is
+    const struct RematProgram *settled_program; // known; NULL: look for it
     const struct Parking *parking;  // which values are to be in host memory
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,

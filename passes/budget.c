@@ -5,9 +5,13 @@
 // and addresses are found anew for it, and the arena that comes of it is what
 // counts.  The programs are the same whatever the budget, and more of them are
 // tried where it is larger, so more memory never costs more.
+//
+// Where only sizes are asked for the search is short.  A whole one takes the
+// programs of the short one too, so a size that was named can be had.
 #include "budget.h"
 #include <inttypes.h>
 #include "../ir/figures.h"
+#include "../ir/larger.h"
 #include "host_budget.h"
 #include "remat_bound.h"
 #include "remat_graph.h"
@@ -16,16 +20,23 @@
 enum {
     LEVELS = 128,               // that the search aims at
     BOUND_STEPS = 4,            // that are asked for the bound
+    MARGIN = 128,               // of the model's peak: it may be too large by
+                                // one part in so many
+    TRIED_STEPS = 1 << 14,      // that programs within the margin have together
 };
 
 typedef struct Budgeter {
     Graph             *g;
     const PassOptions *o;
     Remat              r;
-    Remat              written; // in the program's order, if it is asked
+    Remat              written; // in the program's order, if it is asked,
+    int32_t           *step;    // and of its steps those of r
+    bool               as_written;
+    int64_t            floor;   // bytes that every program has in the model
     RematChoices       all;
     int64_t           *arena;   // of each choice's plan; 0: not known yet
     int64_t           *least;   // and then what it has at least
+    bool               quick;   // sizes alone are asked for
     int64_t            state, flops;
     int64_t           *step_flops;
 } Budgeter;
@@ -42,28 +53,51 @@ static int64_t state_bytes(const Graph *g)
     return bytes;
 }
 
-// Where programs of schedule's order all have more than those of the program's
-// own order must have, those are searched as well.
-static void search_as_written(Budgeter *b)
+// Whether programs of schedule's order all have more than those of the
+// program's own order must have: those are searched as well then.  Either way
+// all programs of the search have b->floor bytes alive in the model.
+static bool is_less_as_written(Budgeter *b)
 {
-    int32_t *step, at;
+    int32_t at;
+    b->floor = remat_least_at_fullest(&b->r, BOUND_STEPS, &at);
     // A graph that was read after schedule has one order alone.
-    if (b->g->written == NULL) return;
-    b->written = remat_as_written(b->g, &step);
+    if (b->g->written == NULL) return false;
+    b->written = remat_as_written(b->g, &b->step);
     for (int32_t i = 0; i < b->r.step_count; i++)
-        b->written.may_repeat[i] = b->r.may_repeat[step[i]];
+        b->written.may_repeat[i] = b->r.may_repeat[b->step[i]];
     int64_t least = remat_least_at_fullest(&b->written, BOUND_STEPS, &at);
-    if (least >= remat_least_at_fullest(&b->r, BOUND_STEPS, &at)) return;
-    RematChoices more = remat_search(&b->written, LEVELS);
+    if (least >= b->floor) return false;
+    b->floor = least;
+    return true;
+}
+
+static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
+{
+    RematChoices more = remat_search(&b->written, LEVELS, work);
     for (int32_t k = 0; k < more.count; k++) {
         RematProgram *p = &more.choice[k].program;
-        for (int32_t i = 0; i < p->count; i++) p->step[i] = step[p->step[i]];
-        int32_t count = b->all.count;
-        remat_choose(&b->all, &b->r, p, more.choice[k].peak,
-                     more.choice[k].cost);
-        if (b->all.count > count) b->all.choice[count].as_written = true;
+        for (int32_t i = 0; i < p->count; i++) p->step[i] = b->step[p->step[i]];
+        remat_choose(all, &b->r, p, more.choice[k].peak, more.choice[k].cost,
+                     true);
     }
-    remat_sort_choices(&b->all);
+    remat_sort_choices(all);
+}
+
+// Of programs that are larger fewer are kept, for each takes longer to try.
+static RematChoices search_within(Budgeter *b, int64_t work)
+{
+    RematChoices all = remat_search(&b->r, LEVELS, work);
+    if (b->as_written) search_as_written(b, &all, work / 2);
+    double tried = (double)TRIED_STEPS / (b->r.step_count + 1);
+    remat_thin_choices(&all, 1 - 1 / (MARGIN * (tried + 1)));
+    return all;
+}
+
+// Whether the model might be wrong enough for this to fit: order and addresses
+// are found for the program after it, and slices are counted as whole.
+static bool fits_in_model(const Budgeter *b, int64_t peak, int64_t budget)
+{
+    return peak - peak / MARGIN + b->state <= budget;
 }
 
 static Budgeter new_budgeter(Graph *g, const PassOptions *o)
@@ -74,8 +108,16 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
         remat_spare_products(g, &b.r);
     for (int32_t i = 0; i < b.r.step_count; i++)
         b.r.may_repeat[i] &= o->checkpoint.kind != CHECKPOINT_OFF;
-    b.all = remat_search(&b.r, LEVELS);
-    search_as_written(&b);
+    b.as_written = is_less_as_written(&b);
+    b.all = search_within(&b, REMAT_QUICK_WORK);
+    // Where that ends before its work does, a whole search is soon done too.
+    b.quick = (o->quick || !fits_in_model(&b, b.floor, o->budget)) &&
+              b.all.work > REMAT_QUICK_WORK / 4;
+    if (!b.quick) {
+        RematChoices more = search_within(&b, REMAT_WORK);
+        remat_merge_choices(&b.all, g->arena, &more);
+        b.all.work += more.work;
+    }
     b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.least = NEW_ARRAY(g->arena, b.all.count, int64_t);
     b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);
@@ -107,12 +149,9 @@ static int64_t arena_of(Budgeter *b, int32_t k)
     return arena_within(b, k, INT64_MAX);
 }
 
-// Whether the model might be wrong enough for this to fit: order and addresses
-// are found for the program after it, and slices are counted as whole.
 static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
 {
-    int64_t peak = b->all.choice[k].peak;
-    return peak - peak / 16 + b->state <= budget;
+    return fits_in_model(b, b->all.choice[k].peak, budget);
 }
 
 static int32_t cheapest_within(Budgeter *b, int64_t budget)
@@ -124,13 +163,22 @@ static int32_t cheapest_within(Budgeter *b, int64_t budget)
     return NONE;
 }
 
-// The smallest arena of all that some budget could get, and the cheapest with
-// it: a budget of one byte less gets none.
+static int32_t fewest_in_model(const Budgeter *b)
+{
+    int32_t found = 0;
+    for (int32_t k = 1; k < b->all.count; k++)
+        if (b->all.choice[k].peak < b->all.choice[found].peak) found = k;
+    return found;
+}
+
+// The smallest arena of those whose model says that they may be, and the
+// cheapest with it.
 static int32_t smallest(Budgeter *b)
 {
-    int32_t found = b->all.count - 1;
+    int32_t found = fewest_in_model(b);
     int64_t fewest = arena_of(b, found);
-    for (int32_t k = found - 1; k >= 0; k--) {
+    if (b->quick) return found;
+    for (int32_t k = b->all.count - 1; k >= 0; k--) {
         if (!may_fit(b, k, fewest - 1)) continue;
         int64_t bytes = arena_within(b, k, fewest - 1);
         if (bytes < fewest && may_fit(b, k, bytes)) fewest = bytes;
@@ -187,18 +235,24 @@ static int32_t park_beside(Budgeter *b, int32_t found)
 void fit_budget(Graph *g, const PassOptions *o)
 {
     Fit *fit = NEW(g->arena, Fit);
+    g->fit = fit;
+    if (g->settled != NULL) {
+        *fit = *g->settled;
+        g->program = g->settled_program;
+        return;
+    }
     int64_t plain = arena_after(g, o, NULL, INT64_MAX);
     *fit = (Fit){ .budget = o->budget,
                   .plain = g->whole_bytes > 0 ? g->whole_bytes : plain };
-    g->fit = fit;
     if (plain <= o->budget) return;
     Budgeter b = new_budgeter(g, o);
     b.arena[0] = plain;
+    fit->work = b.all.work;
     int32_t found = cheapest_within(&b, o->budget);
     if (found == NONE && o->most_time > 0) return;
     if (found == NONE) found = smallest(&b);
     if (o->offload) found = park_beside(&b, found);
-    fit->bound = g->parking != NULL ? 0 : bound_of(&b, found);
+    fit->bound = g->parking != NULL || b.quick ? 0 : bound_of(&b, found);
     const RematChoice *choices = b.all.choice;
     if (found > 0) g->program = &choices[found].program;
 }
@@ -227,18 +281,28 @@ static const char *whose_arena(const Graph *g, const PassOptions *o)
                        checkpoint_text(g->arena, &o->checkpoint));
 }
 
+// The rest of a refusal, where more than this program counts.
+static const char *why_so_many(const Graph *g, const PassOptions *o)
+{
+    Arena *arena = g->arena;
+    if (o->beside > g->arena_bytes)
+        return arena_print(arena, ", for so much takes another mode of it; "
+                           "this one has %" PRId64, g->arena_bytes);
+    if (!is_given(g, o)) return "";
+    return arena_print(arena, ", %" PRId64 " too many",
+                       g->arena_bytes - o->budget);
+}
+
 bool check_budget(const Graph *g, const PassOptions *o)
 {
     Arena *arena = g->arena;
-    int64_t bytes = g->arena_bytes;
-    if (o->budget == 0 || bytes <= o->budget) return true;
+    if (o->budget == 0 || g->arena_bytes <= o->budget) return true;
+    int64_t bytes = larger(g->arena_bytes, o->beside);
     error(g->diag, (Pos){ .file = NONE },
           "%s %s does not fit in %" PRId64 " bytes (%s); %s, at batch %s, has %"
           PRId64 " bytes (%s)%s", g->name, mode_names[g->mode],
           o->budget, bytes_text(arena, o->budget), whose_arena(g, o),
-          batch_text(g), bytes, bytes_text(arena, bytes), is_given(g, o)
-          ? arena_print(arena, ", %" PRId64 " too many", bytes - o->budget)
-          : "");
+          batch_text(g), bytes, bytes_text(arena, bytes), why_so_many(g, o));
     g->diag->over_budget = true;
     return false;
 }
@@ -247,7 +311,10 @@ bool check_budget(const Graph *g, const PassOptions *o)
 
 ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
 {
-    Budgeter b = new_budgeter(g, o);
+    PassOptions any = *o;
+    any.budget = INT64_MAX;
+    Budgeter b = new_budgeter(g, &any);
+    remat_sort_choices(&b.all);
     ArenaCosts curve = { .point = NEW_ARRAY(g->arena, most, ArenaCost) };
     int64_t top = b.all.choice[0].peak, smallest_yet = INT64_MAX;
     int64_t range = top - b.all.choice[b.all.count - 1].peak;

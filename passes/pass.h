@@ -51,11 +51,16 @@ typedef struct PassOptions {
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
     const char *stop_after;     // a pass's name, or NULL
     int64_t     budget;         // bytes that the arena may have; 0: any
+    int64_t     beside;         // the largest arena of the file's other
+                                // programs, which a refusal names if no other
+                                // is larger; 0: there is none
     int64_t     split_samples;  // --split: as in Graph; 0: as a budget asks
     int64_t     split_pixels;
     int64_t     most_time;      // picoseconds, of a budget: programs that take
                                 // as long are not looked at; 0: any may
     bool        offload;        // for that, maps may go to host memory
+    bool        quick;          // a budget's search is short: its sizes count,
+                                // and whatever it finds a whole one has too
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
                                 // (frontend/pipeline.h); NULL: nobody asks

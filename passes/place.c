@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include "../ir/plan.h"
 
-// The gaps are for large graphs, of which each order is a lot of work.
-static const int64_t gaps_work = 4000LL * 1000 * 1000;
+// The gaps are for large graphs, of which each order is a lot of work: so much
+// of it for each step of the search's.
+enum { GAPS_WORK = 2, FEWEST_GAPS_WORK = 60 * 1000 * 1000 };
 // How many steps go by between two looks at the clock, where there is one.
 enum { PATIENCE = 1000 };
 
@@ -180,12 +181,13 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
     if (count == 0) return 0;
     int64_t bound = place_bound(arena, items, count);
     Placing p = {.arena = arena, .items = items, .count = count,
-                 .steps = step_count(items, count), .work = gaps_work,
+                 .steps = step_count(items, count), .work = GAPS_WORK * goal->work,
                  .bound = bound, .least = bound,
                  .goal = goal->height > bound ? goal->height : bound,
                  .order = NEW_ARRAY(arena, count, int32_t),
                  .best = NEW_ARRAY(arena, count, int64_t),
                  .best_top = INT64_MAX, .is_late = goal->is_late};
+    if (p.work < FEWEST_GAPS_WORK) p.work = FEWEST_GAPS_WORK;
     if (!place_quickly(&p) && !place_where_hinted(&p, goal->hints) &&
         !place_in_gaps(&p) && !place_is_late(&p)) {
         p.work = goal->work;

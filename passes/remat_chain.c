@@ -11,7 +11,6 @@
 enum {
     FEWEST_STAGES = 3,
     MOST_STAGES = 128,
-    SUMS = 150000000,           // that a table takes, at most, about
     MOST_COLUMNS = 4000,
     TABLES = 3,                 // the last is for all that there is
     QUARTER = 4,                // of the next table's bytes
@@ -64,14 +63,14 @@ RematProgram remat_chain_program(Arena *arena, const RematStages *s,
 
 // ---- capacities -------------------------------------------------------------
 
-static int32_t table_columns(int32_t count)
+static int32_t table_columns(int32_t count, int64_t sums)
 {
-    double n = count, columns = SUMS / (n * n * n / 6);
+    double n = count, columns = (double)sums / (n * n * n / 6);
     return columns > MOST_COLUMNS ? MOST_COLUMNS : 2 + (int32_t)columns;
 }
 
-bool remat_chain(const Remat *r, void (*take)(void *to, RematProgram program),
-                 void *to)
+bool remat_chain(const Remat *r, int64_t sums,
+                 void (*take)(void *to, RematProgram program), void *to)
 {
     Arena *arena = arena_new();
     RematStages s = remat_stages(arena, r, MOST_STAGES);
@@ -80,7 +79,7 @@ bool remat_chain(const Remat *r, void (*take)(void *to, RematProgram program),
         return false;
     }
     RematChain c = remat_chain_of(arena, &s);
-    int32_t columns = table_columns(s.count);
+    int32_t columns = table_columns(s.count, sums);
     ChainTable *t = chain_table(arena, &c.chain, 0, 2, CHAIN_UP);
     int64_t low = chain_least(t), range = t->enough - low;
     for (int i = 0; i < TABLES; i++) range /= QUARTER;

@@ -11,8 +11,10 @@ RematProgram remat_chain_program(Arena *arena, const RematStages *s,
 
 // Programs of r, if it has three stages at least, from that with the fewest
 // bytes to that which computes least again; each is passed to `take` with
-// `to`, and is gone when that returns.  False: it has fewer stages.
-bool remat_chain(const Remat *r, void (*take)(void *to, RematProgram program),
+// `to`, and is gone when that returns.  A table of the search takes up to
+// `sums` sums.  False: r has fewer stages.
+bool remat_chain(const Remat *r, int64_t sums,
+                 void (*take)(void *to, RematProgram program),
                  void *to);
 
 #endif

@@ -3,6 +3,8 @@
 #include "remat_modes.h"
 #include <string.h>
 
+enum { NO_GROUP = -1 };
+
 // Those who make parts of one value run again together.
 static int32_t *find_groups(const Remat *r)
 {
@@ -32,10 +34,13 @@ Modes modes_new(const Remat *r)
     m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
     m.idle_from = NEW_ARRAY(r->arena, r->value_count, int32_t);
     m.idle_to = NEW_ARRAY(r->arena, r->value_count, int32_t);
-    m.mode_of = NEW_ARRAY(r->arena, r->value_count, int8_t);
-    m.there = NEW_ARRAY(r->arena, r->value_count, bool);
     m.scan = remat_scan_new(r->arena, r);
-    m.waiting = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.value = NEW_ARRAY(r->arena, r->value_count, ModeValue);
+    for (int32_t v = 0; v < r->value_count; v++) {
+        int32_t makers = r->makers[v + 1] - r->makers[v];
+        m.value[v] = (ModeValue){.group = NO_GROUP, .has_parts = makers > 1};
+        if (makers > 0) m.value[v].group = m.group[r->maker[r->makers[v]]];
+    }
     return m;
 }
 
@@ -53,26 +58,11 @@ static void append(Modes *m, int32_t step)
 
 static void begin_backward(Modes *m)
 {
-    const Remat *r = m->r;
-    for (int32_t v = 0; v < r->value_count; v++) {
-        bool is_made = r->makers[v] < r->makers[v + 1];
-        m->mode_of[v] = KEPT;
-        if (is_made)
-            m->mode_of[v] = m->mode[m->group[r->maker[r->makers[v]]]];
-        m->there[v] = m->mode_of[v] == KEPT;
-        m->waiting[v] = 0;
-    }
-}
-
-// What is computed each time that it is read is gone when it has been, unless
-// another that is to run reads it too.
-static void drop_read(Modes *m, int32_t step)
-{
-    const Remat *r = m->r;
-    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
-        int32_t v = r->read[k];
-        if (--m->waiting[v] == 0 && m->mode_of[v] == EACH_TIME)
-            m->there[v] = false;
+    for (int32_t v = 0; v < m->r->value_count; v++) {
+        ModeValue *value = &m->value[v];
+        value->mode = value->group == NO_GROUP ? KEPT : m->mode[value->group];
+        value->there = value->mode == KEPT;
+        value->waiting = 0;
     }
 }
 
@@ -84,26 +74,33 @@ static void run_step(Modes *m, int32_t step);
 static void need(Modes *m, int32_t v)
 {
     const Remat *r = m->r;
-    if (m->there[v]) return;
     for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)
         run_step(m, r->maker[k]);
-    m->there[v] = true;
+    m->value[v].there = true;
 }
 
+// What is computed each time that it is read is gone when it has been, unless
+// another that is to run reads it too.
 // NOLINTNEXTLINE(misc-no-recursion)
 static void run_step(Modes *m, int32_t step)
 {
     const Remat *r = m->r;
     if (m->program.count >= m->capacity) return;
     for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
-        need(m, r->read[k]);
-        m->waiting[r->read[k]]++;
+        ModeValue *value = &m->value[r->read[k]];
+        if (!value->there) need(m, r->read[k]);
+        value->waiting++;
     }
     append(m, step);
-    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
-        if (r->makers[r->make[k] + 1] - r->makers[r->make[k]] == 1)
-            m->there[r->make[k]] = true;
-    drop_read(m, step);
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
+        ModeValue *value = &m->value[r->make[k]];
+        if (!value->has_parts) value->there = true;
+    }
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        ModeValue *value = &m->value[r->read[k]];
+        if (--value->waiting == 0 && value->mode == EACH_TIME)
+            value->there = false;
+    }
 }
 
 // ---- bytes alive ------------------------------------------------------------

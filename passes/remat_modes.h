@@ -12,6 +12,14 @@ enum RematMode {
     EACH_TIME,                  // it runs again before each that reads it
 };
 
+// A value while a program is made: how many that are to run read it, the group
+// that makes it, or none, and its mode; whether it is there to be read.
+typedef struct ModeValue {
+    int32_t waiting, group;
+    int8_t  mode;
+    bool    there, has_parts;
+} ModeValue;
+
 // The modes of all groups of steps, and the program that they are.
 typedef struct Modes {
     const Remat *r;
@@ -27,9 +35,7 @@ typedef struct Modes {
     // does not touch, and the places before and behind it that do.
     int32_t     *idle, *idle_from, *idle_to, idle_count;
     int32_t      capacity;      // of program and live
-    int8_t      *mode_of;       // of each value
-    bool        *there;         // of each value: it is there to be read
-    int32_t     *waiting;       // and how many that are to run read it
+    ModeValue   *value;
     RematScan    scan;
 } Modes;
 

@@ -202,14 +202,14 @@ static void forget(RematRuns *g, const RematList *list)
     for (int32_t i = 0; i < list->count; i++) {
         int32_t step = list->step[i];
         for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
-            g->scan.needed[r->read[k]] = false;
+            g->scan.value[r->read[k]].needed = false;
         for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
-            g->scan.needed[r->make[k]] = false;
+            g->scan.value[r->make[k]].needed = false;
     }
     for (int32_t k = 0; k < g->value_count; k++)
-        g->scan.needed[g->value[k]] = false;
+        g->scan.value[g->value[k]].needed = false;
     for (int32_t k = 0; k < g->passing_count; k++)
-        g->scan.needed[g->passing[k]] = false;
+        g->scan.value[g->passing[k]].needed = false;
     g->scan.alive = 0;
 }
 
@@ -223,7 +223,7 @@ static int64_t run_bytes(RematRuns *g, const RematList *list, RematLeft left)
     if (g->input != NO_VALUE) remat_scan_need(&g->scan, g->input);
     most = larger(most, g->scan.alive);
     forget(g, list);
-    if (g->input != NO_VALUE) g->scan.needed[g->input] = false;
+    if (g->input != NO_VALUE) g->scan.value[g->input].needed = false;
     return most;
 }
 
@@ -234,7 +234,7 @@ ChainPeak remat_runs_peak(RematRuns *g, const RematList *list, RematLeft left)
         peak.held = peak.last;
         return peak;
     }
-    int64_t *bytes = &g->s->counted.bytes[g->input], input = *bytes;
+    int64_t *bytes = &g->scan.value[g->input].bytes, input = *bytes;
     *bytes = 0;
     peak.held = run_bytes(g, list, left);
     *bytes = input;

@@ -6,52 +6,48 @@
 RematScan remat_scan_new(Arena *arena, const Remat *r)
 {
     RematScan s = {.r = r};
-    size_t count = (size_t)r->value_count + 1;
-    s.needed = NEW_ARRAY(arena, count, bool);
-    s.parts = NEW_ARRAY(arena, count, int32_t);
-    s.reader = NEW_ARRAY(arena, count, int32_t);
+    s.value = NEW_ARRAY(arena, (size_t)r->value_count + 1, RematScanned);
+    for (int32_t v = 0; v < r->value_count; v++)
+        s.value[v] = (RematScanned){
+            .bytes = r->bytes[v], .makers = r->makers[v + 1] - r->makers[v],
+            .kept = r->kept[v]};
     return s;
 }
 
 void remat_scan_need(RematScan *s, int32_t v)
 {
-    if (s->needed[v]) return;
-    s->needed[v] = true;
-    s->parts[v] = s->r->makers[v + 1] - s->r->makers[v];
-    s->alive += s->r->bytes[v];
+    RematScanned *value = &s->value[v];
+    if (value->needed) return;
+    value->needed = true;
+    value->parts = value->makers;
+    s->alive += value->bytes;
 }
 
 void remat_scan_end(RematScan *s)
 {
     s->alive = 0;
     for (int32_t v = 0; v < s->r->value_count; v++) {
-        s->needed[v] = false;
-        if (s->r->kept[v]) remat_scan_need(s, v);
+        s->value[v].needed = false;
+        if (s->value[v].kept) remat_scan_need(s, v);
     }
 }
 
-// The bytes that step makes and needs beyond those alive after it, of which
-// the latter include what it makes for others.
-static int64_t bytes_within(RematScan *s, int32_t step)
+// The bytes that results have in values which die in step: of each, the first.
+static int64_t bytes_over(RematScan *s, int32_t step)
 {
     const Remat *r = s->r;
     int64_t bytes = 0;
     int32_t now = ++s->time, taken = -1;
-    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
-        if (!s->needed[r->make[k]]) bytes += r->bytes[r->make[k]];
-    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
-        s->reader[r->read[k]] = now;
-        if (!s->needed[r->read[k]]) bytes += r->bytes[r->read[k]];
-    }
-    // A result has the bytes of one that dies here: of each, the first.
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+        s->value[r->read[k]].reader = now;
     for (int32_t k = r->overs[step]; k < r->overs[step + 1]; k++) {
         RematOver over = r->over[k];
-        if (over.result == taken || s->needed[over.value] ||
-            s->reader[over.value] != now)
+        RematScanned *under = &s->value[over.value];
+        if (over.result == taken || under->needed || under->reader != now)
             continue;
-        s->reader[over.value] = 0;
+        under->reader = 0;
         taken = over.result;
-        bytes -= smaller(r->bytes[over.value], r->bytes[over.result]);
+        bytes += smaller(under->bytes, s->value[over.result].bytes);
     }
     return bytes;
 }
@@ -59,12 +55,22 @@ static int64_t bytes_within(RematScan *s, int32_t step)
 int64_t remat_scan_step(RematScan *s, int32_t step)
 {
     const Remat *r = s->r;
-    int64_t bytes = s->alive + bytes_within(s, step);
+    int64_t bytes = s->alive;
+    // Beyond what is alive after it, of which that is a part which it makes for
+    // others: what it makes for nobody, and what it is the last to read.
+    if (r->overs[step] < r->overs[step + 1]) bytes -= bytes_over(s, step);
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        const RematScanned *value = &s->value[r->read[k]];
+        if (!value->needed) bytes += value->bytes;
+    }
     for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
-        int32_t v = r->make[k];
-        if (!s->needed[v] || --s->parts[v] > 0) continue;
-        s->needed[v] = false;
-        s->alive -= r->bytes[v];
+        RematScanned *value = &s->value[r->make[k]];
+        if (!value->needed) {
+            bytes += value->bytes;
+        } else if (--value->parts <= 0) {
+            value->needed = false;
+            s->alive -= value->bytes;
+        }
     }
     for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
         remat_scan_need(s, r->read[k]);

@@ -4,14 +4,20 @@
 
 #include "remat.h"
 
-// Of each value, where the count is: whether it is read later, how many parts
-// of it are to be made, and the place that reads it.
+// A value where the count is, in one place: a search asks for all of it at once.
+typedef struct RematScanned {
+    int64_t bytes;
+    int32_t makers, parts;      // steps that make it; those that are still to
+                                // come, from the end
+    int32_t reader;             // the place that reads it
+    bool    needed, kept;       // needed: it is read later
+} RematScanned;
+
 typedef struct RematScan {
-    const Remat *r;
-    bool        *needed;
-    int32_t     *parts, *reader;
-    int32_t      time;          // a place's name, never used twice
-    int64_t      alive;         // bytes behind the step that is next
+    const Remat  *r;
+    RematScanned *value;
+    int32_t       time;         // a place's name, never used twice
+    int64_t       alive;        // bytes behind the step that is next
 } RematScan;
 
 RematScan remat_scan_new(Arena *arena, const Remat *r);

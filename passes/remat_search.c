@@ -30,12 +30,12 @@ enum {
     MOST_TRIED = 96,            // groups that are tried before one is raised
     MOST_LOWERED = 400,         // and that are tried to be lowered, at once
     MOST_CUTS = 64,             // for the curve that it begins with
-    WORK = 60000000,            // steps that are run, in all
     LEVEL_EVALUATIONS = 600,    // that a level should have
     FEWEST_LEVELS = 24,
     PATIENCE = 16,              // shakes in vain before a level is left
-    FEWEST_EVALUATED = 10000    // programs that WORK is for; of fewer, those of
-                                // a chain are better
+    CHAIN_SUMS = 1,             // of a table of the chain, for each step run
+    MOST_STEPS = 6000,          // of a chain that it is for, and that a short
+    MOST_QUICK_STEPS = 2000     // one is: of more, the chain's are better
 };
 
 typedef struct Search {
@@ -61,8 +61,9 @@ typedef struct Search {
 
 static bool evaluate(Search *s)
 {
-    s->work -= s->r->step_count;
-    return modes_run(&s->m);
+    bool is_short = modes_run(&s->m);
+    s->work -= s->m.program.count;
+    return is_short;
 }
 
 // Bytes above the level, summed over the program's places.
@@ -76,7 +77,7 @@ static int64_t excess(const Modes *m, int64_t level)
 
 static void choose(Search *s)
 {
-    remat_choose(&s->all, s->r, &s->m.program, s->m.peak, s->m.cost);
+    remat_choose(&s->all, s->r, &s->m.program, s->m.peak, s->m.cost, false);
 }
 
 // A program of the stages that there are (remat_chain.h).
@@ -84,7 +85,7 @@ static void choose_chain(void *search, RematProgram p)
 {
     Search *s = search;
     remat_choose(&s->all, s->r, &p, remat_peak(s->r, &p, NULL),
-                 remat_cost(s->r, &p));
+                 remat_cost(s->r, &p), false);
 }
 
 // ---- below the level --------------------------------------------------------
@@ -187,6 +188,7 @@ static bool raise_one(Search *s, int64_t level, int32_t count, int by,
 static bool raise_best(Search *s, int64_t level)
 {
     modes_find_idle(&s->m);
+    s->work -= s->m.program.count;
     sum_excess(s, level);
     int64_t before = s->above[s->m.program.count], cost = s->m.cost;
     int32_t count = list_candidates(s);
@@ -376,24 +378,26 @@ static Search new_search(const Remat *r)
     return s;
 }
 
-RematChoices remat_search(const Remat *r, int levels)
+RematChoices remat_search(const Remat *r, int levels, int64_t work)
 {
     Search s = new_search(r);
     evaluate(&s);
     choose(&s);
-    bool is_deep = WORK / (r->step_count + 1) < FEWEST_EVALUATED;
-    bool is_chain = remat_chain(r, choose_chain, &s);
-    int most = WORK / LEVEL_EVALUATIONS / (r->step_count + 1);
-    if (levels > most) levels = most > FEWEST_LEVELS ? most : FEWEST_LEVELS;
-    int64_t top = s.m.peak, step = top / levels;
+    bool is_deep = r->step_count > (work < REMAT_WORK ? MOST_QUICK_STEPS
+                                                      : MOST_STEPS);
+    bool is_chain = remat_chain(r, CHAIN_SUMS * work, choose_chain, &s);
+    int64_t most = work / LEVEL_EVALUATIONS / (r->step_count + 1);
+    if (levels > most)
+        levels = most > FEWEST_LEVELS ? (int)most : FEWEST_LEVELS;
+    int64_t top = s.m.peak, step = top / levels, left = work;
     bool more = step > 0 && !(is_chain && is_deep);
     if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
-    int64_t left = WORK;
     for (int k = 1; k < levels && more; k++) {
         int64_t share = left / (levels - k);
         more = search_level(&s, top - k * step, share, left - share);
         left += s.work - share;
     }
     remat_sort_choices(&s.all);
+    s.all.work = is_chain && is_deep ? work : work - left;
     return s.all;
 }

@@ -379,7 +379,10 @@ bool run_passes(Graph *g, const PassOptions *o)
     if (done && o->time)
         fprintf(stderr, "%-14s %8.3f ms\n", "slices tried",
                 1e3 * (seconds() - start));
-    done = done && run_rows(g, o) && check_budget(g, o);
+    // What was chosen among slices is made as it was measured.
+    PassOptions own = *o;
+    own.quick |= g->split_samples > 0 && o->split_samples == 0;
+    done = done && run_rows(g, &own) && check_budget(g, o);
     g->known = NULL;
     arena_free(arena);
     return done;

@@ -9,9 +9,12 @@
 //
 // The candidates do not depend on the budget, and the cheapest that fits is
 // taken, so more memory never costs more.  Work is limited by their number and
-// by that of the nodes in slices.
+// by that of the nodes in slices, and the search for programs is short for each.
 #include "split.h"
+#include <string.h>
+#include "../ir/fit.h"
 #include "../ir/gpu.h"
+#include "remat.h"
 
 enum {
     MOST_CANDIDATES = 10,
@@ -113,6 +116,22 @@ static Outcome outcome_of(const Graph *g)
     return outcome;
 }
 
+// What runs again with nothing in slices, so that it is not looked for twice.
+static void keep_settled(Graph *g, const Graph *copy)
+{
+    if (copy->fit == NULL || copy->parking != NULL) return;
+    Fit *fit = NEW(g->arena, Fit);
+    *fit = *copy->fit;
+    g->settled = fit;
+    if (copy->program == NULL) return;
+    RematProgram *program = NEW(g->arena, RematProgram);
+    *program = *copy->program;
+    size_t bytes = (size_t)program->count * sizeof *program->step;
+    program->step = NEW_ARRAY(g->arena, program->count, int32_t);
+    memcpy(program->step, copy->program->step, bytes);
+    g->settled_program = program;
+}
+
 // o: all but what it writes.
 static Outcome outcome_with(const SplitSearch *s, Candidate c,
                             const PassOptions *o)
@@ -125,6 +144,7 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     copy->split_samples = c.samples;
     copy->split_pixels = c.pixels;
     s->compile(copy, &quiet);
+    if (c.samples == 0 && o->budget > 0) keep_settled(s->g, copy);
     Outcome outcome = outcome_of(copy);
     arena_free(arena);
     return outcome;
@@ -153,6 +173,7 @@ static bool is_better(const SplitSearch *s, Candidate c, const Outcome *best,
     PassOptions o = *s->o;
     bool any_fits = best->arena_bytes <= o.budget;
     o.stop_after = NULL;
+    o.quick = true;
     if (any_fits) {
         if (time_once(s, c) >= best->time) return false;
         o.most_time = best->time;
@@ -192,7 +213,10 @@ void choose_split(Graph *g, const PassOptions *o,
         g->split_samples = s.candidate[i].samples;
         g->split_pixels = s.candidate[i].pixels;
     }
-    if (g->split_samples > 0) keep_whole(g, &whole);
+    if (g->split_samples > 0) {
+        g->settled = NULL;
+        keep_whole(g, &whole);
+    }
 }
 
 void settle_split(Graph *g, const PassOptions *o,
@@ -202,6 +226,7 @@ void settle_split(Graph *g, const PassOptions *o,
     Candidate asked = { g->split_samples, g->split_pixels };
     PassOptions all = *o, once = *o;
     all.stop_after = once.stop_after = NULL;
+    all.quick = true;
     once.budget = 0;
     Outcome none = outcome_with(&s, (Candidate){ 0, 0 }, &all), sliced = none;
     Outcome whole = none;
@@ -211,5 +236,6 @@ void settle_split(Graph *g, const PassOptions *o,
     else
         sliced = outcome_with(&s, asked, &all);
     if (!beats(&sliced, &none, o->budget)) g->split_samples = 0;
+    g->settled = NULL;
     keep_whole(g, &whole);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "../../passes/remat_chain.h"
+#include "../../passes/remat_search.h"
 #include "brute_remat.h"
 #include "nets.h"
 #include "remats.h"
@@ -303,7 +304,7 @@ static void programs_are_near_the_cheapest(void **state)
         for (int k = 1; k <= 3 && r.value_count <= 13; k++) {
             Best best = {&r, peak - peak * k / 8, -1};
             int64_t cost = cheapest_program(arena, &r, best.capacity, NULL);
-            if (!remat_chain(&r, take_best, &best) || cost < 0) continue;
+            if (!remat_chain(&r, 3 * REMAT_WORK, take_best, &best) || cost < 0) continue;
             asked++;
             found += best.cost >= 0;
             equal += best.cost == cost;
@@ -330,7 +331,7 @@ static void short_nets_are_left_alone(void **state)
     int taken = 0;
     Remat r = remat_read(arena, "2 x:64 > a:64\n2 a x > b:64\n|\n"
                                 "1 b > g:64\n1 a g > h:64\n");
-    assert_false(remat_chain(&r, take_none, &taken));
+    assert_false(remat_chain(&r, 3 * REMAT_WORK, take_none, &taken));
     assert_int_equal(taken, 0);
 }
 

@@ -310,7 +310,7 @@ static void the_search_is_near_the_optimum(void **state)
             seed, (RematKind){3 + (int)(seed % 4), 3, 900, 9, 10, 10, 0, 30,
                               seed % 3 == 0});
         if (makes_a_part_and_more(&r)) goto next;
-        RematChoices all = remat_search(&r, 32);
+        RematChoices all = remat_search(&r, 32, REMAT_WORK);
         choices_are_programs(&r, &all);
         more += all.count > 1;
         hold_against_brute(&r, &all, &tally);
@@ -333,7 +333,8 @@ static void equal_problems_have_equal_answers(void **state)
     (void)state;
     RematKind kind = {12, 12, 99, 99, 10, 0, 0, 30, false};
     Remat a = draw_problem(5, kind), b = draw_problem(5, kind);
-    RematChoices x = remat_search(&a, 32), y = remat_search(&b, 32);
+    RematChoices x = remat_search(&a, 32, REMAT_WORK),
+                 y = remat_search(&b, 32, REMAT_WORK);
     assert_int_equal(x.count, y.count);
     assert_true(x.count > 1);
     for (int32_t k = 0; k < x.count; k++) {
