@@ -141,6 +141,7 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     PassOptions quiet = *o;
     quiet.dump = quiet.dump_dir = NULL;
     quiet.time = false;
+    copy->settled = NULL;
     copy->split_samples = c.samples;
     copy->split_pixels = c.pixels;
     s->compile(copy, &quiet);

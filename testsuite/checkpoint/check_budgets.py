@@ -41,7 +41,8 @@ def check_budget(compiler, budget, plan_check, faults):
 def check_ends(compiler, whole, faults):
     for budget in whole, 2 * whole + 1:
         for kind in "plan", "ir":
-            if compiler.output("--emit", kind, "--budget", str(budget)) != \
+            within = compiler.output("--emit", kind, "--budget", str(budget))
+            if within.replace(f'"budget_bytes": {budget}', '"budget_bytes": null') != \
                     compiler.output("--emit", kind):
                 faults.append(f"with {budget} bytes, which are enough, the {kind} is another")
 
