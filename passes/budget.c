@@ -20,7 +20,7 @@
 enum {
     LEVELS = 128,               // that the search aims at
     BOUND_STEPS = 4,            // that are asked for the bound
-    MARGIN = 128,               // of the model's peak: it may be too large by
+    MARGIN = 16,                // of the model's peak: it may be too large by
                                 // one part in so many
     TRIED_STEPS = 1 << 14,      // that programs within the margin have together
 };
@@ -252,7 +252,8 @@ void fit_budget(Graph *g, const PassOptions *o)
     if (found == NONE && o->most_time > 0) return;
     if (found == NONE) found = smallest(&b);
     if (o->offload) found = park_beside(&b, found);
-    fit->bound = g->parking != NULL || b.quick ? 0 : bound_of(&b, found);
+    if (g->parking == NULL && arena_of(&b, found) <= o->budget)
+        fit->bound = bound_of(&b, found);
     const RematChoice *choices = b.all.choice;
     if (found > 0) g->program = &choices[found].program;
 }

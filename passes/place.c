@@ -181,7 +181,8 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
     if (count == 0) return 0;
     int64_t bound = place_bound(arena, items, count);
     Placing p = {.arena = arena, .items = items, .count = count,
-                 .steps = step_count(items, count), .work = GAPS_WORK * goal->work,
+                 .steps = step_count(items, count),
+                 .work = GAPS_WORK * goal->work,
                  .bound = bound, .least = bound,
                  .goal = goal->height > bound ? goal->height : bound,
                  .order = NEW_ARRAY(arena, count, int32_t),

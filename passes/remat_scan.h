@@ -4,7 +4,7 @@
 
 #include "remat.h"
 
-// A value where the count is, in one place: a search asks for all of it at once.
+// A value where the count is: a search asks for all of it at once.
 typedef struct RematScanned {
     int64_t bytes;
     int32_t makers, parts;      // steps that make it; those that are still to

@@ -9,7 +9,7 @@
 //
 // The candidates do not depend on the budget, and the cheapest that fits is
 // taken, so more memory never costs more.  Work is limited by their number and
-// by that of the nodes in slices, and the search for programs is short for each.
+// by that of the nodes in slices; the search for programs is short for each.
 #include "split.h"
 #include <string.h>
 #include "../ir/fit.h"

@@ -72,11 +72,11 @@ UNITS = {
         "one maker of a group is a group":
             ("remat_modes.c", "if (*a < *b) *b = *a;\n                else *a = *b;", "break;"),
         "what others are to read is dropped":
-            ("remat_modes.c", "if (--m->waiting[v] == 0 && ", "if (--m->waiting[v] >= 0 && "),
+            ("remat_modes.c", "if (--value->waiting == 0 && ", "if (--value->waiting >= 0 && "),
         "what is computed once is dropped":
-            ("remat_modes.c", "m->mode_of[v] == EACH_TIME", "m->mode_of[v] != KEPT"),
+            ("remat_modes.c", "value->mode == EACH_TIME", "value->mode != KEPT"),
         "what is computed each time stays":
-            ("remat_modes.c", "m->mode_of[v] == EACH_TIME", "m->mode_of[v] > EACH_TIME"),
+            ("remat_modes.c", "value->mode == EACH_TIME", "value->mode > EACH_TIME"),
         "one maker makes it all again":
             ("remat_modes.c", "for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)\n"
              "        run_step(m, r->maker[k]);", "run_step(m, r->maker[r->makers[v]]);"),
@@ -84,24 +84,22 @@ UNITS = {
             ("remat_modes.c", "m->cost += m->r->cost[step];",
              "if (m->program.count <= m->r->step_count) m->cost += m->r->cost[step];"),
         "a kept value dies":
-            ("remat_scan.c", "if (s->r->kept[v]) remat_scan_need(s, v);", ""),
+            ("remat_scan.c", "if (s->value[v].kept) remat_scan_need(s, v);", ""),
         "a value dies with the first of its parts":
-            ("remat_scan.c", "if (!s->needed[v] || --s->parts[v] > 0) continue;",
-             "if (!s->needed[v]) continue;"),
+            ("remat_scan.c", "} else if (--value->parts <= 0) {", "} else {"),
         "what dies has no bytes while it is read":
-            ("remat_scan.c", "if (!s->needed[r->read[k]]) bytes += r->bytes[r->read[k]];", ""),
+            ("remat_scan.c", "if (!value->needed) bytes += value->bytes;", ";"),
         "what nobody reads has no bytes":
-            ("remat_scan.c", "if (!s->needed[r->make[k]]) bytes += r->bytes[r->make[k]];", ""),
+            ("remat_scan.c", "if (!value->needed) {\n            bytes += value->bytes;", "if (!value->needed) {"),
         "what lives on is written over":
-            ("remat_scan.c", "over.result == taken || s->needed[over.value] ||",
-             "over.result == taken ||"),
+            ("remat_scan.c", "over.result == taken || under->needed ||", "over.result == taken ||"),
         "a result is written over two":
             ("remat_scan.c", "taken = over.result;", ""),
         "two are written over one":
-            ("remat_scan.c", "s->reader[over.value] = 0;", ""),
+            ("remat_scan.c", "under->reader = 0;", ""),
         "all of a smaller value is saved":
-            ("remat_scan.c", "smaller(r->bytes[over.value], r->bytes[over.result])",
-             "r->bytes[over.value]"),
+            ("remat_scan.c", "smaller(under->bytes, s->value[over.result].bytes)",
+             "under->bytes"),
         "what is read lies idle":
             ("remat_modes.c", "if (is_listed(r->reads, r->read, step, v) ||",
              "if ("),
