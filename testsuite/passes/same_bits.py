@@ -15,6 +15,8 @@ apart. --each: likewise -O0 and each optional pass left out. --with OPTION: in a
 
 What differs in offsets alone is compiled once.
 """
+import csv
+import io
 import itertools
 import json
 import os
@@ -98,9 +100,11 @@ class Net:
 def variants():
     against = [b for a, b in zip(words, words[1:]) if a == "--against"]
     if "--each" in words:
-        listed = subprocess.run([cnnc, "--passes"], check=True, stdout=subprocess.PIPE, text=True)
-        against += ["-O0", *("-fno-" + line.split()[0] for line in listed.stdout.splitlines()
-                             if "(always)" not in line)]
+        listed = subprocess.run([cnnc, "--passes", "--format", "csv"], check=True,
+                                stdout=subprocess.PIPE, text=True)
+        rows = csv.DictReader(io.StringIO(listed.stdout))
+        against += ["-O0", *("-fno-" + row["pass"] for row in rows if row["optional"] == "true")]
+        assert len(against) > 10, "--passes lists no passes"
     if against:
         yield "fused", []
         yield from (("fused" + option, [option]) for option in against)
