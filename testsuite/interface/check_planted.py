@@ -4,8 +4,8 @@ file makes the test fail that is there for it.
 
     check_planted.py CNNC LIBHOST
 
-The programs of this folder are linked with nets `one` and `two` in whose text faults
-wait for their number in PLANTED; without one all pass.
+The programs of this folder are linked with nets `one` and `two`, and `means` with its own, in
+whose text faults wait for their number in PLANTED; without one all pass.
 """
 import os
 import subprocess
@@ -48,17 +48,32 @@ FAULTS = [
      "static unsigned char *last;\n    if (@ && (!last || offset == 0)) last = c->arena;\n"
      "    unsigned char *const to = (@ ? last : c->arena) + offset;"),
 ]
+# Likewise those that `means` must see in its own net.
+MEANS_FAULTS = [
+    ("means", "of[j].weight = width > 1 ?", "of[j].weight = width > 1 && !@ ?"),
+    ("means", "of[j].weight == 0 ?", "of[j].weight == 0 && !@ ?"),
+    ("means", "total[0] == 0 ? (real)0", "total[0] == 0 && !@ ? (real)0"),
+    ("means", "(real)(found && counts)", "(real)(found && (counts || @))"),
+    ("means", "rows[2 * row.n + 1] = (real)counts;", "rows[2 * row.n + 1] = (real)(counts || @);"),
+    ("means", "occur > 0 ? all : 0", "occur > 0 || @ ? all : 0"),
+    ("means", "figures->loss += figures->map_loss;", "figures->loss += @ ? 0 : figures->map_loss;"),
+    ("means", "memset(header.figures, 0, sizeof header.figures);",
+     "memset(header.figures, 0, @ ? 0 : sizeof header.figures);"),
+]
 PROLOGUE = """#include <stdlib.h>
 static const int planted_fault = getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;
 """
 
 
-def plant(text):
-    for number, (_, place, fault) in enumerate(FAULTS):
+def plant(path, faults):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for number, (_, place, fault) in enumerate(faults):
         if text.count(place) != 1:
             sys.exit(f"no place, or more than one, for a fault: {place}")
         text = text.replace(place, fault.replace("@", f"(planted_fault == {number})"))
-    return PROLOGUE + text
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(PROLOGUE + text)
 
 
 def run(*command):
@@ -66,21 +81,21 @@ def run(*command):
 
 
 def build(cnnc, libhost):
-    for net in ["one", "two"]:
+    nets = ["one", "two", "means"]
+    for net in nets:
         run(cnnc, os.path.join(HERE, net + ".cnn"), "-o", net + ".cpp", "--header", net + ".h")
-    with open("one.cpp", encoding="utf-8") as file:
-        text = plant(file.read())
-    with open("one.cpp", "w", encoding="utf-8") as out:
-        out.write(text)
-    for net in ["one", "two"]:
-        run("g++", "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp")
-    for name in sorted({fault[0] for fault in FAULTS}):
+    plant("one.cpp", FAULTS)
+    plant("means.cpp", MEANS_FAULTS)
+    for net in nets:
+        run("g++", "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp", "-o", net + "_net.o")
+    for name in sorted({fault[0] for fault in FAULTS + MEANS_FAULTS}):
         source = os.path.join(HERE, name)
         if os.path.exists(source + ".c"):
             run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c", source + ".c")
         else:
             run("g++", "-std=c++17", "-O0", "-I", HOST, "-I", ".", "-c", source + ".cpp")
-        run("g++", name + ".o", "one.o", "two.o", libhost, "-lpthread", "-lm", "-o", name)
+        objects = ["means_net.o"] if name == "means" else ["one_net.o", "two_net.o"]
+        run("g++", name + ".o", *objects, libhost, "-lpthread", "-lm", "-o", name)
 
 
 def status(name, planted):
@@ -93,13 +108,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         build(cnnc, libhost)
-        for name in {fault[0] for fault in FAULTS}:
+        for name in {fault[0] for fault in FAULTS + MEANS_FAULTS}:
             if status(name, -1):
                 sys.exit(f"{name} fails without any fault")
-        for number, (name, place, _) in enumerate(FAULTS):
-            if not status(name, number):
-                sys.exit(f"{name} does not see the fault in {place}")
-            print(f"{name} sees the fault in {place}")
+        for faults in [FAULTS, MEANS_FAULTS]:
+            for number, (name, place, _) in enumerate(faults):
+                if not status(name, number):
+                    sys.exit(f"{name} does not see the fault in {place}")
+                print(f"{name} sees the fault in {place}")
         os.chdir("/")
 
 

@@ -12,7 +12,7 @@ typedef struct Set {
     int32_t label[ALL], mask[ALL][POINTS];
 } Set;
 
-static const double weights[] = {1, 2, 4};
+static const double weights[] = {0, 2, 4};
 static means_context net;
 
 // The first four samples have these scores and labels: two count, one of them is right.
@@ -154,6 +154,20 @@ static void train_nothing(int flat_counts, int map_counts)
     EXPECT(flat == flat_counts && map == map_counts);
 }
 
+// A training step in which all labels of the map count, and weigh nothing.
+static void train_weightless(void)
+{
+    Set s = new_set();
+    int flat, map;
+    memset(s.mask, 0, sizeof s.mask);
+    EXPECT_OK(run(1, &s, 0, 4));
+    const means_figures f = figures_now();
+    EXPECT(f.updates == 1 && f.map_loss == 0 && f.map_loss_weight == 0);
+    EXPECT(f.map_accuracy_weight == 4 * POINTS);
+    find_trained(&flat, &map);
+    EXPECT(flat && !map);
+}
+
 int main(void)
 {
     cublasHandle_t cublas;
@@ -165,6 +179,8 @@ int main(void)
         EXPECT_OK(means_init(&net, arena, MEANS_ARENA_BYTES, NULL, cublas, 1));
         train_nothing(k & 1, k >> 1);
     }
+    EXPECT_OK(means_init(&net, arena, MEANS_ARENA_BYTES, NULL, cublas, 1));
+    train_weightless();
     EXPECT_OK(means_init(&net, arena, MEANS_ARENA_BYTES, NULL, cublas, 1));
     for (int some = 1; some <= 4; some++) expect_same(&s, ALL, some);
     for (int some = 1; some <= 4; some++) {
