@@ -195,7 +195,7 @@ static void print_batch(const Input *in, const Capacity *c, const char *lever)
     }
     bool is_exact = c->above == c->batch + 1 || c->is_limit;
     fprintf(stream, "  %11" PRId64 "  %s: %s%s\n", c->batch, lever,
-            bytes_text(in->arena, c->arena_bytes),
+            enough_text(in->arena, c->arena_bytes),
             is_exact ? "" : "; larger ones were not tried");
 }
 
@@ -274,8 +274,8 @@ static void print_smallest(const Input *in, const Use *use, const Use *plain)
         what = arena_print(arena, "%s: nothing more is gained", name);
     else
         what = arena_print(arena, "%s: %s", name, cost_text(arena, use, plain));
-    fprintf(stream, "  %11s  %s\n", bytes_text(arena, use->size.arena_bytes),
-            what);
+    fprintf(stream, "  %11s  %s\n",
+            enough_text(arena, use->size.arena_bytes), what);
 }
 
 static void print_plain(const Input *in, const Use *plain)

@@ -22,6 +22,19 @@ const char *bytes_text(Arena *arena, int64_t bytes)
     return arena_print(arena, "%.*f %s", u > 0 ? 2 : 0, size, unit[u]);
 }
 
+const char *enough_text(Arena *arena, int64_t bytes)
+{
+    static const char *const name[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    int64_t unit = 1;
+    int u = 0;
+    while (bytes / unit >= 1024 && u < 4) unit *= 1024, u++;
+    if (u == 0) return bytes_text(arena, bytes);
+    int64_t hundredths = (bytes % unit * 100 + unit - 1) / unit;
+    int64_t whole = bytes / unit + hundredths / 100;
+    return arena_print(arena, "%" PRId64 ".%02d %s", whole,
+                       (int)(hundredths % 100), name[u]);
+}
+
 const char *flops_text(Arena *arena, int64_t flops)
 {
     static const char *const unit[] = {

@@ -9,6 +9,8 @@
 const char *grouped_text(Arena *arena, int64_t number);
 // 1234567 as "1.18 MiB"; below 1024 "17 B".
 const char *bytes_text(Arena *arena, int64_t bytes);
+// The same, rounded up: so much is enough.
+const char *enough_text(Arena *arena, int64_t bytes);
 
 // 1234567 as "1.2 Mflop"; below 1000 "17 flop".
 const char *flops_text(Arena *arena, int64_t flops);

@@ -34,7 +34,7 @@ def run(*options):
 
 def is_about(text, size):
     number, unit = text.split()
-    return abs(float(number) * UNITS[unit] - size) <= 0.0051 * UNITS[unit]
+    return abs(float(number) * UNITS[unit] - size) <= 0.0101 * UNITS[unit]
 
 
 def arena(*options):

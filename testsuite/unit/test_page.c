@@ -74,6 +74,10 @@ static void test_figures(void **state)
     assert_string_equal(grouped_text(arena, -1234567), "-1 234 567");
     assert_string_equal(bytes_text(arena, 1023), "1023 B");
     assert_string_equal(bytes_text(arena, 1 << 20), "1.00 MiB");
+    assert_string_equal(enough_text(arena, 1023), "1023 B");
+    assert_string_equal(enough_text(arena, 1 << 20), "1.00 MiB");
+    assert_string_equal(enough_text(arena, (1 << 20) + 1), "1.01 MiB");
+    assert_string_equal(enough_text(arena, (2 << 20) - 1), "2.00 MiB");
 }
 
 int main(void)
