@@ -34,28 +34,28 @@ static bool has_effect(const Graph *g, const Node *n)
     return false;
 }
 
-// Of every value, whether a node reads it.
-static bool *read_values(const Graph *g)
+// Counts the operands that are each value.
+static int32_t *count_readers(const Graph *g)
 {
-    bool *read = NEW_ARRAY(g->arena, g->value_count, bool);
+    int32_t *readers = NEW_ARRAY(g->arena, g->value_count, int32_t);
     for (NodeId i = 0; i < g->node_count; i++)
         for (int k = 0; k < g->nodes[i].operand_count; k++)
             if (g->nodes[i].operands[k] != NONE)
-                read[g->nodes[i].operands[k]] = true;
-    return read;
+                readers[g->nodes[i].operands[k]]++;
+    return readers;
 }
 
-// Node n is dropped.  What nobody read in the first place loses its mark.
-static void hand_marks_on(Graph *g, const Node *n, const bool *was_read)
+// Passes the marks of a dropped node on.  A value without readers loses its mark.
+static void hand_marks_on(Graph *g, const Node *n, const int32_t *readers)
 {
     for (int j = 0; j < n->result_count; j++)
         for (int k = 0; k < n->operand_count; k++)
-            if (n->results[j] != NONE && was_read[n->results[j]] &&
+            if (n->results[j] != NONE && readers[n->results[j]] > 0 &&
                 n->operands[k] != NONE)
                 graph_mark_too(g, n->results[j], n->operands[k]);
 }
 
-static void drop_unread(Graph *g, const bool *was_read)
+static void drop_unread(Graph *g, const int32_t *readers)
 {
     bool *read = NEW_ARRAY(g->arena, g->value_count, bool);
     for (NodeId i = g->node_count - 1; i >= 0; i--) {
@@ -65,7 +65,7 @@ static void drop_unread(Graph *g, const bool *was_read)
         for (int k = 0; k < n->result_count; k++)
             needed |= n->results[k] != NONE && read[n->results[k]];
         if (!needed) {
-            hand_marks_on(g, n, was_read);
+            hand_marks_on(g, n, readers);
             n->op = NULL;
             continue;
         }
@@ -114,17 +114,6 @@ static bool *trained_values(const Graph *g)
     return trained;
 }
 
-// Of every value, how many operands it is.
-static int32_t *count_readers(const Graph *g)
-{
-    int32_t *readers = NEW_ARRAY(g->arena, g->value_count, int32_t);
-    for (NodeId i = 0; i < g->node_count; i++)
-        for (int k = 0; k < g->nodes[i].operand_count; k++)
-            if (g->nodes[i].operands[k] != NONE)
-                readers[g->nodes[i].operands[k]]++;
-    return readers;
-}
-
 typedef struct Folding {
     Graph   *g;
     bool    *trained, *shown;
@@ -166,7 +155,7 @@ static void fold_node(Folding *f, NodeId i)
 
 void pass_fold(Graph *g)
 {
-    const bool *was_read = read_values(g);
+    const int32_t *readers = count_readers(g);
     // One walk renames.
     Folding f = { g, trained_values(g), shown_values(g), count_readers(g),
                   NEW_ARRAY(g->arena, g->value_count, ValueId) };
@@ -178,6 +167,6 @@ void pass_fold(Graph *g)
                 n->operands[k] = f.stands[n->operands[k]];
         if (n->op->fold) fold_node(&f, i);
     }
-    drop_unread(g, was_read);
+    drop_unread(g, readers);
     graph_compact(g);
 }

@@ -29,9 +29,9 @@ FAULTS = {
     "what goes into a pool is kept":
         ("passes/fuse_pool.c", "g->values[m->results[0]].marked = false;", ""),
     "a mark is lost in folding":
-        ("passes/fold.c", "hand_marks_on(g, n, was_read);", ""),
+        ("passes/fold.c", "hand_marks_on(g, n, readers);", ""),
     "what nobody reads hands its mark on":
-        ("passes/fold.c", "was_read[n->results[j]] &&", ""),
+        ("passes/fold.c", "readers[n->results[j]] > 0 &&", ""),
     "a name has no launch to keep":
         ("passes/marks.c", "if (kept && !is_launch(n)) set_operands(n, m->kept);", ""),
     "what leads to no mark runs again":
