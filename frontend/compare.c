@@ -48,6 +48,7 @@ static bool measure_last(const Input *in, const Options *o, PlanSize *last)
     PassOptions passes_on = without_dumps(&o->passes);
     FrontendOptions frontend = o->frontend;
     Mode own = o->frontend.mode;
+    *last = (PlanSize){ .mode = own };
     passes_on.refused = o->passes.refused;
     for (int mode = own; mode < MODE_COUNT; mode++) {
         PlanSize size;

@@ -60,7 +60,8 @@ static void begin_backward(Modes *m)
 {
     for (int32_t v = 0; v < m->r->value_count; v++) {
         ModeValue *value = &m->value[v];
-        value->mode = value->group == NO_GROUP ? KEPT : m->mode[value->group];
+        value->mode = KEPT;
+        if (value->group != NO_GROUP) value->mode = m->mode[value->group];
         value->there = value->mode == KEPT;
         value->waiting = 0;
     }
