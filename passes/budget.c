@@ -23,6 +23,8 @@ enum {
     MARGIN = 16,                // of the model's peak: it may be too large by
                                 // one part in so many
     TRIED_STEPS = 1 << 14,      // that programs within the margin have together
+    CURVE_STEPS = 48000,        // and those of a curve, but
+    FEWEST_POINTS = 12,
 };
 
 typedef struct Budgeter {
@@ -315,7 +317,11 @@ ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
     PassOptions any = *o;
     any.budget = INT64_MAX;
     Budgeter b = new_budgeter(g, &any);
+    b.arena[0] = arena_after(g, o, NULL, INT64_MAX);
+    any.near = true;
     remat_sort_choices(&b.all);
+    int fewer = CURVE_STEPS / (b.r.step_count + 1);
+    if (fewer < most) most = fewer > FEWEST_POINTS ? fewer : FEWEST_POINTS;
     ArenaCosts curve = { .point = NEW_ARRAY(g->arena, most, ArenaCost) };
     int64_t top = b.all.choice[0].peak, smallest_yet = INT64_MAX;
     int64_t range = top - b.all.choice[b.all.count - 1].peak;

@@ -15,9 +15,11 @@ void fit_budget(Graph *g, const PassOptions *o);
 // not; Diag.over_budget is then set.
 bool check_budget(const Graph *g, const PassOptions *o);
 
-// Of a training step that schedule has ordered, at most `most` points, 2 or
-// more, that are evenly spread over what the search found; o's budget does not
-// matter.  Each arena is that of a whole plan.  It lies in g's arena.
+// Of a training step that schedule has ordered, at most `most` points, 12 or
+// more, that are evenly spread over the programs of the search; large nets have
+// fewer.  o's budget does not matter.  A budget of as many bytes gets each
+// arena, mostly less than a thousandth below it; the first is exact.  It lies
+// in g's arena.
 ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most);
 
 #endif

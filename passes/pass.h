@@ -61,6 +61,8 @@ typedef struct PassOptions {
     bool        offload;        // for that, maps may go to host memory
     bool        quick;          // a budget's search is short: its sizes count,
                                 // and whatever it finds a whole one has too
+    bool        near;           // arenas that are measured may be larger than
+                                // plans, mostly by a thousandth at most
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
                                 // (frontend/pipeline.h); NULL: nobody asks

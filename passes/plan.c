@@ -137,8 +137,9 @@ static int64_t enough_work(int64_t work, int32_t count)
     return work < enough ? work : enough;
 }
 
-// Places in that much work of the search; 0: shares nothing.
-static void give_offsets(Graph *g, int64_t work)
+// Places in that much work of the search; 0: shares nothing.  Within a
+// spare-th part of the bound it looks no further; 0: it goes on.
+static void give_offsets(Graph *g, int64_t work, int64_t spare)
 {
     ValueId *root = find_roots(g);
     int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -146,8 +147,10 @@ static void give_offsets(Graph *g, int64_t work)
     Item *items = collect_items(g, root, number, &count);
     g->state_bytes = place_state(g);
     int64_t start = place_sums(g, g->state_bytes);
-    g->max_live_bytes = start + place_bound(g->arena, items, count);
-    PlaceGoal goal = {.work = enough_work(work, count),
+    int64_t bound = place_bound(g->arena, items, count);
+    g->max_live_bytes = start + bound;
+    PlaceGoal goal = {.height = spare > 0 ? bound + bound / spare : 0,
+                      .work = enough_work(work, count),
                       .hints = find_hints(g, number, count, start)};
     int64_t top = work > 0 ? place_or_recall(g->known, g->arena, items, count,
                                              &goal)
@@ -173,16 +176,22 @@ int64_t plan_least(Graph *g)
 
 int64_t plan_trial(Graph *g)
 {
-    give_offsets(g, TRIAL_WORK);
+    give_offsets(g, TRIAL_WORK, 0);
+    return g->arena_bytes;
+}
+
+int64_t plan_near(Graph *g)
+{
+    give_offsets(g, TRIAL_WORK, NEAR_PARTS);
     return g->arena_bytes;
 }
 
 void pass_plan(Graph *g)
 {
-    give_offsets(g, PLACE_WORK);
+    give_offsets(g, PLACE_WORK, 0);
 }
 
 void plan_disjoint(Graph *g)
 {
-    give_offsets(g, 0);
+    give_offsets(g, 0, 0);
 }
