@@ -112,6 +112,7 @@ static Budgeter new_budgeter(Graph *g, const PassOptions *o)
         b.r.may_repeat[i] &= o->checkpoint.kind != CHECKPOINT_OFF;
     b.as_written = is_less_as_written(&b);
     b.all = search_within(&b, REMAT_QUICK_WORK);
+    for (int32_t k = 0; k < b.all.count; k++) b.all.choice[k].brief = true;
     // Where that ends before its work does, a whole search is soon done too.
     b.quick = (o->quick || !fits_in_model(&b, b.floor, o->budget)) &&
               b.all.work > REMAT_QUICK_WORK / 4;

@@ -20,7 +20,9 @@ enum {
 
 typedef struct HostSearch {
     const HostProblem *p;
+    PassOptions        near;    // for arenas to within a thousandth
     HostProgram best;           // .fits, or with the smallest arena
+    bool        smallest;       // what has the fewest bytes is looked for
 } HostSearch;
 
 static bool is_better(const HostProgram *a, const HostProgram *b)
@@ -42,6 +44,17 @@ static Parking *parking_of(const HostSearch *s, const HostModel *m,
     return parking;
 }
 
+// Of those with the fewest bytes the whole arena counts where it could fit: a
+// refusal names that of the plan.
+static int64_t arena_near(const HostSearch *s, const Graph *parked,
+                          int64_t limit)
+{
+    int64_t near = arena_parked(parked, &s->near, limit);
+    if (!s->smallest || near <= s->p->budget) return near;
+    int64_t whole = arena_parked(parked, s->p->o, s->p->budget);
+    return whole <= s->p->budget ? whole : near;
+}
+
 // What m has parked, kept if it is the best so far.  Addresses are looked for
 // only if it might be: else it is said to fit.
 static HostProgram offer(HostSearch *s, int32_t choice, const Graph *ordered,
@@ -54,7 +67,7 @@ static HostProgram offer(HostSearch *s, int32_t choice, const Graph *ordered,
     found.cost = capped_sum(s->p->all->choice[choice].cost,
                             host_use(parked).waiting);
     if (is_better(&found, &s->best)) {
-        found.arena = arena_parked(parked, s->p->o, limit);
+        found.arena = arena_near(s, parked, limit);
         found.fits = found.arena <= s->p->budget;
         if (found.arena <= limit && is_better(&found, &s->best))
             s->best = found;
@@ -103,15 +116,27 @@ static void try_choice(HostSearch *s, int32_t choice, bool smallest)
     arena_free(arena);
 }
 
+// The k-th of those that are looked at, in so many programs that a short search
+// has: a whole search parks no less.
+static int32_t looked_at(const RematChoices *all, int32_t brief, int32_t k)
+{
+    int32_t before = (brief - 1) * k / (MOST_PROGRAMS - 1), choice = 0;
+    for (;; choice++)
+        if (all->choice[choice].brief && before-- == 0) return choice;
+}
+
 static void try_all(HostSearch *s, bool smallest)
 {
-    int32_t last = s->p->all->count - 1, before = NONE;
+    const RematChoices *all = s->p->all;
+    int32_t brief = 0, before = NONE;
+    for (int32_t k = 0; k < all->count; k++) brief += all->choice[k].brief;
+    s->smallest = smallest;
     for (int32_t k = 0; k < MOST_PROGRAMS; k++) {
-        int32_t choice = last * k / (MOST_PROGRAMS - 1);
+        int32_t choice = looked_at(all, brief, k);
         if (choice == before) continue;
         before = choice;
         if (!smallest && s->best.fits &&
-            s->p->all->choice[choice].cost >= s->best.cost)
+            all->choice[choice].cost >= s->best.cost)
             return;
         try_choice(s, choice, smallest);
     }
@@ -119,7 +144,8 @@ static void try_all(HostSearch *s, bool smallest)
 
 HostProgram host_program(const HostProblem *p, HostProgram without)
 {
-    HostSearch s = { .p = p, .best = without };
+    HostSearch s = { .p = p, .near = *p->o, .best = without };
+    s.near.near = true;
     try_all(&s, false);
     if (!s.best.fits) try_all(&s, true);
     return s.best;

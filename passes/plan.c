@@ -137,9 +137,9 @@ static int64_t enough_work(int64_t work, int32_t count)
     return work < enough ? work : enough;
 }
 
-// Places in that much work of the search; 0: shares nothing.  Within a
-// spare-th part of the bound it looks no further; 0: it goes on.
-static void give_offsets(Graph *g, int64_t work, int64_t spare)
+// Places in that much work of the search, which ends at an arena of `enough`
+// bytes; work 0: shares nothing.
+static void give_offsets(Graph *g, int64_t work, int64_t enough)
 {
     ValueId *root = find_roots(g);
     int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -147,9 +147,8 @@ static void give_offsets(Graph *g, int64_t work, int64_t spare)
     Item *items = collect_items(g, root, number, &count);
     g->state_bytes = place_state(g);
     int64_t start = place_sums(g, g->state_bytes);
-    int64_t bound = place_bound(g->arena, items, count);
-    g->max_live_bytes = start + bound;
-    PlaceGoal goal = {.height = spare > 0 ? bound + bound / spare : 0,
+    g->max_live_bytes = start + place_bound(g->arena, items, count);
+    PlaceGoal goal = {.height = enough > start ? enough - start : 0,
                       .work = enough_work(work, count),
                       .hints = find_hints(g, number, count, start)};
     int64_t top = work > 0 ? place_or_recall(g->known, g->arena, items, count,
@@ -180,9 +179,10 @@ int64_t plan_trial(Graph *g)
     return g->arena_bytes;
 }
 
-int64_t plan_near(Graph *g)
+int64_t plan_near(Graph *g, int64_t limit)
 {
-    give_offsets(g, TRIAL_WORK, NEAR_PARTS);
+    int64_t least = plan_least(g), near = least + least / NEAR_PARTS;
+    give_offsets(g, TRIAL_WORK, near < limit ? near : limit);
     return g->arena_bytes;
 }
 

@@ -9,6 +9,7 @@ typedef struct RematChoice {
     int32_t      room;          // steps that fit in the program's bytes
     int64_t      peak, cost;    // as remat_peak and remat_cost say
     bool         as_written;    // of the program's own order, not of schedule's
+    bool         brief;         // a short search has it too
 } RematChoice;
 
 // By cost, cheapest first; each has a smaller peak than those before it.  The

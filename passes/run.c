@@ -194,7 +194,7 @@ int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 {
     int64_t bytes = plan_least(shared);
     if (bytes > limit) return bytes;
-    if (o->near && o->enabled[PASS_plan]) return plan_near(shared);
+    if (o->near && o->enabled[PASS_plan]) return plan_near(shared, limit);
     run_pass(shared, &passes[PASS_plan], o->enabled[PASS_plan]);
     return shared->arena_bytes;
 }

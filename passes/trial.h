@@ -11,9 +11,9 @@ int64_t plan_least(Graph *g);
 // The arena that a short search finds; plan finds none that is larger.
 int64_t plan_trial(Graph *g);
 
-// One that is no more than a NEAR_PARTS-th above the fewest bytes, as soon as
-// there is one; else as plan_trial.
+// As plan_trial, but it ends at an arena within the limit that is no more than
+// a NEAR_PARTS-th above the fewest bytes.
 enum { NEAR_PARTS = 1000 };
-int64_t plan_near(Graph *g);
+int64_t plan_near(Graph *g, int64_t limit);
 
 #endif
