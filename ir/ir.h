@@ -204,6 +204,8 @@ typedef struct Graph {
                                 // NULL: there was none
     struct Known *known;        // placements that have been searched for in
                                 // this run of the passes; NULL: none is kept
+    bool        is_trial;       // its size is compared: the search for
+                                // addresses is short
     struct Waits {              // which launches may wait to be together:
         bool makers;            // what makes a value, too
         int  permille;          // how much of the peak may be filled with what

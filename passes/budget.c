@@ -105,33 +105,44 @@ static bool fits_in_model(const Budgeter *b, int64_t peak, int64_t budget)
 static Budgeter new_budgeter(Graph *g, const PassOptions *o)
 {
     Budgeter b = { .g = g, .o = o, .r = remat_of(g), .state = state_bytes(g) };
-    int32_t steps = 0;
     if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
         remat_spare_products(g, &b.r);
     for (int32_t i = 0; i < b.r.step_count; i++)
         b.r.may_repeat[i] &= o->checkpoint.kind != CHECKPOINT_OFF;
     b.as_written = is_less_as_written(&b);
-    b.all = search_within(&b, REMAT_QUICK_WORK);
-    for (int32_t k = 0; k < b.all.count; k++) b.all.choice[k].brief = true;
-    // Where that ends before its work does, a whole search is soon done too.
-    b.quick = (o->quick || !fits_in_model(&b, b.floor, o->budget)) &&
-              b.all.work > REMAT_QUICK_WORK / 4;
-    if (!b.quick) {
-        RematChoices more = search_within(&b, REMAT_WORK);
-        remat_merge_choices(&b.all, g->arena, &more);
-        b.all.work += more.work;
-    }
-    b.arena = NEW_ARRAY(g->arena, b.all.count, int64_t);
-    b.least = NEW_ARRAY(g->arena, b.all.count, int64_t);
-    b.step_flops = NEW_ARRAY(g->arena, b.r.step_count, int64_t);
+    return b;
+}
+
+static void count_flops(Budgeter *b)
+{
+    const Graph *g = b->g;
+    int32_t steps = 0;
+    b->step_flops = NEW_ARRAY(g->arena, b->r.step_count, int64_t);
     for (NodeId i = 0; i < g->node_count; i++) {
         Cost cost;
         if (!is_launch(&g->nodes[i])) continue;
         node_cost(g, &g->nodes[i], &cost);
-        b.step_flops[steps++] = cost.flops;
-        b.flops = capped_sum(b.flops, cost.flops);
+        b->step_flops[steps++] = cost.flops;
+        b->flops = capped_sum(b->flops, cost.flops);
     }
-    return b;
+}
+
+static void search_programs(Budgeter *b)
+{
+    const Graph *g = b->g;
+    b->all = search_within(b, REMAT_QUICK_WORK);
+    for (int32_t k = 0; k < b->all.count; k++) b->all.choice[k].brief = true;
+    // Where that ends before its work does, a whole search is soon done too.
+    b->quick = (b->o->quick || !fits_in_model(b, b->floor, b->o->budget)) &&
+               b->all.work > REMAT_QUICK_WORK / 4;
+    if (!b->quick) {
+        RematChoices more = search_within(b, REMAT_WORK);
+        remat_merge_choices(&b->all, g->arena, &more);
+        b->all.work += more.work;
+    }
+    b->arena = NEW_ARRAY(g->arena, b->all.count, int64_t);
+    b->least = NEW_ARRAY(g->arena, b->all.count, int64_t);
+    count_flops(b);
 }
 
 // The first choice computes nothing again.  Past `most` bytes it may be any
@@ -175,17 +186,19 @@ static int32_t fewest_in_model(const Budgeter *b)
 }
 
 // The smallest arena of those whose model says that they may be, and the
-// cheapest with it.
-static int32_t smallest(Budgeter *b)
+// cheapest with it; NONE: all that are tried have more than `most` bytes.
+static int32_t smallest(Budgeter *b, int64_t most)
 {
     int32_t found = fewest_in_model(b);
-    int64_t fewest = arena_of(b, found);
-    if (b->quick) return found;
+    int64_t fewest = arena_within(b, found, most);
+    if (b->quick) return fewest <= most ? found : NONE;
+    if (fewest > most) fewest = most + 1;
     for (int32_t k = b->all.count - 1; k >= 0; k--) {
         if (!may_fit(b, k, fewest - 1)) continue;
         int64_t bytes = arena_within(b, k, fewest - 1);
         if (bytes < fewest && may_fit(b, k, bytes)) fewest = bytes;
     }
+    if (fewest > most) return NONE;
     int32_t cheapest = cheapest_within(b, fewest);
     return cheapest != NONE ? cheapest : found;
 }
@@ -235,30 +248,44 @@ static int32_t park_beside(Budgeter *b, int32_t found)
     return best.choice;
 }
 
-void fit_budget(Graph *g, const PassOptions *o)
+// The most bytes of an arena that is of use.
+static int64_t most_of_use(const PassOptions *o)
+{
+    if (o->offload) return INT64_MAX;
+    if (o->most_time > 0) return o->budget;
+    return o->most_bytes > 0 ? larger(o->most_bytes, o->budget) : INT64_MAX;
+}
+
+bool fit_budget(Graph *g, const PassOptions *o)
 {
     Fit *fit = NEW(g->arena, Fit);
     g->fit = fit;
     if (g->settled != NULL) {
         *fit = *g->settled;
         g->program = g->settled_program;
-        return;
+        return true;
     }
-    int64_t plain = arena_after(g, o, NULL, INT64_MAX);
+    int64_t most = most_of_use(o);
+    int64_t plain = arena_after(g, o, NULL, o->trial ? o->budget : INT64_MAX);
     *fit = (Fit){ .budget = o->budget,
                   .plain = g->whole_bytes > 0 ? g->whole_bytes : plain };
-    if (plain <= o->budget) return;
+    if (plain <= o->budget) return true;
     Budgeter b = new_budgeter(g, o);
-    b.arena[0] = plain;
+    if (!fits_in_model(&b, b.floor, most)) return false;
+    search_programs(&b);
+    if (o->trial) b.least[0] = plain;
+    else b.arena[0] = plain;
     fit->work = b.all.work;
     int32_t found = cheapest_within(&b, o->budget);
-    if (found == NONE && o->most_time > 0) return;
-    if (found == NONE) found = smallest(&b);
+    if (found == NONE && o->most_time > 0) return false;
+    if (found == NONE) found = smallest(&b, most);
+    if (found == NONE) return false;
     if (o->offload) found = park_beside(&b, found);
     if (g->parking == NULL && arena_of(&b, found) <= o->budget)
         fit->bound = bound_of(&b, found);
     const RematChoice *choices = b.all.choice;
     if (found > 0) g->program = &choices[found].program;
+    return true;
 }
 
 // Whether the command line says what runs again, so that there is no other
@@ -318,6 +345,7 @@ ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
     PassOptions any = *o;
     any.budget = INT64_MAX;
     Budgeter b = new_budgeter(g, &any);
+    search_programs(&b);
     b.arena[0] = arena_after(g, o, NULL, INT64_MAX);
     any.near = true;
     remat_sort_choices(&b.all);

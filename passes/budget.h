@@ -8,8 +8,9 @@
 
 // For a training step that schedule has ordered: sets g->fit, and g->program,
 // or leaves that NULL where nothing need be computed again.  Where nothing fits
-// it is the program with the smallest arena that was found.
-void fit_budget(Graph *g, const PassOptions *o);
+// it is the program with the smallest arena that was found.  False: none is of
+// use by most_time and most_bytes in the options, and none is set.
+bool fit_budget(Graph *g, const PassOptions *o);
 
 // That a placed graph of any mode fits.  False, after an error, where it does
 // not; Diag.over_budget is then set.

@@ -45,7 +45,8 @@ static int32_t *count_readers(const Graph *g)
     return readers;
 }
 
-// Passes the marks of a dropped node on.  A value without readers loses its mark.
+// Passes the marks of a dropped node on.  A value without readers loses its
+// mark.
 static void hand_marks_on(Graph *g, const Node *n, const int32_t *readers)
 {
     for (int j = 0; j < n->result_count; j++)

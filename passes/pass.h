@@ -58,11 +58,15 @@ typedef struct PassOptions {
     int64_t     split_pixels;
     int64_t     most_time;      // picoseconds, of a budget: programs that take
                                 // as long are not looked at; 0: any may
+    int64_t     most_bytes;     // of a budget that nothing fits in: an arena
+                                // with more is of no use; 0: any is
     bool        offload;        // for that, maps may go to host memory
     bool        quick;          // a budget's search is short: its sizes count,
                                 // and whatever it finds a whole one has too
     bool        near;           // arenas that are measured may be larger than
                                 // plans, mostly by a thousandth at most
+    bool        trial;          // sizes are compared: searches for addresses
+                                // are short
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
                                 // (frontend/pipeline.h); NULL: nobody asks

@@ -188,7 +188,7 @@ int64_t plan_near(Graph *g, int64_t limit)
 
 void pass_plan(Graph *g)
 {
-    give_offsets(g, PLACE_WORK, 0);
+    give_offsets(g, g->is_trial ? PLACE_WORK / 4 : PLACE_WORK, 0);
 }
 
 void plan_disjoint(Graph *g)

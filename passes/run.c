@@ -291,7 +291,8 @@ bool searches(const PassOptions *o)
 }
 
 // Chooses what is computed again or parked, unless that was before the graph
-// was read; false, after an error, where that can't be.
+// was read; false, after an error, where that can't be, or without one where no
+// choice is of use.
 static bool find_program(Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
@@ -300,13 +301,9 @@ static bool find_program(Graph *g, const PassOptions *o)
         host_use(g).events > 0)
         return true;
     // Maps may go to host memory though nothing is computed again.
-    if (kind == CHECKPOINT_OFF && o->offload) {
-        fit_budget(g, o);
-        return true;
-    }
+    if (kind == CHECKPOINT_OFF && o->offload) return fit_budget(g, o);
     if (!searches(o)) return follow_marks(g, o);
-    fit_budget(g, o);
-    return true;
+    return fit_budget(g, o);
 }
 
 static bool run_rows(Graph *g, const PassOptions *o)
@@ -376,6 +373,7 @@ bool run_passes(Graph *g, const PassOptions *o)
     double start = seconds();
     Arena *arena = arena_new();
     g->known = known_new(arena);
+    g->is_trial = o->trial;
     bool done = find_slices(g, o);
     if (done && o->time)
         fprintf(stderr, "%-14s %8.3f ms\n", "slices tried",

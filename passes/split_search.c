@@ -9,7 +9,9 @@
 //
 // The candidates do not depend on the budget, and the cheapest that fits is
 // taken, so more memory never costs more.  Work is limited by their number and
-// by that of the nodes in slices; the search for programs is short for each.
+// by that of the nodes in slices; the searches for programs and for addresses
+// are short for each.  A candidate whose floor is above the smallest arena yet
+// is not searched.
 #include "split.h"
 #include <string.h>
 #include "../ir/fit.h"
@@ -144,9 +146,11 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     copy->settled = NULL;
     copy->split_samples = c.samples;
     copy->split_pixels = c.pixels;
-    s->compile(copy, &quiet);
+    copy->is_trial = o->trial;
+    bool is_whole = s->compile(copy, &quiet);
     if (c.samples == 0 && o->budget > 0) keep_settled(s->g, copy);
     Outcome outcome = outcome_of(copy);
+    if (!is_whole) outcome.arena_bytes = INT64_MAX;
     arena_free(arena);
     return outcome;
 }
@@ -174,7 +178,8 @@ static bool is_better(const SplitSearch *s, Candidate c, const Outcome *best,
     PassOptions o = *s->o;
     bool any_fits = best->arena_bytes <= o.budget;
     o.stop_after = NULL;
-    o.quick = true;
+    o.quick = o.trial = true;
+    o.most_bytes = best->arena_bytes;
     if (any_fits) {
         if (time_once(s, c) >= best->time) return false;
         o.most_time = best->time;
