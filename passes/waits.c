@@ -41,7 +41,10 @@ bool choose_waits(Graph *g, const PassOptions *o)
         {false, 1000, 0},      {false, 990, 0},       {false, 950, 0},
         {false, 990, 100000},  {false, 950, 100000},  {false, 750, 100000}};
     int64_t apart = plan_apart(g, o);
-    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+    size_t count = sizeof tries / sizeof *tries;
+    // A plan over its budget is refused: its launches need not be the fewest.
+    if (o->budget > 0 && apart > o->budget) count = 1;
+    for (size_t k = 0; k < count; k++) {
         g->waits = tries[k];
         if (may_wait(g, o, apart)) return true;
     }
