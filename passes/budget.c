@@ -36,6 +36,7 @@ typedef struct Budgeter {
     bool               as_written;
     int64_t            floor;   // bytes that every program has in the model
     RematChoices       all;
+    int32_t            named;   // the choice whose arena a short search names
     int64_t           *arena;   // of each choice's plan; 0: not known yet
     int64_t           *least;   // and then what it has at least
     bool               quick;   // sizes alone are asked for
@@ -127,6 +128,19 @@ static void count_flops(Budgeter *b)
     }
 }
 
+// The choice with the fewest bytes in the model, of all or of those that a
+// short search has.
+static int32_t fewest_in_model(const Budgeter *b, bool brief)
+{
+    int32_t found = NONE;
+    for (int32_t k = 0; k < b->all.count; k++)
+        if ((b->all.choice[k].brief || !brief) &&
+            (found == NONE ||
+             b->all.choice[k].peak < b->all.choice[found].peak))
+            found = k;
+    return found;
+}
+
 static void search_programs(Budgeter *b)
 {
     const Graph *g = b->g;
@@ -140,6 +154,7 @@ static void search_programs(Budgeter *b)
         remat_merge_choices(&b->all, g->arena, &more);
         b->all.work += more.work;
     }
+    b->named = fewest_in_model(b, true);
     b->arena = NEW_ARRAY(g->arena, b->all.count, int64_t);
     b->least = NEW_ARRAY(g->arena, b->all.count, int64_t);
     count_flops(b);
@@ -163,9 +178,11 @@ static int64_t arena_of(Budgeter *b, int32_t k)
     return arena_within(b, k, INT64_MAX);
 }
 
+// The named program is tried in any case: a refusal may have named its arena,
+// and the model may be wrong by more than its margin.
 static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
 {
-    return fits_in_model(b, b->all.choice[k].peak, budget);
+    return k == b->named || fits_in_model(b, b->all.choice[k].peak, budget);
 }
 
 static int32_t cheapest_within(Budgeter *b, int64_t budget)
@@ -177,19 +194,11 @@ static int32_t cheapest_within(Budgeter *b, int64_t budget)
     return NONE;
 }
 
-static int32_t fewest_in_model(const Budgeter *b)
-{
-    int32_t found = 0;
-    for (int32_t k = 1; k < b->all.count; k++)
-        if (b->all.choice[k].peak < b->all.choice[found].peak) found = k;
-    return found;
-}
-
 // The smallest arena of those whose model says that they may be, and the
 // cheapest with it; NONE: all that are tried have more than `most` bytes.
 static int32_t smallest(Budgeter *b, int64_t most)
 {
-    int32_t found = fewest_in_model(b);
+    int32_t found = fewest_in_model(b, false);
     int64_t fewest = arena_within(b, found, most);
     if (b->quick) return fewest <= most ? found : NONE;
     if (fewest > most) fewest = most + 1;
