@@ -5,6 +5,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include "../passes/known.h"
 #include "input.h"
 #include "instance.h"
 #include "pipeline.h"
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
     PlanSize refused = { .arena_bytes = 0 };
     int status = options_read(&o, arena, argc, argv);
     o.passes.refused = &refused;
+    o.passes.known = known_new(arena);
     if (status < 0) status = read_gpu_file(&o, &diag);
     if (status < 0 && o.plan) status = plan_instance(&o, &diag);
     if (status < 0 && !input_open(&in, arena, &diag, o.input))

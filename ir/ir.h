@@ -202,8 +202,8 @@ typedef struct Graph {
                                 // from forward to backward; NULL: none
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
-    struct Known *known;        // placements that have been searched for in
-                                // this run of the passes; NULL: none is kept
+    struct Known *known;        // results of searches for this graph and
+                                // others (passes/known.h); NULL: none is kept
     bool        is_trial;       // its size is compared: the search for
                                 // addresses is short
     struct Waits {              // which launches may wait to be together:

@@ -10,9 +10,11 @@
 // programs of the short one too, so a size that was named can be had.
 #include "budget.h"
 #include <inttypes.h>
+#include <string.h>
 #include "../ir/figures.h"
 #include "../ir/larger.h"
 #include "host_budget.h"
+#include "known.h"
 #include "remat_bound.h"
 #include "remat_graph.h"
 #include "remat_search.h"
@@ -74,14 +76,79 @@ static bool is_less_as_written(Budgeter *b)
     return true;
 }
 
+static KnownKey key_of_programs(const Remat *r, int64_t work)
+{
+    KnownKey key = key_of_kind(KNOWN_PROGRAMS);
+    key_add(&key, work);
+    key_add(&key, r->turn);
+    key_add_sizes(&key, r->cost, r->step_count);
+    key_add_flags(&key, r->may_repeat, r->step_count);
+    key_add_sizes(&key, r->bytes, r->value_count);
+    key_add_flags(&key, r->kept, r->value_count);
+    key_add_all(&key, r->reads, r->step_count + 1);
+    key_add_all(&key, r->read, r->reads[r->step_count]);
+    key_add_all(&key, r->makes, r->step_count + 1);
+    key_add_all(&key, r->make, r->makes[r->step_count]);
+    key_add_all(&key, r->makers, r->value_count + 1);
+    key_add_all(&key, r->maker, r->makers[r->value_count]);
+    key_add_all(&key, r->overs, r->step_count + 1);
+    for (int32_t k = 0; k < r->overs[r->step_count]; k++) {
+        key_add(&key, r->over[k].result);
+        key_add(&key, r->over[k].value);
+    }
+    return key;
+}
+
+// A list of its own of the same programs, whose bytes are never for others.
+static RematChoices copy_choices(Arena *arena, const RematChoices *all)
+{
+    RematChoices copy = { .work = all->work };
+    remat_merge_choices(&copy, arena, all);
+    for (int32_t k = 0; k < copy.count; k++) copy.choice[k].room = 0;
+    return copy;
+}
+
+static void keep_programs(Known *known, KnownKey key, const RematChoices *all)
+{
+    int64_t bytes = 0;
+    for (int32_t k = 0; k < all->count; k++)
+        bytes += (int64_t)sizeof(RematChoice) +
+                 all->choice[k].program.count * (int64_t)sizeof(int32_t);
+    Arena *arena = known_room(known, bytes);
+    if (arena == NULL) return;
+    RematChoices *kept = NEW(arena, RematChoices);
+    *kept = copy_choices(arena, all);
+    for (int32_t k = 0; k < kept->count; k++) {
+        RematProgram *p = &kept->choice[k].program;
+        int32_t *step = NEW_ARRAY(arena, p->count, int32_t);
+        memcpy(step, p->step, (size_t)p->count * sizeof *step);
+        p->step = step;
+    }
+    known_keep(known, key, kept);
+}
+
+static RematChoices search_or_recall(const Budgeter *b, const Remat *r,
+                                     int64_t work)
+{
+    KnownKey key = key_of_programs(r, work);
+    const RematChoices *kept = known_find(b->g->known, key);
+    if (kept != NULL) return copy_choices(b->g->arena, kept);
+    RematChoices all = remat_search(r, LEVELS, work);
+    keep_programs(b->g->known, key, &all);
+    return all;
+}
+
 static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
 {
-    RematChoices more = remat_search(&b->written, LEVELS, work);
+    RematChoices more = search_or_recall(b, &b->written, work);
     for (int32_t k = 0; k < more.count; k++) {
-        RematProgram *p = &more.choice[k].program;
-        for (int32_t i = 0; i < p->count; i++) p->step[i] = b->step[p->step[i]];
-        remat_choose(all, &b->r, p, more.choice[k].peak, more.choice[k].cost,
-                     true);
+        const RematProgram *p = &more.choice[k].program;
+        RematProgram own = { p->count, NEW_ARRAY(b->g->arena, p->count,
+                                                 int32_t) };
+        for (int32_t i = 0; i < p->count; i++)
+            own.step[i] = b->step[p->step[i]];
+        remat_choose(all, &b->r, &own, more.choice[k].peak,
+                     more.choice[k].cost, true);
     }
     remat_sort_choices(all);
 }
@@ -89,7 +156,7 @@ static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
 // Of programs that are larger fewer are kept, for each takes longer to try.
 static RematChoices search_within(Budgeter *b, int64_t work)
 {
-    RematChoices all = remat_search(&b->r, LEVELS, work);
+    RematChoices all = search_or_recall(b, &b->r, work);
     if (b->as_written) search_as_written(b, &all, work / 2);
     double tried = (double)TRIED_STEPS / (b->r.step_count + 1);
     remat_thin_choices(&all, 1 - 1 / (MARGIN * (tried + 1)));

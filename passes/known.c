@@ -1,19 +1,20 @@
-// Only what is above its bound is kept: all else is placed within no time.
 #include "known.h"
-#include <string.h>
 
-typedef struct Placed {
-    struct Placed *next;
-    int32_t  count;
-    Item    *items;             // with their offsets
-    int64_t *hints;             // or NULL
-    int64_t  height, work;      // of the goal
-    int64_t  top;
-} Placed;
+enum {
+    TABLE = 1 << 12,            // lists of results
+    MOST_BYTES = 48 << 20       // of all results
+};
+
+typedef struct Result {
+    struct Result *next;
+    KnownKey       key;
+    const void    *result;
+} Result;
 
 struct Known {
     Arena  *arena;
-    Placed *last;
+    Result *table[TABLE];
+    int64_t bytes;
 };
 
 Known *known_new(Arena *arena)
@@ -23,57 +24,65 @@ Known *known_new(Arena *arena)
     return known;
 }
 
-static bool same_hints(const Placed *p, const int64_t *hints)
+KnownKey key_of_kind(KnownKind kind)
 {
-    if (p->hints == NULL || hints == NULL) return p->hints == hints;
-    return memcmp(p->hints, hints, (size_t)p->count * sizeof *hints) == 0;
+    return (KnownKey){ (uint64_t)kind + 1, ~(uint64_t)kind };
 }
 
-static bool is_known(const Placed *p, const Item *items, int32_t count,
-                     const PlaceGoal *goal)
+// Two chains of splitmix64's mixing (Steele, Lea and Flood, OOPSLA'14), each
+// with an odd factor of its own.
+static uint64_t mix(uint64_t x, uint64_t factor)
 {
-    if (p->count != count || p->height != goal->height ||
-        p->work != goal->work || !same_hints(p, goal->hints))
-        return false;
-    for (int32_t i = 0; i < count; i++) {
-        const Item *a = &p->items[i], *b = &items[i];
-        if (a->first != b->first || a->last != b->last || a->size != b->size ||
-            a->lifetime != b->lifetime)
-            return false;
-    }
-    return true;
+    x = (x ^ (x >> 30)) * factor;
+    return x ^ (x >> 27);
 }
 
-static void *copy(Arena *arena, const void *from, int32_t count, size_t size)
+void key_add(KnownKey *key, int64_t number)
 {
-    void *to = arena_alloc(arena, (size_t)count, size);
-    memcpy(to, from, (size_t)count * size);
-    return to;
+    key->low = mix(key->low * 0x9E3779B97F4A7C15u + (uint64_t)number,
+                   0xBF58476D1CE4E5B9u);
+    key->high = mix(key->high * 0xD1342543DE82EF95u - (uint64_t)number,
+                    0x94D049BB133111EBu);
 }
 
-static void keep(Known *known, const Item *items, int32_t count,
-                 const PlaceGoal *goal, int64_t top)
+void key_add_all(KnownKey *key, const int32_t *number, int32_t count)
 {
-    Placed *p = NEW(known->arena, Placed);
-    *p = (Placed){.next = known->last, .count = count,
-                  .items = copy(known->arena, items, count, sizeof *items),
-                  .height = goal->height, .work = goal->work, .top = top};
-    if (goal->hints != NULL)
-        p->hints = copy(known->arena, goal->hints, count, sizeof *goal->hints);
-    known->last = p;
+    key_add(key, count);
+    for (int32_t i = 0; i < count; i++) key_add(key, number[i]);
 }
 
-int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
-                        const PlaceGoal *goal)
+void key_add_sizes(KnownKey *key, const int64_t *number, int32_t count)
 {
-    for (const Placed *p = known ? known->last : NULL; p; p = p->next) {
-        if (!is_known(p, items, count, goal)) continue;
-        memcpy(items, p->items, (size_t)count * sizeof *items);
-        return p->top;
-    }
-    int64_t least;
-    int64_t top = place_towards(arena, items, count, goal, &least);
-    if (known != NULL && top > least && top > goal->height)
-        keep(known, items, count, goal, top);
-    return top;
+    key_add(key, count);
+    for (int32_t i = 0; i < count; i++) key_add(key, number[i]);
+}
+
+void key_add_flags(KnownKey *key, const bool *flag, int32_t count)
+{
+    key_add(key, count);
+    for (int32_t i = 0; i < count; i++) key_add(key, flag[i]);
+}
+
+const void *known_find(const Known *known, KnownKey key)
+{
+    if (known == NULL) return NULL;
+    const Result *r = known->table[key.low % TABLE];
+    while (r != NULL && (r->key.low != key.low || r->key.high != key.high))
+        r = r->next;
+    return r != NULL ? r->result : NULL;
+}
+
+Arena *known_room(Known *known, int64_t bytes)
+{
+    if (known == NULL || bytes > MOST_BYTES - known->bytes) return NULL;
+    known->bytes += bytes;
+    return known->arena;
+}
+
+void known_keep(Known *known, KnownKey key, const void *result)
+{
+    Result **list = &known->table[key.low % TABLE];
+    Result *r = NEW(known->arena, Result);
+    *r = (Result){ .next = *list, .key = key, .result = result };
+    *list = r;
 }

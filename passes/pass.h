@@ -67,6 +67,8 @@ typedef struct PassOptions {
                                 // plans, mostly by a thousandth at most
     bool        trial;          // sizes are compared: searches for addresses
                                 // are short
+    struct Known *known;        // results of searches, of all graphs that the
+                                // answer takes; NULL: of one graph alone
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
                                 // (frontend/pipeline.h); NULL: nobody asks

@@ -372,7 +372,7 @@ bool run_passes(Graph *g, const PassOptions *o)
 {
     double start = seconds();
     Arena *arena = arena_new();
-    g->known = known_new(arena);
+    g->known = o->known != NULL ? o->known : known_new(arena);
     g->is_trial = o->trial;
     bool done = find_slices(g, o);
     if (done && o->time)

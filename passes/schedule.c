@@ -18,6 +18,7 @@
 //
 // Views and what is inlined come as soon as they can, since they cost nothing.
 #include <string.h>
+#include "known.h"
 #include "order.h"
 #include "pass.h"
 
@@ -229,6 +230,86 @@ static bool search(Scheduler *s, int64_t bound, Best *best)
     return exact;
 }
 
+// Sets the best order, its peak, and a peak that no order has less than: all
+// are the same for graphs that depend alike and have as many bytes.
+static int64_t find_order(Scheduler *s, Best *best)
+{
+    offer(s, copy_order(s, NULL), best);
+    int64_t bound = order_bound(&s->start, &s->depend, s->middle, best->order);
+    for (int eager = 0; eager < 2 && best->peak > bound; eager++)
+        offer(s, make_list(s, eager), best);
+    // An evaluation without scores leaves losses and metrics out: they stay
+    // last.
+    if (best->peak > bound && s->g->mode != EVAL && search(s, bound, best))
+        bound = best->peak;
+    return bound;
+}
+
+// ---- orders that were found before ------------------------------------------
+
+typedef struct Order {
+    int64_t peak, bound;
+    NodeId  node[];
+} Order;
+
+static KnownKey key_of_order(const Scheduler *s)
+{
+    const Graph *g = s->g;
+    const Lives *l = &s->start;
+    KnownKey key = key_of_kind(KNOWN_ORDER);
+    key_add(&key, g->mode == EVAL);
+    key_add(&key, s->middle);
+    key_add(&key, s->end);
+    key_add_all(&key, l->class_of, g->value_count);
+    key_add_sizes(&key, l->bytes, g->value_count);
+    key_add_flags(&key, l->kept, g->value_count);
+    key_add_all(&key, l->made, g->value_count);
+    key_add_all(&key, l->reads, g->node_count + 1);
+    key_add_all(&key, l->read, l->reads[g->node_count]);
+    key_add_all(&key, l->overs, g->node_count + 1);
+    for (int32_t k = 0; k < l->overs[g->node_count]; k++) {
+        key_add(&key, l->over[k].result);
+        key_add(&key, l->over[k].class);
+    }
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        key_add(&key, is_launch(n));
+        key_add_all(&key, n->results, n->result_count);
+        for (int32_t k = s->depend.first[i]; k != NONE;
+             k = s->depend.edges[k].next)
+            key_add(&key, s->depend.edges[k].to);
+        key_add(&key, NONE);
+    }
+    return key;
+}
+
+static void keep_order(const Scheduler *s, KnownKey key, const Best *best,
+                       int64_t bound)
+{
+    int32_t count = s->g->node_count;
+    size_t bytes = sizeof(Order) + (size_t)count * sizeof(NodeId);
+    Arena *arena = known_room(s->g->known, (int64_t)bytes);
+    if (arena == NULL) return;
+    Order *order = arena_alloc(arena, 1, bytes);
+    order->peak = best->peak;
+    order->bound = bound;
+    memcpy(order->node, best->order, (size_t)count * sizeof(NodeId));
+    known_keep(s->g->known, key, order);
+}
+
+static int64_t find_or_recall_order(Scheduler *s, Best *best)
+{
+    KnownKey key = key_of_order(s);
+    const Order *order = known_find(s->g->known, key);
+    if (order != NULL) {
+        *best = (Best){ copy_order(s, order->node), order->peak };
+        return order->bound;
+    }
+    int64_t bound = find_order(s, best);
+    keep_order(s, key, best, bound);
+    return bound;
+}
+
 // Without a training step, all is forward.
 void pass_schedule(Graph *g)
 {
@@ -238,14 +319,7 @@ void pass_schedule(Graph *g)
     if (s.middle < s.end) s.end--;
     s.start = lives_new(g);
     s.depend = find_dependences(g, s.start.class_of);
-    offer(&s, copy_order(&s, NULL), &best);
-    int64_t bound = order_bound(&s.start, &s.depend, s.middle, best.order);
-    for (int eager = 0; eager < 2 && best.peak > bound; eager++)
-        offer(&s, make_list(&s, eager), &best);
-    // An evaluation without scores leaves losses and metrics out: they stay
-    // last.
-    if (best.peak > bound && g->mode != EVAL && search(&s, bound, &best))
-        bound = best.peak;
+    int64_t bound = find_or_recall_order(&s, &best);
     g->order_peak = best.peak;
     g->order_bound = s.start.sliced ? 0 : bound;
     graph_reorder(g, best.order);
