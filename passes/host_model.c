@@ -273,8 +273,17 @@ static void drop_unneeded(HostModel *m, int64_t level)
     }
 }
 
+// Whether the level can be had: with all parked no launch has fewer bytes
+// alive, for copies take room only up to the level.
+static bool is_within_reach(HostModel *m, int64_t level)
+{
+    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = true;
+    return host_layout(m, level) <= level;
+}
+
 bool host_choose(HostModel *m, int64_t level)
 {
+    if (!is_within_reach(m, level)) return false;
     size_t launches = (size_t)m->launch_count + 1;
     Above above = { NEW_ARRAY(m->arena, launches, int64_t),
                     NEW_ARRAY(m->arena, launches, int32_t) };

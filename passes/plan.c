@@ -137,7 +137,7 @@ static int64_t enough_work(int64_t work, int32_t count)
     return work < enough ? work : enough;
 }
 
-// A placement that a search was spent on.
+// A placement that was found before.
 typedef struct Placement {
     int64_t top;
     int64_t offset[];           // of each item
@@ -172,7 +172,6 @@ static void keep_placement(Known *known, KnownKey key, const Item *items,
 }
 
 // place_towards with the goal, which has no clock, or what that came to before.
-// Only what is above its bound is kept: all else is placed within no time.
 static int64_t place_or_recall(Graph *g, Item *items, int32_t count,
                                const PlaceGoal *goal)
 {
@@ -183,8 +182,7 @@ static int64_t place_or_recall(Graph *g, Item *items, int32_t count,
     if (placement != NULL) return placement->top;
     int64_t least;
     int64_t top = place_towards(g->arena, items, count, goal, &least);
-    if (top > least && top > goal->height)
-        keep_placement(g->known, key, items, count, top);
+    keep_placement(g->known, key, items, count, top);
     return top;
 }
 
