@@ -56,6 +56,8 @@ typedef struct HostModel {
     int64_t *time;              // when each begins, and when the last ends
     Stay    *stay;              // by value
     int64_t *alive;             // since host_layout: with what is parked
+    int32_t *by_start, *by_end; // the numbers of all stays, by the first of
+                                // these launches up, and by the other down
     int32_t *order;             // room for the numbers of all stays
 } HostModel;
 

@@ -113,6 +113,28 @@ static int compare_stays(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+// The numbers of all that stays, by when it leaves and by when it is back.
+static void sort_stays(HostModel *m)
+{
+    size_t count = (size_t)m->stay_count + 1;
+    m->order = NEW_ARRAY(m->arena, count, int32_t);
+    m->by_start = NEW_ARRAY(m->arena, count, int32_t);
+    m->by_end = NEW_ARRAY(m->arena, count, int32_t);
+    for (int32_t i = 0; i < m->stay_count; i++) {
+        int32_t k = i;
+        for (; k > 0; k--) {
+            if (m->stay[m->by_start[k - 1]].from <= m->stay[i].from) break;
+            m->by_start[k] = m->by_start[k - 1];
+        }
+        m->by_start[k] = i;
+        for (k = i; k > 0; k--) {
+            if (m->stay[m->by_end[k - 1]].to >= m->stay[i].to) break;
+            m->by_end[k] = m->by_end[k - 1];
+        }
+        m->by_end[k] = i;
+    }
+}
+
 HostModel host_model(Graph *g)
 {
     Scan s = new_scan(g);
@@ -128,7 +150,7 @@ HostModel host_model(Graph *g)
     count_live(&s);
     if (s.m.stay_count > 0)
         qsort(s.m.stay, (size_t)s.m.stay_count, sizeof(Stay), compare_stays);
-    s.m.order = NEW_ARRAY(g->arena, (size_t)s.m.stay_count + 1, int32_t);
+    sort_stays(&s.m);
     return s.m;
 }
 
@@ -138,19 +160,10 @@ HostModel host_model(Graph *g)
 // or, downwards, by the one that the copy in comes before.
 static int32_t list_parked(HostModel *m, bool back)
 {
+    const int32_t *all = back ? m->by_end : m->by_start;
     int32_t count = 0;
-    for (int32_t i = 0; i < m->stay_count; i++) {
-        const Stay *s = &m->stay[i];
-        int32_t k = count;
-        if (!s->parked) continue;
-        for (; k > 0; k--) {
-            const Stay *other = &m->stay[m->order[k - 1]];
-            if (back ? other->to >= s->to : other->from <= s->from) break;
-            m->order[k] = m->order[k - 1];
-        }
-        m->order[k] = i;
-        count++;
-    }
+    for (int32_t k = 0; k < m->stay_count; k++)
+        if (m->stay[all[k]].parked) m->order[count++] = all[k];
     return count;
 }
 
@@ -184,14 +197,27 @@ static void lay_in(HostModel *m, int64_t level)
     }
 }
 
+// What is alive where copies take no room.
+static void count_unparked(HostModel *m)
+{
+    int64_t away = 0;
+    memset(m->alive, 0, ((size_t)m->launch_count + 1) * sizeof *m->alive);
+    for (int32_t i = 0; i < m->stay_count; i++) {
+        const Stay *s = &m->stay[i];
+        if (!s->parked) continue;
+        m->alive[s->from + 1] += s->bytes;
+        m->alive[s->to] -= s->bytes;
+    }
+    for (int32_t at = 0; at < m->launch_count; at++) {
+        away += m->alive[at];
+        m->alive[at] = m->live[at] - away;
+    }
+}
+
 int64_t host_layout(HostModel *m, int64_t level)
 {
     int64_t most = 0;
-    memcpy(m->alive, m->live, (size_t)m->launch_count * sizeof *m->alive);
-    for (int32_t i = 0; i < m->stay_count; i++)
-        for (int32_t at = m->stay[i].from + 1;
-             m->stay[i].parked && at < m->stay[i].to; at++)
-            m->alive[at] -= m->stay[i].bytes;
+    count_unparked(m);
     lay_out(m, level);
     lay_in(m, level);
     for (int32_t at = 0; at < m->launch_count; at++)
@@ -253,6 +279,15 @@ static bool park_best(HostModel *m, int64_t level, Above *above)
     return best != NULL;
 }
 
+// Whether a parked value could stay below the level if copies took no room.
+static bool has_room(HostModel *m, const Stay *s, int64_t level)
+{
+    count_unparked(m);
+    for (int32_t at = s->from + 1; at < s->to; at++)
+        if (m->alive[at] + s->bytes > level) return false;
+    return true;
+}
+
 // The dearest first.
 static void drop_unneeded(HostModel *m, int64_t level)
 {
@@ -268,8 +303,10 @@ static void drop_unneeded(HostModel *m, int64_t level)
     int32_t *dear = NEW_ARRAY(m->arena, (size_t)count + 1, int32_t);
     memcpy(dear, m->order, (size_t)count * sizeof *dear);
     for (int32_t k = 0; k < count; k++) {
-        m->stay[dear[k]].parked = false;
-        if (host_layout(m, level) > level) m->stay[dear[k]].parked = true;
+        Stay *s = &m->stay[dear[k]];
+        if (!has_room(m, s, level)) continue;
+        s->parked = false;
+        if (host_layout(m, level) > level) s->parked = true;
     }
 }
 

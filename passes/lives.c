@@ -143,20 +143,21 @@ static bool lasts(const Lives *l, ValueId class)
     return l->kept[class] || l->reader_count[class] > 0;
 }
 
-// Whether a class dies with the launch that is next and reads it.
-static bool ends(const Lives *l, ValueId class)
+// Whether a class dies with the launch that is next and reads it.  back: 1 if
+// the lives have that launch already.
+static bool ends(const Lives *l, ValueId class, int32_t back)
 {
-    return l->readers[class] == 1 && !l->kept[class];
+    return l->readers[class] + back == 1 && !l->kept[class];
 }
 
 // Whether result r of node i finds a class to be written over; taken has those
 // that earlier results found, count of them.
-static bool finds_bytes(const Lives *l, NodeId i, int32_t r, ValueId *taken,
-                        int *count)
+static bool finds_bytes(const Lives *l, NodeId i, int32_t r, int32_t back,
+                        ValueId *taken, int *count)
 {
     for (int32_t k = l->overs[i]; k < l->overs[i + 1]; k++) {
         ValueId class = l->over[k].class;
-        bool is_taken = l->over[k].result != r || !ends(l, class);
+        bool is_taken = l->over[k].result != r || !ends(l, class, back);
         for (int j = 0; j < *count; j++) is_taken |= taken[j] == class;
         if (is_taken) continue;
         taken[(*count)++] = class;
@@ -165,20 +166,69 @@ static bool finds_bytes(const Lives *l, NodeId i, int32_t r, ValueId *taken,
     return false;
 }
 
-int64_t lives_within(const Lives *l, NodeId i)
+// How many results of the node, from number r on, are in the class.
+static int32_t made_in(const Lives *l, const Node *n, int32_t r, ValueId class)
+{
+    int32_t count = 0;
+    for (; r < n->result_count; r++)
+        count += n->results[r] != NONE && l->class_of[n->results[r]] == class;
+    return count;
+}
+
+// The bytes of results that node i makes room for, before so many runs of it
+// that the lives have: 0 or 1.
+static int64_t new_bytes(const Lives *l, NodeId i, int32_t back)
 {
     const Node *n = &l->g->nodes[i];
-    int64_t bytes = l->live;
+    int64_t bytes = 0;
     ValueId taken[MAX_SLOTS] = { NONE };
     int count = 0;
-    if (!is_launch(n)) return bytes;
+    if (!is_launch(n)) return 0;
     for (int32_t r = 0; r < n->result_count; r++) {
         if (n->results[r] == NONE) continue;
         ValueId class = l->class_of[n->results[r]];
-        if (l->made[class] == 0 && !finds_bytes(l, i, r, taken, &count))
+        int32_t own = back > 0 ? made_in(l, n, 0, class) : 0;
+        if (l->made[class] == own &&
+            !finds_bytes(l, i, r, back, taken, &count))
             bytes += l->bytes[class];
     }
     return bytes;
+}
+
+int64_t lives_within(const Lives *l, NodeId i)
+{
+    return l->live + new_bytes(l, i, 0);
+}
+
+// What node i adds to the bytes alive: what it makes first, less what it reads
+// last.  back as above.
+static int64_t added_bytes(const Lives *l, NodeId i, int32_t back)
+{
+    const Node *n = &l->g->nodes[i];
+    int64_t bytes = 0;
+    for (int32_t r = 0; r < n->result_count && is_launch(n); r++) {
+        if (n->results[r] == NONE) continue;
+        ValueId class = l->class_of[n->results[r]];
+        int32_t own = back > 0 ? made_in(l, n, 0, class) : 0;
+        if (l->made[class] == own && lasts(l, class) &&
+            made_in(l, n, r, class) == 1)
+            bytes += l->bytes[class];
+    }
+    for (int32_t k = l->reads[i]; k < l->reads[i + 1]; k++)
+        if (ends(l, l->read[k], back)) bytes -= l->bytes[l->read[k]];
+    return bytes;
+}
+
+int64_t lives_after(const Lives *l, NodeId i)
+{
+    return l->live + added_bytes(l, i, 0);
+}
+
+int64_t lives_before(const Lives *l, NodeId i, int64_t *within)
+{
+    int64_t live = l->live - added_bytes(l, i, 1);
+    *within = live + new_bytes(l, i, 1);
+    return live;
 }
 
 // A class has all its bytes from the first launch on that makes a part of it.
@@ -207,7 +257,7 @@ void lives_run(Lives *l, NodeId i)
     make_results(l, &l->g->nodes[i]);
     for (int32_t k = l->reads[i]; k < l->reads[i + 1]; k++) {
         ValueId class = l->read[k];
-        if (ends(l, class)) l->live -= l->bytes[class];
+        if (ends(l, class, 0)) l->live -= l->bytes[class];
         l->readers[class]--;
     }
 }
@@ -217,7 +267,7 @@ void lives_take_back(Lives *l, NodeId i)
     for (int32_t k = l->reads[i]; k < l->reads[i + 1]; k++) {
         ValueId class = l->read[k];
         l->readers[class]++;
-        if (ends(l, class)) l->live += l->bytes[class];
+        if (ends(l, class, 0)) l->live += l->bytes[class];
     }
     unmake_results(l, &l->g->nodes[i]);
 }

@@ -47,6 +47,10 @@ Lives lives_copy(const Lives *l);
 
 // The bytes alive while node i runs, where it is next.
 int64_t lives_within(const Lives *l, NodeId i);
+// The bytes alive after node i, where it is next; before it, where it ran last,
+// with those alive while it ran.
+int64_t lives_after(const Lives *l, NodeId i);
+int64_t lives_before(const Lives *l, NodeId i, int64_t *within);
 // Runs node i, whose operands are made; takes back that it ran, where nobody
 // has read what it made.
 void lives_run(Lives *l, NodeId i);

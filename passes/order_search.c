@@ -156,9 +156,7 @@ static void try_node(Search *s, int32_t from, NodeId i, int32_t *found)
     Set set = { .parent = from, .node = i, .depth = s->sets[from].depth + 1,
                 .hill = s->sets[from].hill,
                 .hash = s->sets[from].hash ^ hash_of(i) };
-    int64_t within = walk_take(&s->w, i);
-    set.live = s->w.l.live;
-    walk_put_back(&s->w, i);
+    int64_t within = walk_look(&s->w, i, &set.live);
     if (within > set.hill) set.hill = within;
     int32_t number = add_set(s, set);
     if (number == NONE) return;
@@ -225,9 +223,8 @@ static bool widen_part(Search *s, int32_t at, int32_t nodes, int64_t hill,
         NodeId node = s->path[i];
         Some more = { s->parts[at].bits | (uint32_t)1 << i, at, node };
         if (more.bits == s->parts[at].bits || s->w.waits[node] != 0) continue;
-        int64_t within = walk_take(&s->w, node);
-        bool valley = s->w.l.live <= s->sets[0].live;
-        walk_put_back(&s->w, node);
+        int64_t live, within = walk_look(&s->w, node, &live);
+        bool valley = live <= s->sets[0].live;
         if (within > hill || has_part(s, *count, more.bits)) continue;
         if (*count == MOST_PARTS) return false;
         s->parts[(*count)++] = more;

@@ -59,6 +59,18 @@ Walk walk_new(const Lives *start, const Dependences *d, Region region,
     return w;
 }
 
+int64_t walk_look(Walk *w, NodeId i, int64_t *live)
+{
+    int64_t within;
+    w->work += 2;
+    if (w->backward) {
+        *live = lives_before(&w->l, i, &within);
+        return within;
+    }
+    *live = lives_after(&w->l, i);
+    return lives_within(&w->l, i);
+}
+
 int64_t walk_take(Walk *w, NodeId i)
 {
     int64_t within = 0;
