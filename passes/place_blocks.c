@@ -173,16 +173,21 @@ bool put_block(Search *s, int32_t block)
     return fits;
 }
 
-// Whatever is left in a section has its place above the lowest of them.
-static bool floor_fits(const Search *s, const Section *section)
+// Whatever is left in a section has its place above the lowest of them, which is
+// low enough if any is.  That one comes first the next time.
+static bool floor_fits(Search *s, const Section *section)
 {
-    int64_t floor = INT64_MAX;
+    int32_t *in = s->in + section->in;
+    int64_t most = s->capacity - section->need;
     if (section->need == 0) return true;
     for (int32_t e = 0; e < section->in_count; e++) {
-        const Block *b = &s->blocks[s->in[section->in + e]];
-        if (!b->placed && b->low < floor) floor = b->low;
+        int32_t block = in[e];
+        if (s->blocks[block].placed || s->blocks[block].low > most) continue;
+        in[e] = in[0];
+        in[0] = block;
+        return true;
     }
-    return floor + section->need <= s->capacity;
+    return false;
 }
 
 bool check_floors(Search *s)
