@@ -100,7 +100,7 @@ static void try_smallest(HostSearch *s, int32_t choice, const Graph *ordered,
 {
     for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = true;
     int64_t least = host_layout(m, 0);
-    if (host_choose(m, least))
+    if (s->p->state + least < s->best.arena && host_choose(m, least))
         offer(s, choice, ordered, m, least, s->best.arena - 1);
 }
 
@@ -146,7 +146,7 @@ HostProgram host_program(const HostProblem *p, HostProgram without)
 {
     HostSearch s = { .p = p, .near = *p->o, .best = without };
     s.near.near = true;
-    try_all(&s, false);
+    if (p->budget > p->state) try_all(&s, false);
     if (!s.best.fits) try_all(&s, true);
     return s.best;
 }
