@@ -219,7 +219,7 @@ static NodeId *hoist_views(Scheduler *s, const NodeId *order)
 // and those before.
 static bool search(Scheduler *s, int64_t bound, Best *best)
 {
-    int64_t work = 1 << 22;
+    int64_t work = s->g->program ? 1 << 20 : 1 << 22;
     NodeId *order = copy_order(s, best->order);
     Region forward = {0, s->middle}, rest = {s->middle, s->end};
     bool exact = best_order(&s->start, &s->depend, rest, bound, &work, order);
