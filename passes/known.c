@@ -1,3 +1,5 @@
+// A table of results by 128-bit keys.  Nothing is ever dropped: once the room is
+// used up, no more is kept.
 #include "known.h"
 
 enum {

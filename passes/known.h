@@ -10,7 +10,9 @@
 typedef struct Known Known;
 
 // Which search a key is of.
-typedef enum KnownKind { KNOWN_PROGRAMS, KNOWN_ORDER, KNOWN_PLACEMENT } KnownKind;
+typedef enum KnownKind {
+    KNOWN_PROGRAMS, KNOWN_ORDER, KNOWN_PLACEMENT
+} KnownKind;
 
 // 128 bits of a problem's numbers: problems with equal keys are equal.
 typedef struct KnownKey {

@@ -199,6 +199,55 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
     return p.best_top;
 }
 
+// ---- placements that were found before --------------------------------------
+
+typedef struct Placement {
+    int64_t top;
+    int64_t offset[];           // of each item
+} Placement;
+
+static KnownKey key_of_placement(const Item *items, int32_t count,
+                                 const PlaceGoal *goal)
+{
+    KnownKey key = key_of_kind(KNOWN_PLACEMENT);
+    key_add(&key, goal->height);
+    key_add(&key, goal->work);
+    key_add_sizes(&key, goal->hints, goal->hints != NULL ? count : 0);
+    for (int32_t i = 0; i < count; i++) {
+        key_add(&key, items[i].first);
+        key_add(&key, items[i].last);
+        key_add(&key, items[i].size);
+        key_add(&key, items[i].lifetime);
+    }
+    return key;
+}
+
+static void keep_placement(Known *known, KnownKey key, const Item *items,
+                           int32_t count, int64_t top)
+{
+    size_t bytes = sizeof(Placement) + (size_t)count * sizeof(int64_t);
+    Arena *arena = known_room(known, (int64_t)bytes);
+    if (arena == NULL) return;
+    Placement *placement = arena_alloc(arena, 1, bytes);
+    placement->top = top;
+    for (int32_t i = 0; i < count; i++) placement->offset[i] = items[i].offset;
+    known_keep(known, key, placement);
+}
+
+int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
+                        const PlaceGoal *goal)
+{
+    KnownKey key = key_of_placement(items, count, goal);
+    const Placement *placement = known_find(known, key);
+    for (int32_t i = 0; i < count && placement != NULL; i++)
+        items[i].offset = placement->offset[i];
+    if (placement != NULL) return placement->top;
+    int64_t least;
+    int64_t top = place_towards(arena, items, count, goal, &least);
+    keep_placement(known, key, items, count, top);
+    return top;
+}
+
 int64_t place(Arena *arena, Item *items, int32_t count)
 {
     int64_t least;

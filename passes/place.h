@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../ir/arena.h"
+#include "known.h"
 
 typedef struct Item {
     int32_t first, last;        // it lives at both of these and between them
@@ -57,6 +57,10 @@ int64_t place(Arena *arena, Item *items, int32_t count);
 // or a higher one that was proved.
 int64_t place_towards(Arena *arena, Item *items, int32_t count,
                       const PlaceGoal *goal, int64_t *least);
+// place_towards with a goal that has no clock, or the placement that an equal
+// call has found before.
+int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
+                        const PlaceGoal *goal);
 
 int64_t item_lifetime(const Item *item);
 

@@ -173,8 +173,8 @@ bool put_block(Search *s, int32_t block)
     return fits;
 }
 
-// Whatever is left in a section has its place above the lowest of them, which is
-// low enough if any is.  That one comes first the next time.
+// Whatever is left in a section has its place above the lowest of them, which
+// is low enough if any is.  That one comes first the next time.
 static bool floor_fits(Search *s, const Section *section)
 {
     int32_t *in = s->in + section->in;

@@ -14,7 +14,6 @@
 // compared with.
 #include "../ir/accrue.h"
 #include "../ir/slices.h"
-#include "known.h"
 #include "pass.h"
 #include "place.h"
 #include "trial.h"
@@ -137,55 +136,6 @@ static int64_t enough_work(int64_t work, int32_t count)
     return work < enough ? work : enough;
 }
 
-// A placement that was found before.
-typedef struct Placement {
-    int64_t top;
-    int64_t offset[];           // of each item
-} Placement;
-
-static KnownKey key_of_placement(const Item *items, int32_t count,
-                                 const PlaceGoal *goal)
-{
-    KnownKey key = key_of_kind(KNOWN_PLACEMENT);
-    key_add(&key, goal->height);
-    key_add(&key, goal->work);
-    key_add_sizes(&key, goal->hints, goal->hints != NULL ? count : 0);
-    for (int32_t i = 0; i < count; i++) {
-        key_add(&key, items[i].first);
-        key_add(&key, items[i].last);
-        key_add(&key, items[i].size);
-        key_add(&key, items[i].lifetime);
-    }
-    return key;
-}
-
-static void keep_placement(Known *known, KnownKey key, const Item *items,
-                           int32_t count, int64_t top)
-{
-    size_t bytes = sizeof(Placement) + (size_t)count * sizeof(int64_t);
-    Arena *arena = known_room(known, (int64_t)bytes);
-    if (arena == NULL) return;
-    Placement *placement = arena_alloc(arena, 1, bytes);
-    placement->top = top;
-    for (int32_t i = 0; i < count; i++) placement->offset[i] = items[i].offset;
-    known_keep(known, key, placement);
-}
-
-// place_towards with the goal, which has no clock, or what that came to before.
-static int64_t place_or_recall(Graph *g, Item *items, int32_t count,
-                               const PlaceGoal *goal)
-{
-    KnownKey key = key_of_placement(items, count, goal);
-    const Placement *placement = known_find(g->known, key);
-    for (int32_t i = 0; i < count && placement != NULL; i++)
-        items[i].offset = placement->offset[i];
-    if (placement != NULL) return placement->top;
-    int64_t least;
-    int64_t top = place_towards(g->arena, items, count, goal, &least);
-    keep_placement(g->known, key, items, count, top);
-    return top;
-}
-
 // Places in that much work of the search, which ends at an arena of `enough`
 // bytes; work 0: shares nothing.
 static void give_offsets(Graph *g, int64_t work, int64_t enough)
@@ -200,7 +150,8 @@ static void give_offsets(Graph *g, int64_t work, int64_t enough)
     PlaceGoal goal = {.height = enough > start ? enough - start : 0,
                       .work = enough_work(work, count),
                       .hints = find_hints(g, number, count, start)};
-    int64_t top = work > 0 ? place_or_recall(g, items, count, &goal)
+    int64_t top = work > 0 ? place_or_recall(g->known, g->arena, items, count,
+                                             &goal)
                            : place_apart(items, count);
     g->arena_bytes = start + top;
     for (ValueId v = 0; v < g->value_count; v++)

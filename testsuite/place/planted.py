@@ -12,7 +12,7 @@ from plant_faults import plant  # noqa: E402
 # What is planted: a file, a text, and what stands there instead.
 FAULTS = {
     "a section keeps a byte free":
-        ("place_blocks.c", "section->need <= s->capacity", "section->need < s->capacity"),
+        ("place_blocks.c", "s->capacity - section->need;", "s->capacity - section->need - 1;"),
     "all twins are tried":
         ("place_tree.c", "fits = !twin_failed(s, block) &&", "fits = "),
     "a section ends only where something begins":

@@ -3,7 +3,7 @@
 // On larger ones what it finds is checked pair by pair, and perfect packings
 // are made by cutting up a rectangle.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
-#include "../../passes/known.h"
+#include "../../passes/place.h"
 #include "graphs.h"
 #include "nets.h"
 
@@ -334,8 +334,7 @@ static bool never_late(void)
     return false;
 }
 
-// What was searched for is not searched for again, unless something is asked
-// otherwise.
+// An equal search is not made twice; any difference makes it another.
 static void known_placements_are_recalled(void **state)
 {
     (void)state;
@@ -362,6 +361,41 @@ static void known_placements_are_recalled(void **state)
     assert_int_equal(height_of(items, COUNT), top);
 }
 
+// Keys differ by kind, order, and where one list ends and the next begins.
+static void unequal_problems_have_unequal_keys(void **state)
+{
+    (void)state;
+    const int32_t some[] = { 1, 2, 3 };
+    KnownKey key[5];
+    for (int i = 0; i < 5; i++)
+        key[i] = key_of_kind(i == 0 ? KNOWN_ORDER : KNOWN_PROGRAMS);
+    key_add_all(&key[2], some, 3);
+    key_add_all(&key[3], some, 2);
+    key_add_all(&key[3], some + 2, 1);
+    key_add_all(&key[4], some, 1);
+    key_add_all(&key[4], some + 1, 2);
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < i; j++)
+            assert_true(key[i].low != key[j].low &&
+                        key[i].high != key[j].high);
+}
+
+// Results take no more room than there is; without any nothing is kept.
+static void results_have_a_bounded_room(void **state)
+{
+    (void)state;
+    Known *known = known_new(arena);
+    KnownKey key = key_of_kind(KNOWN_ORDER);
+    int rooms = 0, result;
+    while (rooms < 1000 && known_room(known, 1 << 20) != NULL) rooms++;
+    assert_true(rooms > 0 && rooms < 1000);
+    assert_null(known_room(NULL, 1));
+    assert_null(known_find(NULL, key));
+    assert_null(known_find(known, key));
+    known_keep(known, key, &result);
+    assert_ptr_equal(known_find(known, key), &result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +409,8 @@ int main(void)
         TEST(a_goal_above_the_bound_is_enough),
         TEST(hints_are_followed_where_they_can_be),
         TEST(known_placements_are_recalled),
+        TEST(unequal_problems_have_unequal_keys),
+        TEST(results_have_a_bounded_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
