@@ -6,13 +6,15 @@
 //                          slices of 4: nothing again, 46 ms      <- the least
 //                          smaller ones read weights more often for nothing
 //
-// Slices divide the batch.  They are compiled from the whole batch down, until
-// in one nothing runs again: below that time only grows.  Nets of which a step
-// does not come in slices stay whole.
+// Slices divide the batch.  They are compiled from the largest that fit down,
+// until in one nothing is recomputed: below that time only grows.  Nets of
+// which a step does not come in slices stay whole.
 #include <inttypes.h>
 #include "../ir/figures.h"
 #include "batches.h"
 #include "pipeline.h"
+
+enum { MOST_SLICE_SIZES = 64 };
 
 typedef struct Slicing {
     int64_t  slice;             // samples; the batch, where it is whole
@@ -29,23 +31,70 @@ static bool is_better(const Slicing *b, const Slicing *a)
                    : b->size.arena_bytes < a->size.arena_bytes;
 }
 
-// Tries the batch's divisors but itself; false: the net has no step in slices.
-static bool find_slices(BatchSearch *s, int64_t budget, Slicing *best)
+// The slices that the batch can come in, from large to small.
+typedef struct Slices {
+    int     count;
+    int64_t samples[MOST_SLICE_SIZES];
+} Slices;
+
+// Divisors of the batch below it; of too many the largest and 1.
+static Slices list_slices(int64_t batch)
 {
-    int64_t batch = best->size.batch;
-    bool any = false;
+    Slices list = { .count = 0 };
     for (int64_t count = 2; count <= batch; count++) {
         if (batch % count != 0) continue;
-        Slicing next = { .slice = batch / count };
-        FrontendOptions frontend = s->o->frontend;
-        frontend.microbatch = next.slice;
-        if (!measure_file(s, &frontend, &next.size)) break;
-        any = true;
-        next.fits = next.size.arena_bytes <= budget;
-        if (is_better(&next, best)) *best = next;
-        if (next.fits && next.size.again == 0) break;
+        if (list.count == MOST_SLICE_SIZES) list.count--;
+        list.samples[list.count++] = batch / count;
     }
-    return any;
+    return list;
+}
+
+// Compiles the k-th slices and keeps them if they are the best; false after an
+// error: the net has no step in slices.
+static bool try_slices(BatchSearch *s, const Slices *list, int k,
+                       int64_t budget, Slicing *best, Slicing *tried)
+{
+    FrontendOptions frontend = s->o->frontend;
+    *tried = (Slicing){ .slice = list->samples[k] };
+    frontend.microbatch = tried->slice;
+    if (!measure_file(s, &frontend, &tried->size)) return false;
+    tried->fits = tried->size.arena_bytes <= budget;
+    if (is_better(tried, best)) *best = *tried;
+    return true;
+}
+
+// The number of the largest slices that fit, found by halving, for smaller ones
+// have smaller arenas; *found is their outcome.  list->count: none fit; -1: the
+// net has no step in slices.
+static int largest_that_fit(BatchSearch *s, const Slices *list, int64_t budget,
+                            Slicing *best, Slicing *found)
+{
+    int low = 0, high = list->count - 1;
+    if (high < 0 || !try_slices(s, list, low, budget, best, found)) return -1;
+    if (found->fits) return low;
+    if (high > 0 && !try_slices(s, list, high, budget, best, found)) return -1;
+    if (!found->fits) return list->count;
+    while (low + 1 < high) {
+        Slicing tried;
+        int middle = low + (high - low) / 2;
+        if (!try_slices(s, list, middle, budget, best, &tried)) break;
+        if (tried.fits) *found = tried;
+        *(tried.fits ? &high : &low) = middle;
+    }
+    return high;
+}
+
+// Searches the slices for the best, from the largest that fit down to those in
+// which nothing is recomputed.  False: the net has no step in slices.
+static bool find_slices(BatchSearch *s, int64_t budget, Slicing *best)
+{
+    Slices list = list_slices(best->size.batch);
+    Slicing last;
+    int k = largest_that_fit(s, &list, budget, best, &last);
+    if (k < 0) return false;
+    while (last.size.again > 0 && ++k < list.count)
+        if (!try_slices(s, &list, k, budget, best, &last)) break;
+    return true;
 }
 
 static const char *again_text(Arena *arena, int32_t again)

@@ -1,5 +1,5 @@
-// A table of results by 128-bit keys.  Nothing is ever dropped: once all room is
-// used, no more is kept.
+// A table of results by 128-bit keys.  Nothing is ever dropped: once all room
+// is used, no more is kept.
 #include "known.h"
 
 enum {
