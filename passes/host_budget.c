@@ -14,6 +14,9 @@
 
 enum {
     MOST_PROGRAMS = 12,         // that are looked at
+    QUICK_STRIDE = 4,           // of large graphs, where sizes alone are asked
+                                // for: each so many-th of them, and the last
+    FEW_NODES = 256,            // of a graph that is not large
     MOST_TRIES = 8,             // for each
     PARTS = 16,                 // of the level that are parked more
 };
@@ -125,6 +128,12 @@ static int32_t looked_at(const RematChoices *all, int32_t brief, int32_t k)
         if (all->choice[choice].brief && before-- == 0) return choice;
 }
 
+static bool is_left_out(const HostSearch *s, int32_t k)
+{
+    return s->p->o->quick && s->p->g->node_count > FEW_NODES &&
+           k % QUICK_STRIDE != 0 && k != MOST_PROGRAMS - 1;
+}
+
 static void try_all(HostSearch *s, bool smallest)
 {
     const RematChoices *all = s->p->all;
@@ -132,6 +141,7 @@ static void try_all(HostSearch *s, bool smallest)
     for (int32_t k = 0; k < all->count; k++) brief += all->choice[k].brief;
     s->smallest = smallest;
     for (int32_t k = 0; k < MOST_PROGRAMS; k++) {
+        if (is_left_out(s, k)) continue;
         int32_t choice = looked_at(all, brief, k);
         if (choice == before) continue;
         before = choice;

@@ -24,6 +24,8 @@ enum {
     LEAST_PART = 16,            // of the bytes of all maps, in slices
     MOST_NODES = 300,           // nodes in slices, of a candidate
     ALL_NODES = 1600,           // and of all together
+    FEW_NODES = 256,            // of the graph: candidates are tried with
+                                // --offload
     INFER_TIMES = 8             // where nothing runs again: so many times that
 };
 
@@ -172,10 +174,11 @@ static bool beats(const Outcome *a, const Outcome *b, int64_t budget)
     return a->arena_bytes < b->arena_bytes;
 }
 
-static bool is_better(const SplitSearch *s, Candidate c, const Outcome *best,
-                      Outcome *outcome)
+static bool is_better(const SplitSearch *s, Candidate c, bool offload,
+                      const Outcome *best, Outcome *outcome)
 {
     PassOptions o = *s->o;
+    o.offload = offload;
     bool any_fits = best->arena_bytes <= o.budget;
     o.stop_after = NULL;
     o.quick = o.trial = true;
@@ -195,6 +198,40 @@ static void keep_whole(Graph *g, const Outcome *whole)
     g->whole_flops = whole->flops;
 }
 
+// With nothing in slices or in host memory.  What the graph settled on stays.
+static Outcome outcome_in_arena(const SplitSearch *s, const PassOptions *once)
+{
+    PassOptions apart = *once;
+    apart.offload = false;
+    const Fit *settled = s->g->settled;
+    const RematProgram *program = s->g->settled_program;
+    Outcome outcome = outcome_with(s, (Candidate){ 0, 0 }, &apart);
+    s->g->settled = settled;
+    s->g->settled_program = program;
+    return outcome;
+}
+
+// The best of the candidates where it is better than none; false: none is.
+// Maps of large graphs stay in the arena meanwhile: --offload takes as long as
+// all else for each candidate, and is tried with the best one alone.
+static bool find_candidate(const SplitSearch *s, const PassOptions *once,
+                           const Outcome *unsliced, Candidate *found)
+{
+    Outcome best = *unsliced, outcome;
+    bool any = false;
+    bool offload = once->offload && s->g->node_count <= FEW_NODES;
+    if (once->offload && !offload && best.arena_bytes > once->budget &&
+        recomputes(s))
+        best = outcome_in_arena(s, once);
+    for (int i = 0; i < s->count; i++) {
+        if (!is_better(s, s->candidate[i], offload, &best, &outcome)) continue;
+        any = true;
+        best = outcome;
+        *found = s->candidate[i];
+    }
+    return any;
+}
+
 void choose_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o))
 {
@@ -208,16 +245,18 @@ void choose_split(Graph *g, const PassOptions *o,
     PassOptions once = *o;
     once.budget = 0;
     once.stop_after = NULL;
-    Outcome whole = outcome_with(&s, (Candidate){ 0, 0 }, &once), outcome;
+    Candidate found = { 0, 0 };
+    Outcome whole = outcome_with(&s, found, &once), outcome;
     if (whole.arena_bytes <= o->budget) return;
     once.budget = o->budget;
-    Outcome best = recomputes(&s) ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
-                                  : whole;
-    for (int i = 0; i < s.count; i++) {
-        if (!is_better(&s, s.candidate[i], &best, &outcome)) continue;
-        best = outcome;
-        g->split_samples = s.candidate[i].samples;
-        g->split_pixels = s.candidate[i].pixels;
+    Outcome unsliced = recomputes(&s)
+                           ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
+                           : whole;
+    if (find_candidate(&s, &once, &unsliced, &found) &&
+        (!o->offload ||
+         is_better(&s, found, true, &unsliced, &outcome))) {
+        g->split_samples = found.samples;
+        g->split_pixels = found.pixels;
     }
     if (g->split_samples > 0) {
         g->settled = NULL;
