@@ -1,5 +1,6 @@
 // Batches are compiled until the largest that fits is known: one more does not.
 #include "../ir/larger.h"
+#include "../passes/known.h"
 #include "batches.h"
 
 bool shares_arena(Mode file, int program)
@@ -11,7 +12,7 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o)
 {
     *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .o = o,
                         .passes = without_dumps(&o->passes),
-                        .most_nodes = INT64_MAX };
+                        .most_work = INT64_MAX };
     s->passes.enabled[PASS_split] = false;
     // Launches that are put together take no more bytes, and time counts one by
     // one.
@@ -53,7 +54,6 @@ bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
         s->quiet.error_count = 0;
         s->quiet.over_budget = false;
         if (!measure_plan(&s->in, &one, &s->passes, &own)) return false;
-        s->nodes += own.nodes;
         if (is_first) *size = own;
         is_first = false;
         size->state_bytes = larger(size->state_bytes, own.state_bytes);
@@ -79,7 +79,7 @@ bool try_batch(BatchSearch *s, int64_t batch)
 
     frontend.batch = batch;
     if (s->in_slices) frontend.microbatch = batch;
-    if (s->count >= MOST_POINTS || s->nodes > s->most_nodes ||
+    if (s->count >= MOST_POINTS || known_spent(s->passes.known) > s->most_work ||
         !measure_file(s, &frontend, &size))
         return false;
     s->state_bytes = larger(s->state_bytes, size.state_bytes);

@@ -16,10 +16,10 @@ typedef struct BatchSearch {
     const Options *o;
     PassOptions    passes;
     bool           in_slices;   // batches are slices of larger ones
-    int64_t        most_nodes;  // of all graphs compiled
+    int64_t        most_work;   // of the answer, when no more are compiled
     BatchPoint     points[MOST_POINTS + 1];     // by batch
     int            count;
-    int64_t        nodes, state_bytes;
+    int64_t        state_bytes;
 } BatchSearch;
 
 // With o's passes and no limit but MOST_POINTS; of a program, not the text of a

@@ -18,15 +18,20 @@
 //            any  micro-batch: 11 samples at a time, 7.81 MiB
 #include <inttypes.h>
 #include "../ir/figures.h"
+#include "../ir/larger.h"
 #include "../ir/number.h"
+#include "../passes/known.h"
 #include "batches.h"
 #include "pipeline.h"
 
 enum {
-    SHOWN = 8,                  // buffers of a peak; the rest is summed up
-    MOST_NODES = 8000           // that are compiled for the largest batch of
-                                // a lever
+    SHOWN = 8                   // buffers of a peak; the rest is summed up
 };
+
+// The work (passes/known.h) of a whole refusal, and of the largest batch of a
+// lever where that is spent.
+#define REFUSAL_WORK INT64_C(3000000000)
+#define LEAST_WORK   INT64_C(100000000)
 
 // ---- levers -----------------------------------------------------------------
 
@@ -189,6 +194,11 @@ void explain_peak(Graph *g)
 static void print_batch(const Input *in, const Capacity *c, const char *lever)
 {
     FILE *stream = in->diag->stream;
+    if (c->batch == 0 && c->above > 1) {
+        fprintf(stream, "  %11s  %s: fewer than %" PRId64 ", which were not "
+                "tried\n", "-", lever, c->above);
+        return;
+    }
     if (c->batch == 0) {
         fprintf(stream, "  %11s  %s: one sample does not fit\n", "none", lever);
         return;
@@ -211,13 +221,16 @@ static void print_slices(const Input *in, const Capacity *c, const Use *use)
             bytes_text(in->arena, c->arena_bytes));
 }
 
-// From the batch that was asked for, which is known, and the state.
-static void print_batches(const Input *in, const Options *o, Use *use)
+// Starts from the batch that was asked for, whose arena is known, and the
+// state.  parts: the share of the work that is left which this may take.
+static void print_batches(const Input *in, const Options *o, Use *use,
+                          int parts)
 {
     BatchSearch *s = &use->search;
     int64_t bytes = o->passes.budget;
     s->in_slices = use->lever->in_slices;
-    s->most_nodes = s->nodes + MOST_NODES;
+    int64_t spent = known_spent(s->passes.known);
+    s->most_work = spent + larger((REFUSAL_WORK - spent) / parts, LEAST_WORK);
     s->state_bytes = use->size.state_bytes;
     add_batch(s, (BatchPoint){ 0, use->size.state_bytes });
     add_batch(s, (BatchPoint){ s->in_slices ? 1 : use->size.batch,
@@ -361,5 +374,5 @@ void explain_levers(const Input *in, const Options *o)
          bytes_text(in->arena, o->passes.budget));
     for (int i = 0; i < LEVERS; i++)
         if (uses[i].is_used && !uses[i].refused && !levers[i].splits)
-            print_batches(in, o, &uses[i]);
+            print_batches(in, o, &uses[i], LEVERS - i);
 }

@@ -3,12 +3,14 @@
 // sizes of memory.
 #include <string.h>
 #include "../ir/larger.h"
+#include "../passes/known.h"
 #include "batches.h"
 #include "pipeline.h"
 
-// Of all graphs that are compiled for a page, which bounds its time, and of
-// those for other batches at least.
-enum { MOST_NODES = 64000, LEAST_NODES = 16000 };
+// The work (passes/known.h) of a page before its curve, and that of other
+// batches at least.
+#define PAGE_WORK  INT64_C(2500000000)
+#define BATCH_WORK INT64_C(500000000)
 
 // The page's own batch is compiled already, if not for a budget: that says how
 // large an arena is, whatever the batch.
@@ -91,8 +93,8 @@ bool report_plan(const Input *in, const Options *o, FILE *out)
     if (page.row_count == 0) return false;
     if (in->ast != NULL) {
         begin_batches(search, in, o);
-        int64_t compared = (int64_t)page.row_count * page.g[mode]->node_count;
-        search->most_nodes = larger(MOST_NODES - compared, LEAST_NODES);
+        int64_t spent = known_spent(o->passes.known);
+        search->most_work = spent + larger(PAGE_WORK - spent, BATCH_WORK);
         find_batches(search, &page);
     }
     if (o->curve && !find_curve(in, o, &page.costs)) return false;

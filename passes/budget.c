@@ -134,6 +134,7 @@ static RematChoices search_or_recall(const Budgeter *b, const Remat *r,
     const RematChoices *kept = known_find(b->g->known, key);
     if (kept != NULL) return copy_choices(b->g->arena, kept);
     RematChoices all = remat_search(r, LEVELS, work);
+    known_spend(b->g->known, all.work, WORK_REMAT_STEP);
     keep_programs(b->g->known, key, &all);
     return all;
 }

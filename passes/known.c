@@ -16,7 +16,7 @@ typedef struct Result {
 struct Known {
     Arena  *arena;
     Result *table[TABLE];
-    int64_t bytes;
+    int64_t bytes, spent;
 };
 
 Known *known_new(Arena *arena)
@@ -87,4 +87,14 @@ void known_keep(Known *known, KnownKey key, const void *result)
     Result *r = NEW(known->arena, Result);
     *r = (Result){ .next = *list, .key = key, .result = result };
     *list = r;
+}
+
+void known_spend(Known *known, int64_t count, int64_t work)
+{
+    if (known != NULL) known->spent += count * work;
+}
+
+int64_t known_spent(const Known *known)
+{
+    return known != NULL ? known->spent : 0;
 }

@@ -36,4 +36,16 @@ Arena *known_room(Known *known, int64_t bytes);
 // Keeps a result, which lies in that arena.
 void known_keep(Known *known, KnownKey key, const void *result);
 
+// The work of an answer, by counts alone, in units of which a processor does
+// about a thousand in a microsecond.  A search that is recalled costs none.
+enum {
+    WORK_REMAT_STEP = 25,       // a step that a search for programs runs
+    WORK_ORDER_STEP = 18,       // a node that a search for an order runs
+    WORK_PLACE_STEP = 1,        // an inner step of a search for addresses
+    WORK_TRIAL_NODE = 2500,     // a node of a graph that is tried, and of one
+    WORK_GRAPH_NODE = 25000     // that all passes run on
+};
+void known_spend(Known *known, int64_t count, int64_t work);
+int64_t known_spent(const Known *known);
+
 #endif

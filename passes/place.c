@@ -174,11 +174,9 @@ static bool place_in_gaps(Placing *p)
     return false;
 }
 
-int64_t place_towards(Arena *arena, Item *items, int32_t count,
-                      const PlaceGoal *goal, int64_t *least)
+static Placing new_placing(Arena *arena, Item *items, int32_t count,
+                           const PlaceGoal *goal)
 {
-    *least = 0;
-    if (count == 0) return 0;
     int64_t bound = place_bound(arena, items, count);
     Placing p = {.arena = arena, .items = items, .count = count,
                  .steps = step_count(items, count),
@@ -189,12 +187,32 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
                  .best = NEW_ARRAY(arena, count, int64_t),
                  .best_top = INT64_MAX, .is_late = goal->is_late};
     if (p.work < FEWEST_GAPS_WORK) p.work = FEWEST_GAPS_WORK;
-    if (!place_quickly(&p) && !place_where_hinted(&p, goal->hints) &&
-        !place_in_gaps(&p) && !place_is_late(&p)) {
-        p.work = goal->work;
-        place_search(&p);
+    return p;
+}
+
+// Tries all methods until the goal is reached; returns the work that they took.
+static int64_t place_all(Placing *p, const PlaceGoal *goal)
+{
+    int64_t spent = p->work;
+    bool is_done = place_quickly(p) || place_where_hinted(p, goal->hints) ||
+                   place_in_gaps(p) || place_is_late(p);
+    spent -= p->work;
+    if (!is_done) {
+        p->work = goal->work;
+        place_search(p);
+        spent += goal->work - p->work;
     }
-    recall_best(&p);
+    recall_best(p);
+    return spent;
+}
+
+int64_t place_towards(Arena *arena, Item *items, int32_t count,
+                      const PlaceGoal *goal, int64_t *least)
+{
+    *least = 0;
+    if (count == 0) return 0;
+    Placing p = new_placing(arena, items, count, goal);
+    place_all(&p, goal);
     *least = p.least;
     return p.best_top;
 }
@@ -237,15 +255,16 @@ static void keep_placement(Known *known, KnownKey key, const Item *items,
 int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
                         const PlaceGoal *goal)
 {
+    if (count == 0) return 0;
     KnownKey key = key_of_placement(items, count, goal);
     const Placement *placement = known_find(known, key);
     for (int32_t i = 0; i < count && placement != NULL; i++)
         items[i].offset = placement->offset[i];
     if (placement != NULL) return placement->top;
-    int64_t least;
-    int64_t top = place_towards(arena, items, count, goal, &least);
-    keep_placement(known, key, items, count, top);
-    return top;
+    Placing p = new_placing(arena, items, count, goal);
+    known_spend(known, place_all(&p, goal), WORK_PLACE_STEP);
+    keep_placement(known, key, items, count, p.best_top);
+    return p.best_top;
 }
 
 int64_t place(Arena *arena, Item *items, int32_t count)

@@ -156,6 +156,7 @@ Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
+    known_spend(copy->known, copy->node_count, WORK_TRIAL_NODE);
     for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
         run_pass(copy, &passes[i],
                  o->enabled[i] && (i != PASS_together || together));
@@ -382,6 +383,7 @@ bool run_passes(Graph *g, const PassOptions *o)
     PassOptions own = *o;
     own.quick |= g->split_samples > 0 && o->split_samples == 0;
     done = done && run_rows(g, &own) && check_budget(g, o);
+    known_spend(g->known, g->node_count, WORK_GRAPH_NODE);
     g->known = NULL;
     arena_free(arena);
     return done;

@@ -219,12 +219,13 @@ static NodeId *hoist_views(Scheduler *s, const NodeId *order)
 // and those before.
 static bool search(Scheduler *s, int64_t bound, Best *best)
 {
-    int64_t work = s->g->program ? 1 << 20 : 1 << 22;
+    int64_t most = s->g->program ? 1 << 20 : 1 << 22, work = most;
     NodeId *order = copy_order(s, best->order);
     Region forward = {0, s->middle}, rest = {s->middle, s->end};
     bool exact = best_order(&s->start, &s->depend, rest, bound, &work, order);
     NodeId *tried = copy_order(s, order);
     exact &= best_order(&s->start, &s->depend, forward, bound, &work, tried);
+    known_spend(s->g->known, most - work, WORK_ORDER_STEP);
     offer(s, hoist_views(s, order), best);
     offer(s, hoist_views(s, tried), best);
     return exact;
