@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ir/names.h"
+#include "../ir/base/unique_names.h"
 #include "emitter.h"
 
 // ---- template arguments ----------------------------------------------------------

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../ir/figures.h"
-#include "../ir/fit.h"
+#include "../ir/base/format.h"
+#include "../ir/gpu/overhead.h"
 #include "emitter.h"
 
 static int64_t plan_flops(const Plan *plan)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../ir/names.h"
+#include "../ir/base/unique_names.h"
 #include "chunks.h"
 #include "emitter.h"
 

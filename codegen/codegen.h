@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "../ir/op.h"
-#include "../ir/plan.h"
-#include "../ir/tile.h"
+#include "../ir/op/op.h"
+#include "../ir/plan/plan.h"
+#include "../ir/gpu/gemm_tile.h"
 
 // What an emitted file is made from.  A training file holds the programs train
 // and eval over one arena; an inference file (train and eval NULL) holds infer.

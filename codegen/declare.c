@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../ir/loss.h"
-#include "../ir/names.h"
+#include "../ir/families/loss.h"
+#include "../ir/base/unique_names.h"
 #include "ports.h"
 
 const char *const declared_chunks[] = {"net_status", "net_setting", "net_error",

@@ -4,8 +4,8 @@
 #ifndef CNNC_EMITTER_H
 #define CNNC_EMITTER_H
 
-#include "../ir/offload.h"
-#include "../ir/tile.h"
+#include "../ir/gpu/offload.h"
+#include "../ir/gpu/gemm_tile.h"
 #include "codegen.h"
 #include "writer.h"
 

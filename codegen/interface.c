@@ -1,5 +1,5 @@
 // Section 4: the C interface.  What is the same for every net stands in the
-// runtime (support/interface.cuh); here is what follows from the net's inputs,
+// runtime (support/net/interface.cuh); here is what follows from the net's inputs,
 // outputs, parameters and metrics.
 
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../ir/accrue.h"
-#include "../ir/loss.h"
+#include "../ir/families/grad_accumulation.h"
+#include "../ir/families/loss.h"
 #include "ports.h"
 
 // ---- tables of tensors -----------------------------------------------------------

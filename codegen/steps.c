@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ir/names.h"
-#include "../ir/pool.h"
-#include "../ir/together.h"
+#include "../ir/base/unique_names.h"
+#include "../ir/families/pool.h"
+#include "../ir/launch_group.h"
 #include "emitter.h"
 #include "work.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../ir/loss.h"
+#include "../ir/families/loss.h"
 #include "ports.h"
 
 int64_t main_batch(const Graph *g)

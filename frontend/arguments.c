@@ -11,7 +11,7 @@
 // nothing else is wrong, since the two may be the same mistake.
 #include <inttypes.h>
 #include <string.h>
-#include "../ir/number.h"
+#include "../ir/dtype.h"
 #include "resolve.h"
 
 // One call on its way.

@@ -5,7 +5,7 @@
 #ifndef CNNC_AST_H
 #define CNNC_AST_H
 
-#include "../ir/diag.h"
+#include "../ir/base/diag.h"
 #include "table.h"
 
 typedef struct Expr Expr;

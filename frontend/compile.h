@@ -3,7 +3,7 @@
 #ifndef CNNC_COMPILE_H
 #define CNNC_COMPILE_H
 
-#include "../ir/gpu.h"
+#include "../ir/gpu/gpu_model.h"
 #include "ast.h"
 
 typedef struct FrontendOptions {
@@ -32,8 +32,8 @@ Ast *parse_file(Arena *arena, Diag *diag, const char *path, const char **why);
 // errors.
 Graph *resolve(const Ast *ast, const FrontendOptions *options);
 
-// mixing.c: whether a layer or loss of the net needs all samples of a training
-// step at once.
+// microbatch_mixing.c: whether a layer or loss of the net needs all samples of
+// a training step at once.
 bool net_mixes(const Ast *ast, const FrontendOptions *options);
 
 #endif

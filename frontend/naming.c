@@ -18,7 +18,7 @@
 // Layers are counted for each operator or block, in each scope, in the order
 // of the program, the named ones too: to name one renumbers no other.
 #include <string.h>
-#include "../ir/names.h"
+#include "../ir/base/unique_names.h"
 #include "resolve.h"
 
 // ---- which call takes the name of an assignment -----------------------------

@@ -35,7 +35,7 @@ struct Parse {
     void       *scanner;        // flex's
     int32_t     source;         // Pos.file
     int32_t     line, column;   // where the scanner is
-    // tokens.c
+    // token_rules.c
     Token       queue[2];       // read ahead
     int         queued;
     int         brackets;       // ( and [ that are open
@@ -47,7 +47,8 @@ int  scan(Parse *p, TokenValue *value, Pos *pos);
 void scanner_open(Parse *p, const char *text, size_t length);
 void scanner_close(Parse *p);
 
-// tokens.c: the scanner's tokens without the newlines that separate nothing.
+// token_rules.c: the scanner's tokens without the newlines that separate
+// nothing.
 int next_token(TokenValue *value, Pos *pos, Parse *p);
 // After a syntax error: a newline ends the statement again.
 void forget_brackets(Parse *p);

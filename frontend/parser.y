@@ -2,7 +2,7 @@
    operators: a call is a name and arguments.
 
    A -> threads a value through calls and binds weakest, so a + b -> relu is
-   the relu of the sum.  Statements end where a line does (tokens.c says
+   the relu of the sum.  Statements end where a line does (token_rules.c says
    which newlines count).  After an error the parser goes on at the next
    statement. */
 

@@ -3,7 +3,7 @@
 #define CNNC_READ_FILE_H
 
 #include <stddef.h>
-#include "../ir/arena.h"
+#include "../ir/base/arena.h"
 
 // Bytes of all that one run of cnnc reads of a program and what it includes,
 // and of any other text.

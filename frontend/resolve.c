@@ -6,7 +6,7 @@
 // resolved finds it all.
 #include <inttypes.h>
 #include <string.h>
-#include "../ir/number.h"
+#include "../ir/dtype.h"
 #include "resolve.h"
 
 enum { MAX_REPEAT = 1000000 };

@@ -3,7 +3,7 @@
 #ifndef CNNC_RESOLVE_H
 #define CNNC_RESOLVE_H
 
-#include "../ir/op.h"
+#include "../ir/op/op.h"
 #include "ast.h"
 #include "compile.h"
 
@@ -87,7 +87,7 @@ typedef struct Operand {
     Pos   pos;
 } Operand;
 
-// ---- datum.c ----------------------------------------------------------------
+// ---- expr_value.c -----------------------------------------------------------
 
 extern const char *const kind_words[];          // "an integer", ...
 Datum no_datum(void);
@@ -164,7 +164,7 @@ bool names_for_good(const Resolver *r, const char *name);
 // from first on.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
-// ---- marks.c: checkpoints, and what stays wide ------------------------------
+// ---- checkpoint_marks.c: checkpoints, and what stays wide -------------------
 
 // x -> checkpoint, x -> float32: gives the operand, marked; POISON after an
 // error.

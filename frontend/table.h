@@ -2,7 +2,7 @@
 #ifndef CNNC_TABLE_H
 #define CNNC_TABLE_H
 
-#include "../ir/arena.h"
+#include "../ir/base/arena.h"
 
 typedef struct TableEntry {
     const char *key;            // NULL: free

@@ -3,7 +3,7 @@
 // parameter.
 #include <inttypes.h>
 #include <string.h>
-#include "../ir/loss_scale.h"
+#include "../ir/families/loss_scale.h"
 #include "resolve.h"
 
 enum { MAX_EPOCHS = 1000000000 };

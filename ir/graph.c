@@ -4,10 +4,10 @@
 // graph_node or graph_value, which may move the array.
 #include <stdarg.h>
 #include <string.h>
-#include "figures.h"
-#include "op.h"
-#include "names.h"
-#include "plan.h"
+#include "base/format.h"
+#include "op/op.h"
+#include "base/unique_names.h"
+#include "plan/plan.h"
 
 const char *const kind_names[KIND_COUNT] = {
     "param", "statistic", "state", "input", "activation", "gradient", "mask",
@@ -159,7 +159,7 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
 }
 
 // A figure has a sum and a weight, in doubles, twice: since the last reset, and
-// since the last update (runtime/support/header.cuh, accrued.cuh).
+// since the last update (runtime/support/net/header.cuh, accrued.cuh).
 enum { HEADER_FIXED_BYTES = 128, FIGURE_BYTES = 32 };
 
 int64_t header_bytes(int figures)

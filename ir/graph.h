@@ -5,7 +5,7 @@
 
 // ---- names ------------------------------------------------------------------
 
-// number.c; f32 f64 f16 bf16 i32 u8
+// dtype.c; f32 f64 f16 bf16 i32 u8
 extern const char *const dtype_names[DTYPE_COUNT];
 extern const char *const kind_names[KIND_COUNT];
 extern const char *const phase_names[PHASE_COUNT];
@@ -83,7 +83,7 @@ Uses graph_uses(const Graph *g);
 // or several do, or v is an output, which is read when all nodes have run.
 NodeId only_reader(const Graph *g, const Uses *uses, ValueId v);
 
-// ---- reads.c: what is launched, what it reads -------------------------------
+// ---- fused_reads.c: what is launched, what it reads -------------------------
 
 // Whether n is a launch: neither a view, nor a copy in place, nor inlined.
 bool is_launch(const Node *n);

@@ -3,7 +3,7 @@
 // any pass, so it knows as little as it can: every value has an array of its
 // own, aliases and offsets are not looked at, and a view copies.
 #include <string.h>
-#include "number.h"
+#include "dtype.h"
 
 // The header's array holds slots, not bytes; there is room for either.
 Tensors tensors_new(const Graph *g)

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "arena.h"
-#include "diag.h"
+#include "base/arena.h"
+#include "base/diag.h"
 
 enum { NONE = -1, MAX_RANK = 5, MAX_ATTRS = 16 };
 enum { MAX_BATCH = 1 << 24 };   // samples of a training step
@@ -154,7 +154,7 @@ typedef struct Graph {
     DType       map;            // what pass half stores maps in: real, F16 or
                                 // BF16
     bool        tf32;           // products round their operands to TF32
-    const struct Gpu *gpu;      // whose times choices are made by (gpu.h), or
+    const struct Gpu *gpu;      // choices are made by its times (gpu_model.h);
                                 // NULL: the usual one
     uint32_t    facts;
     Node       *nodes;
@@ -203,7 +203,8 @@ typedef struct Graph {
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
     struct Known *known;        // results of searches for this graph and
-                                // others (passes/known.h); NULL: none is kept
+                                // others (base/search_cache.h); NULL: none is
+                                // kept
     bool        is_trial;       // its size is compared: the search for
                                 // addresses is short
     struct Waits {              // which launches may wait to be together:
@@ -221,7 +222,7 @@ typedef struct Graph {
                                 // schedule, if that is not left out
     int64_t     arena_bytes, state_bytes;   // since plan
     int64_t     max_live_bytes;             // since plan
-    struct Names *value_names, *node_names; // what is taken: names.h
+    struct Names *value_names, *node_names; // what is taken: unique_names.h
     const struct Places *places;    // of a graph that was read, until a pass
                                     // renumbers it; else NULL
 } Graph;

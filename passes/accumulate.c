@@ -12,14 +12,14 @@
 // a scaled loss, of which all gradients come first), and that update is all
 // that reads the gradient: so not where it is kept, nor where elements are
 // clipped, nor where it is a sum of several (a weight that is used twice) or
-// one over batches (accrue.c).  A launch that makes two
+// one over batches (train/grad_accumulation.c).  A launch that makes two
 // gradients accumulates both or none.
 //
 // What a launch needed to make the gradient in bytes of its own, a library's
 // workspace, goes with it.  A skipped step leaves momenta as they are: the
 // kernels see to that.
-#include "../ir/momentum.h"
-#include "../ir/optimizer.h"
+#include "../ir/families/momentum.h"
+#include "../ir/families/optimizer.h"
 #include "pass.h"
 
 void pass_accumulate(Graph *g);

@@ -4,15 +4,16 @@
 //   forward a, b, c; backward c; recompute b from a; backward b, a
 //
 // It writes the program into the graph that the search for a budget chose
-// (budget.c) or that follows from marks (marks.c); without either all is kept.
-// A launch that runs again is a node of phase RECOMPUTE with results of its own
-// (Value.again).  It changes no state: running statistics are taken in the
-// update phase, once, and random numbers follow from the seed and the training
-// step.  Sums and products are those of the first time, so losses and weights
-// are the same bits.  Copies of what waits in host memory (Graph.parking) come
-// later, when the order is known: run.c.
+// (decide/decide_remat.c) or that follows from marks
+// (remat/user_checkpoints.c); without either all is kept.  A launch that runs
+// again is a node of phase RECOMPUTE with results of its own (Value.again).  It
+// changes no state: running statistics are taken in the update phase, once, and
+// random numbers follow from the seed and the training step.  Sums and products
+// are those of the first time, so losses and weights are the same bits.  Copies
+// of what waits in host memory (Graph.parking) come later, when the order is
+// known: runner.c.
 #include "pass.h"
-#include "remat_graph.h"
+#include "remat/remat_graph.h"
 
 void pass_checkpoint(Graph *g);
 

@@ -15,9 +15,9 @@
 // for memory (schedule) nor merge them (fuse_backward).  In modes without
 // training it changes nothing.
 
-#include "../ir/loss.h"
+#include "../ir/families/loss.h"
 #include "pass.h"
-#include "update.h"
+#include "train/update.h"
 
 // Which values lead from a parameter to where a gradient can come from.
 static bool *wanted_values(const Graph *g)

@@ -10,7 +10,7 @@
 // second one reads must be there when the first runs: the new node stands where
 // the second stood, so it is.
 #include <string.h>
-#include "../ir/op.h"
+#include "../ir/op/op.h"
 
 void pass_ends(Graph *g);
 

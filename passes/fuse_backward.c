@@ -21,7 +21,7 @@
 //   %21 = dropout.gated(%19, %10) act=relu
 //
 // So nothing of relu_1 is kept.  Not done where only this would keep %10, nor
-// for those that the runner finds to cost bytes (gates.h).
+// for those that the runner finds to cost bytes (decide_gated_grad.h).
 
 #include <string.h>
 

@@ -20,8 +20,8 @@
 // is made of two maps as large as it is (a residual sum) stays: to read both is
 // traffic, and what computes it again at a price is another pass's affair.
 #include "pass.h"
-#include "../ir/number.h"
-#include "../ir/plan.h"
+#include "../ir/dtype.h"
+#include "../ir/plan/plan.h"
 
 void pass_fuse_load(Graph *g);
 

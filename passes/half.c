@@ -8,7 +8,7 @@
 //   %9 d.a f16[8, 32, 32, 16] gradient of=%5 = conv.dgrad(...)
 //
 // No cast is a launch: a kernel makes a real of each element as it loads it,
-// and rounds each as it stores it (ir/number.h).  In between all is real.
+// and rounds each as it stores it (ir/dtype.h).  In between all is real.
 //
 // A map is an activation or the gradient of one.  What else there is stays as
 // it is: parameters with their gradients and all that optimizers keep of them,
@@ -17,7 +17,7 @@
 // (^ in ops.def): none of an operator's maps, but the vectors between a
 // batchnorm's launches.  A view is of its operand's type, and rows of an input
 // are part of the input.
-#include "../ir/number.h"
+#include "../ir/dtype.h"
 #include "pass.h"
 
 void pass_half(Graph *g);

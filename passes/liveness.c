@@ -15,7 +15,7 @@
 // These are indices of nodes: the steps of a plan leave out what is no launch.
 // What shares bytes is not known here; share widens the lives of values that
 // others lie in.
-#include "../ir/together.h"
+#include "../ir/launch_group.h"
 #include "pass.h"
 
 void pass_liveness(Graph *g);

@@ -3,8 +3,8 @@
 #ifndef CNNC_PASS_H
 #define CNNC_PASS_H
 
-#include "../ir/op.h"
-#include "../ir/plan.h"
+#include "../ir/op/op.h"
+#include "../ir/plan/plan.h"
 
 enum PassId {
 #define PASS(name, needs, gives, breaks, optional, what) PASS_##name,
@@ -71,7 +71,8 @@ typedef struct PassOptions {
                                 // answer takes; NULL: of one graph alone
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
-                                // (frontend/pipeline.h); NULL: nobody asks
+                                // (frontend/driver/run_pipeline.h); NULL:
+                                // nobody asks
 } PassOptions;
 
 void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2

@@ -12,11 +12,11 @@
 // no two that live at one node overlap: place.h has the search.  Left out,
 // every value has an address of its own, which is what the other passes are
 // compared with.
-#include "../ir/accrue.h"
-#include "../ir/slices.h"
+#include "../ir/families/grad_accumulation.h"
+#include "../ir/strided_views.h"
 #include "pass.h"
-#include "place.h"
-#include "trial.h"
+#include "placement/place.h"
+#include "placement/arena_estimate.h"
 
 void pass_plan(Graph *g);
 void plan_disjoint(Graph *g);

@@ -5,7 +5,7 @@
 //
 // Forward comes before backward, and the last node closes the training step.
 // The order as written is kept where it is as good as any: where its peak is
-// the bound (order_bound.c).  If not, others are tried, and the first of the
+// the bound (peak_bound.c).  If not, others are tried, and the first of the
 // lowest peak is taken:
 //
 //   - of the ready nodes the one after which the fewest bytes are alive.  So an
@@ -13,13 +13,13 @@
 //     is done, and a weight gradient waits while what it makes is larger than
 //     what it frees;
 //   - the same, where a gradient that an update alone reads counts as freed;
-//   - the best of all orders, if the search for it ends (order_search.c): of
+//   - the best of all orders, if the search for it ends (peak_search.c): of
 //     backward and update, and of forward where that is what is fullest.
 //
 // Views and what is inlined come as soon as they can, since they cost nothing.
 #include <string.h>
-#include "known.h"
-#include "order.h"
+#include "../ir/base/search_cache.h"
+#include "order/order.h"
 #include "pass.h"
 
 void pass_schedule(Graph *g);

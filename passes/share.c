@@ -22,8 +22,8 @@
 // where the rest of the root would have to stay for its sake alone.  A gradient
 // goes over the slice that it is the gradient of, too, where nobody reads that
 // any more: those columns are of no other use.
-#include "../ir/slices.h"
-#include "lives.h"
+#include "../ir/strided_views.h"
+#include "order/live_model.h"
 #include "pass.h"
 
 void pass_share(Graph *g);

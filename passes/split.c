@@ -21,11 +21,11 @@
 // passed on as they are.  A round is left as it is where no map of it would
 // become smaller.
 //
-// The pass splits what Graph.split_samples says; split_search.c finds what a
-// budget asks for.
+// The pass splits what Graph.split_samples says; decide_batch_split.c finds
+// what a budget asks for.
 #include <string.h>
-#include "../ir/names.h"
-#include "split.h"
+#include "../ir/base/unique_names.h"
+#include "batch_split.h"
 
 void pass_split(Graph *g);
 

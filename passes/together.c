@@ -23,9 +23,9 @@
 // more is alive, and slices count as whole here), the runner asks again,
 // without what makes a value, with a part of the peak or for what keeps little
 // (Graph.waits), and at last leaves the pass out.
-#include "../ir/together.h"
-#include "depend.h"
-#include "lives.h"
+#include "../ir/launch_group.h"
+#include "order/dependences.h"
+#include "order/live_model.h"
 #include "pass.h"
 
 void pass_together(Graph *g);

@@ -1,13 +1,14 @@
-// accrue: gradients summed over the batches of a training step (accrue.h).
+// accrue: gradients summed over the batches of a training step
+// (grad_accumulation.h).
 //
 // A batch's gradients are means over its samples, so that they count as many
 // times as it has samples; the first batch since the update begins the sum.
 // How many samples came before, and what their losses and metrics add up to, is
 // in the header's spare bytes: what the caller does between two batches changes
 // neither, and a captured graph of launches stays valid.
-#include "../accrue.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/grad_accumulation.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { SUM, ADDED };            // operands
 

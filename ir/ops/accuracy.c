@@ -8,9 +8,9 @@
 //
 //   %5 sums = accuracy.sum(logits, label)
 //   %6 rows = accuracy(logits, label, %5)
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { IGNORE };
 enum { LABEL = 1, SUMS };       // operands

@@ -1,7 +1,7 @@
 // adam: moments of the gradient, with PyTorch's meaning of its arguments:
 // weight_decay is PyTorch's Adam's (added to the gradient), not AdamW's.
-#include "../moments.h"
-#include "../op_row.h"
+#include "../families/adam_moments.h"
+#include "../op/op_row.h"
 
 static const ArgSpec args[] = {
     MOMENT_ARGS,

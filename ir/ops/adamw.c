@@ -1,8 +1,8 @@
 // adamw: Adam whose decay is no part of the gradient, and so of no moment, with
 // PyTorch's meaning of its arguments.  Loshchilov and Hutter 2019 (arXiv
 // 1711.05101).
-#include "../moments.h"
-#include "../op_row.h"
+#include "../families/adam_moments.h"
+#include "../op/op_row.h"
 
 static const ArgSpec args[] = {
     MOMENT_ARGS,

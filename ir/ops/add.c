@@ -2,9 +2,9 @@
 //
 // The gradient of a sum is dy for both operands: where the shapes are equal no
 // launch is needed, the same value is contributed twice.
-#include "../act.h"
-#include "../broadcast.h"
-#include "../op_row.h"
+#include "../op/activation_grad.h"
+#include "../families/binary.h"
+#include "../op/op_row.h"
 
 static void gradient(Gradient *c)
 {

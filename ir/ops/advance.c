@@ -1,6 +1,6 @@
 // advance: the end of a training step.  Steps count for the random numbers,
 // updates for the optimizer; a skipped step is no update.
-#include "../op_row.h"
+#include "../op/op_row.h"
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {

@@ -1,8 +1,8 @@
 // average: the mean of a parameter over the training steps, the older the less,
 // as the train section's average wants it: evaluation and inference have it in
 // the place of the parameter.  It begins as the parameter does.
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { KEEP };
 enum { AVERAGE, WEIGHT };       // operands

@@ -4,10 +4,10 @@
 // with count_padding, in the map and its padding; what reaches past that, as
 // the last windows may with ceil, never counts.  The gradient gathers, and
 // counts again what each window was divided by.
-#include "../act.h"
-#include "../op_row.h"
-#include "../pool.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../op/op_row.h"
+#include "../families/pool.h"
+#include "../op/op_checks.h"
 
 enum Args { ARG_COUNT_PADDING = POOL_CEIL + 1 };
 enum Attrs { COUNT_PADDING = POOL_ATTR_COUNT };

@@ -16,11 +16,11 @@
 // whatever is run again, they move once.  Rows past samples get no gradient.
 #include <math.h>
 #include <string.h>
-#include "../act.h"
-#include "../batch_sums.h"
-#include "../columns.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../families/batch_moments.h"
+#include "../families/column_reduce.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
 enum Parts {

@@ -14,10 +14,10 @@
 //
 // That adds up a dense layer's few rows itself, so that several layers' sums
 // are one launch; not rows in 16 bits, or in slices.
-#include "../act.h"
-#include "../columns.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../families/column_reduce.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { SPLITS };
 enum { FEW_ROWS = 256 };

@@ -4,10 +4,10 @@
 //
 // Written as max(x, 0) - x*t + log(1 + exp(-|x|)), in which nothing overflows.
 #include <math.h>
-#include "../loss.h"
-#include "../op_row.h"
-#include "../pair.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../families/pointwise_loss.h"
+#include "../op/op_checks.h"
 
 static const ArgSpec args[] = { WEIGHT_ARG, { .name = NULL } };
 static const AttrSpec attrs[] = {

@@ -1,7 +1,7 @@
 // clip: each element of a gradient within a limit, as the train section's
 // clip_value wants it.
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { LIMIT };
 enum { X, HEADER };             // operands

@@ -7,8 +7,8 @@
 // a fixed order.  A launch has only so many operands: of many gradients some
 // sums are joined first.
 #include <math.h>
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { PARTS = 128, BLOCK = 512 };
 enum { LIMIT };

@@ -8,9 +8,9 @@
 //
 // Axis 0 is that of the samples, which no program can name: so slices of a
 // batch are joined (pass split).
-#include "../box.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/box_copy.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 // As many as a launch can take pointers and widths of.
 enum { MOST = 32 };

@@ -1,6 +1,6 @@
 // constant: the rate as it was set, after a warmup.
-#include "../op_row.h"
-#include "../rate.h"
+#include "../op/op_row.h"
+#include "../families/lr_schedule.h"
 
 static const ArgSpec args[] = {
     WARMUP_ARG,

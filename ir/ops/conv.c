@@ -1,15 +1,15 @@
 // conv: convolution with weights [K, R, S, C/groups], a bias and an activation.
 //
-// Its three launches are chosen in convolution.c.
+// Its three launches are chosen in conv_gemm.c.
 //
 // A call makes two nodes, conv and bias, which fuse_epilogue merges: only then
 // does the forward launch have its third operand.
-#include "../act.h"
-#include "../convolution.h"
-#include "../momentum.h"
-#include "../op_row.h"
-#include "../precision.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../families/conv_gemm.h"
+#include "../families/momentum.h"
+#include "../op/op_row.h"
+#include "../gpu/precision.h"
+#include "../op/op_checks.h"
 
 enum { LARGEST = 1 << 12, WIDEST = 1 << 24 };
 

@@ -5,10 +5,10 @@
 // that convolution, and its weight gradient is that convolution's with the two
 // maps in each other's place.  So all launches are conv's, and backward nodes
 // are nodes of conv.
-#include "../convolution.h"
-#include "../op_row.h"
-#include "../precision.h"
-#include "../rules.h"
+#include "../families/conv_gemm.h"
+#include "../op/op_row.h"
+#include "../gpu/precision.h"
+#include "../op/op_checks.h"
 
 enum { LARGEST = 1 << 12, WIDEST = 1 << 24 };
 

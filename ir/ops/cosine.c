@@ -2,8 +2,8 @@
 // CosineAnnealingLR, but that the rate stays where it ends.  Loshchilov and
 // Hutter 2017 (arXiv 1608.03983).
 #include <math.h>
-#include "../op_row.h"
-#include "../rate.h"
+#include "../op/op_row.h"
+#include "../families/lr_schedule.h"
 
 enum { STEPS, WARMUP, FINAL };
 

@@ -1,8 +1,8 @@
 // crop: a map without its margin.  The gradient puts zeros there.
-#include "../box.h"
-#include "../margin.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/box_copy.h"
+#include "../families/padding.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum Args { PADDING };
 

@@ -1,9 +1,9 @@
 // decode_boxes: the boxes that a detector's numbers tell, for inference; the
 // loss multibox works from the numbers themselves.  It has no gradient.
 #include <math.h>
-#include "../anchors.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/anchors.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 static const ArgSpec args[] = { ANCHOR_ARGS, { .name = NULL } };
 static const AttrSpec attrs[] = { ANCHOR_ATTRS, { .name = NULL } };

@@ -25,12 +25,12 @@
 // its gradient too.  The library multiplies 16 bits by 16 alone, so that it
 // would need a copy of the weights; these read the weights as they are, once,
 // and they are most of what is read.
-#include "../act.h"
-#include "../convolution.h"
-#include "../momentum.h"
-#include "../op_row.h"
-#include "../precision.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../families/conv_gemm.h"
+#include "../families/momentum.h"
+#include "../op/op_row.h"
+#include "../gpu/precision.h"
+#include "../op/op_checks.h"
 
 enum { UNITS, BIAS, BEGUN };
 enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };

@@ -7,9 +7,9 @@
 //   %6 rows = dice(logits, target, %5)
 //   %9 d.logits = dice.grad(logits, target, %5)
 #include <math.h>
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { SMOOTH, WEIGHT };
 enum { LOGITS, TARGET, SUMS };              // operands

@@ -1,9 +1,9 @@
 // div: y = a / b.
 //
 // The gradient of a is dy / b, that of b is -dy * a / b^2.
-#include "../act.h"
-#include "../broadcast.h"
-#include "../op_row.h"
+#include "../op/activation_grad.h"
+#include "../families/binary.h"
+#include "../op/op_row.h"
 
 static void gradient(Gradient *c)
 {

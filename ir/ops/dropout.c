@@ -1,8 +1,9 @@
 // dropout: drops elements at random while training, and makes up for them.
-// How it draws is in ../drop.c; outside training there is no node at all.
-#include "../drop.h"
-#include "../op_row.h"
-#include "../rules.h"
+// How it draws is in ../families/random_drop.c; outside training there is no
+// node at all.
+#include "../families/random_drop.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { GATED = 1 };              // part
 

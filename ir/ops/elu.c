@@ -4,8 +4,8 @@
 // As alpha is not negative, the result has the operand's sign; where it is
 // negative, the slope is the result plus alpha.
 #include <math.h>
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 enum { ALPHA };
 

@@ -3,7 +3,7 @@
 // Maps lie in memory with channels innermost, so a flat map is the same bytes:
 // both directions are views, without a launch.
 #include <string.h>
-#include "../op_row.h"
+#include "../op/op_row.h"
 
 static Shape flat(Shape x)
 {

@@ -4,8 +4,8 @@
 //
 // The result does not tell the operand, which the gradient needs.
 #include <math.h>
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 enum { APPROXIMATE };
 

@@ -1,9 +1,9 @@
 // global_avgpool: the mean of each channel over a whole map.  The gradient
 // gives every pixel its share.
-#include "../act.h"
-#include "../op_row.h"
-#include "../pool.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../op/op_row.h"
+#include "../families/pool.h"
+#include "../op/op_checks.h"
 
 static ValueId build(Build *b)
 {

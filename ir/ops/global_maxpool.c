@@ -3,10 +3,10 @@
 //
 // In training the launch also leaves which pixel that was: the gradient goes
 // there alone, and needs neither x nor y.
-#include "../act.h"
-#include "../op_row.h"
-#include "../pool.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../op/op_row.h"
+#include "../families/pool.h"
+#include "../op/op_checks.h"
 
 static ValueId build(Build *b)
 {

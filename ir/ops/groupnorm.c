@@ -1,9 +1,10 @@
 // groupnorm: each sample's channels in groups, which are shifted and scaled to
-// mean 0 and variance 1 over all pixels.  ../normal.c has the rest.
-#include "../columns.h"
-#include "../normal.h"
-#include "../op_row.h"
-#include "../rules.h"
+// mean 0 and variance 1 over all pixels.  ../families/sample_norm.c has the
+// rest.
+#include "../families/column_reduce.h"
+#include "../families/sample_norm.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum Args { GROUPS_ARG, SHARED_ARGS };
 

@@ -1,6 +1,6 @@
 // hard_sigmoid: three straight lines in the place of a sigmoid.
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 // A NaN stays one.
 static double hard_sigmoid(double x)

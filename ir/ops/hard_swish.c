@@ -1,8 +1,8 @@
 // hard_swish: y = x * hard_sigmoid(x) (Howard et al. 2019, arXiv 1905.02244).
 //
 // It falls before it rises, so the gradient needs the operand.
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 // A NaN stays one.
 static double hard_swish(const Attr *attr, double x)

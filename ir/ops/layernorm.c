@@ -1,9 +1,9 @@
 // layernorm: each pixel's channels shifted and scaled to mean 0 and variance 1.
-// It is the normalisation of ../normal.c with one group, and every pixel by
-// itself.
-#include "../normal.h"
-#include "../op_row.h"
-#include "../rules.h"
+// It is the normalisation of ../families/sample_norm.c with one group, and
+// every pixel by itself.
+#include "../families/sample_norm.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 static const ArgSpec args[] = { NORMAL_ARGS, { .name = NULL } };
 

@@ -2,8 +2,8 @@
 //
 // As the slope is not negative, the result has the operand's sign and the
 // gradient needs the result alone.
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 enum { SLOPE };
 

@@ -21,9 +21,9 @@
 // A fixed scale is a constant of the file; one that moves is in the header, and
 // 0 there is the state of a file without one: it begins anew.
 #include <math.h>
-#include "../loss_scale.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss_scale.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { PARTS = 128, BLOCK = 512 };
 

@@ -1,9 +1,9 @@
 // maximum: the larger of two elements; a NaN wins.
 //
 // The gradient goes to the larger, and to a alone where they are equal.
-#include "../act.h"
-#include "../broadcast.h"
-#include "../op_row.h"
+#include "../op/activation_grad.h"
+#include "../families/binary.h"
+#include "../op/op_row.h"
 
 static void gradient(Gradient *c)
 {

@@ -3,10 +3,10 @@
 // In training the launch also leaves which element that was, in as few bits as
 // the window needs: the gradient then needs neither x nor y.  The gradient
 // gathers, so overlapping windows need no atomics.
-#include "../act.h"
-#include "../op_row.h"
-#include "../pool.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../op/op_row.h"
+#include "../families/pool.h"
+#include "../op/op_checks.h"
 
 static const ArgSpec args[] = {
     POOL_ARGS("what lies there is never largest"), { .name = NULL },

@@ -1,9 +1,9 @@
 // mean_absolute_error: a metric, the mean distance of two values.  Metrics have
 // no gradient.
 #include <math.h>
-#include "../op_row.h"
-#include "../pair.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../families/pointwise_loss.h"
+#include "../op/op_checks.h"
 
 static ValueId build(Build *b)
 {

@@ -24,9 +24,9 @@
 //
 //   %5 partials = mean_iou.count(logits, label)
 //   %6 rows = mean_iou(logits, label, %5, %2 mean_iou.counts!, header)
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { IGNORE };
 enum { LOGITS, LABEL, PARTIALS, COUNTS, HEADER };   // operands

@@ -1,9 +1,9 @@
 // mse: the mean of squared differences, PyTorch's mse_loss.  The target may be
 // a value of the net too, and then has a gradient as well.
-#include "../loss.h"
-#include "../op_row.h"
-#include "../pair.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../families/pointwise_loss.h"
+#include "../op/op_checks.h"
 
 static const ArgSpec args[] = { WEIGHT_ARG, { .name = NULL } };
 static const AttrSpec attrs[] = {

@@ -1,9 +1,9 @@
 // mul: y = a * b, a gate on each channel (squeeze and excite) for one.
 //
 // An operand's gradient needs the other.
-#include "../act.h"
-#include "../broadcast.h"
-#include "../op_row.h"
+#include "../op/activation_grad.h"
+#include "../families/binary.h"
+#include "../op/op_row.h"
 
 static void gradient(Gradient *c)
 {

@@ -12,10 +12,10 @@
 //
 // The two gradients start from chosen and positives.
 #include <math.h>
-#include "../anchors.h"
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/anchors.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { LOCATIONS, SCORES, BOXES, LABELS, CHOSEN, POSITIVES, ENTROPY };
 enum { FORWARD_PART, MATCH, ENTROPIES, CHOOSE, DSCORES, DLOCATIONS };

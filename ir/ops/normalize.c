@@ -3,9 +3,9 @@
 //
 // Bytes are first brought to [0, 1], so that mean and std are those that are
 // published for images.  Only of real inputs is there a gradient.
-#include "../act.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 // Both lists are arguments of the launch, by value.
 enum { MOST = 128 };

@@ -12,8 +12,8 @@
 // bytes are the copy's.  Copies come one after the other, so that host memory
 // holds what was put there last.  What a fetch makes is Value.again of what was
 // offloaded.
-#include "../offload.h"
-#include "../op_row.h"
+#include "../gpu/offload.h"
+#include "../op/op_row.h"
 
 static const AttrSpec attrs[] = {
     { "place", ATTR_INT, 0, (double)((int64_t)1 << 52) },

@@ -3,8 +3,8 @@
 // momentum.  It rises by itself, and so has no warmup.  Smith and Topin 2018
 // (arXiv 1708.07120).
 #include <math.h>
-#include "../op_row.h"
-#include "../rate.h"
+#include "../op/op_row.h"
+#include "../families/lr_schedule.h"
 
 enum { STEPS, RISING, DIV_FACTOR, FINAL_DIV_FACTOR };
 

@@ -1,8 +1,8 @@
 // pad: a margin of one value around a map.  The gradient crops it away.
-#include "../box.h"
-#include "../margin.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/box_copy.h"
+#include "../families/padding.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum Args { PADDING, ARG_FILL };
 enum Attrs { FILL = RIGHT + 1 };

@@ -1,8 +1,8 @@
 // polynomial: a power of the part of the steps that is left; PyTorch's
 // PolynomialLR, which ends at 0.
 #include <math.h>
-#include "../op_row.h"
-#include "../rate.h"
+#include "../op/op_row.h"
+#include "../families/lr_schedule.h"
 
 enum { STEPS, POWER, WARMUP, FINAL };
 

@@ -6,8 +6,8 @@
 //
 // The gradient needs the result alone, so the operand can be forgotten or
 // overwritten, and other operators can apply it as they store (ACT).
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 // A NaN stays one, and -0 becomes 0, so that equals are the same bits.
 static double relu(double x)

@@ -1,6 +1,6 @@
 // relu6: y = x kept within [0, 6]; the gradient is 0 at both ends.
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 // A NaN stays one, and -0 becomes 0.
 static double relu6(double x)

@@ -2,8 +2,8 @@
 //
 // A view, like flatten, whose gradient is this one's too: the result's shape is
 // its value's own.
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { SHAPE };
 

@@ -4,9 +4,9 @@
 // Without momentum there is one state.  The rate is read from the header on the
 // device, where the caller may change it; the argument is its first value.
 #include <math.h>
-#include "../op_row.h"
-#include "../optimizer.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../families/optimizer.h"
+#include "../op/op_checks.h"
 
 enum { RATE, KEPT, EPSILON, MOMENTUM, DECAY };
 enum { SQUARE = FIRST_STATE, VELOCITY };    // operands

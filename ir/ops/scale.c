@@ -11,8 +11,8 @@
 // Other pairs stay: their product rounds once and not twice, and what overflows
 // or underflows between them would not.
 #include <math.h>
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { FACTOR };
 #define LARGEST 1e30

@@ -1,8 +1,8 @@
 // selu: an elu whose constants keep the mean and the variance of what passes
 // through many layers (Klambauer et al. 2017, arXiv 1706.02515).
 #include <math.h>
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 static const double alpha = 1.6732632423543772848170429916717;
 static const double factor = 1.0507009873554804934193349852946;

@@ -3,10 +3,10 @@
 // Without momentum there is no state.  The first step's momentum is the
 // gradient: the buffer starts at zero.  The rate is read from the header on
 // the device, where the caller may change it; the argument is its first value.
-#include "../momentum.h"
-#include "../op_row.h"
-#include "../optimizer.h"
-#include "../rules.h"
+#include "../families/momentum.h"
+#include "../op/op_row.h"
+#include "../families/optimizer.h"
+#include "../op/op_checks.h"
 
 enum { RATE, MOMENTUM, NESTEROV, DECAY };
 enum { VELOCITY = FIRST_STATE };        // operand

@@ -1,7 +1,7 @@
 // sigmoid: y = 1 / (1 + exp(-x)).
 #include <math.h>
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 static double sigmoid(double x)
 {

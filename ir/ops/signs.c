@@ -8,8 +8,8 @@
 //
 // The activation is one that GATES: of 1 its gradient is dy, of 0 it is 0.  The
 // last byte may have bits of no element, which are 0.
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { EACH = 8 };              // elements a byte
 

@@ -3,9 +3,9 @@
 // The gradient is dy where the part lay, and zero around it: the same copy with
 // the operand and the result in each other's place.
 #include <inttypes.h>
-#include "../box.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/box_copy.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum Args { ARG_START, ARG_SIZE, ARG_AXIS };
 enum Attrs { AXIS, START, SIZE };

@@ -2,10 +2,10 @@
 // beta, so that the slope has no jump: PyTorch's smooth_l1_loss.  beta = 0
 // makes it the distance everywhere.
 #include <math.h>
-#include "../loss.h"
-#include "../op_row.h"
-#include "../pair.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../families/pointwise_loss.h"
+#include "../op/op_checks.h"
 
 static const ArgSpec args[] = {
     { "beta", ARG_FLOAT, "1", 0, 1e30, "the distance from which on it is "

@@ -3,9 +3,9 @@
 //
 // The gradient needs the result alone: dx = y * (dy - sum of dy * y).
 #include <math.h>
-#include "../op_row.h"
-#include "../rules.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
+#include "../families/unary.h"
 
 static int64_t width_of(Shape shape)
 {

@@ -22,9 +22,9 @@
 //   %6 rows, %7 total = softmax_cross_entropy(logits, label, %5)
 //   %9 d.logits = softmax_cross_entropy.wgrad(logits, label, %7)
 #include <math.h>
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { SMOOTHING, CLASS_WEIGHTS, IGNORE, WEIGHT };
 enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD };     // parts

@@ -1,6 +1,6 @@
 // step: the rate falls by a factor every so many steps; PyTorch's StepLR.
-#include "../op_row.h"
-#include "../rate.h"
+#include "../op/op_row.h"
+#include "../families/lr_schedule.h"
 
 enum { EVERY, FACTOR };
 

@@ -1,10 +1,10 @@
 // stochastic_depth: drops whole samples of a branch at random while training,
 // and makes up for them, so that the nets that are trained are of many depths.
-// How it draws is in ../drop.c, of element 0; outside training there is no
-// node at all.
-#include "../drop.h"
-#include "../op_row.h"
-#include "../rules.h"
+// How it draws is in ../families/random_drop.c, of element 0; outside training
+// there is no node at all.
+#include "../families/random_drop.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { GATED = 1 };              // part
 

@@ -1,9 +1,9 @@
 // sub: y = a - b.
 //
 // The gradient of a is dy: where it has y's shape no launch is needed.
-#include "../act.h"
-#include "../broadcast.h"
-#include "../op_row.h"
+#include "../op/activation_grad.h"
+#include "../families/binary.h"
+#include "../op/op_row.h"
 
 static void gradient(Gradient *c)
 {

@@ -6,9 +6,9 @@
 //   %11 d.conv1.weight, %12 d.conv1.bias = sum_splits(%9, %10)
 //
 // Or it adds them to momenta, as it stores.
-#include "../momentum.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/momentum.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 static Shape shape(const Graph *g, const Node *n)
 {

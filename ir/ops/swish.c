@@ -2,8 +2,8 @@
 //
 // It falls before it rises, so the gradient needs the operand.
 #include <math.h>
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 static double swish(const Attr *attr, double x)
 {

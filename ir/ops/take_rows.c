@@ -4,10 +4,10 @@
 // a and b lie in x where pass slices can have it so, and nothing is copied.
 // Where nodes in a row take all of x, the gradient of x is theirs one after the
 // other, by concat; else it is zero around dy, a sum of as many.
-#include "../box.h"
-#include "../number.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/box_copy.h"
+#include "../dtype.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum Attrs { START, SIZE };
 

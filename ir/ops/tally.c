@@ -16,9 +16,9 @@
 // are those of all batches so far, and one loss that is not finite is enough.
 // So it is where the loss is scaled, of which a gradient may skip the step.
 #include <math.h>
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { LOSSES };
 

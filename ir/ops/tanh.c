@@ -2,8 +2,8 @@
 //
 // Its functor has another name, since kernels call the function itself.
 #include <math.h>
-#include "../op_row.h"
-#include "../unary.h"
+#include "../op/op_row.h"
+#include "../families/unary.h"
 
 static double tangent_gradient(double dy, double y)
 {

@@ -6,9 +6,9 @@
 //
 // With a class that is ignored, rows are pairs: 1 or 0, and whether the sample
 // counts.
-#include "../loss.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../families/loss.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { K, IGNORE };
 

@@ -5,9 +5,9 @@
 // in proportion (PyTorch's align_corners = false).  Both gradients gather: each
 // element adds up dy times the very shares that it had in the forward launch.
 // What is repeated need not be stored: it is read from the map.
-#include "../act.h"
-#include "../op_row.h"
-#include "../rules.h"
+#include "../op/activation_grad.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
 
 enum { LARGEST = 64, LONGEST = 1 << 28 };
 

@@ -1,10 +1,10 @@
 // Gradients summed over the batches of a training step.
 #pragma once
 #include <stdint.h>
-#include "../support/accrued.cuh"
-#include "../support/header.cuh"
-#include "../support/items.cuh"
-#include "../support/real.cuh"
+#include "../support/net/accrued.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/items.cuh"
+#include "../support/vec/real.cuh"
 
 // AccruedArrays: a sum and what comes to it, both [count].
 struct AccruedArrays {

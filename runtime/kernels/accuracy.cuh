@@ -1,10 +1,10 @@
 // How often the largest logit is the label's.
 #pragma once
-#include "../support/load.cuh"
-#include "../support/ratio.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
-#include "../support/score_rows.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/net/ratio.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
+#include "../support/net/score_rows.cuh"
 
 // Accuracy: rows[n] = 1 where logits[n,label[n]] is the first of the row's largest, else 0, as
 // where a NaN or no such class is met, and past samples.

@@ -1,11 +1,11 @@
 // Adam, with L2 decay in the gradient, and AdamW, with the decay beside it.
 #pragma once
 #include <math.h>
-#include "../support/header.cuh"
-#include "../support/items.cuh"
-#include "../support/last_block.cuh"
-#include "../support/norm_scale.cuh"
-#include "../support/real.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/items.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/net/norm_scale.cuh"
+#include "../support/vec/real.cuh"
 
 // AdamArrays: a parameter, all [count].
 struct AdamArrays {

@@ -1,7 +1,7 @@
 // The sum of two tensors, of the net or of gradients.
 #pragma once
-#include "../support/broadcast.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/broadcast.cuh"
+#include "../support/vec/real.cuh"
 
 // addition: y = a + b.
 struct addition {

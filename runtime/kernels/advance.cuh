@@ -1,8 +1,8 @@
 // The end of a training step.
 #pragma once
 #include <cuda_runtime.h>
-#include "../support/header.cuh"
-#include "../support/last_block.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/last_block.cuh"
 
 // Advance: the last of a launch: step += 1; updates += 1 unless the step was skipped.  One thread
 // counts.

@@ -1,9 +1,9 @@
 // Averages of parameters over the training steps.
 #pragma once
-#include "../support/header.cuh"
-#include "../support/items.cuh"
-#include "../support/last_block.cuh"
-#include "../support/real.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/items.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/vec/real.cuh"
 
 // AveragedArrays: a parameter and its average, both [count].
 struct AveragedArrays {

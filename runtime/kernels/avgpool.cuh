@@ -1,8 +1,8 @@
 // The mean of each window of a map [N,H,W,C], and the way back.
 #pragma once
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/pool.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/gemm/pool.cuh"
 
 // window_extent: how many elements of a window that begins at `first` it is divided by, along one
 // axis: those in the map of this extent, or in the map and its padding.

@@ -5,14 +5,14 @@
 // is computed on load, since how many a thread takes is the order of the sums.
 #pragma once
 #include <math.h>
-#include "../support/columns.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/header.cuh"
-#include "../support/identity.cuh"
-#include "../support/items.cuh"
-#include "../support/last_block.cuh"
-#include "../support/load.cuh"
-#include "../support/unroll.cuh"
+#include "../support/vec/columns.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/items.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/vec/unroll.cuh"
 
 // batchnorm_forward: y = Act((x - mean[c]) / sqrt(variance[c] + epsilon) * weight[c] + bias[c]);
 // without weight 1, without bias 0.  y may be x.  A thread takes V channels.

@@ -1,9 +1,9 @@
 // A number a channel, added to every row; its gradient, the sums of columns.
 #pragma once
-#include "../support/columns.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/columns.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/real.cuh"
 
 // bias_forward: y[i] = Act(x[i] + bias[i % C]); x, y [count], channels innermost.  y may be x.
 template <class Shape, class Act, class X = const real *, class Y = real *>

@@ -1,9 +1,9 @@
 // The cross entropy of yes-or-no answers.
 #pragma once
 #include <math.h>
-#include "../support/logistic.cuh"
-#include "../support/pair.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/logistic.cuh"
+#include "../support/net/pair.cuh"
+#include "../support/vec/real.cuh"
 #include "sum_splits.cuh"
 
 // binary_cross_entropy: -t * log(p) - (1 - t) * log(1 - p), where p is logistic(x).

@@ -1,8 +1,8 @@
 // Limits of elements.
 #pragma once
-#include "../support/elementwise.cuh"
-#include "../support/loss_scale.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/net/loss_scale.cuh"
+#include "../support/vec/real.cuh"
 
 // clip_elements: y = x, or the nearest of -limit and limit; NaN stays.  [count]; y may be x.  Limit
 // is real, or makes one.

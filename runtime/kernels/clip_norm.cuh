@@ -2,11 +2,11 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <math.h>
-#include "../support/elementwise.cuh"
-#include "../support/header.cuh"
-#include "../support/norm_scale.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/norm_scale.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
 
 // block_total: the sum over a block of at most 1024 threads, in thread 0; totals is shared, an
 // element a warp.

@@ -1,8 +1,8 @@
 // Values one after the other along an axis.
 #pragma once
-#include "../support/cell.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/load.cuh"
+#include "../support/vec/cell.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/load.cuh"
 
 // Columns: what of a row a source of what is Joined fills.
 template <long long WIDTH, class X = const real *>

@@ -1,7 +1,7 @@
 // A learning rate that stays.
 #pragma once
-#include "../support/header.cuh"
-#include "../support/rate.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/rate.cuh"
 
 // rate_constant: factor 1 after the warmup.  One thread.
 __global__ void rate_constant(Header *header, long long warmup)

@@ -10,9 +10,9 @@
 //
 // Blocks are numbered with column tiles fastest, then groups, then classes or splits, then rows.
 #pragma once
-#include "../support/identity.cuh"
-#include "../support/product.cuh"
-#include "../support/window.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/gemm/product.cuh"
+#include "../support/gemm/window.cuh"
 
 // ConvGroup: channels of a group, weights of a filter, channels a tile reads and writes at once,
 // pixels of y.

@@ -3,12 +3,12 @@
 // along channels, as memory does, and read what they need from the caches.
 #pragma once
 #include <type_traits>
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/load.cuh"
-#include "../support/mul_add.cuh"
-#include "../support/real.cuh"
-#include "../support/unroll.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/gemm/mul_add.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unroll.cuh"
 
 // CountIndex: what counts to COUNT in the cheapest way.
 template <long long COUNT>

@@ -5,8 +5,8 @@
 // twice; where they do, patches are larger and share their edges.  Pixels of a patch that lie
 // outside of the map are rows of which nothing is read.
 #pragma once
-#include "../support/pool.cuh"
-#include "../support/shared.cuh"
+#include "../support/gemm/pool.cuh"
+#include "../support/vec/shared.cuh"
 #include "conv.cuh"
 
 // PoolOf: the shape of the pool behind a convolution: windows P x Q of R x S over its map.

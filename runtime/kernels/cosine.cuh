@@ -1,8 +1,8 @@
 // A learning rate that falls along half a cosine.
 #pragma once
 #include <math.h>
-#include "../support/header.cuh"
-#include "../support/rate.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/rate.cuh"
 
 // rate_cosine: from 1 to final_factor at the last of `steps`, and that from then on.  One thread.
 __global__ void rate_cosine(Header *header, long long steps, long long warmup,

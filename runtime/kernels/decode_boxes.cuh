@@ -1,7 +1,7 @@
 // From what a detector tells to boxes.
 #pragma once
-#include "../support/anchors.cuh"
-#include "../support/elementwise.cuh"
+#include "../support/net/anchors.cuh"
+#include "../support/vec/elementwise.cuh"
 
 // decode_boxes_forward: y[n,a] = left, top, right, bottom of the box that x[n,a] tells from anchor
 // a; x, y [N, ANCHORS, 4].  A thread: single boxes.  y may be x.

@@ -1,7 +1,7 @@
 // The products of a dense layer, by cuBLAS.
 #pragma once
 #include <cublas_v2.h>
-#include "../support/real.cuh"
+#include "../support/vec/real.cuh"
 
 // dense_product: c [m, n] = a [m, k] b [k, n], each stored transposed where turned.  cuBLAS stores
 // by columns, so c' = b' a' to it; its stream comes first, for that resets the workspace.  tf32: a

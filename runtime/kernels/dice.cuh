@@ -1,10 +1,10 @@
 // The overlap of a map of probabilities and its target.
 #pragma once
-#include "../support/logistic.cuh"
-#include "../support/loss_scale.cuh"
-#include "../support/ratio.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
+#include "../support/vec/logistic.cuh"
+#include "../support/net/loss_scale.cuh"
+#include "../support/net/ratio.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
 
 // dice_sums: sums[0,s,n] = the sum of 2 * p * t over run s of sample n, sums[1,s,n] that of p + t,
 // where p = logistic(logits), t = target, both [BATCH, ITEMS]; 0 past samples.  sums [2, SPLITS,

@@ -1,7 +1,7 @@
 // The quotient of two tensors, element by element.
 #pragma once
-#include "../support/broadcast.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/broadcast.cuh"
+#include "../support/vec/real.cuh"
 
 // division: y = a / b; the gradient of a needs b, that of b both.
 struct division {

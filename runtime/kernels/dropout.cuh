@@ -1,12 +1,12 @@
 // Dropout without a stored mask: the backward pass draws the same numbers again.
 #pragma once
 #include <stdint.h>
-#include "../support/accrued.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/gated.cuh"
-#include "../support/header.cuh"
-#include "../support/philox.cuh"
-#include "../support/real.cuh"
+#include "../support/net/accrued.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/gated.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/philox.cuh"
+#include "../support/vec/real.cuh"
 
 // dropout_forward: y = keep * x where a draw is at least threshold, else 0; x, y [count, width],
 // a sample a row, from sample `first` of the batch on.  A thread takes four elements of a sample,

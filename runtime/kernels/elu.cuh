@@ -1,8 +1,8 @@
 // Exponential linear units.
 #pragma once
 #include <math.h>
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // elu: y = x > 0 ? x : alpha * (exp(x) - 1).  The gradient needs y alone, as alpha >= 0.
 struct elu {

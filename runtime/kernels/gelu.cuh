@@ -1,9 +1,9 @@
 // An element times the probability that a normal number is below it.
 #pragma once
 #include <math.h>
-#include "../support/logistic.cuh"
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/logistic.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // gelu: y = x * erfc(-x / sqrt(2)) / 2.  The gradient needs x.
 struct gelu {

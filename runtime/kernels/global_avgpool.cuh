@@ -1,10 +1,10 @@
 // The mean of each channel over a whole map, and the way back.
 #pragma once
-#include "../support/cell.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/pixels.cuh"
-#include "../support/product.cuh"
+#include "../support/vec/cell.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/pixels.cuh"
+#include "../support/gemm/product.cuh"
 
 // global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  A block as
 // reduce_pixels has it; -0 leaves every number alone, so the mean of one pixel is that pixel.  y

@@ -2,11 +2,11 @@
 #pragma once
 #include <limits.h>
 #include <math.h>
-#include "../support/cell.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/pixels.cuh"
-#include "../support/product.cuh"
+#include "../support/vec/cell.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/pixels.cuh"
+#include "../support/gemm/product.cuh"
 
 // Largest: an element and its pixel.
 struct Largest { real value; int at; };

@@ -4,10 +4,10 @@
 // A statistic has a team of TEAM threads: a warp of a block of eight teams, or a block.
 #pragma once
 #include <math.h>
-#include "../support/columns.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/reduce.cuh"
+#include "../support/vec/columns.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/reduce.cuh"
 
 // Statistic: the elements of the team's statistic that a thread takes: j = first, first + TEAM, ...
 // below COUNT, each at(j) in x and of channel c(j).  The last block may have teams too many, whose

@@ -1,7 +1,7 @@
 // Three straight lines in the place of a sigmoid.
 #pragma once
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // hard_sigmoid: y = min(max(x + 3, 0), 6) / 6, a NaN stays one.  The gradient needs y alone, 0 at
 // y = 0 and y = 1.

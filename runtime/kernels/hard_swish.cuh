@@ -1,7 +1,7 @@
 // Two straight lines and a parabola in the place of a swish.
 #pragma once
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // hard_swish: y = x * min(max(x + 3, 0), 6) / 6, a NaN stays one.  The gradient needs x.
 struct hard_swish {

@@ -1,7 +1,7 @@
 // Rectified linear units that let some of what is negative through.
 #pragma once
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // leaky_relu: y = x > 0 ? x : slope * x.  The gradient needs y alone, as slope >= 0.
 struct leaky_relu {

@@ -2,12 +2,12 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <math.h>
-#include "../support/accrued.cuh"
-#include "../support/header.cuh"
-#include "../support/last_block.cuh"
-#include "../support/loss_scale.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
+#include "../support/net/accrued.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/net/loss_scale.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
 
 // GradientOf: count elements.
 struct GradientOf {

@@ -1,7 +1,7 @@
 // The larger of two elements.
 #pragma once
-#include "../support/broadcast.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/broadcast.cuh"
+#include "../support/vec/real.cuh"
 
 // larger_of: y = max(a, b), a NaN wins; the gradient goes to a alone where they are equal.
 struct larger_of {

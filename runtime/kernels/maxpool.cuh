@@ -3,9 +3,9 @@
 // Padding is no element: a window is what of it lies in the map.  The first of equal elements, in
 // row-major order, is the largest, and so is the first NaN if there is one.
 #pragma once
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/pool.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/gemm/pool.cuh"
 
 // MaxPool: of each channel of a word of the index, the largest of what it has taken and, one more
 // than its number, which that was: of equals or of NaNs the first.  SAVED: there is an index.

@@ -1,8 +1,8 @@
 // Distances.
 #pragma once
 #include <math.h>
-#include "../support/pair.cuh"
-#include "../support/real.cuh"
+#include "../support/net/pair.cuh"
+#include "../support/vec/real.cuh"
 #include "sum_splits.cuh"
 
 // mean_absolute_error: how far a is from b.

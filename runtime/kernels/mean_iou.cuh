@@ -1,10 +1,10 @@
 // How well predicted and labelled pixels overlap, by class.
 #pragma once
 #include <math.h>
-#include "../support/accrued.cuh"
-#include "../support/header.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
+#include "../support/net/accrued.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
 
 // first_largest: where in a row the largest is, the first of equals, never a NaN; by LANES threads
 // a row.  Where a row is not `inside` it is not read.

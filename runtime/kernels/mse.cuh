@@ -1,7 +1,7 @@
 // Squared differences.
 #pragma once
-#include "../support/pair.cuh"
-#include "../support/real.cuh"
+#include "../support/net/pair.cuh"
+#include "../support/vec/real.cuh"
 #include "sum_splits.cuh"
 
 // mse: the square of how far a is from b.

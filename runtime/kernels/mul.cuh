@@ -1,7 +1,7 @@
 // The product of two tensors, element by element.
 #pragma once
-#include "../support/broadcast.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/broadcast.cuh"
+#include "../support/vec/real.cuh"
 
 // multiplication: y = a * b; an operand's gradient needs the other.
 struct multiplication {

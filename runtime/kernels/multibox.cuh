@@ -5,9 +5,9 @@
 // classes; a box of class 0 or without area is none.  match [N, ANCHORS]: the box that an anchor
 // stands for; or, below 0:
 #pragma once
-#include "../support/anchors.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/loss_scale.cuh"
+#include "../support/net/anchors.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/net/loss_scale.cuh"
 #include "softmax_cross_entropy.cuh"
 
 static constexpr int BACKGROUND = -1, NOT_COUNTED = -2;

@@ -1,12 +1,12 @@
 // Images less a mean, over a standard deviation, a channel at a time.
 #pragma once
 #include <stdint.h>
-#include "../support/cell.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/list.cuh"
-#include "../support/load.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/cell.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/list.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/vec/real.cuh"
 
 // Centred: (x[i] / unit - mean[c]) / deviation[c] of [COUNT], channels innermost, c = i % C; a list
 // of one number is for all of them.

@@ -1,8 +1,8 @@
 // A learning rate that rises, and falls to almost nothing.
 #pragma once
 #include <math.h>
-#include "../support/header.cuh"
-#include "../support/rate.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/rate.cuh"
 
 // rate_one_cycle: from 1 / div_factor to 1 at step rising * steps - 1, then to the first factor /
 // final_div_factor at step steps - 1, and that from then on.  One thread.

@@ -1,8 +1,8 @@
 // A learning rate that falls as a power of what is left.
 #pragma once
 #include <math.h>
-#include "../support/header.cuh"
-#include "../support/rate.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/rate.cuh"
 
 // rate_polynomial: from 1 to final_factor at the last of `steps`, as (1 - t/T) ^ power, and that
 // from then on.  One thread.

@@ -1,7 +1,7 @@
 // Rectified linear units: y = max(x, 0).
 #pragma once
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // relu: y = x <= 0 ? 0 : x, so a NaN stays one and -0 becomes 0.  The gradient needs y
 // alone and is 0 at y = 0.

@@ -1,7 +1,7 @@
 // Rectified linear units that end at 6.
 #pragma once
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // relu6: y = min(max(x, 0), 6), a NaN stays one, -0 becomes 0.  The gradient needs y
 // alone, 0 at y = 0 and y = 6.

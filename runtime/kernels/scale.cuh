@@ -1,9 +1,9 @@
 // A tensor times a number; integers become real.
 #pragma once
 #include <stdint.h>
-#include "../support/elementwise.cuh"
-#include "../support/load.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/vec/real.cuh"
 
 // Scaled: factor * x.
 template <class Source>

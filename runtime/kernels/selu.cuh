@@ -1,8 +1,8 @@
 // Scaled exponential linear units.
 #pragma once
 #include <math.h>
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // selu: y = S * x where x > 0, else S * A * (exp(x) - 1).  The gradient needs y alone.
 struct selu {

@@ -1,10 +1,10 @@
 // Stochastic gradient descent, with momentum or without.
 #pragma once
-#include "../support/header.cuh"
-#include "../support/items.cuh"
-#include "../support/last_block.cuh"
-#include "../support/norm_scale.cuh"
-#include "../support/real.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/items.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/net/norm_scale.cuh"
+#include "../support/vec/real.cuh"
 
 // SgdArrays: a parameter, all [count]; velocity may be null.
 struct SgdArrays {

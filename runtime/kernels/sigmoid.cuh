@@ -1,8 +1,8 @@
 // The sigmoid as an activation.
 #pragma once
-#include "../support/logistic.cuh"
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/logistic.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // sigmoid: y = 1 / (1 + exp(-x)).  The gradient needs y alone.
 struct sigmoid {

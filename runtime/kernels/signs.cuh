@@ -1,8 +1,8 @@
 // Where an activation's gradient passes: a bit an element.
 #pragma once
-#include "../support/elementwise.cuh"
-#include "../support/load.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/vec/real.cuh"
 
 // Signs: 1 where bit i % 8 of byte i / 8 is set, else 0.
 struct Signs {

@@ -1,8 +1,8 @@
 // Distances that are squared where they are small.
 #pragma once
 #include <math.h>
-#include "../support/pair.cuh"
-#include "../support/real.cuh"
+#include "../support/net/pair.cuh"
+#include "../support/vec/real.cuh"
 #include "sum_splits.cuh"
 
 // smooth_l1: d * d / (2 * beta) where the distance d of a and b is below beta, else d - beta / 2.

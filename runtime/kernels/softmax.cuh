@@ -1,9 +1,9 @@
 // Softmax over the last axis, a layer of its own.
 #pragma once
 #include <math.h>
-#include "../support/elementwise.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
 #include "softmax_cross_entropy.cuh"
 
 // softmax_forward: y[row,i] = exp(x[row,i]) / the sum of those of the row, less the largest of the

@@ -1,13 +1,13 @@
 // The loss of classification, -log softmax(logits)[label], and its gradient.
 #pragma once
 #include <math.h>
-#include "../support/elementwise.cuh"
-#include "../support/list.cuh"
-#include "../support/load.cuh"
-#include "../support/loss_scale.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
-#include "../support/score_rows.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/list.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/net/loss_scale.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
+#include "../support/net/score_rows.cuh"
 
 // CrossEntropy: rows[n] = -log(softmax(logits[n])[label[n]]); 0 past samples; a label out of range
 // makes a NaN, and the step is skipped.

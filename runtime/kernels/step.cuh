@@ -1,8 +1,8 @@
 // A learning rate that falls in steps.
 #pragma once
 #include <math.h>
-#include "../support/header.cuh"
-#include "../support/rate.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/rate.cuh"
 
 // rate_step: factor ^ floor(t / every), t steps after the warmup.  One thread.
 __global__ void rate_step(Header *header, long long every, double factor, long long warmup)

@@ -1,11 +1,11 @@
 // Whole samples of a branch dropped at random, without a stored mask.
 #pragma once
 #include <stdint.h>
-#include "../support/accrued.cuh"
-#include "../support/gated.cuh"
-#include "../support/header.cuh"
-#include "../support/philox.cuh"
-#include "../support/real.cuh"
+#include "../support/net/accrued.cuh"
+#include "../support/vec/gated.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/philox.cuh"
+#include "../support/vec/real.cuh"
 
 // stochastic_depth_forward: y = keep * x where the sample's draw is at least threshold, else 0;
 // x, y [batch, width], from sample `first` of the batch on.  Each sample has as many blocks; a

@@ -1,7 +1,7 @@
 // The difference of two tensors.
 #pragma once
-#include "../support/broadcast.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/broadcast.cuh"
+#include "../support/vec/real.cuh"
 
 // subtraction: y = a - b.
 struct subtraction {

@@ -1,9 +1,9 @@
 // Sums of the columns of matrices whose rows are few: the partial sums that the blocks of another
 // launch left, or a bias's gradient.
 #pragma once
-#include "../support/items.cuh"
-#include "../support/last_block.cuh"
-#include "../support/real.cuh"
+#include "../support/vec/items.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/vec/real.cuh"
 
 // SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and where the sums of their
 // columns go: pointers, or Momenta.  columns_b may be 0.

@@ -1,8 +1,8 @@
 // An element times its sigmoid.
 #pragma once
-#include "../support/logistic.cuh"
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/logistic.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // swish: y = x * s, where s = 1 / (1 + exp(-x)).  The gradient, s + x * s * (1 - s), needs x.
 struct swish {

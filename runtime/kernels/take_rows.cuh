@@ -1,8 +1,8 @@
 // Some samples of a batch, where they can't be read where they lie.
 #pragma once
 #include <stdint.h>
-#include "../support/elementwise.cuh"
-#include "../support/load.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/load.cuh"
 
 // SomeRows: x from element `start` on, which is a multiple of PACK.
 template <int PACK, class X = const real *>

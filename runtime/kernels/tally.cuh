@@ -1,12 +1,12 @@
 // The end of the forward pass: loss and metrics as figures and as running sums.
 #pragma once
 #include <math.h>
-#include "../support/accrued.cuh"
-#include "../support/header.cuh"
-#include "../support/last_block.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
-#include "../support/unroll.cuh"
+#include "../support/net/accrued.cuh"
+#include "../support/net/header.cuh"
+#include "../support/vec/last_block.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
+#include "../support/vec/unroll.cuh"
 
 // FigureRows: of each loss, then of each metric, a number a sample; those of the bits in PAIRS are
 // pairs of a sum and its weight.

@@ -1,8 +1,8 @@
 // The hyperbolic tangent as an activation.
 #pragma once
 #include <math.h>
-#include "../support/real.cuh"
-#include "../support/unary.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/unary.cuh"
 
 // hyperbolic_tangent: y = tanh(x).  The gradient needs y alone.
 struct hyperbolic_tangent {

@@ -1,9 +1,9 @@
 // How often the label is among the k largest scores.
 #pragma once
-#include "../support/load.cuh"
-#include "../support/real.cuh"
-#include "../support/reduce.cuh"
-#include "../support/score_rows.cuh"
+#include "../support/vec/load.cuh"
+#include "../support/vec/real.cuh"
+#include "../support/vec/reduce.cuh"
+#include "../support/net/score_rows.cuh"
 
 // is_among_top: true if fewer than k of logits[n] come before that of label[n]: are larger, or
 // equal and earlier, or a NaN.  False where no such class is met, and past samples.  By a warp.

@@ -3,10 +3,10 @@
 // Positions are counted in halves of result pixels, so that they are integers and both directions
 // make the same shares of them.
 #pragma once
-#include "../support/cell.cuh"
-#include "../support/elementwise.cuh"
-#include "../support/identity.cuh"
-#include "../support/load.cuh"
+#include "../support/vec/cell.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/vec/identity.cuh"
+#include "../support/vec/load.cuh"
 
 // Between: two pixels along an axis, and the share of the second.
 struct Between { int low, high; real share; };

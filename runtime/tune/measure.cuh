@@ -5,9 +5,9 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "../support/elementwise.cuh"
-#include "../support/header.cuh"
-#include "../support/launch.cuh"
+#include "../support/vec/elementwise.cuh"
+#include "../support/net/header.cuh"
+#include "../support/net/launch.cuh"
 #include "../trainer/clock.cuh"
 #include "../trainer/complain.cuh"
 #include "tuning.cuh"

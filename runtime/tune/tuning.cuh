@@ -1,8 +1,8 @@
-// What the program of --tune knows of its net; codegen/tune.c fills it.
+// What the program of --tune knows of its net; codegen/tune/tune.c fills it.
 #pragma once
 #include <stddef.h>
 
-#include "../support/place.cuh"
+#include "../support/net/place.cuh"
 
 // TuneLaunch: a launch of a training step, with the one that adds up its partial sums where it has
 // such; how often the step has it; the arena's bytes that it touches.  launch() gives it to the

@@ -70,87 +70,87 @@ UNITS = {
     },
     "test_remat_modes": {
         "one maker of a group is a group":
-            ("remat_modes.c", "if (*a < *b) *b = *a;\n                else *a = *b;", "break;"),
+            ("keep_modes.c", "if (*a < *b) *b = *a;\n                else *a = *b;", "break;"),
         "what others are to read is dropped":
-            ("remat_modes.c", "if (--value->waiting == 0 && ", "if (--value->waiting >= 0 && "),
+            ("keep_modes.c", "if (--value->waiting == 0 && ", "if (--value->waiting >= 0 && "),
         "what is computed once is dropped":
-            ("remat_modes.c", "value->mode == EACH_TIME", "value->mode != KEPT"),
+            ("keep_modes.c", "value->mode == EACH_TIME", "value->mode != KEPT"),
         "what is computed each time stays":
-            ("remat_modes.c", "value->mode == EACH_TIME", "value->mode > EACH_TIME"),
+            ("keep_modes.c", "value->mode == EACH_TIME", "value->mode > EACH_TIME"),
         "one maker makes it all again":
-            ("remat_modes.c", "for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)\n"
+            ("keep_modes.c", "for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)\n"
              "        run_step(m, r->maker[k]);", "run_step(m, r->maker[r->makers[v]]);"),
         "steps cost nothing again":
-            ("remat_modes.c", "m->cost += m->r->cost[step];",
+            ("keep_modes.c", "m->cost += m->r->cost[step];",
              "if (m->program.count <= m->r->step_count) m->cost += m->r->cost[step];"),
         "a kept value dies":
-            ("remat_scan.c", "if (s->value[v].kept) remat_scan_need(s, v);", ""),
+            ("reverse_liveness.c", "if (s->value[v].kept) remat_scan_need(s, v);", ""),
         "a value dies with the first of its parts":
-            ("remat_scan.c", "} else if (--value->parts <= 0) {", "} else {"),
+            ("reverse_liveness.c", "} else if (--value->parts <= 0) {", "} else {"),
         "what dies has no bytes while it is read":
-            ("remat_scan.c", "if (!value->needed) bytes += value->bytes;", ";"),
+            ("reverse_liveness.c", "if (!value->needed) bytes += value->bytes;", ";"),
         "what nobody reads has no bytes":
-            ("remat_scan.c", "if (!value->needed) {\n            bytes += value->bytes;", "if (!value->needed) {"),
+            ("reverse_liveness.c", "if (!value->needed) {\n            bytes += value->bytes;", "if (!value->needed) {"),
         "what lives on is written over":
-            ("remat_scan.c", "over.result == taken || under->needed ||", "over.result == taken ||"),
+            ("reverse_liveness.c", "over.result == taken || under->needed ||", "over.result == taken ||"),
         "a result is written over two":
-            ("remat_scan.c", "taken = over.result;", ""),
+            ("reverse_liveness.c", "taken = over.result;", ""),
         "two are written over one":
-            ("remat_scan.c", "under->reader = 0;", ""),
+            ("reverse_liveness.c", "under->reader = 0;", ""),
         "all of a smaller value is saved":
-            ("remat_scan.c", "smaller(under->bytes, s->value[over.result].bytes)",
+            ("reverse_liveness.c", "smaller(under->bytes, s->value[over.result].bytes)",
              "under->bytes"),
         "what is read lies idle":
-            ("remat_modes.c", "if (is_listed(r->reads, r->read, step, v) ||",
+            ("keep_modes.c", "if (is_listed(r->reads, r->read, step, v) ||",
              "if ("),
         "what nobody reads again lies idle":
-            ("remat_modes.c", "later[v] <= 0 ||", "later[v] < -1 ||"),
+            ("keep_modes.c", "later[v] <= 0 ||", "later[v] < -1 ||"),
         "steps behind the turn may run again":
             ("remat_search.c", "i < r->turn && r->may_repeat[i];", "r->may_repeat[i];"),
         "steps that may not run again do":
             ("remat_search.c", "s.may_repeat[group] &= i < r->turn && r->may_repeat[i];", ""),
         "dear choices are not left out":
-            ("remat_choices.c", "if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)",
+            ("pareto.c", "if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)",
              ""),
     },
     "test_again": {
         "operators are not compared":
-            ("verify_again.c", "a->op != b->op ||", ""),
+            ("verify_recompute.c", "a->op != b->op ||", ""),
         "activations are not compared":
-            ("verify_again.c", "a->act != b->act ||", ""),
+            ("verify_recompute.c", "a->act != b->act ||", ""),
         "attributes are not compared":
-            ("verify_again.c", "!same_attributes(a, b)", "false"),
+            ("verify_recompute.c", "!same_attributes(a, b)", "false"),
         "operands are not compared":
-            ("verify_again.c", "first_of(g, a->operands[k]) != first_of(g, b->operands[k])",
+            ("verify_recompute.c", "first_of(g, a->operands[k]) != first_of(g, b->operands[k])",
              "false"),
         "results are not compared":
-            ("verify_again.c", "first_of(g, a->results[k]) != first_of(g, b->results[k])",
+            ("verify_recompute.c", "first_of(g, a->results[k]) != first_of(g, b->results[k])",
              "false"),
         "a copy may read copies alone":
-            ("verify_again.c", "g->values[v].again == NONE ? v : g->values[v].again", "true ? v : v"),
+            ("verify_recompute.c", "g->values[v].again == NONE ? v : g->values[v].again", "true ? v : v"),
         "a copy need be none":
-            ("verify_again.c", 'if (first == NONE) value_fault(c, v, "it is no copy, but a copy'
+            ("verify_recompute.c", 'if (first == NONE) value_fault(c, v, "it is no copy, but a copy'
              ' makes it");', "if (first == NONE) return;"),
         "a copy of a copy":
-            ("verify_again.c", "g->values[first].again != NONE ||", ""),
+            ("verify_recompute.c", "g->values[first].again != NONE ||", ""),
         "a copy of what nothing makes":
-            ("verify_again.c", "|| g->values[first].def == NONE", ""),
+            ("verify_recompute.c", "|| g->values[first].def == NONE", ""),
         "kinds are not compared":
-            ("verify_again.c", "of->kind != value->kind ||", ""),
+            ("verify_recompute.c", "of->kind != value->kind ||", ""),
         "types are not compared":
-            ("verify_again.c", "of->dtype != value->dtype ||", ""),
+            ("verify_recompute.c", "of->dtype != value->dtype ||", ""),
         "a copy is an output":
-            ("verify_again.c", "|| value->output", ""),
+            ("verify_recompute.c", "|| value->output", ""),
         "what is no copy makes one":
-            ("verify_again.c", "else if (g->values[v].again != NONE)", "else if (false)"),
+            ("verify_recompute.c", "else if (g->values[v].again != NONE)", "else if (false)"),
         "what nothing makes is a copy":
             ("verify.c", "value->def == NONE && value->again != NONE", "false"),
         "backward launches run again":
-            ("verify_again.c", "g->nodes[original].phase != FORWARD", "false"),
+            ("verify_recompute.c", "g->nodes[original].phase != FORWARD", "false"),
         "a copy has no place":
-            ("verify_again.c", "place[count++] = place_of[original];", "place[count++] = count;"),
+            ("verify_recompute.c", "place[count++] = place_of[original];", "place[count++] = count;"),
         "nodes may change":
-            ("verify_again.c", "!does_the_same(g, &g->nodes[id], n)", "false"),
+            ("verify_recompute.c", "!does_the_same(g, &g->nodes[id], n)", "false"),
     },
 }
 # A net from here, and what shows as other bits.

@@ -18,9 +18,9 @@ from planted import compiler_with, only  # noqa: E402
 FAULTS = {
     "nothing": ("late.cnn -fno-split", None),
     "schedule's order alone":
-        ("late.cnn -fno-split", ("passes/budget.c", "if (least >= ", "if (true || least >= ")),
+        ("late.cnn -fno-split", ("passes/decide/decide_remat.c", "if (least >= ", "if (true || least >= ")),
     "updates where the program has them":
-        ("late.cnn -fno-split", ("passes/remat_written.c", "w->g->nodes[to].phase != UPDATE",
+        ("late.cnn -fno-split", ("passes/remat/source_order.c", "w->g->nodes[to].phase != UPDATE",
                       "w->g->nodes[to].phase == UPDATE")),
 }
 

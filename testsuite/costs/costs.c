@@ -8,10 +8,10 @@
 // has no line, for it costs nothing.
 #include <inttypes.h>
 #include <stdio.h>
-#include "../../frontend/input.h"
-#include "../../frontend/pipeline.h"
-#include "../../ir/offload.h"
-#include "../../ir/together.h"
+#include "../../frontend/driver/input.h"
+#include "../../frontend/driver/run_pipeline.h"
+#include "../../ir/gpu/offload.h"
+#include "../../ir/launch_group.h"
 
 static void print_launch(const Graph *g, NodeId i)
 {

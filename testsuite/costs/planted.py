@@ -18,65 +18,65 @@ build, root, compiler = sys.argv[1:4]
 here = os.path.join(root, "testsuite", "costs")
 
 FAULTS = {
-    "nothing": ("ir/cost.c", "", ""),
+    "nothing": ("ir/op/cost.c", "", ""),
     "results are not written":
-        ("ir/cost.c", "if (n->results[r] != NONE) bytes += moved(g, n->results[r]);", ";"),
+        ("ir/op/cost.c", "if (n->results[r] != NONE) bytes += moved(g, n->results[r]);", ";"),
     "what is updated is not written":
-        ("ir/cost.c", "if (slots[k].updated && n->operands[k] != NONE)", "if (0)"),
+        ("ir/op/cost.c", "if (slots[k].updated && n->operands[k] != NONE)", "if (0)"),
     "a library's scratch counts":
-        ("ir/cost.c", "return scratch ? 0 : value_bytes(value);", "return value_bytes(value);"),
-    "an activation is for nothing": ("ir/cost.c", "if (n->act != NULL)", "if (0)"),
+        ("ir/op/cost.c", "return scratch ? 0 : value_bytes(value);", "return value_bytes(value);"),
+    "an activation is for nothing": ("ir/op/cost.c", "if (n->act != NULL)", "if (0)"),
     "what is computed on load is for nothing":
-        ("ir/cost.c", "if (v != NONE && !is_stored(g, v))\n            add_node",
+        ("ir/op/cost.c", "if (v != NONE && !is_stored(g, v))\n            add_node",
          "if (0)\n            add_node"),
-    "what is computed on load is stored": ("ir/cost.c", "if (n->inlined) own.bytes = 0;", ""),
-    "a view costs": ("ir/cost.c", "if (is_launch(n)) add_node", "add_node"),
+    "what is computed on load is stored": ("ir/op/cost.c", "if (n->inlined) own.bytes = 0;", ""),
+    "a view costs": ("ir/op/cost.c", "if (is_launch(n)) add_node", "add_node"),
     "no products":
-        ("ir/cost.c", "cost->products = capped_sum(cost->products, flops);", ""),
+        ("ir/op/cost.c", "cost->products = capped_sum(cost->products, flops);", ""),
     "half of a product":
-        ("ir/convolution.c", "capped_product(2 * d.pixels", "capped_product(d.pixels"),
+        ("ir/families/conv_gemm.c", "capped_product(2 * d.pixels", "capped_product(d.pixels"),
     "depthwise as a product":
-        ("ir/convolution.c", "if (convolution_is_depthwise(&d)) cost->flops = flops;\n    else ",
+        ("ir/families/conv_gemm.c", "if (convolution_is_depthwise(&d)) cost->flops = flops;\n    else ",
          ""),
     "a bias is for nothing":
-        ("ir/convolution.c", "if (is_biased(n)) cost->flops", "if (0) cost->flops"),
+        ("ir/families/conv_gemm.c", "if (is_biased(n)) cost->flops", "if (0) cost->flops"),
     "half of a dense product":
         ("ir/ops/dense.c", "capped_product(2 * s.batch", "capped_product(s.batch"),
     "moments read all":
         ("ir/ops/batchnorm.c", "if (n->part == MOMENTS)\n        cost", "if (0)\n        cost"),
-    "all of a box's operand is read": ("ir/box.c", "cost->bytes -= (x - y)", "cost->bytes -= 0"),
+    "all of a box's operand is read": ("ir/families/box_copy.c", "cost->bytes -= (x - y)", "cost->bytes -= 0"),
     "a match reads scores": ("ir/ops/multibox.c", "n->part == MATCH ? 2 : NONE", "NONE"),
-    "f64 as f32": ("ir/gpu.c", "g->real == F64 ? gpu->fp64 : gpu->fp32", "gpu->fp32"),
-    "tf32 as f32": ("ir/gpu.c", "g->tf32 ? gpu->tf32", "g->tf32 ? rate"),
+    "f64 as f32": ("ir/gpu/gpu_model.c", "g->real == F64 ? gpu->fp64 : gpu->fp32", "gpu->fp32"),
+    "tf32 as f32": ("ir/gpu/gpu_model.c", "g->tf32 ? gpu->tf32", "g->tf32 ? rate"),
     "all as tf32":
-        ("ir/gpu.c", "time_at(others, rate, gpu->elementwise)",
+        ("ir/gpu/gpu_model.c", "time_at(others, rate, gpu->elementwise)",
          "time_at(others, products, gpu->elementwise)"),
-    "rounded down": ("ir/gpu.c", "return capped_sum(time, rest > 0);", "return time;"),
+    "rounded down": ("ir/gpu/gpu_model.c", "return capped_sum(time, rest > 0);", "return time;"),
     "memory behind arithmetic":
-        ("ir/gpu.c", "arithmetic > memory ? arithmetic : memory", "arithmetic + memory"),
-    "launches for nothing": ("ir/gpu.c", "capped_sum(gpu->launch, longer)", "longer"),
+        ("ir/gpu/gpu_model.c", "arithmetic > memory ? arithmetic : memory", "arithmetic + memory"),
+    "launches for nothing": ("ir/gpu/gpu_model.c", "capped_sum(gpu->launch, longer)", "longer"),
     "everything as a product":
-        ("ir/gpu.c", "time_at(others, rate, gpu->elementwise)",
+        ("ir/gpu/gpu_model.c", "time_at(others, rate, gpu->elementwise)",
          "time_at(others, rate, gpu->product)"),
-    "peaks": ("ir/gpu.c", "rate / MILLION * millionths", "rate / MILLION * MILLION"),
+    "peaks": ("ir/gpu/gpu_model.c", "rate / MILLION * millionths", "rate / MILLION * MILLION"),
     "a phase's launches in another":
-        ("ir/gpu.c", "&sums[n->phase]", "&sums[n->phase ? BACKWARD : FORWARD]"),
+        ("ir/gpu/gpu_model.c", "&sums[n->phase]", "&sums[n->phase ? BACKWARD : FORWARD]"),
     "what is computed again is for nothing":
-        ("ir/gpu.c", "if (!is_launch(n) || is_copy(n)) continue;",
+        ("ir/gpu/gpu_model.c", "if (!is_launch(n) || is_copy(n)) continue;",
          "if (!is_launch(n) || n->phase == RECOMPUTE) continue;"),
     "a phase's times are not added up":
-        ("ir/gpu.c", "sum->time = capped_sum(sum->time, ", "sum->time = (0, "),
+        ("ir/gpu/gpu_model.c", "sum->time = capped_sum(sum->time, ", "sum->time = (0, "),
     "shares in percent":
-        ("frontend/gpu_file.c", "KEY(product), 1e6", "KEY(product), 1e5"),
+        ("frontend/driver/gpu_file.c", "KEY(product), 1e6", "KEY(product), 1e5"),
     "launches in nanoseconds":
-        ("frontend/gpu_file.c", "KEY(launch), 1e12", "KEY(launch), 1e9"),
+        ("frontend/driver/gpu_file.c", "KEY(launch), 1e12", "KEY(launch), 1e9"),
 }
 
 
 def is_found(fault, folder):
     programs = [link_with_fault(os.path.join(folder, os.path.basename(source)[:-2]), fault,
                                 [os.path.join(root, source)], build, root, compiler)
-                for source in ("frontend/main.c", "testsuite/costs/costs.c")]
+                for source in ("frontend/driver/main.c", "testsuite/costs/costs.c")]
     done = subprocess.run([sys.executable, os.path.join(here, "check_costs.py"), *programs, root,
                            "few"], stdout=subprocess.PIPE, text=True)
     said = done.stdout.splitlines()

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../ir/op.h"
+#include "../../ir/op/op.h"
 #include "fuzz.h"
 
 static void *grown(void *old, size_t bytes)

@@ -64,7 +64,7 @@ typedef struct Target {
 const char *run_target(const Target *target, Random *r, const Text *text,
                        uint64_t *right);
 
-// The compiler's main: frontend/main.c.
+// The compiler's main: frontend/driver/main.c.
 int cnnc_main(int argc, char **argv);
 
 #endif

@@ -1,14 +1,14 @@
 // The numbers of 16 bits: every one of them is itself again as a float, and every
 // float goes to the nearest, of two to the one with an even word, as emitted
-// files have it (runtime/support) and as the interpreter has it (ir/number.c).
+// files have it (runtime/support) and as the interpreter has it (ir/dtype.c).
 // Between two neighbours the middle and the floats on its either side are tried.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../../runtime/support/bf16.cuh"
-#include "../../runtime/support/f16.cuh"
+#include "../../runtime/support/vec/bf16.cuh"
+#include "../../runtime/support/vec/f16.cuh"
 
 extern "C" double rounded(int dtype, double x);
 extern "C" const char *const dtype_names[];

@@ -33,7 +33,7 @@ EMITTED = {
 # Name: a file of the compiler, a text, what stands there instead, and what must find it.
 COMPILER = {
     "statistics are maps":
-        ("ir/number.c", "if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;",
+        ("ir/dtype.c", "if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;",
          "(void)slots, (void)slot_count;", "emit"),
     "a view has another type than its operand":
         ("passes/half.c", "while (join_views(g, halves)) {}", "(void)join_views;", "emit"),
@@ -50,10 +50,10 @@ COMPILER = {
         ("ir/interpret.c", "r->out[k][i] = rounded(value->dtype, r->out[k][i]);", "(void)i;",
          "step"),
     "numbers past the largest are kept":
-        ("ir/number.c", "return fabs(near) < ldexp(1, most) ? near : copysign(INFINITY, x);",
+        ("ir/dtype.c", "return fabs(near) < ldexp(1, most) ? near : copysign(INFINITY, x);",
          "return near;", "numbers"),
     "halves of a unit are rounded up":
-        ("ir/number.c", "nearbyint(ldexp(x, -unit))", "round(ldexp(x, -unit))", "numbers"),
+        ("ir/dtype.c", "nearbyint(ldexp(x, -unit))", "round(ldexp(x, -unit))", "numbers"),
 }
 
 NET = """net n {

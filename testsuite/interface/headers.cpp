@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-#include "../../runtime/support/header.cuh"
+#include "../../runtime/support/net/header.cuh"
 
 struct Field {
     const char *name;                   // which the error's text begins with

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../runtime/support/header.cuh"
+#include "../../runtime/support/net/header.cuh"
 #include "probe.h"
 
 enum { STEPS = 5, PIXELS = 4 * 4, NUMBERS = PIXELS * 2 };

@@ -13,10 +13,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "../../frontend/input.h"
-#include "../../frontend/options.h"
-#include "../../ir/loss.h"
-#include "../../ir/number.h"
+#include "../../frontend/driver/input.h"
+#include "../../frontend/driver/options.h"
+#include "../../ir/families/loss.h"
+#include "../../ir/dtype.h"
 
 typedef struct Arguments {
     const char *load, *batch, *save;

@@ -33,42 +33,42 @@ FAULTS = {
     "what nobody reads hands its mark on":
         ("passes/fold.c", "readers[n->results[j]] > 0 &&", ""),
     "a name has no launch to keep":
-        ("passes/marks.c", "if (kept && !is_launch(n)) set_operands(n, m->kept);", ""),
+        ("passes/remat/user_checkpoints.c", "if (kept && !is_launch(n)) set_operands(n, m->kept);", ""),
     "what leads to no mark runs again":
-        ("passes/marks.c", "is_launch(n) && leads && !kept", "is_launch(n) && !kept"),
+        ("passes/remat/user_checkpoints.c", "is_launch(n) && leads && !kept", "is_launch(n) && !kept"),
     "what is marked runs again":
-        ("passes/marks.c", "is_launch(n) && leads && !kept", "is_launch(n) && leads"),
+        ("passes/remat/user_checkpoints.c", "is_launch(n) && leads && !kept", "is_launch(n) && leads"),
     "a mark ends what leads to the next":
-        ("passes/marks.c", "leads = kept || has_any", "leads = !kept && has_any"),
+        ("passes/remat/user_checkpoints.c", "leads = kept || has_any", "leads = !kept && has_any"),
     "statistics are taken again":
-        ("passes/marks.c", "if (def != NONE) m->again[def] = false;", ""),
+        ("passes/remat/user_checkpoints.c", "if (def != NONE) m->again[def] = false;", ""),
     "products run again all the same":
-        ("passes/marks.c", "== CHECKPOINT_ELEMENTWISE", "== CHECKPOINT_COUNT"),
+        ("passes/remat/user_checkpoints.c", "== CHECKPOINT_ELEMENTWISE", "== CHECKPOINT_COUNT"),
     "products are no arithmetic":
-        ("passes/remat_problem.c", "cost.products == 0", "cost.flops == 0"),
+        ("passes/remat/remat_problem.c", "cost.products == 0", "cost.flops == 0"),
     "off is on":
-        ("passes/run.c", "kind == CHECKPOINT_OFF && !(", "kind == CHECKPOINT_COUNT && !("),
+        ("passes/runner.c", "kind == CHECKPOINT_OFF && !(", "kind == CHECKPOINT_COUNT && !("),
     "a budget turns marks off":
-        ("passes/run.c", "(kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE)",
+        ("passes/runner.c", "(kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE)",
          "kind != CHECKPOINT_OFF"),
     "a budget does not turn marks off":
-        ("passes/run.c", "if (!searches(o)) return", "if (true) return"),
+        ("passes/runner.c", "if (!searches(o)) return", "if (true) return"),
     "the first cut is kept, whatever N is":
-        ("passes/marks.c", "int64_t k = every - 1;", "int64_t k = 0;"),
+        ("passes/remat/user_checkpoints.c", "int64_t k = every - 1;", "int64_t k = 0;"),
     "every cut is kept":
-        ("passes/marks.c", "k += every)", "k++)"),
+        ("passes/remat/user_checkpoints.c", "k += every)", "k++)"),
     "one cut is kept":
-        ("passes/marks.c", "k += every)", "k += count)"),
+        ("passes/remat/user_checkpoints.c", "k += every)", "k += count)"),
     "a map that crosses several places is several cuts":
-        ("passes/remat_stages.c", "if (v == NO_VALUE || is_cut[v]) continue;",
+        ("passes/remat/stages.c", "if (v == NO_VALUE || is_cut[v]) continue;",
          "if (v == NO_VALUE) continue;"),
     "the cut of another value":
-        ("passes/remat_problem.c", "values[v] = p.value_of[p.lives.class_of[v]];",
+        ("passes/remat/remat_problem.c", "values[v] = p.value_of[p.lives.class_of[v]];",
          "values[v] = p.value_of[p.lives.class_of[v]] - 1;"),
     "the program's marks for cuts":
-        ("passes/marks.c", "how->kind == CHECKPOINT_EVERY && !mark_cuts", "false && !mark_cuts"),
+        ("passes/remat/user_checkpoints.c", "how->kind == CHECKPOINT_EVERY && !mark_cuts", "false && !mark_cuts"),
     "marks in every mode":
-        ("frontend/marks.c", "else if (r->g->mode == TRAIN)", "else"),
+        ("frontend/checkpoint_marks.c", "else if (r->g->mode == TRAIN)", "else"),
 }
 
 

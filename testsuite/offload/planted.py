@@ -50,7 +50,7 @@ FAULTS = {
     "a plan may have more host memory":
         ("verify_program.c", "if (end != a->plan->host_bytes)", "if (false)"),
     "a copy is no value again":
-        ("verify_again.c", "if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);",
+        ("verify_recompute.c", "if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);",
          "if (n->phase == RECOMPUTE) check_copied(c, v);"),
     # What copies take.
     "copies are at once":
@@ -59,9 +59,9 @@ FAULTS = {
     "a wait takes no time":
         ("offload.c", "now = done[v];", ""),
     "a launch of a copy takes time":
-        ("gpu.c", "if (!is_launch(n) || is_copy(n)) return 0;", "if (!is_launch(n)) return 0;"),
+        ("gpu_model.c", "if (!is_launch(n) || is_copy(n)) return 0;", "if (!is_launch(n)) return 0;"),
     "a copy has no launch":
-        ("gpu.c", "return capped_sum(gpu->launch, time_at(bytes, gpu->host, MILLION));",
+        ("gpu_model.c", "return capped_sum(gpu->launch, time_at(bytes, gpu->host, MILLION));",
          "return time_at(bytes, gpu->host, MILLION);"),
     # What stays, and when.
     "an output may stay":

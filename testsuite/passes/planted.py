@@ -28,10 +28,10 @@ FAULTS = {
         ("digits", ("share.c", "classes->kept[class] || classes->last[class] != i",
                     "classes->kept[class]")),
     "share: over what the kernel has still to read":
-        ("skip", ("lives.c", "may_lie_over(g, n, r, v);", "true;"),
+        ("skip", ("live_model.c", "may_lie_over(g, n, r, v);", "true;"),
          ("share.c", "!may_lie_over(g, n, r, reads[j]))", "false)")),
     "schedule: an update that waits for no reader":
-        ("autoencoder", ("depend.c", "add_edge(d, touched->cells[k].to, i);", "(void)d;")),
+        ("autoencoder", ("dependences.c", "add_edge(d, touched->cells[k].to, i);", "(void)d;")),
     "accumulate: what decays is the momentum":
         ("accumulate_bits --passes accumulate",
          ("accumulate.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
@@ -69,8 +69,8 @@ FAULTS = {
           "")),
 }
 UNVERIFIED = [
-    ("passes/run.c", "if (ran) verify(g, pass->name);\n", ""),
-    ("frontend/pipeline.c", "verify_program(g->arena, g, plan)", "NULL"),
+    ("passes/runner.c", "if (ran) verify(g, pass->name);\n", ""),
+    ("frontend/driver/run_pipeline.c", "verify_program(g->arena, g, plan)", "NULL"),
 ]
 
 
@@ -90,7 +90,7 @@ def compiler_with(folder, fault):
         os.symlink(os.path.join(root, name), os.path.join(folder, name))
     for path, old, new in UNVERIFIED:
         patch(os.path.join(folder, path), old, new)
-    files = ["frontend/main.c", "frontend/pipeline.c", "passes/run.c"]
+    files = ["frontend/driver/main.c", "frontend/driver/run_pipeline.c", "passes/runner.c"]
     for name, old, new in fault[1:]:
         patch(os.path.join(folder, "passes", name), old, new)
     files += sorted({"passes/" + name for name, _, _ in fault[1:]})

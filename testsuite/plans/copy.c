@@ -1,6 +1,6 @@
 // Copies of plans that may be written to, and what follows from their steps.
 #include <string.h>
-#include "../../passes/place.h"
+#include "../../passes/placement/place.h"
 #include "spoil.h"
 
 // ---- copies -----------------------------------------------------------------

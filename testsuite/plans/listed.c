@@ -1,7 +1,7 @@
 // From a line of the list to plans.
 #include <stdlib.h>
 #include <string.h>
-#include "../../frontend/pipeline.h"
+#include "../../frontend/driver/run_pipeline.h"
 #include "../unit/squeeze.h"
 #include "listed.h"
 #include "spoil.h"

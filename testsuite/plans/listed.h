@@ -2,7 +2,7 @@
 #ifndef CNNC_TEST_LISTED_H
 #define CNNC_TEST_LISTED_H
 
-#include "../../ir/plan.h"
+#include "../../ir/plan/plan.h"
 
 // A net at one level, in every mode that it has; NULL where it has not.
 typedef struct Net {

@@ -1,9 +1,9 @@
 // What a pass would have made of a graph, had it made a plan that is another.
 #include <setjmp.h>
 #include <string.h>
-#include "../../ir/names.h"
-#include "../../ir/together.h"
-#include "../../ir/offload.h"
+#include "../../ir/base/unique_names.h"
+#include "../../ir/launch_group.h"
+#include "../../ir/gpu/offload.h"
 #include "spoil.h"
 
 static Names *name_nodes(Arena *arena, const Graph *g)

@@ -2,7 +2,7 @@
 #ifndef CNNC_TEST_SECOND_H
 #define CNNC_TEST_SECOND_H
 
-#include "../../ir/plan.h"
+#include "../../ir/plan/plan.h"
 
 // What is wrong, or NULL; as verify_program.
 const char *second_checker(Arena *arena, const Graph *g, const Plan *plan);

@@ -2,7 +2,7 @@
 #ifndef CNNC_TEST_SPOIL_H
 #define CNNC_TEST_SPOIL_H
 
-#include "../../ir/plan.h"
+#include "../../ir/plan/plan.h"
 
 // A plan that may be written to, and the number that draws come from.
 typedef struct Spoil {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "../../frontend/parse.h"
 #include "../../frontend/read_file.h"
-#include "../../ir/number.h"
+#include "../../ir/dtype.h"
 #include "../unit/squeeze.h"
 
 enum { MOST_WORDS = 64, TF32_DIGITS = 11 };

@@ -12,7 +12,7 @@
 #ifndef TESTSUITE_RANDOM_CASE_H
 #define TESTSUITE_RANDOM_CASE_H
 
-#include "../../frontend/pipeline.h"
+#include "../../frontend/driver/run_pipeline.h"
 
 // A precision in which numbers have fewer digits than arithmetic.
 typedef enum Narrow {

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "../../codegen/codegen.h"
 #include "../../codegen/emitter.h"
-#include "../../ir/offload.h"
+#include "../../ir/gpu/offload.h"
 #include "case.h"
 
 // ---- the emitted text -------------------------------------------------------

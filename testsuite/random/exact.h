@@ -3,7 +3,7 @@
 #ifndef TESTSUITE_RANDOM_EXACT_H
 #define TESTSUITE_RANDOM_EXACT_H
 
-#include "../../ir/op.h"
+#include "../../ir/op/op.h"
 
 // interpret(), and whether every node is exact.
 bool interpret_exactly(const Graph *g, Tensors *t, int64_t samples);

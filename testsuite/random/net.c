@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "../../frontend/input.h"
+#include "../../frontend/driver/input.h"
 
 void add_line(Lines *lines, const char *line)
 {

@@ -5,7 +5,7 @@
 #define TESTSUITE_RANDOM_NET_H
 
 #include "../../frontend/compile.h"
-#include "../../ir/op.h"
+#include "../../ir/op/op.h"
 #include "draw.h"
 
 enum { MOST_LINES = 64, MOST_DRAWN = 1024 };

@@ -10,8 +10,8 @@
 
 #include <math.h>
 #include <string.h>
-#include "../../ir/loss.h"
-#include "../../ir/number.h"
+#include "../../ir/families/loss.h"
+#include "../../ir/dtype.h"
 #include "draw.h"
 #include "exact.h"
 #include "slopes.h"

@@ -13,83 +13,83 @@ from plant_faults import plant  # noqa: E402
 FAULTS = {
     "test_remat": {
         "a step costs once":
-            ("remat.c", "cost += r->cost[p->step[at]]", "cost += r->cost[at % r->step_count]"),
+            ("remat_program.c", "cost += r->cost[p->step[at]]", "cost += r->cost[at % r->step_count]"),
         "the first of equal peaks is not the first":
-            ("remat.c", "bytes[i] > bytes[most]", "bytes[i] >= bytes[most]"),
+            ("remat_program.c", "bytes[i] > bytes[most]", "bytes[i] >= bytes[most]"),
         "a kept value dies":
-            ("remat.c", "y->life[life].last = y->p->count - 1;", ";"),
+            ("remat_program.c", "y->life[life].last = y->p->count - 1;", ";"),
         "a kept value is replaced":
-            ("remat.c", "if (y->r->kept[v] && y->whole[v] != NO_LIFE) return;", ""),
+            ("remat_program.c", "if (y->r->kept[v] && y->whole[v] != NO_LIFE) return;", ""),
         "a value is whole after one of its makers":
-            ("remat.c", "== r->makers[v + 1] - r->makers[v]", "== 1"),
+            ("remat_program.c", "== r->makers[v + 1] - r->makers[v]", "== 1"),
         "a part that is made twice counts twice":
-            ("remat.c", "life == NO_LIFE || y->part_of[k] == life", "life == NO_LIFE"),
+            ("remat_program.c", "life == NO_LIFE || y->part_of[k] == life", "life == NO_LIFE"),
         "what nobody reads lives on":
-            ("remat.c", "life->last < 0 ? life->first : life->last",
+            ("remat_program.c", "life->last < 0 ? life->first : life->last",
              "life->last < 0 ? y->p->count - 1 : life->last"),
         "later parts of what nobody reads have no bytes":
-            ("remat.c", "life->last < 0 && life->first < at", "false"),
+            ("remat_program.c", "life->last < 0 && life->first < at", "false"),
         "what dies has no bytes while it is read":
-            ("remat.c", "y->change[last + 1] -=", "y->change[last > first ? last : last + 1] -="),
+            ("remat_program.c", "y->change[last + 1] -=", "y->change[last > first ? last : last + 1] -="),
         "an input is not there for the first step":
-            ("remat.c", "begin_life(y, v, 0)", "begin_life(y, v, 1)"),
+            ("remat_program.c", "begin_life(y, v, 0)", "begin_life(y, v, 1)"),
         "a value is given over twice":
-            ("remat.c", "given[under] == at ||", ""),
+            ("remat_program.c", "given[under] == at ||", ""),
         "what is kept is written over":
-            ("remat.c", "r->kept[under] || ", ""),
+            ("remat_program.c", "r->kept[under] || ", ""),
         "what is read later is written over":
-            ("remat.c", "y->life[reading[under]].last != at)", "false)"),
+            ("remat_program.c", "y->life[reading[under]].last != at)", "false)"),
         "a life that goes on is written over something":
-            ("remat.c", "if (y->life[y->made[y->made_count++]].first == at)",
+            ("remat_program.c", "if (y->life[y->made[y->made_count++]].first == at)",
              "if (y->made[y->made_count++] >= 0)"),
         "all of a smaller value is saved":
-            ("remat.c", "r->bytes[v] < r->bytes[under] ? r->bytes[v] : r->bytes[under]",
+            ("remat_program.c", "r->bytes[v] < r->bytes[under] ? r->bytes[v] : r->bytes[under]",
              "r->bytes[v]"),
     },
     "test_flow": {
         "heights are not distances":
-            ("flow.c", "f->height[arc->to] = f->height[i] + 1;", "f->height[arc->to] = i + 1;"),
+            ("min_cut.c", "f->height[arc->to] = f->height[i] + 1;", "f->height[arc->to] = i + 1;"),
         "the lowest is lifted too far":
-            ("flow.c", "f->height[i] = lowest + 1 < f->node_count ? lowest + 1 :",
+            ("min_cut.c", "f->height[i] = lowest + 1 < f->node_count ? lowest + 1 :",
              "f->height[i] = lowest + 3 < f->node_count ? lowest + 3 :"),
         "too much is cut off":
-            ("flow.c", "if (f->at[old] == NOBODY) {", "if (f->at[old] != i) {"),
+            ("min_cut.c", "if (f->at[old] == NOBODY) {", "if (f->at[old] != i) {"),
         "arcs do not lead back":
-            ("flow.c", "f->arc[arc->twin].room += much;", ""),
+            ("min_cut.c", "f->arc[arc->twin].room += much;", ""),
         "an excess is forgotten":
-            ("flow.c", "if (!was_full && arc->to", "if (was_full && arc->to"),
+            ("min_cut.c", "if (!was_full && arc->to", "if (was_full && arc->to"),
         "the second cut begins with the first one's flow":
-            ("flow.c", "arc->room = f->ends[k].capacity;\n        f->arc[arc->twin].room = 0;",
+            ("min_cut.c", "arc->room = f->ends[k].capacity;\n        f->arc[arc->twin].room = 0;",
              "arc->room = f->ends[k].capacity;"),
         "the cut is not the largest":
-            ("flow.c", "near[i] = f->height[i] == f->node_count;",
+            ("min_cut.c", "near[i] = f->height[i] == f->node_count;",
              "near[i] = f->height[i] == f->node_count && (i == source || f->excess[i] > 0);"),
     },
     "test_remat_chain": {
         "a value that is read far behind crosses nothing there":
-            ("remat_stages.c", "int32_t last = c->read[v] < r->turn ? c->read[v] : r->turn - 1;",
+            ("stages.c", "int32_t last = c->read[v] < r->turn ? c->read[v] : r->turn - 1;",
              "int32_t last = c->first[v] + 1 < r->turn ? c->first[v] + 1 : r->turn - 1;"),
         "a value has several cuts":
-            ("remat_stages.c", "if (v == NO_VALUE || is_cut[v]) continue;", "if (v == NO_VALUE) continue;"),
+            ("stages.c", "if (v == NO_VALUE || is_cut[v]) continue;", "if (v == NO_VALUE) continue;"),
         "small values count":
-            ("remat_stages.c", "once |= r->bytes[v] <= small;", ""),
+            ("stages.c", "once |= r->bytes[v] <= small;", ""),
         "what may not repeat does":
-            ("remat_stages.c", "!r->may_repeat[r->maker[k]]", "false"),
+            ("stages.c", "!r->may_repeat[r->maker[k]]", "false"),
         "backward steps may read from behind the cut":
-            ("remat_stages.c", "int32_t low = c->behind[cut[j].forward] + 1,", "int32_t low = 0,"),
+            ("stages.c", "int32_t low = c->behind[cut[j].forward] + 1,", "int32_t low = 0,"),
         "the largest neighbours are merged":
-            ("remat_stages.c", "if (bytes[j] + bytes[j + 1] < bytes", "if (bytes[j] + bytes[j + 1] > bytes"),
+            ("stages.c", "if (bytes[j] + bytes[j + 1] < bytes", "if (bytes[j] + bytes[j + 1] > bytes"),
         "a turn makes no output that it reads":
-            ("remat_runs.c", "(kept && g->keep[v]);\n    }\n    make_wanted",
+            ("stage_steps.c", "(kept && g->keep[v]);\n    }\n    make_wanted",
              "(kept && g->keep[v] && v != g->output);\n    }\n    make_wanted"),
         "gradients that pass a stage have no bytes":
-            ("remat_runs.c", "left.gradient && k < g->passing_count", "left.gradient && k < 0"),
+            ("stage_steps.c", "left.gradient && k < g->passing_count", "left.gradient && k < 0"),
         "what is kept has no bytes":
-            ("remat_ways.c", "bytes += g->s->counted.bytes[g->value[k]];", ";"),
+            ("stage_variants.c", "bytes += g->s->counted.bytes[g->value[k]];", ";"),
         "the first run is not whole":
             ("remat_chain.c", "if (is_first) return &stage->first;", ""),
         "a step is lost in a run again":
-            ("remat_runs.c", "g->wanted[r->read[k]] = true;", ";"),
+            ("stage_steps.c", "g->wanted[r->read[k]] = true;", ";"),
         "few stages are a chain":
             ("remat_chain.c", "FEWEST_STAGES = 3", "FEWEST_STAGES = 1"),
     },

@@ -2,8 +2,8 @@
 // which no program could give them.
 //
 //     hostile NAME NET.cnn
-#include "../../codegen/page.h"
-#include "../../frontend/pipeline.h"
+#include "../../codegen/page/page.h"
+#include "../../frontend/driver/run_pipeline.h"
 
 int main(int argc, char **argv)
 {

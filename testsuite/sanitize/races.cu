@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <string.h>
-#include "../../runtime/support/last_block.cuh"
+#include "../../runtime/support/vec/last_block.cuh"
 
 enum { THREADS = 64 };
 

@@ -24,7 +24,7 @@ FAULTS = {
     "random numbers are those of the first slice":
         ("passes/split.c", "if (first > 0 && n->op->shift != NULL)", "if (false)"),
     "the first sample is lost backward":
-        ("ir/drop.c", "gradient_node(c, op, 0, 2, operands, 1, &dx);",
+        ("ir/families/random_drop.c", "gradient_node(c, op, 0, 2, operands, 1, &dx);",
          "NodeId id = gradient_node(c, op, 0, 2, operands, 1, &dx);\n"
          "    c->g->nodes[id].attr[DROP_FIRST].i = 0;"),
     "slices are joined in the wrong order":

@@ -4,7 +4,7 @@
 usage: check.py ROOT
 
 Who may include whom: frontend, passes and codegen include ir; ir includes nobody; the driver (main
-and what it calls) sees all; runtime shares nothing with the compiler.  One allocator: ir/arena.c.
+and what it calls) sees all; runtime shares nothing with the compiler.  One allocator: ir/base/arena.c.
 An operator is named in its own files alone, and nothing switches over operators; a row of a table
 has a file of its name; a kernel's file is named after its operator; the grammar names none.  Passes
 neither print graphs nor verify them, the runner does.  What is wrong with a program is error()'s,
@@ -23,8 +23,8 @@ from itertools import takewhile
 from pathlib import Path
 
 # The driver: it runs the stages one after the other, so it sees them all.
-DRIVER = {"main.c", "write.c", "options.c", "options.h", "help.c", "pipeline.c",
-          "pipeline.h", "compare.c", "curve.c", "over_budget.c", "batches.h",
+DRIVER = {"main.c", "write.c", "options.c", "options.h", "help.c", "run_pipeline.c",
+          "run_pipeline.h", "compare.c", "curve.c", "over_budget.c", "batch_search.h",
           "dependencies.c", "instance.h",
           "plan_instance.c"}
 # Tools of the build and of the tests that stand outside the compiler.
@@ -55,33 +55,33 @@ GUIDE = 230                     # lines of a folder's README.md
 
 # Passes that speak to who wrote the program or the command line, and why.
 USERS = {
-    "passes/budget.c": "no plan fits in the budget asked for",
-    "passes/marks.c": "marks, and what --checkpoint says of them, name nothing",
-    "passes/run.c": "a dump can't be written; --split is of no use to the batch",
+    "passes/decide/decide_remat.c": "no plan fits in the budget asked for",
+    "passes/remat/user_checkpoints.c": "marks, and what --checkpoint says of them, name nothing",
+    "passes/runner.c": "a dump can't be written; --split is of no use to the batch",
 }
 # Who may end the program, and why.
 ENDING = {
-    "ir/diag.c": "bug()",
-    "ir/arena.c": "no memory is left",
+    "ir/base/diag.c": "bug()",
+    "ir/base/arena.c": "no memory is left",
 }
 # Passes that may verify and print: the runner.
-RUNNER = "passes/run.c"
+RUNNER = "passes/runner.c"
 
 PARAMETERS = "a parameter or an argument of this name"
 SETTINGS = "a train setting of this name"
 APPLIED = "the operator that the loss applies itself"
 # File: operators that it may name, and why.
 NAMES = {
-    "ir/broadcast.c": ("sum_splits", "adds the parts of a launch's sum"),
-    "ir/convolution.c": ("conv bias sum_splits", "a convolution's gradients are convolutions"),
-    "ir/gradient.c": ("add bias", "gradients that meet are added; a bias node after a product"),
+    "ir/families/binary.c": ("sum_splits", "adds the parts of a launch's sum"),
+    "ir/families/conv_gemm.c": ("conv bias sum_splits", "a convolution's gradients are convolutions"),
+    "ir/op/gradient.c": ("add bias", "gradients that meet are added; a bias node after a product"),
     "ir/graph.c": ("constant", "an initialiser of this name"),
-    "ir/loss.c": ("tally", "which figure a loss is, its launch says"),
-    "ir/normal.c": ("scale sum_splits", PARAMETERS + "; sums of columns"),
-    "ir/normal.h": ("bias scale", PARAMETERS),
-    "ir/print.c": ("clip_norm average loss_scale", SETTINGS),
-    "ir/read.c": ("clip_norm average loss_scale", SETTINGS),
-    "ir/rules.c": ("bias", PARAMETERS),
+    "ir/families/loss.c": ("tally", "which figure a loss is, its launch says"),
+    "ir/families/sample_norm.c": ("scale sum_splits", PARAMETERS + "; sums of columns"),
+    "ir/families/sample_norm.h": ("bias scale", PARAMETERS),
+    "ir/text/print.c": ("clip_norm average loss_scale", SETTINGS),
+    "ir/text/read.c": ("clip_norm average loss_scale", SETTINGS),
+    "ir/op/op_checks.c": ("bias", PARAMETERS),
     "ir/ops/batchnorm.c": ("bias scale", PARAMETERS),
     "ir/ops/binary_cross_entropy.c": ("sigmoid", APPLIED),
     "ir/ops/bias.c": ("sum_splits", "adds the parts of a launch's sum"),
@@ -97,13 +97,13 @@ NAMES = {
     "frontend/finish.c": ("tally", "what gathers losses and metrics at the end"),
     "frontend/foreign.c": ("bias softmax sigmoid", PARAMETERS + "; hints name them"),
     "frontend/train.c": ("clip_norm average loss_scale", SETTINGS),
-    "passes/accrue.c": ("accrue", "what it appends"),
+    "passes/train/grad_accumulation.c": ("accrue", "what it appends"),
     "passes/fuse_epilogue.c": ("bias", "what it moves into the operator before"),
-    "passes/loss_scale.c": ("loss_scale", "what it appends"),
-    "passes/remat_apply.c": ("offload", "what is put around a map that goes to host memory"),
+    "passes/train/loss_scale.c": ("loss_scale", "what it appends"),
+    "passes/remat/remat_apply.c": ("offload", "what is put around a map that goes to host memory"),
     "passes/sign_bits.c": ("signs", "what it makes of a map"),
     "passes/split.c": ("concat take_rows", "what it puts around slices"),
-    "passes/update.c": ("accrue advance average clip clip_norm scale",
+    "passes/train/update.c": ("accrue advance average clip clip_norm scale",
                         "what train settings ask for"),
     "runtime/trainer/evaluate.cuh": ("accuracy", "printed in percent, with its counts"),
     "runtime/trainer/main.cuh": ("step", "a command of this name"),
@@ -157,7 +157,7 @@ def check_width(path, lines):
 
 def check_length(root, path, lines):
     name = str(path.relative_to(root))
-    most = 100 if name == "frontend/main.c" else 800
+    most = 100 if name == "frontend/driver/main.c" else 800
     if len(lines) > most and not excused(LONG_FILES, name):
         fault(path, len(lines), f"a file of {len(lines)} lines, at most {most}")
     for start, length in lengths_of(lines):
@@ -167,11 +167,11 @@ def check_length(root, path, lines):
 
 def check_allocator(root, path, lines):
     name = str(path.relative_to(root))
-    if name == "ir/arena.c" or name in OUTSIDE or name.startswith("runtime"):
+    if name == "ir/base/arena.c" or name in OUTSIDE or name.startswith("runtime"):
         return
     for number, line in enumerate(lines, 1):
         if ALLOCATES.search(line.split("//")[0]):
-            fault(path, number, "allocates; ir/arena.c is the only allocator")
+            fault(path, number, "allocates; ir/base/arena.c is the only allocator")
 
 
 def check_failures(root, path, lines):

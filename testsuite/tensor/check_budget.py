@@ -4,7 +4,7 @@
 usage: check_budget.py CNNC ROOT REPORT ARCH NET.cnn...
 
 Each net is emitted with products of TF32 and compiled for ARCH.  Its kernels of convolutions have no
-stack and spill nothing, take at most the registers that ir/tensor_tile.c counts with for their tile,
+stack and spill nothing, take at most the registers that ir/gpu/tensor_core_tile.c counts with for their tile,
 and as much shared memory as their tile's stages, or at most 48 KiB.  All of them go to REPORT, a line
 each.  A file whose loops are not unrolled, and one whose stages are one more, must be told.  Without
 nvcc it says so and exits 77.
@@ -25,9 +25,9 @@ NAME = re.compile(r"\b(conv_\w+)<.*?TensorTile<Tf32, (\d+), (\d+), (\d+), (\d+),
 
 def budgets(root):
     """Registers by tile, as the compiler counts with."""
-    text = (root / "ir" / "tensor_tile.c").read_text()
+    text = (root / "ir" / "tensor_core_tile.c").read_text()
     rows = re.findall(r"\{ \{ (\.rows = [^}]+)\}, (\d+) \}", text)
-    assert rows, "no candidates in tensor_tile.c"
+    assert rows, "no candidates in tensor_core_tile.c"
     return {tuple(int(x) for x in re.findall(r"= (\d+)", tile)): int(count)
             for tile, count in rows}
 

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../runtime/support/mma_bf16.cuh"
-#include "../../runtime/support/mma_f16.cuh"
-#include "../../runtime/support/mma_tf32.cuh"
+#include "../../runtime/support/gemm/mma_bf16.cuh"
+#include "../../runtime/support/gemm/mma_f16.cuh"
+#include "../../runtime/support/gemm/mma_tf32.cuh"
 #include "../host/expect.h"
 #include "layouts.h"
 

@@ -2,10 +2,10 @@
 // copies and with what is computed on load, on sizes that fill no tile: against sums in integers, which
 // must be met exactly.  With nvcc it is the same test of a GPU.
 #include <stdio.h>
-#include "../../runtime/support/mma_bf16.cuh"
-#include "../../runtime/support/mma_f16.cuh"
-#include "../../runtime/support/mma_tf32.cuh"
-#include "../../runtime/support/tensor.cuh"
+#include "../../runtime/support/gemm/mma_bf16.cuh"
+#include "../../runtime/support/gemm/mma_f16.cuh"
+#include "../../runtime/support/gemm/mma_tf32.cuh"
+#include "../../runtime/support/gemm/tensor.cuh"
 #include "../host/expect.h"
 
 #ifndef LAUNCH

@@ -135,7 +135,7 @@ def check_rows(root, reference):
                re.findall(r"^PASS\((\w+),", (root / "passes/passes.def").read_text(),
                           re.MULTILINE)}
     wanted |= {f"| `{name}" for name in
-               re.findall(r'^    \{ "(-[^"]+)"', (root / "frontend/options.c").read_text(),
+               re.findall(r'^    \{ "(-[^"]+)"', (root / "frontend/driver/options.c").read_text(),
                           re.MULTILINE)}
     lines = text.splitlines()
     for row in sorted(wanted):

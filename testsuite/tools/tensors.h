@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../../ir/arena.h"
+#include "../../ir/base/arena.h"
 
 enum { TENSOR_RANK = 8 };
 

@@ -37,19 +37,19 @@ PROGRAM = {
 # Name: a file of the compiler, a text, what stands there instead, and what must find it.
 COMPILER = {
     "what adds up partial sums is left out":
-        ("codegen/tune_trials.c", "trial->sums[k] = reading_step(e, program, s);", "", "texts"),
+        ("codegen/tune/tune_trials.c", "trial->sums[k] = reading_step(e, program, s);", "", "texts"),
     "alike launches are none":
-        ("codegen/tune_trials.c", "p->trials[i].count++;", "p->trials[i].count += 0;", "program"),
+        ("codegen/tune/tune_trials.c", "p->trials[i].count++;", "p->trials[i].count += 0;", "program"),
     "all sizes are the first":
-        ("frontend/tune.c", "{ keys[i], tile->rows, tile->columns }", "{ keys[i], 128, 128 }", "program"),
+        ("frontend/driver/tune.c", "{ keys[i], tile->rows, tile->columns }", "{ keys[i], 128, 128 }", "program"),
     "what is known comes first":
-        ("codegen/tune.c", "if (!measured) emit_line", "emit_line", "program"),
-    "a line is for any type": ("ir/tensor_tile.c", "a->type == b->type && ", "", "texts"),
-    "a line is for any role": ("ir/tensor_tile.c", "a->role == b->role && ", "", "texts"),
+        ("codegen/tune/tune.c", "if (!measured) emit_line", "emit_line", "program"),
+    "a line is for any type": ("ir/gpu/tensor_core_tile.c", "a->type == b->type && ", "", "texts"),
+    "a line is for any role": ("ir/gpu/tensor_core_tile.c", "a->role == b->role && ", "", "texts"),
     "a line is for any number of products":
-        ("ir/tensor_tile.c", "a->depth == b->depth &&\n           a->times == b->times;",
+        ("ir/gpu/tensor_core_tile.c", "a->depth == b->depth &&\n           a->times == b->times;",
          "a->depth == b->depth;", "texts"),
-    "tensors overlap": ("codegen/tune.c", "capped_sum(trial->bytes, padded(room->bytes))",
+    "tensors overlap": ("codegen/tune/tune.c", "capped_sum(trial->bytes, padded(room->bytes))",
                         "capped_sum(trial->bytes, 256)", "program"),
 }
 

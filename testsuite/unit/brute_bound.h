@@ -1,10 +1,10 @@
 // The bound for what runs again, from all sets of steps that may, to hold
-// passes/remat_bound.h against: for problems of at most 12 forward steps and 32
+// passes/remat/remat_bound.h against: for problems of at most 12 forward steps and 32
 // values.
 #ifndef CNNC_TEST_BRUTE_BOUND_H
 #define CNNC_TEST_BRUTE_BOUND_H
 
-#include "../../passes/remat.h"
+#include "../../passes/remat/remat_program.h"
 
 enum { MOST_WAYS = 1 << 12 };
 

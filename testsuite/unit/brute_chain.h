@@ -1,10 +1,10 @@
-// Programmes of chains from the definition in passes/chain.h alone: what each
+// Programmes of chains from the definition in passes/remat/chain.h alone: what each
 // run does to what is stored, and the shortest path through all that can be.
 #ifndef CNNC_TEST_BRUTE_CHAIN_H
 #define CNNC_TEST_BRUTE_CHAIN_H
 
 #include <stdbool.h>
-#include "../../passes/chain.h"
+#include "../../passes/remat/chain.h"
 
 enum { MOST_STAGES = 8, MOST_WAYS = 3 };
 

@@ -2,7 +2,7 @@
 #ifndef CNNC_TEST_BRUTE_PLAN_H
 #define CNNC_TEST_BRUTE_PLAN_H
 
-#include "../../ir/plan.h"
+#include "../../ir/plan/plan.h"
 
 // Whether the plan keeps every rule of plan_check.py.  For small plans.
 bool sound_by_bytes(Arena *arena, const Plan *plan);

@@ -3,7 +3,7 @@
 #ifndef CNNC_TEST_BRUTE_REMAT_H
 #define CNNC_TEST_BRUTE_REMAT_H
 
-#include "../../passes/remat.h"
+#include "../../passes/remat/remat_program.h"
 
 // The cost of the cheapest program whose peak is at most capacity, of all in
 // which forward steps run once in order, and again, if they may, behind the

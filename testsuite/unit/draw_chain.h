@@ -1,8 +1,8 @@
-// Random chains, for tests of passes/chain.h.
+// Random chains, for tests of passes/remat/chain.h.
 #ifndef CNNC_TEST_DRAW_CHAIN_H
 #define CNNC_TEST_DRAW_CHAIN_H
 
-#include "../../passes/chain.h"
+#include "../../passes/remat/chain.h"
 
 typedef struct Drawing {
     uint64_t seed;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../ir/op.h"
+#include "../../ir/op/op.h"
 
 static Arena *arena;
 static Diag diag;

@@ -3,8 +3,8 @@
 #ifndef CNNC_TEST_NETS_H
 #define CNNC_TEST_NETS_H
 
-#include "../../ir/op.h"
-#include "../../ir/plan.h"
+#include "../../ir/op/op.h"
+#include "../../ir/plan/plan.h"
 
 // layers forward nodes or a few more, then loss, backward, updates and the end
 // of the step.  chain: each layer reads the one before and nothing else.

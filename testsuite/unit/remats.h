@@ -3,7 +3,7 @@
 #ifndef CNNC_TEST_REMATS_H
 #define CNNC_TEST_REMATS_H
 
-#include "../../passes/remat.h"
+#include "../../passes/remat/remat_program.h"
 
 // A line a step: its cost, ! if it may not repeat, what it reads, >, what it
 // makes, and y/x where y may lie over x; values are letters, each with its

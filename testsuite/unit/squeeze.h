@@ -2,7 +2,7 @@
 #ifndef CNNC_TEST_SQUEEZE_H
 #define CNNC_TEST_SQUEEZE_H
 
-#include "../../frontend/pipeline.h"
+#include "../../frontend/driver/run_pipeline.h"
 
 // Of a training step, the smallest arena there is and `percent` hundredths of
 // what lies between that and the one without a budget; 0: nothing is smaller

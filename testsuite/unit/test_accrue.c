@@ -4,8 +4,8 @@
 
 #include "graphs.h"
 #include <math.h>
-#include "../../ir/accrue.h"
-#include "../../ir/plan.h"
+#include "../../ir/families/grad_accumulation.h"
+#include "../../ir/plan/plan.h"
 #include "nets.h"
 
 #define VALUES                                                                 \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../ir/diag.h"
+#include "../../ir/base/diag.h"
 
 // ---- the arena --------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../passes/flow.h"
+#include "../../passes/remat/min_cut.h"
 #include "nets.h"
 
 enum { SOURCE, SINK };

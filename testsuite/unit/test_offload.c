@@ -2,9 +2,9 @@
 // that are found for random nets.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
-#include "../../ir/gpu.h"
-#include "../../ir/offload.h"
-#include "../../passes/host_copies.h"
+#include "../../ir/gpu/gpu_model.h"
+#include "../../ir/gpu/offload.h"
+#include "../../passes/offload/host_copies.h"
 #include "nets.h"
 
 #define MAP "f32[2, 1, 1, 64]"      // of 512 bytes

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../ir/plan.h"
-#include "../../passes/order.h"
+#include "../../ir/plan/plan.h"
+#include "../../passes/order/order.h"
 #include "nets.h"
 
 enum { MOST_NODES = 15 };

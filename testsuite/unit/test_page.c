@@ -1,7 +1,7 @@
 // Text on its way into a page: what it can't do there.
 #define _POSIX_C_SOURCE 200809L     // open_memstream
-#include "../../codegen/html.h"
-#include "../../ir/figures.h"
+#include "../../codegen/page/html.h"
+#include "../../ir/base/format.h"
 #include "graphs.h"
 
 static void check(const char *text, const char *escaped)

@@ -3,7 +3,7 @@
 // On larger ones what it finds is checked pair by pair, and perfect packings
 // are made by cutting up a rectangle.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
-#include "../../passes/place.h"
+#include "../../passes/placement/place.h"
 #include "graphs.h"
 #include "nets.h"
 

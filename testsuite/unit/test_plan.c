@@ -3,7 +3,7 @@
 // byte must find that it does no harm.
 #define _POSIX_C_SOURCE 200809L     // open_memstream
 #include <time.h>
-#include "../../passes/place.h"
+#include "../../passes/placement/place.h"
 #include "brute_plan.h"
 #include "graphs.h"
 #include "nets.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "../../passes/remat_bound.h"
+#include "../../passes/remat/remat_bound.h"
 #include "brute_bound.h"
 #include "nets.h"
 #include "remats.h"

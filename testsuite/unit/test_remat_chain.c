@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "../../passes/remat_chain.h"
-#include "../../passes/remat_search.h"
+#include "../../passes/remat/remat_chain.h"
+#include "../../passes/remat/remat_search.h"
 #include "brute_remat.h"
 #include "nets.h"
 #include "remats.h"

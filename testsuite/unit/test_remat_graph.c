@@ -2,8 +2,8 @@
 // on small ones.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
-#include "../../ir/plan.h"
-#include "../../passes/remat_graph.h"
+#include "../../ir/plan/plan.h"
+#include "../../passes/remat/remat_graph.h"
 #include "nets.h"
 #include "remats.h"
 

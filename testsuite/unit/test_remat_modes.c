@@ -1,5 +1,5 @@
 // Programs that are modes, and the search among them, on random problems: what
-// modes_run says of a program is what remat.c counts, and no choice of the
+// modes_run says of a program is what remat_program.c counts, and no choice of the
 // search costs less than the cheapest program there is.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../passes/remat_modes.h"
-#include "../../passes/remat_search.h"
+#include "../../passes/remat/keep_modes.h"
+#include "../../passes/remat/remat_search.h"
 #include "brute_remat.h"
 #include "nets.h"
 #include "remats.h"

@@ -1,9 +1,9 @@
 // Launches of several nodes: what the verifiers say of groups that can't be.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
-#include "../../ir/together.h"
+#include "../../ir/launch_group.h"
 #include "nets.h"
 #include "verdicts.h"
-#include "../../ir/plan.h"
+#include "../../ir/plan/plan.h"
 
 void pass_together(Graph *g);
 

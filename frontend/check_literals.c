@@ -1,0 +1,64 @@
+// The numbers that launches are given, as literals of the emitted file.
+//
+// The front end checks each argument of a call.  But a launch may be given a
+// number that is computed from several, as a loss's weight divided by the
+// elements of a sample, and a literal of it must not round to 0 either.  The
+// graph is checked after the passes, of which none changes such a number.
+#include <math.h>
+#include "../ir/dtype.h"
+#include "../ir/op/op.h"
+#include "driver/run_pipeline.h"
+
+static bool check_launch(const Node *n, const Launch *l);
+
+static bool check_number(const Node *n, const Launch *l, double f,
+                         const char *label)
+{
+    DType real = l->g->real;
+    if (can_hold(real, f)) return true;
+    error(l->g->diag, n->pos, "%s computes with a %s of %.9g here, which is "
+          "too %s for %s: numbers other than 0 are from %.9g to %.9g",
+          n->op->name, label != NULL ? label : "number", f,
+          fabs(f) < 1 ? "small" : "large", real_name(real), least_normal(real),
+          largest_normal(real));
+    return false;
+}
+
+static bool check_argument(const Node *n, const Launch *l,
+                           const LaunchArg *arg)
+{
+    bool ok = true;
+
+    switch (arg->kind) {
+    case LAUNCH_REAL: return check_number(n, l, arg->f, arg->label);
+    case LAUNCH_SOURCE: return check_launch(n, arg->source);
+    case LAUNCH_LIST:
+        for (int i = 0; ok && i < arg->list->count; i++)
+            ok = check_number(n, l, arg->list->at[i], arg->label);
+        return ok;
+    case LAUNCH_ITEMS:
+        for (int i = 0; ok && i < arg->items->count; i++)
+            ok = check_launch(n, arg->items->item[i]);
+        return ok;
+    default: return true;
+    }
+}
+
+static bool check_launch(const Node *n, const Launch *l)
+{
+    for (int i = 0; i < l->arg_count; i++)
+        if (!check_argument(n, l, &l->arg[i])) return false;
+    return true;
+}
+
+bool check_literals(Graph *g)
+{
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        Launch l = { .g = g, .node = n };
+        if (!is_launch(n)) continue;
+        n->op->parts[n->part].launch(g, n, &l);
+        if (!check_launch(n, &l)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,99 @@
+// Parameters that no gradient reaches.  A program that has some is seldom meant
+// so: an operator without a gradient stands between them and the loss, or
+// nothing of what they make leads to it.  So there is a warning for each cause,
+// and an error where nothing at all would be trained.
+//
+// Looked at is the graph of a training step after the passes, since what is
+// trained is what an update changes.
+#include "../ir/families/loss.h"
+#include "../ir/op/op.h"
+#include "driver/run_pipeline.h"
+
+static bool *find_updated(const Graph *g)
+{
+    bool *updated = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        Slot slot[MAX_SLOTS];
+        int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+        for (int k = 0; k < slots && k < n->operand_count; k++)
+            if (n->operands[k] != NONE && slot[k].updated)
+                updated[n->operands[k]] = true;
+    }
+    return updated;
+}
+
+static bool reads_any(const Node *n, const bool *values)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] != NONE && values[n->operands[k]]) return true;
+    return false;
+}
+
+// The first node on the way from a parameter through which no gradient comes
+// back; NONE where its results lead to no loss at all.
+static NodeId find_blocker(const Graph *g, ValueId param)
+{
+    bool *reached = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    reached[param] = true;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        bool is_metric = n->op->flags & METRIC ||
+            (n->op->flags & LOSS && n->part == 0 && !makes_loss(g, n));
+        bool is_loss = n->op->flags & LOSS && n->part == 0;
+        if (n->phase != FORWARD || is_metric || !reads_any(n, reached))
+            continue;
+        if (is_loss || n->op->gradient == NULL) return i;
+        for (int k = 0; k < n->result_count; k++)
+            if (n->results[k] != NONE) reached[n->results[k]] = true;
+    }
+    return NONE;
+}
+
+typedef struct Cause {
+    ValueId first;              // parameter
+    int     count;              // of parameters
+} Cause;
+
+static void warn(const Graph *g, NodeId blocker, Cause cause)
+{
+    const Value *param = &g->values[cause.first];
+    const char *more = cause.count == 1 ? "" :
+        arena_print(g->arena, " and %d more", cause.count - 1);
+
+    if (blocker == NONE) {
+        warning(g->diag, param->pos, "'%s'%s will not be trained: what is made "
+                "of it leads to no loss", param->name, more);
+        return;
+    }
+    const Node *n = &g->nodes[blocker];
+    warning(g->diag, param->pos, "'%s'%s will not be trained: %s passes no "
+            "gradient on", param->name, more, n->op->name);
+    note(g->diag, n->pos, "it is here");
+}
+
+void check_trained(const Graph *g, Pos pos)
+{
+    const bool *updated;
+    Cause *causes = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, Cause);
+    int trained = 0, idle = 0;
+
+    if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
+    updated = find_updated(g);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        if (g->values[v].kind != PARAM) continue;
+        if (updated[v]) {
+            trained++;
+            continue;
+        }
+        Cause *cause = &causes[find_blocker(g, v) + 1];
+        if (cause->count++ == 0) cause->first = v;
+        idle++;
+    }
+    for (NodeId i = 0; i <= g->node_count; i++)
+        if (causes[i].count > 0) warn(g, i - 1, causes[i]);
+    if (idle > 0 && trained == 0)
+        error(g->diag, pos, "training would change none of the parameters");
+}

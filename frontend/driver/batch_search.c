@@ -1,0 +1,136 @@
+// Batches are compiled until the largest that fits is known: one more does not.
+#include "../../ir/base/minmax.h"
+#include "../../ir/base/search_cache.h"
+#include "batch_search.h"
+
+bool shares_arena(Mode file, int program)
+{
+    return program == (int)file || (file == TRAIN && program == EVAL);
+}
+
+void begin_batches(BatchSearch *s, const Input *in, const Options *o)
+{
+    *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .o = o,
+                        .passes = without_dumps(&o->passes),
+                        .most_work = INT64_MAX };
+    s->passes.enabled[PASS_split] = false;
+    // Launches that are put together take no more bytes, and time counts one by
+    // one.
+    s->passes.enabled[PASS_together] = false;
+    s->passes.quick = true;
+    s->quiet.quiet = true;
+    s->in.diag = &s->quiet;
+    if (in->ast == NULL) return;
+    s->ast = *in->ast;
+    s->in.ast = &s->ast;
+}
+
+bool try_first(BatchSearch *s, int64_t batch)
+{
+    if (!try_batch(s, batch)) return false;
+    add_batch(s, (BatchPoint){ 0, s->state_bytes });
+    return true;
+}
+
+void add_batch(BatchSearch *s, BatchPoint point)
+{
+    int at = s->count++;
+    for (; at > 0 && s->points[at - 1].batch > point.batch; at--)
+        s->points[at] = s->points[at - 1];
+    s->points[at] = point;
+}
+
+bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
+                  PlanSize *size)
+{
+    FrontendOptions one = *frontend;
+    bool is_first = true;
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
+        PlanSize own;
+        if (!shares_arena(frontend->mode, mode) ||
+            (s->in.ast == NULL && mode != (int)frontend->mode))
+            continue;
+        one.mode = (Mode)mode;
+        s->quiet.error_count = 0;
+        s->quiet.over_budget = false;
+        if (!measure_plan(&s->in, &one, &s->passes, &own)) return false;
+        if (is_first) *size = own;
+        is_first = false;
+        size->state_bytes = larger(size->state_bytes, own.state_bytes);
+        size->arena_bytes = larger(size->arena_bytes, own.arena_bytes);
+        size->bound = larger(size->bound, own.bound);
+    }
+    return true;
+}
+
+bool measure_whole(BatchSearch *s, FrontendOptions *frontend, PlanSize *size)
+{
+    frontend->microbatch = 0;
+    if (measure_file(s, frontend, size)) return true;
+    if (!frontend->ghost) return false;
+    frontend->ghost = false;
+    return measure_file(s, frontend, size);
+}
+
+bool try_batch(BatchSearch *s, int64_t batch)
+{
+    FrontendOptions frontend = s->o->frontend;
+    PlanSize size = {0};
+
+    frontend.batch = batch;
+    if (s->in_slices) frontend.microbatch = batch;
+    if (s->count >= MOST_POINTS || known_spent(s->passes.known) > s->most_work ||
+        !measure_file(s, &frontend, &size))
+        return false;
+    s->state_bytes = larger(s->state_bytes, size.state_bytes);
+    add_batch(s, (BatchPoint){ batch, size.arena_bytes });
+    return true;
+}
+
+// The batch at which the line through two points reaches some bytes.
+static int64_t meets(const BatchPoint *a, const BatchPoint *b, int64_t bytes)
+{
+    double slope = (double)(b->arena_bytes - a->arena_bytes) /
+                   (double)(b->batch - a->batch);
+    double batch = slope > 0 ? (double)b->batch +
+                   (double)(bytes - b->arena_bytes) / slope : MAX_BATCH;
+    return batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (int64_t)batch;
+}
+
+// Which of the points is the last that fits below the first that does not; -1:
+// none does.
+static int last_that_fits(const BatchSearch *s, int64_t bytes)
+{
+    int fits = -1;
+    while (fits + 1 < s->count && s->points[fits + 1].arena_bytes <= bytes)
+        fits++;
+    return fits;
+}
+
+// Between a batch that fits and one that does not the next one to try is where
+// the line through the two, or through the last two, says, and every fourth
+// time halfway; so it ends where the two are neighbours, whatever lies between.
+Capacity largest_batch(BatchSearch *s, int64_t bytes)
+{
+    for (int tries = 0;; tries++) {
+        int fits = last_that_fits(s, bytes);
+        bool above = fits + 1 < s->count;
+        int64_t low = fits >= 0 ? s->points[fits].batch : 0;
+        int64_t high = above ? s->points[fits + 1].batch : MAX_BATCH + 1;
+        Capacity c = { .bytes = bytes, .batch = low,
+                       .arena_bytes =
+                           fits >= 0 ? s->points[fits].arena_bytes : 0,
+                       .above = above ? high : 0,
+                       .is_limit = low == MAX_BATCH };
+        if (high <= low + 1) return c;
+        int first = fits + 1 < s->count ? fits : fits - 1;
+        if (first < 0) first = 0;
+        int64_t next = tries % 4 == 3 && above ? low + (high - low) / 2
+                     : meets(&s->points[first], &s->points[first + 1], bytes);
+        if (next <= low) next = low + 1;
+        if (next >= high) next = high - 1;
+        // A line is trusted no further than this.
+        if (low > 0 && next > 64 * low) next = 64 * low;
+        if (!try_batch(s, next)) return c;
+    }
+}

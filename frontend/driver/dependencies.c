@@ -1,0 +1,60 @@
+// A rule of make: the output, and every file that was read.  A file that is
+// gone does not stop the build: each included one is also a target of its own.
+#include <string.h>
+#include "input.h"
+#include "run_pipeline.h"
+
+static void print_word(const char *word, FILE *out)
+{
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == ' ' || *c == '#') fputc('\\', out);
+        if (*c == '$') fputc('$', out);
+        fputc(*c, out);
+    }
+}
+
+static bool is_repeated(const Diag *diag, int32_t i)
+{
+    for (int32_t j = 0; j < i; j++)
+        if (strcmp(diag->sources[j].name, diag->sources[i].name) == 0)
+            return true;
+    return false;
+}
+
+// also: one more, or NULL.
+static void print_rules(const Diag *diag, const char *also, const char *target,
+                        FILE *out)
+{
+    print_word(target, out);
+    fputc(':', out);
+    for (int32_t i = 0; i < diag->source_count; i++) {
+        if (is_repeated(diag, i)) continue;
+        fputc(' ', out);
+        print_word(diag->sources[i].name, out);
+    }
+    if (also != NULL) fputc(' ', out), print_word(also, out);
+    fputc('\n', out);
+    if (also != NULL) print_word(also, out), fputs(":\n", out);
+    for (int32_t i = 1; i < diag->source_count; i++) {
+        if (is_repeated(diag, i)) continue;
+        print_word(diag->sources[i].name, out);
+        fputs(":\n", out);
+    }
+}
+
+static const char *target_of(const Options *o, const Input *in)
+{
+    return o->output != NULL ? o->output
+         : only_report(o)    ? o->report : in->path;
+}
+
+bool open_dependencies(const Options *o, Output *out)
+{
+    return !o->depend || output_open(out, o->arena, depend_path(o));
+}
+
+void print_dependencies(const Options *o, const Input *in, FILE *out)
+{
+    if (o->depend)
+        print_rules(in->diag, o->gpu_file, target_of(o, in), out);
+}

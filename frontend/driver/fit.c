@@ -1,0 +1,106 @@
+// --fit: the largest batch whose arena fits in so many bytes, which is then
+// compiled; with --microbatch auto the program's own where that is larger and
+// fits in slices.
+#include <inttypes.h>
+#include "../../ir/base/format.h"
+#include "batch_search.h"
+#include "run_pipeline.h"
+
+// Whether the budget chooses what a training step computes again.
+static bool recomputes(const Options *o)
+{
+    PassOptions within = o->passes;
+    within.budget = NO_MEMORY;
+    return o->frontend.mode == TRAIN && searches(&within);
+}
+
+// The largest batches for so many bytes, with no more computed again than the
+// command line says and, where that may be, with the most.  False after an
+// error; the second is the first where nothing may be.
+static bool find_batches(const Input *in, const Options *o, int64_t bytes,
+                         Capacity *plain, Capacity *most)
+{
+    BatchSearch *s = NEW(in->arena, BatchSearch);
+    begin_batches(s, in, o);
+    s->passes.budget = 0;
+    if (recomputes(o)) s->passes.checkpoint.kind = CHECKPOINT_OFF;
+    if (!try_first(s, 1)) return false;
+    *plain = *most = largest_batch(s, bytes);
+    if (!recomputes(o)) return true;
+    begin_batches(s, in, o);
+    s->passes.budget = NO_MEMORY;
+    if (!try_first(s, plain->batch > 0 ? plain->batch : 1)) return false;
+    *most = largest_batch(s, bytes);
+    return true;
+}
+
+// Mistakes of the program are shown here, once; of a graph as text the batch is
+// what it is.
+static bool is_right(const Input *in, const Options *o)
+{
+    FrontendOptions frontend = o->frontend;
+    PassOptions quiet = without_dumps(&o->passes);
+    PlanSize size;
+    if (in->ast == NULL && in->diag->error_count == 0)
+        error(in->diag, (Pos){ .file = NONE }, "--fit is of a program, and "
+              "'%s' is a graph, whose batch is what it is", in->path);
+    frontend.batch = 1;
+    return measure_plan(in, &frontend, &quiet, &size);
+}
+
+// In slices any batch fits if one sample does: then it is the program's own,
+// where that is more than fits at once.
+static bool needs_slices(const Input *in, Options *o, int64_t most)
+{
+    BatchSearch *s = NEW(in->arena, BatchSearch);
+    FrontendOptions frontend = o->frontend;
+    PlanSize size;
+    if (!o->auto_slices) return false;
+    frontend.microbatch = 1;
+    begin_batches(s, in, o);
+    s->passes.budget = o->fit;
+    o->auto_slices = measure_file(s, &frontend, &size) && size.batch > most &&
+                     size.arena_bytes <= o->fit;
+    if (!o->auto_slices) return false;
+    o->frontend.batch = size.batch;
+    o->passes.budget = o->fit;
+    return true;
+}
+
+// --ghost may be only for slices that the batch does not come in.
+static Options at_once(const Input *in, const Options *o)
+{
+    BatchSearch *s = NEW(in->arena, BatchSearch);
+    Options whole = *o;
+    PlanSize size;
+    if (!o->auto_slices) return whole;
+    begin_batches(s, in, o);
+    s->passes.budget = 0;
+    measure_whole(s, &whole.frontend, &size);
+    return whole;
+}
+
+int choose_batch(const Input *in, Options *o)
+{
+    Capacity plain, most;
+    const Options whole = at_once(in, o);
+    if (!is_right(in, &whole) ||
+        !find_batches(in, &whole, o->fit, &plain, &most))
+        return EXIT_INPUT;
+    if (needs_slices(in, o, most.batch)) return -1;
+    o->frontend = whole.frontend;
+    // Where not even one sample fits, compiling it says why.
+    o->frontend.batch = most.batch > 0 ? most.batch : 1;
+    if (most.batch > plain.batch || most.batch == 0)
+        o->passes.budget = o->fit;
+    if (most.batch == 0) return -1;
+    note(in->diag, (Pos){ .file = NONE }, "batch %" PRId64 " is the largest "
+         "that %s in %s%s", most.batch,
+         most.is_limit ? "--batch takes, and fits" : "fits",
+         bytes_text(in->arena, o->fit),
+         !recomputes(o) ? ""
+         : most.batch == plain.batch ? ", with nothing computed again"
+         : arena_print(in->arena, "; %" PRId64 " with nothing computed again",
+                       plain.batch));
+    return -1;
+}

@@ -1,0 +1,61 @@
+// A file ending in .ir is the text of a graph; anything else is a program.
+#include <string.h>
+#include "../../ir/plan/plan.h"
+#include "input.h"
+#include "../read_file.h"
+
+static bool is_graph_text(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".ir") == 0;
+}
+
+bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
+{
+    *in = (Input){ .arena = arena, .diag = diag, .path = path };
+    if (is_graph_text(path)) {
+        size_t length;
+        const char *text = read_named_text(arena, path, &length);
+        if (text != NULL)
+            in->source = diag_add_source(diag, path, text, length);
+        return text != NULL;
+    }
+    const char *why;
+    in->ast = parse_file(arena, diag, path, &why);
+    if (in->ast == NULL)
+        fprintf(stderr, "cnnc: can't read '%s': %s\n", path, why);
+    return in->ast != NULL && !in->ast->unreadable;
+}
+
+// The net's name, or the line net of the text of a graph.
+static Pos net_pos(const Input *in, const Graph *g)
+{
+    return in->ast != NULL ? in->ast->net->pos : g->places->net;
+}
+
+// A plan that was read is checked as one that was made.
+static bool is_sound_text(const Input *in, Graph *g)
+{
+    if (!is_sound(g)) return false;
+    if (!(g->facts & IS_PLACED)) return true;
+    const char *wrong = verify_program(g->arena, g, plan_of(g));
+    if (wrong != NULL)
+        error(in->diag, net_pos(in, g), "the plan of this graph is not sound: "
+              "%s", wrong);
+    return wrong == NULL;
+}
+
+Graph *input_graph(const Input *in, const FrontendOptions *options)
+{
+    Graph *g;
+    if (in->diag->error_count > 0) return NULL;
+    g = in->ast != NULL ? resolve(in->ast, options)
+                        : graph_read(in->arena, in->diag, in->source);
+    if (g == NULL || in->diag->error_count > 0) return NULL;
+    if (in->ast == NULL && !is_sound_text(in, g)) return NULL;
+    g->gpu = options->gpu;
+    if (fits_together(g)) return g;
+    error(in->diag, net_pos(in, g), "the tensors of this net take more than 4 "
+          "PiB together, which is too large to be addressed");
+    return NULL;
+}

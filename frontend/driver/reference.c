@@ -1,0 +1,378 @@
+// --reference: operators, train settings, functions, passes and options as one
+// page of Markdown.  What is said of each stands in its table's row; here is
+// only how a page of such rows looks.
+#include <math.h>
+#include <string.h>
+#include "options.h"
+#include "../resolve.h"
+
+// Text of a table's cell, or of a paragraph: what Markdown would take for its
+// own is escaped.
+static void print_text(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (strchr("\\|*_<>`[]", *c) != NULL) putchar('\\');
+        putchar(*c);
+    }
+}
+
+static void print_cell(const char *text)
+{
+    fputs("| ", stdout);
+    print_text(text);
+    putchar(' ');
+}
+
+// ---- operators --------------------------------------------------------------
+
+static const struct Group {
+    const char *title, *text, *example;
+    unsigned    flag;
+} groups[] = {
+    { "Layers", "Called on values, as `x -> f(...)` or `f(x, ...)`. Each takes "
+      "`name = \"...\"` too. Formulas hold for \\[batch, height, width, "
+      "channels\\].",
+      "y = x -> conv(16, 3x5, stride = 2, init = he_normal, name = \"stem\")",
+      LAYER },
+    { "Losses", "After the word `loss`. Several losses are added up. "
+      "A loss is a mean over samples, and a sample counts 1. With `ignore`, "
+      "`class_weights` or a label a pixel it is a mean over labels, and a "
+      "label counts its class weight, or 0 if it is ignored. `multibox` is a "
+      "mean over anchors that stand for boxes. In training the mean is that of "
+      "the batch, which the gradient is of, as in PyTorch. Over an epoch or an "
+      "evaluation both sums are added up before one is divided by the other, "
+      "so that the batch size does not matter. Where nothing counts the loss "
+      "is 0, without a gradient; the trainer prints `nan` for a mean of "
+      "nothing.",
+      "loss softmax_cross_entropy(logits, label, label_smoothing = 0.1)",
+      LOSS },
+    { "Metrics", "After the word `metric`, where any loss can stand too. "
+      "Their means are those of losses.",
+      "metric top_k(logits, label, k = 3)", METRIC },
+    { "Optimizers", "Of the train section, each launched once for every "
+      "parameter.",
+      "optimizer = sgd(lr = 0.1, momentum = 0.9, nesterov = true)", OPTIMIZER },
+    { "Schedules", "Of the train section. The rate of a training step is the "
+      "optimizer's `lr` times the factor. `t` counts training steps from the "
+      "end of the warmup, in whose steps the factor rises evenly to 1; `T` is "
+      "`t` at `steps`.",
+      "schedule = cosine(steps = 10000, warmup = 500)", SCHEDULE },
+    { "Internal operators", "What passes and other operators make. No program "
+      "calls them, but graphs and plans show them.", NULL, INTERNAL },
+};
+enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
+
+// What the flags promise, in words.
+static const struct Trait {
+    unsigned    flag;
+    const char *text;
+} traits[] = {
+    { VIEW, "Its result is its operand's bytes: nothing is launched." },
+    { ACT, "Can be applied by the launch that computes its operand." },
+    { STORES_ACT, "Its launch can apply an activation to what it stores." },
+};
+
+// Whether fallback lists all words that there are.
+static bool has_words(const ArgSpec *spec)
+{
+    return spec->fallback != NULL &&
+           (spec->type == ARG_WORD || spec->type == ARG_INIT);
+}
+
+// "1 to 4096", "at least 0"; bounds of 1e30 and more are none.
+static void print_range(const ArgSpec *spec)
+{
+    bool low = fabs(spec->low) < 1e30, high = fabs(spec->high) < 1e30;
+    bool is_word = spec->type == ARG_BOOL || spec->type == ARG_WORD ||
+                   spec->type == ARG_INIT;
+
+    fputs("| ", stdout);
+    if (!is_word && low && high)
+        printf("%.15g to %.15g ", spec->low, spec->high);
+    else if (!is_word && low)
+        printf("at least %.15g ", spec->low);
+    else if (!is_word && high)
+        printf("at most %.15g ", spec->high);
+}
+
+// Of words the first; all of them are listed after the meaning.
+static int fallback_length(const ArgSpec *spec)
+{
+    return (int)(has_words(spec) ? strcspn(spec->fallback, "|")
+                                 : strlen(spec->fallback));
+}
+
+static void print_fallback(const ArgSpec *spec)
+{
+    if (spec->fallback == NULL) fputs("| must be given ", stdout);
+    else printf("| `%.*s` ", fallback_length(spec), spec->fallback);
+}
+
+static void print_words(const char *words)
+{
+    const char *separator = "(";
+    while (*words != '\0') {
+        int length = (int)strcspn(words, "|");
+        printf("%s`%.*s`", separator, length, words);
+        words += length + (words[length] == '|');
+        separator = ", ";
+    }
+    fputs(") ", stdout);
+}
+
+static void print_arguments(const Op *op)
+{
+    if (op->args == NULL || op->args[0].name == NULL) return;
+    puts("| argument | type | default | range | meaning |\n"
+         "|---|---|---|---|---|");
+    for (const ArgSpec *spec = op->args; spec->name != NULL; spec++) {
+        printf("| `%s` ", spec->name);
+        print_cell(arg_type_words(spec->type));
+        print_fallback(spec);
+        print_range(spec);
+        print_cell(spec->meaning);
+        if (has_words(spec)) print_words(spec->fallback);
+        puts("|");
+    }
+    putchar('\n');
+}
+
+// The operands that the row has in brackets: parameters, for the most part.
+static void print_own_operands(const Op *op)
+{
+    const char *separator = "Not given by the call: ";
+    for (const char *c = op->operands; *c != '\0'; c++) {
+        if (*c != '[') continue;
+        printf("%s`%.*s`", separator, slot_name_length(c + 1), c + 1);
+        separator = ", ";
+    }
+    if (separator[0] == ',') puts(".\n");
+}
+
+// conv(x, channels, kernel, stride = 1): operands, then arguments.
+static void print_call(const Op *op)
+{
+    printf("    %s(", op->name);
+    print_operands(op);
+    const char *separator = op->flags & (OPTIMIZER | SCHEDULE) ? "" : ", ";
+    for (const ArgSpec *spec = op->args; spec != NULL && spec->name != NULL;
+         spec++) {
+        printf("%s%s", separator, spec->name);
+        if (spec->fallback != NULL)
+            printf(" = %.*s", fallback_length(spec), spec->fallback);
+        separator = ", ";
+    }
+    puts(")\n");
+}
+
+static void print_operator(const Op *op)
+{
+    printf("### %s\n\n", op->name);
+    print_call(op);
+    printf("    %s\n\n", op->meaning);
+    if (op->alias != NULL) printf("Also called `%s`.\n\n", op->alias);
+    if (op->flags & LAYER) print_own_operands(op);
+    if (op->state != NULL && op->state[0] != NULL) {
+        fputs("Keeps for each parameter, at most:", stdout);
+        for (const char *const *state = op->state; *state != NULL; state++)
+            printf("%s `%s`", state > op->state ? "," : "", *state);
+        puts(".\n");
+    }
+    for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++)
+        if (op->flags & traits[i].flag) printf("%s\n\n", traits[i].text);
+    print_arguments(op);
+}
+
+static void print_groups(void)
+{
+    for (int i = 0; i < GROUP_COUNT; i++) {
+        printf("## %s\n\n%s\n\n", groups[i].title, groups[i].text);
+        if (groups[i].example != NULL)
+            printf("    %s\n\n", groups[i].example);
+        for (int k = 0; k < OP_COUNT; k++)
+            if (ops[k]->flags & groups[i].flag) print_operator(ops[k]);
+    }
+}
+
+// ---- arguments --------------------------------------------------------------
+
+// By ArgType, as a program writes them.
+static const char *const spellings[] = {
+    [ARG_INT] = "`32`, `64 * 0.5`: a number that is whole",
+    [ARG_FLOAT] = "`0.1`, `1e-3`, `1/255`",
+    [ARG_BOOL] = "`true`, `false`, or a comparison",
+    [ARG_DIMS] = "`3x5`, height first; `3` is `3x3`",
+    [ARG_PADDING] = ("`1`, at every side; `1x2`, rows and columns; `0x1x2x3`, "
+                     "top, bottom, left, right; of windows `same`, `valid` "
+                     "too"),
+    [ARG_WORD] = "one of the words that the table lists",
+    [ARG_LIST] = "`[1, 2, 0.5]`, numbers; `[]` is the empty one",
+    [ARG_INIT] = "one of those words, or a number",
+};
+
+static void print_types(void)
+{
+    puts("## Arguments\n\nValues come first, then arguments, in the order of "
+         "the tables below or by name. A range holds for each number of "
+         "dimensions, paddings and lists.\n\n"
+         "| type | written as |\n|---|---|");
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++)
+        printf("| %s | %s |\n", arg_type_words((ArgType)i), spellings[i]);
+    putchar('\n');
+}
+
+// ---- the rest ---------------------------------------------------------------
+
+static void print_train(void)
+{
+    const char *name, *meaning;
+    puts("## The train section\n\n| setting | meaning |\n|---|---|");
+    for (int i = 0; setting_row(i, &name, &meaning); i++) {
+        printf("| `%s` ", name);
+        print_cell(meaning);
+        puts("|");
+    }
+}
+
+static void print_checkpoints(void)
+{
+    puts("\n## Checkpoints\n\n"
+         "    checkpoint a, b\n"
+         "    x = x -> f -> checkpoint -> g\n\n"
+         "A statement in the net or a block, or a word in a chain: the values "
+         "are kept in a training step. What leads to one from those before it, "
+         "or from the inputs, is computed again when the backward pass first "
+         "reads it, but for the statistics of a batch; what leads to none is "
+         "kept. Each use of a block and each "
+         "turn of a `repeat` is a checkpoint of its own. No bit of the result "
+         "changes.\n\n"
+         "| `--checkpoint` | what is computed again |\n|---|---|\n"
+         "| `auto` | with `--budget`, what it asks for, whatever is marked; "
+         "without, what is marked |\n"
+         "| `elementwise` | likewise, but no launch with matrix products |\n"
+         "| `marked` | what is marked; a budget is then only checked |\n"
+         "| `off` | nothing; a budget is then only checked |");
+}
+
+static void print_halves(void)
+{
+    puts("\n## Maps in 16 bits\n\n"
+         "    float32 a, b\n"
+         "    x = x -> f -> float32 -> g\n\n"
+         "With `--precision f16` or `bf16` activations and their gradients "
+         "are stored in 16 bits: a kernel makes a float of each element as "
+         "it loads it and rounds each as it stores it, to the nearest, of "
+         "two the even one; there is no launch for it. Arithmetic is "
+         "float. Parameters, their gradients and all that optimizers keep, "
+         "statistics, sums, losses and metrics are float, and so are "
+         "inputs and outputs. What is `float32`, a statement in the net or "
+         "a block or a word in a chain, is stored as float too, with its "
+         "gradient; without 16 bits that says nothing. A state is the same "
+         "in any of these precisions.");
+}
+
+static void print_functions(void)
+{
+    const char *name, *meaning;
+    int fewest, most;
+    puts("\n## Functions\n\n| function | arguments | gives |\n|---|---|---|");
+    for (int i = 0; function_row(i, &name, &fewest, &most, &meaning); i++) {
+        printf("| `%s` | %d", name, fewest);
+        if (most > fewest) printf(" to %d", most);
+        putchar(' ');
+        print_cell(meaning);
+        puts("|");
+    }
+}
+
+static void print_passes(void)
+{
+    puts("\n## Passes\n\nIn the order in which they run. `-f[no-]PASS` turns "
+         "those on and off that can be left out.\n\n"
+         "| pass | can be left out | what it does |\n|---|---|---|");
+    for (int i = 0; i < PASS_COUNT; i++) {
+        printf("| `%s` | %s ", passes[i].name,
+               passes[i].optional ? "yes" : "no");
+        print_cell(passes[i].what);
+        puts("|");
+    }
+}
+
+static void print_flags(const Flag *flag)
+{
+    for (; flag->name != NULL; flag++) {
+        printf("| `%s%s%s` ", flag->name, flag->value != NULL ? " " : "",
+               flag->value != NULL ? flag->value : "");
+        print_cell(flag->help);
+        puts("|");
+    }
+}
+
+static void print_options(void)
+{
+    puts("\n## Options\n\n| option | what it does |\n|---|---|");
+    print_flags(flags);
+    print_flags(pass_flags);
+}
+
+// Links to every heading; an operator's is its name.
+static void print_contents(void)
+{
+    puts("* [Arguments](#arguments)");
+    for (int i = 0; i < GROUP_COUNT; i++) {
+        // The anchor of a heading is that in small letters, with hyphens.
+        printf("* [%s](#", groups[i].title);
+        for (const char *c = groups[i].title; *c != '\0'; c++)
+            putchar(*c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+        putchar(')');
+        const char *separator = ": ";
+        for (int k = 0; k < OP_COUNT; k++) {
+            if (!(ops[k]->flags & groups[i].flag)) continue;
+            printf("%s[%s](#%s)", separator, ops[k]->name, ops[k]->name);
+            separator = ", ";
+        }
+        putchar('\n');
+    }
+    puts("* [The train section](#the-train-section)\n"
+         "* [Checkpoints](#checkpoints)\n"
+         "* [Maps in 16 bits](#maps-in-16-bits)\n* [Functions](#functions)\n"
+         "* [Passes](#passes)\n* [Options](#options)\n");
+}
+
+static const char opening[] =
+    "# cnnc: the reference\n\n"
+    "Written by `cnnc --reference` from the tables that the compiler itself "
+    "uses.\n\n"
+    "A program is a net and how it is trained:\n\n"
+    "```cnn\n"
+    "net example {\n"
+    "    input image : u8[28, 28, 1]\n"
+    "    input label : class[10]\n\n"
+    "    x = image -> scale(1/255) -> conv(16, 3) -> relu -> maxpool(2)\n"
+    "    logits = x -> flatten -> dense(10)\n\n"
+    "    output logits\n"
+    "    loss   softmax_cross_entropy(logits, label)\n"
+    "    metric accuracy(logits, label)\n"
+    "}\n\n"
+    "train {\n"
+    "    batch     = 64\n"
+    "    optimizer = adam(lr = 1e-3)\n"
+    "}\n"
+    "```\n";
+
+int show_reference(Options *o, const char *value)
+{
+    (void)o;
+    (void)value;
+    puts(opening);
+    print_contents();
+    print_types();
+    print_groups();
+    print_train();
+    print_checkpoints();
+    print_halves();
+    print_functions();
+    print_passes();
+    print_options();
+    return EXIT_DONE;
+}

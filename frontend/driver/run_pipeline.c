@@ -1,0 +1,69 @@
+// The planner is not trusted: every plan goes through the checker, which knows
+// nothing of how it was made.
+#include <string.h>
+#include "../../ir/gpu/offload.h"
+#include "run_pipeline.h"
+
+PlanSize plan_size(const Graph *g)
+{
+    return (PlanSize){ g->mode, g->arena_bytes, g->state_bytes,
+                       g->max_live_bytes, g->node_count,
+                       is_accruing(g) ? g->step_batch : g->batch,
+                       graph_cost(g), graph_overhead(g).launches,
+                       g->split_samples, g->split_pixels,
+                       g->split_samples > 0 && g->split_pixels > 0,
+                       host_use(g).values > 0 };
+}
+
+Plan *run_pipeline(Graph *g, const PassOptions *o)
+{
+    if (o->stop_after != NULL && strcmp(o->stop_after, "frontend") == 0) {
+        verify(g, "the front end");
+        return NULL;
+    }
+    if (!run_passes(g, o)) {
+        if (g->facts & IS_PLACED && g->diag->over_budget) {
+            explain_peak(g);
+            if (o->refused != NULL) *o->refused = plan_size(g);
+        }
+        return NULL;
+    }
+    Plan *plan = plan_of(g);
+    plan->budget = o->budget;
+    const char *fault = verify_program(g->arena, g, plan);
+    if (fault != NULL) bug("the plan is wrong: %s", fault);
+    return check_literals(g) ? plan : NULL;
+}
+
+PassOptions without_dumps(const PassOptions *o)
+{
+    PassOptions quiet = *o;
+    quiet.dump = quiet.dump_dir = NULL;
+    quiet.time = false;
+    quiet.refused = NULL;
+    quiet.beside = 0;
+    return quiet;
+}
+
+// Everything that it makes is in an arena of its own.
+bool measure_plan(const Input *in, const FrontendOptions *frontend,
+                  const PassOptions *o, PlanSize *size)
+{
+    Arena *arena = arena_new();
+    Input alone = *in;
+    Ast *ast = NEW(arena, Ast);
+
+    if (in->ast != NULL) {
+        *ast = *in->ast;
+        ast->arena = arena;
+        ast->diag = in->diag;
+        alone.ast = ast;
+    }
+    alone.arena = arena;
+    Graph *g = input_graph(&alone, frontend);
+    const Plan *plan = g != NULL ? run_pipeline(g, o) : NULL;
+    bool known = plan != NULL || (g != NULL && in->diag->over_budget);
+    if (known) *size = plan_size(g);
+    arena_free(arena);
+    return known;
+}

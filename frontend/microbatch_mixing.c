@@ -1,0 +1,69 @@
+// Training steps that go through a net in slices, where layers need all samples
+// at once: --microbatch without --ghost.  The step then stays whole, and what
+// lies between such layers takes its slices one after the other (pass split).
+#include <inttypes.h>
+#include "../ir/base/format.h"
+#include "../ir/families/loss.h"
+#include "../ir/op/op.h"
+#include "compile.h"
+#include "driver/run_pipeline.h"
+
+// The first node that needs more than its own sample; NONE: there is none.
+static NodeId first_mixing(const Graph *g)
+{
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if (n->phase == FORWARD && n->part == 0 && n->op->mixes != NULL &&
+            n->op->mixes(g, n) != NULL &&
+            (!(n->op->flags & LOSS) || makes_loss(g, n)))
+            return i;
+    }
+    return NONE;
+}
+
+// Its training step is asked, whatever the mode, since all programs of a file
+// have one batch.
+bool net_mixes(const Ast *ast, const FrontendOptions *options)
+{
+    Arena *arena = arena_new();
+    Diag quiet = *ast->diag;
+    Ast alone = *ast;
+    FrontendOptions whole = *options;
+    quiet.quiet = true;
+    quiet.error_count = 0;
+    alone.arena = arena;
+    alone.diag = &quiet;
+    whole.mode = TRAIN;
+    whole.microbatch = 0;
+    const Graph *g = resolve(&alone, &whole);
+    bool mixes = g != NULL && first_mixing(g) != NONE;
+    arena_free(arena);
+    return mixes;
+}
+
+static const char *saved_text(const Graph *g)
+{
+    int64_t saved = g->whole_bytes - g->arena_bytes;
+    if (g->fit != NULL)
+        return g->split_samples == 0 ? "the budget does not ask for"
+                                     : "the budget asks for";
+    if (g->split_samples == 0)
+        return g->split_pixels == 0
+            ? "saves nothing, for between them no map is stored but what is "
+              "kept for all samples"
+            : "saves nothing: the most is alive where maps of all samples are";
+    return arena_print(g->arena, "saves %" PRId64 " bytes (%s) of the arena",
+                       saved, bytes_text(g->arena, saved));
+}
+
+void note_slices(const Graph *g, const FrontendOptions *options)
+{
+    NodeId i = first_mixing(g);
+    if (g->mode != TRAIN || g->whole_bytes == 0 || i == NONE ||
+        options->microbatch == 0 || is_accruing(g))
+        return;
+    const Node *n = &g->nodes[i];
+    note(g->diag, n->pos, "%s needs %s; layers between such take %" PRId64
+         " samples at a time, which %s", n->op->name, n->op->mixes(g, n),
+         options->microbatch, saved_text(g));
+}

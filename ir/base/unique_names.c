@@ -1,0 +1,129 @@
+// Names made unique in constant time: a hash table with open addressing.  An
+// entry remembers the last suffix tried for its name, so that the thousandth
+// relu does not try relu_2 to relu_999 again.
+#include <string.h>
+#include "unique_names.h"
+
+typedef struct Entry {
+    const char *name;           // NULL: free
+    size_t      length;
+    uint64_t    hash;
+    int32_t     id;
+    int32_t     suffix;         // the last given out for this name
+} Entry;
+
+struct Names {
+    Arena  *arena;
+    Entry  *entries;
+    int32_t count, capacity;    // capacity is a power of 2
+};
+
+Names *names_new(Arena *arena, int32_t count)
+{
+    Names *names = NEW(arena, Names);
+    names->arena = arena;
+    names->capacity = 64;
+    while (names->capacity / 2 <= count && names->capacity < 1 << 30)
+        names->capacity *= 2;
+    names->entries = NEW_ARRAY(arena, (size_t)names->capacity, Entry);
+    return names;
+}
+
+static uint64_t hash_of(const char *name, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325;         // FNV-1a
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3;
+    return hash;
+}
+
+// The entry of the name, or the free one where it belongs.
+static Entry *entry_of(const Names *names, const char *name, size_t length,
+                       uint64_t hash)
+{
+    uint64_t mask = (uint64_t)names->capacity - 1;
+    for (uint64_t i = hash ^ hash >> 32;; i++) {
+        Entry *entry = &names->entries[i & mask];
+        if (entry->name == NULL) return entry;
+        if (entry->hash == hash && entry->length == length &&
+            memcmp(entry->name, name, length) == 0)
+            return entry;
+    }
+}
+
+// The old table stays behind in the arena: all of them together are smaller
+// than the last.
+static void grow(Names *names)
+{
+    Entry *old = names->entries;
+    int32_t old_capacity = names->capacity;
+
+    names->capacity *= 2;
+    names->entries = NEW_ARRAY(names->arena, (size_t)names->capacity, Entry);
+    for (int32_t i = 0; i < old_capacity; i++)
+        if (old[i].name != NULL)
+            *entry_of(names, old[i].name, old[i].length, old[i].hash) = old[i];
+}
+
+int32_t names_find(const Names *names, const char *name, size_t length)
+{
+    Entry *entry = entry_of(names, name, length, hash_of(name, length));
+    return entry->name != NULL ? entry->id : -1;
+}
+
+// Takes the name if it is free, else returns NULL and says who has it.
+static const char *take(Names *names, const char *name, int32_t id,
+                        Entry **taken)
+{
+    size_t length = strlen(name);
+    uint64_t hash = hash_of(name, length);
+
+    // At most half full, so that walks are short.
+    if (2 * names->count >= names->capacity) grow(names);
+    Entry *entry = entry_of(names, name, length, hash);
+    *taken = entry;
+    if (entry->name != NULL) return NULL;
+    *entry = (Entry){ .name = arena_copy(names->arena, name, length),
+                      .length = length, .hash = hash, .id = id, .suffix = 1 };
+    names->count++;
+    return entry->name;
+}
+
+const char *names_take(Names *names, const char *name, int32_t id)
+{
+    Entry *first, *other;
+    const char *result = take(names, name, id, &first);
+
+    if (result != NULL) return result;
+    // The table may move while suffixes are tried, so the count is kept here.
+    int32_t suffix = first->suffix;
+    while (result == NULL) {
+        const char *next = arena_print(names->arena, "%s_%d", name, ++suffix);
+        result = take(names, next, id, &other);
+    }
+    size_t length = strlen(name);
+    entry_of(names, name, length, hash_of(name, length))->suffix = suffix;
+    return result;
+}
+
+// Of hashes and places alone, for this is asked after every pass: a slot is the
+// upper half of a hash, and the place of its name from 1 on; 0 is free.
+const char *names_repeated(Arena *arena, const char *const *names,
+                           int32_t count)
+{
+    uint64_t size = 64;
+    while (size / 2 <= (uint64_t)count) size *= 2;
+    uint64_t *slots = NEW_ARRAY(arena, size, uint64_t);
+    for (int32_t k = 0; k < count; k++) {
+        uint64_t hash = hash_of(names[k], strlen(names[k]));
+        uint64_t slot = hash >> 32 << 32 | (uint64_t)(k + 1), at = hash;
+        for (; slots[at & (size - 1)] != 0; at++) {
+            uint64_t other = slots[at & (size - 1)];
+            if (other >> 32 == slot >> 32 &&
+                strcmp(names[(uint32_t)other - 1], names[k]) == 0)
+                return names[k];
+        }
+        slots[at & (size - 1)] = slot;
+    }
+    return NULL;
+}

@@ -1,0 +1,100 @@
+// Types of numbers, and how a number is rounded to one.
+#include <float.h>
+#include <math.h>
+#include "dtype.h"
+
+const char *const dtype_names[DTYPE_COUNT] = {
+    "f32", "f64", "f16", "bf16", "i32", "u8",
+};
+
+int dtype_bytes(DType dtype)
+{
+    static const int bytes[DTYPE_COUNT] = { 4, 8, 2, 2, 4, 1 };
+    return bytes[dtype];
+}
+
+bool is_half(DType dtype)
+{
+    return dtype == F16 || dtype == BF16;
+}
+
+bool is_real(DType dtype)
+{
+    return dtype == F32 || dtype == F64 || is_half(dtype);
+}
+
+double least_normal(DType real)
+{
+    return real == F64 ? DBL_MIN : FLT_MIN;
+}
+
+double largest_normal(DType real)
+{
+    return real == F64 ? DBL_MAX : FLT_MAX;
+}
+
+const char *real_name(DType real)
+{
+    return real == F64 ? "double" : "float";
+}
+
+bool can_hold(DType real, double x)
+{
+    double size = fabs(x);
+    return size == 0 ||
+           (size >= least_normal(real) && size <= largest_normal(real));
+}
+
+// Of maps of this type, the real numbers' distance: 2^-digits is half a unit in
+// the last place of 1 (IEEE 754, 3.6: binary16 has 11 digits; bfloat16 8).
+static int half_digits(DType dtype)
+{
+    return dtype == F16 ? 11 : 8;
+}
+
+const char *stored_name(DType dtype)
+{
+    static const char *const names[DTYPE_COUNT] = {
+        [F32] = "real", [F64] = "real", [I32] = "int32_t", [U8] = "uint8_t",
+        [F16] = "f16", [BF16] = "bf16",
+    };
+    return names[dtype];
+}
+
+// Numbers of one exponent are whole multiples of a unit, which is the same for
+// all below the smallest normal one.  Multiplying by a power of two is exact.
+double rounded(DType dtype, double x)
+{
+    int least = dtype == F16 ? -13 : -125, most = dtype == F16 ? 16 : 128;
+    int exponent;
+
+    if (!is_half(dtype) || !isfinite(x) || x == 0) return x;
+    frexp(x, &exponent);        // |x| in [1/2, 1) * 2^exponent
+    int unit = (exponent < least ? least : exponent) - half_digits(dtype);
+    double near = ldexp(nearbyint(ldexp(x, -unit)), unit);
+    return fabs(near) < ldexp(1, most) ? near : copysign(INFINITY, x);
+}
+
+static bool all_take(const char *list, int count, const ValueId *ids, ValueId v)
+{
+    Slot slots[MAX_SLOTS];
+    int slot_count = part_slots(list, slots, MAX_SLOTS);
+    for (int k = 0; k < count; k++)
+        if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;
+    return true;
+}
+
+bool takes_half(const Node *n, ValueId v)
+{
+    return all_take(part_operands(n->op, n->part), n->operand_count,
+                    n->operands, v) &&
+           all_take(n->op->parts[n->part].results, n->result_count, n->results,
+                    v);
+}
+
+bool is_wide(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    return value->wide || (value->gradient_of != NONE &&
+                           g->values[value->gradient_of].wide);
+}

@@ -1,0 +1,67 @@
+// How sums over the rows of a matrix are spread over a device: a block takes
+// some columns, so that its threads read along memory, and a run of rows; by
+// the shape alone, so that the order of every sum is fixed.
+#include "column_reduce.h"
+
+int64_t columns_of(Shape shape)
+{
+    return shape.dim[shape.rank - 1];
+}
+
+int64_t rows_of(Shape shape)
+{
+    return elements(shape) / columns_of(shape);
+}
+
+// The columns that a block takes: a power of two, at most 32.
+static int64_t columns_width(int64_t columns)
+{
+    int64_t width = 1;
+    while (width < columns && width < 32) width *= 2;
+    return width;
+}
+
+// As many splits as leave 64 rows to a thread, within about two blocks for
+// each multiprocessor of a large GPU.
+int64_t columns_splits(Shape shape)
+{
+    enum { ROWS = 64, BLOCKS = 256 };
+    int64_t columns = columns_of(shape), width = columns_width(columns);
+    int64_t useful = rows_of(shape) / (ROWS * (COLUMNS_BLOCK / width));
+    int64_t most = BLOCKS / ceil_div(columns, width);
+    int64_t splits = useful < most ? useful : most;
+    return splits > 1 ? splits : 1;
+}
+
+// Eight rows to a thread, and no more blocks than a grid may have.
+int64_t columns_runs(Shape shape, int64_t pack)
+{
+    enum { ROWS = 8, MOST = 1 << 20 };
+    int64_t width = columns_width(columns_of(shape));
+    int64_t run = ROWS * (COLUMNS_BLOCK / width) * pack;
+    int64_t runs = ceil_div(rows_of(shape), run);
+    return runs < MOST ? runs : MOST;
+}
+
+void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
+                         int64_t columns)
+{
+    int64_t width = 1;
+    while (width < columns && width < COLUMNS_BLOCK) width *= 2;
+    launch_kernel(l, kernel, ceil_div(columns, width), COLUMNS_BLOCK);
+    launch_constant(l, "ROWS", rows);
+    launch_constant(l, "C", columns);
+    launch_constant(l, "WIDTH", width);
+    launch_constant(l, "SPLITS", 1);
+}
+
+void launch_columns(Launch *l, const char *kernel, int64_t rows,
+                    int64_t columns, int64_t splits)
+{
+    int64_t width = columns_width(columns);
+    launch_kernel(l, kernel, splits * ceil_div(columns, width), COLUMNS_BLOCK);
+    launch_constant(l, "ROWS", rows);
+    launch_constant(l, "C", columns);
+    launch_constant(l, "WIDTH", width);
+    launch_constant(l, "SPLITS", splits);
+}

@@ -1,0 +1,397 @@
+// A convolution's nodes, whoever made them: what they compute from the shapes
+// of their values, which kernels do it, and into which tiles and splits it is
+// cut.
+//
+// All three launches are products (runtime/support/gemm/product.cuh) over
+// tiles, unless each filter sees one channel of many: then they are direct
+// kernels (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow
+// from shapes, and on tensor cores from the GPU, alone, so that a budget or a
+// pass never changes the order of a sum.
+#include "conv_gemm.h"
+#include "momentum.h"
+#include "../op/op_row.h"
+#include "../op/op_checks.h"
+#include "../gpu/gemm_tile.h"
+
+// Of the words same and valid, the padding is up to a window's span.
+enum { LARGEST = 1 << 12, WIDEST = 1 << 25 };
+
+const AttrSpec convolution_attr_specs[] = {
+    { "stride_h", ATTR_INT, 1, LARGEST }, { "stride_w", ATTR_INT, 1, LARGEST },
+    { "dilation_h", ATTR_INT, 1, LARGEST },
+    { "dilation_w", ATTR_INT, 1, LARGEST },
+    { "pad_top", ATTR_INT, 0, WIDEST }, { "pad_bottom", ATTR_INT, 0, WIDEST },
+    { "pad_left", ATTR_INT, 0, WIDEST }, { "pad_right", ATTR_INT, 0, WIDEST },
+    { "groups", ATTR_INT, 1, 1 << 24 },
+    { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
+};
+
+void convolution_attrs(const Window *w, int64_t groups, Attr *attr)
+{
+    for (int axis = HEIGHT; axis <= WIDTH; axis++) {
+        attr[CONV_STRIDE_H + axis].i = w->stride[axis];
+        attr[CONV_DILATION_H + axis].i = w->dilation[axis];
+        attr[CONV_PAD_TOP + 2 * axis].i = w->before[axis];
+        attr[CONV_PAD_BOTTOM + 2 * axis].i = w->after[axis];
+    }
+    attr[CONV_GROUPS].i = groups;
+    attr[CONV_SPLITS].i = 1;
+}
+
+Window convolution_window(const Attr *attr, Shape weight)
+{
+    Window w = { .ceil = false };
+    for (int axis = HEIGHT; axis <= WIDTH; axis++) {
+        w.size[axis] = weight.dim[weight.rank - 3 + axis];
+        w.stride[axis] = attr[CONV_STRIDE_H + axis].i;
+        w.dilation[axis] = attr[CONV_DILATION_H + axis].i;
+        w.before[axis] = attr[CONV_PAD_TOP + 2 * axis].i;
+        w.after[axis] = attr[CONV_PAD_BOTTOM + 2 * axis].i;
+    }
+    return w;
+}
+
+// ---- a node's dimensions ----------------------------------------------------
+
+// A slot k >= 0 is an operand, -1 - k a result.
+static ValueId slot_value(const Node *n, int slot)
+{
+    return slot < 0 ? n->results[-1 - slot] : n->operands[slot];
+}
+
+Convolution convolution_of(const Graph *g, const Node *n)
+{
+    static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
+    static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
+    ValueId x = slot_value(n, x_slot[n->part]);
+    ValueId y = slot_value(n, y_slot[n->part]);
+    ValueId weight = slot_value(n, weight_slot[n->part]);
+    Convolution d = { .x = g->values[x].shape, .y = g->values[y].shape,
+                      .groups = n->attr[CONV_GROUPS].i,
+                      .type = product_type(g, x, y) };
+    d.window = convolution_window(n->attr, g->values[weight].shape);
+    d.N = d.x.dim[0], d.H = d.x.dim[1], d.W = d.x.dim[2], d.C = d.x.dim[3];
+    d.P = d.y.dim[1], d.Q = d.y.dim[2], d.K = d.y.dim[3];
+    d.R = d.window.size[HEIGHT], d.S = d.window.size[WIDTH];
+    d.group_c = d.C / d.groups;
+    d.group_k = d.K / d.groups;
+    d.filter = d.R * d.S * d.group_c;
+    d.pixels = d.N * d.P * d.Q;
+    return d;
+}
+
+bool is_biased(const Node *n)
+{
+    return operand_named(n, "bias") != NONE || result_named(n, "db") != NONE;
+}
+
+// A multiplication and an addition for each weight and pixel, in each part.
+void convolution_cost(const Graph *g, const Node *n, Cost *cost)
+{
+    Convolution d = convolution_of(g, n);
+    int64_t flops = capped_product(2 * d.pixels * d.K, d.filter);
+    if (convolution_is_depthwise(&d)) cost->flops = flops;
+    else cost_product(cost, flops);
+    if (is_biased(n)) cost->flops = capped_sum(cost->flops, elements(d.y));
+    cost->bytes = cost_bytes(g, n);
+    cost_momentum(g, n, cost);
+}
+
+// ---- launches ---------------------------------------------------------------
+
+// The constants of a convolution are the same for its three launches, so that
+// they share one struct.
+void convolution_constants(const Node *n, Launch *l, Convolution d)
+{
+    const Attr *attr = n->attr;
+    const Constant constants[] = {
+        { "N", d.N }, { "H", d.H }, { "W", d.W }, { "C", d.C },
+        { "P", d.P }, { "Q", d.Q }, { "K", d.K }, { "R", d.R }, { "S", d.S },
+        { "STRIDE_H", attr[CONV_STRIDE_H].i },
+        { "STRIDE_W", attr[CONV_STRIDE_W].i },
+        { "DILATION_H", attr[CONV_DILATION_H].i },
+        { "DILATION_W", attr[CONV_DILATION_W].i },
+        { "PAD_TOP", attr[CONV_PAD_TOP].i },
+        { "PAD_LEFT", attr[CONV_PAD_LEFT].i }, { "GROUPS", d.groups },
+    };
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        launch_constant(l, constants[i].name, constants[i].value);
+}
+
+static void launch_product(const Node *n, Launch *l, const char *kernel,
+                           Convolution d, Tile t, const ProductSize *size,
+                           int64_t grid)
+{
+    launch_kernel(l, kernel, grid, tile_threads(t));
+    convolution_constants(n, l, d);
+    launch_tile(l, t, size);
+}
+
+// The largest power of two up to a word of 16 bytes and more that divides both.
+static int64_t pack_of(int64_t a, int64_t b)
+{
+    enum { WIDEST = 8 };
+    int64_t pack = 1;
+    while (pack < WIDEST && a % (2 * pack) == 0 && b % (2 * pack) == 0)
+        pack *= 2;
+    return pack;
+}
+
+ProductSize convolution_size(const Convolution *d, ProductRole role)
+{
+    return (ProductSize){ d->pixels, d->group_k, d->filter, d->groups,
+                          pack_of(d->group_c, d->group_c), d->type, role };
+}
+
+static ProductSize weight_size(const Convolution *d)
+{
+    return (ProductSize){ d->group_k, d->filter, d->pixels, d->groups,
+                          pack_of(d->group_k, d->group_c), d->type,
+                          PRODUCT_WGRAD };
+}
+
+// Each filter sees one channel of many.
+bool convolution_is_depthwise(const Convolution *d)
+{
+    return d->group_c == 1 && d->groups > 1;
+}
+
+// Channels that a thread of a depthwise kernel takes at once, 16 bytes of maps
+// in 16 or 32 bits, of values a and b.
+static int64_t depthwise_pack(const Graph *g, Convolution d, ValueId a,
+                              ValueId b)
+{
+    bool small = dtype_bytes(g->values[a].dtype) == 2 &&
+                 dtype_bytes(g->values[b].dtype) == 2;
+    return d.K != d.C ? 1 : small && d.C % 8 == 0 ? 8 : d.C % 4 == 0 ? 4 : 1;
+}
+
+// Threads that go through pixels of so many channels.
+static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
+                             int64_t channels, Convolution d, int64_t pixels)
+{
+    int64_t packed = depthwise_pack(l->g, d, n->operands[0], n->results[0]);
+    launch_elements(l, kernel, pixels * (channels / packed));
+    convolution_constants(n, l, d);
+    launch_type_int(l, packed);
+}
+
+void convolution_forward(const Graph *g, const Node *n, Launch *l)
+{
+    enum { STRIP = 4 };         // results of a thread of depthwise_forward
+    Convolution d = convolution_of(g, n);
+    if (convolution_is_depthwise(&d)) {
+        launch_depthwise(n, l, "depthwise_forward", d.K, d,
+                         d.N * d.P * ceil_div(d.Q, STRIP));
+    } else {
+        ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
+        Tile t = tile_of_pixels(g, &size);
+        int64_t grid = d.groups * tile_count(t, d.pixels, d.group_k);
+        launch_product(n, l, "conv_forward", d, t, &size, grid);
+    }
+    launch_act(l, n);
+    launch_type(l, is_biased(n) ? "true" : "false");
+    launch_slots(l, n, 1, 3);
+}
+
+// With a stride the pixels of dx fall into classes: conv_strided.cuh.
+static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
+{
+    int64_t stride_h = d.window.stride[HEIGHT];
+    int64_t stride_w = d.window.stride[WIDTH];
+    int64_t pixels = d.N * ceil_div(d.H, stride_h) * ceil_div(d.W, stride_w);
+    int64_t classes = stride_h * stride_w, times = d.groups * classes;
+    ProductSize size = { pixels, d.group_c,
+                         ceil_div(d.R * d.S, classes) * d.group_k, times,
+                         pack_of(d.group_k, d.group_c), d.type,
+                         PRODUCT_DGRAD };
+    Tile t = tile_of_pixels(l->g, &size);
+    int64_t grid = capped_product(times, tile_count(t, pixels, d.group_c));
+    const char *kernel = classes > 1 ? "conv_strided_dgrad" : "conv_dgrad";
+    launch_product(n, l, kernel, d, t, &size, grid);
+}
+
+void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
+{
+    Convolution d = convolution_of(g, n);
+    if (convolution_is_depthwise(&d)) {
+        launch_depthwise(n, l, "depthwise_dgrad", d.C, d, d.N * d.H * d.W);
+    } else {
+        launch_dgrad_product(n, l, d);
+    }
+    launch_act(l, n);
+    launch_slots(l, n, 1, 3);
+}
+
+// ---- the weight gradient ----------------------------------------------------
+
+// The channels side by side of a block of depthwise_wgrad: a power of two.
+static int64_t depthwise_width(int64_t channels)
+{
+    int64_t width = 1;
+    while (width < channels && width < 32) width *= 2;
+    return width;
+}
+
+// Blocks in one split.  A thread of depthwise_wgrad has at most 25 sums.
+static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
+{
+    enum { SUMS = 25 };
+    if (convolution_is_depthwise(d))
+        return ceil_div(d->K, depthwise_width(d->K)) *
+               ceil_div(d->filter, SUMS);
+    ProductSize size = weight_size(d);
+    Tile t = tile_of_weights(g, &size);
+    return d->groups * tile_count(t, d->group_k, d->filter);
+}
+
+// Partial sums may take at most a third of what x does.  Blocks without a
+// product wait for memory alone, so that more of them are wanted.
+static int64_t count_splits(const Graph *g, const Convolution *d)
+{
+    int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
+    int64_t blocks = wgrad_blocks(g, d);
+    if (convolution_is_depthwise(d)) blocks = ceil_div(blocks, 4);
+    return tile_splits(blocks, d->pixels, fitting);
+}
+
+void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
+{
+    Convolution d = convolution_of(g, n);
+    int64_t splits = n->attr[CONV_SPLITS].i;
+    int64_t grid = splits * wgrad_blocks(g, &d);
+    if (convolution_is_depthwise(&d)) {
+        launch_kernel(l, "depthwise_wgrad", grid, 256);
+        convolution_constants(n, l, d);
+        launch_type_int(l, depthwise_width(d.K));
+    } else {
+        ProductSize size = weight_size(&d);
+        Tile t = tile_of_weights(g, &size);
+        launch_product(n, l, "conv_wgrad", d, t, &size, grid);
+    }
+    launch_type_int(l, splits);
+    launch_type(l, is_biased(n) ? "true" : "false");
+    launch_gradient_type(n, l);
+    for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
+    for (int k = 0; k < 2; k++) launch_load(l, n, k);
+}
+
+// ---- dense layers -----------------------------------------------------------
+
+// Of a map of one pixel; its node is set to be of this part.
+static Convolution of_one_pixel(ProductType type, int64_t batch,
+                                int64_t inputs, int64_t units, int part,
+                                Node *n)
+{
+    Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
+                   .dilation = { 1, 1 } };
+    *n = (Node){ .op = &op_conv, .part = (int8_t)part };
+    convolution_attrs(&one, 1, n->attr);
+    return (Convolution){ .window = one, .N = batch, .H = 1, .W = 1,
+                          .C = inputs, .K = units, .R = 1, .S = 1, .P = 1,
+                          .Q = 1, .groups = 1, .group_c = inputs,
+                          .group_k = units, .filter = inputs,
+                          .pixels = batch, .type = type };
+}
+
+void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
+                               int64_t inputs, int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_FORWARD,
+                                 &n);
+    ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
+    Tile t = tile_of_pixels(l->g, &size);
+    launch_product(&n, l, "conv_forward", d, t, &size,
+                   tile_count(t, batch, units));
+}
+
+void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
+                             int64_t inputs, int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_ACCUMULATE,
+                                 &n);
+    ProductSize size = weight_size(&d);
+    Tile t = tile_of_weights(l->g, &size);
+    launch_product(&n, l, "conv_wgrad", d, t, &size,
+                   tile_count(t, units, inputs));
+    launch_type_int(l, 1);
+}
+
+void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
+                             int64_t inputs, int64_t units)
+{
+    Node n;
+    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_DGRAD,
+                                 &n);
+    launch_dgrad_product(&n, l, d);
+}
+
+// ---- the gradient's nodes ---------------------------------------------------
+
+// The convolution of a weight gradient that is not made yet.
+static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,
+                            const Node *forward)
+{
+    ValueId operands[] = { dy, x };
+    Node n = *forward;
+    n.part = CONV_WGRAD;
+    n.operands = operands;
+    n.results = &weight;
+    return convolution_of(g, &n);
+}
+
+void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x,
+                                 bool with_bias)
+{
+    Graph *g = c->g;
+    Node n = g->nodes[c->node];
+    Convolution of = wgrad_of(g, dy, x, n.operands[1], &n);
+    int64_t splits = count_splits(g, &of);
+    ValueId operands[] = { dy, x };
+    ValueId d[] = { NONE, NONE }, partial[] = { NONE, NONE };
+
+    const ValueId param[] = { n.operands[1],
+                              with_bias ? gradient_bias(c) : NONE };
+    for (int k = 0; k < 2; k++) {
+        if (param[k] == NONE) continue;
+        d[k] = gradient_value_of(c, param[k]);
+        partial[k] = splits == 1 ? d[k] : split_sums(g, param[k], splits);
+    }
+    NodeId wgrad = gradient_node(c, &op_conv, CONV_WGRAD, 2, operands, 2,
+                                 partial);
+    g->nodes[wgrad].attr[CONV_SPLITS].i = splits;
+    if (splits > 1) gradient_node(c, &op_sum_splits, 0, 2, partial, 2, d);
+    for (int k = 0; k < 2; k++)
+        if (d[k] != NONE) gradient_add_to(c, param[k], d[k]);
+}
+
+// ---- what calls have in common ----------------------------------------------
+
+bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
+                         const char *whose)
+{
+    if (channels % groups == 0) return true;
+    error(b->g->diag, pos,
+          "%lld groups do not divide the %lld channels of the %s",
+          (long long)groups, (long long)channels, whose);
+    return false;
+}
+
+ValueId convolution_bias(Build *b, ValueId sum)
+{
+    Graph *g = b->g;
+    Shape shape = g->values[sum].shape;
+    Build bias = *b;
+    ValueId operands[] = { sum, NONE };
+    bias.op = &op_bias;
+    bias.name = arena_print(g->arena, "%s.sum", b->name);
+    operands[1] = build_param(b, "bias", shape_of(1, shape.dim[shape.rank - 1]),
+                              (Init){ .scale = 0 }, true);
+    ValueId y = build_node(&bias, 2, operands, NULL, shape);
+    const char *name = g->values[sum].name;
+    g->values[sum].name = g->values[y].name;
+    g->values[y].name = name;
+    return y;
+}

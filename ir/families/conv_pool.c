@@ -1,0 +1,157 @@
+// A convolution whose map the pool behind it makes in its own launch.
+//
+//   %6 c = conv(%4, %1, %2)   %7 p, %8 index = maxpool(%6)
+// is one kernel, conv_pool_forward: a block's tile has a row a pixel of the map
+// and holds whole windows of the pool, so that nothing but what the pool makes
+// of them is stored.
+//
+// The rows of a tile are patches, each BLOCK_P x BLOCK_Q windows with all their
+// pixels.  A patch is one window where windows do not overlap: then no pixel is
+// computed twice, and any map fills the tiles.  Where windows overlap larger
+// patches share more, and what lies between two of them is computed in both.
+#include "conv_gemm.h"
+#include "pool.h"
+#include "../gpu/gemm_tile.h"
+
+typedef struct Patches {
+    ProductSize size;
+    Tile        tile;
+    int64_t     windows[2];     // of a patch, by axis
+    int64_t     count;          // patches in a tile
+    int64_t     tiles;          // over all pixels
+} Patches;
+
+// ---- the patches of a tile --------------------------------------------------
+
+// Pixels of a patch along an axis.
+static int64_t span(const Window *w, const Patches *p, int axis)
+{
+    return (p->windows[axis] - 1) * w->stride[axis] + w->size[axis];
+}
+
+// Of the patches that fit into a tile those that make for the fewest tiles.
+// count is 0 where a window alone has more pixels than the tile has rows.
+static Patches patches_of(const Convolution *d, const Window *w, Shape pooled,
+                          Tile tile)
+{
+    Patches best = { .tile = tile, .count = 0 };
+    Patches p = { .tile = tile, .windows = { 1, 1 } };
+    for (; p.windows[0] <= pooled.dim[1] && span(w, &p, 0) <= tile.rows;
+         p.windows[0]++)
+        for (p.windows[1] = 1; p.windows[1] <= pooled.dim[2] &&
+             span(w, &p, 1) <= tile.rows / span(w, &p, 0); p.windows[1]++) {
+            int64_t patches = d->N * ceil_div(pooled.dim[1], p.windows[0]) *
+                              ceil_div(pooled.dim[2], p.windows[1]);
+            p.count = tile.rows / (span(w, &p, 0) * span(w, &p, 1));
+            if (p.count > patches) p.count = patches;
+            p.tiles = ceil_div(patches, p.count);
+            if (best.count == 0 || p.tiles < best.tiles) best = p;
+        }
+    return best;
+}
+
+static Patches find_patches(const Graph *g, const Convolution *d,
+                            const Node *pool)
+{
+    Window w = pool_window(pool->attr);
+    ProductSize size = convolution_size(d, PRODUCT_POOLED);
+    Tile tile = tile_of_pixels(g, &size);
+    Patches p = patches_of(d, &w, g->values[pool->results[0]].shape, tile);
+    p.size = size;
+    return p;
+}
+
+// ---- what it is worth -------------------------------------------------------
+
+// How many pixels all patches have in the map, along an axis: what lies between
+// two of them counts in both.
+static int64_t reach(const Window *w, const Patches *p, int axis,
+                     int64_t windows, int64_t extent)
+{
+    int64_t sum = 0, each = p->windows[axis];
+    for (int64_t i = 0; i < windows; i += each) {
+        int64_t last = i + each < windows ? i + each - 1 : windows - 1;
+        int64_t begin = i * w->stride[axis] - w->before[axis];
+        int64_t end = last * w->stride[axis] - w->before[axis] + w->size[axis];
+        if (begin < 0) begin = 0;
+        if (end > extent) end = extent;
+        sum += end - begin;
+    }
+    return sum;
+}
+
+static int64_t again(const Graph *g, const Node *n, const Node *pool)
+{
+    Convolution d = convolution_of(g, n);
+    Window w = pool_window(pool->attr);
+    Shape y = g->values[pool->results[0]].shape;
+    Patches p = find_patches(g, &d, pool);
+    int64_t computed = d.N * reach(&w, &p, HEIGHT, y.dim[1], d.P) *
+                       reach(&w, &p, WIDTH, y.dim[2], d.Q);
+    if (computed <= d.pixels) return 0;
+    return capped_product(2 * (computed - d.pixels) * d.K, d.filter);
+}
+
+// Whether the rows that tiles have more than the map has pixels take less time
+// than writing the map and reading it again would.  The time of arithmetic is
+// that of single precision in either, so that a net is the same in both.
+static bool is_worth_it(const Convolution *d, const Patches *p)
+{
+    const double flops = 60e12, bytes = 4.3e12;     // a second, of a device
+    double rows = (double)p->tiles * p->tile.rows;
+    double more = rows - (double)d->pixels;
+    double arithmetic = 2 * more * (double)d->filter / flops;
+    return arithmetic <= 2 * 4 * (double)d->pixels / bytes;
+}
+
+// Groups end where bytes of the index do: a word has at most four channels.
+static bool fits(const Graph *g, const Node *n, const Node *pool)
+{
+    Convolution d = convolution_of(g, n);
+    Window w = pool_window(pool->attr);
+    if (n->act != NULL || convolution_is_depthwise(&d)) return false;
+    if (d.groups > 1 && d.group_k % 4 != 0) return false;
+    Patches p = find_patches(g, &d, pool);
+    if (p.count == 0) return false;
+    bool overlaps = w.size[HEIGHT] > w.stride[HEIGHT] ||
+                    w.size[WIDTH] > w.stride[WIDTH];
+    return !overlaps || is_worth_it(&d, &p);
+}
+
+// ---- the launch -------------------------------------------------------------
+
+static void launch(const Graph *g, const Node *n, const Node *pool,
+                   const char *functor, Launch *l)
+{
+    Convolution d = convolution_of(g, n);
+    Window w = pool_window(pool->attr);
+    Shape y = g->values[pool->results[0]].shape;
+    Patches p = find_patches(g, &d, pool);
+    const Constant constants[] = {
+        { "POOL_P", y.dim[1] }, { "POOL_Q", y.dim[2] },
+        { "POOL_R", w.size[HEIGHT] }, { "POOL_S", w.size[WIDTH] },
+        { "POOL_STRIDE_H", w.stride[HEIGHT] },
+        { "POOL_STRIDE_W", w.stride[WIDTH] },
+        { "POOL_PAD_TOP", w.before[HEIGHT] },
+        { "POOL_PAD_LEFT", w.before[WIDTH] },
+        { "BLOCK_P", p.windows[HEIGHT] }, { "BLOCK_Q", p.windows[WIDTH] },
+        { "COUNT", p.count },
+    };
+    int64_t columns = d.groups * tile_count(p.tile, 1, d.group_k);
+    launch_kernel(l, "conv_pool_forward", columns * p.tiles,
+                  tile_threads(p.tile));
+    convolution_constants(n, l, d);
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        launch_constant(l, constants[i].name, constants[i].value);
+    launch_tile(l, p.tile, &p.size);
+    launch_type(l, n->operands[2] != NONE ? "true" : "false");
+    launch_type(l, functor);
+    launch_act(l, pool);
+    launch_value(l, pool->results[0]);
+    launch_value(l, pool->result_count > 1 ? pool->results[1] : NONE);
+    launch_load(l, n, 0);
+    for (int k = 1; k < 3; k++) launch_value(l, n->operands[k]);
+    launch_result_type(l, pool->results[0]);
+}
+
+const Pooling convolution_pooling = { fits, again, launch };

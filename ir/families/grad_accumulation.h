@@ -1,0 +1,30 @@
+// Training steps that come in several batches: each adds its gradients, means
+// over its samples, to sums in the arena; the update then takes the mean over
+// all samples.  The sums are no state: between an update and the next batch
+// they hold nothing.
+//
+//     forward and backward of a batch     d.w = conv.wgrad(dy, x)
+//     accrue(w.sum!, d.w, header)         header.accrued: samples before these
+//     accrue.next(header!)                ... counts them: the batch ends
+//
+//     accrue.begin(header!)               the update begins: to be skipped?
+//     accrue.mean(w.sum!, header)
+//     sgd(w!, w.sum, header)
+//     accrue.clear(header!)
+//     advance(header!)
+#ifndef CNNC_GRAD_ACCUMULATION_H
+#define CNNC_GRAD_ACCUMULATION_H
+
+#include "../op/op.h"
+
+// The parts of the operator accrue.
+enum { ACCRUE_ADD, ACCRUE_MEAN, ACCRUE_NEXT, ACCRUE_BEGIN, ACCRUE_CLEAR };
+
+// Whether v is such a sum: persistent, but no state.
+bool is_sum(const Graph *g, ValueId v);
+// Whether n is the last node of a batch, which is before all of the update;
+// where that is in g; NONE: there is none.
+bool ends_batch(const Node *n);
+NodeId find_batch_end(const Graph *g);
+
+#endif

@@ -1,0 +1,283 @@
+// What losses and metrics say in common.
+//
+// A loss of a large sample is a sum that one block would be long at, so that
+// several share it, by the shape alone: they leave partial sums, and another
+// launch adds these up in order and makes the rows.
+//
+//   %7 iou.sums = dice.sum(logits, target)
+//   %8 rows = dice(logits, target, %7)
+//
+// Nothing here knows which operator calls it.
+#include <string.h>
+#include "loss.h"
+#include "../op/op_checks.h"
+
+// ---- what is compared -------------------------------------------------------
+
+// The pixels that both have, but for the scores of each.
+static bool is_label_of(const Value *scores, const Value *label)
+{
+    Shape pixels = scores->shape;
+    pixels.rank--;
+    return label->classes > 0 && same_shape(pixels, label->shape);
+}
+
+bool build_wants_labels(Build *b)
+{
+    Graph *g = b->g;
+    const Value *scores = &g->values[b->operand[0]];
+    if (scores->shape.rank == 2) return build_wants_scores(b);
+    if (!build_wants(b, 0, 4, "[classes] or [height, width, classes]"))
+        return false;
+
+    const Value *label = &g->values[b->operand[1]];
+    int64_t classes = scores->shape.dim[3];
+    if (!is_label_of(scores, label)) {
+        error(g->diag, b->operand_pos[1],
+              "%s wants an input of class%s here, but this is %s",
+              b->op->name, operand_text(b, 0), operand_text(b, 1));
+        return false;
+    }
+    if (label->classes != classes) {
+        error(g->diag, b->operand_pos[0],
+              "%s has %lld scores a pixel for a label of %lld classes",
+              b->op->name, (long long)classes, (long long)label->classes);
+        return false;
+    }
+    return true;
+}
+
+bool build_wants_pair(Build *b)
+{
+    Graph *g = b->g;
+    if (!build_wants_real(b, 0) || !build_wants_real(b, 1)) return false;
+    if (same_shape(g->values[b->operand[0]].shape,
+                   g->values[b->operand[1]].shape))
+        return true;
+    error(g->diag, b->operand_pos[1],
+          "%s wants two values of one shape, but these are %s and %s",
+          b->op->name, operand_text(b, 0), operand_text(b, 1));
+    return false;
+}
+
+// ---- who adds up what -------------------------------------------------------
+
+// A block has no more threads than its items need, and a sample more blocks
+// than one where each of its threads still has 16 items, as long as all
+// together do not pass what fills a large GPU.
+static Deal deal_items(int64_t batch, int64_t items, int lanes)
+{
+    enum { EACH = 16, BLOCKS = 1024, MOST = 256 };
+    Deal deal = { .batch = batch, .items = items, .lanes = lanes, .block = 32 };
+    while (deal.block < MOST && deal.block / lanes < items) deal.block *= 2;
+    int64_t useful = items / (EACH * (deal.block / lanes));
+    int64_t room = ceil_div(BLOCKS, batch);
+    int64_t splits = useful < room ? useful : room;
+    deal.run = ceil_div(items, splits > 1 ? splits : 1);
+    deal.splits = ceil_div(items, deal.run);
+    return deal;
+}
+
+Deal deal_elements(Shape shape)
+{
+    return deal_items(shape.dim[0], elements(shape) / shape.dim[0], 1);
+}
+
+Deal deal_pixels(Shape scores)
+{
+    int64_t classes = scores.dim[scores.rank - 1];
+    int lanes = 1;
+    while (lanes < 32 && 4 * lanes < classes) lanes *= 2;
+    return deal_items(scores.dim[0],
+                      elements(scores) / scores.dim[0] / classes, lanes);
+}
+
+void launch_deal(Launch *l, const Deal *deal)
+{
+    launch_constant(l, "BATCH", deal->batch);
+    launch_constant(l, "ITEMS", deal->items);
+    launch_constant(l, "SPLITS", deal->splits);
+    launch_constant(l, "RUN", deal->run);
+    launch_constant(l, "LANES", deal->lanes);
+}
+
+Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
+                          const char *score)
+{
+    enum { BLOCK = 256, ROWS = BLOCK / 32 };    // a warp a row
+    Shape scores = g->values[n->operands[0]].shape;
+    launch_kernel(l, "score_rows", ceil_div(scores.dim[0], ROWS), BLOCK);
+    launch_slots(l, n, 0, 2);
+    launch_samples(l);
+    launch_int(l, scores.dim[0], "batch");
+    launch_int(l, scores.dim[1], "classes");
+    launch_nothing_last(l);
+    return launch_own(l, score);
+}
+
+// The result is a figure on its way: an inference that is not scored leaves it
+// out, as it does the rows.
+ValueId build_before(Build *b, int part, const char *name, DType dtype,
+                     Shape shape, const Attr *attr)
+{
+    Graph *g = b->g;
+    ValueId result = graph_value(
+        g, arena_print(g->arena, "%s.%s", b->name, name), SCALAR, dtype, shape,
+        b->pos);
+    build_part(b, part, attr, 2, b->operand, 1, &result);
+    return result;
+}
+
+// ---- rows with a weight -----------------------------------------------------
+
+Shape pair_rows_shape(int64_t batch)
+{
+    return shape_of(2, batch, (int64_t)2);
+}
+
+Shape shape_of_pairs(const Graph *g, const Node *n)
+{
+    Shape rows = shape_of_rows(g, n);
+    return rows.rank == 1 ? pair_rows_shape(rows.dim[0]) : rows;
+}
+
+bool is_weighted(const Graph *g, ValueId rows)
+{
+    return g->values[rows].shape.rank == 2;
+}
+
+void launch_pairs(const Graph *g, const Node *n, Launch *l, int k)
+{
+    Shape sums = g->values[n->operands[k]].shape;
+    launch_elements(l, "sum_pairs", sums.dim[2]);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[k]);
+    launch_int(l, sums.dim[2], "batch");
+    launch_int(l, sums.dim[1], "splits");
+    launch_last(l);
+}
+
+void pairs_reference(const Ref *r, int k)
+{
+    Shape sums = ref_in(r, k);
+    int64_t splits = sums.dim[1], batch = sums.dim[2];
+    for (int64_t i = 0; i < 2 * batch; i++) {
+        const double *from = r->in[k] + i % 2 * splits * batch + i / 2;
+        r->out[0][i] = 0;
+        for (int64_t s = 0; s < splits; s++)
+            r->out[0][i] += from[s * batch];
+    }
+}
+
+// ---- rows that are a quotient -----------------------------------------------
+
+void launch_ratio(const Graph *g, const Node *n, Launch *l, int k,
+                  double offset, double factor, double smooth)
+{
+    Shape sums = g->values[n->operands[k]].shape;
+    launch_elements(l, "ratio_rows", sums.dim[2]);
+    launch_value(l, n->results[0]);
+    launch_value(l, n->operands[k]);
+    launch_samples(l);
+    launch_int(l, sums.dim[2], "batch");
+    launch_int(l, sums.dim[1], "splits");
+    launch_real(l, offset, "offset");
+    launch_real(l, factor, "factor");
+    launch_real(l, smooth, "smooth");
+    launch_last(l);
+}
+
+void ratio_reference(const Ref *r, int k, double offset, double factor,
+                     double smooth)
+{
+    Shape sums = ref_in(r, k);
+    int64_t splits = sums.dim[1], batch = sums.dim[2];
+    for (int64_t n = 0; n < batch; n++) {
+        double a = smooth, b = smooth;
+        for (int64_t s = 0; s < splits; s++) {
+            a += r->in[k][s * batch + n];
+            b += r->in[k][(splits + s) * batch + n];
+        }
+        r->out[0][n] = n < r->samples
+            ? offset + factor * (b == 0 ? 0 : a / b) : 0;
+    }
+}
+
+// ---- the scale --------------------------------------------------------------
+
+bool is_scaled(const Graph *g)
+{
+    return g->loss_scale != 0 && g->mode == TRAIN;
+}
+
+ValueId loss_header(const Graph *g)
+{
+    return is_scaled(g) ? g->header : NONE;
+}
+
+static bool is_scaled_loss(const Node *n)
+{
+    return operand_named(n, "header") != NONE;
+}
+
+bool reads_scale_alone(const Node *n)
+{
+    return (n->op->flags & LOSS) != 0 && is_scaled_loss(n);
+}
+
+// Whether the scale of a node's loss is in the header, and no constant.
+static bool has_moving_scale(const Graph *g, const Node *n)
+{
+    return is_scaled_loss(n) && g->loss_scale_interval != 0;
+}
+
+void launch_loss_type(const Node *n, Launch *l)
+{
+    launch_type(l, has_moving_scale(l->g, n) ? "ScaledLoss" : "real");
+}
+
+void launch_loss_weight(const Node *n, Launch *l, double weight,
+                        const char *label)
+{
+    if (!has_moving_scale(l->g, n)) {
+        double scale = is_scaled_loss(n) ? l->g->loss_scale : 1;
+        launch_real(l, weight * scale, label);
+        return;
+    }
+    Launch *to = launch_members(l, "ScaledLoss");
+    launch_header(to);
+    launch_real(to, weight, label);
+    launch_real(to, l->g->loss_scale, "first");
+}
+
+double ref_loss_scale(const Ref *r)
+{
+    double now = r->header[HEADER_LOSS_SCALE];
+    if (!is_scaled_loss(r->n)) return 1;
+    return has_moving_scale(r->g, r->n) && now > 0 ? now : r->g->loss_scale;
+}
+
+// ---- the header -------------------------------------------------------------
+
+const Node *find_tally(const Graph *g)
+{
+    for (NodeId i = g->node_count - 1; i >= 0; i--)
+        if (g->nodes[i].op == ops[OP_tally]) return &g->nodes[i];
+    return NULL;
+}
+
+bool makes_loss(const Graph *g, const Node *n)
+{
+    const Node *tally = (n->op->flags & LOSS) != 0 ? find_tally(g) : NULL;
+    for (int k = 1; tally != NULL && k <= tally->attr[0].i; k++)
+        if (tally->operands[k] == n->results[0]) return n->part == 0;
+    return false;
+}
+
+int figure_of(const Graph *g, ValueId rows)
+{
+    const Node *tally = find_tally(g);
+    for (int k = 1; tally != NULL && k < tally->operand_count; k++)
+        if (tally->operands[k] == rows) return k - 1;
+    bug("%s is no figure", g->values[rows].name);
+}

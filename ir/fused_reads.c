@@ -1,0 +1,105 @@
+// What a launch reads.  A node may be inlined: no launch, no bytes for its
+// result, which whoever reads it computes as it loads.
+//
+//   %5 y = batchnorm(%4 x, weight, ...) act=relu inlined
+//   %6 z = conv(%5, %2)                  reads %4, weight, ... and %2
+//
+// So what is computed on load stands for all that it is computed from, through
+// any number of inlined nodes.
+#include "op/op.h"
+
+bool is_launch(const Node *n)
+{
+    return !(n->op->flags & VIEW) && !n->in_place && !n->inlined;
+}
+
+bool is_stored(const Graph *g, ValueId v)
+{
+    NodeId def = g->values[v].def;
+    return def == NONE || !g->nodes[def].inlined;
+}
+
+// The values read so far; each once.
+typedef struct Found {
+    ValueId *reads;
+    int      count;
+} Found;
+
+static void find_reads(const Graph *g, const Node *n, Found *found)
+{
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        ValueId v = n->operands[k];
+        int i = 0;
+        if (v == NONE) continue;
+        if (!is_stored(g, v)) {
+            find_reads(g, &g->nodes[g->values[v].def], found);
+            continue;
+        }
+        while (i < found->count && found->reads[i] != v) i++;
+        if (i < found->count) continue;
+        if (found->count == MAX_READS)
+            bug("%s reads more than %d values", n->name, MAX_READS);
+        found->reads[found->count++] = v;
+    }
+}
+
+int nodes_on_load(const Graph *g, const Node *n, int most)
+{
+    int count = 1;
+    for (int32_t k = 0; k < n->operand_count && count <= most; k++) {
+        ValueId v = n->operands[k];
+        if (v == NONE || is_stored(g, v)) continue;
+        count += nodes_on_load(g, &g->nodes[g->values[v].def], most - count);
+    }
+    return count <= most ? count : most + 1;
+}
+
+// Ways by which something is read: how many, and how many element by element.
+typedef struct Ways {
+    int count, over;
+} Ways;
+
+// Adds those by which n reads v; over: what n makes is read element by element
+// itself.
+static void find_ways(const Graph *g, const Node *n, int r, ValueId v,
+                      bool over, Ways *ways)
+{
+    int64_t count = elements(g->values[n->results[r]].shape);
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        ValueId u = n->operands[k];
+        if (u == NONE || (u != v && is_stored(g, u))) continue;
+        bool still = over && may_write_over(n, r, k) &&
+                     elements(g->values[u].shape) == count;
+        if (u != v) {
+            find_ways(g, &g->nodes[g->values[u].def], 0, v, still, ways);
+            continue;
+        }
+        ways->count++;
+        ways->over += still;
+    }
+}
+
+bool may_lie_over(const Graph *g, const Node *n, int r, ValueId v)
+{
+    Ways ways = { 0 };
+    find_ways(g, n, r, v, true, &ways);
+    return ways.count > 0 && ways.over == ways.count;
+}
+
+int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
+{
+    Found found = { .reads = loads };
+    for (int32_t k = 0; k < n->operand_count && !n->inlined; k++) {
+        ValueId v = n->operands[k];
+        if (v != NONE && !is_stored(g, v))
+            find_reads(g, &g->nodes[g->values[v].def], &found);
+    }
+    return found.count;
+}
+
+int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS])
+{
+    Found found = { .reads = reads };
+    if (!n->inlined) find_reads(g, n, &found);
+    return found.count;
+}

@@ -1,0 +1,95 @@
+// Which tiles a product is cut into, from its size alone.
+//
+// Large tiles read each operand less often, for an element that is read meets
+// as many others as the tile is wide; small ones waste less on odd sizes and
+// leave more blocks.  A square of 8x8 sums a thread (64 products for 16
+// elements from shared memory) keeps the arithmetic busy; 4x4 where a block
+// would have too few threads to load its tile.  A block must have as many
+// threads as its tile has rows where rows lie along memory.
+//
+// On tensor cores the choice is tensor_core_tile.c's.
+//
+// Where tiles are few and sums long, as in a weight's gradient, the sum falls
+// into splits, whose partial sums another launch adds up.
+#include "gemm_tile.h"
+
+enum {
+    BLOCKS = 264,               // that fill a device: two a multiprocessor
+    SHORTEST_SPLIT = 256,       // pixels: less is not worth its partial sums
+};
+
+// The widest of 64, 32 and 16 that does not waste a quarter more than 32 does.
+static int width_for(int64_t count)
+{
+    if (count <= 16) return 16;
+    int64_t in_64 = ceil_div(count, 64) * 64, in_32 = ceil_div(count, 32) * 32;
+    return 4 * in_64 > 5 * in_32 ? 32 : 64;
+}
+
+Tile tile_of_pixels(const Graph *g, const ProductSize *size)
+{
+    if (size->type != PRODUCT_REAL) return tensor_tile(g, size);
+    int width = width_for(size->columns);
+    Tile tall = { 128, width, width == 16 ? 4 : 8, width == 64 ? 8 : 4, 0,
+                  PRODUCT_REAL };
+    Tile low = { 64, width, 4, width == 64 ? 8 : 4, 0, PRODUCT_REAL };
+    int64_t blocks =
+        size->times * tile_count(tall, size->rows, size->columns);
+    return blocks >= BLOCKS ? tall : low;
+}
+
+Tile tile_of_weights(const Graph *g, const ProductSize *size)
+{
+    if (size->type != PRODUCT_REAL) return tensor_tile(g, size);
+    int rows = size->rows <= 32 ? 32 : width_for(size->rows);
+    int width = width_for(size->columns);
+    return (Tile){ rows, width, 4, rows == 64 && width == 64 ? 8 : 4, 0,
+                   PRODUCT_REAL };
+}
+
+int64_t tile_count(Tile tile, int64_t rows, int64_t columns)
+{
+    return ceil_div(rows, tile.rows) * ceil_div(columns, tile.columns);
+}
+
+int tile_threads(Tile tile)
+{
+    enum { WARP = 32 };
+    int parts = tile.rows / tile.rows_each * (tile.columns / tile.columns_each);
+    return tile.stages > 0 ? WARP * parts : parts;
+}
+
+void launch_tile(Launch *l, Tile tile, const ProductSize *size)
+{
+    const char *sizes = arena_print(l->g->arena, "%d, %d, %d, %d", tile.rows,
+                                    tile.columns, tile.rows_each,
+                                    tile.columns_each);
+    static const char *const elements[] = { NULL, "Tf32", "F16", "Bf16" };
+    if (tile.stages == 0) {
+        launch_type(l, arena_print(l->g->arena, "BlockTile<%s>", sizes));
+        return;
+    }
+    ProductSize *kept = NEW(l->g->arena, ProductSize);
+    *kept = *size;
+    l->product = kept;
+    launch_type(l, arena_print(l->g->arena, "TensorTile<%s, %s, %d>",
+                               elements[tile.type], sizes, tile.stages));
+}
+
+int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most)
+{
+    int64_t splits = ceil_div(BLOCKS, blocks);
+    if (splits > ceil_div(pixels, SHORTEST_SPLIT))
+        splits = ceil_div(pixels, SHORTEST_SPLIT);
+    if (splits > most) splits = most;
+    return splits > 1 ? splits : 1;
+}
+
+ValueId split_sums(Graph *g, ValueId param, int64_t splits)
+{
+    Value v = g->values[param];
+    Shape shape = { .rank = v.shape.rank + 1, .dim = { splits } };
+    for (int i = 0; i < v.shape.rank; i++) shape.dim[i + 1] = v.shape.dim[i];
+    return graph_value(g, arena_print(g->arena, "d.%s.splits", v.name),
+                       WORKSPACE, v.dtype, shape, v.pos);
+}

@@ -1,0 +1,131 @@
+// The table of GPUs, and the model:
+//
+//     time       = launch + max(arithmetic, memory)
+//     arithmetic = products / (rate * product)
+//                  + other operations / (rate * elementwise)
+//     memory     = bytes / (memory * elementwise)
+//
+// and, behind all that, launch + bytes / host of a copy to host memory or back.
+// What of its rates a GPU gives a launch, and what a launch costs beside, are
+// assumptions, the same for all: nothing is measured here.
+#include "gpu_model.h"
+#include "offload.h"
+#include "../launch_group.h"
+#include "../op/op.h"
+
+enum { MILLION = 1000000 };
+
+// ---- what is known by name --------------------------------------------------
+
+#define TERA INT64_C(1000000000000)
+
+// Two microseconds a launch, and nine tenths of each peak.
+#define LAUNCH 2 * MILLION
+#define SHARES 9 * MILLION / 10, 9 * MILLION / 10, NULL, 0
+#define ROW(integrated, name, fp64, fp32, tf32, bf16, fp16, memory, host, sm,  \
+            count, kib)                                                        \
+    { #name, fp64 * INT64_C(1000000000), fp32 * INT64_C(1000000000),           \
+      tf32 * INT64_C(1000000000), bf16 * INT64_C(1000000000),                  \
+      fp16 * INT64_C(1000000000), memory * INT64_C(1000000000),                \
+      host * INT64_C(1000000000), integrated, LAUNCH, sm, count,               \
+      (kib) * 1024, SHARES }
+#define GPU(...) ROW(0, __VA_ARGS__)
+#define INTEGRATED(...) ROW(1, __VA_ARGS__)
+
+// Peaks at boost clock in 1e9 a second, tensor cores without sparsity, sums in
+// fp32, as NVIDIA states them in data sheets and architecture white papers: of
+// H200 and H100 SXM, A100 SXM 80 GB, V100 SXM2, L4, T4, GeForce RTX 4090, 3090
+// and 3060 12 GB, Jetson AGX Orin 64 GB.
+//
+// host is what pinned memory is taken to get, one way, of the link that each
+// has: PCI Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8.  Orin is
+// integrated: it has one memory with its host, which a copy reads and writes.
+// Compute capability, multiprocessors and the KiB of shared memory of each that
+// blocks can have are of the same papers and the CUDA C++ Programming Guide.
+const Gpu gpus[GPU_COUNT] = {
+    //            fp64   fp32    tf32    bf16    fp16  mem host sm  no. KiB
+    GPU(h200,    34000, 67000, 494000, 989000, 989000, 4800,  55, 90, 132, 228),
+    GPU(h100,    34000, 67000, 494000, 989000, 989000, 3350,  55, 90, 132, 228),
+    GPU(a100,     9700, 19500, 156000, 312000, 312000, 2039,  26, 80, 108, 164),
+    GPU(v100,     7800, 15700,  15700,  15700, 125000,  900,  13, 70,  80,  96),
+    GPU(l4,        473, 30300,  60000, 121000, 121000,  300,  26, 89,  58, 100),
+    GPU(t4,        254,  8100,   8100,   8100,  65000,  320,  13, 75,  40,  64),
+    GPU(rtx4090,  1290, 82600,  82600, 165200, 165200, 1008,  26, 89, 128, 100),
+    GPU(rtx3090,   556, 35600,  35600,  71000,  71000,  936,  26, 86,  82, 100),
+    GPU(rtx3060,   199, 12700,  12700,  25500,  25500,  360,  26, 86,  28, 100),
+    INTEGRATED(orin,
+                    83,  5300,  21000,  42500,  42500,  204, 100, 87,  16, 164),
+    // No machine: it counts operations alone, as published overheads of
+    // recomputation do.
+    { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 100000 * TERA, 0,
+      0, 90, 132, 228 * 1024, MILLION, MILLION, NULL, 0 },
+};
+
+const Gpu *graph_gpu(const Graph *g)
+{
+    return g->gpu != NULL ? g->gpu : &gpus[0];
+}
+
+// ---- the model --------------------------------------------------------------
+
+// A long division, for the product would pass 2^63.
+int64_t time_at(int64_t amount, int64_t rate, int64_t millionths)
+{
+    enum { DIGITS = 12 };
+    int64_t had = rate / MILLION * millionths;
+    int64_t time = amount / had, rest = amount % had;
+    for (int i = 0; i < DIGITS; i++) {
+        rest *= 10;
+        time = capped_sum(capped_product(time, 10), rest / had);
+        rest %= had;
+    }
+    return capped_sum(time, rest > 0);
+}
+
+int64_t cost_time(const Cost *cost, const Graph *g, const Gpu *gpu)
+{
+    int64_t rate = g->real == F64 ? gpu->fp64 : gpu->fp32;
+    int64_t products = g->tf32 ? gpu->tf32
+                     : g->map == F16 ? gpu->fp16
+                     : g->map == BF16 ? gpu->bf16 : rate;
+    int64_t others = cost->flops - cost->products;
+    int64_t arithmetic =
+        capped_sum(time_at(cost->products, products, gpu->product),
+                   time_at(others, rate, gpu->elementwise));
+    int64_t memory = time_at(cost->bytes, gpu->memory, gpu->elementwise);
+    int64_t longer = arithmetic > memory ? arithmetic : memory;
+    int64_t time = capped_sum(gpu->launch, longer);
+    return time > 0 ? time : 1;
+}
+
+int64_t copy_time(int64_t bytes, const Gpu *gpu)
+{
+    return capped_sum(gpu->launch, time_at(bytes, gpu->host, MILLION));
+}
+
+int64_t node_time(const Graph *g, const Node *n, const Gpu *gpu)
+{
+    Cost cost;
+    if (!is_launch(n) || is_copy(n)) return 0;
+    node_cost(g, n, &cost);
+    return cost_time(&cost, g, gpu);
+}
+
+void step_cost(const Graph *g, const Gpu *gpu, bool apart,
+               PhaseCost sums[PHASE_COUNT])
+{
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        sums[phase] = (PhaseCost){ .launches = 0 };
+    for (NodeId i = 0, end; i < g->node_count; i = end) {
+        const Node *n = &g->nodes[i];
+        PhaseCost *sum = &sums[n->phase];
+        Cost cost;
+        end = apart ? i + 1 : group_end(g, i);
+        if (!is_launch(n) || is_copy(n)) continue;
+        if (apart) node_cost(g, n, &cost);
+        else group_cost(g, i, &cost);
+        cost_add(&sum->cost, &cost);
+        sum->launches++;
+        sum->time = capped_sum(sum->time, cost_time(&cost, g, gpu));
+    }
+}

@@ -1,0 +1,104 @@
+// What less memory costs, from what launches cost in the model.
+#include "overhead.h"
+#include <inttypes.h>
+#include "../base/format.h"
+#include "offload.h"
+
+static double part_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static void add_cost(PhaseCost *sum, const PhaseCost *cost, int64_t times)
+{
+    sum->launches += cost->launches;
+    sum->time = capped_sum(sum->time, capped_product(cost->time, times));
+    sum->cost.flops = capped_sum(sum->cost.flops,
+                                 capped_product(cost->cost.flops, times));
+    sum->cost.bytes = capped_sum(sum->cost.bytes,
+                                 capped_product(cost->cost.bytes, times));
+    sum->cost.products = capped_sum(sum->cost.products,
+                                    capped_product(cost->cost.products, times));
+}
+
+// How many batches a training step takes.
+static int64_t batches_of(const Graph *g)
+{
+    if (g->mode != TRAIN || g->step_batch <= g->batch) return 1;
+    return (g->step_batch + g->batch - 1) / g->batch;
+}
+
+// Those that run again apart.  Launches that are joined count one by one, for
+// which those are hangs on more than the budget.
+static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
+                      PhaseCost *again)
+{
+    PhaseCost sums[PHASE_COUNT];
+    *once = *again = (PhaseCost){ .launches = 0 };
+    step_cost(g, graph_gpu(g), true, sums);
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        add_cost(phase == RECOMPUTE ? again : once, &sums[phase],
+                 phase == UPDATE ? 1 : batches);
+}
+
+Overhead graph_overhead(const Graph *g)
+{
+    PhaseCost once, again;
+    HostUse host = host_use(g);
+    // What slices inside the net cost was counted of one batch.
+    int64_t batches = g->whole_time > 0 ? 1 : batches_of(g);
+    sum_costs(g, batches, &once, &again);
+    int64_t waiting = capped_product(host.waiting, batches);
+    int64_t time = capped_sum(again.time, waiting), flops = again.cost.flops;
+    int64_t whole_time = once.time, whole_flops = once.cost.flops;
+    if (g->whole_time > 0) {
+        time += once.time - g->whole_time;
+        flops += once.cost.flops - g->whole_flops;
+        whole_time = g->whole_time;
+        whole_flops = g->whole_flops;
+    }
+    return (Overhead){
+        .launches = again.launches, .time = part_of(time, whole_time),
+        .flops = part_of(flops, whole_flops),
+        .waiting = part_of(waiting, whole_time),
+        .parked = host.values, .host_bytes = host.bytes };
+}
+
+PhaseCost graph_cost(const Graph *g)
+{
+    PhaseCost once, again;
+    HostUse host = host_use(g);
+    sum_costs(g, batches_of(g), &once, &again);
+    add_cost(&once, &again, 1);
+    once.time = capped_sum(once.time,
+                           capped_product(host.waiting, batches_of(g)));
+    return once;
+}
+
+const char *overhead_text(Arena *arena, const Overhead *o)
+{
+    const char *again =
+        arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f %%",
+                    (int)o->launches, o->launches == 1 ? "" : "es",
+                    100 * o->time, 100 * o->flops);
+    if (o->parked == 0) return again;
+    return arena_print(arena, "%s; %d map%s in %s of host memory, waiting "
+                       "+%.2f %%", again, (int)o->parked,
+                       o->parked == 1 ? "" : "s",
+                       bytes_text(arena, o->host_bytes), 100 * o->waiting);
+}
+
+const char *slices_text(const Graph *g)
+{
+    return arena_print(g->arena, "%" PRId64 " sample%s at a time over maps of %"
+                       PRId64 " pixels and more", g->split_samples,
+                       g->split_samples == 1 ? "" : "s", g->split_pixels);
+}
+
+const char *fit_text(const Graph *g)
+{
+    Overhead again = graph_overhead(g);
+    if (again.parked > 0) return overhead_text(g->arena, &again);
+    return arena_print(g->arena, "%s, bound +%.2f %%",
+                       overhead_text(g->arena, &again), 100 * g->fit->bound);
+}

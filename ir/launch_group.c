@@ -1,0 +1,328 @@
+// Groups of launches that are one.  The launch of a group is the first's, with
+// the arrays of all, one after the other, and blocks for each as it would have
+// alone; or with the structs of all, and the blocks that each has.
+#include "launch_group.h"
+#include <string.h>
+
+NodeId group_end(const Graph *g, NodeId i)
+{
+    NodeId end = i + 1;
+    while (end < g->node_count && g->nodes[end].joined) end++;
+    return end;
+}
+
+// ---- launches ---------------------------------------------------------------
+
+static const LaunchArg *items_of(const Launch *l)
+{
+    for (int i = 0; i < l->arg_count; i++)
+        if (l->arg[i].kind == LAUNCH_ITEMS) return &l->arg[i];
+    return NULL;
+}
+
+bool takes_more(const Launch *l)
+{
+    return l->kernel != NULL && (items_of(l) != NULL || l->own_arg > 0);
+}
+
+bool begins_several(const Graph *g, NodeId i)
+{
+    const Node *n = &g->nodes[i];
+    Launch l = { .g = (Graph *)g, .node = n };
+    if (group_end(g, i) == i + 1) return false;
+    n->op->parts[n->part].launch(g, n, &l);
+    return l.own_arg > 0;
+}
+
+bool makes(const Graph *g, NodeId first, NodeId end, ValueId v)
+{
+    return g->values[v].def >= first && g->values[v].def < end;
+}
+
+static bool same_source(const Launch *a, const Launch *b);
+
+static bool same_argument(const LaunchArg *a, const LaunchArg *b)
+{
+    if (a->kind != b->kind || !same_source(a->source, b->source)) return false;
+    if (a->kind == LAUNCH_ITEMS)
+        return strcmp(a->items->item[0]->kernel,
+                      b->items->item[0]->kernel) == 0;
+    return a->value == b->value && a->i == b->i && a->f == b->f &&
+           a->list == NULL && b->list == NULL;
+}
+
+static bool same_type(const TypeArg *a, const TypeArg *b)
+{
+    return a->source == NULL && b->source == NULL
+               ? strcmp(a->text, b->text) == 0
+               : same_source(a->source, b->source);
+}
+
+// What is computed on load: NULL where nothing is.
+static bool same_source(const Launch *a, const Launch *b)
+{
+    if (a == NULL || b == NULL) return a == b;
+    bool same = strcmp(a->kernel, b->kernel) == 0 &&
+                a->type_count == b->type_count &&
+                a->arg_count == b->arg_count && a->constant_count == 0 &&
+                b->constant_count == 0;
+    for (int i = 0; same && i < a->type_count; i++)
+        same = same_type(&a->type[i], &b->type[i]);
+    for (int i = 0; same && i < a->arg_count; i++)
+        same = same_argument(&a->arg[i], &b->arg[i]);
+    return same;
+}
+
+// Types and arguments are alike up to these: the last of the types is the
+// number of arrays, and what is to be done last is neither's yet.
+static bool same_types(const Launch *a, const Launch *b)
+{
+    int count = a->own_arg > 0 ? a->own_type : a->type_count - 1;
+    for (int i = 0; i < count; i++) {
+        if (a->takes_last && i == a->last_type) continue;
+        if (!same_type(&a->type[i], &b->type[i])) return false;
+    }
+    return true;
+}
+
+static bool same_arguments(const Launch *a, const Launch *b)
+{
+    int count = a->own_arg > 0 ? a->own_arg : a->arg_count;
+    for (int i = 0; i < count; i++)
+        if (!(a->takes_last && i == a->last_arg) &&
+            !same_argument(&a->arg[i], &b->arg[i]))
+            return false;
+    return true;
+}
+
+bool are_alike(const Launch *a, const Launch *b)
+{
+    if (!takes_more(a) || !takes_more(b) || strcmp(a->kernel, b->kernel) != 0 ||
+        a->block != b->block || a->constant_count > 0 ||
+        b->constant_count > 0 || a->own_type != b->own_type ||
+        a->own_arg != b->own_arg || a->last_type != b->last_type ||
+        a->last_arg != b->last_arg)
+        return false;
+    if (a->own_arg == 0 &&
+        (a->type_count != b->type_count || a->arg_count != b->arg_count))
+        return false;
+    return same_types(a, b) && same_arguments(a, b);
+}
+
+// A member has at most 8 bytes; one that is a struct may be without its own.
+static int64_t member_bytes(const Launch *item)
+{
+    enum { WORD = 8, MOST_WORDS = 5 };
+    int64_t bytes = 0;
+    for (int i = 0; i < item->arg_count; i++) {
+        const LaunchArg *arg = &item->arg[i];
+        int words = arg->kind == LAUNCH_SOURCE ? MOST_WORDS : 1;
+        if (arg->kind == LAUNCH_SOURCE && arg->source->arg_count > words)
+            bug("%s has %d members", arg->source->kernel,
+                arg->source->arg_count);
+        bytes += words * WORD;
+    }
+    return bytes;
+}
+
+// The members of each, and the number of its first block.
+int64_t item_bytes(const Launch *l)
+{
+    const LaunchArg *arrays = items_of(l);
+    const Items *items = arrays != NULL ? arrays->items : NULL;
+    int64_t bytes = 0;
+    for (int k = 0; items != NULL && k < items->count; k++)
+        bytes += member_bytes(items->item[k]) + (int64_t)sizeof(int32_t);
+    return bytes;
+}
+
+// Appends to these arrays of l the ones of b, which is alike.
+static void add_items(Launch *l, LaunchArg *to, const Launch *b,
+                      const Items *more)
+{
+    const Items *own = to->items;
+    Arena *arena = l->g->arena;
+    int count = own->count + more->count;
+    const Launch **item = NEW_ARRAY(arena, count, const Launch *);
+    int64_t *blocks = NEW_ARRAY(arena, count, int64_t);
+    for (int k = 0; k < count; k++) {
+        const Items *from = k < own->count ? own : more;
+        int at = k < own->count ? k : k - own->count;
+        item[k] = from->item[at];
+        blocks[k] = from->blocks[at];
+    }
+    Items *items = NEW(arena, Items);
+    *items = (Items){ count, item, blocks };
+    to->items = items;
+    l->grid += b->grid;
+    l->type[l->type_count - 1].text = arena_print(arena, "%d", count);
+}
+
+// Appends what b, which is alike, has of its own.
+static void add_own(Launch *l, const Launch *b)
+{
+    for (int i = b->own_type; i < b->type_count; i++)
+        launch_type_as(l, b->type[i]);
+    for (int i = b->own_arg; i < b->arg_count; i++)
+        launch_argument(l, b->arg[i]);
+}
+
+void group_launch(const Graph *g, NodeId i, Launch *l)
+{
+    const Node *n = &g->nodes[i];
+    l->g = (Graph *)g;
+    l->node = n;
+    n->op->parts[n->part].launch(g, n, l);
+    for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
+        const Node *m = &g->nodes[k];
+        Launch other = { .g = (Graph *)g, .node = m };
+        if (is_last(m)) {
+            launch_add_last(l, m);
+            continue;
+        }
+        m->op->parts[m->part].launch(g, m, &other);
+        LaunchArg *to = (LaunchArg *)items_of(l);
+        const LaunchArg *of = items_of(&other);
+        if (l->own_arg > 0) add_own(l, &other);
+        else if (to != NULL && of != NULL) add_items(l, to, &other, of->items);
+        else bug("%s takes no arrays", l->kernel);
+    }
+}
+
+// Bytes that both read.
+static int64_t common_bytes(const Graph *g, const Node *a, const Node *b)
+{
+    ValueId own[MAX_READS], others[MAX_READS];
+    int count = node_reads(g, a, own), other_count = node_reads(g, b, others);
+    int64_t bytes = 0;
+    for (int k = 0; k < count; k++)
+        for (int j = 0; j < other_count; j++)
+            if (own[k] == others[j]) bytes += value_bytes(&g->values[own[k]]);
+    return bytes;
+}
+
+// Bytes that node k reads of what those from `first` on make, in the same
+// launch: they have just been written.
+static int64_t made_bytes(const Graph *g, NodeId first, NodeId k)
+{
+    ValueId reads[MAX_READS];
+    int64_t bytes = 0;
+    for (int r = node_reads(g, &g->nodes[k], reads) - 1; r >= 0; r--)
+        if (makes(g, first, k, reads[r]))
+            bytes += value_bytes(&g->values[reads[r]]);
+    return bytes;
+}
+
+void group_cost(const Graph *g, NodeId i, Cost *cost)
+{
+    node_cost(g, &g->nodes[i], cost);
+    for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
+        Cost own;
+        node_cost(g, &g->nodes[k], &own);
+        own.bytes -= common_bytes(g, &g->nodes[i], &g->nodes[k]);
+        own.bytes -= made_bytes(g, i, k);
+        cost_add(cost, &own);
+    }
+}
+
+// ---- the verifier's ---------------------------------------------------------
+
+// Which node touched each value last, and which made or updated it; NONE:
+// nobody.
+typedef struct Touches {
+    NodeId *touched, *changed;
+} Touches;
+
+// Node i, of a group that begins at `first`, touches v.  What is done last may
+// touch what the others did.
+static void check_touch(const Check *c, Touches *t, NodeId first, NodeId i,
+                        ValueId v, bool changes)
+{
+    NodeId by = changes ? t->touched[v] : t->changed[v];
+    if (by >= first && by != i && !is_last(&c->g->nodes[i]))
+        node_fault(c, i, "it is joined to %s, but both touch %s",
+                   c->g->nodes[by].name, c->g->values[v].name);
+    t->touched[v] = i;
+    if (changes) t->changed[v] = i;
+}
+
+static void check_touches(const Check *c, Touches *t, NodeId first, NodeId i)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i];
+    Slot slots[MAX_SLOTS];
+    ValueId reads[MAX_READS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        check_touch(c, t, first, i, reads[k], false);
+    for (int32_t k = 0; k < n->operand_count && k < count; k++)
+        if (n->operands[k] != NONE && slots[k].updated)
+            check_touch(c, t, first, i, n->operands[k], true);
+    for (int32_t r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE)
+            check_touch(c, t, first, i, n->results[r], true);
+}
+
+// Of a launch that does several things, each may be of another operator and
+// phase.  others: that of the first.  Returns item_bytes of what i adds.
+static int64_t check_alike(const Check *c, const Launch *others, NodeId i)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i], *of = others->node;
+    Launch own = { .g = (Graph *)g, .node = n };
+    bool same = n->op == of->op && n->part == of->part && n->phase == of->phase;
+    bool launches = is_launch(n) && is_launch(of);
+    if (launches) n->op->parts[n->part].launch(g, n, &own);
+    if (!launches || (!same && others->own_arg == 0))
+        node_fault(c, i, "it is joined to %s, which is of another kind",
+                   of->name);
+    if (!are_alike(&own, others))
+        node_fault(c, i, "its launch can't be that of %s too", of->name);
+    return item_bytes(&own);
+}
+
+// What is done last comes last in the group, to a launch that takes it.
+static void check_last(const Check *c, const Launch *others, NodeId i)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i], *of = others->node;
+    if (!others->takes_last)
+        node_fault(c, i, "the launch of %s does no more at its end", of->name);
+    if (group_end(g, i) > i + 1)
+        node_fault(c, i, "%s is joined behind what is done last",
+                   g->nodes[i + 1].name);
+    if (n->inlined || n->in_place)
+        node_fault(c, i, "it is no launch, but joined to one");
+}
+
+static void check_group(const Check *c, Touches *t, NodeId first)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[first];
+    Launch others = { .g = (Graph *)g, .node = n };
+    if (is_launch(n)) n->op->parts[n->part].launch(g, n, &others);
+    int64_t bytes = item_bytes(&others);
+    check_touches(c, t, first, first);
+    for (NodeId i = first + 1, end = group_end(g, first); i < end; i++) {
+        if (is_last(&g->nodes[i])) check_last(c, &others, i);
+        else bytes += check_alike(c, &others, i);
+        check_touches(c, t, first, i);
+    }
+    if (bytes > MOST_ITEM_BYTES)
+        node_fault(c, first, "too many are joined to it for a launch");
+}
+
+void check_joined(const Check *c)
+{
+    const Graph *g = c->g;
+    Touches t = { NEW_ARRAY(g->arena, g->value_count, NodeId),
+                  NEW_ARRAY(g->arena, g->value_count, NodeId) };
+    for (ValueId v = 0; v < g->value_count; v++)
+        t.touched[v] = t.changed[v] = NONE;
+    for (NodeId i = 0; i < g->node_count; i = group_end(g, i)) {
+        if (g->nodes[i].joined || (group_end(g, i) > i + 1 &&
+                                   !(g->facts & IS_SCHEDULED)))
+            node_fault(c, i, "nothing before it can be joined with it");
+        if (group_end(g, i) > i + 1) check_group(c, &t, i);
+    }
+}

@@ -1,0 +1,33 @@
+// Node.act in the backward direction.  fuse_epilogue lets a launch apply an
+// activation as it stores, so what arrives is the gradient of y = act(z):
+//
+//   %6 = conv(%0, %1, %2) act=relu
+// begins its gradient with
+//   %20 = relu.grad(%19, %6)
+//
+// and its own rule goes on with %20.  Part 1 of every ACT operator is its
+// gradient, from dy and y.
+#include "activation_grad.h"
+
+ValueId act_gradient(Gradient *c)
+{
+    Graph *g = c->g;
+    ValueId dy = gradient_of_result(c, 0);
+    Node n = g->nodes[c->node];
+    if (n.act == NULL) return dy;
+
+    Value of = g->values[dy];
+    ValueId dz = graph_value(g, of.name, GRADIENT, of.dtype, of.shape, n.pos);
+    ValueId operands[] = { dy, n.results[0] };
+    g->values[dz].gradient_of = n.results[0];
+    gradient_node(c, n.act, 1, 2, operands, 1, &dz);
+    return dz;
+}
+
+void ref_mask(const Ref *r, int k)
+{
+    int64_t count = elements(ref_out(r, 0));
+    if (r->in[k] == NULL) return;
+    for (int64_t i = 0; i < count; i++)
+        r->out[0][i] = r->n->act->act_gradient(r->out[0][i], r->in[k][i]);
+}

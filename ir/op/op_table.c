@@ -1,0 +1,208 @@
+// The table of operators: the rows of ops.def beside what ops/<name>.c says.
+// Also the small language of slot lists, "x weight bias?", in which rows and
+// parts name their operands and results:
+//
+//     weight      always there
+//     bias?       may be left out (NONE)
+//     momentum!   persistent, and updated in place
+//     x~          may be computed as it is loaded: Node.inlined
+//     rows*       the last one: any number of them, none too
+//     x/          may be a slice of a larger value, as may x~, for the kernel
+//                 takes any array that it can index
+//     x^          may have 16 bits, as may x~ and x/: the kernel has a type
+//                 for it
+//     [weight]    made by the operator, not passed to the call
+#include <string.h>
+#include "op_row.h"
+
+#define OP(name, operands, flags, meaning)                                     \
+    const char operands_of_##name[] = operands;                                \
+    const char meaning_of_##name[] = meaning;
+#include "../ops.def"
+#undef OP
+
+const Op *const ops[OP_COUNT] = {
+#define OP(name, operands, flags, meaning) &op_##name,
+#include "../ops.def"
+#undef OP
+};
+
+// A walk over a handful of rows; nothing that calls it is near to hot.
+const Op *find_op(const char *name, size_t length)
+{
+    for (int i = 0; i < OP_COUNT; i++)
+        if (strncmp(ops[i]->name, name, length) == 0 &&
+            ops[i]->name[length] == '\0')
+            return ops[i];
+    return NULL;
+}
+
+const Op *find_alias(const char *name)
+{
+    for (int i = 0; i < OP_COUNT; i++)
+        if (ops[i]->alias != NULL && strcmp(ops[i]->alias, name) == 0)
+            return ops[i];
+    return NULL;
+}
+
+// A row's operands without brackets are not in the row, so they are spelt out
+// when first asked for, once for each operator.
+static const char *row_operands(const Op *op)
+{
+    enum { LIMIT = 100 };
+    static char plain[OP_COUNT][LIMIT];
+    int row = 0, length = 0;
+
+    while (ops[row] != op) row++;
+    if (plain[row][0] != '\0') return plain[row];
+    if (strlen(op->operands) >= LIMIT)
+        bug("%s: its row of operands is too long", op->name);
+    for (const char *c = op->operands; *c != '\0'; c++)
+        if (*c != '[' && *c != ']') plain[row][length++] = *c;
+    return plain[row];
+}
+
+const char *part_operands(const Op *op, int part)
+{
+    const char *own = op->parts[part].operands;
+    return own != NULL ? own : row_operands(op);
+}
+
+// isalnum asks for the locale, and this is asked of every slot by every pass.
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+int slot_name_length(const char *slot)
+{
+    int length = 0;
+    while (is_of_name(slot[length])) length++;
+    return length;
+}
+
+int part_slots(const char *list, Slot *slots, int limit)
+{
+    int count = 0;
+
+    // A name, then its marks, then blanks.  There are no brackets here:
+    // row_operands has removed them.
+    for (const char *c = list; *c != '\0' && count < limit;) {
+        Slot slot = { .name = c, .length = slot_name_length(c) };
+        for (c += slot.length; *c != '\0' && *c != ' '; c++) {
+            slot.optional |= *c == '?';
+            slot.updated |= *c == '!';
+            slot.loads |= *c == '~';
+            slot.variadic |= *c == '*';
+            slot.sliced |= *c == '/' || *c == '~';
+            slot.typed |= *c == '/' || *c == '~' || *c == '^';
+            slot.integers |= *c == '#';
+        }
+        while (*c == ' ') c++;
+        slots[count++] = slot;
+    }
+    return count;
+}
+
+const Slot *slot_at(const Slot *slots, int count, int k)
+{
+    return &slots[k < count ? k : count - 1];
+}
+
+bool slot_is(const Slot *slot, const char *name)
+{
+    size_t length = (size_t)slot->length;
+    return length == strlen(name) && memcmp(slot->name, name, length) == 0;
+}
+
+static int slot_called(const char *list, const char *name, int most)
+{
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(list, slots, MAX_SLOTS);
+    for (int k = 0; k < count && k < most; k++)
+        if (slot_is(&slots[k], name)) return k;
+    return NONE;
+}
+
+int operand_called(const Node *n, const char *name)
+{
+    return slot_called(part_operands(n->op, n->part), name, n->operand_count);
+}
+
+ValueId operand_named(const Node *n, const char *name)
+{
+    int k = operand_called(n, name);
+    return k != NONE ? n->operands[k] : NONE;
+}
+
+ValueId result_named(const Node *n, const char *name)
+{
+    int k = slot_called(n->op->parts[n->part].results, name, n->result_count);
+    return k != NONE ? n->results[k] : NONE;
+}
+
+// Writes slot k's name to slot; false if the list is shorter than that.
+static bool slot_of(const char *list, int k, Slot *slot)
+{
+    Slot slots[MAX_SLOTS];
+    if (k >= part_slots(list, slots, MAX_SLOTS)) return false;
+    *slot = slots[k];
+    return true;
+}
+
+bool may_write_over(const Node *n, int r, int k)
+{
+    const Part *part = &n->op->parts[n->part];
+    Slot result, operand;
+
+    if (part->in_place == NULL || !slot_of(part->results, r, &result) ||
+        !slot_of(part_operands(n->op, n->part), k, &operand))
+        return false;
+    // Pairs are compared as text, "dx/dy" with "dx" and "dy", since both
+    // come from the same row of names.
+    for (const char *pair = part->in_place; *pair != '\0';) {
+        int length = (int)strcspn(pair, " ");
+        if (length == result.length + 1 + operand.length &&
+            memcmp(pair, result.name, (size_t)result.length) == 0 &&
+            pair[result.length] == '/' &&
+            memcmp(pair + result.length + 1, operand.name,
+                   (size_t)operand.length) == 0)
+            return true;
+        pair += length;
+        pair += strspn(pair, " ");
+    }
+    return false;
+}
+
+// Whether each of these that is v has its mark in the list.
+static bool all_sliced(const char *list, int count, const ValueId *ids,
+                       ValueId v)
+{
+    Slot slots[MAX_SLOTS] = {{0}};
+    int slot_count = part_slots(list, slots, MAX_SLOTS);
+    for (int k = 0; k < count; k++)
+        if (ids[k] == v && !slot_at(slots, slot_count, k)->sliced)
+            return false;
+    return true;
+}
+
+bool same_attributes(const Node *a, const Node *b)
+{
+    for (int k = 0; k < MAX_ATTRS; k++)
+        if (a->attr[k].i != b->attr[k].i) return false;
+    return true;
+}
+
+bool is_last(const Node *n)
+{
+    return n->joined && n->op->parts[n->part].last != NULL;
+}
+
+bool takes_slice(const Node *n, ValueId v)
+{
+    return all_sliced(part_operands(n->op, n->part), n->operand_count,
+                      n->operands, v) &&
+           all_sliced(n->op->parts[n->part].results, n->result_count,
+                      n->results, v);
+}

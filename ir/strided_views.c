@@ -1,0 +1,80 @@
+// Copies in place.
+//
+//   %9 c = concat(%7 a, %8 b) axis=3 in_place      a and b lie in c
+//   %20 d.a = concat.grad(%19 d.c, -) in_place     d.a lies in d.c
+//
+// Nothing is copied: what writes a writes its channels of c, row by row, and
+// what reads d.a reads those of d.c.  Chains of such names may be of any
+// length, and views may be among them.
+#include "dtype.h"
+#include "strided_views.h"
+
+static void join(const Graph *g, const Node *n, Within *within)
+{
+    const Part *part = &n->op->parts[n->part];
+    for (int32_t k = 0; k < n->operand_count && part->slice; k++) {
+        if (k > 0 && !part->joins) return;
+        ValueId in = part->joins ? n->results[0] : n->operands[k];
+        ValueId v = part->joins ? n->operands[k] : n->results[0];
+        Slice slice = part->slice(g, n, k);
+        int64_t start = slice.start * dtype_bytes(g->values[v].dtype);
+        within[v] = (Within){ in, start, slice.rows };
+    }
+}
+
+Within *values_within(const Graph *g, const Node *nodes, int32_t count)
+{
+    Within *within = NEW_ARRAY(g->arena, g->value_count, Within);
+    for (ValueId v = 0; v < g->value_count; v++)
+        within[v] = (Within){ .whole = NONE };
+    for (int32_t i = 0; i < count; i++) {
+        const Node *n = &nodes[i];
+        if (n->op->flags & VIEW)
+            within[n->results[0]] = (Within){ .whole = n->operands[0] };
+        else if (n->in_place)
+            join(g, n, within);
+    }
+    return within;
+}
+
+static Sliceable eligible(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    if (value->def == NONE || value->persistent || value->output ||
+        value->output_number != 0 || !is_stored(g, v))
+        return NO_SLICE;
+    return is_real(value->dtype) ? OF_ROWS : OF_ONE_ROW;
+}
+
+static void meet(Sliceable *may, const Node *n, ValueId v)
+{
+    if (v != NONE && may[v] == OF_ROWS && !takes_slice(n, v))
+        may[v] = OF_ONE_ROW;
+}
+
+Sliceable *values_sliceable(const Graph *g, const Node *nodes, int32_t count)
+{
+    Sliceable *may = NEW_ARRAY(g->arena, g->value_count, Sliceable);
+    for (ValueId v = 0; v < g->value_count; v++) may[v] = eligible(g, v);
+    for (int32_t i = 0; i < count; i++) {
+        const Node *n = &nodes[i];
+        if (n->op->flags & VIEW || n->in_place) continue;
+        for (int32_t k = 0; k < n->operand_count; k++)
+            meet(may, n, n->operands[k]);
+        for (int32_t r = 0; r < n->result_count; r++)
+            meet(may, n, n->results[r]);
+    }
+    return may;
+}
+
+// Of all links together, since each is in bytes of the root's rows.
+Columns value_columns(const Graph *g, ValueId v)
+{
+    const Value *value = &g->values[v];
+    int64_t begin = 0;
+    if (value->rows == 0) return (Columns){ 0, INT64_MAX };
+    for (ValueId k = v; g->values[k].alias_of != NONE;
+         k = g->values[k].alias_of)
+        begin += g->values[k].start;
+    return (Columns){ begin, begin + value_bytes(value) / value->rows };
+}

@@ -1,0 +1,397 @@
+// What holds of every graph, and what each fact adds to that: this file is the
+// definition of them, and it runs after every pass.  The first fault ends the
+// compiler: it is a pass's, never the user's, but for a graph that was read
+// from text, whose faults are errors like any other.  Where buffers lie apart
+// is not judged here but by verify_plan, from the finished plan.
+//
+//   always         ids in range; a value is made once, by the node it names,
+//                  and before it is read; slots as the part lists them; shapes
+//                  and types; what is updated is persistent
+//   not scheduled  phases follow each other
+//   no gradients   nodes are forward; states for updates   verify_training.c
+//   HAS_GRADIENTS  parameters are read before they are updated
+//   HAS_LIFETIMES  a value lives wherever it is made or read
+//   IS_SHARED      an overwritten value is not read later     verify_memory.c
+//   IS_PLACED      offsets are aligned and inside the arena   verify_memory.c
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include "../base/unique_names.h"
+#include "../launch_group.h"
+
+// text is what is wrong; pos is where a graph that was read says so.
+static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
+{
+    if (c->refuse == NULL || c->g->places == NULL)
+        bug("after %s: %s", c->after, text);
+    error(c->g->diag, pos.line > 0 ? pos : c->g->places->net,
+          "this graph is not sound: %s", text);
+    longjmp(*c->refuse, 1);
+}
+
+_Noreturn void fault(const Check *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    refuse(c, (Pos){ .line = 0 }, text);
+}
+
+// Of value or node id called name; place is NULL in a graph that was not read.
+static _Noreturn void fault_at(const Check *c, const Pos *place,
+                               const char *id, const char *name, Pos source,
+                               const char *what)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s %.40s (line %" PRId32 "): %s", id, name,
+             source.line, what);
+    refuse(c, place != NULL ? *place : (Pos){ .line = 0 }, text);
+}
+
+_Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
+{
+    const Node *n = &c->g->nodes[id];
+    const Places *p = c->g->places;
+    char text[16], what[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "[%" PRId32 "]", id);
+    fault_at(c, p != NULL && id < p->node_capacity ? &p->node[id] : NULL, text,
+             n->name, n->pos, what);
+}
+
+_Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
+{
+    const Value *value = &c->g->values[id];
+    const Places *p = c->g->places;
+    char text[16], what[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%%%" PRId32, id);
+    fault_at(c, p != NULL && id < p->value_capacity ? &p->value[id] : NULL,
+             text, value->name, value->pos, what);
+}
+
+// ---- nodes ------------------------------------------------------------------
+
+// What everything after it relies on.
+static void check_op(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    int parts = 0;
+
+    if (n->op == NULL)
+        fault(c, "[%" PRId32 "] is deleted, but still there", id);
+    while (n->op->parts[parts].results != NULL) parts++;
+    if (n->part < 0 || n->part >= parts)
+        node_fault(c, id, "%s has no part %d", n->op->name, n->part);
+    if (n->phase < FORWARD || n->phase >= PHASE_COUNT)
+        node_fault(c, id, "no phase is numbered %d", (int)n->phase);
+    if (n->act != NULL && !(n->act->flags & ACT))
+        node_fault(c, id, "%s is no activation", n->act->name);
+}
+
+// That ids has what the slots say; what says which list it is.
+static void check_slots(const Check *c, NodeId id, const char *list, int count,
+                        const ValueId *ids, const char *what)
+{
+    const Graph *g = c->g;
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(list, slot, MAX_SLOTS);
+    // A variadic slot is the last and may stand for none at all.
+    bool any_number = slots > 0 && slot[slots - 1].variadic;
+
+    if (any_number ? count < slots - 1 : count != slots)
+        node_fault(c, id, "%d %ss for \"%s\"", count, what, list);
+    for (int k = 0; k < count; k++) {
+        const Slot *s = slot_at(slot, slots, k);
+        if (ids[k] < NONE || ids[k] >= g->value_count)
+            node_fault(c, id, "%s %d is %%%" PRId32, what, k, ids[k]);
+        if (ids[k] == NONE && !s->optional)
+            node_fault(c, id, "%s %.*s is missing", what, s->length, s->name);
+        if (s->updated && ids[k] != NONE && !g->values[ids[k]].persistent)
+            node_fault(c, id, "%s is updated, but not persistent",
+                       g->values[ids[k]].name);
+    }
+}
+
+// Marks made[v] as the node's results are met.
+static void check_results(const Check *c, NodeId id, bool *made)
+{
+    const Node *n = &c->g->nodes[id];
+
+    for (int k = 0; k < n->result_count; k++) {
+        ValueId v = n->results[k];
+        if (v == NONE) continue;
+        const Value *value = &c->g->values[v];
+        if (made[v]) node_fault(c, id, "%s is made twice", value->name);
+        if (value->def != id)
+            node_fault(c, id, "makes %s, which says it is made by [%" PRId32
+                       "]", value->name, value->def);
+        if (value->persistent || value->kind == INPUT)
+            node_fault(c, id, "%s is %s, but made", value->name,
+                       value->persistent ? "persistent" : "an input");
+        made[v] = true;
+    }
+}
+
+static void check_operands(const Check *c, NodeId id, const bool *made)
+{
+    const Node *n = &c->g->nodes[id];
+
+    for (int k = 0; k < n->operand_count; k++) {
+        if (n->operands[k] == NONE) continue;
+        const Value *value = &c->g->values[n->operands[k]];
+        bool given = value->persistent || value->kind == INPUT;
+        if (value->def == NONE && !given)
+            node_fault(c, id, "reads %s, which nothing makes", value->name);
+        if (value->def != NONE && !made[n->operands[k]])
+            node_fault(c, id, "reads %s before it is made", value->name);
+    }
+}
+
+// The forward result against the operator's rule of shapes.
+static void check_shape(const Check *c, NodeId id)
+{
+    Graph *g = (Graph *)c->g;   // for shape_text's arena alone
+    const Node *n = &g->nodes[id];
+
+    if (n->part != 0 || n->result_count == 0 || n->results[0] == NONE) return;
+    if (n->op->shape == NULL && n->operands[0] == NONE) return;
+    Shape wanted = n->op->shape != NULL ? n->op->shape(g, n)
+                                        : g->values[n->operands[0]].shape;
+    const Value *result = &g->values[n->results[0]];
+    if (!same_shape(wanted, result->shape))
+        node_fault(c, id, "%s should have the shape %s, but has %s",
+                   result->name, shape_text(g, wanted),
+                   shape_text(g, result->shape));
+}
+
+// One walk in the order of the list: operands are checked before results are
+// marked, so a node that reads its own result is caught too.
+static void check_nodes(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *made = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        check_op(c, i);
+        check_slots(c, i, part_operands(n->op, n->part), n->operand_count,
+                    n->operands, "operand");
+        check_slots(c, i, n->op->parts[n->part].results, n->result_count,
+                    n->results, "result");
+        check_operands(c, i, made);
+        check_results(c, i, made);
+        check_shape(c, i);
+        check_inlined(c, i);
+        check_in_place(c, i);
+        check_again(c, i);
+        check_types(c, i);
+    }
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].def != NONE && !made[v])
+            value_fault(c, v, "[%" PRId32 "] does not make it",
+                        g->values[v].def);
+}
+
+// ---- values -----------------------------------------------------------------
+
+// What is staged for no launch has no place in a plan; a view is none; and
+// samples are staged one by one.  The front end makes no other net, so only a
+// graph that was read is asked.
+static void check_inputs(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *read = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = g->node_count - 1; i >= 0; i--) {
+        const Node *n = &g->nodes[i];
+        bool counts = !(n->op->flags & VIEW) || read[n->results[0]];
+        for (int k = 0; counts && k < n->operand_count; k++)
+            if (n->operands[k] != NONE) read[n->operands[k]] = true;
+    }
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->def == NONE && !value->persistent && !read[v])
+            value_fault(c, v, value->kind == INPUT
+                        ? "no launch reads this input" : "nothing makes it");
+        if (value->kind == INPUT &&
+            (value->shape.rank == 0 || value->shape.dim[0] != g->batch))
+            value_fault(c, v, "an input begins with the batch, %" PRId64,
+                        g->batch);
+    }
+}
+
+static void check_value(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *value = &g->values[id];
+
+    if (value->name == NULL || value->name[0] == '\0')
+        fault(c, "%%%" PRId32 " has no name", id);
+    if (value->dtype < 0 || value->dtype >= DTYPE_COUNT || value->kind < 0 ||
+        value->kind >= KIND_COUNT)
+        value_fault(c, id, "no such type or kind");
+    if (!is_addressable(value->shape, value->dtype))
+        value_fault(c, id, "its shape is no shape");
+    bool may_be_sum = is_accruing(g) && value->kind == GRADIENT &&
+                      value->gradient_of != NONE;
+    if (is_persistent(value->kind) != value->persistent && !may_be_sum)
+        value_fault(c, id, "it is a %s, but %spersistent",
+                    kind_names[value->kind], value->persistent ? "" : "not ");
+    check_type(c, id);
+    if (value->def < NONE || value->def >= g->node_count)
+        value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
+    if (value->def == NONE && value->again != NONE)
+        value_fault(c, id, "it is a copy, but no copy makes it");
+    check_gradient(c, id);
+    check_state(c, id);
+}
+
+// Not from the graph's own tables of names, which might be what is wrong.
+static void check_unique(const Check *c, const char *const *names,
+                         int32_t count)
+{
+    const char *twice = names_repeated(c->g->arena, names, count);
+    if (twice != NULL) fault(c, "two values or two nodes are called %s", twice);
+}
+
+static void check_names(const Check *c)
+{
+    const Graph *g = c->g;
+    const char **value = NEW_ARRAY(g->arena, (size_t)g->value_count,
+                                   const char *);
+    const char **node = NEW_ARRAY(g->arena, (size_t)g->node_count,
+                                  const char *);
+
+    for (ValueId v = 0; v < g->value_count; v++) value[v] = g->values[v].name;
+    for (NodeId i = 0; i < g->node_count; i++) node[i] = g->nodes[i].name;
+    check_unique(c, value, g->value_count);
+    check_unique(c, node, g->node_count);
+}
+
+// ---- facts ------------------------------------------------------------------
+
+// Passes before schedule count on sections that follow each other.
+static void check_phases(const Check *c)
+{
+    const Graph *g = c->g;
+    for (NodeId i = 1; i < g->node_count; i++)
+        if (g->nodes[i].phase < g->nodes[i - 1].phase)
+            node_fault(c, i, "phase %s after %s",
+                       phase_names[g->nodes[i].phase],
+                       phase_names[g->nodes[i - 1].phase]);
+}
+
+// A parameter is what it was before the step until its update, and nothing
+// may see it afterwards but what the update phase takes from it.
+static void check_updates(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *updated = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        Slot slot[MAX_SLOTS];
+        int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+        for (int k = 0; k < n->operand_count; k++) {
+            ValueId v = n->operands[k];
+            if (v == NONE || g->values[v].kind != PARAM) continue;
+            bool updates = slot_at(slot, slots, k)->updated;
+            if (updated[v] && (updates || n->phase != UPDATE))
+                node_fault(c, i, "reads %s after its update",
+                           g->values[v].name);
+            updated[v] |= updates;
+        }
+        ValueId reads[MAX_READS];
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+            if (updated[reads[k]] && n->phase != UPDATE)
+                node_fault(c, i, "reads %s after its update",
+                           g->values[reads[k]].name);
+    }
+}
+
+static void check_life(const Check *c, NodeId at, ValueId v)
+{
+    const Value *value = &c->g->values[v];
+    if (value->first > at || value->last < at)
+        value_fault(c, v, "it lives from [%" PRId32 "] to [%" PRId32
+                    "], but [%" PRId32 "] %s needs it", value->first,
+                    value->last, at, c->g->nodes[at].name);
+}
+
+// Inputs are staged before the first node runs; outputs are read after the
+// last, and what is persistent by the next step.
+static void check_lifetimes(const Check *c)
+{
+    const Graph *g = c->g;
+    bool several = false;
+    for (NodeId i = 0, first = 0, end = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        ValueId reads[MAX_READS];
+        if (i == end) {
+            first = i, end = group_end(g, i);
+            several = begins_several(g, i);
+        }
+        for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
+            check_life(c, i, reads[k]);
+            if (!several) check_life(c, end - 1, reads[k]);
+        }
+        for (int k = 0; k < n->result_count; k++) {
+            if (n->results[k] == NONE) continue;
+            if (several) check_life(c, first, n->results[k]);
+            check_life(c, i, n->results[k]);
+        }
+    }
+    if (g->node_count == 0) return;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->persistent || value->kind == INPUT) check_life(c, 0, v);
+        if (value->persistent || value->output)
+            check_life(c, g->node_count - 1, v);
+    }
+}
+
+static void check_graph(const Check *c)
+{
+    const Graph *g = c->g;
+    check_batch(c);
+    for (ValueId v = 0; v < g->value_count; v++) check_value(c, v);
+    if (g->header < 0 || g->header >= g->value_count ||
+        g->values[g->header].kind != STATE)
+        fault(c, "the header is no state");
+    check_nodes(c);
+    check_names(c);
+    if (!(g->facts & IS_SCHEDULED)) check_phases(c);
+    check_training(c);
+    if (g->facts & HAS_GRADIENTS) check_updates(c);
+    if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
+    if (g->facts & IS_SHARED) check_sharing(c);
+    check_host_copies(c);
+    check_joined(c);
+    if (g->facts & IS_PLACED) check_places(c);
+}
+
+void verify(const Graph *g, const char *after)
+{
+    const Check check = { .g = g, .after = after };
+    check_graph(&check);
+}
+
+bool is_sound(const Graph *g)
+{
+    jmp_buf refused;
+    const Check check = { .g = g, .refuse = &refused };
+
+    if (setjmp(refused) != 0) return false;
+    check_graph(&check);
+    check_inputs(&check);
+    return true;
+}

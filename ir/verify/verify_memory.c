@@ -1,0 +1,200 @@
+// The verifier's part about bytes.  Values that lie in the same bytes form a
+// class; its root is the value that lies in no other.  Within a class the
+// contents change when a result is written over an operand: from then on no
+// older value of the class may be read.  A view is no new contents.  Classes in
+// which there are slices are looked at by columns, in verify_strided_views.c.
+#include <inttypes.h>
+#include "verify.h"
+#include "../plan/plan.h"
+
+// What is known of a class while the nodes are walked in order; kept at its
+// root.
+typedef struct Class {
+    NodeId last_read;           // of the values in it so far
+    NodeId written;             // where its contents came to be
+    bool   kept;                // one of them is an output or persistent
+} Class;
+
+// The root of each value, found once: an alias of an alias follows the links,
+// at most as many as there are values.
+static ValueId *roots_of(const Check *c)
+{
+    const Graph *g = c->g;
+    ValueId *root = NEW_ARRAY(g->arena, (size_t)g->value_count, ValueId);
+
+    for (ValueId v = 0; v < g->value_count; v++) root[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        ValueId end = v;
+        int32_t steps = 0;
+        while (root[end] == NONE && g->values[end].alias_of != NONE) {
+            end = g->values[end].alias_of;
+            if (end < 0 || end >= g->value_count || ++steps > g->value_count)
+                value_fault(c, v, "what it lies in has no end");
+        }
+        if (root[end] != NONE) end = root[end];
+        // The same way again, so that nobody has to walk it a third time.
+        for (ValueId w = v; w != NONE && root[w] == NONE;) {
+            root[w] = end;
+            w = g->values[w].alias_of;
+        }
+    }
+    return root;
+}
+
+// The last node that reads each value; NONE: nobody does.
+static NodeId *last_reads(const Graph *g)
+{
+    NodeId *last = NEW_ARRAY(g->arena, (size_t)g->value_count, NodeId);
+
+    for (ValueId v = 0; v < g->value_count; v++) last[v] = NONE;
+    for (NodeId i = 0; i < g->node_count; i++) {
+        ValueId reads[MAX_READS];
+        for (int k = node_reads(g, &g->nodes[i], reads) - 1; k >= 0; k--)
+            last[reads[k]] = i;
+    }
+    return last;
+}
+
+// A value joins its class: its reads and its keeping are the class's.
+static void join(Class *class, const Value *value, NodeId last_read)
+{
+    if (last_read > class->last_read) class->last_read = last_read;
+    class->kept |= value->output || value->persistent;
+}
+
+bool is_operand(const Node *n, ValueId v)
+{
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == v) return true;
+    return false;
+}
+
+// Result r of node i is written over what is in its class.
+static void check_overwrite(const Check *c, NodeId i, int r,
+                            const ValueId *root, const Class *class)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[i];
+    ValueId v = n->results[r], reads[MAX_READS];
+    bool allowed = false;
+
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--) {
+        if (root[reads[k]] != root[v]) continue;
+        allowed = may_lie_over(g, n, r, reads[k]);
+        if (!allowed)
+            node_fault(c, i, "%s must not be written over %s%s",
+                       g->values[v].name, g->values[reads[k]].name,
+                       is_operand(n, reads[k]) ? ""
+                                               : ", which it reads on load");
+        if (value_bytes(&g->values[v]) != value_bytes(&g->values[reads[k]]))
+            node_fault(c, i, "%s is written over %s, which has other bytes",
+                       g->values[v].name, g->values[reads[k]].name);
+    }
+    if (!allowed)
+        node_fault(c, i, "%s is over %s, which it does not read",
+                   g->values[v].name, g->values[root[v]].name);
+    if (class->kept)
+        node_fault(c, i, "%s is written over what must be kept",
+                   g->values[v].name);
+    if (class->last_read > i || class->written == i)
+        node_fault(c, i, "%s is over what [%" PRId32 "] still needs",
+                   g->values[v].name, class->last_read);
+}
+
+// The same bytes under another name and shape.
+static void check_view(const Check *c, NodeId i, const ValueId *root)
+{
+    const Node *n = &c->g->nodes[i];
+    const Value *result = &c->g->values[n->results[0]];
+    const Value *operand = &c->g->values[n->operands[0]];
+
+    if (!(n->op->flags & VIEW))
+        node_fault(c, i, "%s is no view, but makes one", n->op->name);
+    if (root[n->results[0]] != root[n->operands[0]])
+        node_fault(c, i, "%s is no view of %s", result->name, operand->name);
+    if (value_bytes(result) != value_bytes(operand))
+        node_fault(c, i, "%s has not the bytes of %s", result->name,
+                   operand->name);
+}
+
+// A result of node i enters its class: as a view, written over what is there,
+// or as the first.
+static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
+                         const NodeId *last, Class *classes)
+{
+    const Node *n = &c->g->nodes[i];
+    const Value *value = &c->g->values[n->results[r]];
+    Class *class = &classes[root[n->results[r]]];
+
+    if (n->inlined) {
+        if (value->alias_of != NONE)
+            node_fault(c, i, "%s has no bytes, but lies in some", value->name);
+        return;
+    }
+    if (value->alias_of == NONE && (n->op->flags & VIEW))
+        node_fault(c, i, "a view that has bytes of its own");
+    if (value->alias_of != NONE && value->view) {
+        check_view(c, i, root);
+    } else {
+        if (value->alias_of != NONE) check_overwrite(c, i, r, root, class);
+        class->written = i;
+    }
+    join(class, value, last[n->results[r]]);
+}
+
+void check_sharing(const Check *c)
+{
+    const Graph *g = c->g;
+    const ValueId *root = roots_of(c);
+    const NodeId *last = last_reads(g);
+    Class *classes = NEW_ARRAY(g->arena, (size_t)g->value_count, Class);
+    int64_t *rows = NEW_ARRAY(g->arena, (size_t)g->value_count, int64_t);
+
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        classes[v] = (Class){ .last_read = NONE, .written = NONE };
+        if (value->alias_of != NONE && !is_stored(g, value->alias_of))
+            value_fault(c, v, "it lies in %s, which has no bytes",
+                        g->values[value->alias_of].name);
+        if (value_bytes(value) > value_bytes(&g->values[root[v]]))
+            value_fault(c, v, "it is larger than %s, in which it lies",
+                        g->values[root[v]].name);
+        if (value->alias_of != NONE && value->def == NONE)
+            value_fault(c, v, "nothing makes it, but it shares its bytes");
+        if (value->def == NONE) join(&classes[root[v]], value, last[v]);
+    }
+    check_slices(c, root, last, rows);
+    for (NodeId i = 0; i < g->node_count; i++)
+        for (int r = 0; r < g->nodes[i].result_count; r++)
+            if (g->nodes[i].results[r] != NONE &&
+                rows[root[g->nodes[i].results[r]]] == 0)
+                check_result(c, i, r, root, last, classes);
+}
+
+// Every buffer lies inside the arena, the state in its prefix.
+void check_places(const Check *c)
+{
+    const Graph *g = c->g;
+
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        bool is_state = is_persistent(value->kind);
+        int64_t end = is_state ? g->state_bytes : g->arena_bytes;
+        bool alias = (g->facts & IS_SHARED) && value->alias_of != NONE;
+        if (!is_stored(g, v)) continue;
+        if (value->offset < 0 ||
+            (value->rows == 0 && value->offset % ALIGNMENT != 0))
+            value_fault(c, v, "its offset is %" PRId64, value->offset);
+        if (value_bytes(value) > end - value->offset)
+            value_fault(c, v, "it ends outside the %s",
+                        is_state ? "state" : "arena");
+        if (alias && value->offset - value->start !=
+                         g->values[value->alias_of].offset)
+            value_fault(c, v, "it does not lie in %s",
+                        g->values[value->alias_of].name);
+    }
+    if (g->values[g->header].offset != 0)
+        value_fault(c, g->header, "the header does not begin the arena");
+    if (g->state_bytes > g->arena_bytes)
+        fault(c, "the state is larger than the arena");
+}

@@ -1,0 +1,167 @@
+// The verifier's part about slices.  A class some of whose values are slices is
+// looked at by columns: each value has bytes begin .. end of every row of the
+// root.  What is written into columns may only be written over what nobody
+// reads any more, and over what its own launch reads only where the operator
+// says so.
+#include <inttypes.h>
+#include "../strided_views.h"
+#include "verify.h"
+
+typedef struct Slices {
+    const Check *c;
+    const ValueId *root;
+    const NodeId *last;         // to read each value
+    const Columns *columns;     // of each value
+    ValueId *newest, *before;   // of each root: the values in it so far
+} Slices;
+
+// ---- names ------------------------------------------------------------------
+
+static void check_name(const Check *c, ValueId v, Within within)
+{
+    const Value *value = &c->g->values[v];
+    if (within.whole == NONE) {
+        if (value->view)
+            value_fault(c, v, "it is no view of %%%" PRId32, value->alias_of);
+    } else if (value->alias_of != within.whole || !value->view ||
+               value->start != within.start ||
+               (within.rows > 0 && value->rows != within.rows)) {
+        value_fault(c, v, "it does not lie in %s as it should",
+                    c->g->values[within.whole].name);
+    }
+}
+
+// Rows that fill those of the root, or all of it; the rows are those of the
+// other slices of the root.
+static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
+{
+    const Value *value = &c->g->values[v];
+    int64_t whole = value_bytes(&c->g->values[root]);
+    if (value->rows == 0) return;
+    if (value->alias_of == NONE || value->rows < 0 ||
+        whole % value->rows != 0 || value_bytes(value) % value->rows != 0 ||
+        whole / value->rows != value->stride)
+        value_fault(c, v, "it is no slice of %s", c->g->values[root].name);
+    Columns columns = value_columns(c->g, v);
+    if (columns.begin < 0 || columns.end > value->stride)
+        value_fault(c, v, "its rows do not lie in those of %s",
+                    c->g->values[root].name);
+    if (*rows != 0 && *rows != value->rows)
+        value_fault(c, v, "other slices of %s have other rows",
+                    c->g->values[root].name);
+    *rows = value->rows;
+}
+
+// A copy in place is one that its operator says only copies, and does.
+void check_in_place(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    const Part *part = &n->op->parts[n->part];
+
+    if (!n->in_place) return;
+    if (part->slice == NULL || n->inlined || n->act != NULL ||
+        n->result_count != 1)
+        node_fault(c, id, "%s can't be in place", n->op->name);
+    for (int k = part->joins ? 0 : 1; k < n->operand_count; k++)
+        if ((n->operands[k] == NONE) == part->joins)
+            node_fault(c, id, "%s can't be in place", n->op->name);
+}
+
+// ---- what is written over ---------------------------------------------------
+
+// A fault where node i reads `old` and may not write result r over it.
+static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
+{
+    const Graph *g = s->c->g;
+    const Node *n = &g->nodes[i];
+    ValueId v = n->results[r], reads[MAX_READS];
+    Columns a = s->columns[v], b = s->columns[old];
+    for (int k = 0; k < n->operand_count; k++)
+        if (n->operands[k] == old && (!may_write_over(n, r, k) ||
+                                      a.begin != b.begin || a.end != b.end))
+            node_fault(s->c, i, "%s must not be written over %s",
+                       g->values[v].name, g->values[old].name);
+    for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
+        if (reads[k] == old && !is_operand(n, old) &&
+            (!may_lie_over(g, n, r, old) || g->values[old].rows > 0 ||
+             a.begin != b.begin || a.end != b.end))
+            node_fault(s->c, i, "%s must not be written over %s, which it "
+                       "reads on load", g->values[v].name, g->values[old].name);
+}
+
+static void check_write(const Slices *s, NodeId i, int r)
+{
+    const Graph *g = s->c->g;
+    ValueId v = g->nodes[i].results[r];
+    Columns columns = s->columns[v];
+    for (ValueId old = s->newest[s->root[v]]; old != NONE;
+         old = s->before[old]) {
+        const Value *value = &g->values[old];
+        if (!columns_meet(columns, s->columns[old])) continue;
+        if (value->output || value->persistent)
+            node_fault(s->c, i, "%s is written over what must be kept",
+                       g->values[v].name);
+        if (s->last[old] > i || value->def == i)
+            node_fault(s->c, i, "%s is over what [%" PRId32 "] still needs",
+                       g->values[v].name, s->last[old]);
+        check_replaced(s, i, r, old);
+    }
+}
+
+// ---- the whole --------------------------------------------------------------
+
+static void enter(Slices *s, ValueId v)
+{
+    s->before[v] = s->newest[s->root[v]];
+    s->newest[s->root[v]] = v;
+}
+
+// Names are no writes: that they read what they name has been seen to.
+static void walk(Slices *s, const int64_t *rows)
+{
+    const Graph *g = s->c->g;
+    for (ValueId v = 0; v < g->value_count; v++)
+        s->newest[v] = s->before[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].def == NONE && rows[s->root[v]] > 0) enter(s, v);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int r = 0; r < n->result_count; r++) {
+            ValueId v = n->results[r];
+            if (v == NONE || rows[s->root[v]] == 0) continue;
+            if (is_launch(n)) check_write(s, i, r);
+            enter(s, v);
+        }
+    }
+}
+
+void check_slices(const Check *c, const ValueId *root, const NodeId *last,
+                  int64_t *rows)
+{
+    const Graph *g = c->g;
+    const Within *within = values_within(g, g->nodes, g->node_count);
+    const Sliceable *may = values_sliceable(g, g->nodes, g->node_count);
+    Columns *columns = NEW_ARRAY(g->arena, g->value_count, Columns);
+    Slices s = {.c = c, .root = root, .last = last, .columns = columns,
+                .newest = NEW_ARRAY(g->arena, g->value_count, ValueId),
+                .before = NEW_ARRAY(g->arena, g->value_count, ValueId)};
+
+    for (ValueId v = 0; v < g->value_count; v++) {
+        check_rows(c, v, root[v], &rows[root[v]]);
+        columns[v] = value_columns(g, v);
+    }
+    for (ValueId v = 0; v < g->value_count; v++) {
+        if (rows[root[v]] == 0) continue;
+        check_name(c, v, within[v]);
+        if (g->values[v].rows > 0 && !may_have_rows(may[v], g->values[v].rows))
+            value_fault(c, v, "a slice, which not all that touch it can take");
+        if (g->values[v].rows == 0 &&
+            value_bytes(&g->values[v]) != value_bytes(&g->values[root[v]]))
+            value_fault(c, v, "it lies in %s, but is no slice",
+                        g->values[root[v]].name);
+    }
+    for (NodeId i = 0; i < g->node_count; i++)
+        if (g->nodes[i].in_place && rows[root[g->nodes[i].results[0]]] == 0)
+            node_fault(c, i, "a copy in place, but of nothing that is a slice");
+    walk(&s, rows);
+}

@@ -1,0 +1,297 @@
+// The verifier's part about training: what differentiate counts on, and the
+// order of the facts.  The front end makes nothing else, but a graph that was
+// read from text may say anything.
+#include <inttypes.h>
+#include "../families/grad_accumulation.h"
+#include "../families/loss_scale.h"
+#include "../families/momentum.h"
+#include "../dtype.h"
+#include "../families/optimizer.h"
+#include "verify.h"
+
+// A gradient is added to its value's like, so it must look like it.  Partial
+// sums, which do not, are gradients of nothing.
+void check_gradient(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *d = &g->values[id];
+
+    if (d->gradient_of == NONE) return;
+    if (d->gradient_of < 0 || d->gradient_of >= g->value_count)
+        value_fault(c, id, "it is the gradient of %%%" PRId32, d->gradient_of);
+    const Value *of = &g->values[d->gradient_of];
+    if (!same_shape(d->shape, of->shape) || !is_real(d->dtype) ||
+        (d->dtype != of->dtype && g->map == g->real))
+        value_fault(c, id, "it has not the shape and type of %s, whose "
+                    "gradient it is", of->name);
+}
+
+void check_state(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *state = &g->values[id];
+
+    if (state->state_of == NONE) return;
+    if (state->state_of < 0 || state->state_of >= g->value_count ||
+        g->values[state->state_of].kind != PARAM)
+        value_fault(c, id, "it is a state of %%%" PRId32 ", no parameter",
+                    state->state_of);
+    const Value *of = &g->values[state->state_of];
+    if (!same_shape(state->shape, of->shape) || state->dtype != of->dtype)
+        value_fault(c, id, "it has not the shape and type of %s, whose state "
+                    "it is", of->name);
+}
+
+// Each fact but the first holds only with the one before it.
+static void check_order(const Check *c)
+{
+    for (int i = 1; i < FACT_COUNT; i++)
+        if (c->g->facts & 1u << i && !(c->g->facts & 1u << (i - 1)))
+            fault(c, "it %s, but not %s", fact_names[i], fact_names[i - 1]);
+}
+
+static void check_all_forward(const Check *c)
+{
+    for (NodeId i = 0; i < c->g->node_count; i++)
+        if (c->g->nodes[i].phase != FORWARD)
+            node_fault(c, i, "phase %s in a graph without gradients",
+                       phase_names[c->g->nodes[i].phase]);
+}
+
+static void check_called(const Check *c, const Op *op, unsigned flag,
+                         const char *what)
+{
+    if (op != NULL && !(op->flags & flag))
+        fault(c, "%s is no %s", op->name, what);
+}
+
+// The row's slots are weight, gradient, what must be kept, what may be, and the
+// header.
+static void check_states(const Check *c)
+{
+    const Op *op = c->g->optimizer;
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
+    int states = c->g->optimizer_states;
+
+    for (int k = 0; k < slots; k++) fewest += !slot[k].optional;
+    if (states < fewest || states > slots - 3)
+        fault(c, "%s keeps from %d to %d states, not %d", op->name, fewest,
+              slots - 3, states);
+}
+
+static void check_states_of_params(const Check *c)
+{
+    const Graph *g = c->g;
+    int *count = NEW_ARRAY(g->arena, (size_t)g->value_count, int);
+
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].state_of != NONE) count[g->values[v].state_of]++;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == PARAM && count[v] < g->optimizer_states)
+            value_fault(c, v, "it has %d states of %d", count[v],
+                        g->optimizer_states);
+}
+
+// A node that adds gradients to momenta: to each parameter's own, as this
+// optimizer does first.
+static void check_momenta(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    Momentum m;
+
+    if (!accumulates(n)) return;
+    if (g->optimizer == NULL || g->optimizer->momentum == NULL ||
+        !g->optimizer->momentum(g, &m))
+        node_fault(c, id, "it accumulates, which the optimizer does not");
+    for (int k = ACCUMULATED; k + 1 < n->operand_count; k += 2) {
+        ValueId param = n->operands[k], state = n->operands[k + 1];
+        if (param == NONE && state == NONE) continue;
+        if (param == NONE || state == NONE || g->values[param].kind != PARAM ||
+            g->values[state].state_of != param)
+            node_fault(c, id, "operand %d is no state of operand %d", k + 1, k);
+    }
+    if (n->operands[n->operand_count - 1] != g->header)
+        node_fault(c, id, "its last operand is not the header");
+}
+
+// ---- gradients summed over batches ------------------------------------------
+
+static void check_sums(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *summed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_sum(g, v)) summed[g->values[v].gradient_of] = true;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].kind == PARAM && !summed[v])
+            value_fault(c, v, "it has no sum over batches");
+    for (NodeId i = 0; i < g->node_count && g->mode == TRAIN; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; n->op->update != NULL && k < n->operand_count; k++)
+            if (n->operands[k] != NONE && !summed[n->operands[k]] &&
+                g->values[n->operands[k]].kind == STATISTIC)
+                node_fault(c, i, "%s has no sum over batches",
+                           g->values[n->operands[k]].name);
+    }
+}
+
+// Before differentiate there is a sum for each parameter; after it the last
+// node of a batch, before all of the update, which sees nothing else of one.
+static void check_accrual(const Check *c)
+{
+    const Graph *g = c->g;
+    NodeId end = find_batch_end(g);
+
+    if (g->step_batch < g->batch || g->mode == INFER)
+        fault(c, "no training step has batches of %" PRId64 " in %" PRId64,
+              g->batch, g->step_batch);
+    check_sums(c);
+    if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
+    if (end == NONE) fault(c, "no batch ends");
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        if ((n->phase == UPDATE) != (i > end))
+            node_fault(c, i, "phase %s, but a batch ends with [%" PRId32 "]",
+                       phase_names[n->phase], end);
+        for (int k = 0; k < n->operand_count && i > end; k++) {
+            NodeId def = n->operands[k] == NONE
+                             ? NONE : g->values[n->operands[k]].def;
+            if (def != NONE && def <= end)
+                node_fault(c, i, "reads %s of the last batch alone",
+                           g->values[n->operands[k]].name);
+        }
+    }
+}
+
+// ---- a scaled loss ----------------------------------------------------------
+
+// A loss's gradient has the header where it is scaled, and only there.
+static void check_loss(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    int slot = n->op->flags & LOSS ? operand_called(n, "header") : NONE;
+
+    if (slot == NONE) return;
+    ValueId wanted = is_scaled(g) ? g->header : NONE;
+    if (n->operands[slot] != wanted)
+        node_fault(c, id, wanted == NONE ? "its loss is not to be scaled"
+                                         : "its loss is to be scaled");
+}
+
+// What an update reads has been looked at, as it is or before it was clipped.
+static void check_looked_at(const Check *c, NodeId id, const bool *seen)
+{
+    const Graph *g = c->g;
+    ValueId d = g->nodes[id].operands[UPDATE_GRADIENT];
+
+    if (seen[d]) return;
+    const Node *def = g->values[d].def == NONE
+                          ? NULL : &g->nodes[g->values[d].def];
+    if (def == NULL || def->phase != UPDATE || def->operand_count == 0 ||
+        def->operands[0] == NONE || !seen[def->operands[0]])
+        node_fault(c, id, "nothing has looked at %s", g->values[d].name);
+}
+
+// Whether n changes what the next training step reads.
+static bool changes_state(const Graph *g, const Node *n)
+{
+    Slot slot[MAX_SLOTS];
+    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+
+    for (int k = 0; k < n->operand_count && k < slots; k++)
+        if (slot[k].updated && n->operands[k] != NONE &&
+            n->operands[k] != g->header &&
+            is_persistent(g->values[n->operands[k]].kind))
+            return true;
+    return false;
+}
+
+// In order: gradients are looked at, the update begins, all else of it comes.
+static void check_scaled(const Check *c)
+{
+    const Graph *g = c->g;
+    bool *seen = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
+    bool begun = false;
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        for (int k = 0; k < n->operand_count && finds_overflow(n); k++)
+            if (n->operands[k] != NONE) seen[n->operands[k]] = true;
+        if (begun && (finds_overflow(n) || begins_scaled_update(n)))
+            node_fault(c, i, "the update has begun");
+        begun |= begins_scaled_update(n);
+        if (n->phase != UPDATE) continue;
+        if (!begun && changes_state(g, n))
+            node_fault(c, i, "the update has not begun");
+        if (n->op == g->optimizer) check_looked_at(c, i, seen);
+    }
+    if (!begun) fault(c, "no update of a scaled loss begins");
+}
+
+// A gradient that is stopped by the sign of what was dropped from.
+static void check_gated(const Check *c, NodeId id)
+{
+    const Node *n = &c->g->nodes[id];
+    int mask = operand_called(n, "mask");
+
+    if (n->part == 0 || n->op->parts[0].gated != n->part) return;
+    if (n->act == NULL || !(n->act->flags & BY_SIGN))
+        node_fault(c, id, "no sign says where its gradient is 0");
+    if (elements(c->g->values[n->operands[mask]].shape) !=
+        elements(c->g->values[n->results[0]].shape))
+        node_fault(c, id, "%s is not what the gradient is of",
+                   c->g->values[n->operands[mask]].name);
+}
+
+static void check_scale(const Check *c)
+{
+    enum { MOST_STEPS = 1000000000 };
+    const Graph *g = c->g;
+
+    if (g->loss_scale != 0 && !is_loss_scale(g->loss_scale))
+        fault(c, "no loss is scaled by %.15g", g->loss_scale);
+    if (g->loss_scale_interval < 0 || g->loss_scale_interval > MOST_STEPS ||
+        (g->loss_scale_interval > 0 && g->loss_scale == 0))
+        fault(c, "no scale moves after %" PRId64 " steps",
+              g->loss_scale_interval);
+    if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
+    for (NodeId i = 0; i < g->node_count; i++) check_loss(c, i);
+    if (is_scaled(g)) check_scaled(c);
+}
+
+void check_batch(const Check *c)
+{
+    const Graph *g = c->g;
+
+    if (g->batch < 1 || g->batch > MAX_BATCH)
+        fault(c, "a batch has from 1 to %d samples, not %" PRId64, MAX_BATCH,
+              g->batch);
+    if (g->step_batch < 0 || g->step_batch > MAX_BATCH || g->accumulate < 0 ||
+        g->accumulate > MAX_BATCH)
+        fault(c, "no training step has so many samples");
+}
+
+void check_training(const Check *c)
+{
+    const Graph *g = c->g;
+
+    check_order(c);
+    check_called(c, g->optimizer, OPTIMIZER, "optimizer");
+    check_called(c, g->schedule, SCHEDULE, "schedule");
+    if (is_accruing(g)) check_accrual(c);
+    check_scale(c);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        check_momenta(c, i);
+        check_gated(c, i);
+    }
+    if (g->facts & HAS_GRADIENTS) return;
+    check_all_forward(c);
+    if (g->mode != TRAIN) return;
+    if (g->optimizer == NULL) fault(c, "mode train without an optimizer");
+    check_states(c);
+    check_states_of_params(c);
+}

@@ -1,0 +1,93 @@
+// Of which type values are: real ones of the net's type, maps of 16 bits where
+// the net says so and kernels have a type for them; doubles, integers and bytes
+// are where operators and passes put them, and no layer's result.
+#include "../dtype.h"
+#include "verify.h"
+
+// 16 bits are for maps.
+static void check_half(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *value = &g->values[id];
+    bool made = value->kind == ACTIVATION ||
+                (value->kind == GRADIENT &&
+                 (value->gradient_of == NONE ||
+                  !g->values[value->gradient_of].persistent));
+    if (value->dtype != g->map || value->persistent || value->output || !made)
+        value_fault(c, id, "it is %s, as only maps may be, where the net says "
+                    "so", dtype_names[value->dtype]);
+}
+
+void check_type(const Check *c, ValueId id)
+{
+    const Graph *g = c->g;
+    const Value *value = &g->values[id];
+
+    if (is_half(value->dtype))
+        check_half(c, id);
+    else if (value->dtype != g->real &&
+             (value->kind == PARAM ||
+              (is_real(value->dtype) &&
+               (value->kind == INPUT || value->kind == ACTIVATION))))
+        value_fault(c, id, "it is %s in a net of %s", dtype_names[value->dtype],
+                    dtype_names[g->real]);
+}
+
+// A view keeps its operand's elements, and all else that leads to the losses
+// is of real numbers, as gradients are, but for slices of integers.  Since
+// there are gradients, passes may have put masks there.
+static void check_result_type(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    if (n->part != 0 || n->result_count == 0 || n->results[0] == NONE) return;
+    const Value *result = &g->values[n->results[0]];
+    bool is_mask = result->kind == MASK && (g->facts & HAS_GRADIENTS) != 0;
+    bool keeps_type = n->operand_count > 0 && n->operands[0] != NONE &&
+                      result->dtype == g->values[n->operands[0]].dtype;
+
+    if (n->op->flags & VIEW && !keeps_type)
+        node_fault(c, id, "%s is a view of another type", result->name);
+    if (n->phase < BACKWARD && !is_real(result->dtype) && !keeps_type &&
+        !is_mask)
+        node_fault(c, id, "%s should be of real numbers, but is %s",
+                   result->name, dtype_names[result->dtype]);
+}
+
+// What a kernel reads as a map is of real numbers, but where bytes and integers
+// are taken, too.  Since there are gradients, a map's place may have a mask.
+static void check_operand_types(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+    if (n->phase >= BACKWARD) return;
+    Slot slots[MAX_SLOTS];
+    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+
+    for (int k = 0; k < n->operand_count; k++) {
+        const Slot *slot = slot_at(slots, count, k);
+        if (n->operands[k] == NONE || !slot->typed || slot->integers) continue;
+        const Value *x = &g->values[n->operands[k]];
+        if (!is_real(x->dtype))
+            node_fault(c, id, "%s is %s, and %s wants real numbers", x->name,
+                       dtype_names[x->dtype], n->op->name);
+    }
+}
+
+void check_types(const Check *c, NodeId id)
+{
+    const Graph *g = c->g;
+    const Node *n = &g->nodes[id];
+
+    check_result_type(c, id);
+    check_operand_types(c, id);
+    if (g->map == g->real) return;
+    for (int k = 0; k < n->operand_count + n->result_count; k++) {
+        ValueId v = k < n->operand_count ? n->operands[k]
+                                         : n->results[k - n->operand_count];
+        if (v != NONE && is_half(g->values[v].dtype) &&
+            !(n->op->flags & (VIEW | COPIES)) && !takes_half(n, v))
+            node_fault(c, id, "%s is %s, which this can't take",
+                       g->values[v].name, dtype_names[g->values[v].dtype]);
+    }
+}

@@ -1,0 +1,286 @@
+// Which slices of the batch a budget asks for.
+//
+// Slices cost launches, and a sum of weight gradients for each, but what runs
+// again slice by slice needs bytes for one slice alone.  It is the largest maps
+// for which that pays: a candidate is a number of slices and the least pixels
+// of the maps that are split.  Each is compiled like any other graph; but not
+// what takes no less time than the best so far though nothing runs again, and
+// of the others no program that does.
+//
+// The candidates do not depend on the budget, and the cheapest that fits is
+// taken, so more memory never costs more.  Work is limited by their number and
+// by that of the nodes in slices; the searches for programs and for addresses
+// are short for each.  A candidate whose floor is above the smallest arena yet
+// is not searched.
+#include "../batch_split.h"
+#include <string.h>
+#include "../../ir/gpu/overhead.h"
+#include "../../ir/gpu/gpu_model.h"
+#include "../remat/remat_program.h"
+
+enum {
+    MOST_CANDIDATES = 10,
+    MOST_LEVELS = 5,            // of pixels
+    LEAST_PART = 16,            // of the bytes of all maps, in slices
+    MOST_NODES = 300,           // nodes in slices, of a candidate
+    ALL_NODES = 1600,           // and of all together
+    FEW_NODES = 256,            // of the graph: candidates are tried with
+                                // --offload
+    INFER_TIMES = 8             // where nothing runs again: so many times that
+};
+
+typedef struct Candidate {
+    int64_t samples, pixels;
+} Candidate;
+
+// What comes of one.
+typedef struct Outcome {
+    int64_t arena_bytes, time, flops;
+} Outcome;
+
+typedef struct SplitSearch {
+    Graph             *g;
+    const PassOptions *o;
+    bool             (*compile)(Graph *g, const PassOptions *o);
+    Candidate          candidate[MOST_CANDIDATES];
+    int                count;
+} SplitSearch;
+
+// ---- candidates -------------------------------------------------------------
+
+// Of what forward launches make, stored or not.
+static int64_t all_bytes(const Graph *g)
+{
+    int64_t bytes = 0;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].def != NONE) bytes += value_bytes(&g->values[v]);
+    return bytes;
+}
+
+// Of the largest maps down: where more nodes are split than at the one before,
+// and enough.  Returns how many.
+static int list_levels(const Graph *g, int64_t level[MOST_LEVELS])
+{
+    int count = 0;
+    int64_t below = INT64_MAX, least = all_bytes(g) / LEAST_PART;
+    int32_t nodes = 0;
+    while (count < MOST_LEVELS) {
+        int64_t next = 0;
+        for (NodeId i = 0; i < g->node_count; i++) {
+            int64_t pixels = split_pixels(g, &g->nodes[i]);
+            if (pixels < below && pixels > next) next = pixels;
+        }
+        if (next == 0) break;
+        below = next;
+        SplitSize size = split_size(g, next);
+        if (size.nodes <= nodes || size.bytes < least) continue;
+        level[count++] = next;
+        nodes = size.nodes;
+    }
+    return count;
+}
+
+static bool recomputes(const SplitSearch *s)
+{
+    return s->g->mode == TRAIN && s->o->enabled[PASS_checkpoint] &&
+           s->o->checkpoint.kind != CHECKPOINT_OFF;
+}
+
+// Few slices first, for these are found soonest; two are seldom worth it.
+static void list_candidates(SplitSearch *s)
+{
+    static const int64_t slices[] = { 4, 8, 16, 2 };
+    int64_t level[MOST_LEVELS], times = recomputes(s) ? 1 : INFER_TIMES;
+    int64_t left = ALL_NODES * times;
+    int levels = list_levels(s->g, level);
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
+        for (int j = 0; j < levels && s->count < MOST_CANDIDATES; j++) {
+            SplitSize size = split_size(s->g, level[j]);
+            int64_t nodes = slices[i] * size.nodes;
+            if (slices[i] > s->g->batch || nodes > MOST_NODES * times ||
+                nodes > left)
+                continue;
+            left -= nodes;
+            s->candidate[s->count++] = (Candidate){
+                ceil_div(s->g->batch, slices[i]), level[j] };
+        }
+}
+
+// ---- what comes of them -----------------------------------------------------
+
+static Outcome outcome_of(const Graph *g)
+{
+    PhaseCost sums[PHASE_COUNT];
+    Outcome outcome = { .arena_bytes = g->arena_bytes };
+    step_cost(g, graph_gpu(g), true, sums);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        outcome.time = capped_sum(outcome.time, sums[phase].time);
+        outcome.flops = capped_sum(outcome.flops, sums[phase].cost.flops);
+    }
+    return outcome;
+}
+
+// What runs again with nothing in slices, so that it is not looked for twice.
+static void keep_settled(Graph *g, const Graph *copy)
+{
+    if (copy->fit == NULL || copy->parking != NULL) return;
+    Fit *fit = NEW(g->arena, Fit);
+    *fit = *copy->fit;
+    g->settled = fit;
+    if (copy->program == NULL) return;
+    RematProgram *program = NEW(g->arena, RematProgram);
+    *program = *copy->program;
+    size_t bytes = (size_t)program->count * sizeof *program->step;
+    program->step = NEW_ARRAY(g->arena, program->count, int32_t);
+    memcpy(program->step, copy->program->step, bytes);
+    g->settled_program = program;
+}
+
+// o: all but what it writes.
+static Outcome outcome_with(const SplitSearch *s, Candidate c,
+                            const PassOptions *o)
+{
+    Arena *arena = arena_new();
+    Graph *copy = graph_copy(s->g, arena);
+    PassOptions quiet = *o;
+    quiet.dump = quiet.dump_dir = NULL;
+    quiet.time = false;
+    copy->settled = NULL;
+    copy->split_samples = c.samples;
+    copy->split_pixels = c.pixels;
+    copy->is_trial = o->trial;
+    bool is_whole = s->compile(copy, &quiet);
+    if (c.samples == 0 && o->budget > 0) keep_settled(s->g, copy);
+    Outcome outcome = outcome_of(copy);
+    if (!is_whole) outcome.arena_bytes = INT64_MAX;
+    arena_free(arena);
+    return outcome;
+}
+
+// What it takes where nothing is computed again, whatever the order.
+static int64_t time_once(const SplitSearch *s, Candidate c)
+{
+    PassOptions o = *s->o;
+    o.stop_after = passes[PASS_slices].name;
+    return outcome_with(s, c, &o).time;
+}
+
+// A budget of 0: the smaller arena, of equal ones that which takes less time.
+static bool beats(const Outcome *a, const Outcome *b, int64_t budget)
+{
+    bool fits = a->arena_bytes <= budget;
+    if (fits != (b->arena_bytes <= budget)) return fits;
+    if (fits || a->arena_bytes == b->arena_bytes) return a->time < b->time;
+    return a->arena_bytes < b->arena_bytes;
+}
+
+static bool is_better(const SplitSearch *s, Candidate c, bool offload,
+                      const Outcome *best, Outcome *outcome)
+{
+    PassOptions o = *s->o;
+    o.offload = offload;
+    bool any_fits = best->arena_bytes <= o.budget;
+    o.stop_after = NULL;
+    o.quick = o.trial = true;
+    o.most_bytes = best->arena_bytes;
+    if (any_fits) {
+        if (time_once(s, c) >= best->time) return false;
+        o.most_time = best->time;
+    }
+    *outcome = outcome_with(s, c, &o);
+    return beats(outcome, best, o.budget);
+}
+
+static void keep_whole(Graph *g, const Outcome *whole)
+{
+    g->whole_bytes = whole->arena_bytes;
+    g->whole_time = whole->time;
+    g->whole_flops = whole->flops;
+}
+
+// With nothing in slices or in host memory.  What the graph settled on stays.
+static Outcome outcome_in_arena(const SplitSearch *s, const PassOptions *once)
+{
+    PassOptions apart = *once;
+    apart.offload = false;
+    const Fit *settled = s->g->settled;
+    const RematProgram *program = s->g->settled_program;
+    Outcome outcome = outcome_with(s, (Candidate){ 0, 0 }, &apart);
+    s->g->settled = settled;
+    s->g->settled_program = program;
+    return outcome;
+}
+
+// The best of the candidates where it is better than none; false: none is.
+// Maps of large graphs stay in the arena meanwhile: --offload takes as long as
+// all else for each candidate, and is tried with the best one alone.
+static bool find_candidate(const SplitSearch *s, const PassOptions *once,
+                           const Outcome *unsliced, Candidate *found)
+{
+    Outcome best = *unsliced, outcome;
+    bool any = false;
+    bool offload = once->offload && s->g->node_count <= FEW_NODES;
+    if (once->offload && !offload && best.arena_bytes > once->budget &&
+        recomputes(s))
+        best = outcome_in_arena(s, once);
+    for (int i = 0; i < s->count; i++) {
+        if (!is_better(s, s->candidate[i], offload, &best, &outcome)) continue;
+        any = true;
+        best = outcome;
+        *found = s->candidate[i];
+    }
+    return any;
+}
+
+void choose_split(Graph *g, const PassOptions *o,
+                  bool (*compile)(Graph *g, const PassOptions *o))
+{
+    SplitSearch s = { .g = g, .o = o, .compile = compile };
+    if (o->budget == 0 || !o->enabled[PASS_split] || g->split_samples != 0 ||
+        g->facts != 0 || g->batch < 2 ||
+        o->checkpoint.kind == CHECKPOINT_MARKED)
+        return;
+    list_candidates(&s);
+    if (s.count == 0) return;
+    PassOptions once = *o;
+    once.budget = 0;
+    once.stop_after = NULL;
+    Candidate found = { 0, 0 };
+    Outcome whole = outcome_with(&s, found, &once), outcome;
+    if (whole.arena_bytes <= o->budget) return;
+    once.budget = o->budget;
+    Outcome unsliced = recomputes(&s)
+                           ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
+                           : whole;
+    if (find_candidate(&s, &once, &unsliced, &found) &&
+        (!o->offload ||
+         is_better(&s, found, true, &unsliced, &outcome))) {
+        g->split_samples = found.samples;
+        g->split_pixels = found.pixels;
+    }
+    if (g->split_samples > 0) {
+        g->settled = NULL;
+        keep_whole(g, &whole);
+    }
+}
+
+void settle_split(Graph *g, const PassOptions *o,
+                  bool (*compile)(Graph *g, const PassOptions *o))
+{
+    SplitSearch s = { .g = g, .o = o, .compile = compile };
+    Candidate asked = { g->split_samples, g->split_pixels };
+    PassOptions all = *o, once = *o;
+    all.stop_after = once.stop_after = NULL;
+    all.quick = true;
+    once.budget = 0;
+    Outcome none = outcome_with(&s, (Candidate){ 0, 0 }, &all), sliced = none;
+    Outcome whole = none;
+    if (o->budget > 0) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
+    if (!o->enabled[PASS_split] || split_size(g, asked.pixels).nodes == 0)
+        g->split_pixels = 0;
+    else
+        sliced = outcome_with(&s, asked, &all);
+    if (!beats(&sliced, &none, o->budget)) g->split_samples = 0;
+    g->settled = NULL;
+    keep_whole(g, &whole);
+}

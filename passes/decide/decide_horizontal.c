@@ -1,0 +1,52 @@
+// Waits: whatever is tried goes through the passes up to a plan.  Pass together
+// keeps to the order's peak, but addresses are harder to find where more is
+// alive; so ways to wait are tried, and the plan of the launches apart tells
+// each where values can be.
+#include "decide_horizontal.h"
+#include "../placement/arena_estimate.h"
+
+// Plans with the launches apart, which tells values their places: the arena.
+static int64_t plan_apart(Graph *g, const PassOptions *o)
+{
+    Arena *arena = arena_new();
+    Graph *apart = shared_after(g, o, false, arena);
+    int64_t bytes = arena_of_shared(apart, o, INT64_MAX);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (!apart->values[v].persistent)
+            g->values[v].offset = apart->values[v].offset;
+    arena_free(arena);
+    return bytes;
+}
+
+// Whether at most `limit` bytes are taken if launches wait as g->waits says, as
+// far as a short search finds.
+static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
+{
+    Arena *arena = arena_new();
+    Graph *joined = shared_after(g, o, true, arena);
+    int64_t bytes = plan_least(joined);
+    if (bytes <= limit)
+        bytes = o->enabled[PASS_plan] ? plan_trial(joined)
+                                      : arena_of_shared(joined, o, limit);
+    arena_free(arena);
+    return bytes <= limit;
+}
+
+bool choose_waits(Graph *g, const PassOptions *o)
+{
+    // From the fewest launches to the least that is kept for them.
+    static const struct Waits tries[] = {
+        {true, 1000, 0},       {true, 999, 0},        {true, 995, 0},
+        {true, 990, 0},        {true, 950, 0},        {true, 750, 0},
+        {false, 1000, 0},      {false, 990, 0},       {false, 950, 0},
+        {false, 990, 100000},  {false, 950, 100000},  {false, 750, 100000}};
+    int64_t apart = plan_apart(g, o);
+    size_t count = sizeof tries / sizeof *tries;
+    // A plan over its budget is refused: its launches need not be the fewest.
+    if (o->budget > 0 && apart > o->budget) count = 1;
+    for (size_t k = 0; k < count; k++) {
+        g->waits = tries[k];
+        if (may_wait(g, o, apart)) return true;
+    }
+    return false;
+}

@@ -1,0 +1,449 @@
+// The search for the cheapest training step within a budget.
+//
+// remat_search.h has programs for all sizes, cheapest first, by what its model
+// says of their peaks.  Here each that might fit is tried: the order, sharing
+// and addresses are found anew for it, and the arena that comes of it is what
+// counts.  The programs are the same whatever the budget, and more of them are
+// tried where it is larger, so more memory never costs more.
+//
+// Where only sizes are asked for the search is short.  A whole one takes the
+// programs of the short one too, so a size that was named can be had.
+#include "decide_remat.h"
+#include <inttypes.h>
+#include <string.h>
+#include "../../ir/base/format.h"
+#include "../../ir/base/minmax.h"
+#include "../offload/host_budget.h"
+#include "../../ir/base/search_cache.h"
+#include "../remat/remat_bound.h"
+#include "../remat/remat_graph.h"
+#include "../remat/remat_search.h"
+
+enum {
+    LEVELS = 128,               // that the search aims at
+    BOUND_STEPS = 4,            // that are asked for the bound
+    MARGIN = 16,                // of the model's peak: it may be too large by
+                                // one part in so many
+    TRIED_STEPS = 1 << 14,      // that programs within the margin have together
+    CURVE_STEPS = 48000,        // and those of a curve, but
+    FEWEST_POINTS = 12,
+};
+
+typedef struct Budgeter {
+    Graph             *g;
+    const PassOptions *o;
+    Remat              r;
+    Remat              written; // in the program's order, if it is asked,
+    int32_t           *step;    // and of its steps those of r
+    bool               as_written;
+    int64_t            floor;   // bytes that every program has in the model
+    RematChoices       all;
+    int32_t            named;   // the choice whose arena a short search names
+    int64_t           *arena;   // of each choice's plan; 0: not known yet
+    int64_t           *least;   // and then what it has at least
+    bool               quick;   // sizes alone are asked for
+    int64_t            state, flops;
+    int64_t           *step_flops;
+} Budgeter;
+
+// ---- choices and their arenas -----------------------------------------------
+
+static int64_t state_bytes(const Graph *g)
+{
+    int64_t bytes = 0;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        if (value->persistent) bytes += padded(value_bytes(value));
+    }
+    return bytes;
+}
+
+// Whether programs of schedule's order all have more than those of the
+// program's own order must have: those are searched as well then.  Either way
+// all programs of the search have b->floor bytes alive in the model.
+static bool is_less_as_written(Budgeter *b)
+{
+    int32_t at;
+    b->floor = remat_least_at_fullest(&b->r, BOUND_STEPS, &at);
+    // A graph that was read after schedule has one order alone.
+    if (b->g->written == NULL) return false;
+    b->written = remat_as_written(b->g, &b->step);
+    for (int32_t i = 0; i < b->r.step_count; i++)
+        b->written.may_repeat[i] = b->r.may_repeat[b->step[i]];
+    int64_t least = remat_least_at_fullest(&b->written, BOUND_STEPS, &at);
+    if (least >= b->floor) return false;
+    b->floor = least;
+    return true;
+}
+
+static KnownKey key_of_programs(const Remat *r, int64_t work)
+{
+    KnownKey key = key_of_kind(KNOWN_PROGRAMS);
+    key_add(&key, work);
+    key_add(&key, r->turn);
+    key_add_sizes(&key, r->cost, r->step_count);
+    key_add_flags(&key, r->may_repeat, r->step_count);
+    key_add_sizes(&key, r->bytes, r->value_count);
+    key_add_flags(&key, r->kept, r->value_count);
+    key_add_all(&key, r->reads, r->step_count + 1);
+    key_add_all(&key, r->read, r->reads[r->step_count]);
+    key_add_all(&key, r->makes, r->step_count + 1);
+    key_add_all(&key, r->make, r->makes[r->step_count]);
+    key_add_all(&key, r->makers, r->value_count + 1);
+    key_add_all(&key, r->maker, r->makers[r->value_count]);
+    key_add_all(&key, r->overs, r->step_count + 1);
+    for (int32_t k = 0; k < r->overs[r->step_count]; k++) {
+        key_add(&key, r->over[k].result);
+        key_add(&key, r->over[k].value);
+    }
+    return key;
+}
+
+// A list of its own of the same programs, whose bytes are never for others.
+static RematChoices copy_choices(Arena *arena, const RematChoices *all)
+{
+    RematChoices copy = { .work = all->work };
+    remat_merge_choices(&copy, arena, all);
+    for (int32_t k = 0; k < copy.count; k++) copy.choice[k].room = 0;
+    return copy;
+}
+
+static void keep_programs(Known *known, KnownKey key, const RematChoices *all)
+{
+    int64_t bytes = 0;
+    for (int32_t k = 0; k < all->count; k++)
+        bytes += (int64_t)sizeof(RematChoice) +
+                 all->choice[k].program.count * (int64_t)sizeof(int32_t);
+    Arena *arena = known_room(known, bytes);
+    if (arena == NULL) return;
+    RematChoices *kept = NEW(arena, RematChoices);
+    *kept = copy_choices(arena, all);
+    for (int32_t k = 0; k < kept->count; k++) {
+        RematProgram *p = &kept->choice[k].program;
+        int32_t *step = NEW_ARRAY(arena, p->count, int32_t);
+        memcpy(step, p->step, (size_t)p->count * sizeof *step);
+        p->step = step;
+    }
+    known_keep(known, key, kept);
+}
+
+static RematChoices search_or_recall(const Budgeter *b, const Remat *r,
+                                     int64_t work)
+{
+    KnownKey key = key_of_programs(r, work);
+    const RematChoices *kept = known_find(b->g->known, key);
+    if (kept != NULL) return copy_choices(b->g->arena, kept);
+    RematChoices all = remat_search(r, LEVELS, work);
+    known_spend(b->g->known, all.work, WORK_REMAT_STEP);
+    keep_programs(b->g->known, key, &all);
+    return all;
+}
+
+static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
+{
+    RematChoices more = search_or_recall(b, &b->written, work);
+    for (int32_t k = 0; k < more.count; k++) {
+        const RematProgram *p = &more.choice[k].program;
+        RematProgram own = { p->count, NEW_ARRAY(b->g->arena, p->count,
+                                                 int32_t) };
+        for (int32_t i = 0; i < p->count; i++)
+            own.step[i] = b->step[p->step[i]];
+        remat_choose(all, &b->r, &own, more.choice[k].peak,
+                     more.choice[k].cost, true);
+    }
+    remat_sort_choices(all);
+}
+
+// Of programs that are larger fewer are kept, for each takes longer to try.
+static RematChoices search_within(Budgeter *b, int64_t work)
+{
+    RematChoices all = search_or_recall(b, &b->r, work);
+    if (b->as_written) search_as_written(b, &all, work / 2);
+    double tried = (double)TRIED_STEPS / (b->r.step_count + 1);
+    remat_thin_choices(&all, 1 - 1 / (MARGIN * (tried + 1)));
+    return all;
+}
+
+// Whether the model might be wrong enough for this to fit: order and addresses
+// are found for the program after it, and slices are counted as whole.
+static bool fits_in_model(const Budgeter *b, int64_t peak, int64_t budget)
+{
+    return peak - peak / MARGIN + b->state <= budget;
+}
+
+static Budgeter new_budgeter(Graph *g, const PassOptions *o)
+{
+    Budgeter b = { .g = g, .o = o, .r = remat_of(g), .state = state_bytes(g) };
+    if (o->checkpoint.kind == CHECKPOINT_ELEMENTWISE)
+        remat_spare_products(g, &b.r);
+    for (int32_t i = 0; i < b.r.step_count; i++)
+        b.r.may_repeat[i] &= o->checkpoint.kind != CHECKPOINT_OFF;
+    b.as_written = is_less_as_written(&b);
+    return b;
+}
+
+static void count_flops(Budgeter *b)
+{
+    const Graph *g = b->g;
+    int32_t steps = 0;
+    b->step_flops = NEW_ARRAY(g->arena, b->r.step_count, int64_t);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Cost cost;
+        if (!is_launch(&g->nodes[i])) continue;
+        node_cost(g, &g->nodes[i], &cost);
+        b->step_flops[steps++] = cost.flops;
+        b->flops = capped_sum(b->flops, cost.flops);
+    }
+}
+
+// The choice with the fewest bytes in the model, of all or of those that a
+// short search has.
+static int32_t fewest_in_model(const Budgeter *b, bool brief)
+{
+    int32_t found = NONE;
+    for (int32_t k = 0; k < b->all.count; k++)
+        if ((b->all.choice[k].brief || !brief) &&
+            (found == NONE ||
+             b->all.choice[k].peak < b->all.choice[found].peak))
+            found = k;
+    return found;
+}
+
+static void search_programs(Budgeter *b)
+{
+    const Graph *g = b->g;
+    b->all = search_within(b, REMAT_QUICK_WORK);
+    for (int32_t k = 0; k < b->all.count; k++) b->all.choice[k].brief = true;
+    // Where that ends before its work does, a whole search is soon done too.
+    b->quick = (b->o->quick || !fits_in_model(b, b->floor, b->o->budget)) &&
+               b->all.work > REMAT_QUICK_WORK / 4;
+    if (!b->quick) {
+        RematChoices more = search_within(b, REMAT_WORK);
+        remat_merge_choices(&b->all, g->arena, &more);
+        b->all.work += more.work;
+    }
+    b->named = fewest_in_model(b, true);
+    b->arena = NEW_ARRAY(g->arena, b->all.count, int64_t);
+    b->least = NEW_ARRAY(g->arena, b->all.count, int64_t);
+    count_flops(b);
+}
+
+// The first choice computes nothing again.  Past `most` bytes it may be any
+// number above that the arena has at least.
+static int64_t arena_within(Budgeter *b, int32_t k, int64_t most)
+{
+    if (b->arena[k] > 0) return b->arena[k];
+    if (b->least[k] > most) return b->least[k];
+    const RematProgram *program = k > 0 ? &b->all.choice[k].program : NULL;
+    int64_t bytes = arena_after(b->g, b->o, program, most);
+    if (bytes <= most) b->arena[k] = bytes;
+    else b->least[k] = bytes;
+    return bytes;
+}
+
+static int64_t arena_of(Budgeter *b, int32_t k)
+{
+    return arena_within(b, k, INT64_MAX);
+}
+
+// The named program is tried in any case: a refusal may have named its arena,
+// and the model may be wrong by more than its margin.
+static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
+{
+    return k == b->named || fits_in_model(b, b->all.choice[k].peak, budget);
+}
+
+static int32_t cheapest_within(Budgeter *b, int64_t budget)
+{
+    int64_t most = b->o->most_time > 0 ? b->o->most_time : INT64_MAX;
+    for (int32_t k = 0; k < b->all.count && b->all.choice[k].cost < most; k++)
+        if (may_fit(b, k, budget) && arena_within(b, k, budget) <= budget)
+            return k;
+    return NONE;
+}
+
+// The smallest arena of those whose model says that they may be, and the
+// cheapest with it; NONE: all that are tried have more than `most` bytes.
+static int32_t smallest(Budgeter *b, int64_t most)
+{
+    int32_t found = fewest_in_model(b, false);
+    int64_t fewest = arena_within(b, found, most);
+    if (b->quick) return fewest <= most ? found : NONE;
+    if (fewest > most) fewest = most + 1;
+    for (int32_t k = b->all.count - 1; k >= 0; k--) {
+        if (!may_fit(b, k, fewest - 1)) continue;
+        int64_t bytes = arena_within(b, k, fewest - 1);
+        if (bytes < fewest && may_fit(b, k, bytes)) fewest = bytes;
+    }
+    if (fewest > most) return NONE;
+    int32_t cheapest = cheapest_within(b, fewest);
+    return cheapest != NONE ? cheapest : found;
+}
+
+// ---- what they cost ---------------------------------------------------------
+
+static double part_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+// Of programs with as few bytes alive as choice k has, in the order of launches
+// that there is: what runs again costs so much of the rest.
+static double bound_of(const Budgeter *b, int32_t k)
+{
+    int32_t at;
+    if (k == 0) return 0;
+    const RematChoice *choice = &b->all.choice[k];
+    const Remat *r = choice->as_written ? &b->written : &b->r;
+    int64_t bound = remat_bound_at_fullest(r, choice->peak, BOUND_STEPS, &at);
+    return part_of(bound, b->all.choice[0].cost);
+}
+
+static Overhead overhead_of(const Budgeter *b, int32_t k)
+{
+    const RematChoice *choice = &b->all.choice[k];
+    int64_t flops = -b->flops, once = b->all.choice[0].cost;
+    for (int32_t i = 0; i < choice->program.count; i++)
+        flops += b->step_flops[choice->program.step[i]];
+    return (Overhead){ .launches = choice->program.count - b->r.step_count,
+                       .time = part_of(choice->cost - once, once),
+                       .flops = part_of(flops, b->flops) };
+}
+
+// ---- a budget ---------------------------------------------------------------
+
+// What else fits, or fits for less: with maps in host memory.
+static int32_t park_beside(Budgeter *b, int32_t found)
+{
+    const HostProblem p = { .g = b->g, .o = b->o, .all = &b->all,
+                            .budget = b->o->budget, .state = b->state };
+    HostProgram without = { .choice = found, .arena = arena_of(b, found),
+                            .cost = b->all.choice[found].cost };
+    without.fits = without.arena <= b->o->budget;
+    HostProgram best = host_program(&p, without);
+    b->g->parking = best.parking;
+    return best.choice;
+}
+
+// The most bytes of an arena that is of use.
+static int64_t most_of_use(const PassOptions *o)
+{
+    if (o->offload) return INT64_MAX;
+    if (o->most_time > 0) return o->budget;
+    return o->most_bytes > 0 ? larger(o->most_bytes, o->budget) : INT64_MAX;
+}
+
+bool fit_budget(Graph *g, const PassOptions *o)
+{
+    Fit *fit = NEW(g->arena, Fit);
+    g->fit = fit;
+    if (g->settled != NULL) {
+        *fit = *g->settled;
+        g->program = g->settled_program;
+        return true;
+    }
+    int64_t most = most_of_use(o);
+    int64_t plain = arena_after(g, o, NULL, o->trial ? o->budget : INT64_MAX);
+    *fit = (Fit){ .budget = o->budget,
+                  .plain = g->whole_bytes > 0 ? g->whole_bytes : plain };
+    if (plain <= o->budget) return true;
+    Budgeter b = new_budgeter(g, o);
+    if (!fits_in_model(&b, b.floor, most)) return false;
+    search_programs(&b);
+    if (o->trial) b.least[0] = plain;
+    else b.arena[0] = plain;
+    fit->work = b.all.work;
+    int32_t found = cheapest_within(&b, o->budget);
+    if (found == NONE && o->most_time > 0) return false;
+    if (found == NONE) found = smallest(&b, most);
+    if (found == NONE) return false;
+    if (o->offload) found = park_beside(&b, found);
+    if (g->parking == NULL && arena_of(&b, found) <= o->budget)
+        fit->bound = bound_of(&b, found);
+    const RematChoice *choices = b.all.choice;
+    if (found > 0) g->program = &choices[found].program;
+    return true;
+}
+
+// Whether the command line says what runs again, so that there is no other
+// arena to find.
+static bool is_given(const Graph *g, const PassOptions *o)
+{
+    CheckpointKind kind = o->checkpoint.kind;
+    return g->mode == TRAIN && o->enabled[PASS_checkpoint] &&
+           (kind == CHECKPOINT_MARKED || kind == CHECKPOINT_EVERY);
+}
+
+static const char *batch_text(const Graph *g)
+{
+    if (g->step_batch <= g->batch)
+        return arena_print(g->arena, "%" PRId64, g->batch);
+    return arena_print(g->arena, "%" PRId64 " in slices of %" PRId64,
+                       g->step_batch, g->batch);
+}
+
+static const char *whose_arena(const Graph *g, const PassOptions *o)
+{
+    if (!is_given(g, o)) return "the smallest arena found for it";
+    return arena_print(g->arena, "its arena with --checkpoint %s",
+                       checkpoint_text(g->arena, &o->checkpoint));
+}
+
+// The rest of a refusal, where more than this program counts.
+static const char *why_so_many(const Graph *g, const PassOptions *o)
+{
+    Arena *arena = g->arena;
+    if (o->beside > g->arena_bytes)
+        return arena_print(arena, ", for so much takes another mode of it; "
+                           "this one has %" PRId64, g->arena_bytes);
+    if (!is_given(g, o)) return "";
+    return arena_print(arena, ", %" PRId64 " too many",
+                       g->arena_bytes - o->budget);
+}
+
+bool check_budget(const Graph *g, const PassOptions *o)
+{
+    Arena *arena = g->arena;
+    if (o->budget == 0 || g->arena_bytes <= o->budget) return true;
+    int64_t bytes = larger(g->arena_bytes, o->beside);
+    error(g->diag, (Pos){ .file = NONE },
+          "%s %s does not fit in %" PRId64 " bytes (%s); %s, at batch %s, has %"
+          PRId64 " bytes (%s)%s", g->name, mode_names[g->mode],
+          o->budget, bytes_text(arena, o->budget), whose_arena(g, o),
+          batch_text(g), bytes, bytes_text(arena, bytes), why_so_many(g, o));
+    g->diag->over_budget = true;
+    return false;
+}
+
+// ---- all of them ------------------------------------------------------------
+
+ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
+{
+    PassOptions any = *o;
+    any.budget = INT64_MAX;
+    Budgeter b = new_budgeter(g, &any);
+    search_programs(&b);
+    b.arena[0] = arena_after(g, o, NULL, INT64_MAX);
+    any.near = true;
+    remat_sort_choices(&b.all);
+    int fewer = CURVE_STEPS / (b.r.step_count + 1);
+    if (fewer < most) most = fewer > FEWEST_POINTS ? fewer : FEWEST_POINTS;
+    ArenaCosts curve = { .point = NEW_ARRAY(g->arena, most, ArenaCost) };
+    int64_t top = b.all.choice[0].peak, smallest_yet = INT64_MAX;
+    int64_t range = top - b.all.choice[b.all.count - 1].peak;
+    int32_t k = 0;
+    for (int i = 0; i < most && k < b.all.count; i++) {
+        int64_t level = top - range / (most - 1) * i;
+        if (i == most - 1) level = top - range;
+        int rest = most - i;
+        if (b.all.count - k > rest)
+            while (b.all.choice[k].peak > level) k++;
+        if (arena_of(&b, k) < smallest_yet) {
+            smallest_yet = arena_of(&b, k);
+            curve.point[curve.count++] = (ArenaCost){
+                smallest_yet, overhead_of(&b, k), bound_of(&b, k) };
+        }
+        k++;
+    }
+    return curve;
+}

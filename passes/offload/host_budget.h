@@ -1,0 +1,29 @@
+// Host memory for a budget, beside programs that compute something again.
+#ifndef CNNC_HOST_BUDGET_H
+#define CNNC_HOST_BUDGET_H
+
+#include "host_copies.h"
+#include "../pass.h"
+#include "../remat/pareto.h"
+
+typedef struct HostProblem {
+    Graph              *g;      // a training step that schedule has ordered
+    const PassOptions  *o;
+    const RematChoices *all;
+    int64_t             budget; // bytes
+    int64_t             state;  // of these, what is persistent
+} HostProblem;
+
+typedef struct HostProgram {
+    int32_t        choice;      // of the programs
+    const Parking *parking;     // in the graph's arena; NULL: nothing is parked
+    int64_t        arena;       // of the whole plan
+    int64_t        cost;        // picoseconds
+    bool           fits;        // in the budget
+} HostProgram;
+
+// What is cheapest within the budget, or without maps in host memory if that is
+// as cheap; where nothing fits, the smallest that was found.
+HostProgram host_program(const HostProblem *p, HostProgram without);
+
+#endif

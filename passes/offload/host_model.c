@@ -1,0 +1,333 @@
+// Which values lie idle from the forward pass to the backward, what is alive
+// without some of them, and which to do without.
+//
+// Bytes are counted as the plan will have them: what lies in the same bytes is
+// one, from the first launch that touches it to the last.  What is parked is
+// not there between its copies, and what is written over it behind that is
+// written over what came back.
+//
+// The copies share one link and come one after the other.  Each has the time
+// that it takes, in the model of the GPU, as long as there is room: the wait
+// for a copy out moves behind the launches that run meanwhile, and the
+// beginning of a copy in before those that run until it is done.  Where there
+// is no room, the launches wait.
+#include <stdlib.h>
+#include <string.h>
+#include "../../ir/gpu/gpu_model.h"
+#include "../../ir/plan/plan.h"
+#include "host_copies.h"
+
+// ---- what stays -------------------------------------------------------------
+
+typedef struct Scan {
+    Graph    *g;
+    HostModel m;
+    ValueId  *root;             // of each value: what has the bytes
+    // Of each root: the launches that touched it first and last so far, and
+    // what it holds.
+    int32_t  *first, *last;
+    ValueId  *holds;
+    bool     *pinned, *kept;    // it can't leave; it is there to the end
+    int32_t   turn, capacity;   // the first launch that is not forward
+} Scan;
+
+static Scan new_scan(Graph *g)
+{
+    Scan s = { .g = g, .m.arena = g->arena, .turn = INT32_MAX };
+    s.root = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    s.first = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    s.last = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    s.holds = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    s.pinned = NEW_ARRAY(g->arena, g->value_count, bool);
+    s.kept = NEW_ARRAY(g->arena, g->value_count, bool);
+    s.m.live = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, int64_t);
+    s.m.alive = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, int64_t);
+    s.m.time = NEW_ARRAY(g->arena, (size_t)g->node_count + 1, int64_t);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        const Value *value = &g->values[v];
+        ValueId end = v;
+        while (g->values[end].alias_of != NONE) end = g->values[end].alias_of;
+        s.root[v] = end;
+        s.first[v] = s.last[v] = s.holds[v] = NONE;
+        s.kept[end] |= value->output;
+        s.pinned[end] |= value->persistent || value->output || value->rows > 0;
+    }
+    return s;
+}
+
+static void add_stay(Scan *s, ValueId root, int32_t from, int32_t to)
+{
+    ValueId v = s->holds[root];
+    const Gpu *gpu = graph_gpu(s->g);
+    if (s->pinned[root] || v == NONE || s->g->values[v].again != NONE) return;
+    int64_t bytes = value_bytes(&s->g->values[v]);
+    s->m.stay = arena_grow(s->g->arena, s->m.stay, &s->capacity,
+                           (int64_t)s->m.stay_count + 1, sizeof(Stay));
+    s->m.stay[s->m.stay_count++] = (Stay){
+        .value = v, .bytes = padded(bytes), .time = copy_time(bytes, gpu),
+        .from = from, .to = to };
+}
+
+// A root has one such gap: whoever touches it behind the turn is behind it.
+static void touch(Scan *s, ValueId v, int32_t launch)
+{
+    ValueId root = s->root[v];
+    int32_t last = s->last[root];
+    if (last != NONE && last < s->turn && launch >= s->turn && launch > last)
+        add_stay(s, root, last, launch);
+    if (s->first[root] == NONE) s->first[root] = launch;
+    s->last[root] = launch;
+}
+
+static void scan_launch(Scan *s, const Node *n, int32_t launch)
+{
+    ValueId reads[MAX_READS];
+    int count = node_reads(s->g, n, reads);
+    if (s->turn == INT32_MAX && n->phase != FORWARD) s->turn = launch;
+    for (int k = 0; k < count; k++) touch(s, reads[k], launch);
+    for (int32_t k = 0; k < n->result_count; k++) {
+        if (n->results[k] == NONE) continue;
+        touch(s, n->results[k], launch);
+        s->holds[s->root[n->results[k]]] = n->results[k];
+    }
+}
+
+// An input is there from the start, an output to the end.
+static void count_live(Scan *s)
+{
+    int32_t end = s->m.launch_count - 1;
+    for (ValueId v = 0; v < s->g->value_count; v++) {
+        const Value *value = &s->g->values[v];
+        if (s->root[v] != v || value->persistent || s->first[v] == NONE)
+            continue;
+        int32_t first = value->def == NONE ? 0 : s->first[v];
+        int32_t last = s->kept[v] ? end : s->last[v];
+        for (int32_t i = first; i <= last; i++)
+            s->m.live[i] += padded(value_bytes(value));
+    }
+}
+
+static int compare_stays(const void *a, const void *b)
+{
+    const Stay *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+// The numbers of all that stays, by when it leaves and by when it is back.
+static void sort_stays(HostModel *m)
+{
+    size_t count = (size_t)m->stay_count + 1;
+    m->order = NEW_ARRAY(m->arena, count, int32_t);
+    m->by_start = NEW_ARRAY(m->arena, count, int32_t);
+    m->by_end = NEW_ARRAY(m->arena, count, int32_t);
+    for (int32_t i = 0; i < m->stay_count; i++) {
+        int32_t k = i;
+        for (; k > 0; k--) {
+            if (m->stay[m->by_start[k - 1]].from <= m->stay[i].from) break;
+            m->by_start[k] = m->by_start[k - 1];
+        }
+        m->by_start[k] = i;
+        for (k = i; k > 0; k--) {
+            if (m->stay[m->by_end[k - 1]].to >= m->stay[i].to) break;
+            m->by_end[k] = m->by_end[k - 1];
+        }
+        m->by_end[k] = i;
+    }
+}
+
+HostModel host_model(Graph *g)
+{
+    Scan s = new_scan(g);
+    for (NodeId i = 0; i < g->node_count; i++) {
+        const Node *n = &g->nodes[i];
+        int32_t launch = s.m.launch_count;
+        if (!is_launch(n)) continue;
+        scan_launch(&s, n, launch);
+        s.m.time[launch + 1] = capped_sum(s.m.time[launch],
+                                          node_time(g, n, graph_gpu(g)));
+        s.m.launch_count++;
+    }
+    count_live(&s);
+    if (s.m.stay_count > 0)
+        qsort(s.m.stay, (size_t)s.m.stay_count, sizeof(Stay), compare_stays);
+    sort_stays(&s.m);
+    return s.m;
+}
+
+// ---- when -------------------------------------------------------------------
+
+// The numbers of what is parked, by the launch that the copy out comes behind
+// or, downwards, by the one that the copy in comes before.
+static int32_t list_parked(HostModel *m, bool back)
+{
+    const int32_t *all = back ? m->by_end : m->by_start;
+    int32_t count = 0;
+    for (int32_t k = 0; k < m->stay_count; k++)
+        if (m->stay[all[k]].parked) m->order[count++] = all[k];
+    return count;
+}
+
+static void lay_out(HostModel *m, int64_t level)
+{
+    int64_t link = 0;
+    int32_t count = list_parked(m, false);
+    for (int32_t k = 0; k < count; k++) {
+        Stay *s = &m->stay[m->order[k]];
+        int32_t at = s->from + 1;
+        link = (link > m->time[at] ? link : m->time[at]) + s->time;
+        while (at < s->to && m->time[at] < link &&
+               m->alive[at] + s->bytes <= level)
+            m->alive[at++] += s->bytes;
+        s->gone = at;
+    }
+}
+
+static void lay_in(HostModel *m, int64_t level)
+{
+    int64_t link = INT64_MAX;
+    int32_t count = list_parked(m, true);
+    for (int32_t k = 0; k < count; k++) {
+        Stay *s = &m->stay[m->order[k]];
+        int32_t at = s->to;
+        link = (link < m->time[at] ? link : m->time[at]) - s->time;
+        while (at > s->gone && m->time[at] > link &&
+               m->alive[at - 1] + s->bytes <= level)
+            m->alive[--at] += s->bytes;
+        s->due = at;
+    }
+}
+
+// What is alive where copies take no room.
+static void count_unparked(HostModel *m)
+{
+    int64_t away = 0;
+    memset(m->alive, 0, ((size_t)m->launch_count + 1) * sizeof *m->alive);
+    for (int32_t i = 0; i < m->stay_count; i++) {
+        const Stay *s = &m->stay[i];
+        if (!s->parked) continue;
+        m->alive[s->from + 1] += s->bytes;
+        m->alive[s->to] -= s->bytes;
+    }
+    for (int32_t at = 0; at < m->launch_count; at++) {
+        away += m->alive[at];
+        m->alive[at] = m->live[at] - away;
+    }
+}
+
+int64_t host_layout(HostModel *m, int64_t level)
+{
+    int64_t most = 0;
+    count_unparked(m);
+    lay_out(m, level);
+    lay_in(m, level);
+    for (int32_t at = 0; at < m->launch_count; at++)
+        if (m->alive[at] > most) most = m->alive[at];
+    return most;
+}
+
+void host_park(HostModel *m, const Parking *parking)
+{
+    for (int32_t k = 0, i = 0; k < parking->count; k++) {
+        while (i < m->stay_count && m->stay[i].value < parking->value[k]) i++;
+        if (i == m->stay_count || m->stay[i].value != parking->value[k])
+            bug("offload: value %d does not stay", (int)parking->value[k]);
+        m->stay[i].parked = true;
+    }
+    host_layout(m, parking->level);
+}
+
+// ---- which ------------------------------------------------------------------
+
+// Bytes and launches above the level before each launch.
+typedef struct Above {
+    int64_t *bytes;
+    int32_t *launches;
+} Above;
+
+static void sum_above(const HostModel *m, int64_t level, Above *above)
+{
+    for (int32_t at = 0; at < m->launch_count; at++) {
+        int64_t over = m->alive[at] - level;
+        above->bytes[at + 1] = above->bytes[at] + (over > 0 ? over : 0);
+        above->launches[at + 1] = above->launches[at] + (over > 0);
+    }
+}
+
+// What is saved above the level at most for each picosecond of copies.
+static double gain_of(const Above *above, const Stay *s)
+{
+    int32_t from = s->from + 1, to = s->to;
+    double most = (double)(above->bytes[to] - above->bytes[from]);
+    double all = (double)(above->launches[to] - above->launches[from]) *
+                 (double)s->bytes;
+    return (all < most ? all : most) / (double)s->time;
+}
+
+static bool park_best(HostModel *m, int64_t level, Above *above)
+{
+    Stay *best = NULL;
+    double most = 0;
+    sum_above(m, level, above);
+    for (int32_t i = 0; i < m->stay_count; i++) {
+        Stay *s = &m->stay[i];
+        double gain = s->parked ? 0 : gain_of(above, s);
+        if (gain <= most) continue;
+        most = gain;
+        best = s;
+    }
+    if (best != NULL) best->parked = true;
+    return best != NULL;
+}
+
+// Whether a parked value could stay below the level if copies took no room.
+static bool has_room(HostModel *m, const Stay *s, int64_t level)
+{
+    count_unparked(m);
+    for (int32_t at = s->from + 1; at < s->to; at++)
+        if (m->alive[at] + s->bytes > level) return false;
+    return true;
+}
+
+// The dearest first.
+static void drop_unneeded(HostModel *m, int64_t level)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < m->stay_count; i++) {
+        int32_t k = count;
+        if (!m->stay[i].parked) continue;
+        for (; k > 0 && m->stay[m->order[k - 1]].time < m->stay[i].time; k--)
+            m->order[k] = m->order[k - 1];
+        m->order[k] = i;
+        count++;
+    }
+    int32_t *dear = NEW_ARRAY(m->arena, (size_t)count + 1, int32_t);
+    memcpy(dear, m->order, (size_t)count * sizeof *dear);
+    for (int32_t k = 0; k < count; k++) {
+        Stay *s = &m->stay[dear[k]];
+        if (!has_room(m, s, level)) continue;
+        s->parked = false;
+        if (host_layout(m, level) > level) s->parked = true;
+    }
+}
+
+// Whether the level can be had: with all parked no launch has fewer bytes
+// alive, for copies take room only up to the level.
+static bool is_within_reach(HostModel *m, int64_t level)
+{
+    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = true;
+    return host_layout(m, level) <= level;
+}
+
+bool host_choose(HostModel *m, int64_t level)
+{
+    if (!is_within_reach(m, level)) return false;
+    size_t launches = (size_t)m->launch_count + 1;
+    Above above = { NEW_ARRAY(m->arena, launches, int64_t),
+                    NEW_ARRAY(m->arena, launches, int32_t) };
+    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = false;
+    while (host_layout(m, level) > level)
+        if (!park_best(m, level, &above)) return false;
+    drop_unneeded(m, level);
+    host_layout(m, level);
+    return true;
+}

@@ -1,0 +1,275 @@
+// Which methods a placement tries, in what order, and what it keeps.
+//
+// Training steps nest: what forward makes first, backward frees last.  The
+// skyline, longest lifetime first, is exact on lifetimes that nest, and the
+// sweep through time nearly so on chains with short-lived gradients between.
+// Both take O(n log n) and so come first.  Where neither reaches the bound, the
+// gaps between placed buffers are tried in several orders, which is within a
+// thousandth on the largest graphs; last comes the exact search.  All stop as
+// soon as the highest end is the bound, below which nothing can be, or when the
+// counted work is spent; so the result is the same on every machine.
+#include "place.h"
+#include <assert.h>
+#include <stdlib.h>
+#include "../../ir/plan/plan.h"
+
+// The gaps are for large graphs, of which each order is a lot of work: so much
+// of it for each step of the search's.
+enum { GAPS_WORK = 2, FEWEST_GAPS_WORK = 60 * 1000 * 1000 };
+// How many steps go by between two looks at the clock, where there is one.
+enum { PATIENCE = 1000 };
+
+static int32_t step_count(const Item *items, int32_t count)
+{
+    int32_t steps = 0;
+    for (int32_t i = 0; i < count; i++)
+        if (items[i].last >= steps) steps = items[i].last + 1;
+    return steps;
+}
+
+int64_t place_bound(Arena *arena, const Item *items, int32_t count)
+{
+    int32_t steps = step_count(items, count);
+    int64_t *change = NEW_ARRAY(arena, (size_t)steps + 1, int64_t);
+    for (int32_t i = 0; i < count; i++) {
+        assert(0 <= items[i].first && items[i].first <= items[i].last);
+        change[items[i].first] += items[i].size;
+        change[items[i].last + 1] -= items[i].size;
+    }
+    int64_t live = 0, bound = 0;
+    for (int32_t i = 0; i < steps; i++) {
+        live += change[i];
+        if (live > bound) bound = live;
+    }
+    return bound;
+}
+
+// ---- orders -----------------------------------------------------------------
+
+typedef struct Ranked {
+    double  key;                // ascending
+    int64_t size;               // descending among equal keys
+    int32_t item;
+} Ranked;
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    return a->item < b->item ? -1 : a->item > b->item;
+}
+
+int64_t item_lifetime(const Item *item)
+{
+    return item->lifetime > 0 ? item->lifetime : item->last - item->first + 1;
+}
+
+static double key_of(const Item *item, OrderBy by)
+{
+    double lifetime = (double)item_lifetime(item);
+    switch (by) {
+    case BY_LIFETIME: return -lifetime;
+    case BY_SIZE:     return -(double)item->size;
+    case BY_AREA:     return -(double)item->size * lifetime;
+    case BY_FIRST:    return item->first;
+    case BY_LAST:     return -(double)item->last;
+    default:          return (double)item->offset;
+    }
+}
+
+void place_order(Placing *p, OrderBy by)
+{
+    Ranked *ranked = NEW_ARRAY(p->arena, p->count, Ranked);
+    for (int32_t i = 0; i < p->count; i++) {
+        const Item *item = &p->items[i];
+        ranked[i] = (Ranked){key_of(item, by), item->size, i};
+    }
+    qsort(ranked, (size_t)p->count, sizeof(Ranked), compare_ranked);
+    for (int32_t i = 0; i < p->count; i++) p->order[i] = ranked[i].item;
+}
+
+// ---- the search -------------------------------------------------------------
+
+bool place_keep(Placing *p, int64_t top)
+{
+    assert(top >= p->bound);
+    if (top < p->best_top) {
+        p->best_top = top;
+        for (int32_t i = 0; i < p->count; i++)
+            p->best[i] = p->items[i].offset;
+    }
+    return p->best_top <= p->goal;
+}
+
+bool place_is_late(Placing *p)
+{
+    if (p->is_late == NULL || --p->patience > 0) return false;
+    p->patience = PATIENCE;
+    if (!p->is_late()) return false;
+    p->work = p->patience = 0;
+    return true;
+}
+
+static void recall_best(Placing *p)
+{
+    for (int32_t i = 0; i < p->count; i++) p->items[i].offset = p->best[i];
+}
+
+// Lets every buffer of the best placement fall as far as it can, until nothing
+// is gained: a skyline in the order of offsets never rises.
+static bool settle(Placing *p)
+{
+    int64_t before;
+    do {
+        before = p->best_top;
+        recall_best(p);
+        place_order(p, BY_OFFSET);
+        if (place_keep(p, place_skyline(p))) return true;
+    } while (p->best_top < before);
+    return false;
+}
+
+static bool place_quickly(Placing *p)
+{
+    for (OrderBy by = 0; by < BY_OFFSET; by++) {
+        place_order(p, by);
+        if (place_keep(p, place_skyline(p))) return true;
+    }
+    for (int i = 0; i < 4; i++)
+        if (place_keep(p, place_sweep(p, i & 1, i & 2))) return true;
+    return settle(p);
+}
+
+// Work that one order costs place_gaps, at most.
+static int64_t gap_work(const Placing *p)
+{
+    return (int64_t)p->count * p->count / 2;
+}
+
+// What has a hint goes there if it can, the largest first: they are where
+// others fit between them.
+static bool place_where_hinted(Placing *p, const int64_t *hints)
+{
+    static const OrderBy orders[] = {BY_SIZE, BY_AREA, BY_LIFETIME};
+    for (int i = 0; hints && i < 3 * CHOICE_COUNT; i++) {
+        if (gap_work(p) > p->work) return false;
+        place_order(p, orders[i / CHOICE_COUNT]);
+        if (place_keep(p, place_hinted(p, hints, i % CHOICE_COUNT)))
+            return true;
+    }
+    return false;
+}
+
+static bool place_in_gaps(Placing *p)
+{
+    for (OrderBy by = 0; by < ORDER_COUNT; by++) {
+        for (GapChoice choice = 0; choice < CHOICE_COUNT; choice++) {
+            if (gap_work(p) > p->work) return false;
+            recall_best(p);
+            place_order(p, by);
+            if (place_keep(p, place_gaps(p, choice))) return true;
+        }
+    }
+    return false;
+}
+
+static Placing new_placing(Arena *arena, Item *items, int32_t count,
+                           const PlaceGoal *goal)
+{
+    int64_t bound = place_bound(arena, items, count);
+    Placing p = {.arena = arena, .items = items, .count = count,
+                 .steps = step_count(items, count),
+                 .work = GAPS_WORK * goal->work,
+                 .bound = bound, .least = bound,
+                 .goal = goal->height > bound ? goal->height : bound,
+                 .order = NEW_ARRAY(arena, count, int32_t),
+                 .best = NEW_ARRAY(arena, count, int64_t),
+                 .best_top = INT64_MAX, .is_late = goal->is_late};
+    if (p.work < FEWEST_GAPS_WORK) p.work = FEWEST_GAPS_WORK;
+    return p;
+}
+
+// Tries all methods until the goal is reached; returns the work that they took.
+static int64_t place_all(Placing *p, const PlaceGoal *goal)
+{
+    int64_t spent = p->work;
+    bool is_done = place_quickly(p) || place_where_hinted(p, goal->hints) ||
+                   place_in_gaps(p) || place_is_late(p);
+    spent -= p->work;
+    if (!is_done) {
+        p->work = goal->work;
+        place_search(p);
+        spent += goal->work - p->work;
+    }
+    recall_best(p);
+    return spent;
+}
+
+int64_t place_towards(Arena *arena, Item *items, int32_t count,
+                      const PlaceGoal *goal, int64_t *least)
+{
+    *least = 0;
+    if (count == 0) return 0;
+    Placing p = new_placing(arena, items, count, goal);
+    place_all(&p, goal);
+    *least = p.least;
+    return p.best_top;
+}
+
+// ---- placements that were found before --------------------------------------
+
+typedef struct Placement {
+    int64_t top;
+    int64_t offset[];           // of each item
+} Placement;
+
+static KnownKey key_of_placement(const Item *items, int32_t count,
+                                 const PlaceGoal *goal)
+{
+    KnownKey key = key_of_kind(KNOWN_PLACEMENT);
+    key_add(&key, goal->height);
+    key_add(&key, goal->work);
+    key_add_sizes(&key, goal->hints, goal->hints != NULL ? count : 0);
+    for (int32_t i = 0; i < count; i++) {
+        key_add(&key, items[i].first);
+        key_add(&key, items[i].last);
+        key_add(&key, items[i].size);
+        key_add(&key, items[i].lifetime);
+    }
+    return key;
+}
+
+static void keep_placement(Known *known, KnownKey key, const Item *items,
+                           int32_t count, int64_t top)
+{
+    size_t bytes = sizeof(Placement) + (size_t)count * sizeof(int64_t);
+    Arena *arena = known_room(known, (int64_t)bytes);
+    if (arena == NULL) return;
+    Placement *placement = arena_alloc(arena, 1, bytes);
+    placement->top = top;
+    for (int32_t i = 0; i < count; i++) placement->offset[i] = items[i].offset;
+    known_keep(known, key, placement);
+}
+
+int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
+                        const PlaceGoal *goal)
+{
+    if (count == 0) return 0;
+    KnownKey key = key_of_placement(items, count, goal);
+    const Placement *placement = known_find(known, key);
+    for (int32_t i = 0; i < count && placement != NULL; i++)
+        items[i].offset = placement->offset[i];
+    if (placement != NULL) return placement->top;
+    Placing p = new_placing(arena, items, count, goal);
+    known_spend(known, place_all(&p, goal), WORK_PLACE_STEP);
+    keep_placement(known, key, items, count, p.best_top);
+    return p.best_top;
+}
+
+int64_t place(Arena *arena, Item *items, int32_t count)
+{
+    int64_t least;
+    PlaceGoal goal = {.work = PLACE_WORK};
+    return place_towards(arena, items, count, &goal, &least);
+}

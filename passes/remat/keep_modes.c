@@ -1,0 +1,200 @@
+// From modes to a program: the steps in order and, before one that reads what
+// is not there, the steps that make it, and what those need.
+#include "keep_modes.h"
+#include <string.h>
+
+enum { NO_GROUP = -1 };
+
+// Those who make parts of one value run again together.
+static int32_t *find_groups(const Remat *r)
+{
+    int32_t *group = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    for (int32_t i = 0; i < r->step_count; i++) group[i] = i;
+    for (bool more = true; more;) {
+        more = false;
+        for (int32_t v = 0; v < r->value_count; v++)
+            for (int32_t k = r->makers[v] + 1; k < r->makers[v + 1]; k++) {
+                int32_t *a = &group[r->maker[k - 1]], *b = &group[r->maker[k]];
+                more |= *a != *b;
+                if (*a < *b) *b = *a;
+                else *a = *b;
+            }
+    }
+    return group;
+}
+
+Modes modes_new(const Remat *r)
+{
+    Modes m = {.r = r, .capacity = 3 * r->step_count};
+    m.group = find_groups(r);
+    m.mode = NEW_ARRAY(r->arena, r->step_count, int8_t);
+    m.program.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
+    m.live = NEW_ARRAY(r->arena, m.capacity, int64_t);
+    m.again = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.idle_from = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.idle_to = NEW_ARRAY(r->arena, r->value_count, int32_t);
+    m.scan = remat_scan_new(r->arena, r);
+    m.value = NEW_ARRAY(r->arena, r->value_count, ModeValue);
+    for (int32_t v = 0; v < r->value_count; v++) {
+        int32_t makers = r->makers[v + 1] - r->makers[v];
+        m.value[v] = (ModeValue){.group = NO_GROUP, .has_parts = makers > 1};
+        if (makers > 0) m.value[v].group = m.group[r->maker[r->makers[v]]];
+    }
+    return m;
+}
+
+static void append(Modes *m, int32_t step)
+{
+    if (m->program.count < m->capacity)
+        m->program.step[m->program.count] = step;
+    if (step < m->r->turn && m->again[step] < m->r->turn)
+        m->again[step] = m->program.count;
+    m->program.count++;
+    m->cost += m->r->cost[step];
+}
+
+// ---- what is there ----------------------------------------------------------
+
+static void begin_backward(Modes *m)
+{
+    for (int32_t v = 0; v < m->r->value_count; v++) {
+        ModeValue *value = &m->value[v];
+        value->mode = KEPT;
+        if (value->group != NO_GROUP) value->mode = m->mode[value->group];
+        value->there = value->mode == KEPT;
+        value->waiting = 0;
+    }
+}
+
+static void run_step(Modes *m, int32_t step);
+
+// Nets are as deep as they are long: a stack of their depth is no deeper than
+// the parser's.
+// NOLINTNEXTLINE(misc-no-recursion)
+static void need(Modes *m, int32_t v)
+{
+    const Remat *r = m->r;
+    for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)
+        run_step(m, r->maker[k]);
+    m->value[v].there = true;
+}
+
+// What is computed each time that it is read is gone when it has been, unless
+// another that is to run reads it too.
+// NOLINTNEXTLINE(misc-no-recursion)
+static void run_step(Modes *m, int32_t step)
+{
+    const Remat *r = m->r;
+    if (m->program.count >= m->capacity) return;
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        ModeValue *value = &m->value[r->read[k]];
+        if (!value->there) need(m, r->read[k]);
+        value->waiting++;
+    }
+    append(m, step);
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
+        ModeValue *value = &m->value[r->make[k]];
+        if (!value->has_parts) value->there = true;
+    }
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
+        ModeValue *value = &m->value[r->read[k]];
+        if (--value->waiting == 0 && value->mode == EACH_TIME)
+            value->there = false;
+    }
+}
+
+// ---- bytes alive ------------------------------------------------------------
+
+// From the end, where what is kept is alive, to the start.
+static void find_live(Modes *m)
+{
+    RematScan *scan = &m->scan;
+    remat_scan_end(scan);
+    m->peak = 0;
+    for (int32_t at = m->program.count - 1; at >= 0; at--) {
+        m->live[at] = remat_scan_step(scan, m->program.step[at]);
+        if (m->live[at] > m->peak) m->peak = m->live[at];
+    }
+}
+
+// ---- all of it --------------------------------------------------------------
+
+bool modes_run(Modes *m)
+{
+    const Remat *r = m->r;
+    m->program.count = 0;
+    m->cost = 0;
+    for (int32_t i = 0; i < r->turn; i++) {
+        m->again[i] = r->turn;
+        append(m, i);
+        m->again[i] = 0;
+    }
+    begin_backward(m);
+    for (int32_t i = r->turn; i < r->step_count; i++) run_step(m, i);
+    if (m->program.count >= m->capacity) return false;
+    find_live(m);
+    return true;
+}
+
+// ---- what lies idle ---------------------------------------------------------
+
+static bool is_listed(const int32_t *start, const int32_t *item, int32_t step,
+                      int32_t v)
+{
+    for (int32_t k = start[step]; k < start[step + 1]; k++)
+        if (item[k] == v) return true;
+    return false;
+}
+
+// Of each value, the place from here on that reads it before it is made again;
+// 0: there is none.
+static void find_read_later(const Modes *m, int32_t at, int32_t *later)
+{
+    const Remat *r = m->r;
+    enum { MADE = -1 };
+    for (; at < m->program.count; at++) {
+        int32_t step = m->program.step[at];
+        for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+            if (later[r->read[k]] == 0) later[r->read[k]] = at;
+        for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
+            if (later[r->make[k]] == 0) later[r->make[k]] = MADE;
+    }
+}
+
+// Of each value, 1 more than the last place before this one that touches it.
+static void find_touched(const Modes *m, int32_t at, int32_t *touched)
+{
+    const Remat *r = m->r;
+    for (int32_t i = 0; i < at; i++) {
+        int32_t step = m->program.step[i];
+        for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
+            touched[r->make[k]] = i + 1;
+        for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+            if (touched[r->read[k]] > 0) touched[r->read[k]] = i + 1;
+    }
+}
+
+void modes_find_idle(Modes *m)
+{
+    const Remat *r = m->r;
+    Arena *arena = arena_new();
+    int32_t *later = NEW_ARRAY(arena, r->value_count + 1, int32_t);
+    int32_t *touched = NEW_ARRAY(arena, r->value_count + 1, int32_t);
+    int32_t at = 0;
+    while (m->live[at] < m->peak) at++;
+    int32_t step = m->program.step[at];
+    find_read_later(m, at + 1, later);
+    find_touched(m, at, touched);
+    m->idle_count = 0;
+    for (int32_t v = 0; v < r->value_count; v++) {
+        if (touched[v] == 0 || later[v] <= 0 || r->kept[v]) continue;
+        if (is_listed(r->reads, r->read, step, v) ||
+            is_listed(r->makes, r->make, step, v))
+            continue;
+        m->idle_from[m->idle_count] = touched[v];
+        m->idle_to[m->idle_count] = later[v];
+        m->idle[m->idle_count++] = v;
+    }
+    arena_free(arena);
+}

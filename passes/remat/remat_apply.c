@@ -1,0 +1,303 @@
+// A program of launches, written into the graph.
+//
+//   [3] forward conv: %7 c = conv(%5 x, %2 w)      [9] backward ... (%7 c)
+// becomes, where the program runs [3] again before [9],
+//   [3] forward conv: %7 c = conv(%5 x, %2 w)
+//   [9] recompute conv.again: %30 c.again = conv(%5 x, %2 w)
+//   [10] backward ... (%30 c.again)
+//
+// Copies to host memory and back (host_copies.h) are put in likewise: behind a
+// fetch everything reads what came back.
+//
+// What is no launch, a name or what is computed on load, is made where it is
+// first read, and again where what it is made from is another by then; at the
+// end, or where a batch ends, if nobody reads it.
+#include <string.h>
+#include "../../ir/families/grad_accumulation.h"
+#include "../../ir/base/unique_names.h"
+#include "../../ir/op/op.h"
+#include "../offload/host_copies.h"
+#include "remat_graph.h"
+
+typedef struct Rewrite {
+    Graph   *g;
+    Node    *old;               // the nodes as they were
+    int32_t  old_count, old_values;
+    NodeId  *launches;          // of each step
+    int32_t  launch_count;
+    NodeId   batch_end;         // the old node behind which all is the
+                                // update's; NONE: that is not apart
+    NodeId  *def;               // of each old value: the old node that makes it
+    ValueId *now;               // of each old value: what it is by now
+    ValueId **last;             // of each old node that is no launch: the
+                                // operands of its last copy, or NULL
+    int32_t *again;             // of each old value: repeats that are to come
+                                // and read it; of those that are persistent
+    // Launches that wait for repeats, in order, and for each value how many of
+    // them touch and change it.
+    NodeId  *waiting;
+    int32_t  waiting_count;
+    int32_t *touching, *changing;
+} Rewrite;
+
+// ---- nodes ------------------------------------------------------------------
+
+static ValueId value_again(Graph *g, ValueId v, const char *how)
+{
+    const Value old = g->values[v];
+    const char *name = arena_print(g->arena, "%s.%s", old.name, how);
+    ValueId again = graph_value_like(g, v, name, old.kind, old.shape, old.pos);
+    g->values[again].again = old.again != NONE ? old.again : v;
+    return again;
+}
+
+// Puts old node i next, with these operands: itself, or a copy.
+static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
+{
+    const Node *n = &w->old[i];
+    ValueId results[MAX_SLOTS];
+    for (int32_t k = 0; k < n->result_count; k++) {
+        ValueId v = n->results[k];
+        results[k] = copy && v != NONE ? value_again(w->g, v, "again") : v;
+        if (v != NONE) w->now[v] = results[k];
+    }
+    const char *name = !copy ? n->name
+                             : arena_print(w->g->arena, "%s.again", n->name);
+    NodeId id = graph_node(w->g, n->op, n->part, copy ? RECOMPUTE : n->phase,
+                           name, n->pos, n->operand_count, operands,
+                           n->result_count, results);
+    Node *made = &w->g->nodes[id];
+    if (!copy) made->name = n->name;
+    memcpy(made->attr, n->attr, sizeof n->attr);
+    made->act = n->act;
+    made->inlined = n->inlined;
+    made->in_place = n->in_place;
+}
+
+static void find_operands(Rewrite *w, NodeId i, ValueId *operands);
+
+// What old value v is by now.  Nets are read in order, so chains of names are
+// short.
+// NOLINTNEXTLINE(misc-no-recursion)
+static ValueId instance(Rewrite *w, ValueId v)
+{
+    ValueId operands[MAX_SLOTS];
+    NodeId i = v != NONE ? w->def[v] : NONE;
+    if (i == NONE || is_launch(&w->old[i])) return v != NONE ? w->now[v] : v;
+    const Node *n = &w->old[i];
+    size_t bytes = (size_t)n->operand_count * sizeof(ValueId);
+    find_operands(w, i, operands);
+    if (w->last[i] && !memcmp(w->last[i], operands, bytes)) return w->now[v];
+    put(w, i, operands, w->last[i] != NULL);
+    w->last[i] = NEW_ARRAY(w->g->arena, n->operand_count + 1, ValueId);
+    memcpy(w->last[i], operands, bytes);
+    return w->now[v];
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static void find_operands(Rewrite *w, NodeId i, ValueId *operands)
+{
+    const Node *n = &w->old[i];
+    for (int32_t k = 0; k < n->operand_count; k++)
+        operands[k] = instance(w, n->operands[k]);
+}
+
+// Names that no launch reads: what is an output may be one.
+static void put_unread(Rewrite *w)
+{
+    for (NodeId i = 0; i < w->old_count; i++) {
+        const Node *n = &w->old[i];
+        if (!is_launch(n) && !w->last[i] && n->result_count > 0)
+            instance(w, n->results[0]);
+    }
+}
+
+static void launch(Rewrite *w, NodeId i, bool copy)
+{
+    ValueId operands[MAX_SLOTS];
+    if (i == w->batch_end) put_unread(w);
+    find_operands(w, i, operands);
+    put(w, i, operands, copy);
+}
+
+// ---- updates that wait ------------------------------------------------------
+
+// What old node i reads and what of it it changes; returns how many.
+typedef struct Touch {
+    ValueId value;
+    bool    changes;
+} Touch;
+
+static int list_touches(const Graph *old, const Node *n, Touch *touch)
+{
+    ValueId reads[MAX_READS];
+    Slot slots[MAX_SLOTS];
+    int count = node_reads(old, n, reads);
+    int slot_count = part_slots(part_operands(n->op, n->part), slots,
+                                MAX_SLOTS);
+    for (int j = 0; j < count; j++) {
+        touch[j] = (Touch){ reads[j], false };
+        for (int32_t k = 0; k < n->operand_count && k < slot_count; k++)
+            touch[j].changes |= slots[k].updated && n->operands[k] == reads[j];
+    }
+    for (int32_t k = 0; k < n->result_count; k++)
+        if (n->results[k] != NONE)
+            touch[count++] = (Touch){ n->results[k], true };
+    return count;
+}
+
+enum { MOST_TOUCHES = MAX_READS + MAX_SLOTS };
+
+// The header is what no launch changes that a repeat reads, until the training
+// step is over: the seed and the number of the step.
+static bool is_awaited(const Rewrite *w, ValueId v)
+{
+    return w->again[v] > 0 && v != w->g->header;
+}
+
+static bool must_wait(const Rewrite *w, const Touch *touch, int count)
+{
+    for (int k = 0; k < count; k++) {
+        ValueId v = touch[k].value;
+        if (w->changing[v] > 0) return true;
+        if (touch[k].changes && (w->touching[v] > 0 || is_awaited(w, v)))
+            return true;
+    }
+    return false;
+}
+
+static void wait(Rewrite *w, NodeId i, const Touch *touch, int count)
+{
+    w->waiting[w->waiting_count++] = i;
+    for (int k = 0; k < count; k++) {
+        w->touching[touch[k].value]++;
+        w->changing[touch[k].value] += touch[k].changes;
+    }
+}
+
+static void launch_or_wait(Rewrite *w, const Graph *old, NodeId i)
+{
+    Touch touch[MOST_TOUCHES];
+    int count = list_touches(old, &w->old[i], touch);
+    if (must_wait(w, touch, count)) wait(w, i, touch, count);
+    else launch(w, i, false);
+}
+
+static void launch_waiting(Rewrite *w, const Graph *old)
+{
+    int32_t count = w->waiting_count;
+    w->waiting_count = 0;
+    memset(w->touching, 0, (size_t)w->old_values * sizeof *w->touching);
+    memset(w->changing, 0, (size_t)w->old_values * sizeof *w->changing);
+    for (int32_t k = 0; k < count; k++)
+        launch_or_wait(w, old, w->waiting[k]);
+}
+
+// ---- all of it --------------------------------------------------------------
+
+static void count_repeats(Rewrite *w, const Graph *old, NodeId i, int change)
+{
+    ValueId reads[MAX_READS];
+    for (int k = node_reads(old, &w->old[i], reads) - 1; k >= 0; k--)
+        if (old->values[reads[k]].persistent) w->again[reads[k]] += change;
+}
+
+static Rewrite new_rewrite(Graph *g)
+{
+    Rewrite w = { .g = g, .old = g->nodes, .old_count = g->node_count,
+                  .old_values = g->value_count };
+    w.launches = NEW_ARRAY(g->arena, g->node_count, NodeId);
+    w.def = NEW_ARRAY(g->arena, g->value_count, NodeId);
+    w.now = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    w.last = NEW_ARRAY(g->arena, g->node_count, ValueId *);
+    w.again = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    w.waiting = NEW_ARRAY(g->arena, g->node_count, NodeId);
+    w.touching = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    w.changing = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    w.batch_end = is_accruing(g) ? find_batch_end(g) : NONE;
+    for (NodeId i = 0; i < g->node_count; i++)
+        if (is_launch(&g->nodes[i])) w.launches[w.launch_count++] = i;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        w.def[v] = g->values[v].def;
+        w.now[v] = v;
+    }
+    return w;
+}
+
+// ---- copies -----------------------------------------------------------------
+
+// From here on those who read the value read what comes back.
+static void put_copy(Rewrite *w, const HostCopy *copy)
+{
+    static const struct { const char *name; Phase phase; } row[] = {
+        [COPY_OUT] = { "offload", FORWARD },
+        [COPY_OUT_WAIT] = { "offload.wait", FORWARD },
+        [COPY_IN] = { "fetch", BACKWARD },
+        [COPY_IN_WAIT] = { "arrive", BACKWARD },
+    };
+    Graph *g = w->g;
+    int part = copy->part;
+    bool makes = part == COPY_IN;
+    ValueId v = copy->value, results[] = { NONE };
+    Pos pos = g->values[v].pos;
+    const char *name = arena_print(g->arena, "%s.%s", g->values[v].name,
+                                   row[part].name);
+    if (makes) results[0] = w->now[v] = value_again(g, v, "back");
+    NodeId id = graph_node(g, ops[OP_offload], part, row[part].phase, name, pos,
+                           makes ? 0 : 1, &w->now[v], makes ? 1 : 0, results);
+    g->nodes[id].attr[COPY_PLACE].i = copy->place;
+    g->nodes[id].attr[COPY_EVENT].i = copy->event;
+}
+
+void put_copies(Graph *g, const HostCopy *copy, int32_t count)
+{
+    Rewrite w = new_rewrite(g);
+    int32_t next = 0;
+    g->node_names = names_new(g->arena, w.old_count);
+    for (NodeId i = 0; i < w.old_count; i++)
+        names_take(g->node_names, w.old[i].name, i);
+    g->nodes = NULL;
+    g->node_count = g->node_capacity = 0;
+    for (int32_t k = 0; k < w.launch_count; k++) {
+        for (; next < count && copy[next].before == k; next++)
+            put_copy(&w, &copy[next]);
+        launch(&w, w.launches[k], false);
+    }
+    if (next < count) bug("offload: a copy comes too late");
+    put_unread(&w);
+}
+
+// ---- programs ---------------------------------------------------------------
+
+void remat_apply(Graph *g, const RematProgram *program)
+{
+    // The graph as it was answers what nodes read.
+    Graph old = *g;
+    Rewrite w = new_rewrite(g);
+    size_t values = (size_t)g->value_count;
+    old.values = NEW_ARRAY(g->arena, values, Value);
+    memcpy(old.values, g->values, values * sizeof(Value));
+    g->node_names = names_new(g->arena, g->node_count);
+    bool *done = NEW_ARRAY(g->arena, g->node_count, bool);
+    g->nodes = NULL;
+    g->node_count = g->node_capacity = 0;
+    for (int32_t k = 0; k < program->count; k++) {
+        NodeId i = w.launches[program->step[k]];
+        if (done[i]) count_repeats(&w, &old, i, 1);
+        done[i] = true;
+    }
+    memset(done, 0, (size_t)w.old_count * sizeof *done);
+    for (int32_t k = 0; k < program->count; k++) {
+        NodeId i = w.launches[program->step[k]];
+        if (done[i]) {
+            launch(&w, i, true);
+            count_repeats(&w, &old, i, -1);
+            launch_waiting(&w, &old);
+        } else {
+            launch_or_wait(&w, &old, i);
+        }
+        done[i] = true;
+    }
+    if (w.waiting_count > 0) bug("checkpoint: an update waits for ever");
+    put_unread(&w);
+}

@@ -1,0 +1,99 @@
+// Chains for what is deeper than the search can go (remat_search.c): the best
+// programme of the stages within so many bytes, by chain.h, for a row of
+// capacities.  A programme's runs are lists of steps (stage_variants.c), one
+// behind the other.
+//
+// One table has all capacities, with a unit that is coarse for the small ones;
+// so each quarter has a table of its own.  The stages are merged to so many
+// that a table takes a fraction of a second.
+#include "remat_chain.h"
+
+enum {
+    FEWEST_STAGES = 3,
+    MOST_STAGES = 128,
+    MOST_COLUMNS = 4000,
+    TABLES = 3,                 // the last is for all that there is
+    QUARTER = 4,                // of the next table's bytes
+    CAPACITIES = 20             // of each table
+};
+
+// ---- programs ---------------------------------------------------------------
+
+typedef struct Writing {
+    Arena       *arena;
+    RematProgram program;
+    int32_t      capacity;
+} Writing;
+
+static void add_list(Writing *w, const RematList *list)
+{
+    RematProgram *p = &w->program;
+    p->step = arena_grow(w->arena, p->step, &w->capacity,
+                         (int64_t)p->count + list->count, sizeof *p->step);
+    for (int32_t i = 0; i < list->count; i++)
+        p->step[p->count++] = list->step[i];
+}
+
+// What runs first is all of the stage's forward steps.
+static const RematList *forward_run(const RematStage *stage, const ChainOp *op,
+                                    bool is_first)
+{
+    if (is_first) return &stage->first;
+    if (op->run == CHAIN_WAY) return &stage->ways[op->way].forward;
+    if (op->run == CHAIN_TURN) return &stage->ways[op->way].kept;
+    return &stage->again;
+}
+
+RematProgram remat_chain_program(Arena *arena, const RematStages *s,
+                                 const RematChain *c, const ChainProgramme *p)
+{
+    Writing w = {.arena = arena};
+    bool *ran = NEW_ARRAY(arena, s->count, bool);
+    for (int32_t k = 0; k < p->count; k++) {
+        const ChainOp *op = &p->ops[k];
+        const RematStage *stage = &c->stage[op->stage];
+        if (op->run != CHAIN_BACK)
+            add_list(&w, forward_run(stage, op, !ran[op->stage]));
+        ran[op->stage] = true;
+        if (op->run == CHAIN_BACK || op->run == CHAIN_TURN)
+            add_list(&w, &stage->ways[op->way].backward);
+    }
+    return w.program;
+}
+
+// ---- capacities -------------------------------------------------------------
+
+static int32_t table_columns(int32_t count, int64_t sums)
+{
+    double n = count, columns = (double)sums / (n * n * n / 6);
+    return columns > MOST_COLUMNS ? MOST_COLUMNS : 2 + (int32_t)columns;
+}
+
+bool remat_chain(const Remat *r, int64_t sums,
+                 void (*take)(void *to, RematProgram program), void *to)
+{
+    Arena *arena = arena_new();
+    RematStages s = remat_stages(arena, r, MOST_STAGES);
+    if (s.count < FEWEST_STAGES) {
+        arena_free(arena);
+        return false;
+    }
+    RematChain c = remat_chain_of(arena, &s);
+    int32_t columns = table_columns(s.count, sums);
+    ChainTable *t = chain_table(arena, &c.chain, 0, 2, CHAIN_UP);
+    int64_t low = chain_least(t), range = t->enough - low;
+    for (int i = 0; i < TABLES; i++) range /= QUARTER;
+    for (int i = 0; i < TABLES; i++, range *= QUARTER) {
+        int64_t from = low + range, to_bytes = low + range * QUARTER;
+        if (i == 0) from = low;
+        t = chain_table(arena, &c.chain, to_bytes, columns, CHAIN_UP);
+        for (int k = 0; k < CAPACITIES; k++) {
+            ChainProgramme p;
+            int64_t capacity = from + (to_bytes - from) / CAPACITIES * k;
+            if (chain_find(arena, t, capacity, &p))
+                take(to, remat_chain_program(arena, &s, &c, &p));
+        }
+    }
+    arena_free(arena);
+    return true;
+}

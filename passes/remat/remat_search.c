@@ -1,0 +1,403 @@
+// The search for what to compute again, on any graph.
+//
+// Each group of forward steps has a mode (keep_modes.h): what it makes is
+// kept, is computed again once, when it is first read after the forward pass,
+// or each time that it is read.  The search goes down from the peak of the
+// program that computes nothing again, from one level of bytes to the next.  At
+// each level
+//
+//   - where the bytes alive pass it, some group whose results lie there unread
+//     is raised to its next mode: the one that saves most of the bytes above
+//     the level for its cost, until all is below the level;
+//   - modes that turn out not to be needed are lowered, the dearest first;
+//   - some modes are lowered at random, and both is done again, as long as the
+//     level's share of the work lasts.  The cheapest stays.
+//
+// Nets that are chains of stages have programs from remat_chain.h beside these;
+// very deep ones have no others.
+//
+// It begins at each level with the modes of the level before and, apart, with
+// what the bound says is best while the first backward step runs, where the two
+// meet.
+#include "remat_search.h"
+#include <string.h>
+#include "remat_bound.h"
+#include "remat_chain.h"
+#include "pareto.h"
+#include "keep_modes.h"
+
+enum {
+    MOST_TRIED = 96,            // groups that are tried before one is raised
+    MOST_LOWERED = 400,         // and that are tried to be lowered, at once
+    MOST_CUTS = 64,             // for the curve that it begins with
+    LEVEL_EVALUATIONS = 600,    // that a level should have
+    FEWEST_LEVELS = 24,
+    PATIENCE = 16,              // shakes in vain before a level is left
+    CHAIN_SUMS = 1,             // of a table of the chain, for each step run
+    MOST_STEPS = 6000,          // of a chain that it is for, and that a short
+    MOST_QUICK_STEPS = 2000     // one is: of more, the chain's are better
+};
+
+typedef struct Search {
+    const Remat  *r;
+    Modes         m;
+    RematChoices  all;
+    RematCurve    curve;        // at the turn
+    int32_t      *list;         // of groups, room for all
+    bool         *may_repeat;   // of each group, as of its steps
+    int64_t      *cost;
+    double       *gain;         // at most, if it is raised; if it is listed
+    int32_t      *listed, listing;
+    int64_t      *above;        // before each place: bytes above the level,
+    int32_t      *places;       // and places
+    int32_t      *last_read;    // of each value, in the forward pass, or made
+    bool         *is_read_back; // of each value: behind it
+    uint64_t      random;
+    int64_t       work;         // steps that may yet be run, at this level,
+    int64_t       spare;        // and to get there at all
+    int8_t       *best;         // modes, and what they cost
+    int64_t       best_cost;
+} Search;
+
+static bool evaluate(Search *s)
+{
+    bool is_short = modes_run(&s->m);
+    s->work -= s->m.program.count;
+    return is_short;
+}
+
+// Bytes above the level, summed over the program's places.
+static int64_t excess(const Modes *m, int64_t level)
+{
+    int64_t sum = 0;
+    for (int32_t at = 0; at < m->program.count; at++)
+        if (m->live[at] > level) sum += m->live[at] - level;
+    return sum;
+}
+
+static void choose(Search *s)
+{
+    remat_choose(&s->all, s->r, &s->m.program, s->m.peak, s->m.cost, false);
+}
+
+// A program of the stages that there are (remat_chain.h).
+static void choose_chain(void *search, RematProgram p)
+{
+    Search *s = search;
+    remat_choose(&s->all, s->r, &p, remat_peak(s->r, &p, NULL),
+                 remat_cost(s->r, &p), false);
+}
+
+// ---- below the level --------------------------------------------------------
+
+// Bytes and places above the level before each place.
+static void sum_excess(Search *s, int64_t level)
+{
+    const Modes *m = &s->m;
+    s->above[0] = s->places[0] = 0;
+    for (int32_t at = 0; at < m->program.count; at++) {
+        int64_t over = m->live[at] - level;
+        s->above[at + 1] = s->above[at] + (over > 0 ? over : 0);
+        s->places[at + 1] = s->places[at] + (over > 0);
+    }
+}
+
+// What is saved at most above the level if the k-th idle value is not there.
+static double most_saved(const Search *s, int32_t k)
+{
+    const Modes *m = &s->m;
+    int32_t from = m->idle_from[k], to = m->idle_to[k];
+    double above = (double)(s->above[to] - s->above[from]);
+    double bytes = (double)(s->places[to] - s->places[from]) *
+                   (double)s->r->bytes[m->idle[k]];
+    return bytes < above ? bytes : above;
+}
+
+// The groups that could be raised where most is alive: those that made what
+// lies there unread, with the most that each could gain.  Returns how many.
+static int32_t list_candidates(Search *s)
+{
+    int32_t count = 0;
+    const Modes *m = &s->m;
+    s->listing++;
+    for (int32_t k = 0; k < m->idle_count; k++) {
+        int32_t v = m->idle[k];
+        if (s->r->makers[v] == s->r->makers[v + 1]) continue;
+        int32_t group = m->group[s->r->maker[s->r->makers[v]]];
+        if (!s->may_repeat[group] || m->mode[group] == EACH_TIME) continue;
+        if (s->listed[group] != s->listing) {
+            s->listed[group] = s->listing;
+            s->gain[group] = 0;
+            s->list[count++] = group;
+        }
+        s->gain[group] += most_saved(s, k) / (double)s->cost[group];
+    }
+    return count;
+}
+
+// Puts the group with the most to gain of those from k on at k.
+static int32_t take_candidate(Search *s, int32_t k, int32_t count)
+{
+    int32_t most = k;
+    for (int32_t i = k + 1; i < count; i++)
+        if (s->gain[s->list[i]] > s->gain[s->list[most]]) most = i;
+    int32_t group = s->list[most];
+    s->list[most] = s->list[k];
+    return s->list[k] = group;
+}
+
+// What is saved above the level for its cost if the group is raised by so many
+// modes; 0: nothing.
+static double gain_of(Search *s, int32_t group, int by, int64_t level,
+                      int64_t before, int64_t cost)
+{
+    double gain = 0;
+    int8_t mode = s->m.mode[group];
+    s->m.mode[group] = (int8_t)(mode + by);
+    if (evaluate(s)) {
+        int64_t saved = before - excess(&s->m, level);
+        int64_t more = s->m.cost > cost ? s->m.cost - cost : 1;
+        gain = (double)saved / (double)more;
+    }
+    s->m.mode[group] = mode;
+    return gain > 0 ? gain : 0;
+}
+
+// Raises by so many modes the group that saves most for its cost; false: none
+// saves anything.  They are tried by what they could gain, until none that is
+// left could gain as much as the best does.
+static bool raise_one(Search *s, int64_t level, int32_t count, int by,
+                      int64_t before, int64_t cost)
+{
+    int32_t best = -1;
+    double most = 0;
+    for (int32_t k = 0; k < count && (k < MOST_TRIED || best < 0); k++) {
+        int32_t group = take_candidate(s, k, count);
+        if (s->gain[group] <= most) break;
+        if (s->m.mode[group] + by > EACH_TIME) continue;
+        double gain = gain_of(s, group, by, level, before, cost);
+        if (gain <= most) continue;
+        most = gain;
+        best = group;
+    }
+    if (best >= 0) s->m.mode[best] = (int8_t)(s->m.mode[best] + by);
+    return best >= 0;
+}
+
+// A group by one mode or, where that saves nothing of any, by two.
+static bool raise_best(Search *s, int64_t level)
+{
+    modes_find_idle(&s->m);
+    s->work -= s->m.program.count;
+    sum_excess(s, level);
+    int64_t before = s->above[s->m.program.count], cost = s->m.cost;
+    int32_t count = list_candidates(s);
+    bool raised = raise_one(s, level, count, 1, before, cost) ||
+                  raise_one(s, level, count, 2, before, cost);
+    evaluate(s);
+    return raised;
+}
+
+static int32_t list_raised(Search *s)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < s->r->turn; i++)
+        if (s->m.mode[i] != KEPT) s->list[count++] = i;
+    for (int32_t i = 1; i < count; i++) {
+        int32_t group = s->list[i], k = i;
+        for (; k > 0 && s->cost[s->list[k - 1]] < s->cost[group]; k--)
+            s->list[k] = s->list[k - 1];
+        s->list[k] = group;
+    }
+    return count;
+}
+
+// The most bytes alive while value v, which a group makes again, is not there.
+static int64_t most_without(const Search *s, int32_t v)
+{
+    const Modes *m = &s->m;
+    int64_t most = 0;
+    int32_t to = m->again[s->r->maker[s->r->makers[v]]];
+    for (int32_t at = s->last_read[v] + 1; at < to; at++)
+        if (m->live[at] > most) most = m->live[at];
+    return most;
+}
+
+// Whether what the step makes may be kept: there is room for it where it was
+// not, or what it is made of could make some.
+static bool could_keep(const Search *s, int32_t step, int64_t level)
+{
+    const Remat *r = s->r;
+    int64_t room = level;
+    for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
+        room += r->bytes[r->read[k]];
+    for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++) {
+        int32_t v = r->make[k];
+        if (s->is_read_back[v] && most_without(s, v) + r->bytes[v] > room)
+            return false;
+    }
+    return true;
+}
+
+static void lower_all(Search *s, int64_t level)
+{
+    int32_t count = list_raised(s);
+    if (count > MOST_LOWERED) count = MOST_LOWERED;
+    for (int32_t k = 0; k < count; k++) {
+        int8_t mode = s->m.mode[s->list[k]];
+        int64_t cost = s->m.cost;
+        bool lowered = false;
+        for (int8_t to = KEPT; to < mode && !lowered; to++) {
+            if (to == KEPT && !could_keep(s, s->list[k], level)) continue;
+            s->m.mode[s->list[k]] = to;
+            lowered = evaluate(s) && s->m.cost < cost && s->m.peak <= level;
+        }
+        if (lowered || s->m.mode[s->list[k]] == mode) continue;
+        s->m.mode[s->list[k]] = mode;
+        evaluate(s);
+    }
+}
+
+// From the modes that there are to such as stay below the level, as cheap as
+// can be.  False: it does not get there.
+static bool settle(Search *s, int64_t level)
+{
+    if (!evaluate(s)) return false;
+    while (s->m.peak > level) {
+        if (s->work + s->spare < 0 || !raise_best(s, level)) return false;
+        choose(s);
+    }
+    lower_all(s, level);
+    choose(s);
+    return true;
+}
+
+// ---- levels -----------------------------------------------------------------
+
+static size_t mode_bytes(const Search *s)
+{
+    return (size_t)s->r->step_count * sizeof(int8_t);
+}
+
+static void keep_best(Search *s)
+{
+    if (s->m.cost >= s->best_cost) return;
+    s->best_cost = s->m.cost;
+    memcpy(s->best, s->m.mode, mode_bytes(s));
+}
+
+// Pseudo-random, below `most` (Vigna, splitmix64).
+static int32_t draw(Search *s, int32_t most)
+{
+    uint64_t x = s->random += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return (int32_t)((x ^ (x >> 31)) % (uint64_t)most);
+}
+
+// Lowers some of what is raised.
+static void shake(Search *s)
+{
+    int32_t raised = list_raised(s);
+    int32_t count = raised > 0 ? 1 + draw(s, 1 + raised / 4) : 0;
+    for (int32_t k = 0; k < count; k++)
+        s->m.mode[s->list[draw(s, raised)]] = KEPT;
+}
+
+// What the bound's curve has for so many bytes: its corner below them.
+static bool begin_at_corner(Search *s, int64_t level)
+{
+    const RematCurve *c = &s->curve;
+    int32_t k = 0;
+    while (k < c->count && c->point[k].bytes > level) k++;
+    if (k == c->count) return false;
+    memset(s->m.mode, KEPT, mode_bytes(s));
+    for (int32_t i = 0; i < s->r->turn; i++)
+        if (c->point[k].again[i] && s->may_repeat[s->m.group[i]])
+            s->m.mode[s->m.group[i]] = ONCE;
+    return true;
+}
+
+static bool search_level(Search *s, int64_t level, int64_t work, int64_t spare)
+{
+    s->work = work;
+    s->spare = spare;
+    s->best_cost = INT64_MAX;
+    if (settle(s, level)) keep_best(s);
+    bool is_found = s->best_cost < INT64_MAX;
+    if ((s->work > 0 || !is_found) && begin_at_corner(s, level) &&
+        settle(s, level))
+        keep_best(s);
+    if (s->best_cost == INT64_MAX) return false;
+    s->spare = 0;
+    for (int failed = 0; s->work > 0 && failed < PATIENCE; failed++) {
+        int64_t best = s->best_cost;
+        memcpy(s->m.mode, s->best, mode_bytes(s));
+        shake(s);
+        if (settle(s, level)) keep_best(s);
+        if (s->best_cost < best) failed = 0;
+    }
+    memcpy(s->m.mode, s->best, mode_bytes(s));
+    evaluate(s);
+    return true;
+}
+
+static void find_reads(Search *s)
+{
+    const Remat *r = s->r;
+    s->last_read = NEW_ARRAY(r->arena, r->value_count + 1, int32_t);
+    s->is_read_back = NEW_ARRAY(r->arena, r->value_count + 1, bool);
+    for (int32_t k = 0; k < r->reads[r->step_count]; k++)
+        if (k >= r->reads[r->turn]) s->is_read_back[r->read[k]] = true;
+    for (int32_t i = 0; i < r->turn; i++) {
+        for (int32_t k = r->makes[i]; k < r->makes[i + 1]; k++)
+            s->last_read[r->make[k]] = i;
+        for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++)
+            s->last_read[r->read[k]] = i;
+    }
+}
+
+static Search new_search(const Remat *r)
+{
+    Search s = {.r = r, .m = modes_new(r)};
+    s.list = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    s.may_repeat = NEW_ARRAY(r->arena, r->step_count, bool);
+    s.cost = NEW_ARRAY(r->arena, r->step_count, int64_t);
+    s.gain = NEW_ARRAY(r->arena, r->step_count, double);
+    s.listed = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    s.above = NEW_ARRAY(r->arena, s.m.capacity + 1, int64_t);
+    s.places = NEW_ARRAY(r->arena, s.m.capacity + 1, int32_t);
+    s.best = NEW_ARRAY(r->arena, r->step_count, int8_t);
+    find_reads(&s);
+    for (int32_t i = 0; i < r->step_count; i++) s.may_repeat[i] = true;
+    for (int32_t i = 0; i < r->step_count; i++) {
+        int32_t group = s.m.group[i];
+        s.may_repeat[group] &= i < r->turn && r->may_repeat[i];
+        s.cost[group] += r->cost[i];
+    }
+    return s;
+}
+
+RematChoices remat_search(const Remat *r, int levels, int64_t work)
+{
+    Search s = new_search(r);
+    evaluate(&s);
+    choose(&s);
+    bool is_deep = r->step_count > (work < REMAT_WORK ? MOST_QUICK_STEPS
+                                                      : MOST_STEPS);
+    bool is_chain = remat_chain(r, CHAIN_SUMS * work, choose_chain, &s);
+    int64_t most = work / LEVEL_EVALUATIONS / (r->step_count + 1);
+    if (levels > most)
+        levels = most > FEWEST_LEVELS ? (int)most : FEWEST_LEVELS;
+    int64_t top = s.m.peak, step = top / levels, left = work;
+    bool more = step > 0 && !(is_chain && is_deep);
+    if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
+    for (int k = 1; k < levels && more; k++) {
+        int64_t share = left / (levels - k);
+        more = search_level(&s, top - k * step, share, left - share);
+        left += s.work - share;
+    }
+    remat_sort_choices(&s.all);
+    s.all.work = is_chain && is_deep ? work : work - left;
+    return s.all;
+}

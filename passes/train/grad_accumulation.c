@@ -1,0 +1,109 @@
+// Where a training step sums gradients over batches: what stands between the
+// backward nodes of a batch and the update (ir/families/grad_accumulation.h has
+// the whole).
+//
+//   backward  d.w.accrue   accrue(w.sum!, d.w, header)      one a gradient
+//   backward  next         accrue.next(header!)             the batch ends
+//   update    begin        accrue.begin(header!), or loss_scale's
+//   update    w.sum.mean   accrue.mean(w.sum!, header)      one a gradient
+//
+// What running statistics follow is summed likewise, where each batch may have
+// statistics of its own: they move to the mean of those.
+#include <string.h>
+
+#include "../../ir/families/grad_accumulation.h"
+#include "update.h"
+
+static void append(Graph *g, int part, Phase phase, const char *name,
+                   int operand_count, const ValueId *operands)
+{
+    graph_node(g, ops[OP_accrue], part, phase, name, g->optimizer_pos,
+               operand_count, operands, 0, NULL);
+}
+
+// Of each parameter or statistic its sum.
+static ValueId *list_sums(const Graph *g)
+{
+    ValueId *sums = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    for (ValueId v = 0; v < g->value_count; v++) sums[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_sum(g, v)) sums[g->values[v].gradient_of] = v;
+    return sums;
+}
+
+static void add(Graph *g, ValueId sum, ValueId added)
+{
+    ValueId operands[] = {sum, added, g->header};
+    if (sum == NONE) bug("%s has no sum", g->values[added].name);
+    append(g, ACCRUE_ADD, BACKWARD,
+           arena_print(g->arena, "%s.accrue", g->values[added].name), 3,
+           operands);
+}
+
+static void take_mean(Graph *g, ValueId sum)
+{
+    ValueId operands[] = {sum, g->header};
+    append(g, ACCRUE_MEAN, UPDATE,
+           arena_print(g->arena, "%s.mean", g->values[sum].name), 2, operands);
+}
+
+// Node i of the update takes statistics from a batch: its k-th operand that is
+// not of the state is what the k-th that it updates follows (Op.update).
+static void accrue_statistics(Graph *g, NodeId i, const ValueId *sums,
+                              bool *used)
+{
+    Node n = g->nodes[i];
+    Slot slots[MAX_SLOTS];
+    ValueId updated[MAX_SLOTS];
+    int count = part_slots(part_operands(n.op, n.part), slots, MAX_SLOTS);
+    int updates = 0, follows = 0;
+    for (int k = 0; k < count; k++)
+        if (slots[k].updated) updated[updates++] = n.operands[k];
+    for (int k = 0; k < count; k++) {
+        ValueId v = n.operands[k];
+        if (v == NONE || g->values[v].persistent) continue;
+        if (follows == updates) bug("%s follows too much", n.name);
+        ValueId sum = sums[updated[follows++]];
+        add(g, sum, v);
+        n.operands[k] = sum;
+        used[sum] = true;
+    }
+}
+
+// The nodes from `first` to `end`, of which none has a result, come last.
+static void move_behind(Graph *g, NodeId first, NodeId end)
+{
+    size_t count = (size_t)(end - first);
+    size_t rest = (size_t)(g->node_count - end);
+    Node *moved = NEW_ARRAY(g->arena, count + 1, Node);
+    memcpy(moved, g->nodes + first, count * sizeof(Node));
+    memmove(g->nodes + first, g->nodes + end, rest * sizeof(Node));
+    memcpy(g->nodes + first + rest, moved, count * sizeof(Node));
+    for (NodeId i = first; i < first + (NodeId)rest; i++)
+        for (int k = 0; k < g->nodes[i].result_count; k++)
+            if (g->nodes[i].results[k] != NONE)
+                g->values[g->nodes[i].results[k]].def = i;
+}
+
+void append_accrual(Graph *g, ValueId *d, int32_t value_count,
+                    NodeId statistics)
+{
+    NodeId end = g->node_count;
+    ValueId sum_count = g->value_count;
+    ValueId *sums = list_sums(g);
+    bool *used = NEW_ARRAY(g->arena, sum_count, bool);
+    for (ValueId v = 0; v < value_count; v++) {
+        if (g->values[v].kind != PARAM || d[v] == NONE) continue;
+        add(g, sums[v], d[v]);
+        d[v] = sums[v];
+        used[d[v]] = true;
+    }
+    for (NodeId i = statistics; i < end; i++)
+        accrue_statistics(g, i, sums, used);
+    append(g, ACCRUE_NEXT, BACKWARD, "next", 1, &g->header);
+    if (is_scaled(g)) append_overflow_check(g, d, value_count);
+    else append(g, ACCRUE_BEGIN, UPDATE, "begin", 1, &g->header);
+    for (ValueId v = 0; v < sum_count; v++)
+        if (used[v]) take_mean(g, v);
+    move_behind(g, statistics, end);
+}

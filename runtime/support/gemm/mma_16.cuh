@@ -1,0 +1,30 @@
+// What tensor-core products of elements of 16 bits have in common.
+#pragma once
+#include "mma.cuh"
+#include "../vec/real.cuh"
+
+// Element16: what a TensorTile's Element inherits that is stored as T, of 16 bits: rows of a step's
+// lanes are read as matrices that are turned about.
+template <class T>
+struct Element16 {
+    typedef T Stored;
+    static constexpr int STEPS = 16;
+    static __device__ Stored store(real x)
+    {
+        Stored stored;
+        stored = x;
+        return stored;
+    }
+    static __device__ real load(Stored x) { return x; }
+    template <int CHUNKS>
+    static __device__ int exchanged(int row) { return CHUNKS >= 8 ? row % 8 : row / 2 % 4; }
+    template <class At>
+    static __device__ void load_across(unsigned (&word)[4], const Stored *staged, int lane,
+                                       int step)
+    {
+        const int own = (int)threadIdx.x % 32, matrix = own / 8;
+        load_turned_matrices(word, &staged[At::at(lane + matrix / 2 * 8,
+                                                  step + matrix % 2 * 8 + own % 8)]);
+    }
+    static __device__ unsigned operand(unsigned word) { return word; }
+};

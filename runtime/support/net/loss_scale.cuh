@@ -1,0 +1,49 @@
+// The scale of a loss whose gradients are made with it and applied without.
+#pragma once
+#include <stdint.h>
+#include "header.cuh"
+#include "../vec/real.cuh"
+
+// moving_scale: the header's, or the first one, where that is a header without.
+static __device__ inline real moving_scale(const Header *header, real first)
+{
+    return header->loss_scale > 0 ? (real)header->loss_scale : first;
+}
+
+// ScaledLoss: the weight of a loss times the scale of this training step.
+struct ScaledLoss {
+    const Header *header;
+    real weight, first;
+    __device__ operator real() const { return weight * moving_scale(header, first); }
+};
+
+// ScaledLimit: that of an element of a gradient, before the scale is taken back.
+struct ScaledLimit {
+    const Header *header;
+    real limit;
+    __device__ operator real() const { return limit / (real)header->gradient_scale; }
+};
+
+// FixedScale: one that stays.
+struct FixedScale {
+    real scale;
+    __device__ real now(const Header *) const { return scale; }
+    __device__ void move(Header *, bool) const {}
+};
+
+// MovingScale: one that is halved by an overflow and doubled after `interval` training steps in a
+// row without, within 2^-24 and 2^24.
+struct MovingScale {
+    real first;
+    uint32_t interval;
+    __device__ real now(const Header *header) const { return moving_scale(header, first); }
+    __device__ void move(Header *header, bool overflow) const
+    {
+        const double scale = (double)now(header), most = 16777216.0;
+        const bool grows = !overflow && ++header->good >= interval;
+        if (overflow || grows) header->good = 0;
+        header->loss_scale = overflow && scale * most > 1 ? scale / 2
+                             : grows && scale < most      ? scale * 2
+                                                          : scale;
+    }
+};

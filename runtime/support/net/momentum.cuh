@@ -1,0 +1,32 @@
+// Gradients that are added to a momentum as they are stored.
+#pragma once
+#include "header.cuh"
+#include "../vec/load.cuh"
+
+// Momentum: what a kernel that makes a gradient is given in the place of its pointer, so that
+// gradient[i] = sum adds the sum, and weight_decay * weight[i], to what is kept of the momentum.
+// A skipped step leaves that alone.
+struct Momentum {
+    real *momentum;
+    const real *weight;
+    const Header *header;
+    real keep, weight_decay;
+    template <int V>
+    __device__ void put(long long i, const Pack<V> &sums) const
+    {
+        if (header->skip) return;
+        const Pack<V> own = load_pack<V>(weight, i);
+        Pack<V> kept = load_pack<V>(momentum, i);
+        for (int j = 0; j < V; j++) {
+            const real g = sums.at[j] + weight_decay * own.at[j];
+            kept.at[j] = keep * kept.at[j] + g;
+        }
+        store_pack(momentum, i, kept);
+    }
+    struct Element {
+        const Momentum &of;
+        long long i;
+        __device__ void operator=(real sum) const { of.put(i, Pack<1>{{sum}}); }
+    };
+    __device__ Element operator[](long long i) const { return {*this, i}; }
+};

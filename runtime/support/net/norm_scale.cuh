@@ -1,0 +1,13 @@
+// What the header says gradients are to be multiplied by.
+#pragma once
+#include <cuda_runtime.h>
+#include "header.cuh"
+#include "../vec/real.cuh"
+
+// norm_scale: what an optimizer multiplies gradients by; 1, which costs nothing, where no
+// norm is clipped and no loss scaled.
+template <bool scaled>
+static __device__ inline real norm_scale(const Header *header)
+{
+    return scaled ? (real)header->gradient_scale : (real)1;
+}

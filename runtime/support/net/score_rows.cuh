@@ -1,0 +1,49 @@
+// Rows of scores, each with a label: what losses and metrics make of them, in one launch.
+#pragma once
+#include <math.h>
+#include "../vec/elementwise.cuh"
+#include "../vec/last_block.cuh"
+#include "../vec/load.cuh"
+#include "../vec/real.cuh"
+#include "../vec/reduce.cuh"
+
+// softmax_sum: the sum over a row [classes] of exp(logit - largest), by a warp in a fixed order; a
+// NaN or +infinity in the row makes it a NaN.
+template <class X>
+static __device__ inline real softmax_sum(X row, long long classes, real &largest)
+{
+    real sum = 0;
+    largest = row[0];
+    for (long long o = threadIdx.x % 32; o < classes; o += 32)
+        largest = fmax(largest, (real)row[o]);
+    largest = warp_reduce(largest, [](real a, real b) { return fmax(a, b); });
+    for (long long o = threadIdx.x % 32; o < classes; o += 32) sum += exp(row[o] - largest);
+    return warp_reduce(sum, [](real a, real b) { return a + b; });
+}
+
+// ScoreRow: row n of logits in the hands of a warp, and its label.  largest and sum are those of
+// softmax_sum, where a Score has SOFTMAX.
+template <class X>
+struct ScoreRow {
+    RowOf<X> logits;
+    int want;
+    long long n, classes, samples;
+    real largest, sum;
+    __device__ bool counts() const { return n < samples; }
+    __device__ bool known() const { return want >= 0 && want < classes; }
+};
+
+// score_rows: each Score makes of each row of logits [batch, classes] what it says, one after the
+// other, so that the last may write over the row; a warp a row.  Then what is Last.
+template <class X, class Last, class... Score>
+__global__ void score_rows(X logits, const int *label, long long samples, long long batch,
+                           long long classes, Last last, Score... score)
+{
+    FOR_EACH(i, 32 * batch) {
+        const long long n = i / 32;
+        ScoreRow<X> row = {{logits, n * classes}, label[n], n, classes, samples, 0, 0};
+        if ((Score::SOFTMAX || ...)) row.sum = softmax_sum(row.logits, classes, row.largest);
+        ((score(row), __syncwarp()), ...);
+    }
+    last();
+}
