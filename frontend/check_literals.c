@@ -7,7 +7,7 @@
 #include <math.h>
 #include "../ir/dtype.h"
 #include "../ir/op/op.h"
-#include "driver/run_pipeline.h"
+#include "compile.h"
 
 static bool check_launch(const Node *n, const Launch *l);
 

@@ -7,7 +7,7 @@
 // trained is what an update changes.
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
-#include "driver/run_pipeline.h"
+#include "compile.h"
 
 static bool *find_updated(const Graph *g)
 {

@@ -35,5 +35,16 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options);
 // microbatch_mixing.c: whether a layer or loss of the net needs all samples of
 // a training step at once.
 bool net_mixes(const Ast *ast, const FrontendOptions *options);
+// A note of the bytes that slices between layers that need the whole batch save
+// in a placed training step, where options ask for slices.
+void note_slices(const Graph *g, const FrontendOptions *options);
+
+// check_literals.c: false, after an error at the call, if a launch is given a
+// number that the precision's type can't hold.
+bool check_literals(Graph *g);
+
+// check_trained.c: warns of parameters that a training step does not change; an
+// error at pos where there are parameters and it changes none.
+void check_trained(const Graph *g, Pos pos);
 
 #endif

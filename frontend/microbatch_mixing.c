@@ -6,7 +6,6 @@
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
 #include "compile.h"
-#include "driver/run_pipeline.h"
 
 // The first node that needs more than its own sample; NONE: there is none.
 static NodeId first_mixing(const Graph *g)

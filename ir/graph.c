@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "op/op.h"
 #include "base/unique_names.h"
-#include "plan/plan.h"
 
 const char *const kind_names[KIND_COUNT] = {
     "param", "statistic", "state", "input", "activation", "gradient", "mask",
@@ -400,6 +399,20 @@ void graph_compact(Graph *g)
     compact_values(g, node, value);
     compact_nodes(g, node, value);
     g->header = renumber(value, g->header);
+}
+
+void graph_reorder(Graph *g, const NodeId *order)
+{
+    Node *nodes = NEW_ARRAY(g->arena, g->node_count, Node);
+
+    for (NodeId i = 0; i < g->node_count; i++) {
+        nodes[i] = g->nodes[order[i]];
+        for (int32_t r = 0; r < nodes[i].result_count; r++)
+            if (nodes[i].results[r] != NONE)
+                g->values[nodes[i].results[r]].def = i;
+    }
+    g->nodes = nodes;
+    g->node_capacity = g->node_count;
 }
 
 // ---- uses -------------------------------------------------------------------

@@ -121,6 +121,14 @@ int64_t value_bytes(const Value *value);
 // "[64, 28, 28, 32]", in the graph's arena.
 const char *shape_text(Graph *g, Shape shape);
 
+enum { ALIGNMENT = 256 };       // of every buffer, in bytes
+
+// Bytes rounded up to the alignment of buffers.
+static inline int64_t padded(int64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 // ---- verify.c ---------------------------------------------------------------
 
 // Checks the graph and all that its facts promise; bug() on the first fault,

@@ -22,7 +22,7 @@
 #ifndef CNNC_LAUNCH_GROUP_H
 #define CNNC_LAUNCH_GROUP_H
 
-#include "verify/verify.h"
+#include "op/op.h"
 
 // The node behind the last that is joined to node i.
 NodeId group_end(const Graph *g, NodeId i);
@@ -45,7 +45,5 @@ int64_t item_bytes(const Launch *l);
 void group_launch(const Graph *g, NodeId i, Launch *l);
 // What they cost together: what all of them read, as the header, is read once.
 void group_cost(const Graph *g, NodeId i, Cost *cost);
-// That what is joined can be: of scheduled graphs.
-void check_joined(const Check *c);
 
 #endif

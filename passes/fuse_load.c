@@ -21,7 +21,6 @@
 // traffic, and what computes it again at a price is another pass's affair.
 #include "pass.h"
 #include "../ir/dtype.h"
-#include "../ir/plan/plan.h"
 
 void pass_fuse_load(Graph *g);
 

@@ -17,7 +17,6 @@
 //
 // No values or nodes come or go: what is in place is marked, and is a name from
 // here on, as views are.
-#include "../ir/plan/plan.h"
 #include "../ir/strided_views.h"
 #include "pass.h"
 

@@ -72,9 +72,6 @@ int choose_batch(const Input *in, Options *o);
 // microbatch.c: --microbatch auto: sets the slices that the batch comes in, so
 // that a training step within the budget costs least.  -1.
 int choose_slices(const Input *in, Options *o);
-// microbatch_mixing.c: a note of what slices between layers that need the whole
-// batch save of a placed training step, where options ask for them.
-void note_slices(const Graph *g, const FrontendOptions *options);
 
 // tune.c: what the program of --tune is made from.  False after errors.
 bool make_tuning(const Input *in, const Options *o, TuneInput *tune);
@@ -88,13 +85,5 @@ Sheet *program_sheet(const Input *in, const Options *o, const Graph *g);
 // written.
 bool open_dependencies(const Options *o, Output *out);
 void print_dependencies(const Options *o, const Input *in, FILE *out);
-
-// check_literals.c: false, after an error at the call, if a launch is given a
-// number that the precision's type can't hold.
-bool check_literals(Graph *g);
-
-// check_trained.c: warns of parameters that a training step does not change; an
-// error at pos where there are parameters and it changes none.
-void check_trained(const Graph *g, Pos pos);
 
 #endif

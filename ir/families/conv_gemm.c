@@ -9,7 +9,6 @@
 // pass never changes the order of a sum.
 #include "conv_gemm.h"
 #include "momentum.h"
-#include "../op/op_row.h"
 #include "../op/op_checks.h"
 #include "../gpu/gemm_tile.h"
 
@@ -278,53 +277,45 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 
 // ---- dense layers -----------------------------------------------------------
 
-// Of a map of one pixel; its node is set to be of this part.
-static Convolution of_one_pixel(ProductType type, int64_t batch,
-                                int64_t inputs, int64_t units, int part,
-                                Node *n)
+// The convolution of a map of one pixel; *n is set to a node of this part.
+static Convolution of_one_pixel(const DenseProduct *p, int part, Node *n)
 {
     Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
                    .dilation = { 1, 1 } };
-    *n = (Node){ .op = &op_conv, .part = (int8_t)part };
+    *n = (Node){ .op = p->conv, .part = (int8_t)part };
     convolution_attrs(&one, 1, n->attr);
-    return (Convolution){ .window = one, .N = batch, .H = 1, .W = 1,
-                          .C = inputs, .K = units, .R = 1, .S = 1, .P = 1,
-                          .Q = 1, .groups = 1, .group_c = inputs,
-                          .group_k = units, .filter = inputs,
-                          .pixels = batch, .type = type };
+    return (Convolution){ .window = one, .N = p->batch, .H = 1, .W = 1,
+                          .C = p->inputs, .K = p->units, .R = 1, .S = 1,
+                          .P = 1, .Q = 1, .groups = 1, .group_c = p->inputs,
+                          .group_k = p->units, .filter = p->inputs,
+                          .pixels = p->batch, .type = p->type };
 }
 
-void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
-                               int64_t inputs, int64_t units)
+void convolution_dense_forward(Launch *l, const DenseProduct *p)
 {
     Node n;
-    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_FORWARD,
-                                 &n);
+    Convolution d = of_one_pixel(p, CONV_FORWARD, &n);
     ProductSize size = convolution_size(&d, PRODUCT_FORWARD);
     Tile t = tile_of_pixels(l->g, &size);
     launch_product(&n, l, "conv_forward", d, t, &size,
-                   tile_count(t, batch, units));
+                   tile_count(t, p->batch, p->units));
 }
 
-void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
-                             int64_t inputs, int64_t units)
+void convolution_dense_wgrad(Launch *l, const DenseProduct *p)
 {
     Node n;
-    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_ACCUMULATE,
-                                 &n);
+    Convolution d = of_one_pixel(p, CONV_ACCUMULATE, &n);
     ProductSize size = weight_size(&d);
     Tile t = tile_of_weights(l->g, &size);
     launch_product(&n, l, "conv_wgrad", d, t, &size,
-                   tile_count(t, units, inputs));
+                   tile_count(t, p->units, p->inputs));
     launch_type_int(l, 1);
 }
 
-void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
-                             int64_t inputs, int64_t units)
+void convolution_dense_dgrad(Launch *l, const DenseProduct *p)
 {
     Node n;
-    Convolution d = of_one_pixel(type, batch, inputs, units, CONV_DGRAD,
-                                 &n);
+    Convolution d = of_one_pixel(p, CONV_DGRAD, &n);
     launch_dgrad_product(&n, l, d);
 }
 
@@ -342,7 +333,8 @@ static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,
     return convolution_of(g, &n);
 }
 
-void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x,
+void convolution_weight_gradient(Gradient *c, const Op *conv,
+                                 const Op *sum_splits, ValueId dy, ValueId x,
                                  bool with_bias)
 {
     Graph *g = c->g;
@@ -359,10 +351,9 @@ void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x,
         d[k] = gradient_value_of(c, param[k]);
         partial[k] = splits == 1 ? d[k] : split_sums(g, param[k], splits);
     }
-    NodeId wgrad = gradient_node(c, &op_conv, CONV_WGRAD, 2, operands, 2,
-                                 partial);
+    NodeId wgrad = gradient_node(c, conv, CONV_WGRAD, 2, operands, 2, partial);
     g->nodes[wgrad].attr[CONV_SPLITS].i = splits;
-    if (splits > 1) gradient_node(c, &op_sum_splits, 0, 2, partial, 2, d);
+    if (splits > 1) gradient_node(c, sum_splits, 0, 2, partial, 2, d);
     for (int k = 0; k < 2; k++)
         if (d[k] != NONE) gradient_add_to(c, param[k], d[k]);
 }
@@ -379,17 +370,17 @@ bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
     return false;
 }
 
-ValueId convolution_bias(Build *b, ValueId sum)
+ValueId convolution_bias(Build *b, const Op *bias, ValueId sum)
 {
     Graph *g = b->g;
     Shape shape = g->values[sum].shape;
-    Build bias = *b;
+    Build biased = *b;
     ValueId operands[] = { sum, NONE };
-    bias.op = &op_bias;
-    bias.name = arena_print(g->arena, "%s.sum", b->name);
+    biased.op = bias;
+    biased.name = arena_print(g->arena, "%s.sum", b->name);
     operands[1] = build_param(b, "bias", shape_of(1, shape.dim[shape.rank - 1]),
                               (Init){ .scale = 0 }, true);
-    ValueId y = build_node(&bias, 2, operands, NULL, shape);
+    ValueId y = build_node(&biased, 2, operands, NULL, shape);
     const char *name = g->values[sum].name;
     g->values[sum].name = g->values[y].name;
     g->values[y].name = name;

@@ -56,25 +56,29 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
-// A dense layer, the convolution of a map of one pixel, but for the arguments,
-// their types and whether there is a bias.
-void convolution_dense_forward(Launch *l, ProductType type, int64_t batch,
-                               int64_t inputs, int64_t units);
+// A dense layer is the convolution of a map of one pixel.
+typedef struct DenseProduct {
+    const Op   *conv;           // the operator of that convolution
+    ProductType type;
+    int64_t     batch, inputs, units;
+} DenseProduct;
+// The launch of a dense layer, without its arguments, their types and the bias.
+void convolution_dense_forward(Launch *l, const DenseProduct *p);
 // Its weight gradient, likewise.
-void convolution_dense_wgrad(Launch *l, ProductType type, int64_t batch,
-                             int64_t inputs, int64_t units);
+void convolution_dense_wgrad(Launch *l, const DenseProduct *p);
 // And its data gradient.
-void convolution_dense_dgrad(Launch *l, ProductType type, int64_t batch,
-                             int64_t inputs, int64_t units);
+void convolution_dense_dgrad(Launch *l, const DenseProduct *p);
 
 // Makes the nodes of the weight gradient of the forward node from dy and x and,
-// if asked, of its bias gradient (gradient_bias).
-void convolution_weight_gradient(Gradient *c, ValueId dy, ValueId x,
+// if asked, of its bias gradient (gradient_bias).  The nodes are of operator
+// conv; where the sum is split, nodes of operator sum_splits add the parts.
+void convolution_weight_gradient(Gradient *c, const Op *conv,
+                                 const Op *sum_splits, ValueId dy, ValueId x,
                                  bool with_bias);
 
-// The bias of a layer whose channels are those of sum; the layer's name goes to
-// the biased value, which is what the program means by it.
-ValueId convolution_bias(Build *b, ValueId sum);
+// A node of operator `bias` over a layer whose channels are those of sum.  The
+// layer's name goes to the biased value: the program means that by it.
+ValueId convolution_bias(Build *b, const Op *bias, ValueId sum);
 // That groups divide channels; an error at pos if not.
 bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
                          const char *whose);

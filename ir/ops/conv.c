@@ -64,7 +64,7 @@ static ValueId build(Build *b)
     ValueId operands[] = { b->operand[0], NONE };
     operands[1] = build_param(b, "weight", weight, init, true);
     ValueId y = build_node(b, 2, operands, attr, window_shape(&w, map, K));
-    return b->arg[BIASED].i ? convolution_bias(b, y) : y;
+    return b->arg[BIASED].i ? convolution_bias(b, &op_bias, y) : y;
 }
 
 static Shape shape(const Graph *g, const Node *n)
@@ -88,8 +88,8 @@ static Shape shape(const Graph *g, const Node *n)
 static void gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
-    convolution_weight_gradient(c, dz, c->g->nodes[c->node].operands[0],
-                                true);
+    convolution_weight_gradient(c, &op_conv, &op_sum_splits, dz,
+                                c->g->nodes[c->node].operands[0], true);
     if (!gradient_wanted(c, 0)) return;
     Node n = c->g->nodes[c->node];
     ValueId operands[] = { dz, n.operands[1], NONE };

@@ -126,7 +126,7 @@ static ValueId build(Build *b)
                               shape_of(4, C, w.size[HEIGHT], w.size[WIDTH],
                                        outputs), init, true);
     ValueId sum = build_node(b, 2, operands, attr, y);
-    return b->arg[BIASED].i ? convolution_bias(b, sum) : sum;
+    return b->arg[BIASED].i ? convolution_bias(b, &op_bias, sum) : sum;
 }
 
 // The result's extents are not in the attributes: of those that the operand's
@@ -184,7 +184,8 @@ static void gradient(Gradient *c)
     Graph *g = c->g;
     Node n = g->nodes[c->node];
     ValueId dy = gradient_of_result(c, 0);
-    convolution_weight_gradient(c, n.operands[0], dy, false);
+    convolution_weight_gradient(c, &op_conv, &op_sum_splits, n.operands[0], dy,
+                                false);
     if (!gradient_wanted(c, 0)) return;
     ValueId operands[] = { dy, n.operands[1], NONE };
     ValueId dx = gradient_value(c, 0);

@@ -149,7 +149,7 @@ static ValueId build(Build *b)
         return NONE;
     ValueId y = build_product(b);
     if (!b->arg[BIAS].i) return y;
-    if (!is_library(b->g)) return convolution_bias(b, y);
+    if (!is_library(b->g)) return convolution_bias(b, &op_bias, y);
 
     Shape result = b->g->values[y].shape;
     ValueId bias = build_param(b, "bias", shape_of(1, result.dim[1]),
@@ -266,11 +266,19 @@ static ProductType type_of(const Graph *g, const Node *n)
                         both ? n->operands[1] : n->results[0]);
 }
 
+// The product as a convolution.
+static DenseProduct product_of(const Graph *g, const Node *n)
+{
+    Sizes s = sizes(g, n);
+    return (DenseProduct){ &op_conv, type_of(g, n), s.batch, s.inputs,
+                           s.units };
+}
+
 // The same product as that of a convolution's weight gradient.
 static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 {
-    Sizes s = sizes(g, n);
-    convolution_dense_wgrad(l, type_of(g, n), s.batch, s.inputs, s.units);
+    DenseProduct p = product_of(g, n);
+    convolution_dense_wgrad(l, &p);
     launch_type(l, is_biased(n) ? "true" : "false");
     launch_gradient_type(n, l);
     for (int k = 0; k < 2; k++) launch_gradient(g, n, l, k);
@@ -280,8 +288,8 @@ static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 // Of weights as they are stored.
 static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 {
-    Sizes s = sizes(g, n);
-    convolution_dense_dgrad(l, type_of(g, n), s.batch, s.inputs, s.units);
+    DenseProduct p = product_of(g, n);
+    convolution_dense_dgrad(l, &p);
     launch_act(l, n);
     launch_value(l, n->results[0]);
     launch_load(l, n, 0);
@@ -298,8 +306,8 @@ static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 
 static void launch_forward(const Graph *g, const Node *n, Launch *l)
 {
-    Sizes s = sizes(g, n);
-    convolution_dense_forward(l, type_of(g, n), s.batch, s.inputs, s.units);
+    DenseProduct p = product_of(g, n);
+    convolution_dense_forward(l, &p);
     launch_act(l, n);
     launch_type(l, is_biased(n) ? "true" : "false");
     launch_slots(l, n, 1, 3);

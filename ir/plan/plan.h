@@ -55,14 +55,6 @@ typedef struct Plan {
     PlanBuffer *buffers;
 } Plan;
 
-enum { ALIGNMENT = 256 };       // of every buffer, in bytes
-
-// Bytes rounded up to the alignment of buffers.
-static inline int64_t padded(int64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 // plan.c: the plan of a graph that is placed (a view is no step; buffers are
 // the graph's values, in order).  Bytes alive at each step are counted anew.
 Plan *plan_of(const Graph *g);

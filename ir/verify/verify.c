@@ -18,6 +18,7 @@
 #include <string.h>
 #include "../base/unique_names.h"
 #include "../launch_group.h"
+#include "verify.h"
 
 // text is what is wrong; pos is where a graph that was read says so.
 static _Noreturn void refuse(const Check *c, Pos pos, const char *text)

@@ -46,6 +46,8 @@ void check_in_place(const Check *c, NodeId id);
 // roots, else 0.  last: the last node that reads each value.
 void check_slices(const Check *c, const ValueId *root, const NodeId *last,
                   int64_t *rows);
+// verify_launch_group.c: that what is joined can be: of scheduled graphs.
+void check_joined(const Check *c);
 // verify_training.c: samples of a batch and of a step, which all counts on.
 void check_batch(const Check *c);
 // What the updates are made from, and the order of facts.

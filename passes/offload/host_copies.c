@@ -5,7 +5,6 @@
 // place.h finds the places.  An event is free for another copy when it has been
 // waited for.
 #include <stdlib.h>
-#include "../../ir/plan/plan.h"
 #include "host_copies.h"
 #include "../placement/place.h"
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../ir/gpu/gpu_model.h"
-#include "../../ir/plan/plan.h"
 #include "host_copies.h"
 
 // ---- what stays -------------------------------------------------------------

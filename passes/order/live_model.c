@@ -3,7 +3,6 @@
 // ran before it, in whatever order they did.
 #include "live_model.h"
 #include <string.h>
-#include "../../ir/plan/plan.h"
 #include "../../ir/strided_views.h"
 
 // ---- what is read -----------------------------------------------------------

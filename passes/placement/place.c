@@ -11,7 +11,6 @@
 #include "place.h"
 #include <assert.h>
 #include <stdlib.h>
-#include "../../ir/plan/plan.h"
 
 // The gaps are for large graphs, of which each order is a lot of work: so much
 // of it for each step of the search's.

@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <string.h>
 #include "../../ir/base/unique_names.h"
-#include "../../ir/launch_group.h"
+#include "../../ir/verify/verify.h"
 #include "../../ir/gpu/offload.h"
 #include "spoil.h"
 
