@@ -188,7 +188,8 @@ def main():
     build, _, root, compiler = sys.argv[1:]
     only = os.environ.get("FAULT", "")
     if plant_faults.looks:
-        failed = sum(plant_faults.missing(name, [os.path.join(root, "passes", row[0])], row[1])
+        failed = sum(plant_faults.missing(
+            name, os.path.join(root, plant_faults.source_of(root, row[0])), row[1])
                      for name, fault in BITS.items() for row in fault[1:])
     else:
         failed = sum(not show(name, fault) for name, fault in BITS.items() if only in name)

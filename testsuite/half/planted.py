@@ -89,7 +89,7 @@ class Faults:
         return link_with_fault(self.at(name), fault, sources, self.build, self.root, self.compiler)
 
     def cnnc(self, fault):
-        return self.program("cnnc", [os.path.join(self.root, "frontend", "main.c")], fault)
+        return self.program("cnnc", [os.path.join(self.root, "frontend/driver/main.c")], fault)
 
     def emit(self, fault):
         """The compiler refuses its own graph, or C++ what it emits."""

@@ -97,7 +97,7 @@ def main():
         missed = 0
         for name, fault in FAULTS.items():
             cnnc = link_with_fault(os.path.join(folder, "cnnc"), fault,
-                                   [os.path.join(root, "frontend", "main.c")], build, root, compiler)
+                                   [os.path.join(root, "frontend/driver/main.c")], build, root, compiler)
             said, _ = differs(Compiler(cnnc, path, words), folder)
             missed += said is None
             print(f"{name}: {said or 'not caught'}")

@@ -74,16 +74,14 @@ FAULTS = {
 
 def compiler_with(folder, fault):
     """cnnc with the fault, linked before the library that has the right file."""
-    files = [os.path.join(root, "frontend", "main.c")]
+    files = [os.path.join(root, "frontend/driver/main.c")]
     if fault:
         name, old, new = fault
-        os.mkdir(os.path.join(folder, os.path.dirname(name)))
-        files.append(os.path.join(folder, name))
+        files.append(os.path.join(folder, "planted.c"))
         with open(files[-1], "w") as file:
             file.write(with_fault(os.path.join(root, name), old, new))
     cnnc = os.path.join(folder, "cnnc")
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "passes"),
-                    "-iquote", os.path.join(root, "frontend"), *files,
+    subprocess.run([compiler, "-std=c17", "-O1", "-w", *files,
                     os.path.join(build, "libcore.a"), "-lm", "-o", cnnc], check=True)
     return cnnc
 

@@ -54,10 +54,10 @@ FAULTS = {
          "if (n->phase == RECOMPUTE) check_copied(c, v);"),
     # What copies take.
     "copies are at once":
-        ("offload.c", "done[v] = link = capped_sum(link > now ? link : now, time);",
+        ("ir/gpu/offload.c", "done[v] = link = capped_sum(link > now ? link : now, time);",
          "done[v] = capped_sum(now, time);"),
     "a wait takes no time":
-        ("offload.c", "now = done[v];", ""),
+        ("ir/gpu/offload.c", "now = done[v];", ""),
     "a launch of a copy takes time":
         ("gpu_model.c", "if (!is_launch(n) || is_copy(n)) return 0;", "if (!is_launch(n)) return 0;"),
     "a copy has no launch":

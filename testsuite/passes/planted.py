@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import looks, missing
+from plant_faults import looks, missing, source_of
 
 only = os.environ.get("FAULT", "")
 build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
@@ -63,9 +63,9 @@ FAULTS = {
         ("together_bits --passes together",
          ("together.c", "!can_be_last(s, i) || s->left[i] > 0", "!can_be_last(s, i)")),
     "plan: buffers that end a step early":
-        ("digits", ("plan.c", ".last = value->last,",
+        ("digits", ("passes/plan.c", ".last = value->last,",
                     ".last = value->last - (value->last > value->first),"),
-         ("plan.c", "if (g->values[v].last > item->last) item->last = g->values[v].last;",
+         ("passes/plan.c", "if (g->values[v].last > item->last) item->last = g->values[v].last;",
           "")),
 }
 UNVERIFIED = [
@@ -88,12 +88,10 @@ def compiler_with(folder, fault):
         shutil.copytree(os.path.join(root, name), os.path.join(folder, name))
     for name in "ir", "codegen":
         os.symlink(os.path.join(root, name), os.path.join(folder, name))
-    for path, old, new in UNVERIFIED:
+    planted = [(source_of(root, name), old, new) for name, old, new in fault[1:]]
+    for path, old, new in UNVERIFIED + planted:
         patch(os.path.join(folder, path), old, new)
-    files = ["frontend/driver/main.c", "frontend/driver/run_pipeline.c", "passes/runner.c"]
-    for name, old, new in fault[1:]:
-        patch(os.path.join(folder, "passes", name), old, new)
-    files += sorted({"passes/" + name for name, _, _ in fault[1:]})
+    files = ["frontend/driver/main.c", *sorted({path for path, _, _ in UNVERIFIED + planted})]
     cnnc = os.path.join(folder, "cnnc")
     subprocess.run([compiler, "-std=c17", "-O1", "-w", *(os.path.join(folder, f) for f in files),
                     os.path.join(build, "libcore.a"), "-lm", "-o", cnnc], check=True)
@@ -103,10 +101,10 @@ def compiler_with(folder, fault):
 def main():
     failed = 0
     if looks:
-        texts = [(name, "passes/" + file, old)
+        texts = [(name, source_of(root, file), old)
                  for name, fault in FAULTS.items() for file, old, _ in fault[1:]]
         texts += [("unverified", file, old) for file, old, _ in UNVERIFIED]
-        return sum(missing(name, [os.path.join(root, file)], old) for name, file, old in texts)
+        return sum(missing(name, os.path.join(root, file), old) for name, file, old in texts)
     for name, fault in FAULTS.items():
         if only not in name:
             continue

@@ -205,7 +205,7 @@ def unclaimed(root, groups=None, exceptions=None):
     claims += EXCEPTIONS if exceptions is None else exceptions
     faults, used = [], set()
     for name in FILES:
-        with open(os.path.join(root, "ir", name), encoding="utf-8") as file:
+        with open(os.path.join(root, "ir/verify", name), encoding="utf-8") as file:
             found = messages(file.read())
         for message in found:
             by = [claim for claim in claims if claim[0] == name and message.startswith(claim[1])]

@@ -23,7 +23,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from checker_rules import FILES, RULES, WHOLE  # noqa: E402
-from plant_faults import looks, missing  # noqa: E402
+from plant_faults import looks, missing, with_paths  # noqa: E402
 
 build, host, root, compiler = sys.argv[1:]
 only = os.environ.get("RULE", "")
@@ -35,7 +35,7 @@ AGAINST = ["verify_program.c", "verify_buffers.c"]
 NETS = ["digits", "lenet", "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout",
         "reshape", "slices"]
 SECOND = """#include "second.h"
-#include "ir.h"
+#include "ir/ir.h"
 const char *second_checker(Arena *arena, const Graph *g, const Plan *plan)
 {
     (void)g;
@@ -72,20 +72,21 @@ def program_without(folder, rule):
     """corrupt_plans with a second checker that lacks the rule."""
     planted, rest = rule[0] if rule else "", rule[2:4] if rule else None
     for name in FILES:
-        with open(os.path.join(root, "ir", name)) as file:
+        path = os.path.join(root, "ir/verify", name)
+        with open(path) as file:
             text = file.read()
         if name == planted:
             assert text.count(rest[0]) == 1, f"{rule[1]}: no such text in {name}"
             text = text.replace(rest[0], rest[1])
         with open(os.path.join(folder, name), "w") as file:
-            file.write(text)
+            file.write(with_paths(path, text))
     with open(os.path.join(folder, "second.c"), "w") as file:
         file.write(WITH_PROGRAM if is_whole(rule) else ALONE)
     # An overflow is a crash.
     renamed = [f"-D{name}=second_{name}" for name in NAMES]
     renamed += ["-fsanitize=signed-integer-overflow", "-fsanitize-undefined-trap-on-error"]
     objects = compile_files(folder, [os.path.join(folder, f) for f in FILES + ["second.c"]],
-                            *renamed, "-I", os.path.join(root, "ir"), "-I", here)
+                            *renamed, "-I", root, "-I", here)
     program = os.path.join(folder, "corrupt_plans")
     libraries = ["testsuite/plans/libcorruption.a", "testsuite/libunit_helpers.a", "libcore.a"]
     subprocess.run([compiler, *objects, *(os.path.join(build, name) for name in libraries), "-lm",
@@ -116,7 +117,7 @@ def is_said(line, says):
 def main():
     failed = 0
     if looks:
-        return any([missing(rule[1], [os.path.join(root, "ir", rule[0])], rule[2])
+        return any([missing(rule[1], os.path.join(root, "ir/verify", rule[0]), rule[2])
                     for rule in ROWS])
     with tempfile.TemporaryDirectory() as folder:
         for rule in [None, *ROWS]:

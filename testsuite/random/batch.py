@@ -19,7 +19,8 @@ SECONDS = 1200      # for a whole batch, on a machine that has other work
 
 def runtime_header():
     """All kernels, and what they share: what section 2 of an emitted file has a part of."""
-    files = sorted(ROOT.glob("runtime/kernels/*.cuh")) + sorted(ROOT.glob("runtime/support/*.cuh"))
+    files = sorted(ROOT.glob("runtime/kernels/*.cuh")) + \
+        sorted(ROOT.glob("runtime/support/*/*.cuh"), key=lambda path: path.name)
     lines = [f"#include <{name}>" for name in SYSTEM]
     lines += [f'#include "{path}"' for path in files if not NOT_SHARED.fullmatch(path.name)]
     return "\n".join(lines + ['#include "program.h"', ""])
@@ -38,9 +39,8 @@ class Tools:
         self.programs = self.build / "testsuite" / "random"
         self.cxx = os.environ.get("CXX") or shutil.which("clang++") or "g++"
         self.flags = ["-std=c++17", "-O0", "-w", "-fno-exceptions",
-                      "-fno-asynchronous-unwind-tables", "-I", str(ROOT / "runtime/host"), "-I",
-                      str(ROOT / "runtime/support"), "-I", str(HERE),
-                      *os.environ.get("CXXFLAGS", "").split()]
+                      "-fno-asynchronous-unwind-tables", "-I",
+                      str(ROOT / "runtime/host"), "-I", str(HERE), *os.environ.get("CXXFLAGS", "").split()]
         if not exact:
             self.flags.append("-DCNNC_F64")
         self.work.mkdir(parents=True, exist_ok=True)

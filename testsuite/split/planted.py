@@ -13,7 +13,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from check_split import Net, run  # noqa: E402
-from plant_faults import link_with_fault  # noqa: E402
+from plant_faults import link_with_fault, look, looks  # noqa: E402
 
 # What is planted: a file, a text, and what stands there instead.
 FAULTS = {
@@ -71,6 +71,8 @@ def steps(program, net, out, *options):
 def main():
     build, root, compiler = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
     only, failed = os.environ.get("FAULT", ""), 0
+    if looks:
+        return look(root, FAULTS)
     nets = {name: Net(build, os.path.join(root, "testsuite", "split", name + ".cnn"), "8")
             for name in ("stem", "between")}
     right = os.path.join(build, "testsuite", "interpret")

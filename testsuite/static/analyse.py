@@ -27,12 +27,12 @@ FAULTS = {
     "uninitialised.c": {"gcc": "uninit", "cppcheck": "uninit",
                         "clang-tidy": "clang-analyzer-core"},
 }
-COMPILER = ("ir", "ir/ops", "passes", "codegen", "frontend", "runtime/pack")
+COMPILER = ("ir", "passes", "codegen", "frontend", "runtime/pack")
 
 
 def sources(root):
     """The compiler, the packer, and in C++ the host runtime and the trainer."""
-    files = [f for folder in COMPILER for f in sorted((root / folder).glob("*.c"))]
+    files = [f for folder in COMPILER for f in sorted((root / folder).rglob("*.c"))]
     return files, [*sorted((root / "runtime/host").glob("*.cpp")),
                    root / "testsuite/static/trainer.cpp"]
 

@@ -3,8 +3,8 @@
 
 usage: check.py ROOT
 
-Who may include whom: frontend, passes and codegen include ir; ir includes nobody; the driver (main
-and what it calls) sees all; runtime shares nothing with the compiler.  One allocator: ir/base/arena.c.
+A room, a folder of one idea, includes the rooms below it alone (ROOMS); the driver sees all;
+runtime shares nothing with the compiler.  One allocator: ir/base/arena.c.
 An operator is named in its own files alone, and nothing switches over operators; a row of a table
 has a file of its name; a kernel's file is named after its operator; the grammar names none.  Passes
 neither print graphs nor verify them, the runner does.  What is wrong with a program is error()'s,
@@ -22,11 +22,50 @@ import sys
 from itertools import takewhile
 from pathlib import Path
 
-# The driver: it runs the stages one after the other, so it sees them all.
-DRIVER = {"main.c", "write.c", "options.c", "options.h", "help.c", "run_pipeline.c",
-          "run_pipeline.h", "compare.c", "curve.c", "over_budget.c", "batch_search.h",
-          "dependencies.c", "instance.h",
-          "plan_instance.c"}
+# Rooms, lower ones first, and the rooms that each may include besides itself.  ir and ir/op include
+# each other: a node names its operator, and an operator's rules are given a graph.
+CORE = "ir/base ir ir/op"
+ROOMS = {
+    "ir/base": "",
+    "ir": "ir/base ir/op",
+    "ir/op": "ir/base ir",
+    "ir/gpu": CORE,
+    "ir/families": CORE + " ir/gpu",
+    "ir/ops": CORE + " ir/gpu ir/families",
+    "ir/plan": CORE + " ir/gpu",
+    "ir/text": CORE,
+    "ir/verify": CORE + " ir/gpu ir/families ir/plan",
+    "passes/order": CORE + " ir/families",
+    "passes/placement": "ir/base ir",
+    "passes/remat": CORE + " ir/gpu ir/families passes/order",
+    "passes/train": CORE + " ir/families",
+    "passes/offload": CORE + " ir/gpu passes/placement passes/remat",
+    "passes/decide": CORE + " ir/gpu passes/placement passes/remat passes/offload",
+    "passes": CORE + " ir/families ir/plan passes/order passes/placement passes/remat "
+                     "passes/train passes/offload passes/decide",
+    "codegen": CORE + " ir/gpu ir/families ir/plan",
+    "codegen/page": CORE + " ir/gpu ir/plan",
+    "codegen/tune": CORE + " codegen",
+    "frontend": CORE + " ir/gpu ir/families",
+    "frontend/driver": CORE + " ir/gpu ir/plan ir/text passes passes/placement passes/decide "
+                              "codegen codegen/page codegen/tune frontend",
+    "runtime/support/vec": "",
+    "runtime/support/gemm": "runtime/support/vec",
+    "runtime/support/net": "runtime/support/vec",
+}
+# Headers that the build makes.
+GENERATED = {"parser.h", "scanner.h"}
+# Includes of a room above, and why.
+OPTIONS = "what a search is asked for (PassOptions) is declared with the passes"
+UPWARD = {
+    "passes/decide/decide_batch_split.c": ("passes", "it tries settings of pass split"),
+    "passes/decide/decide_gated_grad.h": ("passes", OPTIONS),
+    "passes/decide/decide_horizontal.h": ("passes", OPTIONS),
+    "passes/decide/decide_remat.h": ("passes", OPTIONS),
+    "passes/offload/host_budget.h": ("passes", OPTIONS),
+    "passes/remat/user_checkpoints.h": ("passes", OPTIONS),
+    "passes/remat/remat_apply.c": ("passes/offload", "it writes copies into a graph as it does steps"),
+}
 # Tools of the build and of the tests that stand outside the compiler.
 OUTSIDE = {"codegen/embed.c"}
 ALLOCATES = re.compile(
@@ -73,7 +112,7 @@ APPLIED = "the operator that the loss applies itself"
 # File: operators that it may name, and why.
 NAMES = {
     "ir/families/binary.c": ("sum_splits", "adds the parts of a launch's sum"),
-    "ir/families/conv_gemm.c": ("conv bias sum_splits", "a convolution's gradients are convolutions"),
+    "ir/families/conv_gemm.c": ("bias", PARAMETERS),
     "ir/op/gradient.c": ("add bias", "gradients that meet are added; a bias node after a product"),
     "ir/graph.c": ("constant", "an initialiser of this name"),
     "ir/families/loss.c": ("tally", "which figure a loss is, its launch says"),
@@ -86,9 +125,10 @@ NAMES = {
     "ir/ops/binary_cross_entropy.c": ("sigmoid", APPLIED),
     "ir/ops/bias.c": ("sum_splits", "adds the parts of a launch's sum"),
     "ir/ops/clip_norm.c": ("scale", "its own part of this name"),
-    "ir/ops/conv.c": ("bias", PARAMETERS),
-    "ir/ops/conv_transpose.c": ("bias conv", PARAMETERS + "; its gradient is a convolution"),
-    "ir/ops/dense.c": ("bias", PARAMETERS),
+    "ir/ops/conv.c": ("bias sum_splits", PARAMETERS + "; adds the parts of its gradient"),
+    "ir/ops/conv_transpose.c": ("bias conv sum_splits",
+                                PARAMETERS + "; its gradient is a convolution, in parts"),
+    "ir/ops/dense.c": ("bias conv", PARAMETERS + "; a product is a convolution of one pixel"),
     "ir/ops/dice.c": ("sigmoid", APPLIED),
     "ir/ops/multibox.c": ("softmax", APPLIED),
     "ir/ops/softmax_cross_entropy.c": ("softmax", APPLIED),
@@ -124,28 +164,34 @@ def excused(table, name):
     return name in table
 
 
-def folder_of(root, path, name):
-    target = (path.parent / name).resolve()
-    try:
-        return target.relative_to(root).parts[0]
-    except ValueError:
-        return None
+def room_of(root, path):
+    """The room that holds the file: the longest folder that is one, or the first folder."""
+    folder = path.relative_to(root).parent
+    while str(folder) not in ROOMS and len(folder.parts) > 1:
+        folder = folder.parent
+    return str(folder)
 
 
 def check_includes(root, path, lines):
-    folder = path.relative_to(root).parts[0]
-    allowed = {"frontend": {"frontend", "ir"}, "passes": {"passes", "ir"},
-               "codegen": {"codegen", "ir"}, "ir": {"ir"},
-               "runtime": {"runtime"}}[folder]
-    if folder == "frontend" and path.name in DRIVER:
-        allowed = allowed | {"passes", "codegen"}
+    """Includes lead from a room to those below it."""
+    name, room = str(path.relative_to(root)), room_of(root, path)
     for number, line in enumerate(lines, 1):
-        match = re.match(r'\s*#include "([^"]+)"', line)
-        if not match:
+        match = re.match(r'\s*#\s*include "([^"]+)"', line)
+        if not match or match[1] in GENERATED:
             continue
-        to = folder_of(root, path, match.group(1))
-        if (root / path.parent / match.group(1)).exists() and to not in allowed:
-            fault(path, number, f"{folder} includes {to}")
+        target = (path.parent / match[1]).resolve()
+        if not target.exists() or not target.is_relative_to(root):
+            fault(path, number, f"includes {match[1]} by another path than the file's own")
+            continue
+        to = room_of(root, target)
+        if room not in ROOMS:
+            allowed = to.split("/")[0] == room
+        else:
+            allowed = to in (room, *ROOMS[room].split())
+        if not allowed and UPWARD.get(name, ("",))[0] == to:
+            allowed = excused(UPWARD, name)
+        if not allowed:
+            fault(path, number, f"{room} includes {to}")
 
 
 def check_width(path, lines):
@@ -333,7 +379,8 @@ def check_exceptions(root):
     """What needs no exception any more must not keep it; of files that are there."""
     for table, what in ((LONG_FILES, "listed as long"), (LONG_FUNCTIONS, "listed as long"),
                         (LONG_HEADERS, "listed as long"), (USERS, "excused to call error()"),
-                        (ENDING, "excused to end the program")):
+                        (ENDING, "excused to end the program"),
+                        (UPWARD, "excused to include a room above")):
         for name in table:
             if (root / name.split(":")[0]).exists() and (id(table), name) not in used:
                 fault(root / name, 1, f"is {what} and does not need it")

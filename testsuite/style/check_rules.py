@@ -24,11 +24,12 @@ SOUND = {
     "ir/base/arena.c": "void *take(void)\n{\n    void *p = malloc(1);\n    if (!p) exit(70);\n"
                   "    return p;\n}\n",
     "ir/base/diag.c": "void bug(void)\n{\n    exit(70);\n}\n",
-    "ir/ops/relu.c": '#include "../op.h"\nconst Op op_relu = { "relu" };\n',
+    "ir/ops/relu.c": '#include "../op/op.h"\nconst Op op_relu = { "relu" };\n',
     "passes/passes.def": "PASS(fold, 0, 0, 0, true,\n",
     "passes/fold.c": FOLD + '#include "../ir/op/op.h"\nvoid pass_fold(Graph *g)\n{\n}\n',
     "passes/runner.c": "void run(Graph *g)\n{\n    verify(g);\n    error(g->diag);\n}\n",
-    "frontend/driver/main.c": '#include "../passes/fold.c"\n',
+    "frontend/driver/main.c": '#include "../../passes/decide/decide_remat.h"\n',
+    "passes/decide/decide_remat.h": '#include "../pass.h"\n', "passes/pass.h": "int passes;\n",
     "frontend/scanner.l": "/* Words. */\nnet  { relu (NET); }\n",
     "codegen/emit.c": "// relu is only told of here.\n",
     "runtime/kernels/relu.cuh": "struct relu {};\n",
@@ -44,6 +45,16 @@ def function(lines, name="f"):
 
 # The rule, the file that breaks it, its text, what is said.
 BROKEN = [
+    ("a room includes one above", "ir/base/a.c", '#include "../op/op.h"\n',
+     "ir/base includes ir/op"),
+    ("a room includes one above by a search path", "ir/base/a.c", '#include "op/op.h"\n',
+     "includes op/op.h by another path"),
+    ("a room of passes includes the passes", "passes/order/a.c", '#include "../fold.c"\n',
+     "passes/order includes passes"),
+    ("support includes a net's", "runtime/support/vec/a.cuh",
+     '#include "../../kernels/relu.cuh"\n', "runtime/support/vec includes runtime"),
+    ("an include excused without need", "passes/offload/host_budget.h", "int a;\n",
+     "is excused to include a room above and does not"),
     ("ir includes another", "ir/a.c", '#include "../passes/fold.c"\n', "ir includes passes"),
     ("codegen includes passes", "codegen/a.c", '#include "../passes/fold.c"\n',
      "codegen includes passes"),

@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from plant_faults import look, looks, with_fault  # noqa: E402
 
-# What is planted: the test, a file of runtime/support, a text, and what stands there instead.
+# What is planted: the test, a file of runtime/support/gemm, a text, and what stands there instead.
 FAULTS = {
     "none, in layouts": ("layouts", "mma.cuh", "", ""),
     "none, in tiles": ("tiles", "tensor.cuh", "", ""),
@@ -77,8 +77,8 @@ def planted(folder, root, fault):
     """Whether the test that is named fails where the fault is."""
     compiler, library = sys.argv[1], os.path.abspath(sys.argv[3])
     test, name, old, new = fault
-    place = os.path.join(folder, "runtime", "support", name)
-    original = os.path.join(root, "runtime", "support", name)
+    place = os.path.join(folder, "runtime/support/gemm", name)
+    original = os.path.join(root, "runtime/support/gemm", name)
     with open(place, "w", encoding="utf-8") as file:
         file.write(with_fault(original, old, new))
     program = os.path.join(folder, "program")
@@ -97,8 +97,8 @@ def main():
     root = os.path.abspath(sys.argv[2])
     only, failed = os.environ.get("FAULT", ""), 0
     if looks:
-        return look(os.path.join(root, "runtime", "support"),
-                    {name: fault[1:] for name, fault in FAULTS.items()})
+        return look(root, {name: ("runtime/support/gemm/" + file, old)
+                           for name, (_, file, old, _) in FAULTS.items()})
     with tempfile.TemporaryDirectory() as folder:
         for name in "runtime/support", "testsuite/tensor", "testsuite/host":
             shutil.copytree(os.path.join(root, name), os.path.join(folder, name))

@@ -11,8 +11,9 @@ import sys
 build, host, root, compiler = sys.argv[1:]
 # With a HOST among their arguments, and without.
 WITH_HOST = ["checkpoint/check_planted", "passes/planted", "plans/planted_rules"]
-WITHOUT = ["chain/planted", "costs/planted", "half/planted", "interface/check_settings",
-           "marks/planted", "offload/planted", "place/planted", "remat/planted"]
+WITHOUT = ["chain/planted", "checkpoint/planted_smallest", "costs/planted", "half/planted",
+           "interface/check_settings", "marks/planted", "offload/planted", "place/planted",
+           "remat/planted", "split/planted"]
 # With the compiler and HOST: planted in what it emits.
 EMITTED = ["half/check_scale"]
 # In primitives of the runtime and in what --tune prints.

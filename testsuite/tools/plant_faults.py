@@ -6,18 +6,30 @@ text in their names.  With LOOK in the environment nothing is planted: the texts
 replace are looked for, by plant() or look().
 """
 import os
+import re
 import resource
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 
 looks = "LOOK" in os.environ
 
 
-def missing(name, paths, old):
-    """Whether the fault's old text is not once in the first of these files that there is."""
-    path = next((path for path in paths if os.path.exists(path)), paths[0])
+def source_of(root, name):
+    """The path of a source from root.  A name without a folder is that of one file of passes/ and
+    ir/, in whatever room of theirs."""
+    if "/" in name:
+        return name
+    found = [path for folder in ("passes", "ir") for path in Path(root, folder).rglob(name)]
+    if len(found) != 1:
+        return name
+    return str(found[0].relative_to(root))
+
+
+def missing(name, path, old):
+    """Whether the fault's old text is not once in the file."""
     count = 0
     if os.path.exists(path):
         with open(path) as file:
@@ -29,7 +41,7 @@ def missing(name, paths, old):
 
 def look(root, faults):
     """Of faults (name: a file from ROOT, a text, ...), how many can't be planted."""
-    return sum(missing(name, [os.path.join(root, fault[0])], fault[1])
+    return sum(missing(name, os.path.join(root, source_of(root, fault[0])), fault[1])
                for name, fault in faults.items() if fault and fault[1])
 
 
@@ -40,12 +52,21 @@ def with_fault(path, old, new):
     if not old:
         return text
     assert text.count(old) == 1, f"not one such text in {path}: {old}"
-    above = os.path.dirname(os.path.dirname(path))
-    return text.replace(old, new).replace('"../', f'"{above}/')
+    return with_paths(path, text.replace(old, new))
+
+
+def with_paths(path, text):
+    """The text of the file at path with whole paths in the includes that are found beside it."""
+    folder = os.path.dirname(os.path.abspath(path))
+
+    def whole(match):
+        target = os.path.normpath(os.path.join(folder, match[1]))
+        return f'#include "{target}"' if os.path.exists(target) else match[0]
+    return re.sub(r'#include "([^"]+)"', whole, text)
 
 
 def compile_files(files, compiler, root, standard="c17"):
-    quoted = [word for name in ("passes", "ir", "codegen", "frontend")
+    quoted = [word for name in ("codegen", "frontend")
               for word in ("-iquote", os.path.join(root, name))]
     # Flags of a build that is sanitized.
     flags = os.environ.get("CXXFLAGS", "").split()
@@ -60,7 +81,7 @@ def link_with_fault(program, fault, sources, build, root, compiler):
         name, old, new = fault
         files.append(program + ".planted.c")
         with open(files[-1], "w", encoding="utf-8") as file:
-            file.write(with_fault(os.path.join(root, name), old, new))
+            file.write(with_fault(os.path.join(root, source_of(root, name)), old, new))
     compile_files([*files, os.path.join(build, "libcore.a"), "-lm", "-o", program], compiler, root)
     return program
 
@@ -71,12 +92,9 @@ def unit_test(folder, fault, objects, arguments):
     files = list(objects)
     if fault:
         name, old, new = fault
-        path = os.path.join(root, "passes", name)
-        if not os.path.exists(path):
-            path = os.path.join(root, "ir", name)
-        files.append(os.path.join(folder, name))
+        files.append(os.path.join(folder, "planted.c"))
         with open(files[-1], "w", encoding="utf-8") as file:
-            file.write(with_fault(path, old, new))
+            file.write(with_fault(os.path.join(root, source_of(root, name)), old, new))
     program = os.path.join(folder, "test")
     compile_files([*files, os.path.join(build, "testsuite", "libunit_helpers.a"),
                    os.path.join(build, "libcore.a"), "-lcmocka", "-lm", "-o", program],
@@ -100,9 +118,7 @@ def plant(test, faults, seconds=60, words=()):
     """
     arguments = [os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]]
     if looks:
-        return sum(missing(name, [os.path.join(arguments[1], where, fault[0])
-                                  for where in ("passes", "ir")], fault[1])
-                   for name, fault in faults.items() if fault)
+        return look(arguments[1], faults)
     only = os.environ.get("FAULT", "")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
