@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import look, looks, with_fault  # noqa: E402
+from plant_faults import look, looks, text_with_fault  # noqa: E402
 
 # What is planted: the test, a file of runtime/support/gemm, a text, and what stands there instead.
 FAULTS = {
@@ -80,7 +80,7 @@ def planted(folder, root, fault):
     place = os.path.join(folder, "runtime/support/gemm", name)
     original = os.path.join(root, "runtime/support/gemm", name)
     with open(place, "w", encoding="utf-8") as file:
-        file.write(with_fault(original, old, new))
+        file.write(text_with_fault(original, old, new))
     program = os.path.join(folder, "program")
     subprocess.run([compiler, "-std=c++17", "-O1", "-w", "-I", os.path.join(root, "runtime", "host"),
                     "-x", "c++", os.path.join(folder, "testsuite", "tensor", test + ".cu"),

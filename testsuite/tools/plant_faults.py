@@ -45,14 +45,17 @@ def look(root, faults):
                for name, fault in faults.items() if fault and fault[1])
 
 
-def with_fault(path, old, new):
-    """The file's text with the fault, to be compiled elsewhere; without a text, as it is."""
+def text_with_fault(path, old, new):
+    """The file's text with the fault; without a text, as it is."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    if not old:
-        return text
-    assert text.count(old) == 1, f"not one such text in {path}: {old}"
-    return with_paths(path, text.replace(old, new))
+    assert not old or text.count(old) == 1, f"not one such text in {path}: {old}"
+    return text.replace(old, new) if old else text
+
+
+def with_fault(path, old, new):
+    """The same, to be compiled elsewhere."""
+    return with_paths(path, text_with_fault(path, old, new))
 
 
 def with_paths(path, text):
