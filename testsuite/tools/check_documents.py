@@ -3,10 +3,11 @@
 
 usage: check_documents.py CNNC ROOT REFERENCE.md
 
-Links in every README.md below ROOT and in the reference lead somewhere: files exist, anchors
-are headings. Programs in all of them compile: those fenced as cnn, and indented ones that begin
-with a net. So do the examples of the reference, one for each group of operators. The reference has
-every operator with its arguments, every pass and option; --help-ops has the same arguments.
+Links in every README.md and manual page below ROOT and in the reference lead somewhere: files
+exist, anchors are headings. The README.md of a folder of the compiler lists its files. Programs in
+all documents compile: those fenced as cnn, and indented ones that begin with a net. So do the
+examples of the reference, one for each group of operators. The reference has every operator with
+its arguments, every pass and option; --help-ops has the same arguments.
 """
 import re
 import subprocess
@@ -144,21 +145,39 @@ def check_rows(root, reference):
     return len(wanted)
 
 
+def check_files(root, folder):
+    """README.md names each source of the folder and its rooms, or the one beside a header.  The
+    operators' sources are named by their table."""
+    words = set(re.findall(r"`([a-z_0-9]+\.\w+)`", (root / folder / "README.md").read_text()))
+    count = 0
+    for path in sorted((root / folder).rglob("*.*")):
+        name = path.name
+        if path.suffix == ".h" and path.with_suffix(".c").exists():
+            name = path.with_suffix(".c").name
+        if path.suffix not in (".c", ".h", ".l", ".y") or path.parent.name == "ops":
+            continue
+        count += 1
+        if not words & {name, path.name}:
+            faults.append(f"{folder}/README.md: does not list {path.relative_to(root)}")
+    return count
+
+
 def main():
     cnnc, root, reference = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    documents = [p for p in sorted(root.rglob("README.md"))
+    documents = [p for p in sorted(root.rglob("[A-Z]*.md"))
                  if "build" not in p.relative_to(root).parts[0]] + [reference]
     links = sum(check_links(p) for p in documents)
     with tempfile.TemporaryDirectory() as folder:
         count = {p: check_programs(cnnc, p, folder) for p in documents}
         examples = check_examples(cnnc, reference, folder)
-    for path in (root / "README.md", root / "frontend/README.md", reference):
+    for path in (root / "README.md", root / "frontend/LANGUAGE.md", reference):
         if count[path] == 0:
             faults.append(f"{path}: no program is in it, or none was found")
     rows = check_rows(root, reference) + check_arguments(cnnc, reference)
+    listed = sum(check_files(root, folder) for folder in ("ir", "passes", "codegen", "frontend"))
     print(*faults, sep="\n", end="\n" if faults else "")
     print(f"{len(documents)} documents, {links} links, {sum(count.values())} programs, "
-          f"{examples} examples, {rows} rows, "
+          f"{examples} examples, {rows} rows, {listed} files, "
           f"{len(faults)} faults")
     return 1 if faults or links == 0 else 0
 
