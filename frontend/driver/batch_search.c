@@ -79,7 +79,8 @@ bool try_batch(BatchSearch *s, int64_t batch)
 
     frontend.batch = batch;
     if (s->in_slices) frontend.microbatch = batch;
-    if (s->count >= MOST_POINTS || known_spent(s->passes.known) > s->most_work ||
+    if (s->count >= MOST_POINTS ||
+        known_spent(s->passes.known) > s->most_work ||
         !measure_file(s, &frontend, &size))
         return false;
     s->state_bytes = larger(s->state_bytes, size.state_bytes);

@@ -28,8 +28,8 @@ enum {
     SHOWN = 8                   // buffers of a peak; the rest is summed up
 };
 
-// The work (ir/base/search_cache.h) of a whole refusal, and of the largest batch of a
-// lever where that is spent.
+// The work (ir/base/search_cache.h) of a whole refusal, and of the largest
+// batch of a lever where that is spent.
 #define REFUSAL_WORK INT64_C(3000000000)
 #define LEAST_WORK   INT64_C(100000000)
 

@@ -7,8 +7,8 @@
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-// The work (ir/base/search_cache.h) of a page before its curve, and that of other
-// batches at least.
+// The work (ir/base/search_cache.h) of a page before its curve, and that of
+// other batches at least.
 #define PAGE_WORK  INT64_C(2500000000)
 #define BATCH_WORK INT64_C(500000000)
 
