@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import look, looks, with_fault
+from plant_faults import link_with_fault, look, looks
 
 # Name: an edit of the emitted program, for sed -E.
 PROGRAM = {
@@ -56,15 +56,9 @@ COMPILER = {
 
 def build(folder, build_folder, root, compiler, fault):
     """The compiler with the fault, linked before the library that has the right file."""
-    name, old, new, _ = fault
-    source, program = (os.path.join(folder, file) for file in ("faulty.c", "cnnc"))
-    with open(source, "w", encoding="utf-8") as file:
-        file.write(with_fault(os.path.join(root, name), old, new))
-    subprocess.run([compiler, "-std=c17", "-O1", "-w", "-iquote", os.path.join(root, "ir"), "-iquote",
-                    os.path.join(root, "frontend"), "-iquote", os.path.join(root, "codegen"),
-                    os.path.join(root, "frontend", "main.c"), source,
-                    os.path.join(build_folder, "libcore.a"), "-lm", "-o", program], check=True)
-    return program
+    return link_with_fault(os.path.join(folder, "cnnc"), fault[:3],
+                           [os.path.join(root, "frontend/driver/main.c")], build_folder, root,
+                           compiler)
 
 
 def found_by_texts(cnnc, root, lit):
