@@ -231,8 +231,8 @@ static bool search(Scheduler *s, int64_t bound, Best *best)
     return exact;
 }
 
-// Sets the best order, its peak, and a peak that no order has less than: all
-// are the same for graphs that depend alike and have as many bytes.
+// Sets the best order and its peak; returns a peak that no order is below.  All
+// are the same for graphs of equal dependences and bytes.
 static int64_t find_order(Scheduler *s, Best *best)
 {
     offer(s, copy_order(s, NULL), best);
@@ -259,6 +259,7 @@ static KnownKey key_of_order(const Scheduler *s)
     const Lives *l = &s->start;
     KnownKey key = key_of_kind(KNOWN_ORDER);
     key_add(&key, g->mode == EVAL);
+    key_add(&key, g->program != NULL);
     key_add(&key, s->middle);
     key_add(&key, s->end);
     key_add_all(&key, l->class_of, g->value_count);

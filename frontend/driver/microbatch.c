@@ -63,9 +63,9 @@ static bool try_slices(BatchSearch *s, const Slices *list, int k,
     return true;
 }
 
-// The number of the largest slices that fit, found by halving, for smaller ones
-// have smaller arenas; *found is their outcome.  list->count: none fit; -1: the
-// net has no step in slices.
+// Returns the number of the largest slices that fit and sets *found to their
+// outcome, by halving, for smaller ones have smaller arenas.  list->count: none
+// fit; -1: the net has no step in slices.
 static int largest_that_fit(BatchSearch *s, const Slices *list, int64_t budget,
                             Slicing *best, Slicing *found)
 {
@@ -79,7 +79,8 @@ static int largest_that_fit(BatchSearch *s, const Slices *list, int64_t budget,
         int middle = low + (high - low) / 2;
         if (!try_slices(s, list, middle, budget, best, &tried)) break;
         if (tried.fits) *found = tried;
-        *(tried.fits ? &high : &low) = middle;
+        if (tried.fits) high = middle;
+        else low = middle;
     }
     return high;
 }

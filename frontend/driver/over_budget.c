@@ -24,9 +24,7 @@
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-enum {
-    SHOWN = 8                   // buffers of a peak; the rest is summed up
-};
+enum { SHOWN = 8 };             // buffers of a peak; the rest is summed up
 
 // The work (ir/base/search_cache.h) of a whole refusal, and of the largest
 // batch of a lever where that is spent.

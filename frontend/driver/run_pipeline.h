@@ -20,7 +20,6 @@ PassOptions without_dumps(const PassOptions *o);
 typedef struct PlanSize {
     Mode      mode;
     int64_t   arena_bytes, state_bytes, bound;
-    int32_t   nodes;            // of its graph
     int64_t   batch;            // samples of a step, in whatever slices
     PhaseCost cost;             // graph_cost
     int32_t   again;            // launches that run again

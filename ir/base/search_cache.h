@@ -28,22 +28,22 @@ void key_add_flags(KnownKey *key, const bool *flag, int32_t count);
 
 // Empty, and all that is kept, in arena.
 Known *known_new(Arena *arena);
-// A result that was kept for an equal problem; NULL: there is none.
+// Returns the result that was kept for an equal problem; NULL: there is none.
 const void *known_find(const Known *known, KnownKey key);
-// Where a result of so many bytes is to be kept: NULL if there is no more room,
-// for what all results take is bounded.
+// Returns the arena to keep a result of `bytes` in; NULL: no room is left, for
+// the bytes of all results are bounded.
 Arena *known_room(Known *known, int64_t bytes);
-// Keeps a result, which lies in that arena.
+// Keeps a result that is stored in that arena.
 void known_keep(Known *known, KnownKey key, const void *result);
 
-// The work of an answer, by counts alone, in units of which a processor does
-// about a thousand in a microsecond.  A search that is recalled costs none.
+// The work of an answer, by counts alone; a unit takes about a nanosecond.  A
+// search that is recalled costs none.
 enum {
-    WORK_REMAT_STEP = 25,       // a step that a search for programs runs
-    WORK_ORDER_STEP = 18,       // a node that a search for an order runs
-    WORK_PLACE_STEP = 1,        // an inner step of a search for addresses
-    WORK_TRIAL_NODE = 2500,     // a node of a graph that is tried, and of one
-    WORK_GRAPH_NODE = 25000     // that all passes run on
+    WORK_REMAT_STEP = 25,       // a step in the search for programs
+    WORK_ORDER_STEP = 18,       // a node in the search for an order
+    WORK_PLACE_STEP = 1,        // an inner step in the search for addresses
+    WORK_TRIAL_NODE = 2500,     // a node of a graph copied for a trial
+    WORK_GRAPH_NODE = 25000     // a node of a graph after all passes
 };
 void known_spend(Known *known, int64_t count, int64_t work);
 int64_t known_spent(const Known *known);

@@ -86,7 +86,7 @@ struct Launch {
     bool        takes_last;
     int         last_type, last_arg;
     int         own_type, own_arg;
-    // That of a product on tensor cores (gemm_tile.h); NULL: it is none.
+    // The size of a product on tensor cores (gemm_tile.h); NULL: it is none.
     const struct ProductSize *product;
 };
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include "../../ir/gpu/overhead.h"
 #include "../../ir/gpu/gpu_model.h"
+#include "../offload/host_budget.h"
 #include "../remat/remat_program.h"
 
 enum {
@@ -24,8 +25,6 @@ enum {
     LEAST_PART = 16,            // of the bytes of all maps, in slices
     MOST_NODES = 300,           // nodes in slices, of a candidate
     ALL_NODES = 1600,           // and of all together
-    FEW_NODES = 256,            // of the graph: candidates are tried with
-                                // --offload
     INFER_TIMES = 8             // where nothing runs again: so many times that
 };
 
@@ -150,7 +149,8 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     copy->split_pixels = c.pixels;
     copy->is_trial = o->trial;
     bool is_whole = s->compile(copy, &quiet);
-    if (c.samples == 0 && o->budget > 0) keep_settled(s->g, copy);
+    if (c.samples == 0 && o->budget > 0 && o->offload == s->o->offload)
+        keep_settled(s->g, copy);
     Outcome outcome = outcome_of(copy);
     if (!is_whole) outcome.arena_bytes = INT64_MAX;
     arena_free(arena);
@@ -198,30 +198,23 @@ static void keep_whole(Graph *g, const Outcome *whole)
     g->whole_flops = whole->flops;
 }
 
-// With nothing in slices or in host memory.  What the graph settled on stays.
+// The outcome with nothing in slices or in host memory.
 static Outcome outcome_in_arena(const SplitSearch *s, const PassOptions *once)
 {
     PassOptions apart = *once;
     apart.offload = false;
-    const Fit *settled = s->g->settled;
-    const RematProgram *program = s->g->settled_program;
-    Outcome outcome = outcome_with(s, (Candidate){ 0, 0 }, &apart);
-    s->g->settled = settled;
-    s->g->settled_program = program;
-    return outcome;
+    return outcome_with(s, (Candidate){ 0, 0 }, &apart);
 }
 
-// The best of the candidates where it is better than none; false: none is.
-// Maps of large graphs stay in the arena meanwhile: --offload takes as long as
-// all else for each candidate, and is tried with the best one alone.
+// True if a candidate is better than none: *found is the best.  apart: maps
+// stay in the arena meanwhile, whatever the options say.
 static bool find_candidate(const SplitSearch *s, const PassOptions *once,
-                           const Outcome *unsliced, Candidate *found)
+                           bool apart, const Outcome *unsliced,
+                           Candidate *found)
 {
     Outcome best = *unsliced, outcome;
-    bool any = false;
-    bool offload = once->offload && s->g->node_count <= FEW_NODES;
-    if (once->offload && !offload && best.arena_bytes > once->budget &&
-        recomputes(s))
+    bool any = false, offload = once->offload && !apart;
+    if (apart && best.arena_bytes > once->budget && recomputes(s))
         best = outcome_in_arena(s, once);
     for (int i = 0; i < s->count; i++) {
         if (!is_better(s, s->candidate[i], offload, &best, &outcome)) continue;
@@ -252,9 +245,11 @@ void choose_split(Graph *g, const PassOptions *o,
     Outcome unsliced = recomputes(&s)
                            ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
                            : whole;
-    if (find_candidate(&s, &once, &unsliced, &found) &&
-        (!o->offload ||
-         is_better(&s, found, true, &unsliced, &outcome))) {
+    // --offload takes as long as all else for each candidate: of large graphs
+    // it is tried with the best one alone.
+    bool apart = o->offload && g->node_count > SMALL_GRAPH;
+    if (find_candidate(&s, &once, apart, &unsliced, &found) &&
+        (!apart || is_better(&s, found, true, &unsliced, &outcome))) {
         g->split_samples = found.samples;
         g->split_pixels = found.pixels;
     }

@@ -16,7 +16,6 @@ enum {
     MOST_PROGRAMS = 12,         // that are looked at
     QUICK_STRIDE = 4,           // of large graphs, where sizes alone are asked
                                 // for: each so many-th of them, and the last
-    FEW_NODES = 256,            // of a graph that is not large
     MOST_TRIES = 8,             // for each
     PARTS = 16,                 // of the level that are parked more
 };
@@ -130,7 +129,7 @@ static int32_t looked_at(const RematChoices *all, int32_t brief, int32_t k)
 
 static bool is_left_out(const HostSearch *s, int32_t k)
 {
-    return s->p->o->quick && s->p->g->node_count > FEW_NODES &&
+    return s->p->o->quick && s->p->g->node_count > SMALL_GRAPH &&
            k % QUICK_STRIDE != 0 && k != MOST_PROGRAMS - 1;
 }
 

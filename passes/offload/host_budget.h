@@ -22,6 +22,9 @@ typedef struct HostProgram {
     bool           fits;        // in the budget
 } HostProgram;
 
+// Nodes of a graph of which all candidates are tried with maps in host memory.
+enum { SMALL_GRAPH = 256 };
+
 // What is cheapest within the budget, or without maps in host memory if that is
 // as cheap; where nothing fits, the smallest that was found.
 HostProgram host_program(const HostProblem *p, HostProgram without);

@@ -112,7 +112,31 @@ static int compare_stays(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-// The numbers of all that stays, by when it leaves and by when it is back.
+static bool leaves_sooner(const Stay *a, const Stay *b)
+{
+    return a->from < b->from;
+}
+
+static bool returns_later(const Stay *a, const Stay *b)
+{
+    return a->to > b->to;
+}
+
+static bool takes_longer(const Stay *a, const Stay *b)
+{
+    return a->time > b->time;
+}
+
+// Puts stay i into a sorted list of so many numbers, after its equals.
+static void insert(const HostModel *m, int32_t *list, int32_t count, int32_t i,
+                   bool (*comes_before)(const Stay *a, const Stay *b))
+{
+    int32_t k = count;
+    for (; k > 0 && comes_before(&m->stay[i], &m->stay[list[k - 1]]); k--)
+        list[k] = list[k - 1];
+    list[k] = i;
+}
+
 static void sort_stays(HostModel *m)
 {
     size_t count = (size_t)m->stay_count + 1;
@@ -120,17 +144,8 @@ static void sort_stays(HostModel *m)
     m->by_start = NEW_ARRAY(m->arena, count, int32_t);
     m->by_end = NEW_ARRAY(m->arena, count, int32_t);
     for (int32_t i = 0; i < m->stay_count; i++) {
-        int32_t k = i;
-        for (; k > 0; k--) {
-            if (m->stay[m->by_start[k - 1]].from <= m->stay[i].from) break;
-            m->by_start[k] = m->by_start[k - 1];
-        }
-        m->by_start[k] = i;
-        for (k = i; k > 0; k--) {
-            if (m->stay[m->by_end[k - 1]].to >= m->stay[i].to) break;
-            m->by_end[k] = m->by_end[k - 1];
-        }
-        m->by_end[k] = i;
+        insert(m, m->by_start, i, i, leaves_sooner);
+        insert(m, m->by_end, i, i, returns_later);
     }
 }
 
@@ -196,7 +211,7 @@ static void lay_in(HostModel *m, int64_t level)
     }
 }
 
-// What is alive where copies take no room.
+// Counts the bytes alive where copies take no room.
 static void count_unparked(HostModel *m)
 {
     int64_t away = 0;
@@ -278,7 +293,8 @@ static bool park_best(HostModel *m, int64_t level, Above *above)
     return best != NULL;
 }
 
-// Whether a parked value could stay below the level if copies took no room.
+// True if a parked value could stay below the level, were copies to take no
+// room.
 static bool has_room(HostModel *m, const Stay *s, int64_t level)
 {
     count_unparked(m);
@@ -291,16 +307,9 @@ static bool has_room(HostModel *m, const Stay *s, int64_t level)
 static void drop_unneeded(HostModel *m, int64_t level)
 {
     int32_t count = 0;
-    for (int32_t i = 0; i < m->stay_count; i++) {
-        int32_t k = count;
-        if (!m->stay[i].parked) continue;
-        for (; k > 0 && m->stay[m->order[k - 1]].time < m->stay[i].time; k--)
-            m->order[k] = m->order[k - 1];
-        m->order[k] = i;
-        count++;
-    }
-    int32_t *dear = NEW_ARRAY(m->arena, (size_t)count + 1, int32_t);
-    memcpy(dear, m->order, (size_t)count * sizeof *dear);
+    int32_t *dear = NEW_ARRAY(m->arena, (size_t)m->stay_count + 1, int32_t);
+    for (int32_t i = 0; i < m->stay_count; i++)
+        if (m->stay[i].parked) insert(m, dear, count++, i, takes_longer);
     for (int32_t k = 0; k < count; k++) {
         Stay *s = &m->stay[dear[k]];
         if (!has_room(m, s, level)) continue;
@@ -309,7 +318,7 @@ static void drop_unneeded(HostModel *m, int64_t level)
     }
 }
 
-// Whether the level can be had: with all parked no launch has fewer bytes
+// True if the level can be had: with all parked no launch has fewer bytes
 // alive, for copies take room only up to the level.
 static bool is_within_reach(HostModel *m, int64_t level)
 {

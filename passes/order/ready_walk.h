@@ -26,8 +26,9 @@ typedef struct Walk {
 Walk walk_new(const Lives *start, const Dependences *d, Region region,
               bool backward, const NodeId *order);
 
-// What walk_take(w, i) would return, and *live what would be alive after it.
-// Counted as the work of taking it and putting it back.
+// Returns the bytes that walk_take(w, i) returns, and sets *live to the bytes
+// alive after it, but takes nothing.  It counts as taking i and putting it
+// back.
 int64_t walk_look(Walk *w, NodeId i, int64_t *live);
 // Takes node i, which is ready; returns the bytes alive while it runs.
 int64_t walk_take(Walk *w, NodeId i);
