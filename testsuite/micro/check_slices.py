@@ -56,9 +56,11 @@ FAULTS = {
     "the sums are not made means":
         ("of.sum[i] /= samples;", "of.sum[i] /= @ ? (real)1 : samples;"),
     "the update does not end the training step":
-        ("*accrued(header) = {0, 0, 0, {0}};", "if (!@) *accrued(header) = {0, 0, 0, {0}};"),
+        ("*accrued(header) = {};", "if (!@) *accrued(header) = {};"),
     "figures are of the last slice":
-        ("own->sums[j] += sums.of[j];", "own->sums[j] = (@ ? 0 : own->sums[j]) + sums.of[j];"),
+        ("own->figures[j].sum += sums.of[j].sum;\n            own->figures[j].weight += ",
+         "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums.of[j].sum;\n"
+         "            own->figures[j].weight += "),
     "the same slice again":
         ("image + first * ", "image + (@ ? 0 : first) * "),
     "the last slice is taken for full":
