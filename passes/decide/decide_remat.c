@@ -425,7 +425,7 @@ ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
     search_programs(&b);
     b.arena[0] = arena_after(g, o, NULL, INT64_MAX);
     any.near = true;
-    remat_sort_choices(&b.all);
+    remat_drop_dominated(&b.all);
     int fewer = CURVE_STEPS / (b.r.step_count + 1);
     if (fewer < most) most = fewer > FEWEST_POINTS ? fewer : FEWEST_POINTS;
     ArenaCosts curve = { .point = NEW_ARRAY(g->arena, most, ArenaCost) };

@@ -70,9 +70,13 @@ static int compare_choices(const void *a, const void *b)
 
 void remat_sort_choices(RematChoices *all)
 {
-    int32_t count = 0;
     qsort(all->choice, (size_t)all->count, sizeof *all->choice,
           compare_choices);
+}
+
+void remat_drop_dominated(RematChoices *all)
+{
+    int32_t count = 0;
     for (int32_t k = 0; k < all->count; k++)
         if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)
             all->choice[count++] = all->choice[k];
@@ -99,6 +103,5 @@ void remat_merge_choices(RematChoices *all, Arena *arena,
                                  (int64_t)all->count + 1, sizeof(RematChoice));
         all->choice[all->count++] = more->choice[k];
     }
-    qsort(all->choice, (size_t)all->count, sizeof *all->choice,
-          compare_choices);
+    remat_sort_choices(all);
 }

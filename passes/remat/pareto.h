@@ -29,8 +29,12 @@ typedef struct RematChoices {
 void remat_choose(RematChoices *all, const Remat *r, const RematProgram *p,
                   int64_t peak, int64_t cost, bool as_written);
 
-// By cost, without those that another is better than.
+// Sorts by cost, cheapest first; of equal costs the smaller peak is first.
 void remat_sort_choices(RematChoices *all);
+
+// Drops each choice whose peak is no smaller than that of a cheaper one.  The
+// list must be sorted.
+void remat_drop_dominated(RematChoices *all);
 
 // Drops those whose peak is more than `share` of the peak of the next cheaper
 // one that stays; the last stays.  Sorted lists alone.

@@ -109,9 +109,10 @@ UNITS = {
             ("remat_search.c", "i < r->turn && r->may_repeat[i];", "r->may_repeat[i];"),
         "steps that may not run again do":
             ("remat_search.c", "s.may_repeat[group] &= i < r->turn && r->may_repeat[i];", ""),
-        "dear choices are not left out":
-            ("pareto.c", "if (count == 0 || all->choice[k].peak < all->choice[count - 1].peak)",
-             ""),
+        "a choice that another beats is added":
+            ("pareto.c", "if (!is_news(all, peak, cost)) return;", ""),
+        "choices that a new one beats stay":
+            ("pareto.c", "drop_dearer(all, r->arena, peak, cost);", ""),
     },
     "test_again": {
         "operators are not compared":
