@@ -103,7 +103,9 @@ void include_file(Parse *p, const char *path, Pos pos)
     OpenFile file = { .path = beside(p, path), .includer = p->file };
     const char *why;
 
-    if (p->ast->gave_up) return;
+    // Where no error is shown any more, a file that can't be read would decide
+    // the exit status without a word.
+    if (p->ast->gave_up || !shows_errors(p->diag)) return;
     if (!ends_in(path, ".inc")) {
         error(p->diag, pos, "the name of an included file ends in .inc");
         return;

@@ -120,7 +120,8 @@ void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
 
     // The old array stays behind in the arena; with doubling all that is left
     // behind is smaller than the array itself.
-    int64_t larger = *capacity < 8 ? 16 : 2 * (int64_t)*capacity;
+    int64_t first = size > 32 ? 4 : 16;
+    int64_t larger = *capacity > 0 ? 2 * (int64_t)*capacity : first;
     if (larger < need) larger = need;
     if (larger > INT32_MAX) larger = INT32_MAX;
     void *moved = arena_alloc(arena, (size_t)larger, size);

@@ -12,6 +12,7 @@
 // last are counted in steps, from what the steps touch: a buffer that others
 // lie in lives as long as any of them, and max_live_bytes is the largest sum
 // of those buffers, padded, over the steps.
+#include <string.h>
 #include "../gpu/gpu_model.h"
 #include "../gpu/offload.h"
 #include "../op/op.h"
@@ -20,6 +21,7 @@
 #include "../launch_group.h"
 
 typedef struct Builder {
+    Arena       *scratch;       // launches lie here, and go with it
     const Graph *g;
     Plan        *plan;
     int32_t     *root;          // the end of a buffer's chain of aliases
@@ -162,15 +164,19 @@ static void make_step(Builder *b, NodeId i)
     const Node *n = &g->nodes[i];
     const Part *part = &n->op->parts[n->part];
     Cost cost;
-    Launch launch = {.g = (Graph *)g};
+    Graph scratch = *g;
+    Launch launch = {.g = &scratch};
+    scratch.arena = b->scratch;
     group_cost(g, i, &cost);
-    if (part->launch) part->launch(g, n, &launch);
+    if (part->launch) part->launch(&scratch, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;
     if (part->name[0])
         step->op = arena_print(g->arena, "%s.%s", n->op->name, part->name);
     step->name = n->name;
-    step->kernel = launch.library ? NULL : launch.kernel;
+    if (!launch.library && launch.kernel != NULL)
+        step->kernel = arena_copy(g->arena, launch.kernel,
+                                  strlen(launch.kernel));
     step->phase = n->phase;
     step->line = n->pos.line;
     step->flops = cost.flops;
@@ -265,7 +271,7 @@ static int64_t count_max_live(const Graph *g, const Plan *plan)
 
 Plan *plan_of(const Graph *g)
 {
-    Builder b = {.g = g, .plan = NEW(g->arena, Plan),
+    Builder b = {.g = g, .scratch = arena_new(), .plan = NEW(g->arena, Plan),
                  .root = chain_ends(g, false), .value = chain_ends(g, true)};
     *b.plan = (Plan){.net = g->name, .mode = g->mode, .batch = g->batch,
                      .precision = precision_name(g),
@@ -278,6 +284,7 @@ Plan *plan_of(const Graph *g)
     b.plan->steps = NEW_ARRAY(g->arena, g->node_count, PlanStep);
     for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
         if (is_launch(&g->nodes[i])) make_step(&b, i);
+    arena_free(b.scratch);
     bool in_batches = is_accruing(g) && g->mode == TRAIN;
     for (int i = 0; i < b.plan->step_count && in_batches; i++)
         b.plan->batch_steps += b.plan->steps[i].phase != UPDATE;

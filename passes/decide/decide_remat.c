@@ -18,6 +18,7 @@
 #include "../remat/remat_bound.h"
 #include "../remat/remat_graph.h"
 #include "../remat/remat_search.h"
+#include "decide_horizontal.h"
 
 enum {
     LEVELS = 128,               // that the search aims at
@@ -262,6 +263,26 @@ static int32_t cheapest_within(Budgeter *b, int64_t budget)
     return NONE;
 }
 
+// Where the named program's arena with its launches apart is at most 1/16 over
+// the budget, horizontal fusion may still make it fit: a refusal then named the
+// arena after that fusion.
+static bool named_fits_fused(const Budgeter *b)
+{
+    const PassOptions *o = b->o;
+    int64_t apart = larger(b->arena[b->named], b->least[b->named]);
+    if (o->trial || !o->enabled[PASS_together] ||
+        apart - apart / 16 > o->budget || b->named == 0)
+        return false;
+    Arena *arena = arena_new();
+    const RematProgram *program = &b->all.choice[b->named].program;
+    Graph *ordered = ordered_with(b->g, o, program, arena);
+    bool waits = choose_waits(ordered, o);
+    Graph *fused = shared_after(ordered, o, waits, arena);
+    bool fits = arena_of_shared(fused, o, o->budget) <= o->budget;
+    arena_free(arena);
+    return fits;
+}
+
 // The smallest arena of those whose model says that they may be, and the
 // cheapest with it; NONE: all that are tried have more than `most` bytes.
 static int32_t smallest(Budgeter *b, int64_t most)
@@ -355,6 +376,7 @@ bool fit_budget(Graph *g, const PassOptions *o)
     fit->work = b.all.work;
     int32_t found = cheapest_within(&b, o->budget);
     if (found == NONE && o->most_time > 0) return false;
+    if (found == NONE && named_fits_fused(&b)) found = b.named;
     if (found == NONE) found = smallest(&b, most);
     if (found == NONE) return false;
     if (o->offload) found = park_beside(&b, found);

@@ -143,7 +143,7 @@ RematList remat_runs_forward(RematRuns *g, bool output, bool kept)
 }
 
 // The stage's steps behind the turn, each after those that make what it reads.
-RematList remat_runs_backward(RematRuns *g)
+static void append_backward(RematRuns *g)
 {
     const RematStages *s = g->s;
     const Remat *r = s->r;
@@ -162,7 +162,20 @@ RematList remat_runs_backward(RematRuns *g)
         if (lacks) make_wanted(g);
         append(g, i);
     }
+}
+
+RematList remat_runs_backward(RematRuns *g)
+{
+    append_backward(g);
     return take_list(g);
+}
+
+int64_t remat_backward_cost(RematRuns *g)
+{
+    append_backward(g);
+    int64_t cost = remat_list_cost(g->s->r, &g->list);
+    g->list.count = 0;
+    return cost;
 }
 
 RematList remat_runs_joined(RematRuns *g, const RematList *a,

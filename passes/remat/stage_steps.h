@@ -37,6 +37,9 @@ RematList remat_runs_backward(RematRuns *g);
 RematList remat_runs_joined(RematRuns *g, const RematList *a,
                             const RematList *b);
 
+// The cost of remat_runs_backward's list, which is not kept.
+int64_t remat_backward_cost(RematRuns *g);
+
 // The sum of the steps' costs; whether one reads v.
 int64_t remat_list_cost(const Remat *r, const RematList *list);
 bool remat_list_reads(const Remat *r, const RematList *list, int32_t v);

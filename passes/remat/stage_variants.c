@@ -95,18 +95,16 @@ static void keep_all(RematRuns *g)
 static bool drop_one(RematRuns *g)
 {
     const Remat *r = g->s->r;
-    RematList all = remat_runs_backward(g);
-    int64_t cost = remat_list_cost(r, &all);
+    int64_t cost = remat_backward_cost(g);
     int32_t best = NO_VALUE, tried = 0;
     double most = -1;
     for (int32_t k = g->value_count - 1; k >= 0 && tried < MOST_TRIED; k--) {
         int32_t v = g->value[k];
         if (!g->keep[v]) continue;
         g->keep[v] = false;
-        RematList list = remat_runs_backward(g);
+        int64_t more = remat_backward_cost(g) - cost;
         g->keep[v] = true;
         tried++;
-        int64_t more = remat_list_cost(r, &list) - cost;
         double gain = (double)r->bytes[v] / (double)(more > 0 ? more : 1);
         if (gain <= most) continue;
         most = gain;

@@ -24,15 +24,17 @@ static void taken_names_get_suffixes(void **state)
         { "x_3", "x_3_2" }, { "header", "header_2" }, { "x", "x_5" },
     };
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_string_equal(g->values[add_value(g, names[i][0])].name,
-                            names[i][1]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ValueId v = add_value(g, names[i][0]);
+        assert_string_equal(g->values[v].name, names[i][1]);
+    }
 }
 
 static void a_new_value_is_nothing_special(void **state)
 {
     Graph *g = empty_graph();
-    const Value *value = &g->values[add_value(g, "x")];
+    ValueId v = add_value(g, "x");
+    const Value *value = &g->values[v];
     (void)state;
     assert_int_equal(value->def, NONE);
     assert_int_equal(value->gradient_of, NONE);
