@@ -88,6 +88,9 @@ bool try_batch(BatchSearch *s, int64_t batch)
     return true;
 }
 
+// A line is trusted up to so many times the largest batch that fits.
+enum { MOST_TIMES = 256 };
+
 // The batch at which the line through two points reaches some bytes.
 static int64_t meets(const BatchPoint *a, const BatchPoint *b, int64_t bytes)
 {
@@ -108,6 +111,22 @@ static int last_that_fits(const BatchSearch *s, int64_t bytes)
     return fits;
 }
 
+// The line is that through the last batch that fits and the next, which does
+// not; where all fit, that through the last and one before it with a smaller
+// arena, since of two batches the larger may have the smaller arena.
+static int64_t next_on_line(const BatchSearch *s, int fits, int64_t bytes)
+{
+    int first = fits > 0 ? fits : 0, second = first + 1;
+    if (fits + 1 == s->count) {
+        second = fits;
+        first = fits - 1;
+        while (first > 0 &&
+               s->points[first].arena_bytes >= s->points[fits].arena_bytes)
+            first--;
+    }
+    return meets(&s->points[first], &s->points[second], bytes);
+}
+
 // Between a batch that fits and one that does not the next one to try is where
 // the line through the two, or through the last two, says, and every fourth
 // time halfway; so it ends where the two are neighbours, whatever lies between.
@@ -124,14 +143,11 @@ Capacity largest_batch(BatchSearch *s, int64_t bytes)
                        .above = above ? high : 0,
                        .is_limit = low == MAX_BATCH };
         if (high <= low + 1) return c;
-        int first = fits + 1 < s->count ? fits : fits - 1;
-        if (first < 0) first = 0;
         int64_t next = tries % 4 == 3 && above ? low + (high - low) / 2
-                     : meets(&s->points[first], &s->points[first + 1], bytes);
+                                               : next_on_line(s, fits, bytes);
         if (next <= low) next = low + 1;
         if (next >= high) next = high - 1;
-        // A line is trusted no further than this.
-        if (low > 0 && next > 64 * low) next = 64 * low;
+        if (low > 0 && next > MOST_TIMES * low) next = MOST_TIMES * low;
         if (!try_batch(s, next)) return c;
     }
 }

@@ -193,8 +193,8 @@ static void print_batch(const Input *in, const Capacity *c, const char *lever)
 {
     FILE *stream = in->diag->stream;
     if (c->batch == 0 && c->above > 1) {
-        fprintf(stream, "  %11s  %s: fewer than %" PRId64 ", which were not "
-                "tried\n", "-", lever, c->above);
+        fprintf(stream, "  %11s  %s: %" PRId64 " samples do not fit; fewer "
+                "were not tried\n", "?", lever, c->above);
         return;
     }
     if (c->batch == 0) {

@@ -364,14 +364,15 @@ bool fit_budget(Graph *g, const PassOptions *o)
         return true;
     }
     int64_t most = most_of_use(o);
-    int64_t plain = arena_after(g, o, NULL, o->trial ? o->budget : INT64_MAX);
+    bool is_brief = o->trial || o->quick;
+    int64_t plain = arena_after(g, o, NULL, is_brief ? o->budget : INT64_MAX);
     *fit = (Fit){ .budget = o->budget,
                   .plain = g->whole_bytes > 0 ? g->whole_bytes : plain };
     if (plain <= o->budget) return true;
     Budgeter b = new_budgeter(g, o);
     if (!fits_in_model(&b, b.floor, most)) return false;
     search_programs(&b);
-    if (o->trial) b.least[0] = plain;
+    if (is_brief) b.least[0] = plain;
     else b.arena[0] = plain;
     fit->work = b.all.work;
     int32_t found = cheapest_within(&b, o->budget);

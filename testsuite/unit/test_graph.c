@@ -97,8 +97,10 @@ static void compacting_drops_and_renumbers(void **state)
         "[0] forward b: %2 b f32[2, 3] = relu(image)\n"
         "[1] forward c: %3 c f32[2, 3] output = add(b, b)\n");
     // The names of what was dropped are free again.
-    assert_string_equal(g->values[add_value(g, "a")].name, "a");
-    assert_string_equal(g->values[add_value(g, "c")].name, "c_2");
+    ValueId a = add_value(g, "a");
+    assert_string_equal(g->values[a].name, "a");
+    ValueId c = add_value(g, "c");
+    assert_string_equal(g->values[c].name, "c_2");
 }
 
 static void readers_are_counted_once(void **state)
