@@ -39,6 +39,8 @@ typedef struct Emitter {
     const char **shapes;        // the structs of constants
     int32_t     shape_count, shape_capacity;
     struct Names *shape_texts;  // of each: which it is
+    char       *constants;      // the text of one launch's
+    int32_t     constants_capacity;
     const char **sources;       // likewise types of operands on load
     int32_t     source_count, source_capacity;
     struct Names *source_texts;

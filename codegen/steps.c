@@ -13,12 +13,15 @@
 
 // ---- what each step launches ---------------------------------------------------
 
+// Stays until the next call.
 static const char *constants_text(Emitter *e, const Launch *l)
 {
     enum { NUMBER = 25 };       // digits, sign, " = ", ", "
     size_t most = 1, length = 0;
     for (int i = 0; i < l->constant_count; i++) most += strlen(l->constant[i].name) + NUMBER;
-    char *text = arena_alloc(e->arena, most, 1);
+    char *text = e->constants =
+        arena_grow(e->arena, e->constants, &e->constants_capacity, (int64_t)most, 1);
+    text[0] = '\0';
     for (int i = 0; i < l->constant_count; i++)
         length += (size_t)snprintf(text + length, most - length, "%s%s = %" PRId64, i ? ", " : "",
                                    l->constant[i].name, l->constant[i].value);
