@@ -5,11 +5,14 @@ usage: check_documents.py CNNC ROOT REFERENCE.md
 
 Links in every README.md and manual page below ROOT and in the reference lead somewhere: files
 exist, anchors are headings. The README.md of a folder of the compiler lists its files. Programs in
-all documents compile: those fenced as cnn, and indented ones that begin with a net. So do the
+all documents compile: those fenced as cnn, and indented ones that begin with a net. Commands of
+cnnc run: indented lines that begin with cnnc or build/cnnc, and those in code that have options.
+After a command that begins with $, each line must be one of its output. So do the
 examples of the reference, one for each group of operators. The reference has every operator with
 its arguments, every pass and option; --help-ops has the same arguments.
 """
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -72,6 +75,54 @@ def check_programs(cnnc, path, folder):
         count += 1
         compiles(cnnc, path, program, f"program {count}", folder)
     return count
+
+
+def commands(text):
+    """Pairs of a command of cnnc and the lines that it must print."""
+    for block in re.findall(r"(?m)(?:^    .+\n)+", text):
+        lines = [line[4:] for line in block.splitlines()]
+        if lines[0].startswith("$ cnnc "):
+            yield lines[0][2:], lines[1:]
+            continue
+        for line in lines:
+            for part in line.split("#")[0].split("&&"):
+                if re.match(r"(build/)?cnnc [^\[]*\.cnn", part.strip()):
+                    yield part.strip(), []
+    for code in re.findall(r"`(cnnc [^`]*\.cnn[^`]*)`", without_blocks(text)):
+        yield code, []
+
+
+def without_blocks(text):
+    return re.sub(r"(?m)^    .*$", "", re.sub(r"(?ms)^```.*?^```", "", text))
+
+
+def check_commands(cnnc, root, path, folder):
+    """In a folder that has the examples, and digits.cnn and net.cnn beside them."""
+    count = 0
+    for command, wanted in commands(path.read_text()):
+        words = shlex.split(command)
+        if not all(Path(folder, word).exists() for word in words if word.endswith((".cnn", ".gpu"))):
+            faults.append(f"{path}: {command}: a file is missing")
+            continue
+        result = subprocess.run([Path(cnnc).resolve(), *words[1:]], cwd=folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        count += 1
+        if result.returncode != 0 and not wanted:
+            faults.append(f"{path}: {command}: status {result.returncode}:\n{result.stdout[:400]}")
+        printed = result.stdout.splitlines()
+        faults.extend(f"{path}: {command} does not print:\n{line}"
+                      for line in wanted if line not in printed)
+    return count
+
+
+def make_folder(root, folder):
+    for name, target in (("examples", "examples"), ("digits.cnn", "examples/digits/digits.cnn"),
+                         ("net.cnn", "examples/lenet/lenet.cnn")):
+        Path(folder, name).symlink_to(root / target)
+    Path(folder, "dumps").mkdir()
+    rates = {"fp64": 34e12, "fp32": 67e12, "tf32": 494e12, "bf16": 989e12, "fp16": 989e12,
+             "memory": 4.8e12, "launch": 2e-6, "product": 0.9, "elementwise": 0.9}
+    Path(folder, "my.gpu").write_text("".join(f"{k} = {v}\n" for k, v in rates.items()))
 
 
 # A net around one line of the net, one of its end, and one of its training.
@@ -170,6 +221,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         count = {p: check_programs(cnnc, p, folder) for p in documents}
         examples = check_examples(cnnc, reference, folder)
+        make_folder(root.resolve(), folder)
+        ran = sum(check_commands(cnnc, root, p, folder) for p in documents)
     for path in (root / "README.md", root / "frontend/LANGUAGE.md", reference):
         if count[path] == 0:
             faults.append(f"{path}: no program is in it, or none was found")
@@ -177,9 +230,9 @@ def main():
     listed = sum(check_files(root, folder) for folder in ("ir", "passes", "codegen", "frontend"))
     print(*faults, sep="\n", end="\n" if faults else "")
     print(f"{len(documents)} documents, {links} links, {sum(count.values())} programs, "
-          f"{examples} examples, {rows} rows, {listed} files, "
+          f"{ran} commands, {examples} examples, {rows} rows, {listed} files, "
           f"{len(faults)} faults")
-    return 1 if faults or links == 0 else 0
+    return 1 if faults or links == 0 or ran == 0 else 0
 
 
 sys.exit(main())
