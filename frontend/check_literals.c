@@ -36,7 +36,7 @@ static bool check_argument(const Node *n, const Launch *l,
         for (int i = 0; ok && i < arg->list->count; i++)
             ok = check_number(n, l, arg->list->at[i], arg->label);
         return ok;
-    case LAUNCH_ITEMS:
+    case LAUNCH_TENSOR_LIST:
         for (int i = 0; ok && i < arg->items->count; i++)
             ok = check_launch(n, arg->items->item[i]);
         return ok;

@@ -59,7 +59,7 @@ void note_slices(const Graph *g, const FrontendOptions *options)
 {
     NodeId i = first_mixing(g);
     if (g->mode != TRAIN || g->whole_bytes == 0 || i == NONE ||
-        options->microbatch == 0 || is_accruing(g))
+        options->microbatch == 0 || is_accumulating(g))
         return;
     const Node *n = &g->nodes[i];
     note(g->diag, n->pos, "%s needs %s; layers between such take %" PRId64

@@ -59,7 +59,7 @@ const char *weights_text(Arena *arena, const WeightCount *count)
                        count->statistic_tensors == 1 ? "" : "s");
 }
 
-bool is_accruing(const Graph *g)
+bool is_accumulating(const Graph *g)
 {
     return g->step_batch > 0;
 }
@@ -158,7 +158,7 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
 }
 
 // A figure has a sum and a weight, in doubles, twice: since the last reset, and
-// since the last update (runtime/support/net/header.cuh, accrued.cuh).
+// since the last update (runtime/support/net/header.cuh, accumulated.cuh).
 enum { HEADER_FIXED_BYTES = 128, FIGURE_BYTES = 32 };
 
 int64_t header_bytes(int figures)

@@ -16,7 +16,7 @@ int dtype_bytes(DType dtype);
 // Whether values of this kind live from training step to training step.
 bool is_persistent(Kind kind);
 // Whether a training step of g sums gradients over batches before its update.
-bool is_accruing(const Graph *g);
+bool is_accumulating(const Graph *g);
 // Whether the loss is scaled in training, so that an update waits for all
 // gradients.
 bool is_scaled(const Graph *g);
@@ -186,12 +186,12 @@ enum HeaderSlot {
     HEADER_SUM_0,               // of each loss, then of each metric, its sum
                                 // and the weight of that sum
     // Of the batches since the last update, where gradients are summed:
-    HEADER_ACCRUED = HEADER_SUM_0 + 2 * MAX_FIGURES,    // samples, without
+    HEADER_ACCUMULATED = HEADER_SUM_0 + 2 * MAX_FIGURES,  // samples, without
                                 // those of the current batch
-    HEADER_ACCRUED_SKIP,        // 1: the loss of one was not finite
-    HEADER_ACCRUED_BATCHES,
-    HEADER_ACCRUED_SUM_0,       // as HEADER_SUM_0
-    HEADER_SLOTS = HEADER_ACCRUED_SUM_0 + 2 * MAX_FIGURES
+    HEADER_ACCUMULATED_SKIP,    // 1: the loss of one was not finite
+    HEADER_ACCUMULATED_BATCHES,
+    HEADER_ACCUMULATED_SUM_0,   // as HEADER_SUM_0
+    HEADER_SLOTS = HEADER_ACCUMULATED_SUM_0 + 2 * MAX_FIGURES
 };
 
 // Returns the bytes of a header with room for the sums of so many losses and

@@ -14,7 +14,7 @@
 //   [13] forward loss: %25 rows = softmax_cross_entropy(logits, label, -)
 //   [14] forward accuracy: %26 right = accuracy(logits, label, -) joined
 //   [15] backward loss.grad: %44 d.logits = ...grad(logits, label, -) joined
-//   [16] forward tally: %27 figures = tally(header, %25, %26) joined
+//   [16] forward sums: %27 = accumulate_metrics(header, %25, %26) joined
 //
 // A node whose operator says so (Part.last) may be joined to any launch whose
 // kernel takes it: the block that ends last does it, so it reads what the

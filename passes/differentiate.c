@@ -71,10 +71,11 @@ void pass_differentiate(Graph *g)
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);
-    if (is_scaled(g) && !is_accruing(g))
+    if (is_scaled(g) && !is_accumulating(g))
         append_overflow_check(g, c.d, value_count);
     NodeId statistics = g->node_count;
     update_statistics(g, forward_count);
-    if (is_accruing(g)) append_accrual(g, c.d, value_count, statistics);
+    if (is_accumulating(g))
+        append_accumulation(g, c.d, value_count, statistics);
     append_updates(g, c.d, value_count);
 }

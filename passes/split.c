@@ -2,7 +2,7 @@
 //
 //   %5 a = conv(%0 x, %1, %2)   %6 b = conv(%5, %3, %4)   %7 c = maxpool(%6)
 // becomes, of a batch of 16 in slices of 8,
-//   %8 x.1 = take_rows(%0) size=8         %9 x.2 = take_rows(%0) start=8 size=8
+//   %8 x.1 = slice_batch(%0) size=8   %9 x.2 = slice_batch(%0) start=8 size=8
 //   %10 a.1 = conv(%8, %1, %2)   %11 b.1 = conv(%10, %3, %4)
 //   %12 c.1 = maxpool(%11)
 //   %13 a.2 = conv(%9, %1, %2)   %14 b.2 = conv(%13, %3, %4)
@@ -211,7 +211,7 @@ static ValueId new_slice(Splitter *s, ValueId v, int32_t k)
 }
 
 // What comes from outside is taken in rows, of all slices in a row.
-static void take_rows(Splitter *s, const Node *n)
+static void slice_batch(Splitter *s, const Node *n)
 {
     Graph *g = s->g;
     for (int32_t j = 0; j < n->operand_count; j++) {
@@ -221,7 +221,7 @@ static void take_rows(Splitter *s, const Node *n)
             continue;
         for (int32_t k = 0; k < s->slices; k++) {
             ValueId slice = new_slice(s, v, k);
-            NodeId id = graph_node(g, ops[OP_take_rows], 0, FORWARD,
+            NodeId id = graph_node(g, ops[OP_slice_batch], 0, FORWARD,
                                    g->values[slice].name, n->pos, 1, &v, 1,
                                    &slice);
             g->values[slice].marked = false;
@@ -259,7 +259,7 @@ static void join_slices(Splitter *s, const Node *n)
 static void split_round(Splitter *s, int32_t round)
 {
     for (NodeId i = 0; i < s->old_count; i++)
-        if (s->inside[i] && s->round[i] == round) take_rows(s, &s->old[i]);
+        if (s->inside[i] && s->round[i] == round) slice_batch(s, &s->old[i]);
     for (int32_t k = 0; k < s->slices; k++)
         for (NodeId i = 0; i < s->old_count; i++)
             if (s->inside[i] && s->round[i] == round)

@@ -155,7 +155,7 @@ Sheet *program_sheet(const Input *in, const Options *o, const Graph *g)
 {
     Sheet *s = sheet_new(in->arena, "program", program_columns,
                          sizeof program_columns / sizeof *program_columns);
-    bool in_slices = is_accruing(g);
+    bool in_slices = is_accumulating(g);
     s->use = IS_RECORD;
     sheet_row(s);
     put_text(s, g->name);

@@ -206,12 +206,12 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
     Shape a = g->values[n->operands[0]].shape;
     Shape b = g->values[n->operands[1]].shape, y = meet(a, b);
     bool equal = same_shape(a, b);
-    int64_t pack = equal ? pack_width(g, n, elements(y)) : 1;
+    int64_t vec = equal ? vec_width(g, n, elements(y)) : 1;
     launch_elements(l, equal ? "pair_forward" : "broadcast_forward",
-                    elements(y) / pack);
+                    elements(y) / vec);
     launch_type(l, functor_of(n->op));
     launch_act(l, n);
-    if (equal) launch_type_int(l, pack);
+    if (equal) launch_type_int(l, vec);
     else launch_dims(l, dims_of(y, a, b));
     launch_pointers(n, l);
     if (equal) launch_int(l, elements(y), "count");
@@ -232,14 +232,14 @@ static void launch_gradient(const Graph *g, const Node *n, Launch *l)
     Sides s = sides_of(g, n);
     int64_t count = elements(s.y);
     bool whole = same_shape(s.y, s.own), equal = same_shape(s.y, s.other);
-    int64_t pack = pack_width(g, n, count);
+    int64_t vec = vec_width(g, n, count);
     if (!whole) launch_sums(&s, n, l);
-    else if (equal) launch_elements(l, "pair_gradient", count / pack);
+    else if (equal) launch_elements(l, "pair_gradient", count / vec);
     else launch_elements(l, "broadcast_gradient", count);
     launch_type(l, functor_of(n->op));
     launch_type_int(l, n->part - 1);
     launch_act(l, n);
-    if (whole && equal) launch_type_int(l, pack);
+    if (whole && equal) launch_type_int(l, vec);
     else
         launch_dims(l, n->part == A ? dims_of(s.y, s.own, s.other)
                                     : dims_of(s.y, s.other, s.own));

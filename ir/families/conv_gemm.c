@@ -130,10 +130,10 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
 static int64_t pack_of(int64_t a, int64_t b)
 {
     enum { WIDEST = 8 };
-    int64_t pack = 1;
-    while (pack < WIDEST && a % (2 * pack) == 0 && b % (2 * pack) == 0)
-        pack *= 2;
-    return pack;
+    int64_t vec = 1;
+    while (vec < WIDEST && a % (2 * vec) == 0 && b % (2 * vec) == 0)
+        vec *= 2;
+    return vec;
 }
 
 ProductSize convolution_size(const Convolution *d, ProductRole role)

@@ -236,10 +236,10 @@ void launch_pixels(Launch *l, const char *kernel, Shape x)
 
 void launch_spread(Launch *l, const Node *n, const char *kernel, Shape dx)
 {
-    int64_t pack = pack_width(l->g, n, dx.dim[3]);
-    launch_elements(l, kernel, elements(dx) / pack);
+    int64_t vec = vec_width(l->g, n, dx.dim[3]);
+    launch_elements(l, kernel, elements(dx) / vec);
     launch_constant(l, "N", dx.dim[0]);
     launch_constant(l, "PIXELS", dx.dim[1] * dx.dim[2]);
     launch_constant(l, "C", dx.dim[3]);
-    launch_constant(l, "PACK", pack);
+    launch_constant(l, "VEC", vec);
 }

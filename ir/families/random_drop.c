@@ -114,7 +114,7 @@ bool drop_keeps(const Ref *r, int64_t sample, int64_t element)
     const uint32_t counter[4] = {
         (uint32_t)(element / 4),
         (uint32_t)(sample + r->n->attr[DROP_FIRST].i +
-                   (int64_t)r->header[HEADER_ACCRUED]),
+                   (int64_t)r->header[HEADER_ACCUMULATED]),
         (uint32_t)r->n->attr[DROP_NUMBER].i,
         (uint32_t)(uint64_t)r->header[HEADER_STEP],
     };

@@ -95,10 +95,10 @@ const char *slice_arguments(const Graph *g, const Value *value)
     for (const Value *part = value; part->alias_of != NONE;
          part = &g->values[part->alias_of])
         start += part->start / size;
-    int pack = is_half(value->dtype) ? 8 : 4;
-    while (width % pack || stride % pack || start % pack) pack /= 2;
+    int vec = is_half(value->dtype) ? 8 : 4;
+    while (width % vec || stride % vec || start % vec) vec /= 2;
     return arena_print(g->arena, "<%s, %" PRId64 ", %" PRId64 ", %d>",
-                       stored_name(value->dtype), width, stride, pack);
+                       stored_name(value->dtype), width, stride, vec);
 }
 
 // The type of v as a pointer, or as the slice that it is: of one row it is
@@ -170,15 +170,15 @@ Launch *launch_item(Launch *l, const char *name)
 {
     Arena *arena = l->g->arena;
     Launch *made = NEW(arena, Launch);
-    Items *items = NEW(arena, Items);
+    TensorList *items = NEW(arena, TensorList);
     const Launch **item = NEW_ARRAY(arena, 1, const Launch *);
     int64_t *blocks = NEW_ARRAY(arena, 1, int64_t);
     *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
     item[0] = made;
     blocks[0] = l->grid;
-    *items = (Items){ 1, item, blocks };
+    *items = (TensorList){ 1, item, blocks };
     launch_type_int(l, 1);
-    launch_argument(l, (LaunchArg){ .kind = LAUNCH_ITEMS, .value = NONE,
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_TENSOR_LIST, .value = NONE,
                                     .items = items });
     return made;
 }

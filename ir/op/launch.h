@@ -19,7 +19,7 @@ typedef enum LaunchArgKind {
     LAUNCH_SOURCE,              // a struct: what an operand is computed from as
                                 // it is loaded, or where a result is stored
     LAUNCH_LIST,                // a List<n> of reals (support/vec/list.cuh)
-    LAUNCH_ITEMS,               // an Items<struct, n> (support/vec/items.cuh)
+    LAUNCH_TENSOR_LIST,         // a TensorList<struct, n> (tensor_list.cuh)
 } LaunchArgKind;
 
 typedef struct LaunchArg {
@@ -29,7 +29,7 @@ typedef struct LaunchArg {
     double        f;
     const List   *list;
     const Launch *source;
-    const struct Items *items;
+    const struct TensorList *items;
     const char   *label;        // printed as a comment where a bare number
                                 // would not explain itself; may be NULL
 } LaunchArg;
@@ -46,11 +46,11 @@ enum {
 
 // What a launch is told of each of several arrays, and how many blocks each of
 // them has, one after the other.
-typedef struct Items {
+typedef struct TensorList {
     int            count;
     const Launch **item;        // structs: their members are arguments
     const int64_t *blocks;
-} Items;
+} TensorList;
 
 // A template argument: C++ text, or the type of an operand that may be computed
 // on load, which defaults to a pointer where it is stored.

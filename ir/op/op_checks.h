@@ -73,9 +73,9 @@ void ref_clear(const Ref *r, int k);
 
 // How many of count elements, side by side, a thread of n moves at once: 16
 // bytes of its maps of the fewest bits, and a divisor of count.
-int64_t pack_width(const Graph *g, const Node *n, int64_t count);
+int64_t vec_width(const Graph *g, const Node *n, int64_t count);
 // The same if nothing were computed on load: what an order of sums may go by.
-int64_t stored_pack(const Graph *g, const Node *n, int64_t count);
+int64_t stored_vec(const Graph *g, const Node *n, int64_t count);
 
 // A launch over count elements with a thread for each; more than a grid can
 // have threads are left to the kernel's loop.

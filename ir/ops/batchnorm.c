@@ -179,11 +179,11 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = in_shape(g, n, X);
     bool of_batch = n->operands[BATCH_MEAN] != NONE;
-    int64_t pack = pack_width(g, n, columns_of(x));
+    int64_t vec = vec_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_forward", rows_of(x), columns_of(x),
-                   columns_runs(x, pack));
+                   columns_runs(x, vec));
     launch_act(l, n);
-    launch_type_int(l, pack);
+    launch_type_int(l, vec);
     launch_slots(l, n, 1, BIAS + 1);
     launch_value(l, n->operands[of_batch ? BATCH_MEAN : MEAN]);
     launch_value(l, n->operands[of_batch ? BATCH_VARIANCE : VARIANCE]);
@@ -228,8 +228,8 @@ static void sums_launch(const Graph *g, const Node *n, Launch *l)
     Shape x = in_shape(g, n, of[n->part].x);
     launch_columns(l, of[n->part].kernel, rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
-    launch_type_int(l, stored_pack(g, n, columns_of(x)));
-    launch_type_int(l, pack_width(g, n, columns_of(x)));
+    launch_type_int(l, stored_vec(g, n, columns_of(x)));
+    launch_type_int(l, vec_width(g, n, columns_of(x)));
     launch_slots(l, n, of[n->part].results, of[n->part].operands);
     if (ends) launch_header(l);
     launch_rows(l, n);
@@ -250,11 +250,11 @@ static void ends_launch(const Graph *g, const Node *n, Launch *l)
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = in_shape(g, n, 1);
-    int64_t pack = pack_width(g, n, columns_of(x));
+    int64_t vec = vec_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_gradient", rows_of(x), columns_of(x),
-                   columns_runs(x, pack));
+                   columns_runs(x, vec));
     launch_act(l, n);
-    launch_type_int(l, pack);
+    launch_type_int(l, vec);
     launch_slots(l, n, 1, 8);
     launch_rows(l, n);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
@@ -263,7 +263,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 static void commit_launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t channels = elements(in_shape(g, n, 0));
-    launch_elements(l, is_accruing(g) ? "batchnorm_commit_accrued"
+    launch_elements(l, is_accumulating(g) ? "batchnorm_commit_accumulated"
                                       : "batchnorm_commit", channels);
     Launch *arrays = launch_item(l, "RunningMoments");
     for (int k = 0; k < 4; k++) launch_value(arrays, n->operands[k]);
@@ -271,7 +271,7 @@ static void commit_launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, channels, NULL);
     launch_header(l);
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
-    if (!is_accruing(g)) launch_samples(l);
+    if (!is_accumulating(g)) launch_samples(l);
 }
 
 // ---- references -------------------------------------------------------------

@@ -82,7 +82,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, "Biased");
+    launch_struct(l, "BiasLoad");
     launch_type_int(l, columns_of(g->values[n->results[0]].shape));
     launch_act(l, n);
     launch_load(l, n, 0);

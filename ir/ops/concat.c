@@ -169,12 +169,12 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape y = g->values[n->results[0]].shape;
     int64_t rows = rows_of(y, n->attr[AXIS].i);
-    bool packs = true;
+    bool vectors = true;
     for (int k = 0; k < n->operand_count; k++)
-        packs &= width_of(g, n, k, rows) % 4 == 0;
-    launch_elements(l, "concat_forward", elements(y) / (packs ? 4 : 1));
+        vectors &= width_of(g, n, k, rows) % 4 == 0;
+    launch_elements(l, "concat_forward", elements(y) / (vectors ? 4 : 1));
     launch_constant(l, "ROWS", rows);
-    launch_constant(l, "PACK", packs ? 4 : 1);
+    launch_constant(l, "VEC", vectors ? 4 : 1);
     launch_result_type(l, n->results[0]);
     launch_value(l, n->results[0]);
     launch_sources(g, n, rows, l);

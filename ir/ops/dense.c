@@ -168,7 +168,7 @@ static bool moves_a_momentum(const Graph *g)
 {
     Momentum m;
     return g->optimizer != NULL && g->optimizer->momentum != NULL &&
-           g->optimizer->momentum(g, &m) && !is_accruing(g);
+           g->optimizer->momentum(g, &m) && !is_accumulating(g);
 }
 
 // The weight's, and the bias's where the product added one.
@@ -249,8 +249,8 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     ValueId space = result_named(n, "workspace");
     launch_value(l, space);
     launch_int(l, value_bytes(&g->values[space]), "bytes");
-    launch_int(l, n->part == WGRAD, "turned_a");
-    launch_int(l, n->part == FORWARD_PART, "turned_b");
+    launch_int(l, n->part == WGRAD, "transpose_a");
+    launch_int(l, n->part == FORWARD_PART, "transpose_b");
     launch_int(l, g->tf32, "tf32");
     launch_int(l, rows[n->part], "m");
     launch_int(l, columns[n->part], "n");

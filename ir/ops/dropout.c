@@ -17,7 +17,9 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape shape = g->values[n->results[0]].shape;
     int64_t batch = shape.dim[0], width = elements(shape) / batch;
-    launch_elements(l, is_accruing(g) ? "dropout_accrued" : "dropout_forward",
+    launch_elements(l,
+                    is_accumulating(g) ? "dropout_accumulated"
+                                       : "dropout_forward",
                     batch * ceil_div(width, 4));
     drop_arguments(g, n, l);
 }

@@ -14,9 +14,9 @@
 //
 // A gradient that is not finite skips the whole training step, as a loss that
 // is not: so the update waits for all gradients, and what the forward pass adds
-// to the header's sums waits with it (tally).  A scale that moves is halved
-// then, and doubles after `interval` steps in a row without that.  A loss that
-// is not finite says nothing of the scale.
+// to the header's sums waits with it (accumulate_metrics).  A scale that moves
+// is halved then, and doubles after `interval` steps in a row without that.  A
+// loss that is not finite says nothing of the scale.
 //
 // A fixed scale is a constant of the file; one that moves is in the header, and
 // 0 there is the state of a file without one: it begins anew.
@@ -121,10 +121,10 @@ static void launch_scale(const Graph *g, Launch *l)
 
 static void begin_last(const Graph *g, const Node *n, Launch *l)
 {
-    bool accrues = is_accruing(g);
-    launch_struct(l, accrues ? "BeginScaledAccrued" : "BeginScaled");
+    bool accumulates = is_accumulating(g);
+    launch_struct(l, accumulates ? "BeginScaledAccumulated" : "BeginScaled");
     launch_header(l);
-    if (!accrues) launch_samples(l);
+    if (!accumulates) launch_samples(l);
     launch_scale(g, l);
     launch_type_int(l, n->operand_count - 1);
     Launch *bad = launch_members(l, "Overflows");
@@ -150,21 +150,22 @@ static void move_scale(const Graph *g, double *header, bool overflow)
 static void begin_reference(const Ref *r)
 {
     const Graph *g = r->g;
-    double *header = r->header, *samples = &header[HEADER_ACCRUED];
-    double *skip = &header[HEADER_ACCRUED_SKIP];
+    double *header = r->header, *samples = &header[HEADER_ACCUMULATED];
+    double *skip = &header[HEADER_ACCUMULATED_SKIP];
     double now = header[HEADER_LOSS_SCALE];
     bool moves = g->loss_scale_interval != 0, bad = false;
     for (int k = 1; k < r->n->operand_count; k++)
         for (int i = 0; i < PARTS; i++) bad |= r->in[k][i] != 0;
     header[HEADER_GRADIENT_SCALE] =
         1 / (moves && now > 0 ? now : g->loss_scale);
-    if (!is_accruing(g)) *samples = (double)r->samples;
+    if (!is_accumulating(g)) *samples = (double)r->samples;
     if (*samples != 0 && *skip == 0) {
         if (moves) move_scale(g, header, bad);
         *skip = bad;
     }
     ref_begin_update(r);
-    for (int k = HEADER_ACCRUED; !is_accruing(g) && k < HEADER_SLOTS; k++)
+    for (int k = HEADER_ACCUMULATED; !is_accumulating(g) && k < HEADER_SLOTS;
+         k++)
         header[k] = 0;
 }
 

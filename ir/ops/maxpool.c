@@ -95,7 +95,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 
 static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, "Unpooled");
+    launch_struct(l, "UnpoolLoad");
     grad_shape(g, n, l);
     launch_slots(l, n, 0, 3);
     return true;

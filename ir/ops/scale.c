@@ -91,7 +91,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, "Scaled");
+    launch_struct(l, "ScaleLoad");
     launch_scaled(g, n, l);
     return true;
 }

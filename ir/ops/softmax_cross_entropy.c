@@ -1,9 +1,9 @@
 // softmax_cross_entropy: the loss of classification, a number a sample.
 //
-// The loss of the batch is the mean over its samples (tally), so the gradient
-// of a row is (softmax(logits) - onehot(label)) / samples.  Rows past the
-// samples that the caller gave have no loss and no gradient.  A label out of
-// range is a fault of the data: its row is NaN, and the step is skipped.
+// The loss of the batch is the mean over its samples (accumulate_metrics), so
+// the gradient of a row is (softmax(logits) - onehot(label)) / samples.  Rows
+// past the samples that the caller gave have no loss and no gradient.  A label
+// out of range is a fault of the data: its row is NaN, and the step is skipped.
 //
 // That is the plain case.  Where a sample has a label a pixel, or one of the
 // arguments is given, the loss is PyTorch's weighted mean over the batch,
@@ -161,7 +161,7 @@ static void plain_launch(const Graph *g, const Node *n, Launch *l)
 
 static void plain_grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Launch *score = launch_score_rows(g, n, l, "CrossEntropySlope");
+    Launch *score = launch_score_rows(g, n, l, "CrossEntropyGrad");
     launch_result_type(score, n->results[0]);
     launch_loss_type(n, score);
     launch_value(score, n->results[0]);

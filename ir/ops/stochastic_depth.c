@@ -20,7 +20,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     enum { BLOCK = 256, EACH = 8 };
     Shape shape = g->values[n->results[0]].shape;
     int64_t batch = shape.dim[0], width = elements(shape) / batch;
-    launch_kernel(l, is_accruing(g) ? "stochastic_depth_accrued"
+    launch_kernel(l, is_accumulating(g) ? "stochastic_depth_accumulated"
                                     : "stochastic_depth_forward",
                   batch * ceil_div(width, BLOCK * EACH), BLOCK);
     drop_arguments(g, n, l);

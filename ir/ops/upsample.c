@@ -105,10 +105,10 @@ static void launch_constants(Launch *l, const Node *n, Shape x)
 static void launch_map(Launch *l, const Node *n, const char *kernel, Shape x,
                        Shape result)
 {
-    int64_t pack = pack_width(l->g, n, x.dim[3]);
-    launch_elements(l, kernel, elements(result) / pack);
+    int64_t vec = vec_width(l->g, n, x.dim[3]);
+    launch_elements(l, kernel, elements(result) / vec);
     launch_constants(l, n, x);
-    launch_constant(l, "PACK", pack);
+    launch_constant(l, "VEC", vec);
     launch_type(l, n->attr[BILINEAR].i ? "Bilinear" : "Nearest");
 }
 

@@ -278,7 +278,7 @@ Plan *plan_of(const Graph *g)
     b.plan->steps = NEW_ARRAY(g->arena, g->node_count, PlanStep);
     for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
         if (is_launch(&g->nodes[i])) make_step(&b, i);
-    bool in_batches = is_accruing(g) && g->mode == TRAIN;
+    bool in_batches = is_accumulating(g) && g->mode == TRAIN;
     for (int i = 0; i < b.plan->step_count && in_batches; i++)
         b.plan->batch_steps += b.plan->steps[i].phase != UPDATE;
     find_own_lives(b.plan);

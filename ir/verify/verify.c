@@ -242,7 +242,7 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "no such type or kind");
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
-    bool may_be_sum = is_accruing(g) && value->kind == GRADIENT &&
+    bool may_be_sum = is_accumulating(g) && value->kind == GRADIENT &&
                       value->gradient_of != NONE;
     if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",

@@ -195,7 +195,7 @@ static const char *check_host(Against *a)
 static const char *check_batch(Against *a)
 {
     int32_t count = a->plan->batch_steps;
-    bool any = is_accruing(a->g) && a->g->mode == TRAIN;
+    bool any = is_accumulating(a->g) && a->g->mode == TRAIN;
     if (!any && count == 0) return NULL;
     if (!any || count < 1 || count > a->plan->step_count)
         return "batches end where the program has no end";
@@ -266,8 +266,8 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
     for (int k = 0; k < read_count; k++) {
         ValueId v = o->viewed[reads[k]];
         o->touched_at[v] = at;
-        // The tally changes other parts of the header; what changes the scale
-        // reads what gradients come to.
+        // accumulate_metrics changes other parts of the header; what changes
+        // the scale reads what gradients come to.
         if (v == a->g->header && reads_scale_alone(n)) continue;
         if (place > o->touch[v]) o->touch[v] = place;
     }

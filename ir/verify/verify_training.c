@@ -140,7 +140,7 @@ static void check_sums(const Check *c)
 
 // Before differentiate there is a sum for each parameter; after it the last
 // node of a batch, before all of the update, which sees nothing else of one.
-static void check_accrual(const Check *c)
+static void check_accumulation(const Check *c)
 {
     const Graph *g = c->g;
     NodeId end = find_batch_end(g);
@@ -282,7 +282,7 @@ void check_training(const Check *c)
     check_order(c);
     check_called(c, g->optimizer, OPTIMIZER, "optimizer");
     check_called(c, g->schedule, SCHEDULE, "schedule");
-    if (is_accruing(g)) check_accrual(c);
+    if (is_accumulating(g)) check_accumulation(c);
     check_scale(c);
     for (NodeId i = 0; i < g->node_count; i++) {
         check_momenta(c, i);

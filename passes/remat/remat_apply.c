@@ -214,7 +214,7 @@ static Rewrite new_rewrite(Graph *g)
     w.waiting = NEW_ARRAY(g->arena, g->node_count, NodeId);
     w.touching = NEW_ARRAY(g->arena, g->value_count, int32_t);
     w.changing = NEW_ARRAY(g->arena, g->value_count, int32_t);
-    w.batch_end = is_accruing(g) ? find_batch_end(g) : NONE;
+    w.batch_end = is_accumulating(g) ? find_batch_end(g) : NONE;
     for (NodeId i = 0; i < g->node_count; i++)
         if (is_launch(&g->nodes[i])) w.launches[w.launch_count++] = i;
     for (ValueId v = 0; v < g->value_count; v++) {

@@ -5,7 +5,7 @@
 //   the header's scale        clip_norm: sums of each gradient, then of all
 //   w.sgd                     optimizer: one launch a parameter
 //   w.average                 average: likewise, after it
-//   advance                   the step is counted
+//   advance_step              the step is counted
 //
 // The nodes of a setting that is not made are not there.
 #include <string.h>
@@ -176,7 +176,8 @@ void append_updates(Graph *g, ValueId *d, int32_t value_count)
         for (int k = g->optimizer_states; k < count; k++)
             average(g, v, states[k]);
     }
-    if (is_accruing(g))
-        append(g, ops[OP_accrue], ACCRUE_CLEAR, "clear", 1, &g->header, NONE);
-    append(g, ops[OP_advance], 0, "advance", 1, &g->header, NONE);
+    if (is_accumulating(g))
+        append(g, ops[OP_accumulate_grad], ACCUMULATE_CLEAR, "clear", 1,
+               &g->header, NONE);
+    append(g, ops[OP_advance_step], 0, "advance_step", 1, &g->header, NONE);
 }

@@ -71,8 +71,8 @@ FAULTS = [
     ("the header's sums are added to at once", "        own->figures[j].sum += sums.of[j].sum;\n",
      "        own->figures[j].sum += sums.of[j].sum;\n"
      "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),
-    ("what a step adds up is not cleared", "    *accrued(header) = {};\n",
-     "    if (!@) *accrued(header) = {};\n"),
+    ("what a step adds up is not cleared", "    *accumulated(header) = {};\n",
+     "    if (!@) *accumulated(header) = {};\n"),
     ("the scale of a state without one is 0", "return header->loss_scale > 0 ?",
      "return @ || header->loss_scale > 0 ?"),
 ]

@@ -154,8 +154,8 @@ static ValueId find_value(const Graph *g, const char *name)
 // written.
 static int64_t count_columns(const Graph *g)
 {
-    const Node *tally = find_tally(g);
-    return tally->operand_count - tally->attr[0].i;
+    const Node *metrics = find_metric_sums(g);
+    return metrics->operand_count - metrics->attr[0].i;
 }
 
 // The figures of each step, a row a step.

@@ -32,10 +32,10 @@ FAULTS = {
          "n->pos, s->slices, (s->slice[v][0] ^= s->slice[v][1], s->slice[v][1] ^= s->slice[v][0],"
          " s->slice[v][0] ^= s->slice[v][1], s->slice[v]), 1, &v);"),
     "all gradients of rows are the first slice's":
-        ("ir/ops/take_rows.c", "part[k] = c->d[c->g->nodes[first + k].results[0]];",
+        ("ir/ops/slice_batch.c", "part[k] = c->d[c->g->nodes[first + k].results[0]];",
          "part[k] = c->d[c->g->nodes[first + (k + 1 < count ? 0 : k)].results[0]];"),
     "the gradient of rows is counted once for each":
-        ("ir/ops/take_rows.c", "if (first != c->node) return;", ""),
+        ("ir/ops/slice_batch.c", "if (first != c->node) return;", ""),
     "a join's gradient is its first rows":
         ("ir/ops/concat.c", "g->nodes[id].attr[START].i = start;",
          "g->nodes[id].attr[START].i = n.attr[AXIS].i == 0 ? 0 : start;"),

@@ -91,7 +91,7 @@ BROKEN = [
     ("an exception without need", "ir/text/read.c", "int a;\n",
      "is excused to name "),
     ("a name excused without need", "ir/families/loss.c", "int a;\n",
-     "is excused to name tally and does not"),
+     "is excused to name accumulate_metrics and does not"),
     *[(call, "frontend/a.c", f"void *p = {call}(1);\n", "allocates")
       for call in ("calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "strdup",
                    "strndup", "asprintf", "vasprintf", "open_memstream", "getline", "realpath")],

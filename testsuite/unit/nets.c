@@ -34,7 +34,7 @@ static const Part update_parts[] = {
     {.name = "", .operands = "weight! gradient momentum! header",
      .results = ""},
     {.name = NULL}};
-static const Part tally_parts[] = {
+static const Part accumulate_metrics_parts[] = {
     {.name = "", .operands = "header! rows*", .results = "figures"},
     {.name = NULL}};
 static const Part close_parts[] = {
@@ -48,7 +48,8 @@ const Op stub_flat = {.name = "flat", .flags = VIEW, .parts = flat_parts};
 const Op stub_drop = {.name = "drop", .parts = drop_parts};
 const Op stub_loss = {.name = "loss", .parts = loss_parts};
 const Op stub_update = {.name = "update", .parts = update_parts};
-const Op stub_tally = {.name = "tally", .parts = tally_parts};
+const Op stub_accumulate_metrics = {.name = "accumulate_metrics",
+                                    .parts = accumulate_metrics_parts};
 const Op stub_close = {.name = "close", .parts = close_parts};
 
 uint32_t next_number(uint64_t *state, uint32_t limit)
@@ -203,8 +204,8 @@ static void add_loss(Net *net, ValueId logits)
     ValueId figures = new_value(net, "figures", SCALAR,
                                 shape_of(1, (int64_t)1));
     g->values[figures].output = true;
-    new_node(net, &stub_tally, 0, FORWARD, 2, (ValueId[]){g->header, rows}, 1,
-             &figures);
+    new_node(net, &stub_accumulate_metrics, 0, FORWARD, 2,
+             (ValueId[]){ g->header, rows }, 1, &figures);
     net->d = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) net->d[v] = NONE;
     ValueId d = new_gradient(net, logits);

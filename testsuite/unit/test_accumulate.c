@@ -44,7 +44,7 @@ static const char text[] =
     "weight_decay=0.25\n"
     "[8] update f.sgd: sgd(f, df, mf, header) lr=0.5 momentum=0.75 "
     "weight_decay=0.25\n"
-    "[9] update advance: advance(header)\n";
+    "[9] update advance_step: advance_step(header)\n";
 
 enum { FIRST_GIVEN = 1, GIVEN_END = 12, FIRST_STATE_VALUE = 4 };
 

@@ -36,7 +36,7 @@ static const char text[] =
         " place=512 event=1\n"
     "[12] backward b.arrive: offload.arrive(b.back) event=1\n"
     "[13] backward f: %11 f " MAP " output = mul(e, b.back)\n"
-    "[14] update end: advance(header)\n";
+    "[14] update end: advance_step(header)\n";
 
 // The first `from` in the text is `to`.
 static Graph *changed(const char *from, const char *to)

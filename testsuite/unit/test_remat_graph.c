@@ -32,7 +32,7 @@ static const char chain[] =
     "[6] update w.sgd: sgd(w, d.w, m, header) lr=0.1 momentum=0.9\n"
     "[7] backward f: %10 f f32[2, 64] = mul(e, flat)\n"
     "[8] backward g: %11 g " MAP " output = conv(s, m, -) " CONV "\n"
-    "[9] update end: advance(header)\n";
+    "[9] update end: advance_step(header)\n";
 
 enum { A, C_, E_, D_W, SGD, F, G, END };
 
@@ -166,7 +166,7 @@ static void a_name_that_is_an_output_stays(void **state)
         "[1] forward e: %5 e " MAP " = tanh(a)\n"
         "[2] forward flat: %6 flat f32[2, 64] output = flatten(e)\n"
         "[3] backward f: %7 f " MAP " output = mul(a, x)\n"
-        "[4] update end: advance(header)\n";
+        "[4] update end: advance_step(header)\n";
     has_nodes(apply(named, "0 1 0 2 3"), "a e a.again f end flat");
 }
 
@@ -188,7 +188,7 @@ static void a_text_of_it_is_read_again(void **state)
     "[3] forward c: %7 c " MAP " = conv(" of_c ", w, -) " CONV "\n"          \
     "[4] backward d: %8 d " MAP " = add(c, x)\n"                             \
     "[5] backward f: %9 f f32[2, 4, 4, 8] output = mul(j, j)\n"              \
-    "[6] update end: advance(header)\n"
+    "[6] update end: advance_step(header)\n"
 
 static const char apart[] = JOIN("x", "x"), early[] = JOIN("a", "x");
 
@@ -264,7 +264,7 @@ static const char drawing[] =
         " conv.wgrad(b, x) " CONV "\n"
     "[3] update w.sgd: sgd(w, d.w, m, header) lr=0.1 momentum=0.9\n"
     "[4] backward f: %7 f " MAP " output = mul(b, x)\n"
-    "[5] update end: advance(header)\n";
+    "[5] update end: advance_step(header)\n";
 
 // Puts the node of that name before another.
 static void move_before(Graph *g, const char *name, const char *other)

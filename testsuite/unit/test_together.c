@@ -25,7 +25,7 @@ static const char text[] =
     "[3] backward dv: %8 dv f64[5] gradient of=%4 = bias.grad(y) splits=1\n"
     "[4] update v.sgd: sgd(v, dv, -, header) lr=0.5\n"
     "[5] update v.average: average(av, v, header) keep=0.5\n"
-    "[6] update advance: advance(header)\n";
+    "[6] update advance_step: advance_step(header)\n";
 
 enum { W_SGD = 2, V_SGD, W_AVERAGE, V_AVERAGE, ADVANCE };
 
@@ -42,7 +42,8 @@ static Graph *grouped(void)
 static void updates_wait_for_each_other(void **state)
 {
     static const char *const order[] = { "dw", "dv", "w.sgd", "v.sgd",
-                                         "w.average", "v.average", "advance" };
+                                         "w.average", "v.average",
+                                         "advance_step" };
     Graph *g = grouped();
     (void)state;
     assert_null(verdict(g));
@@ -90,7 +91,7 @@ static void faults_of_what_is_done_last_are_caught(void **state)
     Launch l = { .g = g };
     (void)state;
     group_launch(g, W_AVERAGE, &l);
-    assert_string_equal(l.type[l.type_count - 1].source->kernel, "Advance");
+    assert_string_equal(l.type[l.type_count - 1].source->kernel, "AdvanceStep");
     swap_nodes(g, V_AVERAGE, ADVANCE);
     expect_fault(g, "v.average is joined behind what is done last");
     g = read_text(text), swap_nodes(g, 4, 6);
@@ -113,16 +114,16 @@ static const char scored[] =
     "softmax_cross_entropy(logits, label, -)\n"
     "[2] forward right: %6 right f64[2] scalar = "
     "accuracy(logits, label, -) ignore=-1\n"
-    "[3] forward tally: %7 figures f64[2] scalar output = "
-    "tally(header, rows, right) losses=1\n"
+    "[3] forward accumulate_metrics: %7 figures f64[2] scalar output = "
+    "accumulate_metrics(header, rows, right) losses=1\n"
     "[4] backward grad: %8 d.logits f64[2, 3] gradient of=%4 = "
     "softmax_cross_entropy.grad(logits, label, -)\n"
     "[5] backward db: %9 db f64[3] gradient of=%3 = bias.grad(d.logits) "
     "splits=1\n"
     "[6] update b.sgd: sgd(b, db, -, header) lr=0.5\n"
-    "[7] update advance: advance(header)\n";
+    "[7] update advance_step: advance_step(header)\n";
 
-enum { LOSS_NODE = 1, RIGHT, SLOPE, TALLY_NODE, LOGITS = 4, ROWS, RIGHT_ROWS,
+enum { LOSS_NODE = 1, RIGHT, SLOPE, METRICS_NODE, LOGITS = 4, ROWS, RIGHT_ROWS,
        FIGURES, D_LOGITS };
 
 static Graph *grouped_rows(void)
@@ -138,14 +139,15 @@ static Graph *grouped_rows(void)
 static void a_loss_is_one_launch(void **state)
 {
     static const char *const order[] = { "logits", "loss", "right", "grad",
-                                         "tally", "db", "b.sgd", "advance" };
+                                         "accumulate_metrics", "db", "b.sgd",
+                                         "advance_step" };
     Graph *g = grouped_rows();
     (void)state;
     assert_null(verdict(g));
     for (int i = 0; i < 8; i++) {
         assert_string_equal(g->nodes[i].name, order[i]);
         assert_true(g->nodes[i].joined ==
-                    ((i > LOSS_NODE && i <= TALLY_NODE) || i == 7));
+                    ((i > LOSS_NODE && i <= METRICS_NODE) || i == 7));
     }
     place_net(g, 6);
     assert_null(verdict(g));
@@ -173,7 +175,7 @@ static void faults_of_rows_are_caught(void **state)
     expect_fault(g, "right (line 0): its launch can't be that of loss too");
     g = grouped_rows();
     place_net(g, 6);
-    g->values[FIGURES].first = TALLY_NODE;
+    g->values[FIGURES].first = METRICS_NODE;
     expect_fault(g, "figures (line 0): it lives from [4]");
 }
 
@@ -222,8 +224,9 @@ static void steps_are_the_groups(void **state)
     plan->steps[2].write_count--;
     expect_wrong(g, plan, "does not read and write what v.sgd does");
     plan = plan_groups(&g);
-    plan->steps[3].more[0] = "advance";
-    expect_wrong(g, plan, "step w.average launches advance, which is no launch "
+    plan->steps[3].more[0] = "advance_step";
+    expect_wrong(g, plan,
+                 "step w.average launches advance_step, which is no launch "
                  "or has a step");
     plan = plan_groups(&g);
     g->nodes[V_SGD].name = "w.sgd_2";

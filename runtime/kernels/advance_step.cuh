@@ -4,10 +4,10 @@
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"
 
-// Advance: the last of a launch: step += 1; updates += 1 unless the step was skipped.  One thread
-// counts.
-struct Advance {
-    Header *header;
+// AdvanceStep: the last of a launch: step += 1; updates += 1 unless the step was skipped.  One
+// thread counts.
+struct AdvanceStep {
+    StateHeader *header;
     __device__ void operator()() const
     {
         if (!is_last_block(&header->arrivals) || threadIdx.x > 0) return;

@@ -19,13 +19,14 @@
 #define WGRAD                                                                  \
     "backward wgrad: %5 dw f64[5, 3] gradient of=%3, -, %6 space u8[256] "     \
     "workspace = dense.wgrad(dy, x)\n"
-#define ADD "backward add: accrue(s, dw, header)\n"
-#define NEXT "backward next: accrue.next(header)\n"
-#define BEGIN "update begin: accrue.begin(header)\n"
-#define MEAN "update mean: accrue.mean(s, header)\n"
+#define ADD "backward add: accumulate_grad(s, dw, header)\n"
+#define NEXT "backward next: accumulate_grad.next(header)\n"
+#define BEGIN "update begin: accumulate_grad.begin(header)\n"
+#define MEAN "update mean: accumulate_grad.mean(s, header)\n"
 #define SGD "update w.sgd: sgd(w, s, -, header) lr=0.5\n"
 #define END                                                                    \
-    "update clear: accrue.clear(header)\nupdate advance: advance(header)\n"
+    "update clear: accumulate_grad.clear(header)\n"                         \
+    "update advance_step: advance_step(header)\n"
 #define NET "net n mode=train batch=2 real=f64 epochs=1 step_batch=4\n"
 
 static const char text[] =
@@ -78,14 +79,14 @@ static void the_update_is_by_the_mean(void **state)
         run(g, &t, 2, false);
         draw(&t, &seed, 1, want);
         run(g, &t, 1, false);
-        assert_true(header[HEADER_ACCRUED] == 3);
-        assert_true(header[HEADER_ACCRUED_BATCHES] == 2);
+        assert_true(header[HEADER_ACCUMULATED] == 3);
+        assert_true(header[HEADER_ACCUMULATED_BATCHES] == 2);
         assert_memory_equal(before, t.data[W], sizeof before);
         run(g, &t, 2, true);
         for (int i = 0; i < 5 * 3; i++)
             assert_true(fabs(t.data[W][i] - before[i] + 0.5 * want[i] / 3) <
                         1e-12);
-        assert_true(header[HEADER_ACCRUED] == 0);
+        assert_true(header[HEADER_ACCUMULATED] == 0);
         assert_true(header[HEADER_STEP] == step);
         assert_true(header[HEADER_SAMPLES] == 3 * step);
     }
@@ -103,7 +104,7 @@ static void a_bad_batch_skips_the_step(void **state)
         memcpy(before, t.data[W], sizeof before);
         for (int batch = 0; batch < 2 && bad < 2; batch++) {
             draw(&t, &seed, 2, unused);
-            if (batch == bad) header[HEADER_ACCRUED_SKIP] = 1;
+            if (batch == bad) header[HEADER_ACCUMULATED_SKIP] = 1;
             run(g, &t, 2, false);
         }
         run(g, &t, 2, true);

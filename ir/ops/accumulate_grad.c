@@ -1,4 +1,4 @@
-// accrue: gradients summed over the batches of a training step
+// accumulate_grad: gradients summed over the batches of a training step
 // (grad_accumulation.h).
 //
 // A batch's gradients are means over its samples, so that they count as many
@@ -19,7 +19,7 @@ bool is_sum(const Graph *g, ValueId v)
 
 bool ends_batch(const Node *n)
 {
-    return n->op == &op_accrue && n->part == ACCRUE_NEXT;
+    return n->op == &op_accumulate_grad && n->part == ACCUMULATE_NEXT;
 }
 
 NodeId find_batch_end(const Graph *g)
@@ -44,8 +44,8 @@ static void add_cost(const Graph *g, const Node *n, Cost *cost)
 
 static void add_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_elements(l, "accrue_add", sum_count(g, n));
-    Launch *arrays = launch_item(l, "AccruedArrays");
+    launch_elements(l, "accumulate_grad_add", sum_count(g, n));
+    Launch *arrays = launch_item(l, "AccumulatedArrays");
     launch_value(arrays, n->operands[SUM]);
     launch_value(arrays, n->operands[ADDED]);
     launch_int(arrays, sum_count(g, n), NULL);
@@ -55,7 +55,7 @@ static void add_launch(const Graph *g, const Node *n, Launch *l)
 
 static void add_reference(const Ref *r)
 {
-    bool first = r->header[HEADER_ACCRUED] == 0;
+    bool first = r->header[HEADER_ACCUMULATED] == 0;
     for (int64_t i = 0; i < elements(ref_in(r, SUM)); i++)
         r->in[SUM][i] = (first ? 0 : r->in[SUM][i]) +
                         (double)r->samples * r->in[ADDED][i];
@@ -71,15 +71,15 @@ static void header_cost(const Graph *g, const Node *n, Cost *cost)
 static void next_launch(const Graph *g, const Node *n, Launch *l)
 {
     (void)g, (void)n;
-    launch_kernel(l, "accrue_next", 1, 32);
+    launch_kernel(l, "accumulate_grad_next", 1, 32);
     launch_header(l);
     launch_samples(l);
 }
 
 static void next_reference(const Ref *r)
 {
-    r->header[HEADER_ACCRUED] += (double)r->samples;
-    r->header[HEADER_ACCRUED_BATCHES] += 1;
+    r->header[HEADER_ACCUMULATED] += (double)r->samples;
+    r->header[HEADER_ACCUMULATED_BATCHES] += 1;
 }
 
 // ---- the update -------------------------------------------------------------
@@ -87,7 +87,7 @@ static void next_reference(const Ref *r)
 static void begin_launch(const Graph *g, const Node *n, Launch *l)
 {
     (void)g, (void)n;
-    launch_kernel(l, "accrue_begin", 1, 32);
+    launch_kernel(l, "accumulate_grad_begin", 1, 32);
     launch_header(l);
 }
 
@@ -99,8 +99,8 @@ static void mean_cost(const Graph *g, const Node *n, Cost *cost)
 
 static void mean_launch(const Graph *g, const Node *n, Launch *l)
 {
-    launch_elements(l, "accrue_mean", sum_count(g, n));
-    Launch *arrays = launch_item(l, "AccruedSum");
+    launch_elements(l, "accumulate_grad_mean", sum_count(g, n));
+    Launch *arrays = launch_item(l, "AccumulatedSum");
     launch_value(arrays, n->operands[SUM]);
     launch_int(arrays, sum_count(g, n), NULL);
     launch_header(l);
@@ -109,38 +109,38 @@ static void mean_launch(const Graph *g, const Node *n, Launch *l)
 static void mean_reference(const Ref *r)
 {
     for (int64_t i = 0; i < elements(ref_in(r, SUM)); i++)
-        r->in[SUM][i] /= r->header[HEADER_ACCRUED];
+        r->in[SUM][i] /= r->header[HEADER_ACCUMULATED];
 }
 
 static void clear_launch(const Graph *g, const Node *n, Launch *l)
 {
     (void)g, (void)n;
-    launch_kernel(l, "accrue_clear", 1, 32);
+    launch_kernel(l, "accumulate_grad_clear", 1, 32);
     launch_header(l);
 }
 
 static void clear_reference(const Ref *r)
 {
-    for (int k = HEADER_ACCRUED; k < HEADER_SLOTS; k++)
+    for (int k = HEADER_ACCUMULATED; k < HEADER_SLOTS; k++)
         r->header[k] = 0;
 }
 
 static const Part parts[] = {
-    [ACCRUE_ADD] = { .name = "", .results = "", .cost = add_cost,
+    [ACCUMULATE_ADD] = { .name = "", .results = "", .cost = add_cost,
       .launch = add_launch, .reference = add_reference },
-    [ACCRUE_MEAN] = { .name = "mean", .operands = "sum! header",
+    [ACCUMULATE_MEAN] = { .name = "mean", .operands = "sum! header",
       .results = "", .cost = mean_cost, .launch = mean_launch,
       .reference = mean_reference },
-    [ACCRUE_NEXT] = { .name = "next", .operands = "header!", .results = "",
+    [ACCUMULATE_NEXT] = { .name = "next", .operands = "header!", .results = "",
       .cost = header_cost, .launch = next_launch,
       .reference = next_reference },
-    [ACCRUE_BEGIN] = { .name = "begin", .operands = "header!", .results = "",
-      .cost = header_cost, .launch = begin_launch,
+    [ACCUMULATE_BEGIN] = { .name = "begin", .operands = "header!",
+      .results = "", .cost = header_cost, .launch = begin_launch,
       .reference = ref_begin_update },
-    [ACCRUE_CLEAR] = { .name = "clear", .operands = "header!", .results = "",
-      .cost = header_cost, .launch = clear_launch,
+    [ACCUMULATE_CLEAR] = { .name = "clear", .operands = "header!",
+      .results = "", .cost = header_cost, .launch = clear_launch,
       .reference = clear_reference },
     { .results = NULL },
 };
 
-const Op op_accrue = { ROW(accrue), .parts = parts };
+const Op op_accumulate_grad = { ROW(accumulate_grad), .parts = parts };

@@ -1,5 +1,5 @@
-// tally: the end of the forward pass: the loss and the metrics of the batch,
-// and the header's running sums of them.
+// accumulate_metrics: the end of the forward pass: the loss and the metrics of
+// the batch, and the header's running sums of them.
 //
 // One warp in a fixed order, in double.  A loss or metric is a pair, of a sum
 // over the samples that count and of its weight; both are summed over batches
@@ -12,9 +12,10 @@
 // are.  A metric that is not finite is left out of its own sums.
 //
 // Where gradients are summed over several batches the header's sums are for the
-// update to change (accrue): until then it keeps sums of its own, the figures
-// are those of all batches so far, and one loss that is not finite is enough.
-// So it is where the loss is scaled, of which a gradient may skip the step.
+// update to change (accumulate_grad): until then it keeps sums of its own, the
+// figures are those of all batches so far, and one loss that is not finite is
+// enough.  So it is where the loss is scaled, of which a gradient may skip the
+// step.
 #include <math.h>
 #include "../families/loss.h"
 #include "../op/op_row.h"
@@ -48,7 +49,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static bool is_partial(const Graph *g)
 {
-    return (is_accruing(g) || is_scaled(g)) && g->mode == TRAIN;
+    return (is_accumulating(g) || is_scaled(g)) && g->mode == TRAIN;
 }
 
 // Of each bit whether the rows of that number have weights.
@@ -62,7 +63,7 @@ static int64_t pairs_of(const Graph *g, const Node *n)
 
 static void last(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, is_partial(g) ? "TallyAccrued" : "Tally");
+    launch_struct(l, is_partial(g) ? "PartialMetricSums" : "MetricSums");
     launch_type_int(l, row_count(n));
     launch_type_int(l, n->attr[LOSSES].i);
     launch_type_int(l, pairs_of(g, n));
@@ -108,12 +109,12 @@ static void reference(const Ref *r)
 {
     double own[2 * MAX_FIGURES] = { 0 }, *header = r->header;
     bool partial = is_partial(r->g);
-    double *sums = partial ? &header[HEADER_ACCRUED_SUM_0] : own;
+    double *sums = partial ? &header[HEADER_ACCUMULATED_SUM_0] : own;
     add_rows(r, sums);
     write_figures(r, sums);
     bool finite = isfinite(r->out[0][0]);
     if (partial) {
-        if (!finite) header[HEADER_ACCRUED_SKIP] = 1;
+        if (!finite) header[HEADER_ACCUMULATED_SKIP] = 1;
         return;
     }
     header[HEADER_SKIP] = !finite;
@@ -128,6 +129,6 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_tally = {
-    ROW(tally), .attrs = attrs, .shape = shape, .parts = parts,
+const Op op_accumulate_metrics = {
+    ROW(accumulate_metrics), .attrs = attrs, .shape = shape, .parts = parts,
 };

@@ -1,7 +1,7 @@
 // The end of the forward pass: loss and metrics as figures and as running sums.
 #pragma once
 #include <math.h>
-#include "../support/net/accrued.cuh"
+#include "../support/net/accumulated.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/real.cuh"
@@ -22,7 +22,8 @@ struct FigureSums {
     FigureSum of[ROWS];
 
     // True for the thread that has them.
-    __device__ bool find(Header *header, const FigureRows<ROWS, PAIRS> &rows, long long samples)
+    __device__ bool find(StateHeader *header, const FigureRows<ROWS, PAIRS> &rows,
+                         long long samples)
     {
         if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
         UNROLL
@@ -59,11 +60,11 @@ static __device__ inline double write_figures(real *figures, const FigureSum *of
     return loss;
 }
 
-// Tally: the last of a launch: what a batch's losses and metrics are.  Without a finite loss the
-// step is to be skipped.
+// MetricSums: the last of a launch: what a batch's losses and metrics are.  Without a finite loss
+// the step is to be skipped.
 template <int ROWS, int LOSSES, unsigned PAIRS>
-struct Tally {
-    Header *header;
+struct MetricSums {
+    StateHeader *header;
     real *figures;
     long long samples;
     FigureRows<ROWS, PAIRS> rows;
@@ -80,12 +81,12 @@ struct Tally {
     }
 };
 
-// TallyAccrued: likewise where it is the update that counts a training step, which is of several
-// batches or which a gradient may skip: figures are those of all samples since the last update,
-// and the header's sums stay the same until then.
+// PartialMetricSums: likewise where it is the update that counts a training step, which is of
+// several batches or which a gradient may skip: figures are those of all samples since the last
+// update, and the header's sums stay the same until then.
 template <int ROWS, int LOSSES, unsigned PAIRS>
-struct TallyAccrued {
-    Header *header;
+struct PartialMetricSums {
+    StateHeader *header;
     real *figures;
     long long samples;
     FigureRows<ROWS, PAIRS> rows;
@@ -93,7 +94,7 @@ struct TallyAccrued {
     {
         FigureSums<ROWS, PAIRS> sums;
         if (!sums.find(header, rows, samples)) return;
-        Accrued *const own = accrued(header);
+        Accumulated *const own = accumulated(header);
         UNROLL
         for (int j = 0; j < ROWS; j++) {
             own->figures[j].sum += sums.of[j].sum;

@@ -4,23 +4,25 @@
 #include <stdint.h>
 #include "header.cuh"
 
-// Accrued: after the Header, in the header's bytes; all zero from an update to the next batch.
-struct Accrued {
+// Accumulated: after the StateHeader, in the header's bytes; all zero from an update to the next
+// batch.
+struct Accumulated {
     uint64_t samples;           // of the batches before this one, since the last update
     uint32_t skip, batches;     // skip: the loss of one was not finite
     FigureSum figures[HEADER_FIGURES];
 };
 
-static __device__ inline Accrued *accrued(Header *header)
+static __device__ inline Accumulated *accumulated(StateHeader *header)
 {
-    static_assert(sizeof(Header) + sizeof(Accrued) == 128 + 2 * sizeof header->figures, "");
-    return (Accrued *)(header + 1);
+    static_assert(sizeof(StateHeader) + sizeof(Accumulated) ==
+                  128 + 2 * sizeof header->figures, "");
+    return (Accumulated *)(header + 1);
 }
 
 // samples_before: of the training step, before those of this batch.
-static __device__ inline uint64_t samples_before(const Header *header)
+static __device__ inline uint64_t samples_before(const StateHeader *header)
 {
-    return ((const Accrued *)(header + 1))->samples;
+    return ((const Accumulated *)(header + 1))->samples;
 }
 
 // add_figure: what a batch or a training step has of a loss or metric comes to its sum, unless that
@@ -34,9 +36,9 @@ static __device__ inline void add_figure(FigureSum &to, const FigureSum &of)
 
 // begin_update: the step is skipped where no batch came or one is to be; if not, what losses and
 // metrics add up to goes into the header's sums.  By one thread.
-static __device__ inline void begin_update(Header *header)
+static __device__ inline void begin_update(StateHeader *header)
 {
-    const Accrued *const own = accrued(header);
+    const Accumulated *const own = accumulated(header);
     header->skip = own->skip || own->samples == 0;
     if (header->skip) return;
     header->samples += own->samples;
@@ -44,8 +46,8 @@ static __device__ inline void begin_update(Header *header)
 }
 
 // batch_samples: of the batches that the update is of, as many as their mean.
-static __device__ inline double batch_samples(const Header *header)
+static __device__ inline double batch_samples(const StateHeader *header)
 {
-    const Accrued *const own = (const Accrued *)(header + 1);
+    const Accumulated *const own = (const Accumulated *)(header + 1);
     return (double)own->samples / (double)(own->batches ? own->batches : 1);
 }

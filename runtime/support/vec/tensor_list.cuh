@@ -2,11 +2,11 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// Items: what a launch is told of each of N arrays.  Blocks are dealt out in order: first[k] is the
-// first of array k's.  Arguments of a kernel may have 4096 bytes; as grid constants they are not
-// copied to index them.
+// TensorList: what a launch is told of each of N arrays.  Blocks are dealt out in order: first[k]
+// is the first of array k's.  Arguments of a kernel may have 4096 bytes; as grid constants they are
+// not copied to index them.
 template <class Item, int N>
-struct Items {
+struct TensorList {
     Item item[N];
     int first[N];
     static_assert(sizeof(Item) * N + sizeof(int) * N <= 3968, "too many arrays for a launch");
@@ -14,7 +14,7 @@ struct Items {
 
 // item_of_block: the array that this block belongs to, the last one that begins at or before it.
 template <class Item, int N>
-static __device__ inline int item_of_block(const Items<Item, N> &items)
+static __device__ inline int item_of_block(const TensorList<Item, N> &items)
 {
     int k = 0, end = N;
     while (end - k > 1) {
@@ -27,7 +27,7 @@ static __device__ inline int item_of_block(const Items<Item, N> &items)
 
 // blocks_of_item: how many blocks array k has.
 template <class Item, int N>
-static __device__ inline int blocks_of_item(const Items<Item, N> &items, int k)
+static __device__ inline int blocks_of_item(const TensorList<Item, N> &items, int k)
 {
     return (k + 1 < N ? items.first[k + 1] : (int)gridDim.x) - items.first[k];
 }

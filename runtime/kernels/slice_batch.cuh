@@ -4,17 +4,17 @@
 #include "../support/vec/elementwise.cuh"
 #include "../support/vec/load.cuh"
 
-// SomeRows: x from element `start` on, which is a multiple of PACK.
-template <int PACK, class X = const real *>
+// SomeRows: x from element `start` on, which is a multiple of VEC.
+template <int VEC, class X = const real *>
 struct SomeRows {
     X x;
     long long start;
     __device__ real operator[](long long i) const { return x[start + i]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Vec<V> vec(long long i) const
     {
-        if constexpr (PACK % V == 0) return load_pack<V>(x, start + i);
-        else return pack_each<V>(*this, i);
+        if constexpr (VEC % V == 0) return load_vec<V>(x, start + i);
+        else return vec_each<V>(*this, i);
     }
 };
 

@@ -1,6 +1,6 @@
-// take_rows: some samples of a batch, as pass split gives them to each slice.
+// slice_batch: some samples of a batch, as pass split gives them to each slice.
 //
-//   %5 a = take_rows(%4 x) size=8     %6 b = take_rows(%4 x) start=8 size=8
+//   %5 a = slice_batch(%4 x) size=8     %6 b = slice_batch(%4 x) start=8 size=8
 // a and b lie in x where pass slices can have it so, and nothing is copied.
 // Where nodes in a row take all of x, the gradient of x is theirs one after the
 // other, by concat; else it is zero around dy, a sum of as many.
@@ -63,7 +63,7 @@ static void gradient(Gradient *c)
     NodeId first = find_row(c, &count);
     if (!gradient_wanted(c, 0)) return;
     if (first == NONE) {
-        gradient_box(c, &op_take_rows);
+        gradient_box(c, &op_slice_batch);
         return;
     }
     if (first != c->node) return;
@@ -145,7 +145,7 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_take_rows = {
-    ROW(take_rows), .attrs = attrs, .shape = shape, .gradient = gradient,
+const Op op_slice_batch = {
+    ROW(slice_batch), .attrs = attrs, .shape = shape, .gradient = gradient,
     .parts = parts,
 };

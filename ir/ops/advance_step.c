@@ -1,5 +1,5 @@
-// advance: the end of a training step.  Steps count for the random numbers,
-// updates for the optimizer; a skipped step is no update.
+// advance_step: the end of a training step.  Steps count for the random
+// numbers, updates for the optimizer; a skipped step is no update.
 #include "../op/op_row.h"
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
@@ -10,7 +10,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 static void last(const Graph *g, const Node *n, Launch *l)
 {
     (void)g, (void)n;
-    launch_struct(l, "Advance");
+    launch_struct(l, "AdvanceStep");
     launch_header(l);
 }
 
@@ -26,4 +26,4 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_advance = { ROW(advance), .parts = parts };
+const Op op_advance_step = { ROW(advance_step), .parts = parts };

@@ -1,0 +1,77 @@
+# From the names that emitted files had before to those that they have:
+#
+#     sed -E -f renamed.sed old.cu
+#
+# is the new file, but for white space (a longer name moves what stands behind it, and wraps lines)
+# and the hash of the plan, which is of the steps' names.
+
+# The program that an emitted file shows is the user's.
+/^\/\/ +[0-9]+ \| /b
+
+# Products: tiles and what is read into them.
+s/\ba Walk\b/an Im2colIndex/g
+s/\bthe spots of\b/the offsets of/g
+s/\ba Spot\b/an Offset2d/g
+s/\bWalk walk\b/Im2colIndex index/g
+s/\breturn walk\(i\)/return index(i)/g
+s/\bPatchWalk\b/PatchIndex/g
+s/\bWalk\b/Im2colIndex/g
+s/\bSpot spot\b/Offset2d pixel/g
+s/\bspot\.(h|w|offset)\b/pixel.\1/g
+s/\bSpot\b/Offset2d/g
+s/\bLoadStage\b/TileLoader/g
+s/\bBlockTile\b/GemmTile/g
+s/\bthe Placed row of a pixel, of PIXELS with C channels each, from its channel/the OutputRow of a pixel, of PIXELS with C channels each, from channel/g
+s/\bPlaced\b/OutputRow/g
+s/\bslopes_of\b/activation_grad/g
+s/\bturned_([ab])\b/transpose_\1/g
+s/\bload_turned_matrices\b/load_transposed_matrices/g
+
+# A tile in shared memory.
+s/\bunion Room\b/union Shared/g
+s/\bTensorRoom<Tile> &room\b/TensorSharedTiles<Tile> \&shared/g
+s/\bTensorRoom\b/TensorSharedTiles/g
+s/\bRoom (&?)room\b/SharedTiles \1shared/g
+s/\bRoom\b/SharedTiles/g
+s/^    \} room;/    } shared;/
+s/\broom\.(tiles|map|rows|columns)\b/shared.\1/g
+s/\b(\w*sums(<\w+>)?)\(room\b/\1(shared/g
+s/\bwhat lay in the room has been read/the tiles have been read/
+s/\bput_shared\b/store_shared/g
+
+# Elements that move at once.
+s/\b(A|a|The|the|one|each) pack\b/\1 vector/g
+s/\bpacks\b/vectors/g
+s/(^|[^-])\bpack\b/\1vec/g
+s/\bPackWord\b/VecWord/g
+s/\bPack\b/Vec/g
+s/\bPACK(S|_C|_K)?\b/VEC\1/g
+s/\b(load|store|put)_pack\b/\1_vec/g
+s/\bpack_(at|each)\b/vec_\1/g
+s/\bBehind\b/LazyVec/g
+s/\bHeld\b/LoadedVec/g
+s/\bhold_in\b/load_lazy_in/g
+s/\bhold([<(])/load_lazy\1/g
+s/\/\/ hold: /\/\/ load_lazy: /
+s/: hold of\b/: load_lazy of/
+s/\bScaled([<:,;]| \{|$)/ScaleLoad\1/g
+s/\bBiased\b/BiasLoad/g
+s/\bUnpooled\b/UnpoolLoad/g
+s/\bCrossEntropySlope\b/CrossEntropyGrad/g
+s/\bItems\b/TensorList/g
+
+# The state's header, what is summed over batches, and the operators of that.
+s/\bHeader\b/StateHeader/g
+s/\bStateHeader and data\b/Header and data/
+s/\bTallyAccrued\b/PartialMetricSums/g
+s/\bTally\b/MetricSums/g
+s/\bAccrued/Accumulated/g
+s/Accrued\b/Accumulated/g
+s/\baccrued\b/accumulated/g
+s/_accrued\b/_accumulated/g
+s/\baccrue_(add|mean|next|begin|clear)\b/accumulate_grad_\1/g
+s/\baccrue\b/accumulate_grad/g
+s/\btally\b/accumulate_metrics/g
+s/\bAdvance\b/AdvanceStep/g
+s/\badvance\b/advance_step/g
+s/\btake_rows\b/slice_batch/g
