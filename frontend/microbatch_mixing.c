@@ -1,6 +1,7 @@
 // Training steps that go through a net in slices, where layers need all samples
 // at once: --microbatch without --ghost.  The step then stays whole, and what
-// lies between such layers takes its slices one after the other (pass split).
+// lies between such layers takes its slices one after the other (pass
+// batch_split).
 #include <inttypes.h>
 #include "../ir/base/format.h"
 #include "../ir/families/loss.h"

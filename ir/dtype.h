@@ -1,5 +1,6 @@
 // What numbers are stored in.  Arithmetic is in the graph's real type; pass
-// half stores maps in 16 bits, and what reads them makes reals of them.
+// lower_precision stores maps in 16 bits, and what reads them makes reals of
+// them.
 #ifndef CNNC_DTYPE_H
 #define CNNC_DTYPE_H
 

@@ -88,7 +88,8 @@ typedef struct Value {
     bool    marked;             // the program says that it is kept, and what
                                 // leads to it computed again (--checkpoint)
     bool    wide;               // the program says that it, and its gradient,
-                                // have 32 bits where maps have 16 (half)
+                                // have 32 bits where maps have 16
+                                // (lower_precision)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
@@ -101,15 +102,17 @@ typedef struct Value {
     bool    decayed;            // PARAM: weight decay applies to it
 
     int32_t first, last;        // nodes it lives from and to; since liveness
-    ValueId alias_of;           // whose bytes it lies in, or NONE; since share
+    ValueId alias_of;           // whose bytes it lies in, or NONE; since
+                                // share_buffers
     bool    view;               // with alias_of: the same value, not a new one
     int64_t start;              // with alias_of: bytes from where that begins
     int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
                                 // size, `stride` bytes from one to the next;
                                 // 0: it is dense
     int64_t offset;             // bytes from the start of the arena; since
-                                // plan. Since together, where plan would put it
-                                // if launches were apart; NONE: unknown
+                                // assign_offsets. Since fuse_horizontal, where
+                                // it would be if launches were apart; NONE:
+                                // unknown
 } Value;
 
 typedef struct Node {
@@ -127,9 +130,10 @@ typedef struct Node {
     bool        inlined;        // no launch: what reads its result computes
                                 // that on load, from what this node reads
     bool        in_place;       // a copy that need not be made, for both of
-                                // its ends are the same bytes; since slices
+                                // its ends are the same bytes; since
+                                // elide_copies
     bool        joined;         // in the launch of the node before it, to
-                                // which it is alike; since together
+                                // which it is alike; since fuse_horizontal
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -151,8 +155,8 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and arithmetic: F32 or F64
-    DType       map;            // what pass half stores maps in: real, F16 or
-                                // BF16
+    DType       map;            // what pass lower_precision stores maps in:
+                                // real, F16 or BF16
     bool        tf32;           // products round their operands to TF32
     const struct Gpu *gpu;      // choices are made by its times (gpu_model.h);
                                 // NULL: the usual one
@@ -183,9 +187,9 @@ typedef struct Graph {
                                 // at a time; 0: a batch is a training step
     int64_t     accumulate;     // such calls in a training step of the trainer
                                 // program, if the program says so; else 0
-    int64_t     split_samples;  // pass split gives launches so many samples at
-    int64_t     split_pixels;   // a time, over maps of so many pixels and more;
-                                // 0: all samples at once
+    int64_t     split_samples;  // pass batch_split gives launches so many
+    int64_t     split_pixels;   // samples at a time, over maps of so many
+                                // pixels and more; 0: all samples at once
     int64_t     whole_bytes;    // where a budget asked for that: the arena, the
     int64_t     whole_time;     // time and the FLOPs of the step without it, in
     int64_t     whole_flops;    // which nothing is computed again; else 0
@@ -220,8 +224,8 @@ typedef struct Graph {
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
-    int64_t     arena_bytes, state_bytes;   // since plan
-    int64_t     max_live_bytes;             // since plan
+    int64_t     arena_bytes, state_bytes;   // since
+    int64_t     max_live_bytes;             // assign_offsets
     struct Names *value_names, *node_names; // what is taken: unique_names.h
     const struct Places *places;    // of a graph that was read, until a pass
                                     // renumbers it; else NULL

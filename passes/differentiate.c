@@ -12,8 +12,8 @@
 // A loss starts its own gradient, scaled to the mean over the samples and by
 // loss_scale, if the train section has one (loss_scale.c); nothing
 // flows into values that lead to no parameter.  It does not order the nodes
-// for memory (schedule) nor merge them (fuse_backward).  In modes without
-// training it changes nothing.
+// for memory (schedule) nor merge them (fuse_activation_grad).  In modes
+// without training it changes nothing.
 
 #include "../ir/families/loss.h"
 #include "pass.h"

@@ -93,8 +93,8 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 // for it.
 Graph *ordered_with(const Graph *g, const PassOptions *o,
                     const struct RematProgram *program, Arena *arena);
-// A graph that was ordered with its program, through liveness and share, its
-// launches together or apart; in arena.
+// A graph that was ordered with its program, through liveness and
+// share_buffers, its launches together or apart; in arena.
 Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena);
 // Plans such a one; its arena, limit as above.

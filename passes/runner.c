@@ -29,8 +29,8 @@ const char *const checkpoint_names[CHECKPOINT_COUNT] = {
 };
 
 // What stands in for a pass that is left out, where something must.
-void share_views(Graph *g);     // share.c
-void plan_disjoint(Graph *g);   // plan.c
+void share_views(Graph *g);     // share_buffers.c
+void plan_disjoint(Graph *g);   // assign_offsets.c
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -41,8 +41,8 @@ const Pass passes[PASS_COUNT] = {
 
 static void (*instead_of(const Pass *pass))(Graph *)
 {
-    if (pass == &passes[PASS_share]) return share_views;
-    if (pass == &passes[PASS_plan]) return plan_disjoint;
+    if (pass == &passes[PASS_share_buffers]) return share_views;
+    if (pass == &passes[PASS_assign_offsets]) return plan_disjoint;
     return NULL;
 }
 
@@ -157,17 +157,18 @@ Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
 {
     Graph *copy = graph_copy(ordered, arena);
     known_spend(copy->known, copy->node_count, WORK_TRIAL_NODE);
-    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
+    for (int i = PASS_checkpoint + 1; i < PASS_assign_offsets; i++)
         run_pass(copy, &passes[i],
-                 o->enabled[i] && (i != PASS_together || together));
+                 o->enabled[i] && (i != PASS_fuse_horizontal || together));
     return copy;
 }
 
 int64_t least_from(Graph *g, const PassOptions *o, int first)
 {
-    for (int i = first; i < PASS_plan; i++)
+    for (int i = first; i < PASS_assign_offsets; i++)
         run_pass(g, &passes[i],
-                 o->enabled[i] && i != PASS_checkpoint && i != PASS_together);
+                 o->enabled[i] && i != PASS_checkpoint &&
+                     i != PASS_fuse_horizontal);
     return plan_least(g);
 }
 
@@ -195,8 +196,10 @@ int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 {
     int64_t bytes = plan_least(shared);
     if (bytes > limit) return bytes;
-    if (o->near && o->enabled[PASS_plan]) return plan_near(shared, limit);
-    run_pass(shared, &passes[PASS_plan], o->enabled[PASS_plan]);
+    if (o->near && o->enabled[PASS_assign_offsets])
+        return plan_near(shared, limit);
+    run_pass(shared, &passes[PASS_assign_offsets],
+             o->enabled[PASS_assign_offsets]);
     return shared->arena_bytes;
 }
 
@@ -319,9 +322,9 @@ static bool run_rows(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         bool enabled = o->enabled[i];
-        if (i == PASS_fuse_backward && enabled && g->mode == TRAIN)
+        if (i == PASS_fuse_activation_grad && enabled && g->mode == TRAIN)
             choose_gates(g, o);
-        if (i == PASS_together && enabled && g->mode != INFER)
+        if (i == PASS_fuse_horizontal && enabled && g->mode != INFER)
             enabled = choose_waits(g, o);
         if (i == PASS_checkpoint && !find_program(g, o)) return false;
         bool ran = true;

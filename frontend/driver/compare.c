@@ -6,9 +6,9 @@
 //
 //     passes             arena bytes    MiB    bound  saved bytes  share
 //     none                  12345678  11.77  3456789
-//     + fold                12345678  11.77  3456789            0   0.0%
+//     + simplify            12345678  11.77  3456789            0   0.0%
 //     ...
-//     + plan                 4345678   4.14  3456789       345678   2.8%
+//     + assign_offsets       4345678   4.14  3456789       345678   2.8%
 //     + recomputation        3145678   3.00  3045678      1200000   9.7%
 //     all                    3145678   3.00  3045678      9200000  74.5%
 //
@@ -134,13 +134,13 @@ static bool has_recomputation(const Comparison *c)
 static void use_recomputation(Comparison *c)
 {
     c->search.passes = without_dumps(&c->o->passes);
-    c->search.passes.enabled[PASS_split] &= has_given_slices(c);
+    c->search.passes.enabled[PASS_batch_split] &= has_given_slices(c);
     c->search.passes.offload = false;
 }
 
 static bool has_slices(const Comparison *c)
 {
-    return c->o->passes.budget > 0 && c->o->passes.enabled[PASS_split] &&
+    return c->o->passes.budget > 0 && c->o->passes.enabled[PASS_batch_split] &&
            !has_given_slices(c);
 }
 

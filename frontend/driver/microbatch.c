@@ -135,7 +135,7 @@ int choose_slices(const Input *in, Options *o)
     Slicing whole = { .slice = 0 };
 
     begin_batches(s, in, o);
-    s->passes.enabled[PASS_split] = o->passes.enabled[PASS_split];
+    s->passes.enabled[PASS_batch_split] = o->passes.enabled[PASS_batch_split];
     // What is wrong with the program is said when it is compiled.
     if (in->ast == NULL || !measure_whole(s, &at_once, &whole.size)) return -1;
     whole.slice = whole.size.batch;

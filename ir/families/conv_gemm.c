@@ -304,7 +304,7 @@ void convolution_dense_forward(Launch *l, const DenseProduct *p)
 void convolution_dense_wgrad(Launch *l, const DenseProduct *p)
 {
     Node n;
-    Convolution d = of_one_pixel(p, CONV_ACCUMULATE, &n);
+    Convolution d = of_one_pixel(p, CONV_MOMENTUM, &n);
     ProductSize size = weight_size(&d);
     Tile t = tile_of_weights(l->g, &size);
     launch_product(&n, l, "conv_wgrad", d, t, &size,

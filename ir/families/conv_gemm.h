@@ -22,7 +22,7 @@ void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
 Window convolution_window(const Attr *attr, Shape weight);
 
 // The parts of conv, by number; the last is a CONV_WGRAD that accumulates.
-enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_ACCUMULATE };
+enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM };
 
 // What all three know: x [N,H,W,C], y [N,P,Q,K], K filters of filter =
 // R*S*group_c weights.

@@ -6,7 +6,7 @@
 bool accumulates(const Node *n)
 {
     for (const Part *p = n->op->parts; p->results != NULL; p++)
-        if (p->accumulating != 0 && p->accumulating == n->part) return true;
+        if (p->with_momentum != 0 && p->with_momentum == n->part) return true;
     return false;
 }
 

@@ -187,7 +187,7 @@ Shape pooled_shape(const Graph *g, const Node *n)
                                 : shape_of(0);
 }
 
-ValueId fold_pooled(Graph *g, NodeId id)
+ValueId simplify_pooled(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     Shape map = g->values[n->operands[0]].shape;

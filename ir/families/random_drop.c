@@ -45,7 +45,7 @@ ValueId drop_build(Build *b)
                       g->values[b->operand[0]].shape);
 }
 
-ValueId drop_fold(Graph *g, NodeId id)
+ValueId drop_simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     return n->attr[DROP_RATE].f == 0 ? n->operands[0] : NONE;

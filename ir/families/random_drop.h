@@ -15,7 +15,7 @@ extern const AttrSpec drop_attrs[];
 // is used up, so that every program numbers alike.
 ValueId drop_build(Build *b);
 // x itself where nothing is dropped.
-ValueId drop_fold(Graph *g, NodeId id);
+ValueId drop_simplify(Graph *g, NodeId id);
 // Op.shift.
 void drop_shift(Node *n, int64_t first);
 // The gradient is the forward launch, on dy.

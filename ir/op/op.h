@@ -128,7 +128,7 @@ typedef struct Part {
                                 // operands, the reader's others by name and
                                 // the header; the reader's results and, last,
                                 // result 0.  0: there is none
-    int accumulating;           // the part that adds these results to momenta
+    int with_momentum;          // the part that adds these results to momenta
                                 // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h
     void (*launch)(const Graph *g, const Node *n, Launch *l);
@@ -180,7 +180,7 @@ struct Op {
     // Rewrites a forward node that can be simpler: returns the value that may
     // stand for its result 0, or NONE; it may also change the node.  NULL:
     // never.
-    ValueId (*fold)(Graph *g, NodeId n);
+    ValueId (*simplify)(Graph *g, NodeId n);
     // Makes the backward nodes of a forward node of part 0; NULL: no gradient
     // passes.
     void (*gradient)(Gradient *c);

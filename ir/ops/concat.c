@@ -7,7 +7,7 @@
 // is a slice of dy.
 //
 // Axis 0 is that of the samples, which no program can name: so slices of a
-// batch are joined (pass split).
+// batch are joined (pass batch_split).
 #include "../families/box_copy.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -93,7 +93,7 @@ static Shape shape(const Graph *g, const Node *n)
     return joined(g, n->operand_count, n->operands, axis);
 }
 
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     return n->operand_count == 1 ? n->operands[0] : NONE;
@@ -254,5 +254,5 @@ static const Part parts[] = {
 
 const Op op_concat = {
     ROW(concat), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .parts = parts,
 };

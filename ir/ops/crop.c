@@ -64,5 +64,5 @@ static const Part parts[] = { BOX_PARTS };
 
 const Op op_crop = {
     ROW(crop), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold_margin, .gradient = gradient, .parts = parts,
+    .simplify = simplify_margin, .gradient = gradient, .parts = parts,
 };

@@ -33,7 +33,7 @@
 #include "../op/op_checks.h"
 
 enum { UNITS, BIAS, BEGUN };
-enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };
+enum { FORWARD_PART, DGRAD, WGRAD, MOMENTUM, MASKED };
 enum { OWN_DGRAD };             // attribute
 
 static const ArgSpec args[] = {
@@ -163,7 +163,7 @@ static ValueId build(Build *b)
 // ---- gradient --------------------------------------------------------------
 
 // True if the update of a parameter begins with its momentum, so that the
-// launch that makes a gradient may add it there (pass accumulate).
+// launch that makes a gradient may add it there (pass fuse_momentum).
 static bool moves_a_momentum(const Graph *g)
 {
     Momentum m;
@@ -392,10 +392,10 @@ static const Part parts[] = {
                 .results = "dx^ workspace?", .masking = MASKED, .cost = cost,
                 .launch = launch, .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy^ x^",
-                .results = "dw db? workspace?", .accumulating = ACCUMULATE,
+                .results = "dw db? workspace?", .with_momentum = MOMENTUM,
                 .cost = cost, .launch = launch,
                 .reference = wgrad_reference },
-    [ACCUMULATE] = { .name = "accumulate",
+    [MOMENTUM] = { .name = "momentum",
                      .operands = "dy^ x^ weight momentum! bias? "
                                  "bias_momentum!? header",
                      .results = "", .cost = cost,

@@ -44,6 +44,6 @@ static const Part parts[] = {
 
 const Op op_dropout = {
     ROW(dropout), .args = args, .attrs = drop_attrs, .build = drop_build,
-    .fold = drop_fold, .gradient = drop_gradient,
+    .simplify = drop_simplify, .gradient = drop_gradient,
     .shift = drop_shift, .parts = parts,
 };

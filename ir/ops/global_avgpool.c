@@ -68,5 +68,5 @@ static const Part parts[] = {
 
 const Op op_global_avgpool = {
     ROW(global_avgpool), .build = build, .shape = pooled_shape,
-    .fold = fold_pooled, .gradient = gradient, .parts = parts,
+    .simplify = simplify_pooled, .gradient = gradient, .parts = parts,
 };

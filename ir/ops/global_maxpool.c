@@ -95,5 +95,5 @@ static const Part parts[] = {
 
 const Op op_global_maxpool = {
     ROW(global_maxpool), .build = build, .shape = pooled_shape,
-    .fold = fold_pooled, .gradient = gradient, .parts = parts,
+    .simplify = simplify_pooled, .gradient = gradient, .parts = parts,
 };

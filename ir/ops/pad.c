@@ -61,5 +61,5 @@ static const Part parts[] = { BOX_PARTS };
 
 const Op op_pad = {
     ROW(pad), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold_margin, .gradient = gradient, .parts = parts,
+    .simplify = simplify_margin, .gradient = gradient, .parts = parts,
 };

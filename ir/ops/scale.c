@@ -45,7 +45,7 @@ static bool is_exact(double factor)
     return factor >= 1 && frexp(factor, &exponent) == 0.5;
 }
 
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     Node *n = &g->nodes[id];
     NodeId maker = g->values[n->operands[0]].def;
@@ -111,6 +111,6 @@ static const Part parts[] = {
 };
 
 const Op op_scale = {
-    ROW(scale), .args = args, .attrs = attrs, .build = build, .fold = fold,
-    .gradient = gradient, .parts = parts,
+    ROW(scale), .args = args, .attrs = attrs, .build = build,
+    .simplify = simplify, .gradient = gradient, .parts = parts,
 };

@@ -57,7 +57,7 @@ static Shape shape(const Graph *g, const Node *n)
 }
 
 // All of it.
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     Shape x = g->values[n->operands[0]].shape;
@@ -112,5 +112,5 @@ static const Part parts[] = {
 
 const Op op_slice = {
     ROW(slice), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .parts = parts,
 };

@@ -1,9 +1,10 @@
-// slice_batch: some samples of a batch, as pass split gives them to each slice.
+// slice_batch: some samples of a batch, as pass batch_split gives them to each
+// slice.
 //
 //   %5 a = slice_batch(%4 x) size=8     %6 b = slice_batch(%4 x) start=8 size=8
-// a and b lie in x where pass slices can have it so, and nothing is copied.
-// Where nodes in a row take all of x, the gradient of x is theirs one after the
-// other, by concat; else it is zero around dy, a sum of as many.
+// a and b lie in x where pass elide_copies can have it so, and nothing is
+// copied.  Where nodes in a row take all of x, the gradient of x is theirs one
+// after the other, by concat; else it is zero around dy, a sum of as many.
 #include "../families/box_copy.h"
 #include "../dtype.h"
 #include "../op/op_row.h"
@@ -104,8 +105,8 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, box.columns[RESULT], "count");
 }
 
-// Of what is computed on load itself; of what is stored pass slices takes a
-// part.
+// Of what is computed on load itself; of what is stored pass elide_copies takes
+// a part.
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
     int64_t start = box_of(g, n, 1).right;

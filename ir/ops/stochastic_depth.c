@@ -44,7 +44,7 @@ static const Part parts[] = {
 
 const Op op_stochastic_depth = {
     ROW(stochastic_depth), .args = args, .attrs = drop_attrs,
-    .build = drop_build, .fold = drop_fold, .gradient = drop_gradient,
+    .build = drop_build, .simplify = drop_simplify, .gradient = drop_gradient,
     .shift = drop_shift,
     .parts = parts,
 };

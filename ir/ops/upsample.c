@@ -63,7 +63,7 @@ static Shape shape(const Graph *g, const Node *n)
 }
 
 // A factor of 1 gives the operand itself, bit by bit in either direction.
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     Shape x = g->values[n->operands[0]].shape;
@@ -210,5 +210,5 @@ static const Part parts[] = {
 
 const Op op_upsample = {
     ROW(upsample), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .parts = parts,
 };

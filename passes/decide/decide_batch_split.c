@@ -161,7 +161,7 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
 static int64_t time_once(const SplitSearch *s, Candidate c)
 {
     PassOptions o = *s->o;
-    o.stop_after = passes[PASS_slices].name;
+    o.stop_after = passes[PASS_elide_copies].name;
     return outcome_with(s, c, &o).time;
 }
 
@@ -229,8 +229,8 @@ void choose_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o))
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
-    if (o->budget == 0 || !o->enabled[PASS_split] || g->split_samples != 0 ||
-        g->facts != 0 || g->batch < 2 ||
+    if (o->budget == 0 || !o->enabled[PASS_batch_split] ||
+        g->split_samples != 0 || g->facts != 0 || g->batch < 2 ||
         o->checkpoint.kind == CHECKPOINT_MARKED)
         return;
     list_candidates(&s);
@@ -271,7 +271,7 @@ void settle_split(Graph *g, const PassOptions *o,
     Outcome none = outcome_with(&s, (Candidate){ 0, 0 }, &all), sliced = none;
     Outcome whole = none;
     if (o->budget > 0) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
-    if (!o->enabled[PASS_split] || split_size(g, asked.pixels).nodes == 0)
+    if (!o->enabled[PASS_batch_split] || split_size(g, asked.pixels).nodes == 0)
         g->split_pixels = 0;
     else
         sliced = outcome_with(&s, asked, &all);

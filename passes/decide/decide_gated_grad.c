@@ -20,7 +20,7 @@ static int count_gates(const Graph *g)
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     int count = 0;
-    passes[PASS_fuse_backward].run(copy);
+    passes[PASS_fuse_activation_grad].run(copy);
     for (NodeId i = 0; i < copy->node_count; i++) {
         const Node *n = &copy->nodes[i];
         count += n->part != 0 && n->op->parts[0].gated == n->part;
@@ -34,7 +34,7 @@ static int64_t least_with(const Graph *g, const PassOptions *o, uint32_t apart)
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     copy->apart = apart;
-    int64_t bytes = least_from(copy, o, PASS_fuse_backward);
+    int64_t bytes = least_from(copy, o, PASS_fuse_activation_grad);
     arena_free(arena);
     return bytes;
 }

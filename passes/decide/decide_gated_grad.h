@@ -6,7 +6,7 @@
 #include "../pass.h"
 
 // For a training step that is through differentiate: sets g->apart for pass
-// fuse_backward.
+// fuse_activation_grad.
 void choose_gates(Graph *g, const PassOptions *o);
 
 #endif

@@ -61,9 +61,9 @@ typedef struct HostModel {
     int32_t *order;             // room for the numbers of all stays
 } HostModel;
 
-// Of a graph through liveness and share (or what stands in for that); it lies
-// in g's arena.  What may stay in host memory is what the forward pass makes
-// and no slice is taken of.
+// Of a graph through liveness and share_buffers (or what stands in for that);
+// it lies in g's arena.  What may stay in host memory is what the forward pass
+// makes and no slice is taken of.
 HostModel host_model(Graph *g);
 // Parks what the parking names, and lays it out.
 void host_park(HostModel *m, const Parking *parking);

@@ -171,7 +171,7 @@ def show(name, fault):
     with tempfile.TemporaryDirectory() as folder:
         cnnc = planted.compiler_with(folder, fault)
         net = os.path.join(here, fault[0] + ".cnn")
-        whole = ["--with", "-fno-split"]
+        whole = ["--with", "-fno-batch-split"]
         budget = Compiler(cnnc, net, whole).smallest()
         done = subprocess.run(
             [sys.executable, os.path.join(here, "..", "passes", "same_bits.py"), planted.build,

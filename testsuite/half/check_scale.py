@@ -43,7 +43,7 @@ VARIANTS = [
     ("accuracy", "sgd(lr = 0.05)", "clip_value = 0.1  clip_norm = 0.5", ["-O0"]),
     ("accuracy", "sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.01)", "", []),
     ("mean_iou", "sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "average = 0.5", []),
-    ("accuracy", "adamw(lr = 0.01, weight_decay = 0.1)", "clip_norm = 1", ["-fno-share"]),
+    ("accuracy", "adamw(lr = 0.01, weight_decay = 0.1)", "clip_norm = 1", ["-fno-share-buffers"]),
     ("accuracy", "rmsprop(lr = 0.01, momentum = 0.5)", "average = 0.9", ["--checkpoint", "every 1"]),
 ]
 

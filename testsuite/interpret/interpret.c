@@ -76,7 +76,7 @@ static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
     if (g == NULL) return NULL;
     // Where values lie changes nothing here, and takes longest to find; but
     // what fits in a budget depends on it.
-    if (o.passes.budget == 0) o.passes.stop_after = "share";
+    if (o.passes.budget == 0) o.passes.stop_after = "share_buffers";
     return run_passes(g, &o.passes) || diag->error_count == 0 ? g : NULL;
 }
 

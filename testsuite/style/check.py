@@ -58,7 +58,7 @@ GENERATED = {"parser.h", "scanner.h"}
 # Includes of a room above, and why.
 OPTIONS = "what a search is asked for (PassOptions) is declared with the passes"
 UPWARD = {
-    "passes/decide/decide_batch_split.c": ("passes", "it tries settings of pass split"),
+    "passes/decide/decide_batch_split.c": ("passes", "it tries settings of pass batch_split"),
     "passes/decide/decide_gated_grad.h": ("passes", OPTIONS),
     "passes/decide/decide_horizontal.h": ("passes", OPTIONS),
     "passes/decide/decide_remat.h": ("passes", OPTIONS),
@@ -142,7 +142,7 @@ NAMES = {
     "passes/train/loss_scale.c": ("loss_scale", "what it appends"),
     "passes/remat/remat_apply.c": ("offload", "what is put around a map that goes to host memory"),
     "passes/sign_bits.c": ("signs", "what it makes of a map"),
-    "passes/split.c": ("concat slice_batch", "what it puts around slices"),
+    "passes/batch_split.c": ("concat slice_batch", "what it puts around slices"),
     "passes/train/update.c": ("accumulate_grad advance_step average clip clip_norm scale",
                         "what train settings ask for"),
     "runtime/trainer/evaluate.cuh": ("accuracy", "printed in percent, with its counts"),

@@ -75,3 +75,22 @@ s/\btally\b/accumulate_metrics/g
 s/\bAdvance\b/AdvanceStep/g
 s/\badvance\b/advance_step/g
 s/\btake_rows\b/slice_batch/g
+
+# The parts of operators that passes ask for.
+s/\b(conv|dense|sum_splits)\.accumulate\b/\1.momentum/g
+
+# Passes, in the table of --compare and that of the page.
+s/(^|>)\+ fold\b/\1+ simplify/
+s/(^|>)\+ split\b/\1+ batch_split/
+s/(^|>)\+ fuse_backward\b/\1+ fuse_activation_grad/
+s/(^|>)\+ accumulate\b/\1+ fuse_momentum/
+s/(^|>)\+ fuse_load\b/\1+ fuse_prologue/
+s/(^|>)\+ parts\b/\1+ split_concat_grad/
+s/(^|>)\+ half\b/\1+ lower_precision/
+s/(^|>)\+ slices( {2}|<)/\1+ elide_copies\2/
+s/(^|>)\+ ends\b/\1+ fuse_last_block/
+s/(^|>)\+ together\b/\1+ fuse_horizontal/
+s/(^|>)\+ share\b/\1+ share_buffers/
+s/(^|>)\+ plan\b/\1+ assign_offsets/
+# Longer names of passes may be broken on a narrow page.
+s/(\.passes \.name \{ white-space: normal; overflow-wrap:) normal;/\1 anywhere; min-width: 8em;/

@@ -239,11 +239,11 @@ void place_net(Graph *g, unsigned passes)
     if (passes & 1) pass_schedule(g);
     pass_liveness(g);
     if (passes & 2)
-        pass_share(g);
+        pass_share_buffers(g);
     else
         share_views(g);
     if (passes & 4)
-        pass_plan(g);
+        pass_assign_offsets(g);
     else
         plan_disjoint(g);
     g->facts |= IS_SCHEDULED | IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;

@@ -147,7 +147,7 @@ static Plan *plan_text(Graph **g)
 {
     *g = read_text(text);
     place_net(*g, 7);
-    verify(*g, "plan");
+    verify(*g, "assign_offsets");
     return plan_of(*g);
 }
 

@@ -154,8 +154,8 @@ static void what_must_stay_does(void **state)
 static Plan *plan_for(Graph *g)
 {
     pass_liveness(g);
-    pass_share(g);
-    pass_plan(g);
+    pass_share_buffers(g);
+    pass_assign_offsets(g);
     return plan_of(g);
 }
 
@@ -203,7 +203,7 @@ static Graph *shared(const Graph *g)
 {
     Graph *copy = graph_copy(g, arena);
     pass_liveness(copy);
-    pass_share(copy);
+    pass_share_buffers(copy);
     copy->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED;
     return copy;
 }
@@ -212,7 +212,7 @@ static Graph *shared(const Graph *g)
 static int64_t most_alive(const Graph *g)
 {
     Graph *copy = shared(g);
-    pass_plan(copy);
+    pass_assign_offsets(copy);
     Plan *plan = plan_of(copy);
     const char *wrong = verify_plan(arena, plan);
     if (wrong != NULL) fail_msg("%s", wrong);

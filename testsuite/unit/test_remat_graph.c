@@ -293,7 +293,7 @@ static const char *plan_fault(const char *text, const char *program,
     if (name != NULL) move_before(g, name, other);
     pass_liveness(g);
     share_views(g);
-    pass_plan(g);
+    pass_assign_offsets(g);
     g->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
     return verify_program(arena, g, plan_of(g));
 }
