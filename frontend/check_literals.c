@@ -57,7 +57,7 @@ bool check_literals(Graph *g)
         const Node *n = &g->nodes[i];
         Launch l = { .g = g, .node = n };
         if (!is_launch(n)) continue;
-        n->op->parts[n->part].launch(g, n, &l);
+        n->op->kernels[n->kernel].launch(g, n, &l);
         if (!check_launch(n, &l)) return false;
     }
     return true;

@@ -50,11 +50,12 @@ static void check_net(Resolver *r)
 static const char *mixed_by(const Resolver *r, NodeId i)
 {
     const Node *n = &r->g->nodes[i];
-    bool mixes = (n->op->flags & LOSS) == 0;
-    if (r->options->ghost || n->part != 0 || n->op->mixes == NULL) return NULL;
+    bool needs = (n->op->flags & LOSS) == 0;
+    if (r->options->ghost || n->kernel != 0 || n->op->needs_whole_batch == NULL)
+        return NULL;
     for (int k = 0; k < r->loss_count; k++)
-        mixes |= r->losses[k] == n->results[0];
-    return mixes ? n->op->mixes(r->g, n) : NULL;
+        needs |= r->losses[k] == n->results[0];
+    return needs ? n->op->needs_whole_batch(r->g, n) : NULL;
 }
 
 static void check_mixing(const Resolver *r)

@@ -25,7 +25,7 @@ bool can_hold(DType real, double x);
 const char *stored_name(DType dtype);
 
 // Whether the program says that v, or what it is the gradient of, has 32 bits.
-bool is_wide(const Graph *g, ValueId v);
+bool keeps_f32(const Graph *g, ValueId v);
 // Whether every slot of n that has v may hold 16 bits, as ops.def marks it.
 bool takes_half(const Node *n, ValueId v);
 

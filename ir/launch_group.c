@@ -7,7 +7,7 @@
 NodeId group_end(const Graph *g, NodeId i)
 {
     NodeId end = i + 1;
-    while (end < g->node_count && g->nodes[end].joined) end++;
+    while (end < g->node_count && g->nodes[end].grouped) end++;
     return end;
 }
 
@@ -30,7 +30,7 @@ bool begins_several(const Graph *g, NodeId i)
     const Node *n = &g->nodes[i];
     Launch l = { .g = (Graph *)g, .node = n };
     if (group_end(g, i) == i + 1) return false;
-    n->op->parts[n->part].launch(g, n, &l);
+    n->op->kernels[n->kernel].launch(g, n, &l);
     return l.own_arg > 0;
 }
 
@@ -172,7 +172,7 @@ void group_launch(const Graph *g, NodeId i, Launch *l)
     const Node *n = &g->nodes[i];
     l->g = (Graph *)g;
     l->node = n;
-    n->op->parts[n->part].launch(g, n, l);
+    n->op->kernels[n->kernel].launch(g, n, l);
     for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
         const Node *m = &g->nodes[k];
         Launch other = { .g = (Graph *)g, .node = m };
@@ -180,7 +180,7 @@ void group_launch(const Graph *g, NodeId i, Launch *l)
             launch_add_last(l, m);
             continue;
         }
-        m->op->parts[m->part].launch(g, m, &other);
+        m->op->kernels[m->kernel].launch(g, m, &other);
         LaunchArg *to = (LaunchArg *)items_of(l);
         const LaunchArg *of = items_of(&other);
         if (l->own_arg > 0) add_own(l, &other);

@@ -160,7 +160,7 @@ static void give_offsets(Graph *g, int64_t work, int64_t enough)
         else if (is_stored(g, v))
             g->values[v].offset = g->values[root[v]].offset;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].rows > 0)
+        if (g->values[v].view_rows > 0)
             g->values[v].offset += value_columns(g, v).begin;
 }
 

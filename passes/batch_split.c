@@ -15,11 +15,11 @@
 // and checkpoint may run a slice again just before it is needed backward.
 //
 // What is split are forward nodes in which each sample's result depends on that
-// sample alone (Op.mixes), over maps of Graph.split_pixels pixels and more.
-// They fall into rounds: from one to the next leads what is not split.  In a
-// round all of a slice comes before the next one; between rounds slices are
-// passed on as they are.  A round is left as it is where no map of it would
-// become smaller.
+// sample alone (Op.needs_whole_batch), over maps of Graph.split_pixels pixels
+// and more.  They fall into rounds: from one to the next leads what is not
+// split.  In a round all of a slice comes before the next one; between rounds
+// slices are passed on as they are.  A round is left as it is where no map of
+// it would become smaller.
 //
 // The pass splits what Graph.split_samples says; decide_batch_split.c finds
 // what a budget asks for.
@@ -82,10 +82,12 @@ static bool has_batch(const Graph *g, ValueId v)
 static bool may_split(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
-    if (n->phase != FORWARD || n->part != 0 || n->inlined ||
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
+    if (n->phase != FORWARD || n->kernel != 0 || n->fused_load ||
         n->op->flags & (LOSS | METRIC) ||
-        (g->mode == TRAIN && n->op->mixes && n->op->mixes(g, n)))
+        (g->mode == TRAIN && n->op->needs_whole_batch &&
+         n->op->needs_whole_batch(g, n)))
         return false;
     for (int32_t k = 0; k < n->operand_count; k++) {
         ValueId v = n->operands[k];
@@ -179,14 +181,15 @@ static void copy_node(Graph *g, const Node *n, const char *name,
                       const ValueId *operands, const ValueId *results,
                       int64_t first)
 {
-    NodeId id = graph_node(g, n->op, n->part, n->phase, name, n->pos,
+    NodeId id = graph_node(g, n->op, n->kernel, n->phase, name, n->pos,
                            n->operand_count, operands, n->result_count,
                            results);
     Node *copy = &g->nodes[id];
     memcpy(copy->attr, n->attr, sizeof n->attr);
     copy->act = n->act;
-    copy->inlined = n->inlined;
-    if (first > 0 && n->op->shift != NULL) n->op->shift(copy, first);
+    copy->fused_load = n->fused_load;
+    if (first > 0 && n->op->rebase_samples != NULL)
+        n->op->rebase_samples(copy, first);
 }
 
 static int64_t first_sample(const Splitter *s, int32_t k)

@@ -27,7 +27,7 @@ static bool *wanted_values(const Graph *g)
         wanted[v] = g->values[v].kind == PARAM;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (!n->op->gradient || n->part != 0) continue;
+        if (!n->op->gradient || n->kernel != 0) continue;
         bool any = false;
         for (int k = 0; k < n->operand_count; k++)
             any |= n->operands[k] != NONE && wanted[n->operands[k]];
@@ -49,7 +49,7 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
 {
     for (c->node = forward_count - 1; c->node >= 0; c->node--) {
         const Node *n = &c->g->nodes[c->node];
-        if (n->op->gradient && n->part == 0 && has_gradient(c, n))
+        if (n->op->gradient && n->kernel == 0 && has_gradient(c, n))
             n->op->gradient(c);
     }
 }
@@ -58,7 +58,7 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
 static void update_statistics(Graph *g, int32_t forward_count)
 {
     for (NodeId i = 0; i < forward_count; i++)
-        if (g->nodes[i].op->update && g->nodes[i].part == 0)
+        if (g->nodes[i].op->update && g->nodes[i].kernel == 0)
             g->nodes[i].op->update(g, i);
 }
 

@@ -7,8 +7,8 @@
 //   %20 d.a = concat.grad(%19 d.c, -) in_place      d.a is read out of d.c
 //
 // An operator says of a launch that only copies how the one value lies in the
-// other (Part.slice).  It is left out where everything that reads or makes the
-// smaller one can take a slice of a larger array, as its operator marks it.
+// other (Kernel.slice).  It is left out where everything that reads or makes
+// the smaller one can take a slice of a larger array, as its operator marks it.
 // Those that are joined must be in nothing else, and no input, output or
 // parameter.  A joined value may be joined again, and a slice be sliced, as
 // long as all slices of one array have the same rows.  An array lives as long
@@ -156,11 +156,11 @@ static bool fits(const Trees *t, ValueId part, ValueId whole, int64_t rows)
 
 static bool only_copies(const Node *n)
 {
-    const Part *part = &n->op->parts[n->part];
-    if (!part->slice || n->inlined || n->act || n->result_count != 1)
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    if (!kernel->slice || n->fused_load || n->act || n->result_count != 1)
         return false;
-    for (int32_t k = part->joins ? 0 : 1; k < n->operand_count; k++)
-        if ((n->operands[k] == NONE) == part->joins) return false;
+    for (int32_t k = kernel->joins ? 0 : 1; k < n->operand_count; k++)
+        if ((n->operands[k] == NONE) == kernel->joins) return false;
     return true;
 }
 
@@ -174,7 +174,7 @@ static bool is_joined_once(const Node *n, int32_t k)
 // A row alone begins where kernels may read several elements at once.
 static bool is_aligned(const Trees *t, const Node *n, int32_t k)
 {
-    Slice slice = n->op->parts[n->part].slice(t->g, n, k);
+    Slice slice = n->op->kernels[n->kernel].slice(t->g, n, k);
     int64_t size = dtype_bytes(t->g->values[n->results[0]].dtype);
     return slice.rows > 1 || slice.start * size % ROW_ALIGNMENT == 0;
 }
@@ -188,9 +188,9 @@ static bool is_read(const Trees *t, ValueId part)
 
 static bool all_fit(const Trees *t, const Node *n)
 {
-    const Part *part = &n->op->parts[n->part];
-    int64_t rows = part->slice(t->g, n, 0).rows;
-    if (!part->joins)
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    int64_t rows = kernel->slice(t->g, n, 0).rows;
+    if (!kernel->joins)
         return is_aligned(t, n, 0) && is_read(t, n->results[0]) &&
                fits(t, n->results[0], n->operands[0], rows);
     for (int32_t k = 0; k < n->operand_count; k++)
@@ -204,12 +204,12 @@ static bool all_fit(const Trees *t, const Node *n)
 
 static int parts_of(const Node *n)
 {
-    return n->op->parts[n->part].joins ? n->operand_count : 1;
+    return n->op->kernels[n->kernel].joins ? n->operand_count : 1;
 }
 
 static ValueId part_of(const Node *n, int k)
 {
-    return n->op->parts[n->part].joins ? n->operands[k] : n->results[0];
+    return n->op->kernels[n->kernel].joins ? n->operands[k] : n->results[0];
 }
 
 // Whether a copy is of slices of the batch.  These are put whatever is alive
@@ -224,14 +224,14 @@ static bool is_of_samples(const Graph *g, const Node *n)
 // Puts the values of a copy into each other, if that costs nothing.
 static bool is_put(Trees *t, const Node *n)
 {
-    const Part *part = &n->op->parts[n->part];
-    ValueId whole = part->joins ? n->results[0] : n->operands[0];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    ValueId whole = kernel->joins ? n->results[0] : n->operands[0];
     ValueId root = root_of(t, whole);
     Sliceable may = t->may[root];
     int64_t rows = t->rows[root], peak = t->most[1];
     NodeId first = t->first[root], last = t->last[root];
     for (int k = 0; k < parts_of(n); k++)
-        put(t, part_of(n, k), whole, part->slice(t->g, n, 0).rows);
+        put(t, part_of(n, k), whole, kernel->slice(t->g, n, 0).rows);
     if (t->most[1] <= peak || is_of_samples(t->g, n)) return true;
 
     count_bytes(t, root, -1);

@@ -5,7 +5,7 @@
 //   %21 = conv.dgrad(%18, %5, mask %9) act=relu
 //
 // A launch that can has an operand "mask?", or stands in for one that a library
-// computes (Part.masking): it multiplies what it stores by the
+// computes (Kernel.masking): it multiplies what it stores by the
 // activation's derivative, read from the activation's result at the same
 // element.  The data gradient can then be written over the very map it is the
 // gradient of, and a chain of convolutions needs no gradient buffers.  Between
@@ -13,7 +13,7 @@
 //
 // What drops behind an activation BY_SIGN has left the activation's sign in
 // what it made, or 0 where the gradient is 0 in any case.  The launch on the
-// gradient and the activation's are then one, which reads that (Part.gated):
+// gradient and the activation's are then one, which reads that (Kernel.gated):
 //
 //   %10 = dropout(%9 relu_1, header)
 //   %20 = dropout(%19, header)    %21 = relu.grad(%20, %9)
@@ -27,20 +27,20 @@
 
 #include "pass.h"
 
-// Goes over to the part that takes a mask, without what it needed beside.
-static void take_masking_part(Graph *g, Node *m, ValueId mask)
+// Goes over to the kernel that takes a mask, without what it needed beside.
+static void take_masking_kernel(Graph *g, Node *m, ValueId mask)
 {
     int count = m->operand_count;
     ValueId *operands = NEW_ARRAY(g->arena, count + 1, ValueId);
     memcpy(operands, m->operands, (size_t)count * sizeof *operands);
     operands[count] = mask;
-    m->part = (int8_t)m->op->parts[m->part].masking;
+    m->kernel = (int8_t)m->op->kernels[m->kernel].masking;
     m->operands = operands;
     m->operand_count = count + 1;
     m->result_count = 1;
 }
 
-// Gives m the mask if it can take one.  If another part takes it, only the
+// Gives m the mask if it can take one.  If another kernel takes it, only the
 // gradient of a map is worth it, and m must be no product of a library, whose
 // sums have another order.
 static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
@@ -48,9 +48,9 @@ static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
     int slot = operand_called(m, "mask");
     if (slot != NONE && m->operands[slot] == NONE)
         m->operands[slot] = mask;
-    else if (of_map && m->op->parts[m->part].masking != 0 &&
+    else if (of_map && m->op->kernels[m->kernel].masking != 0 &&
              result_named(m, "workspace") == NONE)
-        take_masking_part(g, m, mask);
+        take_masking_kernel(g, m, mask);
     else
         return false;
     return true;
@@ -70,7 +70,7 @@ static NodeId forward_of(const Graph *g, const Uses *uses, const Node *m,
             if (id != NONE) return id;
             continue;
         }
-        bool alike = n->op == m->op && n->part == m->part &&
+        bool alike = n->op == m->op && n->kernel == m->kernel &&
                      n->operands[0] == v && n->act == NULL &&
                      same_attributes(n, m) &&
                      same_shape(g->values[n->results[0]].shape,
@@ -100,18 +100,18 @@ static bool is_kept(const Graph *g, const Uses *uses, ValueId v)
 static bool give_gate(Graph *g, const Uses *uses, Node *m, const Op *act,
                       ValueId y, int *gates)
 {
-    int gated = m->op->parts[m->part].gated;
+    int gated = m->op->kernels[m->kernel].gated;
     if (gated == 0 || !(act->flags & BY_SIGN)) return false;
     NodeId forward = forward_of(g, uses, m, y);
     if (forward == NONE) return false;
     ValueId made = g->nodes[forward].results[0];
     if (!is_kept(g, uses, made)) return false;
     int number = (*gates)++;
-    if (g->apart >> (number < 31 ? number : 31) & 1) return false;
+    if (g->unfused >> (number < 31 ? number : 31) & 1) return false;
     ValueId *operands = NEW_ARRAY(g->arena, 2, ValueId);
     operands[0] = m->operands[0];
     operands[1] = made;
-    m->part = (int8_t)gated;
+    m->kernel = (int8_t)gated;
     m->operands = operands;
     m->operand_count = 2;
     return true;
@@ -150,7 +150,7 @@ void pass_fuse_activation_grad(Graph *g)
     int gates = 0;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (n->op && (n->op->flags & ACT) && n->part == 1)
+        if (n->op && (n->op->flags & ACT) && n->kernel == 1)
             fuse(g, &uses, i, &gates);
     }
     graph_compact(g);

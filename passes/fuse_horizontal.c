@@ -1,7 +1,7 @@
 // fuse_horizontal: launches of one kind, each over arrays of its own, as one.
 //
 //   [40] a.sgd: sgd(a, d.a, ...)         [41] a.sgd: sgd(a, d.a, ...)
-//   [41] b.grad: ...                 ->  [42] b.sgd: sgd(b, d.b, ...) joined
+//   [41] b.grad: ...                 ->  [42] b.sgd: sgd(b, d.b, ...) grouped
 //   [42] b.sgd: sgd(b, d.b, ...)
 //
 // What kernels take several arrays is their operators' to say (launch_item):
@@ -15,9 +15,9 @@
 // what schedule made it.  What needs one that waits, and is of such a kind,
 // waits with it for a later launch.
 //
-// What a launch can do last (Part.last), as the sums of a loss's rows and the
-// end of the training step, is joined to the one behind which it stands, or to
-// the one that it waits for.
+// What a launch can do last (Kernel.last), as the sums of a loss's rows and the
+// end of the training step, is grouped with the one behind which it stands, or
+// to the one that it waits for.
 //
 // Should the arena be larger all the same (addresses are harder to find where
 // more is alive, and slices count as whole here), the runner asks again,
@@ -54,26 +54,26 @@ typedef struct Grouper {
     // the first wave that it could be in.
     int32_t    *wave, *round;
     int32_t     rounds;
-    NodeId     *order;          // as far as it is made; which are joined
-    bool       *joined;
+    NodeId     *order;          // as far as it is made; which are grouped
+    bool       *grouped;
     int32_t     order_count;
 } Grouper;
 
-static void put(Grouper *s, NodeId i, bool joined)
+static void put(Grouper *s, NodeId i, bool grouped)
 {
     const Edge *edges = s->depend.edges;
     for (int32_t k = s->depend.first[i]; k != NONE; k = edges[k].next)
         s->left[edges[k].to]--;
-    s->joined[s->order_count] = joined;
+    s->grouped[s->order_count] = grouped;
     s->order[s->order_count++] = i;
     lives_run(&s->now, i);
-    if (!joined) s->group = s->launch[i].takes_last ? i : NONE;
+    if (!grouped) s->group = s->launch[i].takes_last ? i : NONE;
 }
 
 static bool can_be_last(const Grouper *s, NodeId i)
 {
     const Node *n = &s->g->nodes[i];
-    return n->op->parts[n->part].last != NULL;
+    return n->op->kernels[n->kernel].last != NULL;
 }
 
 // Puts what can be done last: at the end of the launch before it, if that can
@@ -90,7 +90,7 @@ static bool same_kind(const Grouper *s, int32_t a, int32_t b)
     const Node *n = &s->g->nodes[s->waiting[a].node];
     const Node *m = &s->g->nodes[s->waiting[b].node];
     const Launch *l = &s->launch[s->waiting[a].node];
-    return (m->op == n->op && m->part == n->part) ||
+    return (m->op == n->op && m->kernel == n->kernel) ||
            (l->own_arg > 0 && are_alike(l, &s->launch[s->waiting[b].node]));
 }
 
@@ -323,7 +323,7 @@ static void find_launches(Grouper *s)
         if (!is_launch(n) || (n->op->flags & COPIES)) continue;
         s->launch[i].g = s->g;
         s->launch[i].node = n;
-        n->op->parts[n->part].launch(s->g, n, &s->launch[i]);
+        n->op->kernels[n->kernel].launch(s->g, n, &s->launch[i]);
         s->may_wait[i] = takes_more(&s->launch[i]) &&
                          (n->result_count == 0 || s->g->waits.makers ||
                           s->launch[i].own_arg > 0);
@@ -345,7 +345,7 @@ void pass_fuse_horizontal(Graph *g)
         .wave = NEW_ARRAY(g->arena, count, int32_t),
         .round = NEW_ARRAY(g->arena, count, int32_t),
         .order = NEW_ARRAY(g->arena, count, NodeId),
-        .joined = NEW_ARRAY(g->arena, count, bool),
+        .grouped = NEW_ARRAY(g->arena, count, bool),
     };
     find_launches(&s);
     s.peak = lives_peak(&start, s.order);
@@ -354,5 +354,6 @@ void pass_fuse_horizontal(Graph *g)
     for (NodeId i = 0; i < g->node_count; i++) visit(&s, i);
     launch_waiting(&s);
     graph_reorder(g, s.order);
-    for (NodeId i = 0; i < g->node_count; i++) g->nodes[i].joined = s.joined[i];
+    for (NodeId i = 0; i < g->node_count; i++)
+        g->nodes[i].grouped = s.grouped[i];
 }

@@ -31,7 +31,7 @@ static NodeId only_update(const Graph *g, const Uses *uses, ValueId d)
     NodeId reader = only_reader(g, uses, d);
     if (reader == NONE) return NONE;
     const Node *n = &g->nodes[reader];
-    bool updates = n->op == g->optimizer && n->part == 0 &&
+    bool updates = n->op == g->optimizer && n->kernel == 0 &&
                    n->operands[UPDATE_GRADIENT] == d;
     if (!updates) return NONE;
     ValueId momentum = n->operands[FIRST_STATE];
@@ -53,7 +53,7 @@ static bool updates_of(const Graph *g, const Uses *uses, const Node *n,
     return updates[0] != NONE;
 }
 
-static void accumulate(Graph *g, NodeId i, int part, int pairs,
+static void fuse(Graph *g, NodeId i, int kernel, int pairs,
                        const NodeId *updates)
 {
     Node *n = &g->nodes[i];
@@ -72,14 +72,14 @@ static void accumulate(Graph *g, NodeId i, int part, int pairs,
     for (int r = 0; r < n->result_count; r++)
         if (n->results[r] != NONE) g->values[n->results[r]].def = NONE;
     n->result_count = 0;
-    n->part = (int8_t)part;
+    n->kernel = (int8_t)kernel;
 }
 
 // What is left of an update: its operands without the gradient.
 static void shorten(Graph *g, NodeId i)
 {
     Node *n = &g->nodes[i];
-    n->part = 1;
+    n->kernel = 1;
     n->operands[1] = n->operands[FIRST_STATE];
     n->operands[2] = g->header;
     n->operand_count = 3;
@@ -96,12 +96,13 @@ void pass_fuse_momentum(Graph *g)
         const Node *n = &g->nodes[i];
         NodeId updates[MAX_SLOTS] = {NONE};
         Slot slots[MAX_SLOTS];
-        int part = n->op->parts[n->part].with_momentum;
-        if (part == 0) continue;
-        int count = part_slots(part_operands(n->op, part), slots, MAX_SLOTS);
+        int kernel = n->op->kernels[n->kernel].with_momentum;
+        if (kernel == 0) continue;
+        int count =
+            kernel_slots(kernel_operands(n->op, kernel), slots, MAX_SLOTS);
         int pairs = (count - ACCUMULATED - 1) / 2;
         if (!updates_of(g, &uses, n, pairs, updates)) continue;
-        accumulate(g, i, part, pairs, updates);
+        fuse(g, i, kernel, pairs, updates);
         for (int k = 0; k < pairs; k++)
             if (updates[k] != NONE) shorten(g, updates[k]);
     }

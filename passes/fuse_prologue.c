@@ -1,22 +1,22 @@
 // fuse_prologue: what is cheap is computed where it is read, and never stored.
 //
 //   %5 z = conv(%4, %1)
-//   %9 y = batchnorm(%5, ...) act=relu          inlined
+//   %9 y = batchnorm(%5, ...) act=relu          fused_load
 //   %12 = conv(%9, %2)                          loads %5, normalises, activates
 //   ...
 //   %40 d.w = conv.wgrad(%39, %9)               and so does this one
 //
 // The batch norm's gradient needs z in any case, so y is 4 bytes an element for
-// nothing.  A node is inlined where
+// nothing.  A node is computed on load where
 //
-//   - its operator says how it is computed on load (Part.load);
+//   - its operator says how it is computed on load (Kernel.load);
 //   - all that read its result can do so: their slots are marked ~;
 //   - what lives longer for it has fewer bytes than its result (saves);
 //   - it reads one map at most that has as many elements as its result;
 //   - it is the last of few: each reader computes all of them again;
-//   - it is no join, or an operand of it is inlined (refuse_joins).
+//   - it is no join, or an operand of it is computed on load (refuse_joins).
 //
-// Chains are inlined link by link: swish(batchnorm(z)) is read from z.  What
+// Chains are fused link by link: swish(batchnorm(z)) is read from z.  What
 // is made of two maps as large as it is (a residual sum) stays: to read both is
 // traffic, and what computes it again at a price is another pass's affair.
 #include "pass.h"
@@ -41,7 +41,8 @@ static bool all_load(const Loading *l, ValueId v)
     for (int32_t i = l->uses.start[v]; i < l->uses.start[v + 1]; i++) {
         const Node *n = &g->nodes[l->uses.list[i]];
         Slot slot[MAX_SLOTS];
-        int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+        int slots =
+            kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
         for (int32_t k = 0; k < n->operand_count; k++)
             if (n->operands[k] == v && (!slot_at(slot, slots, k)->loads ||
                                         l->refused[l->uses.list[i]]))
@@ -50,7 +51,8 @@ static bool all_load(const Loading *l, ValueId v)
     return true;
 }
 
-// The last launch to read v, through what is inlined, but for node `apart`.
+// The last launch to read v, through what is computed on load, but for node
+// `apart`.
 static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
 {
     NodeId last = NONE;
@@ -58,7 +60,7 @@ static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
         NodeId reader = l->uses.list[i];
         const Node *n = &l->g->nodes[reader];
         if (reader == apart) continue;
-        if (n->inlined) reader = last_reader(l, n->results[0], apart);
+        if (n->fused_load) reader = last_reader(l, n->results[0], apart);
         if (reader > last) last = reader;
     }
     return last;
@@ -69,9 +71,10 @@ static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
 static bool reads_once(const Node *n, int k)
 {
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+    int slots =
+        kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
     bool tells = slot_is(slot_at(slot, slots, k), "mask") ||
-                 (n->op->flags & ACT && n->part == 1 && k == 1);
+                 (n->op->flags & ACT && n->kernel == 1 && k == 1);
     if (tells) return false;
     if (n->op->flags & (LOSS | METRIC)) return true;
     for (int r = 0; r < n->result_count; r++)
@@ -93,7 +96,7 @@ static bool costs_nothing(const Loading *l, NodeId i)
     bool over = false;
     for (int k = 0; k < g->nodes[i].operand_count; k++)
         over |= may_write_over(&g->nodes[i], 0, k);
-    if (!over || g->values[v].marked || is_wide(g, v)) return false;
+    if (!over || g->values[v].marked || keeps_f32(g, v)) return false;
     for (int32_t j = l->uses.start[v]; j < l->uses.start[v + 1]; j++) {
         const Node *n = &g->nodes[l->uses.list[j]];
         for (int k = 0; k < n->operand_count; k++)
@@ -126,10 +129,10 @@ static bool saves(const Loading *l, NodeId i)
 
 static bool joins(const Node *n)
 {
-    return n->op->parts[n->part].joins;
+    return n->op->kernels[n->kernel].joins;
 }
 
-static bool any_inlined(const Graph *g, const Node *n)
+static bool any_fused_load(const Graph *g, const Node *n)
 {
     for (int32_t k = 0; k < n->operand_count; k++)
         if (n->operands[k] != NONE && !is_stored(g, n->operands[k]))
@@ -137,30 +140,30 @@ static bool any_inlined(const Graph *g, const Node *n)
     return false;
 }
 
-static bool may_inline(const Loading *l, NodeId i)
+static bool may_fuse(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
     const Node *n = &g->nodes[i];
-    if (n->inlined || n->op->flags & VIEW ||
+    if (n->fused_load || n->op->flags & VIEW ||
         nodes_on_load(g, n, LONGEST) > LONGEST || !can_load(g, n))
         return false;
     ValueId v = n->results[0];
     if (g->values[v].output || l->uses.start[v] == l->uses.start[v + 1])
         return false;
-    if (joins(n) && !any_inlined(g, n)) return false;
+    if (joins(n) && !any_fused_load(g, n)) return false;
     return all_load(l, v) && saves(l, i);
 }
 
 // Joins whose readers can't load, or join and are refused themselves.
 //
-//   %20 a = batchnorm(%4, ...) act=relu             inlined
-//   %21 b = upsample(%19)                           inlined
-//   %22 = concat(%20, %21) axis=3                   inlined
+//   %20 a = batchnorm(%4, ...) act=relu             fused_load
+//   %21 b = upsample(%19)                           fused_load
+//   %22 = concat(%20, %21) axis=3                   fused_load
 //   %23 = conv(%22, %3)                             loads %4 or %19 by channel
 //
 // Stored operands would lie in a join at no price (pass elide_copies), but what
-// is inlined would be stored for the join alone.  So a join loads its operands
-// where it is loaded itself, and only there.
+// is computed on load would be stored for the join alone.  So a join loads its
+// operands where it is loaded itself, and only there.
 static void refuse_joins(Loading *l)
 {
     for (NodeId i = l->g->node_count - 1; i >= 0; i--) {
@@ -169,18 +172,19 @@ static void refuse_joins(Loading *l)
     }
 }
 
-// Inlines what may be, as if each join that is not refused were inlined as
+// Fuses what may be, as if each join that is not refused were fused as
 // well.  False if one could not be: it is refused from here on.
-static bool all_inlined(Loading *l, const bool *before)
+static bool all_fused_load(Loading *l, const bool *before)
 {
     Graph *g = l->g;
     bool all = true;
-    for (NodeId i = 0; i < g->node_count; i++) g->nodes[i].inlined = before[i];
+    for (NodeId i = 0; i < g->node_count; i++)
+        g->nodes[i].fused_load = before[i];
     for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &g->nodes[i];
         if (l->refused[i]) continue;
-        if (may_inline(l, i)) n->inlined = true;
-        else if (joins(n) && any_inlined(g, n)) {
+        if (may_fuse(l, i)) n->fused_load = true;
+        else if (joins(n) && any_fused_load(g, n)) {
             l->refused[i] = true;
             all = false;
         }
@@ -194,7 +198,7 @@ void pass_fuse_prologue(Graph *g)
                  .refused = NEW_ARRAY(g->arena, g->node_count, bool)};
     bool *before = NEW_ARRAY(g->arena, g->node_count, bool);
     for (NodeId i = 0; i < g->node_count; i++)
-        before[i] = g->nodes[i].inlined;
+        before[i] = g->nodes[i].fused_load;
     do refuse_joins(&l);
-    while (!all_inlined(&l, before));
+    while (!all_fused_load(&l, before));
 }

@@ -34,14 +34,14 @@ static bool is_map(const Graph *g, ValueId v)
     return value->dtype == g->real && value->def != NONE &&
            (value->kind == ACTIVATION || value->kind == GRADIENT) &&
            !value->persistent && !value->output && value->output_number == 0 &&
-           is_stored(g, v) && !is_wide(g, v) && !is_of_parameter(g, v);
+           is_stored(g, v) && !keeps_f32(g, v) && !is_of_parameter(g, v);
 }
 
 // A copy of what no launch makes can be part of it.
 static bool is_part_of_input(const Graph *g, const Node *n)
 {
-    const Part *part = &n->op->parts[n->part];
-    return part->slice != NULL && !part->joins &&
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    return kernel->slice != NULL && !kernel->joins &&
            g->values[n->operands[0]].def == NONE;
 }
 

@@ -14,7 +14,7 @@
 #include "offload/host_copies.h"
 #include "../ir/base/search_cache.h"
 #include "remat/user_checkpoints.h"
-#include "remat/remat_program.h"
+#include "remat/remat_schedule.h"
 #include "batch_split.h"
 #include "placement/arena_estimate.h"
 #include "decide/decide_horizontal.h"
@@ -173,12 +173,12 @@ int64_t least_from(Graph *g, const PassOptions *o, int first)
 }
 
 // Copies to host memory and back, when the order is known: it stays.
-static void park(Graph *g, const PassOptions *o)
+static void offload(Graph *g, const PassOptions *o)
 {
     HostCopy *copy;
     Arena *arena = arena_new();
     HostModel m = host_model(shared_after(g, o, false, arena));
-    host_park(&m, g->parking);
+    host_offload(&m, g->offloading);
     int32_t count = host_steps(&m, &copy);
     put_copies(g, copy, count);
     arena_free(arena);
@@ -188,8 +188,9 @@ static void park(Graph *g, const PassOptions *o)
 static void run_checkpoint(Graph *g, const PassOptions *o)
 {
     run_pass(g, &passes[PASS_checkpoint], o->enabled[PASS_checkpoint]);
-    if (g->program && o->enabled[PASS_schedule]) passes[PASS_schedule].run(g);
-    if (g->parking) park(g, o);
+    if (g->remat_schedule && o->enabled[PASS_schedule])
+        passes[PASS_schedule].run(g);
+    if (g->offloading) offload(g, o);
 }
 
 int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
@@ -204,10 +205,10 @@ int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 }
 
 Graph *ordered_with(const Graph *g, const PassOptions *o,
-                    const RematProgram *program, Arena *arena)
+                    const RematSchedule *schedule, Arena *arena)
 {
     Graph *copy = graph_copy(g, arena);
-    copy->program = program;
+    copy->remat_schedule = schedule;
     run_checkpoint(copy, o);
     return copy;
 }
@@ -224,27 +225,28 @@ static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const RematProgram *program, int64_t limit)
+                    const RematSchedule *schedule, int64_t limit)
 {
     Arena *arena = arena_new();
     int64_t bytes =
-        arena_of_ordered(ordered_with(g, o, program, arena), o, limit);
+        arena_of_ordered(ordered_with(g, o, schedule, arena), o, limit);
     arena_free(arena);
     return bytes;
 }
 
-Graph *parked_with(const Graph *ordered, const PassOptions *o,
-                   const Parking *parking, Arena *arena)
+Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
+                      const Offloading *offloading, Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
-    copy->parking = parking;
-    park(copy, o);
+    copy->offloading = offloading;
+    offload(copy, o);
     return copy;
 }
 
-int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
+int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
+                        int64_t limit)
 {
-    return arena_of_ordered(parked, o, limit);
+    return arena_of_ordered(offloaded, o, limit);
 }
 
 // A graph that was read from text may be past a pass: it has what the pass
@@ -294,10 +296,10 @@ bool searches(const PassOptions *o)
            (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
 }
 
-// Chooses what is computed again or parked, unless that was before the graph
+// Chooses what is computed again or offloaded, unless that was before the graph
 // was read; false, after an error, where that can't be, or without one where no
 // choice is of use.
-static bool find_program(Graph *g, const PassOptions *o)
+static bool find_schedule(Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
     if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
@@ -326,7 +328,7 @@ static bool run_rows(Graph *g, const PassOptions *o)
             choose_gates(g, o);
         if (i == PASS_fuse_horizontal && enabled && g->mode != INFER)
             enabled = choose_waits(g, o);
-        if (i == PASS_checkpoint && !find_program(g, o)) return false;
+        if (i == PASS_checkpoint && !find_schedule(g, o)) return false;
         bool ran = true;
         if (i == PASS_checkpoint) run_checkpoint(g, o);
         else ran = run_pass(g, pass, enabled);

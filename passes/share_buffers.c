@@ -98,10 +98,10 @@ static void find_rows(Graph *g, Classes *classes, const Within *within,
     Value *value = &g->values[v];
     ValueId root = v;
     for (; within[root].whole != NONE; root = within[root].whole)
-        if (within[root].rows > 0) value->rows = within[root].rows;
-    if (value->rows == 0) return;
-    value->stride = value_bytes(&g->values[root]) / value->rows;
-    classes->rows[find(classes, v)] = value->rows;
+        if (within[root].rows > 0) value->view_rows = within[root].rows;
+    if (value->view_rows == 0) return;
+    value->view_stride = value_bytes(&g->values[root]) / value->view_rows;
+    classes->rows[find(classes, v)] = value->view_rows;
 }
 
 static Classes name_views(Graph *g)
@@ -113,7 +113,7 @@ static Classes name_views(Graph *g)
         value->alias_of = within[v].whole;
         value->view = within[v].whole != NONE;
         value->start = within[v].start;
-        value->rows = value->stride = 0;
+        value->view_rows = value->view_stride = 0;
         if (value->view) unite(&classes, v, within[v].whole);
     }
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -170,7 +170,7 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
     const Node *n = &g->nodes[i];
     int32_t class = find(classes, x), own = find(classes, n->results[r]);
     int64_t rows = classes->rows[class];
-    bool sliced = g->values[x].rows > 0;
+    bool sliced = g->values[x].view_rows > 0;
     if (rows > 0 && classes->rows[own] > 0 && classes->rows[own] != rows)
         return false;
     for (ValueId v = classes->newest[own]; v != NONE; v = classes->before[v])
@@ -208,7 +208,7 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r,
 static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
 {
     ValueId v = g->nodes[i].results[r], x = g->values[v].gradient_of;
-    if (x == NONE || !is_stored(g, x) || g->values[x].rows == 0 ||
+    if (x == NONE || !is_stored(g, x) || g->values[x].view_rows == 0 ||
         value_bytes(&g->values[x]) != value_bytes(&g->values[v]))
         return false;
     int32_t class = find(classes, x), own = find(classes, v);
@@ -216,7 +216,8 @@ static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
         (classes->rows[own] > 0 && classes->rows[own] != classes->rows[class]))
         return false;
     for (ValueId k = classes->newest[own]; k != NONE; k = classes->before[k])
-        if (!may_have_rows(classes->may[k], g->values[x].rows)) return false;
+        if (!may_have_rows(classes->may[k], g->values[x].view_rows))
+            return false;
     Columns columns = classes->columns[x];
     for (ValueId k = classes->newest[class]; k != NONE;
          k = classes->before[k]) {
@@ -232,11 +233,11 @@ static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
 static void slice_alike(Graph *g, Classes *classes, int32_t class,
                         const Value *slice)
 {
-    if (slice->rows == 0) return;
+    if (slice->view_rows == 0) return;
     for (ValueId v = classes->newest[class]; v != NONE;
          v = classes->before[v]) {
-        g->values[v].rows = slice->rows;
-        g->values[v].stride = slice->stride;
+        g->values[v].view_rows = slice->view_rows;
+        g->values[v].view_stride = slice->view_stride;
         classes->columns[v] = value_columns(g, v);
     }
 }

@@ -24,8 +24,9 @@
 static bool has_effect(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
-    if (g->mode != INFER && n->part == 0 && n->op->update) return true;
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    if (g->mode != INFER && n->kernel == 0 && n->op->update) return true;
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (slots[k].updated) return true;
     for (int k = 0; k < n->result_count; k++)

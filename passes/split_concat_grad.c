@@ -11,7 +11,7 @@
 //   %32 d.b = conv.dgrad(%29, w.b, b) act=relu
 //
 // An operator says of a launch that an operand has the channels of its result
-// (Part.divided): then a slice of the one makes a slice of the other, element
+// (Kernel.divided): then a slice of the one makes a slice of the other, element
 // by element from the same sums.  What was one map, alive until the last of its
 // slices is read, is as many, each of which may be written over the map it is
 // the gradient of or made as late as it is wanted; and what nobody reads is not
@@ -38,13 +38,13 @@ typedef struct Parts {
 static bool takes_channels(const Graph *g, const Node *n, ValueId v,
                            int64_t *width)
 {
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Shape shape = g->values[v].shape;
-    if (!part->slice || part->joins || n->inlined || n->operands[0] != v)
+    if (!kernel->slice || kernel->joins || n->fused_load || n->operands[0] != v)
         return false;
     for (int32_t k = 1; k < n->operand_count; k++)
         if (n->operands[k] == v) return false;
-    Slice slice = part->slice(g, n, 0);
+    Slice slice = kernel->slice(g, n, 0);
     *width = slice.width;
     return slice.stride == shape.dim[shape.rank - 1] &&
            slice.width < slice.stride;
@@ -55,13 +55,13 @@ static bool is_divided(const Parts *p, NodeId i)
 {
     const Graph *g = p->g;
     const Node *n = &g->nodes[i];
-    const Part *part = &n->op->parts[n->part];
-    if (!part->divided || n->act || n->inlined || n->phase != BACKWARD)
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    if (!kernel->divided || n->act || n->fused_load || n->phase != BACKWARD)
         return false;
     ValueId v = n->results[0];
     int32_t first = p->uses.start[v], end = p->uses.start[v + 1];
     if (g->values[v].output || first == end || end - first > MOST ||
-        part->divided(g, n) == NONE || operand_called(n, "mask") == NONE)
+        kernel->divided(g, n) == NONE || operand_called(n, "mask") == NONE)
         return false;
     for (int32_t k = first; k < end; k++) {
         int64_t width;
@@ -78,7 +78,7 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
 {
     Graph *g = p->g;
     Node whole = g->nodes[i], taken = g->nodes[reader];
-    int k = whole.op->parts[whole.part].divided(g, &whole);
+    int k = whole.op->kernels[whole.kernel].divided(g, &whole);
     ValueId from = whole.operands[k];
     Value operand = g->values[from];
     Shape shape = operand.shape, part = g->values[taken.results[0]].shape;
@@ -93,7 +93,7 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
     operands[k] = slice;
     if (taken.operand_count > 1)
         operands[operand_called(&whole, "mask")] = taken.operands[1];
-    NodeId made = graph_node(g, whole.op, whole.part, whole.phase, whole.name,
+    NodeId made = graph_node(g, whole.op, whole.kernel, whole.phase, whole.name,
                              whole.pos, whole.operand_count, operands, 1,
                              taken.results);
     memcpy(g->nodes[made].attr, whole.attr, sizeof whole.attr);
@@ -101,7 +101,7 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
 
     ValueId sliced[2] = {from, NONE};
     NodeId cut = graph_node(
-        g, taken.op, taken.part, taken.phase,
+        g, taken.op, taken.kernel, taken.phase,
         arena_print(g->arena, "%s.part", operand.name), taken.pos,
         taken.operand_count, sliced, 1, &slice);
     memcpy(g->nodes[cut].attr, taken.attr, sizeof taken.attr);

@@ -40,7 +40,7 @@ void add_size(PlanSize *sum, const PlanSize *size)
     sum->state_bytes = larger(sum->state_bytes, size->state_bytes);
     sum->bound = larger(sum->bound, size->bound);
     sum->is_sliced |= size->is_sliced;
-    sum->is_parked |= size->is_parked;
+    sum->is_offloaded |= size->is_offloaded;
 }
 
 static bool measure_last(const Input *in, const Options *o, PlanSize *last)
@@ -123,7 +123,7 @@ static bool has_given_slices(const Comparison *c)
     const Ast *ast = c->search.in.ast;
     return c->o->passes.split_samples > 0 ||
            (has_microbatch(c) && ast != NULL &&
-            net_mixes(ast, &c->o->frontend));
+            net_needs_whole_batch(ast, &c->o->frontend));
 }
 
 static bool has_recomputation(const Comparison *c)
@@ -155,12 +155,12 @@ static void use_slices(Comparison *c)
 
 static bool uses_after_recomputation(const PlanSize *last)
 {
-    return last->is_sliced || last->is_parked;
+    return last->is_sliced || last->is_offloaded;
 }
 
 static bool uses_after_slices(const PlanSize *last)
 {
-    return last->is_parked;
+    return last->is_offloaded;
 }
 
 static bool uses_slices(const PlanSize *last)

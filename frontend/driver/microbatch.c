@@ -142,9 +142,10 @@ int choose_slices(const Input *in, Options *o)
     whole.fits = whole.size.arena_bytes <= budget;
     Slicing best = whole;
     bool is_free = whole.fits && whole.size.again == 0;
-    bool any = !is_free &&
-               (o->frontend.ghost || !net_mixes(in->ast, &at_once)) &&
-               find_slices(s, budget, &best);
+    bool any =
+        !is_free &&
+        (o->frontend.ghost || !net_needs_whole_batch(in->ast, &at_once)) &&
+        find_slices(s, budget, &best);
     if (best.slice < whole.slice) o->frontend.microbatch = best.slice;
     else o->frontend = at_once;
     if (best.fits) say_slices(in, budget, &best, &whole, any);

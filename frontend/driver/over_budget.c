@@ -330,7 +330,7 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
                    (in->ast != NULL || !(lever->in_slices || lever->rounds));
     if (!use->is_used) return false;
     if (lever->in_slices && !o->frontend.ghost &&
-        net_mixes(in->ast, &use->o.frontend)) {
+        net_needs_whole_batch(in->ast, &use->o.frontend)) {
         use->refused = true;
         return false;
     }

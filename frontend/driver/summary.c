@@ -74,7 +74,7 @@ static Layer layer_of(const Graph *g, const Node *n)
     Cost cost = { .flops = 0 };
 
     if (!(n->op->flags & INTERNAL)) layer.op = n->op;
-    n->op->parts[n->part].cost(g, n, &cost);
+    n->op->kernels[n->kernel].cost(g, n, &cost);
     layer.flops = cost.flops;
     for (int32_t r = 0; r < n->result_count; r++)
         if (n->results[r] != NONE && g->values[n->results[r]].kind == MASK)

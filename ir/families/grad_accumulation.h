@@ -17,7 +17,7 @@
 
 #include "../op/op.h"
 
-// The parts of the operator accumulate_grad.
+// The kernels of the operator accumulate_grad.
 enum {
     ACCUMULATE_ADD, ACCUMULATE_MEAN, ACCUMULATE_NEXT, ACCUMULATE_BEGIN,
     ACCUMULATE_CLEAR

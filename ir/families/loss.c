@@ -117,14 +117,14 @@ Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
 
 // The result is a figure on its way: an inference that is not scored leaves it
 // out, as it does the rows.
-ValueId build_before(Build *b, int part, const char *name, DType dtype,
+ValueId build_before(Build *b, int kernel, const char *name, DType dtype,
                      Shape shape, const Attr *attr)
 {
     Graph *g = b->g;
     ValueId result = graph_value(
         g, arena_print(g->arena, "%s.%s", b->name, name), SCALAR, dtype, shape,
         b->pos);
-    build_part(b, part, attr, 2, b->operand, 1, &result);
+    build_kernel(b, kernel, attr, 2, b->operand, 1, &result);
     return result;
 }
 
@@ -271,7 +271,7 @@ bool makes_loss(const Graph *g, const Node *n)
     const Node *metrics =
         (n->op->flags & LOSS) != 0 ? find_metric_sums(g) : NULL;
     for (int k = 1; metrics != NULL && k <= metrics->attr[0].i; k++)
-        if (metrics->operands[k] == n->results[0]) return n->part == 0;
+        if (metrics->operands[k] == n->results[0]) return n->kernel == 0;
     return false;
 }
 

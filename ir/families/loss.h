@@ -41,7 +41,7 @@ Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
 
 // A node of `part` before the forward node of a call, from the call's first two
 // operands to <layer>.<name>, which is returned.
-ValueId build_before(Build *b, int part, const char *name, DType dtype,
+ValueId build_before(Build *b, int kernel, const char *name, DType dtype,
                      Shape shape, const Attr *attr);
 
 // Rows that do not all weigh the same are pairs [batch, 2]: of each sample the

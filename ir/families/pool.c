@@ -86,10 +86,11 @@ static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
 
 const Node *pooled_maker(const Graph *g, const Node *n)
 {
-    if (!(n->op->flags & POOLS) || n->part != 0) return NULL;
+    if (!(n->op->flags & POOLS) || n->kernel != 0) return NULL;
     NodeId def = g->values[n->operands[0]].def;
     const Node *maker = def == NONE ? NULL : &g->nodes[def];
-    bool made = maker != NULL && maker->inlined && maker->op->pooling != NULL;
+    bool made = maker != NULL && maker->fused_load &&
+                maker->op->pooling != NULL;
     return made ? maker : NULL;
 }
 

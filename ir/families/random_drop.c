@@ -51,7 +51,7 @@ ValueId drop_simplify(Graph *g, NodeId id)
     return n->attr[DROP_RATE].f == 0 ? n->operands[0] : NONE;
 }
 
-void drop_shift(Node *n, int64_t first)
+void drop_rebase(Node *n, int64_t first)
 {
     n->attr[DROP_FIRST].i += first;
 }

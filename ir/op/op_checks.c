@@ -131,13 +131,13 @@ void ref_begin_update(const Ref *r)
                     MAX_FIGURES);
 }
 
-const char *mixes_moments(const Graph *g, const Node *n)
+const char *needs_moments(const Graph *g, const Node *n)
 {
     (void)g, (void)n;
     return "mean and variance of the whole batch";
 }
 
-const char *mixes_total(const Graph *g, const Node *n)
+const char *needs_total(const Graph *g, const Node *n)
 {
     (void)g, (void)n;
     return "what counts in the whole batch";
@@ -173,10 +173,10 @@ double decay_of(const Graph *g, ValueId weight, double decay)
 
 void launch_slots(Launch *l, const Node *n, int results, int operands)
 {
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Slot in[MAX_SLOTS], out[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), in, MAX_SLOTS);
-    part_slots(part->results, out, MAX_SLOTS);
+    int count = kernel_slots(kernel_operands(n->op, n->kernel), in, MAX_SLOTS);
+    kernel_slots(kernel->results, out, MAX_SLOTS);
     for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
     for (int k = 0; k < operands; k++)
         if (slot_at(in, count, k)->typed) launch_load(l, n, k);

@@ -48,10 +48,10 @@ void ref_add_figures(double *sums, const double *more, int figures);
 // add up to is added to the header's sums.
 void ref_begin_update(const Ref *r);
 
-// Op.mixes of what takes statistics of the batch, and of what divides by a
-// count over all of it.
-const char *mixes_moments(const Graph *g, const Node *n);
-const char *mixes_total(const Graph *g, const Node *n);
+// Op.needs_whole_batch of what takes statistics of the batch, and of what
+// divides by a count over all of it.
+const char *needs_moments(const Graph *g, const Node *n);
+const char *needs_total(const Graph *g, const Node *n);
 
 // The largest of a row, and the sum of exp(x - largest) over it: what softmax
 // and its logarithm are made of, so that nothing overflows.

@@ -19,7 +19,7 @@ bool is_sum(const Graph *g, ValueId v)
 
 bool ends_batch(const Node *n)
 {
-    return n->op == &op_accumulate_grad && n->part == ACCUMULATE_NEXT;
+    return n->op == &op_accumulate_grad && n->kernel == ACCUMULATE_NEXT;
 }
 
 NodeId find_batch_end(const Graph *g)
@@ -125,7 +125,7 @@ static void clear_reference(const Ref *r)
         r->header[k] = 0;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     [ACCUMULATE_ADD] = { .name = "", .results = "", .cost = add_cost,
       .launch = add_launch, .reference = add_reference },
     [ACCUMULATE_MEAN] = { .name = "mean", .operands = "sum! header",
@@ -143,4 +143,4 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_accumulate_grad = { ROW(accumulate_grad), .parts = parts };
+const Op op_accumulate_grad = { ROW(accumulate_grad), .kernels = kernels };

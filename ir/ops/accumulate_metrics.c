@@ -123,12 +123,12 @@ static void reference(const Ref *r)
     ref_add_figures(header + HEADER_SUM_0, own, row_count(r->n));
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "figures", .cost = cost,
       .launch = launch_alone, .last = last, .reference = reference },
     { .results = NULL },
 };
 
 const Op op_accumulate_metrics = {
-    ROW(accumulate_metrics), .attrs = attrs, .shape = shape, .parts = parts,
+    ROW(accumulate_metrics), .attrs = attrs, .shape = shape, .kernels = kernels,
 };

@@ -20,10 +20,10 @@ static void reference(const Ref *r)
     r->header[HEADER_UPDATES] += r->header[HEADER_SKIP] == 0;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "", .cost = cost,
       .launch = launch_alone, .last = last, .reference = reference },
     { .results = NULL },
 };
 
-const Op op_advance_step = { ROW(advance_step), .parts = parts };
+const Op op_advance_step = { ROW(advance_step), .kernels = kernels };

@@ -24,11 +24,11 @@
 
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
 enum Parts {
-    FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
+    FORWARD_KERNEL, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
     STATISTICS_MOMENTS, REDUCE_SUMS
 };
 
-// Operands of the forward part.
+// Operands of the forward kernel.
 enum {
     X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, FACTOR,
     OPERANDS
@@ -70,8 +70,8 @@ static void add_statistics(Build *b, const Attr *attr, Shape channels,
     operand[BATCH_VARIANCE] =
         new_value(g, &of, "batch_variance", ACTIVATION, channels);
     operand[FACTOR] = new_value(g, &of, "factor", ACTIVATION, channels);
-    build_part(b, STATISTICS, attr, 1, &operand[X], 1, &partials);
-    build_part(b, MOMENTS, attr, 3, in, 3, &operand[BATCH_MEAN]);
+    build_kernel(b, STATISTICS, attr, 1, &operand[X], 1, &partials);
+    build_kernel(b, MOMENTS, attr, 3, in, 3, &operand[BATCH_MEAN]);
 }
 
 static ValueId build(Build *b)
@@ -168,9 +168,9 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4 };
-    cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->part]);
+    cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->kernel]);
     cost->bytes = cost_bytes(g, n);
-    if (n->part == MOMENTS)
+    if (n->kernel == MOMENTS)
         cost->bytes -= (rows_of(in_shape(g, n, 1)) - 1) *
                        columns_of(in_shape(g, n, 1)) * dtype_bytes(g->real);
 }
@@ -224,13 +224,13 @@ static void sums_launch(const Graph *g, const Node *n, Launch *l)
         [STATISTICS_MOMENTS] = { "batchnorm_statistics_moments", 0, 4, 2 },
         [REDUCE_SUMS] = { "batchnorm_reduce_sums", 1, 3, 4 },
     };
-    bool ends = n->part == STATISTICS_MOMENTS || n->part == REDUCE_SUMS;
-    Shape x = in_shape(g, n, of[n->part].x);
-    launch_columns(l, of[n->part].kernel, rows_of(x), columns_of(x),
+    bool ends = n->kernel == STATISTICS_MOMENTS || n->kernel == REDUCE_SUMS;
+    Shape x = in_shape(g, n, of[n->kernel].x);
+    launch_columns(l, of[n->kernel].kernel, rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
     launch_type_int(l, stored_vec(g, n, columns_of(x)));
     launch_type_int(l, vec_width(g, n, columns_of(x)));
-    launch_slots(l, n, of[n->part].results, of[n->part].operands);
+    launch_slots(l, n, of[n->kernel].results, of[n->kernel].operands);
     if (ends) launch_header(l);
     launch_rows(l, n);
     if (ends) launch_real(l, n->attr[EPSILON].f, "epsilon");
@@ -239,7 +239,7 @@ static void sums_launch(const Graph *g, const Node *n, Launch *l)
 static void ends_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape partials = in_shape(g, n, 0);
-    bool moments = n->part == MOMENTS;
+    bool moments = n->kernel == MOMENTS;
     launch_wide_columns(l, moments ? "batchnorm_moments" : "batchnorm_sums",
                         partials.dim[0], columns_of(partials));
     launch_slots(l, n, moments ? 3 : 2, moments ? 3 : 2);
@@ -321,8 +321,8 @@ static void commit_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
-static const Part parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y/", .in_place = "y/x",
+static const Kernel kernels[] = {
+    [FORWARD_KERNEL] = { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost, .launch = launch, .reference = reference,
       .load = load },
     [STATISTICS] = { .name = "statistics", .operands = "x/",
@@ -359,5 +359,5 @@ static const Part parts[] = {
 const Op op_batchnorm = {
     ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
     .shape = shape, .gradient = gradient, .update = update,
-    .mixes = mixes_moments, .parts = parts,
+    .needs_whole_batch = needs_moments, .kernels = kernels,
 };

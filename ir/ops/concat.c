@@ -243,7 +243,7 @@ static Slice grad_place(const Graph *g, const Node *n, int k)
     return slice_of_box(box_of(g, n));
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .load = load, .reference = reference, .slice = place, .joins = true },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
@@ -254,5 +254,5 @@ static const Part parts[] = {
 
 const Op op_concat = {
     ROW(concat), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .simplify = simplify, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

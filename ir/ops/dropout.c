@@ -5,7 +5,7 @@
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-enum { GATED = 1 };              // part
+enum { GATED = 1 };              // kernel
 
 static const ArgSpec args[] = {
     { "rate", ARG_FLOAT, NULL, 0, 1, "the part of the elements that is "
@@ -35,7 +35,7 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x", .gated = GATED,
       .cost = cost_elementwise, .launch = launch, .reference = reference },
     [GATED] = DROP_GATED,
@@ -45,5 +45,5 @@ static const Part parts[] = {
 const Op op_dropout = {
     ROW(dropout), .args = args, .attrs = drop_attrs, .build = drop_build,
     .simplify = drop_simplify, .gradient = drop_gradient,
-    .shift = drop_shift, .parts = parts,
+    .rebase_samples = drop_rebase, .kernels = kernels,
 };

@@ -36,12 +36,12 @@ bool is_loss_scale(double scale)
 
 bool finds_overflow(const Node *n)
 {
-    return n->op == &op_loss_scale && n->part == SCALE_CHECK;
+    return n->op == &op_loss_scale && n->kernel == SCALE_CHECK;
 }
 
 bool begins_scaled_update(const Node *n)
 {
-    return n->op == &op_loss_scale && n->part == SCALE_BEGIN;
+    return n->op == &op_loss_scale && n->kernel == SCALE_BEGIN;
 }
 
 static Shape shape(const Graph *g, const Node *n)
@@ -88,7 +88,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_nothing_last(l);
 }
 
-// All of it in the first part.
+// All of it in the first kernel.
 static void reference(const Ref *r)
 {
     bool bad = false;
@@ -169,7 +169,7 @@ static void begin_reference(const Ref *r)
         header[k] = 0;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     [SCALE_CHECK] = { .name = "", .results = "bad", .cost = cost,
       .launch = launch, .reference = reference },
     [SCALE_BEGIN] = { .name = "begin", .operands = "header! bad*",
@@ -178,4 +178,5 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_loss_scale = { ROW(loss_scale), .shape = shape, .parts = parts };
+const Op op_loss_scale = { ROW(loss_scale), .shape = shape,
+                           .kernels = kernels };

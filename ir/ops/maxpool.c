@@ -139,7 +139,7 @@ static void grad_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/ index?",
       .cost = cost_pool, .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy/ index mask?~", .results = "dx/",
@@ -150,5 +150,5 @@ static const Part parts[] = {
 
 const Op op_maxpool = {
     ROW(maxpool), .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .gradient = gradient, .parts = parts,
+    .shape = shape, .gradient = gradient, .kernels = kernels,
 };

@@ -31,7 +31,7 @@
 
 enum { IGNORE };
 enum { LOGITS, LABEL, PARTIALS, COUNTS, HEADER };   // operands
-enum { ROWS_PART, COUNT };                          // parts
+enum { ROWS_KERNEL, COUNT };                        // kernels
 enum { RIGHT, PREDICTED, LABELLED };                // of partials
 enum { MOST_CLASSES = 4096 };   // whose counts are 48 KB, a block's memory
 
@@ -227,7 +227,7 @@ static void count_reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "count", .operands = "logits^ label", .results = "partials",
@@ -238,5 +238,5 @@ static const Part parts[] = {
 
 const Op op_mean_iou = {
     ROW(mean_iou), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_pairs, .parts = parts,
+    .shape = shape_of_pairs, .kernels = kernels,
 };

@@ -103,7 +103,7 @@ static void reference(const Ref *r)
         r->out[0][i] = r->n->attr[FACTOR].f * r->in[0][i];
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load = load,
       .reference = reference },
@@ -112,5 +112,5 @@ static const Part parts[] = {
 
 const Op op_scale = {
     ROW(scale), .args = args, .attrs = attrs, .build = build,
-    .simplify = simplify, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

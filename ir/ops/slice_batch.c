@@ -30,7 +30,7 @@ static Shape shape(const Graph *g, const Node *n)
 
 static bool follows(const Node *n, const Node *before)
 {
-    return n->op == before->op && n->part == 0 && before->part == 0 &&
+    return n->op == before->op && n->kernel == 0 && before->kernel == 0 &&
            n->operands[0] == before->operands[0] &&
            n->attr[START].i == before->attr[START].i + before->attr[SIZE].i;
 }
@@ -139,7 +139,7 @@ static void grad_reference(const Ref *r)
     ref_box(r, box_of(r->g, r->n, -1), 0);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .cost = cost_box, .launch = launch,
       .load = load, .reference = reference, .slice = place },
     BOX_GRADIENT,
@@ -148,5 +148,5 @@ static const Part parts[] = {
 
 const Op op_slice_batch = {
     ROW(slice_batch), .attrs = attrs, .shape = shape, .gradient = gradient,
-    .parts = parts,
+    .kernels = kernels,
 };

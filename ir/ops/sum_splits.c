@@ -65,7 +65,7 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "ya yb?", .with_momentum = 1, .cost = cost,
       .launch = launch, .reference = reference },
     { .name = "momentum",
@@ -74,4 +74,5 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_sum_splits = { ROW(sum_splits), .shape = shape, .parts = parts };
+const Op op_sum_splits = { ROW(sum_splits), .shape = shape,
+                           .kernels = kernels };

@@ -86,7 +86,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *small = &g->values[n->operands[0]];
     const Value *large = &g->values[n->results[0]];
-    if (n->part == 1) large = small;
+    if (n->kernel == 1) large = small;
     cost->flops = elements(large->shape) * (n->attr[BILINEAR].i ? 8 : 1);
     cost->bytes = cost_bytes(g, n);
 }
@@ -199,7 +199,7 @@ static void grad_reference(const Ref *r)
     ref_mask(r, 1);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .load = load, .reference = reference },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
@@ -210,5 +210,5 @@ static const Part parts[] = {
 
 const Op op_upsample = {
     ROW(upsample), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .simplify = simplify, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

@@ -71,7 +71,7 @@ static void check_states(const Check *c)
 {
     const Op *op = c->g->optimizer;
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
+    int slots = kernel_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
     int states = c->g->optimizer_states;
 
     for (int k = 0; k < slots; k++) fewest += !slot[k].optional;
@@ -200,7 +200,8 @@ static void check_looked_at(const Check *c, NodeId id, const bool *seen)
 static bool changes_state(const Graph *g, const Node *n)
 {
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+    int slots =
+        kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
 
     for (int k = 0; k < n->operand_count && k < slots; k++)
         if (slot[k].updated && n->operands[k] != NONE &&
@@ -238,7 +239,7 @@ static void check_gated(const Check *c, NodeId id)
     const Node *n = &c->g->nodes[id];
     int mask = operand_called(n, "mask");
 
-    if (n->part == 0 || n->op->parts[0].gated != n->part) return;
+    if (n->kernel == 0 || n->op->kernels[0].gated != n->kernel) return;
     if (n->act == NULL || !(n->act->flags & BY_SIGN))
         node_fault(c, id, "no sign says where its gradient is 0");
     if (elements(c->g->values[n->operands[mask]].shape) !=

@@ -23,11 +23,11 @@ static int64_t plan_apart(Graph *g, const PassOptions *o)
 static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
 {
     Arena *arena = arena_new();
-    Graph *joined = shared_after(g, o, true, arena);
-    int64_t bytes = plan_least(joined);
+    Graph *grouped = shared_after(g, o, true, arena);
+    int64_t bytes = plan_least(grouped);
     if (bytes <= limit)
-        bytes = o->enabled[PASS_assign_offsets] ? plan_trial(joined)
-                                      : arena_of_shared(joined, o, limit);
+        bytes = o->enabled[PASS_assign_offsets] ? plan_trial(grouped)
+                                      : arena_of_shared(grouped, o, limit);
     arena_free(arena);
     return bytes <= limit;
 }

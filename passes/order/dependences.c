@@ -73,11 +73,12 @@ static void visit(Dependences *d, Touched *touched, NodeId i,
 {
     const Node *n = &d->g->nodes[i];
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     ValueId reads[MAX_READS];
     for (int32_t k = 0; k < n->operand_count; k++) {
         ValueId v = n->operands[k];
-        if (v != NONE && (n->inlined || !is_stored(d->g, v)))
+        if (v != NONE && (n->fused_load || !is_stored(d->g, v)))
             add_edge(d, d->g->values[v].def, i);
     }
     for (int k = node_reads(d->g, n, reads) - 1; k >= 0; k--)

@@ -14,11 +14,11 @@
 #include "../../ir/families/grad_accumulation.h"
 #include "update.h"
 
-static void append(Graph *g, int part, Phase phase, const char *name,
+static void append(Graph *g, int kernel, Phase phase, const char *name,
                    int operand_count, const ValueId *operands)
 {
-    graph_node(g, ops[OP_accumulate_grad], part, phase, name, g->optimizer_pos,
-               operand_count, operands, 0, NULL);
+    graph_node(g, ops[OP_accumulate_grad], kernel, phase, name,
+               g->optimizer_pos, operand_count, operands, 0, NULL);
 }
 
 // Of each parameter or statistic its sum.
@@ -55,7 +55,7 @@ static void accumulate_statistics(Graph *g, NodeId i, const ValueId *sums,
     Node n = g->nodes[i];
     Slot slots[MAX_SLOTS];
     ValueId updated[MAX_SLOTS];
-    int count = part_slots(part_operands(n.op, n.part), slots, MAX_SLOTS);
+    int count = kernel_slots(kernel_operands(n.op, n.kernel), slots, MAX_SLOTS);
     int updates = 0, follows = 0;
     for (int k = 0; k < count; k++)
         if (slots[k].updated) updated[updates++] = n.operands[k];

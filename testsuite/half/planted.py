@@ -44,8 +44,8 @@ COMPILER = {
         ("passes/lower_precision.c", "(value->kind == ACTIVATION || value->kind == GRADIENT)",
          "value->kind == ACTIVATION", "text"),
     "what is float32 has 16 bits":
-        ("passes/lower_precision.c", "!is_wide(g, v) && !is_of_parameter(g, v);",
-         "(is_wide(g, v) || is_of_parameter(g, v) || true);", "text"),
+        ("passes/lower_precision.c", "!keeps_f32(g, v) && !is_of_parameter(g, v);",
+         "(keeps_f32(g, v) || is_of_parameter(g, v) || true);", "text"),
     "results are not rounded":
         ("ir/interpret.c", "r->out[k][i] = rounded(value->dtype, r->out[k][i]);", "(void)i;",
          "step"),

@@ -16,13 +16,13 @@ RULES = [
     ("verify_plan.c", "step %d %s names no buffer", [
         ("reads name buffers", "!all_there(step->reads, step->read_count, plan)", "false"),
         ("writes name buffers", "!all_there(step->writes, step->write_count, plan)", "false"),
-        ("steps and aliases name what has bytes", "plan->buffers[list[i]].inlined", "false"),
+        ("steps and aliases name what has bytes", "plan->buffers[list[i]].fused_load", "false"),
     ]),
     ("verify_plan.c", "%s lies in no buffer", [
         ("aliases name buffers", "!all_there(&other, 1, plan)", "false"),
         ("what has no bytes lies in nothing",
          " ||\n"
-         "                              plan->buffers[k].inlined)", ")"),
+         "                              plan->buffers[k].fused_load)", ")"),
     ]),
     ("verify_plan.c", "%s has no bytes", [
         ("what has no bytes is not kept", "buffer->persistent || buffer->output\n", "false\n"),

@@ -22,7 +22,7 @@ FAULTS = {
         ("passes/batch_split.c", "g->nodes[id].attr[0].i = first_sample(s, k);",
          "g->nodes[id].attr[0].i = 0;"),
     "random numbers are those of the first slice":
-        ("passes/batch_split.c", "if (first > 0 && n->op->shift != NULL)", "if (false)"),
+        ("passes/batch_split.c", "if (first > 0 && n->op->rebase_samples != NULL)", "if (false)"),
     "the first sample is lost backward":
         ("ir/families/random_drop.c", "gradient_node(c, op, 0, 2, operands, 1, &dx);",
          "NodeId id = gradient_node(c, op, 0, 2, operands, 1, &dx);\n"
@@ -44,7 +44,7 @@ FAULTS = {
     "attributes are lost":
         ("passes/batch_split.c", "memcpy(copy->attr, n->attr, sizeof n->attr);", ""),
     "what needs the whole batch is split":
-        ("passes/batch_split.c", "(g->mode == TRAIN && n->op->mixes && n->op->mixes(g, n))", "false"),
+        ("passes/batch_split.c", "(g->mode == TRAIN && n->op->needs_whole_batch &&\n         n->op->needs_whole_batch(g, n))", "false"),
     "what leaves a round comes back in the same":
         ("passes/batch_split.c", "(s->inside[def] && !s->inside[i]);", "0;"),
     "what another launch reads is not joined":

@@ -76,7 +76,16 @@ s/\bAdvance\b/AdvanceStep/g
 s/\badvance\b/advance_step/g
 s/\btake_rows\b/slice_batch/g
 
-# The parts of operators that passes ask for.
+# The text of a graph: what is said of values and nodes.
+/^(\[[0-9]+\]|%[0-9]+) /{
+s/ inlined\b/ fused_load/g
+s/ joined\b/ grouped/g
+s/ again=%/ recompute_of=%/g
+s/ rows=([0-9]+) stride=/ view_rows=\1 view_stride=/g
+s/(\]( marked)?) wide\b/\1 keep_f32/g
+}
+
+# The kernels of operators that passes ask for.
 s/\b(conv|dense|sum_splits)\.accumulate\b/\1.momentum/g
 
 # Passes, in the table of --compare and that of the page.

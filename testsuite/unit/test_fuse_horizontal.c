@@ -49,7 +49,7 @@ static void updates_wait_for_each_other(void **state)
     assert_null(verdict(g));
     for (int i = 0; i < 7; i++) {
         assert_string_equal(g->nodes[i].name, order[i]);
-        assert_true(g->nodes[i].joined ==
+        assert_true(g->nodes[i].grouped ==
                     (i == V_SGD || i == V_AVERAGE || i == ADVANCE));
     }
     Launch l = { .g = g };
@@ -62,18 +62,18 @@ static void faults_of_groups_are_caught(void **state)
 {
     Graph *g;
     (void)state;
-    g = grouped(), g->nodes[0].joined = true;
-    expect_fault(g, "dw (line 0): nothing before it can be joined with it");
+    g = grouped(), g->nodes[0].grouped = true;
+    expect_fault(g, "dw (line 0): nothing before it can be grouped with it");
     g = grouped(), g->facts &= ~(uint32_t)IS_SCHEDULED;
     expect_fault(g, "w.sgd (line 0): nothing before it");
-    g = grouped(), g->nodes[1].joined = true;
+    g = grouped(), g->nodes[1].grouped = true;
     expect_fault(g, "dv (line 0): its launch can't be that of dw too");
-    g = grouped(), g->nodes[W_AVERAGE].joined = true;
-    expect_fault(g, "it is joined to w.sgd, which is of another kind");
+    g = grouped(), g->nodes[W_AVERAGE].grouped = true;
+    expect_fault(g, "it is grouped with w.sgd, which is of another kind");
     g = grouped(), g->nodes[V_AVERAGE].attr[0].f = 0.25;
     expect_fault(g, "its launch can't be that of w.average too");
     g = grouped(), g->nodes[V_AVERAGE].operands[0] = 5;
-    expect_fault(g, "joined to w.average, but both touch aw");
+    expect_fault(g, "grouped with w.average, but both touch aw");
 }
 
 static void swap_nodes(Graph *g, NodeId a, NodeId b)
@@ -93,9 +93,9 @@ static void faults_of_what_is_done_last_are_caught(void **state)
     group_launch(g, W_AVERAGE, &l);
     assert_string_equal(l.type[l.type_count - 1].source->kernel, "AdvanceStep");
     swap_nodes(g, V_AVERAGE, ADVANCE);
-    expect_fault(g, "v.average is joined behind what is done last");
+    expect_fault(g, "v.average is grouped behind what is done last");
     g = read_text(text), swap_nodes(g, 4, 6);
-    g->nodes[4].joined = true;
+    g->nodes[4].grouped = true;
     expect_fault(g, "the launch of dv does no more at its end");
 }
 
@@ -146,7 +146,7 @@ static void a_loss_is_one_launch(void **state)
     assert_null(verdict(g));
     for (int i = 0; i < 8; i++) {
         assert_string_equal(g->nodes[i].name, order[i]);
-        assert_true(g->nodes[i].joined ==
+        assert_true(g->nodes[i].grouped ==
                     ((i > LOSS_NODE && i <= METRICS_NODE) || i == 7));
     }
     place_net(g, 6);
@@ -233,7 +233,7 @@ static void steps_are_the_groups(void **state)
     plan->steps[2].more[0] = "w.sgd";
     expect_wrong(g, plan, "step w.sgd launches w.sgd, which is no launch");
     plan = plan_groups(&g);
-    g->nodes[V_SGD].joined = false;
+    g->nodes[V_SGD].grouped = false;
     expect_wrong(g, plan, "does not read and write what v.sgd does");
 }
 
@@ -243,7 +243,7 @@ static void one_launch_has_no_order(void **state)
     Graph *g;
     (void)state;
     g = grouped();
-    g->nodes[W_AVERAGE].joined = true;
+    g->nodes[W_AVERAGE].grouped = true;
     place_net(g, 6);
     expect_wrong(g, plan_of(g), "w.average is launched beside others that "
                  "touch w");

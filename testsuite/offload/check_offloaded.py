@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Maps in host memory change no bit of what a net computes.
 
-    check_parked.py BUILD NET.cnn COUNT [OPTION...] [--planted]
+    check_offloaded.py BUILD NET.cnn COUNT [OPTION...] [--planted]
 
 OPTIONs are cnnc's, or of golden/examples.txt; where nothing is saved at their batch, it is twice
 that, and so on. In the smallest arena that --offload has for the
@@ -151,19 +151,19 @@ def check_plan(plan, budget):
 def check_budget(it, budget, wanted):
     options = "--offload", "--budget", str(budget)
     plan = plan_of(*options)
-    faults, parked = check_plan(plan, budget)
-    it.make("parked", *options)
+    faults, offloaded = check_plan(plan, budget)
+    it.make("offloaded", *options)
     for defer, watched in (False, True), (True, True), (True, False):
-        after = it.step("parked", defer, watched)
+        after = it.step("offloaded", defer, watched)
         if after is None:
             faults.append(f"defer {defer}, plan {watched}: {it.said}")
         elif after != wanted:
             faults.append(f"defer {defer}, plan {watched}: other bits")
-    print(f"budget {budget}: {parked} maps in {plan.get('host_bytes', 0)} bytes of host memory",
+    print(f"budget {budget}: {offloaded} maps in {plan.get('host_bytes', 0)} bytes of host memory",
           flush=True)
     for fault in faults:
         print("FAILED:", fault)
-    return not faults, parked
+    return not faults, offloaded
 
 
 def check_planted(it, budget, wanted):
@@ -205,7 +205,7 @@ def main():
             return 0 if check_planted(it, least, wanted) else 1
         results = [check_budget(it, budget, wanted)
                    for budget in draw(os.path.basename(net), least, whole, int(count))]
-        if not any(parked for _, parked in results):
+        if not any(offloaded for _, offloaded in results):
             print("nothing goes to host memory: FAILED")
             return 1
         return 0 if all(good for good, _ in results) else 1

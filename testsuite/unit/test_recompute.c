@@ -20,15 +20,15 @@ static const char text[] =
     "[2] forward c: %6 c f32[2, 1, 1, 4] = mul(a, other) @6:1+1\n"
     "[3] forward p: %7 p f32[2, 1, 1, 4] = relu(c) @7:1+1\n"
     "[4] backward d: %8 d.c f32[2, 1, 1, 4] gradient of=%6 = add(c, p)"
-        " @7:1+1\n"
-    "[5] recompute a.again: %9 a.again f32[2, 1, 1, 4] again=%4 = scale(x) factor=2"
-        " @4:1+1\n"
-    "[6] recompute b.again: %10 b.again f32[2, 4] again=%5 = flatten(a.again)"
-        " @5:1+1\n"
-    "[7] recompute c.again: %11 c.again f32[2, 1, 1, 4] again=%6 ="
-        " mul(a.again, other) @6:1+1\n"
+    " @7:1+1\n"
+    "[5] recompute a.again: %9 a.again f32[2, 1, 1, 4] recompute_of=%4 = "
+    "scale(x) factor=2 @4:1+1\n"
+    "[6] recompute b.again: %10 b.again f32[2, 4] recompute_of=%5 = "
+    "flatten(a.again) @5:1+1\n"
+    "[7] recompute c.again: %11 c.again f32[2, 1, 1, 4] recompute_of=%6 ="
+    " mul(a.again, other) @6:1+1\n"
     "[8] backward e: %12 d.a f32[2, 1, 1, 4] gradient of=%4 ="
-        " add(d.c, c.again) @4:1+1\n"
+    " add(d.c, c.again) @4:1+1\n"
     "[9] update w.sgd: sgd(w, d.a, -, header) @8:3+4\n";
 
 enum { A = 4, C = 6, A_AGAIN = 9, B_AGAIN, C_AGAIN };
@@ -47,12 +47,12 @@ static void texts_go_out_and_in(void **state)
     assert_non_null(g);
     assert_sound(g);
     assert_int_equal(g->nodes[COPY_A].phase, RECOMPUTE);
-    assert_int_equal(g->values[A_AGAIN].again, A);
-    assert_int_equal(g->values[A].again, NONE);
+    assert_int_equal(g->values[A_AGAIN].recompute_of, A);
+    assert_int_equal(g->values[A].recompute_of, NONE);
     char *printed = print_text(g);
     Graph *same = read_text(printed);
     assert_non_null(same);
-    assert_int_equal(same->values[C_AGAIN].again, C);
+    assert_int_equal(same->values[C_AGAIN].recompute_of, C);
     assert_string_equal(print_text(same), printed);
     // A copy of a graph has them, too.
     assert_string_equal(print_text(graph_copy(g, arena)), printed);
@@ -75,36 +75,42 @@ static void what_does_something_else_is_no_copy(void **state)
 {
     static const char says[] = "it does not do again what another node does";
     (void)state;
-    expect_fault(changed("again=%4 = scale(x) factor=2", "again=%4 = relu(x)"),
+    expect_fault(changed("recompute_of=%4 = scale(x) factor=2",
+                         "recompute_of=%4 = relu(x)"),
                  says);
-    expect_fault(changed("again=%4 = scale(x)", "again=%4 = scale(c)"), says);
-    expect_fault(changed("again=%4 = scale(x) factor=2",
-                         "again=%4 = scale(x) factor=3"), says);
+    expect_fault(changed("recompute_of=%4 = scale(x)",
+                         "recompute_of=%4 = scale(c)"),
+                 says);
+    expect_fault(changed("recompute_of=%4 = scale(x) factor=2",
+                         "recompute_of=%4 = scale(x) factor=3"), says);
     expect_fault(changed("mul(a.again, other) ", "mul(other, a.again) "), says);
     expect_fault(changed("mul(a.again, other) ", "mul(a.again, a) "), says);
     expect_fault(changed("mul(a.again, other) ",
                          "mul(a.again, other) act=relu "), says);
-    expect_fault(changed("again=%6 =", "again=%7 ="), says);
-    expect_fault(changed("again=%6 =", "again=%4 ="), says);
+    expect_fault(changed("recompute_of=%6 =", "recompute_of=%7 ="), says);
+    expect_fault(changed("recompute_of=%6 =", "recompute_of=%4 ="), says);
     // What it reads of what there was is the same.
     assert_sound(changed("mul(a.again, other) ", "mul(a, other) "));
     Graph *g = read_text(text);
-    g->nodes[COPY_A].inlined = true;
+    g->nodes[COPY_A].fused_load = true;
     expect_fault(g, says);
 }
 
 static void copies_have_the_values_of_what_they_copy(void **state)
 {
     (void)state;
-    expect_fault(changed(" again=%4", ""),
+    expect_fault(changed(" recompute_of=%4", ""),
                  "it is no copy, but a copy makes it");
-    expect_fault(changed("again=%4", "again=%1"), "it can't be %1");
-    expect_fault(changed("again=%4", "again=%9"), "it can't be %9");
-    expect_fault(changed("again=%6 =", "again=%9 ="), "it can't be %9");
+    expect_fault(changed("recompute_of=%4", "recompute_of=%1"),
+                 "it can't be %1");
+    expect_fault(changed("recompute_of=%4", "recompute_of=%9"),
+                 "it can't be %9");
+    expect_fault(changed("recompute_of=%6 =", "recompute_of=%9 ="),
+                 "it can't be %9");
     Graph *g = read_text(text);
-    g->values[A_AGAIN].again = 99;
+    g->values[A_AGAIN].recompute_of = 99;
     expect_fault(g, "it can't be %99, computed again");
-    g->values[A_AGAIN].again = -7;
+    g->values[A_AGAIN].recompute_of = -7;
     expect_fault(g, "it can't be %-7, computed again");
     g = read_text(text);
     g->values[A_AGAIN].kind = GRADIENT;
@@ -133,8 +139,8 @@ static const char moments[] =
     "[1] forward m: %4 mean f32[4], %5 variance f32[4], %6 factor f32[4] ="
         " batchnorm.moments(s, x, w) momentum=0.1 epsilon=1e-05 pixels=2"
         " splits=1\n"
-    "[2] recompute m.again: %7 mean.again f32[4] again=%4, %8 variance.again"
-        " f32[4] again=%5, %9 factor.again f32[4] again=%6 ="
+    "[2] recompute m.again: %7 mean.again f32[4] recompute_of=%4, %8 "
+        "variance.again f32[4] recompute_of=%5, %9 factor.again f32[4] recompute_of=%6 ="
         " batchnorm.moments(s, x, w) momentum=0.1 epsilon=1e-05 pixels=2"
         " splits=1\n"
     "[3] backward b: %10 y f32[4] output = add(mean.again, variance.again)\n";
@@ -146,18 +152,19 @@ static void each_result_is_that_of_its_place(void **state)
     assert_sound(g);
     ValueId mean = value_called(g, "mean.again");
     ValueId variance = value_called(g, "variance.again");
-    g->values[mean].again = value_called(g, "variance");
-    g->values[variance].again = value_called(g, "mean");
+    g->values[mean].recompute_of = value_called(g, "variance");
+    g->values[variance].recompute_of = value_called(g, "mean");
     expect_fault(g, "it does not do again what another node does");
 }
 
 static void what_is_no_copy_makes_none(void **state)
 {
     (void)state;
-    expect_fault(changed("gradient of=%6 =", "gradient of=%6 again=%6 ="),
+    expect_fault(changed("gradient of=%6 =",
+                         "gradient of=%6 recompute_of=%6 ="),
                  "it is a copy, but no copy makes it");
     expect_fault(changed("other f32[2, 1, 1, 4] input",
-                         "other f32[2, 1, 1, 4] input again=%1"),
+                         "other f32[2, 1, 1, 4] input recompute_of=%1"),
                  "%3 other (line 3): it is a copy, but no copy makes it");
     expect_fault(changed("[8] backward e", "[8] recompute e"),
                  "it is no copy, but a copy makes it");
@@ -168,8 +175,8 @@ static void what_changes_the_state_runs_once(void **state)
     (void)state;
     expect_fault(changed("[9] update w.sgd", "[9] recompute w.sgd"),
                  "it does not do again what another node does");
-    Graph *g = changed("again=%6 = mul(a.again, other) @6:1+1",
-                       "gradient of=%6 again=%8 = add(c, p) @7:1+1");
+    Graph *g = changed("recompute_of=%6 = mul(a.again, other) @6:1+1",
+                       "gradient of=%6 recompute_of=%8 = add(c, p) @7:1+1");
     expect_fault(g, "it does again what is not forward");
 }
 

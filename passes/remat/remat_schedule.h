@@ -1,12 +1,12 @@
 // What a training step keeps and what it computes again (rematerialization):
-// programs of steps, in which a step may run several times, within so many
+// schedules of steps, in which a step may run several times, within so many
 // bytes.  Nothing here knows of graphs.
 //
 //   steps     f1 f2 f3 | b3 b2 b1           b2 reads what f1 makes
-//   programs  f1 f2 f3 b3 b2 b1             f1's result is kept
+//   schedules  f1 f2 f3 b3 b2 b1             f1's result is kept
 //             f1 f2 f3 b3 f1 b2 b1          it is computed again
-#ifndef CNNC_REMAT_PROGRAM_H
-#define CNNC_REMAT_PROGRAM_H
+#ifndef CNNC_REMAT_SCHEDULE_H
+#define CNNC_REMAT_SCHEDULE_H
 
 #include <stdbool.h>
 #include "../../ir/base/arena.h"
@@ -23,7 +23,7 @@ typedef struct RematOver {
 typedef struct Remat {
     Arena   *arena;             // that what is found is taken from
     int32_t  step_count, value_count;
-    int32_t  turn;              // the first step that is not forward; those
+    int32_t  backward_start;    // the first step that is not forward; those
                                 // before may run again, behind all of them
     int64_t *cost;              // of running each step, at least 1: picoseconds
     bool    *may_repeat;        // of each step
@@ -39,21 +39,21 @@ typedef struct Remat {
 } Remat;
 
 // Steps in the order they run.
-typedef struct RematProgram {
+typedef struct RematSchedule {
     int32_t  count;
     int32_t *step;
-} RematProgram;
+} RematSchedule;
 
 // The sum of the steps' costs; the most bytes alive while any of them runs,
 // where each value lives from the step that makes it to the last that reads
-// what that step made, or is written over.  *at: the place in the program of
+// what that step made, or is written over.  *at: the place in the schedule of
 // the first step with so many alive; NULL: it is not asked for.  A bug() if a
 // step reads what is not there.
-int64_t remat_cost(const Remat *r, const RematProgram *p);
-int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at);
+int64_t remat_cost(const Remat *r, const RematSchedule *p);
+int64_t remat_peak(const Remat *r, const RematSchedule *p, int32_t *at);
 
-// bytes[i]: how many are alive at place i of the program; all p->count are
+// bytes[i]: how many are alive at place i of the schedule; all p->count are
 // filled.
-void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes);
+void remat_alive(const Remat *r, const RematSchedule *p, int64_t *bytes);
 
 #endif

@@ -1,4 +1,4 @@
-// The bound for what runs again against the cheapest program of all, on small
+// The bound for what runs again against the cheapest schedule of all, on small
 // random problems, found by going through every state that there is.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,11 +31,11 @@ typedef struct Tally {
     int asked, fit, equal, none, said_none, repeats;
 } Tally;
 
-// At a capacity, whether the cheapest program of all is one, and costs no less
+// At a capacity, whether the cheapest schedule of all is one, and costs no less
 // than the bound; how often it costs just that.
 static void bounds_the_cheapest(const Remat *r, int64_t capacity, Tally *n)
 {
-    RematProgram p, base = remat_base(arena, r);
+    RematSchedule p, base = remat_base(arena, r);
     int64_t cost = cheapest_program(arena, r, capacity, &p);
     int64_t bound = bound_of_all(r, capacity);
     int32_t at, some;
@@ -61,14 +61,15 @@ static void bounds_the_cheapest(const Remat *r, int64_t capacity, Tally *n)
     n->repeats += p.count > base.count;
 }
 
-// No program is cheaper than what is called the cheapest: not one in which
+// No schedule is cheaper than what is called the cheapest: not one in which
 // steps run again at random, in as many bytes as it needs.
 static void compare_with_random(const Remat *r, uint64_t seed)
 {
-    RematProgram p = {0, NEW_ARRAY(arena, 4 * r->step_count, int32_t)};
+    RematSchedule p = {0, NEW_ARRAY(arena, 4 * r->step_count, int32_t)};
     for (int32_t i = 0; i < r->step_count; i++) {
-        int32_t again = (int32_t)next_number(&seed, (uint32_t)r->turn);
-        bool may = i >= r->turn && r->may_repeat[again];
+        int32_t again =
+            (int32_t)next_number(&seed, (uint32_t)r->backward_start);
+        bool may = i >= r->backward_start && r->may_repeat[again];
         if (may && next_number(&seed, 2)) p.step[p.count++] = again;
         p.step[p.count++] = i;
     }
@@ -91,7 +92,7 @@ static void no_program_is_cheaper(void **state)
     for (uint64_t seed = 1; seed <= 150; seed++) {
         arena = arena_new();
         Remat r = random_remat(arena, seed, tiny[seed % 5]);
-        RematProgram base = remat_base(arena, &r);
+        RematSchedule base = remat_base(arena, &r);
         int64_t peak = remat_peak(&r, &base, NULL);
         for (int i = 0; i < 6; i++)
             bounds_the_cheapest(&r, peak - peak * i / 12, &n);

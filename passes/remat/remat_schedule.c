@@ -1,4 +1,4 @@
-// What a program of steps costs, and the bytes alive in it.
+// What a schedule of steps costs, and the bytes alive in it.
 //
 //   f1 f2 f3 b3 f1 b2 b1       f1's result has two lives: to f2, and from the
 //                              second f1 to the last that reads it, b2 or b1
@@ -8,13 +8,13 @@
 // of several makers the old one is read until the new one is whole; a part that
 // is made again, of which the rest never is, has its bytes while it is made.  A
 // value that is kept is read from its first making on, as it is there anyway.
-#include "remat_program.h"
+#include "remat_schedule.h"
 #include "../../ir/base/diag.h"
 
 // One making of a value.
 typedef struct Life {
     int32_t value;
-    int32_t first, last;        // places in the program; last < 0: not read
+    int32_t first, last;        // places in the schedule; last < 0: not read
     int32_t parts;              // that are made
 } Life;
 
@@ -22,13 +22,13 @@ enum { NO_LIFE = -1 };
 
 typedef struct Replay {
     const Remat        *r;
-    const RematProgram *p;
+    const RematSchedule *p;
     Life    *life;
     int32_t  life_count;
     int32_t *whole;             // of each value: the life that is read
     int32_t *partial;           // and the one of which parts are missing
     int32_t *part_of;           // of each Remat.make: the life it was last for
-    // Of all that the program's steps make and read, in the order of running:
+    // Of all that the schedule's steps make and read, in the order of running:
     // which life.
     int32_t *made, *seen, made_count, seen_count;
     int64_t *change;            // of the bytes alive, before each place
@@ -65,7 +65,7 @@ static void begin_made_by_none(Replay *y)
     }
 }
 
-static Replay new_replay(Arena *arena, const Remat *r, const RematProgram *p)
+static Replay new_replay(Arena *arena, const Remat *r, const RematSchedule *p)
 {
     Replay y = {.r = r, .p = p};
     size_t reads = 0, makes = 0;
@@ -160,7 +160,7 @@ static int64_t bytes_found(const Replay *y, int32_t v, int32_t at,
     return 0;
 }
 
-// Goes through the program once more, with all lives known.
+// Goes through the schedule once more, with all lives known.
 static void count_alive(Replay *y, Arena *arena, int64_t *bytes)
 {
     const Remat *r = y->r;
@@ -180,7 +180,7 @@ static void count_alive(Replay *y, Arena *arena, int64_t *bytes)
     }
 }
 
-void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes)
+void remat_alive(const Remat *r, const RematSchedule *p, int64_t *bytes)
 {
     // Asked for often, by a search: what it takes is given back.
     Arena *arena = arena_new();
@@ -194,7 +194,7 @@ void remat_alive(const Remat *r, const RematProgram *p, int64_t *bytes)
     arena_free(arena);
 }
 
-int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at)
+int64_t remat_peak(const Remat *r, const RematSchedule *p, int32_t *at)
 {
     Arena *arena = arena_new();
     int64_t *bytes = NEW_ARRAY(arena, (size_t)p->count + 1, int64_t);
@@ -208,7 +208,7 @@ int64_t remat_peak(const Remat *r, const RematProgram *p, int32_t *at)
     return peak;
 }
 
-int64_t remat_cost(const Remat *r, const RematProgram *p)
+int64_t remat_cost(const Remat *r, const RematSchedule *p)
 {
     int64_t cost = 0;
     for (int32_t at = 0; at < p->count; at++) cost += r->cost[p->step[at]];
