@@ -1,6 +1,6 @@
 // What a launch is given, as C++: template arguments and arguments.
 //
-//     (conv_forward<conv_2_shape, BlockTile<128, 64, 8, 8>, relu, true, Normalized<64, relu>>)
+//     (conv_forward<conv_2_shape, GemmTile<128, 64, 8, 8>, relu, true, Normalized<64, relu>>)
 //     a[conv_2], Normalized<64, relu>{a[conv_1], a[norm_1.mean], ...}, a[conv_2.weight], ...
 //
 // An operand that is computed on load is a struct of the runtime: a template argument and a braced
@@ -101,7 +101,7 @@ int kernel_items(Emitter *e, const char *head, const Launch *l, const char **ite
 }
 
 // The runtime's structs that a template argument names, if it names some: relu,
-// BlockTile<64, 32, 4, 4>; not 64 or true.
+// GemmTile<64, 32, 4, 4>; not 64 or true.
 static void print_type(Emitter *e, const char *text)
 {
     static const char *const between = "<>, *";
@@ -135,7 +135,7 @@ void mark_arguments(const Launch *l, bool *named)
         const LaunchArg *arg = &l->arg[i];
         if (arg->kind == LAUNCH_VALUE && arg->value != NONE) named[arg->value] = true;
         if (arg->kind == LAUNCH_SOURCE) mark_arguments(arg->source, named);
-        for (int k = 0; arg->kind == LAUNCH_ITEMS && k < arg->items->count; k++)
+        for (int k = 0; arg->kind == LAUNCH_TENSOR_LIST && k < arg->items->count; k++)
             mark_arguments(arg->items->item[k], named);
     }
 }
@@ -188,7 +188,7 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     return arena_print(e->arena, "/*%s*/ %s", arg->label, text);
 }
 
-// Items of a source open with its type and a brace; the last one closes it.
+// TensorList of a source open with its type and a brace; the last one closes it.
 static int source_items(Emitter *e, const Program *p, const Launch *source, const char **items)
 {
     int count = argument_items(e, p, source, items);
@@ -198,8 +198,8 @@ static int source_items(Emitter *e, const Program *p, const Launch *source, cons
     return count;
 }
 
-// Items<SgdMoved, 2>{{{a[v], a[m], 64}, {a[w], a[n], 5}}, {0, 1}}
-static int array_items(Emitter *e, const Program *p, const Items *arrays, const char **items)
+// TensorList<SgdMoved, 2>{{{a[v], a[m], 64}, {a[w], a[n], 5}}, {0, 1}}
+static int array_items(Emitter *e, const Program *p, const TensorList *arrays, const char **items)
 {
     int count = 0, n = arrays->count;
     int64_t first = 0;
@@ -209,7 +209,8 @@ static int array_items(Emitter *e, const Program *p, const Items *arrays, const 
         items[begin] = arena_print(e->arena, "{%s", items[begin]);
         items[count - 1] = arena_print(e->arena, "%s}%s", items[count - 1], k + 1 < n ? "" : "}");
     }
-    items[0] = arena_print(e->arena, "Items<%s, %d>{{%s", arrays->item[0]->kernel, n, items[0]);
+    items[0] =
+        arena_print(e->arena, "TensorList<%s, %d>{{%s", arrays->item[0]->kernel, n, items[0]);
     for (int k = 0; k < n; first += arrays->blocks[k++])
         items[count++] = arena_print(e->arena, "%s%" PRId64 "%s", k ? "" : "{", first,
                                      k + 1 < n ? "" : "}}");
@@ -222,7 +223,7 @@ int argument_items(Emitter *e, const Program *p, const Launch *l, const char **i
     for (int i = 0; i < l->arg_count; i++)
         if (l->arg[i].kind == LAUNCH_SOURCE)
             count += source_items(e, p, l->arg[i].source, &items[count]);
-        else if (l->arg[i].kind == LAUNCH_ITEMS)
+        else if (l->arg[i].kind == LAUNCH_TENSOR_LIST)
             count += array_items(e, p, l->arg[i].items, &items[count]);
         else
             items[count++] = argument(e, p, &l->arg[i]);

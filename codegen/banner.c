@@ -66,8 +66,10 @@ const char *in_comment(Emitter *e, const char *text)
 // The maps that leave the arena for a while.
 static void write_host(Emitter *e, const Overhead *o)
 {
-    write_line(&e->w, "//               %d map%s in %s bytes of host memory from forward to backward,",
-               (int)o->parked, o->parked == 1 ? "" : "s", grouped_text(e->arena, o->host_bytes));
+    write_line(&e->w,
+               "//               %d map%s in %s bytes of host memory from forward to backward,",
+               (int)o->offloaded, o->offloaded == 1 ? "" : "s",
+               grouped_text(e->arena, o->host_bytes));
     write_line(&e->w, "//               which steps wait for: time +%.2f %%, in that below;",
                100 * o->waiting);
 }
@@ -79,15 +81,15 @@ static void budget(Emitter *e)
     if (g == NULL || g->fit == NULL) return;
     Overhead again = graph_overhead(g);
     const char *bytes = grouped_text(e->arena, g->fit->budget);
-    if (again.launches == 0 && g->split_samples == 0 && again.parked == 0) {
+    if (again.launches == 0 && g->split_samples == 0 && again.offloaded == 0) {
         write_line(&e->w, "//   budget      %s bytes: training fits with nothing computed again",
                    bytes);
         return;
     }
     write_line(&e->w, "//   budget      %s bytes, where training without recomputation takes %s:",
                bytes, grouped_text(e->arena, g->fit->plain));
-    if (again.parked > 0) write_host(e, &again);
-    again.parked = 0;
+    if (again.offloaded > 0) write_host(e, &again);
+    again.offloaded = 0;
     write_line(&e->w, "//               %s,", overhead_text(e->arena, &again));
     if (g->split_samples > 0)
         write_line(&e->w, "//               %s,", slices_text(g));

@@ -90,13 +90,13 @@ static void take_words(Names *names, Arena *arena, const char *text)
 Figures figures_of(Emitter *e)
 {
     Names *fields = names_new(e->arena, 0);
-    const Node *tally = find_tally(e->g);
+    const Node *metrics = find_metric_sums(e->g);
     Figures f = {.count = 0};
-    if (!tally) return f;
-    f.losses = (int)tally->attr[0].i;
+    if (!metrics) return f;
+    f.losses = (int)metrics->attr[0].i;
     take_words(fields, e->arena, "step updates samples learning_rate loss loss_scale ");
-    for (int k = 1; k < tally->operand_count; k++) {
-        const Node *n = &e->g->nodes[e->g->values[tally->operands[k]].def];
+    for (int k = 1; k < metrics->operand_count; k++) {
+        const Node *n = &e->g->nodes[e->g->values[metrics->operands[k]].def];
         Figure *figure = &f.at[f.count++];
         bool alone = k == 1 && f.losses == 1;
         figure->name = alone ? "loss" : n->name;
@@ -196,11 +196,11 @@ static void declare_programs(Emitter *e)
         write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
         write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so that");
         write_line(&e->w, "// what the host has there must stay as it is until the stream has passed.");
-        if (is_accruing(e->g)) describe_accum(e);
+        if (is_accumulating(e->g)) describe_accum(e);
         int count = parameters(e, e->in->eval, t.input, t.input_count, "const ", items);
         function_head(e, "train", items, count, ";");
         function_head(e, "evaluate", items, count, ";");
-        if (is_accruing(e->g)) {
+        if (is_accumulating(e->g)) {
             function_head(e, "accum", items, count, ";");
             function_head(e, "apply", items, 0, ";");
         }

@@ -67,7 +67,7 @@ int graph_outputs(const Graph *g, ValueId *outputs, int limit)
 
 int64_t call_batch(const Graph *g)
 {
-    return is_accruing(g) ? g->step_batch : g->batch;
+    return is_accumulating(g) ? g->step_batch : g->batch;
 }
 
 int64_t sample_bytes(const Graph *g, ValueId v)

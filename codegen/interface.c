@@ -100,7 +100,7 @@ static void emit_static_arena(Emitter *e)
 // Whether the header holds what the update of a training step is to count.
 static bool counts_late(const Emitter *e)
 {
-    return is_accruing(e->g) || is_scaled(e->g);
+    return is_accumulating(e->g) || is_scaled(e->g);
 }
 
 static void emit_every_step(Emitter *e)
@@ -171,13 +171,13 @@ static void emit_train(Emitter *e)
     Ports own = ports_of(p->g);
     const Work work = {.p = p, .inputs = own.input, .input_count = own.input_count,
                        .arguments = samples_argument(p)};
-    bool accrues = p->plan->batch_steps > 0;
+    bool accumulates = p->plan->batch_steps > 0;
     emit_slices(e, &work, "accum");
-    if (accrues) {
+    if (accumulates) {
         emit_scored_call(e, "accum", &work, "accum", false);
         emit_apply(e);
     }
-    emit_scored_call(e, "train", &work, "accum", accrues);
+    emit_scored_call(e, "train", &work, "accum", accumulates);
 }
 
 static void emit_evaluate(Emitter *e)
@@ -222,7 +222,7 @@ static void emit_metrics(Emitter *e)
     write_line(w, "int %s_metrics(%s_context *c, %s_figures *figures, int reset)",
                e->net, e->net, e->net);
     write_line(w, "{");
-    write_line(w, "    Header header;");
+    write_line(w, "    StateHeader header;");
     write_line(w, "    if (const int status = %s_is_ready(c, \"metrics\")) return status;", e->net);
     write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\", 0, 0);",
                e->net, e->upper);

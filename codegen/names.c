@@ -31,7 +31,7 @@ static const char *const words_of_cxx[] = {
 // Then macros and types of the headers, and words that steps and calls use.
 static const char *const words_of_files[] = {
     "assert", "errno", "linux", "unix",
-    "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Arena", "Header", "bit",
+    "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Arena", "StateHeader", "bit",
     "c", "a", "samples", "stream", "header", "scored", "step_line",
     "inits", "averages", "tile", "state", "train", "eval", "infer", "given", "status",
     "launched", "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
@@ -101,7 +101,7 @@ const char *identifier(Emitter *e, const char *name)
     char *stem = arena_print(e->arena, "%s", s);
     for (size_t end = strlen(stem); end > 0 && stem[end - 1] == '_';) stem[--end] = '\0';
     bool other = is_reserved(stem) || is_function_of_net(e, stem) ||
-                  (is_accruing(e->g) && !strcmp(stem, "first")) || is_size_of_another(stem) ||
+                  (is_accumulating(e->g) && !strcmp(stem, "first")) || is_size_of_another(stem) ||
                   is_like_a_macro(s);
     return other ? arena_print(e->arena, "%s_", s) : s;
 }

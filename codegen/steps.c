@@ -221,7 +221,7 @@ bool launch_takes(const Launch *l, LaunchArgKind kind)
     for (int i = 0; i < l->arg_count; i++)
         if (l->arg[i].kind == kind ||
             (l->arg[i].kind == LAUNCH_SOURCE && launch_takes(l->arg[i].source, kind)) ||
-            (l->arg[i].kind == LAUNCH_ITEMS && launch_takes(l->arg[i].items->item[0], kind)))
+            (l->arg[i].kind == LAUNCH_TENSOR_LIST && launch_takes(l->arg[i].items->item[0], kind)))
             return true;
     return false;
 }
@@ -276,7 +276,7 @@ static void declare_locals(Emitter *e, const Program *p, const Run *run)
     write_line(w, "const Arena a = {c->arena};");
     write_line(w, "const cudaStream_t stream = c->stream;");
     if (uses(e, p, run, LAUNCH_HEADER))
-        write_line(w, "Header *const header = (Header *)c->arena;");
+        write_line(w, "StateHeader *const header = (StateHeader *)c->arena;");
 }
 
 static void emit_run(Emitter *e, const Program *p, const Run *run)

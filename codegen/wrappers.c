@@ -96,7 +96,7 @@ static void wrap(Emitter *e, const Wrapper *wrapper)
     w->indent = 4;
     if (wrapper->p->g->mode != INFER && !wrapper->outputs)
         write_line(w, "main_figures_at = %s.offset;",
-                   wrapper->p->place[find_tally(wrapper->p->g)->results[0]]);
+                   wrapper->p->place[find_metric_sums(wrapper->p->g)->results[0]]);
     if (e->g->accumulate > 1) write_calls(e, wrapper, items, count);
     else
         write_list(w, arena_print(e->arena, "return %s_%s(", e->net, wrapper->call), items, count,
@@ -125,7 +125,7 @@ static void emit_replay(Emitter *e, const Wrapper *wrapper)
     write_line(w, "static int main_replay(const void *const *inputs, const size_t *bytes)");
     write_line(w, "{");
     write_line(w, "    main_figures_at = %s.offset;",
-               wrapper->p->place[find_tally(g)->results[0]]);
+               wrapper->p->place[find_metric_sums(g)->results[0]]);
     write_line(w, "    return %s_replay(&main_context, &main_graphs, inputs, bytes, %" PRId64
                ", main_train);", e->net, whole);
     write_line(w, "}");

@@ -39,12 +39,12 @@ static int spec_count(const Op *op)
 static int call_slots(const Op *op, Slot *slots)
 {
     Slot all[MAX_SLOTS];
-    int count = part_slots(op->operands, all, MAX_SLOTS), own = 0;
+    int count = kernel_slots(op->operands, all, MAX_SLOTS), own = 0;
 
     if (op->flags & (OPTIMIZER | SCHEDULE)) return 0;
     for (const char *c = op->operands; *c != '\0' && own < MAX_SLOTS;) {
         size_t length = strcspn(c, " ");
-        if (*c != '[') part_slots(c, &slots[own++], 1);
+        if (*c != '[') kernel_slots(c, &slots[own++], 1);
         c += length + strspn(c + length, " ");
     }
     return own < count ? own : count;

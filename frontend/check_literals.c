@@ -36,7 +36,7 @@ static bool check_argument(const Node *n, const Launch *l,
         for (int i = 0; ok && i < arg->list->count; i++)
             ok = check_number(n, l, arg->list->at[i], arg->label);
         return ok;
-    case LAUNCH_ITEMS:
+    case LAUNCH_TENSOR_LIST:
         for (int i = 0; ok && i < arg->items->count; i++)
             ok = check_launch(n, arg->items->item[i]);
         return ok;
@@ -60,7 +60,7 @@ bool check_literals(Graph *g)
         const Node *n = &g->nodes[i];
         Launch l = { .g = &scratch, .node = n };
         if (!is_launch(n)) continue;
-        n->op->parts[n->part].launch(&scratch, n, &l);
+        n->op->kernels[n->kernel].launch(&scratch, n, &l);
         ok = check_launch(n, &l);
     }
     arena_free(scratch.arena);

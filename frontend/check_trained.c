@@ -16,7 +16,8 @@ static bool *find_updated(const Graph *g)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         Slot slot[MAX_SLOTS];
-        int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+        int slots =
+            kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
         for (int k = 0; k < slots && k < n->operand_count; k++)
             if (n->operands[k] != NONE && slot[k].updated)
                 updated[n->operands[k]] = true;
@@ -41,8 +42,8 @@ static NodeId find_blocker(const Graph *g, ValueId param)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         bool is_metric = n->op->flags & METRIC ||
-            (n->op->flags & LOSS && n->part == 0 && !makes_loss(g, n));
-        bool is_loss = n->op->flags & LOSS && n->part == 0;
+            (n->op->flags & LOSS && n->kernel == 0 && !makes_loss(g, n));
+        bool is_loss = n->op->flags & LOSS && n->kernel == 0;
         if (n->phase != FORWARD || is_metric || !reads_any(n, reached))
             continue;
         if (is_loss || n->op->gradient == NULL) return i;

@@ -10,11 +10,11 @@
 // modes compute nothing again, and have no marks.
 //
 // What is float32 is stored in 32 bits, with its gradient, where maps have 16
-// (Value.wide).
+// (Value.keep_f32).
 #include "resolve.h"
 
 typedef struct Mark {
-    bool        wide;
+    bool        keep_f32;
     const char *noun, *of_input;    // why an input can't have it
 } Mark;
 
@@ -36,8 +36,8 @@ static void mark_value(Resolver *r, ValueId v, Pos pos, const char *name,
         error(r->diag, pos, "%s is %s input, %s", what,
               r->g->values[v].def == NONE ? "an" : "only a view of an",
               mark->of_input);
-    else if (mark->wide)
-        r->g->values[v].wide = true;
+    else if (mark->keep_f32)
+        r->g->values[v].keep_f32 = true;
     else if (r->g->mode == TRAIN)
         r->g->values[v].marked = true;
 }

@@ -34,7 +34,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options);
 
 // microbatch_mixing.c: whether a layer or loss of the net needs all samples of
 // a training step at once.
-bool net_mixes(const Ast *ast, const FrontendOptions *options);
+bool net_needs_whole_batch(const Ast *ast, const FrontendOptions *options);
 // A note of the bytes that slices between layers that need the whole batch save
 // in a placed training step, where options ask for slices.
 void note_slices(const Graph *g, const FrontendOptions *options);

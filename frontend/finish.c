@@ -1,7 +1,7 @@
 // What a mode asks for, at the end of the net:
 //
-//     train   the tally of loss and metrics, the optimizer and its state
-//     eval    the tally, the outputs; the state too, since both share it, and
+//     train   the sums of loss and metrics, the optimizer and its state
+//     eval    the metric sums, the outputs; the state too, since both share it,
 //             where it has averages of the parameters, those in their place
 //     infer   the outputs, and only what they need
 #include <string.h>
@@ -50,11 +50,12 @@ static void check_net(Resolver *r)
 static const char *mixed_by(const Resolver *r, NodeId i)
 {
     const Node *n = &r->g->nodes[i];
-    bool mixes = (n->op->flags & LOSS) == 0;
-    if (r->options->ghost || n->part != 0 || n->op->mixes == NULL) return NULL;
+    bool needs = (n->op->flags & LOSS) == 0;
+    if (r->options->ghost || n->kernel != 0 || n->op->needs_whole_batch == NULL)
+        return NULL;
     for (int k = 0; k < r->loss_count; k++)
-        mixes |= r->losses[k] == n->results[0];
-    return mixes ? n->op->mixes(r->g, n) : NULL;
+        needs |= r->losses[k] == n->results[0];
+    return needs ? n->op->needs_whole_batch(r->g, n) : NULL;
 }
 
 static void check_mixing(const Resolver *r)
@@ -69,10 +70,10 @@ static void check_mixing(const Resolver *r)
         else more++;
     }
     if (g->mode != TRAIN) return;
-    if (r->options->ghost && !is_accruing(g))
+    if (r->options->ghost && !is_accumulating(g))
         error(g->diag, r->ast->net->pos, "--ghost is for training steps in "
               "slices (--microbatch, accumulate)");
-    if (first == NONE || !is_accruing(g)) return;
+    if (first == NONE || !is_accumulating(g)) return;
     const Node *n = &g->nodes[first];
     error(g->diag, n->pos, "%s needs %s, but a training step comes in slices "
           "(--microbatch, accumulate)%s", n->op->name, mixed_by(r, first),
@@ -101,9 +102,10 @@ static void build_tally(Resolver *r)
                     shape_of(1, (int64_t)1 + r->metric_count + parts),
                     r->loss_pos);
     g->values[figures].output = true;
-    NodeId tally = graph_node(g, ops[OP_tally], 0, FORWARD, "tally",
-                              r->loss_pos, 1 + count, operands, 1, &figures);
-    g->nodes[tally].attr[0].i = r->loss_count;
+    NodeId metrics = graph_node(g, ops[OP_accumulate_metrics], 0, FORWARD,
+                                "accumulate_metrics", r->loss_pos, 1 + count,
+                                operands, 1, &figures);
+    g->nodes[metrics].attr[0].i = r->loss_count;
 }
 
 // A training step has its figures for output, and drops everything else as
@@ -111,7 +113,7 @@ static void build_tally(Resolver *r)
 static void mark_outputs(Resolver *r)
 {
     bool wanted = r->g->mode != TRAIN ||
-                  (r->options->keep_gradients && !is_accruing(r->g));
+                  (r->options->keep_gradients && !is_accumulating(r->g));
     for (int32_t i = 0; wanted && i < r->output_count; i++) {
         r->g->values[r->outputs[i]].output = true;
         r->g->values[r->outputs[i]].output_number = i + 1;

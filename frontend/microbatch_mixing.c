@@ -1,6 +1,7 @@
 // Training steps that go through a net in slices, where layers need all samples
 // at once: --microbatch without --ghost.  The step then stays whole, and what
-// lies between such layers takes its slices one after the other (pass split).
+// lies between such layers takes its slices one after the other (pass
+// batch_split).
 #include <inttypes.h>
 #include "../ir/base/format.h"
 #include "../ir/families/loss.h"
@@ -12,8 +13,9 @@ static NodeId first_mixing(const Graph *g)
 {
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (n->phase == FORWARD && n->part == 0 && n->op->mixes != NULL &&
-            n->op->mixes(g, n) != NULL &&
+        if (n->phase == FORWARD && n->kernel == 0 &&
+            n->op->needs_whole_batch != NULL &&
+            n->op->needs_whole_batch(g, n) != NULL &&
             (!(n->op->flags & LOSS) || makes_loss(g, n)))
             return i;
     }
@@ -22,7 +24,7 @@ static NodeId first_mixing(const Graph *g)
 
 // Its training step is asked, whatever the mode, since all programs of a file
 // have one batch.
-bool net_mixes(const Ast *ast, const FrontendOptions *options)
+bool net_needs_whole_batch(const Ast *ast, const FrontendOptions *options)
 {
     Arena *arena = arena_new();
     Diag quiet = *ast->diag;
@@ -35,9 +37,9 @@ bool net_mixes(const Ast *ast, const FrontendOptions *options)
     whole.mode = TRAIN;
     whole.microbatch = 0;
     const Graph *g = resolve(&alone, &whole);
-    bool mixes = g != NULL && first_mixing(g) != NONE;
+    bool needs = g != NULL && first_mixing(g) != NONE;
     arena_free(arena);
-    return mixes;
+    return needs;
 }
 
 static const char *saved_text(const Graph *g)
@@ -59,10 +61,12 @@ void note_slices(const Graph *g, const FrontendOptions *options)
 {
     NodeId i = first_mixing(g);
     if (g->mode != TRAIN || g->whole_bytes == 0 || i == NONE ||
-        options->microbatch == 0 || is_accruing(g))
+        options->microbatch == 0 || is_accumulating(g))
         return;
     const Node *n = &g->nodes[i];
-    note(g->diag, n->pos, "%s needs %s; layers between such take %" PRId64
-         " samples at a time, which %s", n->op->name, n->op->mixes(g, n),
-         options->microbatch, saved_text(g));
+    note(g->diag, n->pos,
+         "%s needs %s; layers between such take %" PRId64
+         " samples at a time, which %s",
+         n->op->name, n->op->needs_whole_batch(g, n), options->microbatch,
+         saved_text(g));
 }

@@ -375,7 +375,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
         return NULL;
     }
     if (options->microbatch > 0 && !options->ghost &&
-        net_mixes(ast, options)) {
+        net_needs_whole_batch(ast, options)) {
         whole.microbatch = 0;
         r.options = &whole;
     }

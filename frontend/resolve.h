@@ -164,7 +164,7 @@ bool names_for_good(const Resolver *r, const char *name);
 // from first on.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
-// ---- checkpoint_marks.c: checkpoints, and what stays wide -------------------
+// ---- checkpoint_marks.c: checkpoints, and what stays float32 ----------------
 
 // x -> checkpoint, x -> float32: gives the operand, marked; POISON after an
 // error.

@@ -363,6 +363,6 @@ void build_training(Resolver *r)
     if (r->diag->error_count > 0 || g->optimizer == NULL) return;
     choose_decay(r);
     build_states(g);
-    if (is_accruing(g)) build_sums(g, r->options->ghost);
+    if (is_accumulating(g)) build_sums(g, r->options->ghost);
     if (g->mode == EVAL) read_averages(g);
 }

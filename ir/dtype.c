@@ -78,7 +78,7 @@ double rounded(DType dtype, double x)
 static bool all_take(const char *list, int count, const ValueId *ids, ValueId v)
 {
     Slot slots[MAX_SLOTS];
-    int slot_count = part_slots(list, slots, MAX_SLOTS);
+    int slot_count = kernel_slots(list, slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;
     return true;
@@ -86,15 +86,15 @@ static bool all_take(const char *list, int count, const ValueId *ids, ValueId v)
 
 bool takes_half(const Node *n, ValueId v)
 {
-    return all_take(part_operands(n->op, n->part), n->operand_count,
+    return all_take(kernel_operands(n->op, n->kernel), n->operand_count,
                     n->operands, v) &&
-           all_take(n->op->parts[n->part].results, n->result_count, n->results,
-                    v);
+           all_take(n->op->kernels[n->kernel].results, n->result_count,
+                    n->results, v);
 }
 
-bool is_wide(const Graph *g, ValueId v)
+bool keeps_f32(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
-    return value->wide || (value->gradient_of != NONE &&
-                           g->values[value->gradient_of].wide);
+    return value->keep_f32 || (value->gradient_of != NONE &&
+                               g->values[value->gradient_of].keep_f32);
 }

@@ -1,5 +1,6 @@
 // What numbers are stored in.  Arithmetic is in the graph's real type; pass
-// half stores maps in 16 bits, and what reads them makes reals of them.
+// lower_precision stores maps in 16 bits, and what reads them makes reals of
+// them.
 #ifndef CNNC_DTYPE_H
 #define CNNC_DTYPE_H
 
@@ -24,7 +25,7 @@ bool can_hold(DType real, double x);
 const char *stored_name(DType dtype);
 
 // Whether the program says that v, or what it is the gradient of, has 32 bits.
-bool is_wide(const Graph *g, ValueId v);
+bool keeps_f32(const Graph *g, ValueId v);
 // Whether every slot of n that has v may hold 16 bits, as ops.def marks it.
 bool takes_half(const Node *n, ValueId v);
 

@@ -1,22 +1,22 @@
-// What a launch reads.  A node may be inlined: no launch, no bytes for its
-// result, which whoever reads it computes as it loads.
+// What a launch reads.  A node may be computed on load: no launch, no bytes for
+// its result, which whoever reads it computes as it loads.
 //
-//   %5 y = batchnorm(%4 x, weight, ...) act=relu inlined
+//   %5 y = batchnorm(%4 x, weight, ...) act=relu fused_load
 //   %6 z = conv(%5, %2)                  reads %4, weight, ... and %2
 //
 // So what is computed on load stands for all that it is computed from, through
-// any number of inlined nodes.
+// any number of fused_load nodes.
 #include "op/op.h"
 
 bool is_launch(const Node *n)
 {
-    return !(n->op->flags & VIEW) && !n->in_place && !n->inlined;
+    return !(n->op->flags & VIEW) && !n->in_place && !n->fused_load;
 }
 
 bool is_stored(const Graph *g, ValueId v)
 {
     NodeId def = g->values[v].def;
-    return def == NONE || !g->nodes[def].inlined;
+    return def == NONE || !g->nodes[def].fused_load;
 }
 
 // The values read so far; each once.
@@ -89,7 +89,7 @@ bool may_lie_over(const Graph *g, const Node *n, int r, ValueId v)
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
 {
     Found found = { .reads = loads };
-    for (int32_t k = 0; k < n->operand_count && !n->inlined; k++) {
+    for (int32_t k = 0; k < n->operand_count && !n->fused_load; k++) {
         ValueId v = n->operands[k];
         if (v != NONE && !is_stored(g, v))
             find_reads(g, &g->nodes[g->values[v].def], &found);
@@ -100,6 +100,6 @@ int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS])
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS])
 {
     Found found = { .reads = reads };
-    if (!n->inlined) find_reads(g, n, &found);
+    if (!n->fused_load) find_reads(g, n, &found);
     return found.count;
 }

@@ -59,7 +59,7 @@ const char *weights_text(Arena *arena, const WeightCount *count)
                        count->statistic_tensors == 1 ? "" : "s");
 }
 
-bool is_accruing(const Graph *g)
+bool is_accumulating(const Graph *g)
 {
     return g->step_batch > 0;
 }
@@ -158,7 +158,7 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
 }
 
 // A figure has a sum and a weight, in doubles, twice: since the last reset, and
-// since the last update (runtime/support/net/header.cuh, accrued.cuh).
+// since the last update (runtime/support/net/header.cuh, accumulated.cuh).
 enum { HEADER_FIXED_BYTES = 128, FIGURE_BYTES = 32 };
 
 int64_t header_bytes(int figures)
@@ -193,8 +193,9 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
         .name = names_take(g->value_names, name, id),
         .shape = shape, .dtype = dtype, .kind = kind,
         .persistent = is_persistent(kind), .pos = pos,
-        .def = NONE, .gradient_of = NONE, .state_of = NONE, .again = NONE,
-        .first = NONE, .last = NONE, .alias_of = NONE, .offset = NONE,
+        .def = NONE, .gradient_of = NONE, .state_of = NONE,
+        .recompute_of = NONE, .first = NONE, .last = NONE, .alias_of = NONE,
+        .offset = NONE,
     };
     return id;
 }
@@ -204,7 +205,7 @@ ValueId graph_value_like(Graph *g, ValueId v, const char *name, Kind kind,
 {
     ValueId id = graph_value(g, name, kind, g->values[v].dtype, shape, pos);
     g->values[id].classes = g->values[v].classes;
-    g->values[id].wide = g->values[v].wide;
+    g->values[id].keep_f32 = g->values[v].keep_f32;
     return id;
 }
 
@@ -216,7 +217,7 @@ static ValueId *copy_ids(Graph *g, int count, const ValueId *ids)
     return copy;
 }
 
-NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
+NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
                   const char *name, Pos pos, int operand_count,
                   const ValueId *operands, int result_count,
                   const ValueId *results)
@@ -227,7 +228,7 @@ NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
                           (int64_t)id + 1, sizeof(Node));
     g->node_count++;
     g->nodes[id] = (Node){
-        .op = op, .part = (int8_t)part, .phase = phase,
+        .op = op, .kernel = (int8_t)kernel, .phase = phase,
         .name = names_take(g->node_names, name, id), .pos = pos,
         .operand_count = operand_count, .result_count = result_count,
         .operands = copy_ids(g, operand_count, operands),
@@ -290,7 +291,7 @@ void graph_mark_too(Graph *g, ValueId a, ValueId b)
 {
     if (g->values[b].def == NONE) return;
     g->values[b].marked |= g->values[a].marked;
-    g->values[b].wide |= g->values[a].wide;
+    g->values[b].keep_f32 |= g->values[a].keep_f32;
 }
 
 // The new id of each old one: kept[i] is 1 for what stays.  Afterwards kept[i]
@@ -382,7 +383,7 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
         moved.def = renumber(node, moved.def);
         moved.gradient_of = renumber(value, moved.gradient_of);
         moved.state_of = renumber(value, moved.state_of);
-        moved.again = renumber(value, moved.again);
+        moved.recompute_of = renumber(value, moved.recompute_of);
         moved.alias_of = renumber(value, moved.alias_of);
         // A lifetime shrinks to the nodes of it that are left.
         if (moved.first != NONE) moved.first = node[moved.first];

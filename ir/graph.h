@@ -16,7 +16,7 @@ int dtype_bytes(DType dtype);
 // Whether values of this kind live from training step to training step.
 bool is_persistent(Kind kind);
 // Whether a training step of g sums gradients over batches before its update.
-bool is_accruing(const Graph *g);
+bool is_accumulating(const Graph *g);
 // Whether the loss is scaled in training, so that an update waits for all
 // gradients.
 bool is_scaled(const Graph *g);
@@ -46,9 +46,9 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
 ValueId graph_value_like(Graph *g, ValueId v, const char *name, Kind kind,
                          Shape shape, Pos pos);
 
-// A new last node: part of op, in phase; operands and results are copied and
-// each result's def is set.
-NodeId graph_node(Graph *g, const Op *op, int part, Phase phase,
+// A new last node: a kernel of op, in phase; operands and results are copied
+// and each result's def is set.
+NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
                   const char *name, Pos pos, int operand_count,
                   const ValueId *operands, int result_count,
                   const ValueId *results);
@@ -60,8 +60,8 @@ Graph *graph_copy(const Graph *g, Arena *arena);
 // Makes every reader of a read b.  Outputs move along: b takes a's mark.
 void graph_replace(Graph *g, ValueId a, ValueId b);
 
-// Where a is marked, or wide, so is b from now on; but not what no node makes,
-// which is there anyway.
+// Where a is marked, or keep_f32, so is b from now on; but not what no node
+// makes, which is there anyway.
 void graph_mark_too(Graph *g, ValueId a, ValueId b);
 
 // Drops deleted nodes, and values that nothing names; both are renumbered, in
@@ -85,23 +85,24 @@ NodeId only_reader(const Graph *g, const Uses *uses, ValueId v);
 
 // ---- fused_reads.c: what is launched, what it reads -------------------------
 
-// Whether n is a launch: neither a view, nor a copy in place, nor inlined.
+// Whether n is a launch: neither a view, nor a copy in place, nor computed on
+// load.
 bool is_launch(const Node *n);
 // Whether v has bytes: it is not computed where it is read.
 bool is_stored(const Graph *g, ValueId v);
 // The values with bytes that n reads, each once, in order of its operands; in
 // the place of one that is computed on load, those that it is computed from.
-// Returns how many; an inlined node itself reads none.
+// Returns how many; a fused_load node itself reads none.
 enum { MAX_READS = 512 };
 int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS]);
 // Of these, the ones that it computes an operand from: not element by element.
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS]);
 // Whether result r of n may be written over v, element by element, as far as
-// that node can tell: in each way that n reads v, itself or through inlined
+// that node can tell: in each way that n reads v, itself or through fused_load
 // nodes, the element that is written is the one that is read.
 bool may_lie_over(const Graph *g, const Node *n, int r, ValueId v);
-// How many inlined nodes compute an operand that inlined node n makes, itself
-// among them, or most + 1 if there are more: a chain of them, or a tree.
+// How many fused_load nodes compute an operand that fused_load node n makes,
+// itself among them, or most + 1 if there are more: a chain of them, or a tree.
 enum { MOST_ON_LOAD = 16 };     // that a launch may compute an operand by
 int nodes_on_load(const Graph *g, const Node *n, int most);
 
@@ -186,12 +187,12 @@ enum HeaderSlot {
     HEADER_SUM_0,               // of each loss, then of each metric, its sum
                                 // and the weight of that sum
     // Of the batches since the last update, where gradients are summed:
-    HEADER_ACCRUED = HEADER_SUM_0 + 2 * MAX_FIGURES,    // samples, without
+    HEADER_ACCUMULATED = HEADER_SUM_0 + 2 * MAX_FIGURES,  // samples, without
                                 // those of the current batch
-    HEADER_ACCRUED_SKIP,        // 1: the loss of one was not finite
-    HEADER_ACCRUED_BATCHES,
-    HEADER_ACCRUED_SUM_0,       // as HEADER_SUM_0
-    HEADER_SLOTS = HEADER_ACCRUED_SUM_0 + 2 * MAX_FIGURES
+    HEADER_ACCUMULATED_SKIP,    // 1: the loss of one was not finite
+    HEADER_ACCUMULATED_BATCHES,
+    HEADER_ACCUMULATED_SUM_0,   // as HEADER_SUM_0
+    HEADER_SLOTS = HEADER_ACCUMULATED_SUM_0 + 2 * MAX_FIGURES
 };
 
 // Returns the bytes of a header with room for the sums of so many losses and

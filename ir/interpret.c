@@ -64,10 +64,10 @@ static void store_results(const Ref *r)
 // A view operator may leave its reference out.
 static void run_node(Ref *r)
 {
-    const Part *part = &r->n->op->parts[r->n->part];
+    const Kernel *kernel = &r->n->op->kernels[r->n->kernel];
 
-    if (part->reference != NULL)
-        part->reference(r);
+    if (kernel->reference != NULL)
+        kernel->reference(r);
     else if (r->n->op->flags & VIEW)
         copy_view(r);
     else

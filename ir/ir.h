@@ -87,49 +87,53 @@ typedef struct Value {
                                 // 0: not one that the program names
     bool    marked;             // the program says that it is kept, and what
                                 // leads to it computed again (--checkpoint)
-    bool    wide;               // the program says that it, and its gradient,
-                                // have 32 bits where maps have 16 (half)
+    bool    keep_f32;           // the program says that it, and its gradient,
+                                // have 32 bits where maps have 16
+                                // (lower_precision)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
     ValueId gradient_of;        // what it is the gradient of, or NONE
     ValueId state_of;           // STATE that training keeps for a parameter:
                                 // which; else NONE
-    ValueId again;              // what this is, computed again: made by a node
+    ValueId recompute_of;       // what this is, computed again: made by a node
                                 // of phase RECOMPUTE; else NONE
     Init    init;               // persistent, but for the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
 
     int32_t first, last;        // nodes it lives from and to; since liveness
-    ValueId alias_of;           // whose bytes it lies in, or NONE; since share
+    ValueId alias_of;           // whose bytes it lies in, or NONE; since
+                                // share_buffers
     bool    view;               // with alias_of: the same value, not a new one
     int64_t start;              // with alias_of: bytes from where that begins
-    int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
-                                // size, `stride` bytes from one to the next;
-                                // 0: it is dense
+    int64_t view_rows;          // with alias_of: a slice, so many rows of equal
+    int64_t view_stride;        // size, so many bytes from one to the next; 0:
+                                // it is dense
     int64_t offset;             // bytes from the start of the arena; since
-                                // plan. Since together, where plan would put it
-                                // if launches were apart; NONE: unknown
+                                // assign_offsets. Since fuse_horizontal, where
+                                // it would be if launches were apart; NONE:
+                                // unknown
 } Value;
 
 typedef struct Node {
     const Op   *op;             // NULL: deleted, until graph_compact
-    int8_t      part;           // which of the operator's launches: Op.parts
+    int8_t      kernel;         // which of the operator's launches: Op.kernels
     Phase       phase;
     const char *name;           // unique among nodes: conv1, conv1.dgrad
     Pos         pos;            // of the call in the source
     int32_t     operand_count, result_count;
-    ValueId    *operands;       // one a slot of Part.operands; NONE: left out
-    ValueId    *results;        // likewise Part.results
+    ValueId    *operands;       // one a slot of Kernel.operands; NONE: left out
+    ValueId    *results;        // likewise Kernel.results
     Attr        attr[MAX_ATTRS];
     const Op   *act;            // activation applied as it stores, or NULL;
                                 // since fuse_epilogue
-    bool        inlined;        // no launch: what reads its result computes
+    bool        fused_load;     // no launch: what reads its result computes
                                 // that on load, from what this node reads
     bool        in_place;       // a copy that need not be made, for both of
-                                // its ends are the same bytes; since slices
-    bool        joined;         // in the launch of the node before it, to
-                                // which it is alike; since together
+                                // its ends are the same bytes; since
+                                // elide_copies
+    bool        grouped;        // in the launch of the node before it, to
+                                // which it is alike; since fuse_horizontal
 } Node;
 
 // What holds of a graph; passes need, give and break these (passes.def), and
@@ -137,7 +141,7 @@ typedef struct Node {
 typedef enum Fact {
     HAS_GRADIENTS  = 1 << 0,    // backward and update are in the graph
     IS_SCHEDULED   = 1 << 1,    // the order of nodes is the order of launches
-    IS_GROUPED     = 1 << 2,    // no more launches are joined
+    IS_GROUPED     = 1 << 2,    // no more launches are grouped
     HAS_LIFETIMES  = 1 << 3,    // Value.first and last hold
     IS_SHARED      = 1 << 4,    // Value.alias_of and view hold
     IS_PLACED      = 1 << 5,    // Value.offset holds
@@ -151,8 +155,8 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and arithmetic: F32 or F64
-    DType       map;            // what pass half stores maps in: real, F16 or
-                                // BF16
+    DType       map;            // what pass lower_precision stores maps in:
+                                // real, F16 or BF16
     bool        tf32;           // products round their operands to TF32
     const struct Gpu *gpu;      // choices are made by its times (gpu_model.h);
                                 // NULL: the usual one
@@ -183,9 +187,9 @@ typedef struct Graph {
                                 // at a time; 0: a batch is a training step
     int64_t     accumulate;     // such calls in a training step of the trainer
                                 // program, if the program says so; else 0
-    int64_t     split_samples;  // pass split gives launches so many samples at
-    int64_t     split_pixels;   // a time, over maps of so many pixels and more;
-                                // 0: all samples at once
+    int64_t     split_samples;  // pass batch_split gives launches so many
+    int64_t     split_pixels;   // samples at a time, over maps of so many
+                                // pixels and more; 0: all samples at once
     int64_t     whole_bytes;    // where a budget asked for that: the arena, the
     int64_t     whole_time;     // time and the FLOPs of the step without it, in
     int64_t     whole_flops;    // which nothing is computed again; else 0
@@ -193,13 +197,16 @@ typedef struct Graph {
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
-    const struct RematProgram *program; // what launches checkpoint is to do
-                                // again; NULL: none
+                                // what launches checkpoint is to do again;
+                                // NULL: none
+    const struct RematSchedule *remat_schedule;
     const struct Fit *settled;  // what the budget came to when slices were
-                                // tried, and none is taken: its program is
-    const struct RematProgram *settled_program; // known; NULL: look for it
-    const struct Parking *parking;  // which values are to be in host memory
-                                // from forward to backward; NULL: none
+                                // tried, and none is taken: its schedule is
+                                // known; NULL: look for it
+    const struct RematSchedule *settled_schedule;
+                                // which values are to be in host memory from
+                                // forward to backward; NULL: none
+    const struct Offloading *offloading;
     const struct Fit *fit;      // what a budget asked for; since checkpoint,
                                 // NULL: there was none
     struct Known *known;        // results of searches for this graph and
@@ -214,14 +221,14 @@ typedef struct Graph {
         int  parts;             // of so many of the peak, one may wait for a
                                 // launch; 0: as much as there is
     }           waits;
-    uint32_t    apart;          // which gradients of what drops stay apart from
+    uint32_t    unfused;        // which gradients of what drops stay apart from
                                 // an activation's: bit k, the k-th that need
                                 // not, bit 31, all from there on; 0: none
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out
-    int64_t     arena_bytes, state_bytes;   // since plan
-    int64_t     max_live_bytes;             // since plan
+    int64_t     arena_bytes, state_bytes;   // since
+    int64_t     max_live_bytes;             // assign_offsets
     struct Names *value_names, *node_names; // what is taken: unique_names.h
     const struct Places *places;    // of a graph that was read, until a pass
                                     // renumbers it; else NULL

@@ -7,7 +7,7 @@
 NodeId group_end(const Graph *g, NodeId i)
 {
     NodeId end = i + 1;
-    while (end < g->node_count && g->nodes[end].joined) end++;
+    while (end < g->node_count && g->nodes[end].grouped) end++;
     return end;
 }
 
@@ -16,7 +16,7 @@ NodeId group_end(const Graph *g, NodeId i)
 static const LaunchArg *items_of(const Launch *l)
 {
     for (int i = 0; i < l->arg_count; i++)
-        if (l->arg[i].kind == LAUNCH_ITEMS) return &l->arg[i];
+        if (l->arg[i].kind == LAUNCH_TENSOR_LIST) return &l->arg[i];
     return NULL;
 }
 
@@ -30,7 +30,7 @@ bool begins_several(const Graph *g, NodeId i)
     const Node *n = &g->nodes[i];
     Launch l = { .g = (Graph *)g, .node = n };
     if (group_end(g, i) == i + 1) return false;
-    n->op->parts[n->part].launch(g, n, &l);
+    n->op->kernels[n->kernel].launch(g, n, &l);
     return l.own_arg > 0;
 }
 
@@ -44,7 +44,7 @@ static bool same_source(const Launch *a, const Launch *b);
 static bool same_argument(const LaunchArg *a, const LaunchArg *b)
 {
     if (a->kind != b->kind || !same_source(a->source, b->source)) return false;
-    if (a->kind == LAUNCH_ITEMS)
+    if (a->kind == LAUNCH_TENSOR_LIST)
         return strcmp(a->items->item[0]->kernel,
                       b->items->item[0]->kernel) == 0;
     return a->value == b->value && a->i == b->i && a->f == b->f &&
@@ -129,7 +129,7 @@ static int64_t member_bytes(const Launch *item)
 int64_t item_bytes(const Launch *l)
 {
     const LaunchArg *arrays = items_of(l);
-    const Items *items = arrays != NULL ? arrays->items : NULL;
+    const TensorList *items = arrays != NULL ? arrays->items : NULL;
     int64_t bytes = 0;
     for (int k = 0; items != NULL && k < items->count; k++)
         bytes += member_bytes(items->item[k]) + (int64_t)sizeof(int32_t);
@@ -138,21 +138,21 @@ int64_t item_bytes(const Launch *l)
 
 // Appends to these arrays of l the ones of b, which is alike.
 static void add_items(Launch *l, LaunchArg *to, const Launch *b,
-                      const Items *more)
+                      const TensorList *more)
 {
-    const Items *own = to->items;
+    const TensorList *own = to->items;
     Arena *arena = l->g->arena;
     int count = own->count + more->count;
     const Launch **item = NEW_ARRAY(arena, count, const Launch *);
     int64_t *blocks = NEW_ARRAY(arena, count, int64_t);
     for (int k = 0; k < count; k++) {
-        const Items *from = k < own->count ? own : more;
+        const TensorList *from = k < own->count ? own : more;
         int at = k < own->count ? k : k - own->count;
         item[k] = from->item[at];
         blocks[k] = from->blocks[at];
     }
-    Items *items = NEW(arena, Items);
-    *items = (Items){ count, item, blocks };
+    TensorList *items = NEW(arena, TensorList);
+    *items = (TensorList){ count, item, blocks };
     to->items = items;
     l->grid += b->grid;
     l->type[l->type_count - 1].text = arena_print(arena, "%d", count);
@@ -172,7 +172,7 @@ void group_launch(const Graph *g, NodeId i, Launch *l)
     const Node *n = &g->nodes[i];
     l->g = (Graph *)g;
     l->node = n;
-    n->op->parts[n->part].launch(g, n, l);
+    n->op->kernels[n->kernel].launch(g, n, l);
     for (NodeId k = i + 1, end = group_end(g, i); k < end; k++) {
         const Node *m = &g->nodes[k];
         Launch other = { .g = (Graph *)g, .node = m };
@@ -180,7 +180,7 @@ void group_launch(const Graph *g, NodeId i, Launch *l)
             launch_add_last(l, m);
             continue;
         }
-        m->op->parts[m->part].launch(g, m, &other);
+        m->op->kernels[m->kernel].launch(g, m, &other);
         LaunchArg *to = (LaunchArg *)items_of(l);
         const LaunchArg *of = items_of(&other);
         if (l->own_arg > 0) add_own(l, &other);

@@ -11,12 +11,12 @@
 
 static void join(const Graph *g, const Node *n, Within *within)
 {
-    const Part *part = &n->op->parts[n->part];
-    for (int32_t k = 0; k < n->operand_count && part->slice; k++) {
-        if (k > 0 && !part->joins) return;
-        ValueId in = part->joins ? n->results[0] : n->operands[k];
-        ValueId v = part->joins ? n->operands[k] : n->results[0];
-        Slice slice = part->slice(g, n, k);
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    for (int32_t k = 0; k < n->operand_count && kernel->slice; k++) {
+        if (k > 0 && !kernel->joins) return;
+        ValueId in = kernel->joins ? n->results[0] : n->operands[k];
+        ValueId v = kernel->joins ? n->operands[k] : n->results[0];
+        Slice slice = kernel->slice(g, n, k);
         int64_t start = slice.start * dtype_bytes(g->values[v].dtype);
         within[v] = (Within){ in, start, slice.rows };
     }
@@ -72,9 +72,9 @@ Columns value_columns(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
     int64_t begin = 0;
-    if (value->rows == 0) return (Columns){ 0, INT64_MAX };
+    if (value->view_rows == 0) return (Columns){ 0, INT64_MAX };
     for (ValueId k = v; g->values[k].alias_of != NONE;
          k = g->values[k].alias_of)
         begin += g->values[k].start;
-    return (Columns){ begin, begin + value_bytes(value) / value->rows };
+    return (Columns){ begin, begin + value_bytes(value) / value->view_rows };
 }

@@ -10,7 +10,8 @@ enum { MOST_SLICES = 32 };
 // Of forward node n the most pixels of any map that it reads or makes; 0 where
 // its results depend on other samples, or it is no layer.
 int64_t split_pixels(const Graph *g, const Node *n);
-// What pass split would give slices, over maps of so many pixels and more.
+// What pass batch_split would give slices, over maps of so many pixels and
+// more.
 typedef struct SplitSize {
     int32_t nodes;
     int64_t bytes;              // of the maps that would then exist in slices
@@ -18,10 +19,10 @@ typedef struct SplitSize {
 } SplitSize;
 SplitSize split_size(const Graph *g, int64_t pixels);
 
-// Sets what a budget makes pass split do to a forward graph: the cheapest, by
-// the time of all launches, of what fits; nothing where that fits and computes
-// nothing again.  Where nothing fits, the smallest.  compile takes a copy of g
-// through all passes.
+// Sets what a budget makes pass batch_split do to a forward graph: the
+// cheapest, by the time of all launches, of what fits; nothing where that fits
+// and computes nothing again.  Where nothing fits, the smallest.  compile takes
+// a copy of g through all passes.
 void choose_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o));
 

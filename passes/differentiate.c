@@ -12,8 +12,8 @@
 // A loss starts its own gradient, scaled to the mean over the samples and by
 // loss_scale, if the train section has one (loss_scale.c); nothing
 // flows into values that lead to no parameter.  It does not order the nodes
-// for memory (schedule) nor merge them (fuse_backward).  In modes without
-// training it changes nothing.
+// for memory (schedule) nor merge them (fuse_activation_grad).  In modes
+// without training it changes nothing.
 
 #include "../ir/families/loss.h"
 #include "pass.h"
@@ -27,7 +27,7 @@ static bool *wanted_values(const Graph *g)
         wanted[v] = g->values[v].kind == PARAM;
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (!n->op->gradient || n->part != 0) continue;
+        if (!n->op->gradient || n->kernel != 0) continue;
         bool any = false;
         for (int k = 0; k < n->operand_count; k++)
             any |= n->operands[k] != NONE && wanted[n->operands[k]];
@@ -49,7 +49,7 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
 {
     for (c->node = forward_count - 1; c->node >= 0; c->node--) {
         const Node *n = &c->g->nodes[c->node];
-        if (n->op->gradient && n->part == 0 && has_gradient(c, n))
+        if (n->op->gradient && n->kernel == 0 && has_gradient(c, n))
             n->op->gradient(c);
     }
 }
@@ -58,7 +58,7 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
 static void update_statistics(Graph *g, int32_t forward_count)
 {
     for (NodeId i = 0; i < forward_count; i++)
-        if (g->nodes[i].op->update && g->nodes[i].part == 0)
+        if (g->nodes[i].op->update && g->nodes[i].kernel == 0)
             g->nodes[i].op->update(g, i);
 }
 
@@ -71,10 +71,11 @@ void pass_differentiate(Graph *g)
     c.d = NEW_ARRAY(g->arena, value_count, ValueId);
     for (ValueId v = 0; v < value_count; v++) c.d[v] = NONE;
     differentiate_nodes(&c, forward_count);
-    if (is_scaled(g) && !is_accruing(g))
+    if (is_scaled(g) && !is_accumulating(g))
         append_overflow_check(g, c.d, value_count);
     NodeId statistics = g->node_count;
     update_statistics(g, forward_count);
-    if (is_accruing(g)) append_accrual(g, c.d, value_count, statistics);
+    if (is_accumulating(g))
+        append_accumulation(g, c.d, value_count, statistics);
     append_updates(g, c.d, value_count);
 }

@@ -27,7 +27,7 @@ static bool absorb_next(Graph *g, const Uses *uses, NodeId id)
 {
     Node *n = &g->nodes[id];
     NodeId next = only_reader(g, uses, n->results[0]);
-    if (next == NONE || n->act || g->nodes[next].part != 0) return false;
+    if (next == NONE || n->act || g->nodes[next].kernel != 0) return false;
     const Node *m = &g->nodes[next];
     ValueId *bias = &n->operands[n->operand_count - 1];
     if (m->op == ops[OP_bias] && !m->act && (n->op->flags & ADDS_BIAS) &&
@@ -46,7 +46,7 @@ void pass_fuse_epilogue(Graph *g)
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
-        if (!n->op || n->part != 0) continue;
+        if (!n->op || n->kernel != 0) continue;
         if (!(n->op->flags & (ADDS_BIAS | STORES_ACT)) ||
             result_named(n, "workspace") != NONE)
             continue;

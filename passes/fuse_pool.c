@@ -2,7 +2,7 @@
 //
 //   %6 = conv(%0, %1, %2) act=relu     %7, %8 = maxpool(%6)
 // becomes
-//   %6 = conv(%0, %1, %2) inlined      %7, %8 = maxpool(%6) act=relu
+//   %6 = conv(%0, %1, %2) fused_load      %7, %8 = maxpool(%6) act=relu
 //
 // First an activation that GATES moves behind a pool that selects the largest:
 // it never falls, so the largest stays where it is, and its gradient is 0 where
@@ -12,7 +12,7 @@
 // numbers may become equal where the gradient is not 0, and then the first of
 // them is no longer the largest.
 //
-// Then a node whose operator knows how (Op.pooling) is inlined into the pool
+// Then a node whose operator knows how (Op.pooling) is fused into the pool
 // that alone reads it, so that its map is nowhere.  What is an output, or has
 // other readers, as the skip of a U-net, stays; so does an activation before a
 // mean, whose gradient needs the sign of each element.  The mark of a map that
@@ -27,7 +27,7 @@ static NodeId only_maker(const Graph *g, const Uses *uses, const Node *n)
     NodeId maker = g->values[x].def;
     if (maker == NONE || only_reader(g, uses, x) == NONE) return NONE;
     const Node *m = &g->nodes[maker];
-    return m->phase == FORWARD && m->part == 0 ? maker : NONE;
+    return m->phase == FORWARD && m->kernel == 0 ? maker : NONE;
 }
 
 // Takes the activation of what makes n's operand, or that itself if it is one.
@@ -49,14 +49,14 @@ static void take_act(Graph *g, const Uses *uses, Node *n)
     }
 }
 
-static void inline_maker(Graph *g, const Uses *uses, const Node *n)
+static void fuse_maker(Graph *g, const Uses *uses, const Node *n)
 {
     NodeId maker = only_maker(g, uses, n);
     if (maker == NONE) return;
     Node *m = &g->nodes[maker];
     const Pooling *pooling = m->op->pooling;
     if (pooling == NULL || !pooling->fits(g, m, n)) return;
-    m->inlined = true;
+    m->fused_load = true;
     graph_mark_too(g, m->results[0], n->results[0]);
     g->values[m->results[0]].marked = false;
 }
@@ -66,9 +66,9 @@ void pass_fuse_pool(Graph *g)
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &g->nodes[i];
-        if (!n->op || n->part != 0) continue;
+        if (!n->op || n->kernel != 0) continue;
         if (n->op->flags & SELECTS) take_act(g, &uses, n);
-        if (n->op->flags & POOLS) inline_maker(g, &uses, n);
+        if (n->op->flags & POOLS) fuse_maker(g, &uses, n);
     }
     graph_compact(g);
 }

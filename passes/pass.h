@@ -56,7 +56,7 @@ typedef struct PassOptions {
                                 // is larger; 0: there is none
     int64_t     split_samples;  // --split: as in Graph; 0: as a budget asks
     int64_t     split_pixels;
-    int64_t     most_time;      // picoseconds, of a budget: programs that take
+    int64_t     most_time;      // picoseconds, of a budget: schedules that take
                                 // as long are not looked at; 0: any may
     int64_t     most_bytes;     // of a budget that nothing fits in: an arena
                                 // with more is of no use; 0: any is
@@ -83,27 +83,28 @@ bool pass_options_set(PassOptions *o, const char *name, bool on);
 bool searches(const PassOptions *o);
 
 // The arena that a graph which schedule has ordered would have, if checkpoint
-// made this program of it; NULL: without one.  If it is above `limit`, what is
+// made this schedule of it; NULL: without one.  If it is above `limit`, what is
 // returned may be less than the arena, but is above it too.  Launches that are
 // put together take no more, but may take less.
 int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const struct RematProgram *program, int64_t limit);
+                    const struct RematSchedule *schedule, int64_t limit);
 
 // Such a graph, in arena, as it is after that, in the order that schedule finds
 // for it.
 Graph *ordered_with(const Graph *g, const PassOptions *o,
-                    const struct RematProgram *program, Arena *arena);
-// A graph that was ordered with its program, through liveness and share, its
-// launches together or apart; in arena.
+                    const struct RematSchedule *schedule, Arena *arena);
+// A graph that was ordered with its schedule, through liveness and
+// share_buffers, its launches together or apart; in arena.
 Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena);
 // Plans such a one; its arena, limit as above.
 int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit);
 // One with these values in host memory, in arena; and its arena, limit as
 // above.
-Graph *parked_with(const Graph *ordered, const PassOptions *o,
-                   const struct Parking *parking, Arena *arena);
-int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit);
+Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
+                      const struct Offloading *offloading, Arena *arena);
+int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
+                        int64_t limit);
 
 // The most bytes alive at once in g after the enabled passes from number
 // `first` on: no plan is smaller.  Nothing is computed again or put together,

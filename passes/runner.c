@@ -14,7 +14,7 @@
 #include "offload/host_copies.h"
 #include "../ir/base/search_cache.h"
 #include "remat/user_checkpoints.h"
-#include "remat/remat_program.h"
+#include "remat/remat_schedule.h"
 #include "batch_split.h"
 #include "placement/arena_estimate.h"
 #include "decide/decide_horizontal.h"
@@ -29,8 +29,8 @@ const char *const checkpoint_names[CHECKPOINT_COUNT] = {
 };
 
 // What stands in for a pass that is left out, where something must.
-void share_views(Graph *g);     // share.c
-void plan_disjoint(Graph *g);   // plan.c
+void share_views(Graph *g);     // share_buffers.c
+void plan_disjoint(Graph *g);   // assign_offsets.c
 
 const Pass passes[PASS_COUNT] = {
 #define PASS(name, needs, gives, breaks, optional, what) \
@@ -41,8 +41,8 @@ const Pass passes[PASS_COUNT] = {
 
 static void (*instead_of(const Pass *pass))(Graph *)
 {
-    if (pass == &passes[PASS_share]) return share_views;
-    if (pass == &passes[PASS_plan]) return plan_disjoint;
+    if (pass == &passes[PASS_share_buffers]) return share_views;
+    if (pass == &passes[PASS_assign_offsets]) return plan_disjoint;
     return NULL;
 }
 
@@ -157,27 +157,28 @@ Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
 {
     Graph *copy = graph_copy(ordered, arena);
     known_spend(copy->known, copy->node_count, WORK_TRIAL_NODE);
-    for (int i = PASS_checkpoint + 1; i < PASS_plan; i++)
+    for (int i = PASS_checkpoint + 1; i < PASS_assign_offsets; i++)
         run_pass(copy, &passes[i],
-                 o->enabled[i] && (i != PASS_together || together));
+                 o->enabled[i] && (i != PASS_fuse_horizontal || together));
     return copy;
 }
 
 int64_t least_from(Graph *g, const PassOptions *o, int first)
 {
-    for (int i = first; i < PASS_plan; i++)
+    for (int i = first; i < PASS_assign_offsets; i++)
         run_pass(g, &passes[i],
-                 o->enabled[i] && i != PASS_checkpoint && i != PASS_together);
+                 o->enabled[i] && i != PASS_checkpoint &&
+                     i != PASS_fuse_horizontal);
     return plan_least(g);
 }
 
 // Copies to host memory and back, when the order is known: it stays.
-static void park(Graph *g, const PassOptions *o)
+static void offload(Graph *g, const PassOptions *o)
 {
     HostCopy *copy;
     Arena *arena = arena_new();
     HostModel m = host_model(shared_after(g, o, false, arena));
-    host_park(&m, g->parking);
+    host_offload(&m, g->offloading);
     int32_t count = host_steps(&m, &copy);
     put_copies(g, copy, count);
     arena_free(arena);
@@ -187,24 +188,27 @@ static void park(Graph *g, const PassOptions *o)
 static void run_checkpoint(Graph *g, const PassOptions *o)
 {
     run_pass(g, &passes[PASS_checkpoint], o->enabled[PASS_checkpoint]);
-    if (g->program && o->enabled[PASS_schedule]) passes[PASS_schedule].run(g);
-    if (g->parking) park(g, o);
+    if (g->remat_schedule && o->enabled[PASS_schedule])
+        passes[PASS_schedule].run(g);
+    if (g->offloading) offload(g, o);
 }
 
 int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 {
     int64_t bytes = plan_least(shared);
     if (bytes > limit) return bytes;
-    if (o->near && o->enabled[PASS_plan]) return plan_near(shared, limit);
-    run_pass(shared, &passes[PASS_plan], o->enabled[PASS_plan]);
+    if (o->near && o->enabled[PASS_assign_offsets])
+        return plan_near(shared, limit);
+    run_pass(shared, &passes[PASS_assign_offsets],
+             o->enabled[PASS_assign_offsets]);
     return shared->arena_bytes;
 }
 
 Graph *ordered_with(const Graph *g, const PassOptions *o,
-                    const RematProgram *program, Arena *arena)
+                    const RematSchedule *schedule, Arena *arena)
 {
     Graph *copy = graph_copy(g, arena);
-    copy->program = program;
+    copy->remat_schedule = schedule;
     run_checkpoint(copy, o);
     return copy;
 }
@@ -221,27 +225,28 @@ static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
 }
 
 int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const RematProgram *program, int64_t limit)
+                    const RematSchedule *schedule, int64_t limit)
 {
     Arena *arena = arena_new();
     int64_t bytes =
-        arena_of_ordered(ordered_with(g, o, program, arena), o, limit);
+        arena_of_ordered(ordered_with(g, o, schedule, arena), o, limit);
     arena_free(arena);
     return bytes;
 }
 
-Graph *parked_with(const Graph *ordered, const PassOptions *o,
-                   const Parking *parking, Arena *arena)
+Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
+                      const Offloading *offloading, Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
-    copy->parking = parking;
-    park(copy, o);
+    copy->offloading = offloading;
+    offload(copy, o);
     return copy;
 }
 
-int64_t arena_parked(const Graph *parked, const PassOptions *o, int64_t limit)
+int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
+                        int64_t limit)
 {
-    return arena_of_ordered(parked, o, limit);
+    return arena_of_ordered(offloaded, o, limit);
 }
 
 // A graph that was read from text may be past a pass: it has what the pass
@@ -291,10 +296,10 @@ bool searches(const PassOptions *o)
            (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
 }
 
-// Chooses what is computed again or parked, unless that was before the graph
+// Chooses what is computed again or offloaded, unless that was before the graph
 // was read; false, after an error, where that can't be, or without one where no
 // choice is of use.
-static bool find_program(Graph *g, const PassOptions *o)
+static bool find_schedule(Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
     if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
@@ -319,11 +324,11 @@ static bool run_rows(Graph *g, const PassOptions *o)
         }
         double start = seconds();
         bool enabled = o->enabled[i];
-        if (i == PASS_fuse_backward && enabled && g->mode == TRAIN)
+        if (i == PASS_fuse_activation_grad && enabled && g->mode == TRAIN)
             choose_gates(g, o);
-        if (i == PASS_together && enabled && g->mode != INFER)
+        if (i == PASS_fuse_horizontal && enabled && g->mode != INFER)
             enabled = choose_waits(g, o);
-        if (i == PASS_checkpoint && !find_program(g, o)) return false;
+        if (i == PASS_checkpoint && !find_schedule(g, o)) return false;
         bool ran = true;
         if (i == PASS_checkpoint) run_checkpoint(g, o);
         else ran = run_pass(g, pass, enabled);

@@ -7,7 +7,7 @@
 // becomes
 //   %8 y = conv(%4, %1) act=relu    %10 bits = signs(%8) act=relu    %9 = ...
 //   ...
-//   %31 passes = signs.read(%10) inlined
+//   %31 passes = signs.read(%10) fused_load
 //   %30 = avgpool.grad(%29, mask %31) act=relu
 //
 // Done where the activation's gradient is dy or 0 (GATES), all of its readers
@@ -26,13 +26,14 @@ static const Op *gates(const Node *n, ValueId v)
 {
     const Op *act = NULL;
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+    int slots =
+        kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
     for (int k = 0; k < n->operand_count; k++) {
         if (n->operands[k] != v) continue;
         const Slot *s = slot_at(slot, slots, k);
         if (!s->loads) return NULL;
         bool masks = slot_is(s, "mask");
-        bool is_own = n->op->flags & ACT && n->part == 1 && k == 1;
+        bool is_own = n->op->flags & ACT && n->kernel == 1 && k == 1;
         if (!masks && !is_own) return NULL;
         act = masks ? n->act : n->op;
     }
@@ -66,7 +67,8 @@ static const Op *only_gated(const Graph *g, const Uses *uses, ValueId v)
     const Op *act = NULL;
     for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
         const Node *n = &g->nodes[uses->list[i]];
-        if (n->inlined || n->op->flags & VIEW || n->op->parts[n->part].slice)
+        if (n->fused_load || n->op->flags & VIEW ||
+            n->op->kernels[n->kernel].slice)
             return NULL;
         if (n->phase == FORWARD) continue;
         const Op *of = gates(n, v);
@@ -104,7 +106,7 @@ static void make_nodes(Graph *g, ValueId v, const Op *act, ValueId *instead)
     g->nodes[made].act = act;
     NodeId read = graph_node(g, op, 1, BACKWARD, g->values[*instead].name,
                              of.pos, 1, &bits, 1, instead);
-    g->nodes[read].inlined = true;
+    g->nodes[read].fused_load = true;
 }
 
 static void read_instead(Graph *g, const Uses *uses, ValueId v, ValueId instead)

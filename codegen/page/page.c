@@ -74,7 +74,7 @@ static void again_tile(const PageProgram *p)
 {
     if (p->g->fit == NULL) return;
     Overhead again = graph_overhead(p->g);
-    bool nothing = again.launches == 0 && again.parked == 0;
+    bool nothing = again.launches == 0 && again.offloaded == 0;
     tile(p, "recomputed, model time", arena_print(p->arena, "+%.2f %%", 100 * again.time),
          nothing ? "nothing: the budget is met without" : overhead_text(p->arena, &again));
 }

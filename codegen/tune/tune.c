@@ -23,53 +23,53 @@
 // ---- where tensors lie -------------------------------------------------------------------------
 
 // A tensor of a trial, as large as it is in any tile.
-typedef struct Room {
+typedef struct TuneBuffer {
     const char *name, *type;
     int64_t     bytes;
-} Room;
+} TuneBuffer;
 
-typedef struct Rooms {
-    Room   *at;
-    int32_t count, capacity;
-} Rooms;
+typedef struct TuneBuffers {
+    TuneBuffer *at;
+    int32_t     count, capacity;
+} TuneBuffers;
 
-static void add_room(Emitter *e, Rooms *rooms, const char *name, const PlanBuffer *b)
+static void add_buffer(Emitter *e, TuneBuffers *buffers, const char *name, const PlanBuffer *b)
 {
     int64_t bytes = b->rows > 1 ? capped_product(b->rows, b->stride) : b->bytes;
-    for (int i = 0; i < rooms->count; i++)
-        if (!strcmp(rooms->at[i].name, name)) {
-            if (bytes > rooms->at[i].bytes) rooms->at[i].bytes = bytes;
+    for (int i = 0; i < buffers->count; i++)
+        if (!strcmp(buffers->at[i].name, name)) {
+            if (bytes > buffers->at[i].bytes) buffers->at[i].bytes = bytes;
             return;
         }
-    rooms->at = arena_grow(e->arena, rooms->at, &rooms->capacity, (int64_t)rooms->count + 1,
-                           sizeof *rooms->at);
-    rooms->at[rooms->count++] = (Room){name, c_type(e, b->dtype), bytes};
+    buffers->at = arena_grow(e->arena, buffers->at, &buffers->capacity,
+                             (int64_t)buffers->count + 1, sizeof *buffers->at);
+    buffers->at[buffers->count++] = (TuneBuffer){name, c_type(e, b->dtype), bytes};
 }
 
-static Rooms rooms_of(Tuner *t, const Trial *trial)
+static TuneBuffers buffers_of(Tuner *t, const Trial *trial)
 {
     Emitter *e = &t->e;
-    Rooms rooms = {.count = 0};
+    TuneBuffers buffers = {.count = 0};
     for (int k = 0; k < TENSOR_TILES; k++) {
         const Program *p = &e->program[1 + k];
         bool *named = NEW_ARRAY(e->arena, p->g->value_count, bool);
         int steps[2], count = trial_steps(trial, k, steps);
         for (int i = 0; i < count; i++) mark_arguments(&e->launches[steps[i]], named);
         for (ValueId v = 0; v < p->g->value_count; v++)
-            if (named[v]) add_room(e, &rooms, p->name[v], &p->plan->buffers[v]);
+            if (named[v]) add_buffer(e, &buffers, p->name[v], &p->plan->buffers[v]);
     }
-    return rooms;
+    return buffers;
 }
 
-static void emit_rooms(Tuner *t, Trial *trial)
+static void emit_buffers(Tuner *t, Trial *trial)
 {
-    Rooms rooms = rooms_of(t, trial);
+    TuneBuffers buffers = buffers_of(t, trial);
     trial->bytes = value_bytes(&t->e.g->values[t->e.g->header]);
-    for (int i = 0; i < rooms.count; i++) {
-        const Room *room = &rooms.at[i];
-        write_line(&t->e.w, "constexpr Place<%s> %s = {%" PRId64 "};", room->type, room->name,
-                   trial->bytes);
-        trial->bytes = capped_sum(trial->bytes, padded(room->bytes));
+    for (int i = 0; i < buffers.count; i++) {
+        const TuneBuffer *buffer = &buffers.at[i];
+        write_line(&t->e.w, "constexpr Place<%s> %s = {%" PRId64 "};", buffer->type,
+                   buffer->name, trial->bytes);
+        trial->bytes = capped_sum(trial->bytes, padded(buffer->bytes));
     }
     if (trial->bytes > t->arena_bytes) t->arena_bytes = trial->bytes;
 }
@@ -132,9 +132,9 @@ static void emit_trial(Tuner *t, const Product *p, Trial *trial)
     write_line(w, "static bool %s(int tile, Arena a, cudaStream_t stream)", trial->function);
     write_line(w, "{");
     w->indent = 4;
-    emit_rooms(t, trial);
+    emit_buffers(t, trial);
     if (trial_takes(t, trial, LAUNCH_HEADER))
-        write_line(w, "Header *const header = (Header *)a.base;");
+        write_line(w, "StateHeader *const header = (StateHeader *)a.base;");
     if (trial_takes(t, trial, LAUNCH_SAMPLES))
         write_line(w, "const long long samples = %" PRId64 ";", t->e.g->batch);
     emit_tiles(t, trial);

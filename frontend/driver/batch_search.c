@@ -13,10 +13,10 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o)
     *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .o = o,
                         .passes = without_dumps(&o->passes),
                         .most_work = INT64_MAX };
-    s->passes.enabled[PASS_split] = false;
+    s->passes.enabled[PASS_batch_split] = false;
     // Launches that are put together take no more bytes, and time counts one by
     // one.
-    s->passes.enabled[PASS_together] = false;
+    s->passes.enabled[PASS_fuse_horizontal] = false;
     s->passes.quick = true;
     s->quiet.quiet = true;
     s->in.diag = &s->quiet;

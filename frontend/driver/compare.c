@@ -6,9 +6,9 @@
 //
 //     passes             arena bytes    MiB    bound  saved bytes  share
 //     none                  12345678  11.77  3456789
-//     + fold                12345678  11.77  3456789            0   0.0%
+//     + simplify            12345678  11.77  3456789            0   0.0%
 //     ...
-//     + plan                 4345678   4.14  3456789       345678   2.8%
+//     + assign_offsets       4345678   4.14  3456789       345678   2.8%
 //     + recomputation        3145678   3.00  3045678      1200000   9.7%
 //     all                    3145678   3.00  3045678      9200000  74.5%
 //
@@ -40,7 +40,7 @@ void add_size(PlanSize *sum, const PlanSize *size)
     sum->state_bytes = larger(sum->state_bytes, size->state_bytes);
     sum->bound = larger(sum->bound, size->bound);
     sum->is_sliced |= size->is_sliced;
-    sum->is_parked |= size->is_parked;
+    sum->is_offloaded |= size->is_offloaded;
 }
 
 static bool measure_last(const Input *in, const Options *o, PlanSize *last)
@@ -123,7 +123,7 @@ static bool has_given_slices(const Comparison *c)
     const Ast *ast = c->search.in.ast;
     return c->o->passes.split_samples > 0 ||
            (has_microbatch(c) && ast != NULL &&
-            net_mixes(ast, &c->o->frontend));
+            net_needs_whole_batch(ast, &c->o->frontend));
 }
 
 static bool has_recomputation(const Comparison *c)
@@ -134,13 +134,13 @@ static bool has_recomputation(const Comparison *c)
 static void use_recomputation(Comparison *c)
 {
     c->search.passes = without_dumps(&c->o->passes);
-    c->search.passes.enabled[PASS_split] &= has_given_slices(c);
+    c->search.passes.enabled[PASS_batch_split] &= has_given_slices(c);
     c->search.passes.offload = false;
 }
 
 static bool has_slices(const Comparison *c)
 {
-    return c->o->passes.budget > 0 && c->o->passes.enabled[PASS_split] &&
+    return c->o->passes.budget > 0 && c->o->passes.enabled[PASS_batch_split] &&
            !has_given_slices(c);
 }
 
@@ -155,12 +155,12 @@ static void use_slices(Comparison *c)
 
 static bool uses_after_recomputation(const PlanSize *last)
 {
-    return last->is_sliced || last->is_parked;
+    return last->is_sliced || last->is_offloaded;
 }
 
 static bool uses_after_slices(const PlanSize *last)
 {
-    return last->is_parked;
+    return last->is_offloaded;
 }
 
 static bool uses_slices(const PlanSize *last)

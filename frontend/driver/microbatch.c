@@ -135,16 +135,17 @@ int choose_slices(const Input *in, Options *o)
     Slicing whole = { .slice = 0 };
 
     begin_batches(s, in, o);
-    s->passes.enabled[PASS_split] = o->passes.enabled[PASS_split];
+    s->passes.enabled[PASS_batch_split] = o->passes.enabled[PASS_batch_split];
     // What is wrong with the program is said when it is compiled.
     if (in->ast == NULL || !measure_whole(s, &at_once, &whole.size)) return -1;
     whole.slice = whole.size.batch;
     whole.fits = whole.size.arena_bytes <= budget;
     Slicing best = whole;
     bool is_free = whole.fits && whole.size.again == 0;
-    bool any = !is_free &&
-               (o->frontend.ghost || !net_mixes(in->ast, &at_once)) &&
-               find_slices(s, budget, &best);
+    bool any =
+        !is_free &&
+        (o->frontend.ghost || !net_needs_whole_batch(in->ast, &at_once)) &&
+        find_slices(s, budget, &best);
     if (best.slice < whole.slice) o->frontend.microbatch = best.slice;
     else o->frontend = at_once;
     if (best.fits) say_slices(in, budget, &best, &whole, any);

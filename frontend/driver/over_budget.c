@@ -95,7 +95,7 @@ static bool use_host(Options *o)
 
 static bool use_split(Options *o)
 {
-    if (!o->passes.enabled[PASS_split]) return false;
+    if (!o->passes.enabled[PASS_batch_split]) return false;
     if (o->frontend.mode == TRAIN) return use_checkpoint(o);
     o->passes.budget = NO_MEMORY;
     return true;
@@ -302,7 +302,7 @@ static void print_plain(const Input *in, const Use *plain)
 static bool was_refused(const Options *o, const Use *use)
 {
     return o->passes.refused->arena_bytes > 0 &&
-           use->lever->splits == o->passes.enabled[PASS_split] &&
+           use->lever->splits == o->passes.enabled[PASS_batch_split] &&
            use->o.passes.offload == o->passes.offload &&
            (!o->auto_slices || use->lever->in_slices) &&
            o->passes.refused->mode == TRAIN && searches(&o->passes) &&
@@ -330,12 +330,12 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
                    (in->ast != NULL || !(lever->in_slices || lever->rounds));
     if (!use->is_used) return false;
     if (lever->in_slices && !o->frontend.ghost &&
-        net_mixes(in->ast, &use->o.frontend)) {
+        net_needs_whole_batch(in->ast, &use->o.frontend)) {
         use->refused = true;
         return false;
     }
     begin_batches(&use->search, in, &use->o);
-    use->search.passes.enabled[PASS_split] = lever->splits;
+    use->search.passes.enabled[PASS_batch_split] = lever->splits;
     FrontendOptions frontend = use->o.frontend;
     bool is_known = was_refused(o, use);
     if (is_known) frontend.mode = EVAL;

@@ -8,7 +8,7 @@ PlanSize plan_size(const Graph *g)
 {
     return (PlanSize){ g->mode, g->arena_bytes, g->state_bytes,
                        g->max_live_bytes,
-                       is_accruing(g) ? g->step_batch : g->batch,
+                       is_accumulating(g) ? g->step_batch : g->batch,
                        graph_cost(g), graph_overhead(g).launches,
                        g->split_samples, g->split_pixels,
                        g->split_samples > 0 && g->split_pixels > 0,

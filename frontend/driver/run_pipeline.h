@@ -26,7 +26,7 @@ typedef struct PlanSize {
     int64_t   split_samples;    // of each slice of the batch; 0: it is whole
     int64_t   split_pixels;     // as in Graph
     bool      is_sliced;        // so are launches of a program in the arena
-    bool      is_parked;        // maps wait in host memory
+    bool      is_offloaded;     // maps wait in host memory
 } PlanSize;
 // That of a placed graph.
 PlanSize plan_size(const Graph *g);

@@ -8,14 +8,14 @@
 //     };
 //     Sheet *s = sheet_new(arena, "compare", columns, 3);
 //     sheet_row(s);
-//     put_text(s, "fold");
+//     put_text(s, "simplify");
 //     put_count(s, 12345678);
 //
-//     text   passes  arena bytes    MiB
-//            fold       12345678  11.77
+//     text   passes    arena bytes    MiB
+//            simplify     12345678  11.77
 //     CSV    pass,arena_bytes
-//            fold,12345678
-//     JSON   {"schema": 1, "compare": [{"pass": "fold",
+//            simplify,12345678
+//     JSON   {"schema": 1, "compare": [{"pass": "simplify",
 //                                       "arena_bytes": 12345678}]}
 #ifndef CNNC_SHEET_H
 #define CNNC_SHEET_H

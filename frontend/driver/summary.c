@@ -74,7 +74,7 @@ static Layer layer_of(const Graph *g, const Node *n)
     Cost cost = { .flops = 0 };
 
     if (!(n->op->flags & INTERNAL)) layer.op = n->op;
-    n->op->parts[n->part].cost(g, n, &cost);
+    n->op->kernels[n->kernel].cost(g, n, &cost);
     layer.flops = cost.flops;
     for (int32_t r = 0; r < n->result_count; r++)
         if (n->results[r] != NONE && g->values[n->results[r]].kind == MASK)
@@ -155,7 +155,7 @@ Sheet *program_sheet(const Input *in, const Options *o, const Graph *g)
 {
     Sheet *s = sheet_new(in->arena, "program", program_columns,
                          sizeof program_columns / sizeof *program_columns);
-    bool in_slices = is_accruing(g);
+    bool in_slices = is_accumulating(g);
     s->use = IS_RECORD;
     sheet_row(s);
     put_text(s, g->name);

@@ -77,7 +77,8 @@ bool make_tuning(const Input *in, const Options *o, TuneInput *tune)
               "is a graph as text");
         return false;
     }
-    apart.enabled[PASS_together] = apart.enabled[PASS_plan] = false;
+    apart.enabled[PASS_fuse_horizontal] = false;
+    apart.enabled[PASS_assign_offsets] = false;
     quiet = without_dumps(&apart);
     tune->command_line = o->command_line;
     tune->plain = compile_for(in, o, o->frontend.gpu, &apart,

@@ -14,7 +14,7 @@ static int64_t largest_beside(const Input *in, const Options *o)
     FrontendOptions frontend = o->frontend;
     int64_t most = 0;
     begin_batches(s, in, o);
-    s->passes.enabled[PASS_split] = o->passes.enabled[PASS_split];
+    s->passes.enabled[PASS_batch_split] = o->passes.enabled[PASS_batch_split];
     for (frontend.mode = EVAL; frontend.mode <= INFER; frontend.mode++) {
         PlanSize size;
         s->quiet.error_count = 0;

@@ -1,4 +1,4 @@
-// Results of the searches that one answer takes: programs, orders, placements.
+// Results of the searches that one answer takes: schedules, orders, placements.
 // Levers, budgets and ways to wait come to equal problems again and again.
 #ifndef CNNC_SEARCH_CACHE_H
 #define CNNC_SEARCH_CACHE_H
@@ -11,7 +11,7 @@ typedef struct Known Known;
 
 // Which search a key is of.
 typedef enum KnownKind {
-    KNOWN_PROGRAMS, KNOWN_ORDER, KNOWN_PLACEMENT
+    KNOWN_SCHEDULES, KNOWN_ORDER, KNOWN_PLACEMENT
 } KnownKind;
 
 // 128 bits of a problem's numbers: problems with equal keys are equal.
@@ -39,7 +39,7 @@ void known_keep(Known *known, KnownKey key, const void *result);
 // The work of an answer, by counts alone; a unit takes about a nanosecond.  A
 // search that is recalled costs none.
 enum {
-    WORK_REMAT_STEP = 25,       // a step in the search for programs
+    WORK_REMAT_STEP = 25,       // a step in the search for schedules
     WORK_ORDER_STEP = 18,       // a node in the search for an order
     WORK_PLACE_STEP = 1,        // an inner step in the search for addresses
     WORK_TRIAL_NODE = 2500,     // a node of a graph copied for a trial

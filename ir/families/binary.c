@@ -162,7 +162,7 @@ typedef struct Sides {
 
 static Sides sides_of(const Graph *g, const Node *n)
 {
-    ValueId other = n->operands[n->part == A ? B : A];
+    ValueId other = n->operands[n->kernel == A ? B : A];
     Sides s = { .y = g->values[n->operands[DY]].shape,
                 .own = g->values[n->results[0]].shape };
     s.other = other == NONE ? s.y : g->values[other].shape;
@@ -178,7 +178,7 @@ static Sides sides_of(const Graph *g, const Node *n)
 // An operation an element of y; the sums are one more.
 void cost_broadcast(const Graph *g, const Node *n, Cost *cost)
 {
-    ValueId y = n->part == 0 ? n->results[0] : n->operands[DY];
+    ValueId y = n->kernel == 0 ? n->results[0] : n->operands[DY];
     int64_t count = elements(g->values[y].shape);
     bool sums = count > elements(g->values[n->results[0]].shape);
     cost->flops = sums ? 2 * count : count;
@@ -206,12 +206,12 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
     Shape a = g->values[n->operands[0]].shape;
     Shape b = g->values[n->operands[1]].shape, y = meet(a, b);
     bool equal = same_shape(a, b);
-    int64_t pack = equal ? pack_width(g, n, elements(y)) : 1;
+    int64_t vec = equal ? vec_width(g, n, elements(y)) : 1;
     launch_elements(l, equal ? "pair_forward" : "broadcast_forward",
-                    elements(y) / pack);
+                    elements(y) / vec);
     launch_type(l, functor_of(n->op));
     launch_act(l, n);
-    if (equal) launch_type_int(l, pack);
+    if (equal) launch_type_int(l, vec);
     else launch_dims(l, dims_of(y, a, b));
     launch_pointers(n, l);
     if (equal) launch_int(l, elements(y), "count");
@@ -232,16 +232,16 @@ static void launch_gradient(const Graph *g, const Node *n, Launch *l)
     Sides s = sides_of(g, n);
     int64_t count = elements(s.y);
     bool whole = same_shape(s.y, s.own), equal = same_shape(s.y, s.other);
-    int64_t pack = pack_width(g, n, count);
+    int64_t vec = vec_width(g, n, count);
     if (!whole) launch_sums(&s, n, l);
-    else if (equal) launch_elements(l, "pair_gradient", count / pack);
+    else if (equal) launch_elements(l, "pair_gradient", count / vec);
     else launch_elements(l, "broadcast_gradient", count);
     launch_type(l, functor_of(n->op));
-    launch_type_int(l, n->part - 1);
+    launch_type_int(l, n->kernel - 1);
     launch_act(l, n);
-    if (whole && equal) launch_type_int(l, pack);
+    if (whole && equal) launch_type_int(l, vec);
     else
-        launch_dims(l, n->part == A ? dims_of(s.y, s.own, s.other)
+        launch_dims(l, n->kernel == A ? dims_of(s.y, s.own, s.other)
                                     : dims_of(s.y, s.other, s.own));
     launch_pointers(n, l);
     if (whole && equal) launch_int(l, count, "count");
@@ -249,7 +249,7 @@ static void launch_gradient(const Graph *g, const Node *n, Launch *l)
 
 void launch_broadcast(const Graph *g, const Node *n, Launch *l)
 {
-    if (n->part == 0) launch_forward(g, n, l);
+    if (n->kernel == 0) launch_forward(g, n, l);
     else launch_gradient(g, n, l);
 }
 
@@ -314,7 +314,7 @@ void broadcast_gradient_reference(const Ref *r,
     for (int64_t i = 0; i < elements(ref_out(r, 0)); i++) r->out[0][i] = 0;
     for (int64_t i = 0; i < elements(s.y); i++) {
         int64_t split = place_in(rest, s.y, i) / run;
-        double term = f(r->n->part - 1, r->in[DY][i], read_at(r, A, s.y, i),
+        double term = f(r->n->kernel - 1, r->in[DY][i], read_at(r, A, s.y, i),
                         read_at(r, B, s.y, i));
         r->out[0][split * kept + place_in(s.own, s.y, i)] += term;
     }

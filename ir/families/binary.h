@@ -18,15 +18,15 @@ enum {
     PASSES = 1 << 2,            // dy itself where the shapes are equal
 };
 // The gradient of operand k (0: a, 1: b) from dz, that of the result before its
-// activation: part 1 + k, and sum_splits where the sum over the axes is long.
+// activation: kernel 1 + k, and sum_splits where the sum over the axes is long.
 void broadcast_gradient(Gradient *c, int k, ValueId dz, unsigned from);
 
 extern const AttrSpec broadcast_attrs[];
 
-// All parts: cost and launch.
+// All kernels: cost and launch.
 void cost_broadcast(const Graph *g, const Node *n, Cost *cost);
 void launch_broadcast(const Graph *g, const Node *n, Launch *l);
-// Part.load of part 0.
+// Kernel.load of kernel 0.
 bool load_broadcast(const Graph *g, const Node *n, Launch *l);
 
 // z = f(a, b), and what f says that dz gives to operand k; where the gradient
@@ -36,11 +36,11 @@ void broadcast_gradient_reference(const Ref *r,
                                   double (*f)(int k, double dz, double a,
                                               double b));
 
-// The parts of an operator with these references.  Where a gradient lies over
+// The kernels of an operator with these references.  Where a gradient lies over
 // dy or an operand its shape is the result's, and each of its elements is made
 // from those at the same place; where it is a sum, it lies over its own operand
 // at most, of which a block reads what it writes, before.
-#define BROADCAST_PARTS(forward_rule, gradient_rule)                           \
+#define BROADCAST_KERNELS(forward_rule, gradient_rule)                         \
     { .name = "", .results = "y/", .in_place = "y/a y/b",                      \
       .cost = cost_broadcast, .launch = launch_broadcast,                      \
       .reference = forward_rule, .load = load_broadcast },                     \

@@ -61,15 +61,15 @@ void gradient_box(Gradient *c, const Op *op)
 
 void launch_box(Launch *l, const Node *n, Box box, double outside)
 {
-    bool packs = box.columns[OPERAND] % 4 == 0 &&
+    bool vectors = box.columns[OPERAND] % 4 == 0 &&
                  box.columns[RESULT] % 4 == 0 && box.right % 4 == 0;
     int64_t count = box.outer * box.rows[RESULT] * box.columns[RESULT];
-    launch_elements(l, "copy_box", count / (packs ? 4 : 1));
+    launch_elements(l, "copy_box", count / (vectors ? 4 : 1));
     const Constant constants[] = {
         { "OUTER", box.outer }, { "ROWS", box.rows[RESULT] },
         { "COLUMNS", box.columns[RESULT] }, { "ROWS_IN", box.rows[OPERAND] },
         { "COLUMNS_IN", box.columns[OPERAND] }, { "DOWN", box.down },
-        { "RIGHT", box.right }, { "PACK", packs ? 4 : 1 },
+        { "RIGHT", box.right }, { "VEC", vectors ? 4 : 1 },
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         launch_constant(l, constants[i].name, constants[i].value);

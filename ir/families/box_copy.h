@@ -29,17 +29,17 @@ Box box_of_map(Shape operand, Shape result, int64_t down, int64_t right);
 // How the result of a box along an axis lies in the operand.
 Slice slice_of_box(Box box);
 
-// A backward node of part 1, "dy mask?" to "dx", that is a box.
+// A backward node of kernel 1, "dy mask?" to "dx", that is a box.
 void gradient_box(Gradient *c, const Op *op);
 
-// The parts of an operator that copies a box, and whose gradient does: with
+// The kernels of an operator that copies a box, and whose gradient does: with
 // functions called launch, reference, grad_launch and grad_reference.  The
-// latter two are all that the gradient's part needs.
+// latter two are all that the gradient's kernel needs.
 #define BOX_GRADIENT                                                           \
     { .name = "grad", .operands = "dy/ mask?/", .results = "dx/",              \
       .in_place = "dx/mask", .cost = cost_box, .launch = grad_launch,          \
       .reference = grad_reference }
-#define BOX_PARTS                                                              \
+#define BOX_KERNELS                                                            \
     { .name = "", .results = "y/", .cost = cost_box, .launch = launch,         \
       .reference = reference },                                                \
     BOX_GRADIENT, { .results = NULL }

@@ -34,11 +34,11 @@ int64_t columns_splits(Shape shape)
 }
 
 // Eight rows to a thread, and no more blocks than a grid may have.
-int64_t columns_runs(Shape shape, int64_t pack)
+int64_t columns_runs(Shape shape, int64_t vec)
 {
     enum { ROWS = 8, MOST = 1 << 20 };
     int64_t width = columns_width(columns_of(shape));
-    int64_t run = ROWS * (COLUMNS_BLOCK / width) * pack;
+    int64_t run = ROWS * (COLUMNS_BLOCK / width) * vec;
     int64_t runs = ceil_div(rows_of(shape), run);
     return runs < MOST ? runs : MOST;
 }

@@ -13,9 +13,9 @@ int64_t columns_of(Shape shape);
 int64_t rows_of(Shape shape);
 
 // Into how many runs the rows are split: few and long for sums, many and short
-// where elements are made one by one, by threads of `pack` columns.
+// where elements are made one by one, by threads of `vec` columns.
 int64_t columns_splits(Shape shape);
-int64_t columns_runs(Shape shape, int64_t pack);
+int64_t columns_runs(Shape shape, int64_t vec);
 
 // A launch of a kernel with a block for each run of each tile of columns; its
 // constants are ROWS, C, WIDTH and SPLITS.

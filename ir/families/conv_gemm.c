@@ -62,9 +62,9 @@ Convolution convolution_of(const Graph *g, const Node *n)
 {
     static const int x_slot[] = { 0, -1, 1, 1 }, y_slot[] = { -1, 0, 0, 0 };
     static const int weight_slot[] = { 1, 1, -1, ACCUMULATED };
-    ValueId x = slot_value(n, x_slot[n->part]);
-    ValueId y = slot_value(n, y_slot[n->part]);
-    ValueId weight = slot_value(n, weight_slot[n->part]);
+    ValueId x = slot_value(n, x_slot[n->kernel]);
+    ValueId y = slot_value(n, y_slot[n->kernel]);
+    ValueId weight = slot_value(n, weight_slot[n->kernel]);
     Convolution d = { .x = g->values[x].shape, .y = g->values[y].shape,
                       .groups = n->attr[CONV_GROUPS].i,
                       .type = product_type(g, x, y) };
@@ -84,7 +84,7 @@ bool is_biased(const Node *n)
     return operand_named(n, "bias") != NONE || result_named(n, "db") != NONE;
 }
 
-// A multiplication and an addition for each weight and pixel, in each part.
+// A multiplication and an addition for each weight and pixel, in each kernel.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 {
     Convolution d = convolution_of(g, n);
@@ -130,10 +130,10 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
 static int64_t pack_of(int64_t a, int64_t b)
 {
     enum { WIDEST = 8 };
-    int64_t pack = 1;
-    while (pack < WIDEST && a % (2 * pack) == 0 && b % (2 * pack) == 0)
-        pack *= 2;
-    return pack;
+    int64_t vec = 1;
+    while (vec < WIDEST && a % (2 * vec) == 0 && b % (2 * vec) == 0)
+        vec *= 2;
+    return vec;
 }
 
 ProductSize convolution_size(const Convolution *d, ProductRole role)
@@ -278,11 +278,11 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 // ---- dense layers -----------------------------------------------------------
 
 // The convolution of a map of one pixel; *n is set to a node of this part.
-static Convolution of_one_pixel(const DenseProduct *p, int part, Node *n)
+static Convolution of_one_pixel(const DenseProduct *p, int kernel, Node *n)
 {
     Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
                    .dilation = { 1, 1 } };
-    *n = (Node){ .op = p->conv, .part = (int8_t)part };
+    *n = (Node){ .op = p->conv, .kernel = (int8_t)kernel };
     convolution_attrs(&one, 1, n->attr);
     return (Convolution){ .window = one, .N = p->batch, .H = 1, .W = 1,
                           .C = p->inputs, .K = p->units, .R = 1, .S = 1,
@@ -304,7 +304,7 @@ void convolution_dense_forward(Launch *l, const DenseProduct *p)
 void convolution_dense_wgrad(Launch *l, const DenseProduct *p)
 {
     Node n;
-    Convolution d = of_one_pixel(p, CONV_ACCUMULATE, &n);
+    Convolution d = of_one_pixel(p, CONV_MOMENTUM, &n);
     ProductSize size = weight_size(&d);
     Tile t = tile_of_weights(l->g, &size);
     launch_product(&n, l, "conv_wgrad", d, t, &size,
@@ -327,7 +327,7 @@ static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,
 {
     ValueId operands[] = { dy, x };
     Node n = *forward;
-    n.part = CONV_WGRAD;
+    n.kernel = CONV_WGRAD;
     n.operands = operands;
     n.results = &weight;
     return convolution_of(g, &n);

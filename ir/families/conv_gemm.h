@@ -21,8 +21,8 @@ void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
 // rank more than the weight.
 Window convolution_window(const Attr *attr, Shape weight);
 
-// The parts of conv, by number; the last is a CONV_WGRAD that accumulates.
-enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_ACCUMULATE };
+// The kernels of conv, by number; the last is a CONV_WGRAD that accumulates.
+enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM };
 
 // What all three know: x [N,H,W,C], y [N,P,Q,K], K filters of filter =
 // R*S*group_c weights.
@@ -34,7 +34,7 @@ typedef struct Convolution {
     ProductType type;
 } Convolution;
 
-// Of a node of any part of conv.
+// Of a node of any kernel of conv.
 Convolution convolution_of(const Graph *g, const Node *n);
 
 // Whether each filter sees one channel of many: its kernels are no products.
@@ -48,7 +48,7 @@ ProductSize convolution_size(const Convolution *d, ProductRole role);
 // conv_pool.c: with the pool behind it in one launch.
 extern const Pooling convolution_pooling;
 
-// Whether a part of conv or dense adds a bias, or makes the gradient of one.
+// Whether a kernel of conv or dense adds a bias, or makes the gradient of one.
 bool is_biased(const Node *n);
 
 // Parts of conv.

@@ -3,22 +3,25 @@
 // all samples.  The sums are no state: between an update and the next batch
 // they hold nothing.
 //
-//     forward and backward of a batch     d.w = conv.wgrad(dy, x)
-//     accrue(w.sum!, d.w, header)         header.accrued: samples before these
-//     accrue.next(header!)                ... counts them: the batch ends
+//     forward and backward of a batch        d.w = conv.wgrad(dy, x)
+//     accumulate_grad(w.sum!, d.w, header)   header.accumulated: samples before
+//     accumulate_grad.next(header!)          ... counts these: the batch ends
 //
-//     accrue.begin(header!)               the update begins: to be skipped?
-//     accrue.mean(w.sum!, header)
+//     accumulate_grad.begin(header!)         the update begins: to be skipped?
+//     accumulate_grad.mean(w.sum!, header)
 //     sgd(w!, w.sum, header)
-//     accrue.clear(header!)
-//     advance(header!)
+//     accumulate_grad.clear(header!)
+//     advance_step(header!)
 #ifndef CNNC_GRAD_ACCUMULATION_H
 #define CNNC_GRAD_ACCUMULATION_H
 
 #include "../op/op.h"
 
-// The parts of the operator accrue.
-enum { ACCRUE_ADD, ACCRUE_MEAN, ACCRUE_NEXT, ACCRUE_BEGIN, ACCRUE_CLEAR };
+// The kernels of the operator accumulate_grad.
+enum {
+    ACCUMULATE_ADD, ACCUMULATE_MEAN, ACCUMULATE_NEXT, ACCUMULATE_BEGIN,
+    ACCUMULATE_CLEAR
+};
 
 // Whether v is such a sum: persistent, but no state.
 bool is_sum(const Graph *g, ValueId v);

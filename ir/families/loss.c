@@ -117,14 +117,14 @@ Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
 
 // The result is a figure on its way: an inference that is not scored leaves it
 // out, as it does the rows.
-ValueId build_before(Build *b, int part, const char *name, DType dtype,
+ValueId build_before(Build *b, int kernel, const char *name, DType dtype,
                      Shape shape, const Attr *attr)
 {
     Graph *g = b->g;
     ValueId result = graph_value(
         g, arena_print(g->arena, "%s.%s", b->name, name), SCALAR, dtype, shape,
         b->pos);
-    build_part(b, part, attr, 2, b->operand, 1, &result);
+    build_kernel(b, kernel, attr, 2, b->operand, 1, &result);
     return result;
 }
 
@@ -259,25 +259,26 @@ double ref_loss_scale(const Ref *r)
 
 // ---- the header -------------------------------------------------------------
 
-const Node *find_tally(const Graph *g)
+const Node *find_metric_sums(const Graph *g)
 {
     for (NodeId i = g->node_count - 1; i >= 0; i--)
-        if (g->nodes[i].op == ops[OP_tally]) return &g->nodes[i];
+        if (g->nodes[i].op == ops[OP_accumulate_metrics]) return &g->nodes[i];
     return NULL;
 }
 
 bool makes_loss(const Graph *g, const Node *n)
 {
-    const Node *tally = (n->op->flags & LOSS) != 0 ? find_tally(g) : NULL;
-    for (int k = 1; tally != NULL && k <= tally->attr[0].i; k++)
-        if (tally->operands[k] == n->results[0]) return n->part == 0;
+    const Node *metrics =
+        (n->op->flags & LOSS) != 0 ? find_metric_sums(g) : NULL;
+    for (int k = 1; metrics != NULL && k <= metrics->attr[0].i; k++)
+        if (metrics->operands[k] == n->results[0]) return n->kernel == 0;
     return false;
 }
 
 int figure_of(const Graph *g, ValueId rows)
 {
-    const Node *tally = find_tally(g);
-    for (int k = 1; tally != NULL && k < tally->operand_count; k++)
-        if (tally->operands[k] == rows) return k - 1;
+    const Node *metrics = find_metric_sums(g);
+    for (int k = 1; metrics != NULL && k < metrics->operand_count; k++)
+        if (metrics->operands[k] == rows) return k - 1;
     bug("%s is no figure", g->values[rows].name);
 }

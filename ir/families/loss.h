@@ -41,7 +41,7 @@ Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
 
 // A node of `part` before the forward node of a call, from the call's first two
 // operands to <layer>.<name>, which is returned.
-ValueId build_before(Build *b, int part, const char *name, DType dtype,
+ValueId build_before(Build *b, int kernel, const char *name, DType dtype,
                      Shape shape, const Attr *attr);
 
 // Rows that do not all weigh the same are pairs [batch, 2]: of each sample the
@@ -78,10 +78,10 @@ double ref_loss_scale(const Ref *r);
 
 // The node that makes the figures of a batch (its loss, then its metrics) and
 // adds them to the header's sums; NULL: there is none.
-const Node *find_tally(const Graph *g);
+const Node *find_metric_sums(const Graph *g);
 
 // Whether n reads of the header the loss's scale alone, which is the update's
-// to change and not the tally's: it may come before that or behind it.
+// to change and not accumulate_metrics': it may come before that or behind it.
 bool reads_scale_alone(const Node *n);
 
 // True if n makes the rows of a loss, so that training starts from it.  An

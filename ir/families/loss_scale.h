@@ -5,7 +5,7 @@
 
 #include "../op/op.h"
 
-// The parts of the operator.
+// The kernels of the operator.
 enum { SCALE_CHECK, SCALE_BEGIN };
 
 // How far a scale may move: 2^-24 and 2^24.

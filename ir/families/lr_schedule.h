@@ -25,8 +25,8 @@ void launch_rate(const Graph *g, const Node *n, Launch *l);
 // factor is of the steps since the end of the warmup.
 void reference_rate(const Ref *r, double (*factor)(const Attr *attr, double t));
 
-// The parts of the operator whose reference this is.
-#define RATE_PARTS(reference_)                                                 \
+// The kernels of the operator whose reference this is.
+#define RATE_KERNELS(reference_)                                               \
     { { .name = "", .results = "", .cost = cost_rate, .launch = launch_rate,   \
         .reference = reference_ }, { .results = NULL } }
 

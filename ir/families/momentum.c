@@ -5,8 +5,8 @@
 
 bool accumulates(const Node *n)
 {
-    for (const Part *p = n->op->parts; p->results != NULL; p++)
-        if (p->accumulating != 0 && p->accumulating == n->part) return true;
+    for (const Kernel *p = n->op->kernels; p->results != NULL; p++)
+        if (p->with_momentum != 0 && p->with_momentum == n->kernel) return true;
     return false;
 }
 

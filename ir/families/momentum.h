@@ -1,12 +1,12 @@
 // Launches that make a weight's gradient may add it to the momentum as they
-// store, so that the gradient has no bytes.  Such a part (Part.accumulating)
-// has no result.  It reads what the part that it stands for does, two operands
-// in each that there is, then of each gradient the parameter and its momentum,
-// which is updated, and last the header: where that says skip, the momentum
-// stays.
+// store, so that the gradient has no bytes.  Such a kernel
+// (Kernel.with_momentum) has no result.  It reads what the kernel that it
+// stands for does, two operands in each that there is, then of each gradient
+// the parameter and its momentum, which is updated, and last the header: where
+// that says skip, the momentum stays.
 //
 //     d.w, d.b = conv.wgrad(dy, x)
-//     conv.accumulate(dy, x, w, w.momentum!, b, b.momentum!, header)
+//     conv.momentum(dy, x, w, w.momentum!, b, b.momentum!, header)
 #ifndef CNNC_MOMENTUM_H
 #define CNNC_MOMENTUM_H
 
@@ -19,7 +19,7 @@ struct Momentum {
 // The operands "weight" of the first gradient and "momentum!" after it.
 enum { ACCUMULATED = 2 };
 
-// Whether the node's part is one that accumulates.
+// Whether the node's kernel is one that accumulates.
 bool accumulates(const Node *n);
 
 // The argument that stands for gradient k in a kernel: the pointer to result k

@@ -23,7 +23,7 @@ Shape with_margin(Shape map, const Attr *attr, int sign)
     return map;
 }
 
-ValueId fold_margin(Graph *g, NodeId id)
+ValueId simplify_margin(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     bool same = same_shape(g->values[n->operands[0]].shape,

@@ -20,8 +20,8 @@ bool build_margin(Build *b, const ArgValue *padding, Attr *attr);
 
 // The map with sign times the margin added on each side.
 Shape with_margin(Shape map, const Attr *attr, int sign);
-// Op.fold: a margin of nothing changes nothing.
-ValueId fold_margin(Graph *g, NodeId id);
+// Op.simplify: a margin of nothing changes nothing.
+ValueId simplify_margin(Graph *g, NodeId id);
 
 // The launch and reference of a node that adds sign times the margin, filled
 // with `outside`.

@@ -8,7 +8,7 @@
 #include "pointwise_loss.h"
 #include "../op/op_checks.h"
 
-enum { PARTIALS = 2 };          // operand of part 0
+enum { PARTIALS = 2 };          // operand of kernel 0
 
 ValueId build_pair(Build *b, const Attr *attr)
 {
@@ -42,7 +42,7 @@ void pair_gradient(Gradient *c)
 // About five operations a pair.
 void pair_cost(const Graph *g, const Node *n, Cost *cost)
 {
-    bool adds_up = n->part == 0 && n->operands[PARTIALS] != NONE;
+    bool adds_up = n->kernel == 0 && n->operands[PARTIALS] != NONE;
     const Value *from = &g->values[n->operands[adds_up ? PARTIALS : 0]];
     cost->flops = (adds_up ? 1 : 5) * elements(from->shape);
     cost->bytes = adds_up ? value_bytes(from) +

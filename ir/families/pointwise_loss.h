@@ -1,9 +1,9 @@
 // Losses and metrics that are the mean of a function of two elements, f(a, b):
 // what differs is f and its slopes.
 //
-// Part 0 makes the rows; of a large sample blocks leave partial sums first
-// (part 1); part 2 is the gradient of both operands.  The kernels take f from a
-// struct that is named as the operator is.
+// Kernel 0 makes the rows; of a large sample blocks leave partial sums first
+// (kernel 1); kernel 2 is the gradient of both operands.  The kernels take f
+// from a struct that is named as the operator is.
 #ifndef CNNC_POINTWISE_LOSS_H
 #define CNNC_POINTWISE_LOSS_H
 
@@ -28,7 +28,7 @@ void pair_partial_reference(const Ref *r, PairFunction *f);
 void pair_grad_reference(const Ref *r, PairFunction *slope_a,
                          PairFunction *slope_b);
 
-// The rows of Part that every one of them has.
+// The rows of Kernel that every one of them has.
 #define PAIR_FORWARD(f)                                                        \
     { .name = "", .results = "rows", .cost = pair_cost,                        \
       .launch = pair_launch, .reference = f##_rows },                          \

@@ -86,10 +86,11 @@ static void count_cost(const Graph *g, const Node *n, Shape y, Cost *cost)
 
 const Node *pooled_maker(const Graph *g, const Node *n)
 {
-    if (!(n->op->flags & POOLS) || n->part != 0) return NULL;
+    if (!(n->op->flags & POOLS) || n->kernel != 0) return NULL;
     NodeId def = g->values[n->operands[0]].def;
     const Node *maker = def == NONE ? NULL : &g->nodes[def];
-    bool made = maker != NULL && maker->inlined && maker->op->pooling != NULL;
+    bool made = maker != NULL && maker->fused_load &&
+                maker->op->pooling != NULL;
     return made ? maker : NULL;
 }
 
@@ -187,7 +188,7 @@ Shape pooled_shape(const Graph *g, const Node *n)
                                 : shape_of(0);
 }
 
-ValueId fold_pooled(Graph *g, NodeId id)
+ValueId simplify_pooled(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     Shape map = g->values[n->operands[0]].shape;
@@ -236,10 +237,10 @@ void launch_pixels(Launch *l, const char *kernel, Shape x)
 
 void launch_spread(Launch *l, const Node *n, const char *kernel, Shape dx)
 {
-    int64_t pack = pack_width(l->g, n, dx.dim[3]);
-    launch_elements(l, kernel, elements(dx) / pack);
+    int64_t vec = vec_width(l->g, n, dx.dim[3]);
+    launch_elements(l, kernel, elements(dx) / vec);
     launch_constant(l, "N", dx.dim[0]);
     launch_constant(l, "PIXELS", dx.dim[1] * dx.dim[2]);
     launch_constant(l, "C", dx.dim[3]);
-    launch_constant(l, "PACK", pack);
+    launch_constant(l, "VEC", vec);
 }

@@ -75,11 +75,11 @@ void    index_set(const Attr *attr, Shape y, double *index, int64_t i,
 
 // ---- of a whole map ---------------------------------------------------------
 
-// [n, 1, 1, c] of a map [n, h, w, c]; as Op.shape; as Op.fold, for a map of one
-// pixel is its own pool.
+// [n, 1, 1, c] of a map [n, h, w, c]; as Op.shape; as Op.simplify, for a map of
+// one pixel is its own pool.
 Shape pooled(Shape map);
 Shape pooled_shape(const Graph *g, const Node *n);
-ValueId fold_pooled(Graph *g, NodeId id);
+ValueId simplify_pooled(Graph *g, NodeId id);
 // An operation an element of operand 0.
 void cost_read(const Graph *g, const Node *n, Cost *cost);
 // A launch with a block for each image and WIDTH channels, of which LANES

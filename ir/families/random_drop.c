@@ -45,13 +45,13 @@ ValueId drop_build(Build *b)
                       g->values[b->operand[0]].shape);
 }
 
-ValueId drop_fold(Graph *g, NodeId id)
+ValueId drop_simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     return n->attr[DROP_RATE].f == 0 ? n->operands[0] : NONE;
 }
 
-void drop_shift(Node *n, int64_t first)
+void drop_rebase(Node *n, int64_t first)
 {
     n->attr[DROP_FIRST].i += first;
 }
@@ -114,7 +114,7 @@ bool drop_keeps(const Ref *r, int64_t sample, int64_t element)
     const uint32_t counter[4] = {
         (uint32_t)(element / 4),
         (uint32_t)(sample + r->n->attr[DROP_FIRST].i +
-                   (int64_t)r->header[HEADER_ACCRUED]),
+                   (int64_t)r->header[HEADER_ACCUMULATED]),
         (uint32_t)r->n->attr[DROP_NUMBER].i,
         (uint32_t)(uint64_t)r->header[HEADER_STEP],
     };

@@ -15,9 +15,9 @@ extern const AttrSpec drop_attrs[];
 // is used up, so that every program numbers alike.
 ValueId drop_build(Build *b);
 // x itself where nothing is dropped.
-ValueId drop_fold(Graph *g, NodeId id);
-// Op.shift.
-void drop_shift(Node *n, int64_t first);
+ValueId drop_simplify(Graph *g, NodeId id);
+// Op.rebase_samples.
+void drop_rebase(Node *n, int64_t first);
 // The gradient is the forward launch, on dy.
 void drop_gradient(Gradient *c);
 
@@ -26,7 +26,7 @@ double drop_keep(const Node *n);
 // The launch's arguments: y, x, the header, number, threshold, keep, the
 // result as [batch, width], and the first sample.
 void drop_arguments(const Graph *g, const Node *n, Launch *l);
-// Of part "gated": dx from dy and the forward result, and the activation's
+// Of kernel "gated": dx from dy and the forward result, and the activation's
 // gradient at its operand, which is what it is at this result, of equal sign.
 void drop_gated_launch(const Graph *g, const Node *n, Launch *l);
 void drop_gated_reference(const Ref *r);

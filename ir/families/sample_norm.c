@@ -17,8 +17,8 @@
 
 enum Args { EPSILON_ARG, SCALE_ARG, BIAS_ARG };
 enum Attrs { EPSILON, GROUPS, PIXELS, SPLITS };
-enum Parts { FORWARD_PART, COLUMNS, GRAD };
-enum { X, WEIGHT, BIAS };               // operands of the forward part
+enum Parts { FORWARD_KERNEL, COLUMNS, GRAD };
+enum { X, WEIGHT, BIAS };               // operands of the forward kernel
 
 const AttrSpec normal_attrs[] = {
     { "epsilon", ATTR_FLOAT, 0, 0 }, { "groups", ATTR_INT, 1, 1 << 24 },
@@ -132,12 +132,12 @@ void normal_gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-// Additions and multiplications an element, by part.
+// Additions and multiplications an element, by kernel.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     static const int flops[] = { 8, 4, 12 };
     Shape x = g->values[n->operands[0]].shape;
-    cost->flops = capped_product(elements(x), flops[n->part]);
+    cost->flops = capped_product(elements(x), flops[n->kernel]);
     cost->bytes = cost_bytes(g, n);
 }
 
@@ -272,8 +272,8 @@ static void grad_reference(const Ref *r)
     }
 }
 
-const Part normal_parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y^ mean? scale?",
+const Kernel normal_kernels[] = {
+    [FORWARD_KERNEL] = { .name = "", .results = "y^ mean? scale?",
       .in_place = "y/x", .cost = cost, .launch = launch,
       .reference = reference },
     [COLUMNS] = { .name = "columns", .operands = "dy^ x^ mean scale",

@@ -12,7 +12,7 @@
     { "bias", ARG_BOOL, "true", 0, 1, "whether there is a bias a channel" }
 
 extern const AttrSpec normal_attrs[];
-extern const Part normal_parts[];
+extern const Kernel normal_kernels[];
 
 // The node of a call, whose NORMAL_ARGS begin at arg.
 ValueId normal_build(Build *b, int64_t groups, int64_t pixels,

@@ -50,11 +50,11 @@ void launch_functor(const Graph *g, const Node *n, Launch *l,
     static const char *const kernel[] = { "unary_forward", "unary_gradient" };
     const AttrSpec *spec = n->op->attrs;
     int64_t count = elements(g->values[n->results[0]].shape);
-    int64_t pack = pack_width(g, n, count);
+    int64_t vec = vec_width(g, n, count);
 
-    launch_elements(l, kernel[n->part], count / pack);
+    launch_elements(l, kernel[n->kernel], count / vec);
     launch_type(l, functor);
-    launch_type_int(l, pack);
+    launch_type_int(l, vec);
     launch_slots(l, n, 1, n->operand_count);
     launch_int(l, count, "count");
     for (int k = 0; spec != NULL && spec[k].name != NULL; k++) {
@@ -115,7 +115,7 @@ static void act_gradient_reference(const Ref *r)
         r->out[0][i] = r->n->op->act_gradient(r->in[0][i], r->in[1][i]);
 }
 
-const Part act_parts[] = {
-    UNARY_PARTS(launch_unary, load_unary, act_reference,
-                act_gradient_reference, "y"),
+const Kernel act_kernels[] = {
+    UNARY_KERNELS(launch_unary, load_unary, act_reference,
+                  act_gradient_reference, "y"),
 };

@@ -13,17 +13,17 @@
 // or numbers of ATTR_INT, become the attributes of the same order.
 ValueId build_unary(Build *b);
 
-// Gradient rules: part 1 from dy and the result, or from dy and the operand.
+// Gradient rules: kernel 1 from dy and the result, or from dy and the operand.
 void gradient_from_result(Gradient *c);
 void gradient_from_operand(Gradient *c);
 
-// Parts 0 and 1: unary_forward or unary_gradient with this functor.
+// Kernels 0 and 1: unary_forward or unary_gradient with this functor.
 void launch_functor(const Graph *g, const Node *n, Launch *l,
                     const char *functor);
 // The same with the functor that the operator is called by.
 void launch_unary(const Graph *g, const Node *n, Launch *l);
 
-// Part.load of those without numbers: Applied, by their functor or this one.
+// Kernel.load of those without numbers: Applied, by their functor or this one.
 bool load_unary(const Graph *g, const Node *n, Launch *l);
 bool load_functor(const Node *n, Launch *l, const char *functor);
 
@@ -33,9 +33,10 @@ void unary_gradient_reference(const Ref *r,
                               double (*f)(const Attr *attr, double dy,
                                           double v));
 
-// The parts of an operator with these rules; kept is "x" or "y".  load_rule is
-// NULL where it has numbers.
-#define UNARY_PARTS(launch_rule, load_rule, forward_rule, gradient_rule, kept) \
+// The kernels of an operator with these rules; kept is "x" or "y".  load_rule
+// is NULL where it has numbers.
+#define UNARY_KERNELS(launch_rule, load_rule, forward_rule, gradient_rule,     \
+                      kept)                                                    \
     { .name = "", .results = "y/", .in_place = "y/x",                          \
       .cost = cost_elementwise, .launch = launch_rule, .load = load_rule,      \
       .reference = forward_rule },                                             \
@@ -44,7 +45,7 @@ void unary_gradient_reference(const Ref *r,
       .launch = launch_rule, .reference = gradient_rule },                     \
     { .results = NULL }
 
-// The parts of an ACT, whose references are Op.act and Op.act_gradient.
-extern const Part act_parts[];
+// The kernels of an ACT, whose references are Op.act and Op.act_gradient.
+extern const Kernel act_kernels[];
 
 #endif

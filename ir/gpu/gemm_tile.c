@@ -66,7 +66,7 @@ void launch_tile(Launch *l, Tile tile, const ProductSize *size)
                                     tile.columns_each);
     static const char *const elements[] = { NULL, "Tf32", "F16", "Bf16" };
     if (tile.stages == 0) {
-        launch_type(l, arena_print(l->g->arena, "BlockTile<%s>", sizes));
+        launch_type(l, arena_print(l->g->arena, "GemmTile<%s>", sizes));
         return;
     }
     ProductSize *kept = NEW(l->g->arena, ProductSize);

@@ -7,11 +7,11 @@
 #include "precision.h"
 
 // A block's share of a product, rows x columns; rows_each x columns_each of
-// that are a thread's, in the BlockTile of runtime/support/gemm/product.cuh, or
+// that are a thread's, in the GemmTile of runtime/support/gemm/product.cuh, or
 // a warp's, in the TensorTile of runtime/support/gemm/tensor.cuh.
 typedef struct Tile {
     int rows, columns, rows_each, columns_each;
-    int stages;                 // of a TensorTile; 0: it is a BlockTile
+    int stages;                 // of a TensorTile; 0: it is a GemmTile
     ProductType type;
 } Tile;
 
@@ -21,11 +21,11 @@ typedef enum ProductRole {
     PRODUCT_ROLES
 } ProductRole;
 
-// A product: `times` tables of rows x columns sums, each of depth terms; pack:
+// A product: `times` tables of rows x columns sums, each of depth terms; vec:
 // how many elements lie side by side at least in what it reads, a multiple of
 // so many.
 typedef struct ProductSize {
-    int64_t     rows, columns, depth, times, pack;
+    int64_t     rows, columns, depth, times, vec;
     ProductType type;
     ProductRole role;
 } ProductSize;

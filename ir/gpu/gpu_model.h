@@ -60,7 +60,7 @@ typedef struct PhaseCost {
     Cost    cost;
     int64_t time;               // picoseconds: they run one after the other
 } PhaseCost;
-// Where `apart`, of each launch as if none were joined.
+// Where `apart`, of each launch as if none were grouped.
 void step_cost(const Graph *g, const Gpu *gpu, bool apart,
                PhaseCost sums[PHASE_COUNT]);
 

@@ -10,20 +10,20 @@ bool is_copy(const Node *n)
 
 bool begins_copy(const Node *n)
 {
-    return is_copy(n) && (n->part == COPY_OUT || n->part == COPY_IN);
+    return is_copy(n) && (n->kernel == COPY_OUT || n->kernel == COPY_IN);
 }
 
 ValueId copied_by(const Node *n)
 {
-    return n->part == COPY_IN ? n->results[0] : n->operands[0];
+    return n->kernel == COPY_IN ? n->results[0] : n->operands[0];
 }
 
 static void count_copy(const Graph *g, const Node *n, HostUse *use)
 {
     int64_t bytes = value_bytes(&g->values[copied_by(n)]);
     int64_t end = n->attr[COPY_PLACE].i + bytes;
-    use->values += n->part == COPY_OUT;
-    use->moved += n->part == COPY_OUT ? bytes : 0;
+    use->values += n->kernel == COPY_OUT;
+    use->moved += n->kernel == COPY_OUT ? bytes : 0;
     if (end > use->bytes) use->bytes = end;
     if (n->attr[COPY_EVENT].i >= use->events)
         use->events = (int32_t)n->attr[COPY_EVENT].i + 1;

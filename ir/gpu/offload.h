@@ -5,7 +5,7 @@
 
 #include "../ir.h"
 
-// The parts of such an operator, and what it keeps of them.
+// The kernels of such an operator, and what it keeps of them.
 enum CopyPart { COPY_OUT, COPY_OUT_WAIT, COPY_IN, COPY_IN_WAIT };
 enum CopyAttr {
     COPY_PLACE,                 // of a copy: bytes from the start of the host

@@ -28,7 +28,7 @@ static int64_t batches_of(const Graph *g)
     return (g->step_batch + g->batch - 1) / g->batch;
 }
 
-// Those that run again apart.  Launches that are joined count one by one, for
+// Those that run again apart.  Launches that are grouped count one by one, for
 // which those are hangs on more than the budget.
 static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
                       PhaseCost *again)
@@ -61,7 +61,7 @@ Overhead graph_overhead(const Graph *g)
         .launches = again.launches, .time = part_of(time, whole_time),
         .flops = part_of(flops, whole_flops),
         .waiting = part_of(waiting, whole_time),
-        .parked = host.values, .host_bytes = host.bytes };
+        .offloaded = host.values, .host_bytes = host.bytes };
 }
 
 PhaseCost graph_cost(const Graph *g)
@@ -81,10 +81,10 @@ const char *overhead_text(Arena *arena, const Overhead *o)
         arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f %%",
                     (int)o->launches, o->launches == 1 ? "" : "es",
                     100 * o->time, 100 * o->flops);
-    if (o->parked == 0) return again;
+    if (o->offloaded == 0) return again;
     return arena_print(arena, "%s; %d map%s in %s of host memory, waiting "
-                       "+%.2f %%", again, (int)o->parked,
-                       o->parked == 1 ? "" : "s",
+                       "+%.2f %%", again, (int)o->offloaded,
+                       o->offloaded == 1 ? "" : "s",
                        bytes_text(arena, o->host_bytes), 100 * o->waiting);
 }
 
@@ -98,7 +98,7 @@ const char *slices_text(const Graph *g)
 const char *fit_text(const Graph *g)
 {
     Overhead again = graph_overhead(g);
-    if (again.parked > 0) return overhead_text(g->arena, &again);
+    if (again.offloaded > 0) return overhead_text(g->arena, &again);
     return arena_print(g->arena, "%s, bound +%.2f %%",
                        overhead_text(g->arena, &again), 100 * g->fit->bound);
 }

@@ -12,7 +12,7 @@ typedef struct Overhead {
     int32_t launches;
     double  time, flops;
     double  waiting;
-    int32_t parked;
+    int32_t offloaded;
     int64_t host_bytes;
 } Overhead;
 // In the model of g's GPU, of a whole training step with all its slices, as
@@ -35,10 +35,11 @@ typedef struct Fit {
     int64_t budget;             // bytes
     int64_t plain;              // the arena where nothing runs again
     double  bound;              // what runs again costs this at least, in time
-                                // as a part of the rest, in any program with as
-                                // few bytes alive as the one found, where the
-                                // launches first run in the order that they do
-    int64_t work;               // steps that the search for programs ran
+                                // as a part of the rest, in any schedule with
+                                // as few bytes alive as the one found, where
+                                // the launches first run in the order that they
+                                // do
+    int64_t work;               // steps that the search for schedules ran
 } Fit;
 // The same of g, which has one, with its bound: "..., bound +2.50 %".  There is
 // none where values are in host memory.

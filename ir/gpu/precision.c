@@ -19,7 +19,7 @@ ProductType product_type(const Graph *g, ValueId a, ValueId b)
 {
     enum { FIRST_SM = 80 };
     if (g->tf32) return PRODUCT_TF32;
-    if (!is_half(g->map) || is_wide(g, a) || is_wide(g, b) ||
+    if (!is_half(g->map) || keeps_f32(g, a) || keeps_f32(g, b) ||
         graph_gpu(g)->sm < FIRST_SM)
         return PRODUCT_REAL;
     return g->map == F16 ? PRODUCT_F16 : PRODUCT_BF16;

@@ -14,7 +14,7 @@ typedef enum ProductType {
 // As --precision has it: f32, tf32, f16, bf16, f64.
 const char *precision_name(const Graph *g);
 // Of a product of g whose maps are a and b: that of g, but PRODUCT_REAL where
-// one of them is wide, or the GPU has no such tensor cores (sm_80).
+// one of them is keep_f32, or the GPU has no such tensor cores (sm_80).
 ProductType product_type(const Graph *g, ValueId a, ValueId b);
 // So many numbers as such products read them: x, or a copy in the arena, each
 // rounded.

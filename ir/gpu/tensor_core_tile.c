@@ -5,7 +5,7 @@
 //
 //     step     = max(2 rows columns DEPTH / (rate * product / multiprocessors),
 //                    bytes / (CACHE memory elementwise / multiprocessors))
-//     bytes    = (rows + columns) * 64, as often as pieces of `pack` elements
+//     bytes    = (rows + columns) * 64, as often as pieces of `vec` elements
 //                are smaller than 16 bytes
 //     blocks   = times * ceil(all rows / rows) * ceil(all columns / columns),
 //                on one multiprocessor: that divided by their number, rounded
@@ -67,7 +67,7 @@ static int64_t rate_of(const Gpu *gpu, ProductType type)
 static int64_t step_time(const Gpu *gpu, Tile t, const ProductSize *size)
 {
     int64_t element = element_bytes(size->type), depth = ROW_BYTES / element;
-    int64_t piece = smaller(size->pack * element, 16);
+    int64_t piece = smaller(size->vec * element, 16);
     int64_t flops = (int64_t)2 * t.rows * t.columns * depth;
     int64_t bytes = (t.rows + t.columns) * (int64_t)ROW_BYTES * (16 / piece);
     int64_t arithmetic = time_at(flops * gpu->multiprocessors,

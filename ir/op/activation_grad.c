@@ -5,7 +5,7 @@
 // begins its gradient with
 //   %20 = relu.grad(%19, %6)
 //
-// and its own rule goes on with %20.  Part 1 of every ACT operator is its
+// and its own rule goes on with %20.  Kernel 1 of every ACT operator is its
 // gradient, from dy and y.
 #include "activation_grad.h"
 

@@ -9,7 +9,8 @@
 // activation, it is that gradient.
 ValueId act_gradient(Gradient *c);
 // In the reference of a launch with an operand "mask?", number k, that
-// fuse_backward may have filled: applies the derivative at it to result 0.
+// fuse_activation_grad may have filled: applies the derivative at it to result
+// 0.
 void ref_mask(const Ref *r, int k);
 
 #endif

@@ -48,7 +48,7 @@ static int pad_operands(const Op *op, int count, const ValueId *operands,
                         ValueId *padded)
 {
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(part_operands(op, 0), slot, MAX_SLOTS);
+    int slots = kernel_slots(kernel_operands(op, 0), slot, MAX_SLOTS);
     if (count > MAX_SLOTS) bug("%s: %d operands", op->name, count);
     memcpy(padded, operands, (size_t)count * sizeof *padded);
     while (count < slots && !slot[count].variadic) padded[count++] = NONE;
@@ -67,7 +67,7 @@ ValueId build_node(Build *b, int operand_count, const ValueId *operands,
                                            : g->real;
     ValueId padded[MAX_SLOTS], results[MAX_SLOTS];
     Slot slot[MAX_SLOTS];
-    int result_count = part_slots(op->parts[0].results, slot, MAX_SLOTS);
+    int result_count = kernel_slots(op->kernels[0].results, slot, MAX_SLOTS);
 
     operand_count = pad_operands(op, operand_count, operands, padded);
     for (int i = 0; i < result_count; i++) results[i] = NONE;
@@ -79,15 +79,15 @@ ValueId build_node(Build *b, int operand_count, const ValueId *operands,
     return results[0];
 }
 
-void build_part(Build *b, int part, const Attr *attr, int operand_count,
-                const ValueId *operands, int result_count,
-                const ValueId *results)
+void build_kernel(Build *b, int kernel, const Attr *attr, int operand_count,
+                  const ValueId *operands, int result_count,
+                  const ValueId *results)
 {
     Graph *g = b->g;
     const char *name =
-        arena_print(g->arena, "%s.%s", b->name, b->op->parts[part].name);
-    NodeId id = graph_node(g, b->op, part, FORWARD, name, b->pos, operand_count,
-                           operands, result_count, results);
+        arena_print(g->arena, "%s.%s", b->name, b->op->kernels[kernel].name);
+    NodeId id = graph_node(g, b->op, kernel, FORWARD, name, b->pos,
+                           operand_count, operands, result_count, results);
     if (attr == NULL) return;
     memcpy(g->nodes[id].attr, attr, (size_t)attr_count(b->op) * sizeof *attr);
 }

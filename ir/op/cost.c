@@ -1,8 +1,8 @@
 // What a launch costs, of what its operator says and what it computes beside.
 //
-//   %5 y = batchnorm(%4 x, ...) act=relu inlined
+//   %5 y = batchnorm(%4 x, ...) act=relu fused_load
 //   %6 z = conv(%5, %2)        flops of both and of relu; reads %4, ... and %2
-//   %7 p = maxpool(%6)         or, %6 inlined too, of all four: z has no bytes
+//   %7 p = maxpool(%6)         or, if %6 is too, of all four: z has no bytes
 //
 // What is computed on load is counted once an element of each operand, though
 // a window may load it several times; and what is read is read once, though
@@ -44,7 +44,8 @@ static int64_t moved(const Graph *g, ValueId v)
 int64_t cost_bytes(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     ValueId reads[MAX_READS];
     int64_t bytes = 0;
 
@@ -67,10 +68,10 @@ void cost_elementwise(const Graph *g, const Node *n, Cost *cost)
 // What n itself costs, and what it computes on load, with the flops of that.
 static void add_node(const Graph *g, const Node *n, Cost *sum)
 {
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Cost own = { .flops = 0 };
-    if (part->cost != NULL) part->cost(g, n, &own);
-    if (n->inlined) own.bytes = 0;
+    if (kernel->cost != NULL) kernel->cost(g, n, &own);
+    if (n->fused_load) own.bytes = 0;
     if (n->act != NULL)
         own.flops = capped_sum(own.flops,
                                elements(g->values[n->results[0]].shape));

@@ -17,11 +17,11 @@ typedef struct Cost {
 // What launch n costs in g, after any passes: its operator's rule, the
 // activation it applies, and all that it computes on load, once for each
 // operand.  It reads each value with bytes once and writes each result once.
-// Nothing where n is no launch: a view, a copy in place, or inlined.
+// Nothing where n is no launch: a view, a copy in place, or computed on load.
 void node_cost(const Graph *g, const Node *n, Cost *cost);
 void cost_add(Cost *sum, const Cost *cost);
 
-// ---- for the operators' rules (Part.cost) -----------------------------------
+// ---- for the operators' rules (Kernel.cost) ---------------------------------
 
 // They say what n itself costs, wherever it is computed: flops without its
 // activation, and bytes if it is a launch.  *cost is 0 before.

@@ -45,12 +45,12 @@ ValueId gradient_value_of(Gradient *c, ValueId of)
 bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId id)
 {
     const Node *n = &g->nodes[id];
-    bool can = n->op->flags & ADDS_BIAS && n->part == 0 && n->act == NULL &&
+    bool can = n->op->flags & ADDS_BIAS && n->kernel == 0 && n->act == NULL &&
                n->operands[n->operand_count - 1] == NONE &&
                result_named(n, "workspace") == NONE;
     NodeId next = can ? only_reader(g, uses, n->results[0]) : NONE;
     return next != NONE && g->nodes[next].op == ops[OP_bias] &&
-           g->nodes[next].part == 0;
+           g->nodes[next].kernel == 0;
 }
 
 ValueId gradient_bias(const Gradient *c)
@@ -62,16 +62,16 @@ ValueId gradient_bias(const Gradient *c)
     return c->g->nodes[next].operands[1];
 }
 
-NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
+NodeId gradient_node(Gradient *c, const Op *op, int kernel, int operand_count,
                      const ValueId *operands, int result_count,
                      const ValueId *results)
 {
     Graph *g = c->g;
     Node n = *forward_node(c);
-    const char *suffix = op->parts[part].name;
+    const char *suffix = op->kernels[kernel].name;
     const char *name =
         arena_print(g->arena, "%s.%s", n.name, *suffix ? suffix : op->name);
-    NodeId id = graph_node(g, op, part, BACKWARD, name, n.pos, operand_count,
+    NodeId id = graph_node(g, op, kernel, BACKWARD, name, n.pos, operand_count,
                            operands, result_count, results);
     memcpy(g->nodes[id].attr, n.attr, sizeof n.attr);
     return id;

@@ -90,15 +90,15 @@ void launch_struct(Launch *l, const char *name)
 const char *slice_arguments(const Graph *g, const Value *value)
 {
     int64_t size = dtype_bytes(value->dtype);
-    int64_t width = value_bytes(value) / value->rows / size;
-    int64_t stride = value->stride / size, start = 0;
+    int64_t width = value_bytes(value) / value->view_rows / size;
+    int64_t stride = value->view_stride / size, start = 0;
     for (const Value *part = value; part->alias_of != NONE;
          part = &g->values[part->alias_of])
         start += part->start / size;
-    int pack = is_half(value->dtype) ? 8 : 4;
-    while (width % pack || stride % pack || start % pack) pack /= 2;
+    int vec = is_half(value->dtype) ? 8 : 4;
+    while (width % vec || stride % vec || start % vec) vec /= 2;
     return arena_print(g->arena, "<%s, %" PRId64 ", %" PRId64 ", %d>",
-                       stored_name(value->dtype), width, stride, pack);
+                       stored_name(value->dtype), width, stride, vec);
 }
 
 // The type of v as a pointer, or as the slice that it is: of one row it is
@@ -107,7 +107,7 @@ static void launch_array(Launch *l, ValueId v, const char *pointer)
 {
     const Graph *g = l->g;
     const char *qualifier = pointer == plain_source ? "const " : "";
-    if (v != NONE && g->values[v].rows > 1)
+    if (v != NONE && g->values[v].view_rows > 1)
         launch_type(l, arena_print(g->arena, "Strided%s",
                                    slice_arguments(g, &g->values[v])));
     else if (v != NONE && is_half(g->values[v].dtype))
@@ -124,14 +124,14 @@ void launch_result_type(Launch *l, ValueId v)
 
 bool can_load(const Graph *g, const Node *n)
 {
-    const Part *part = &n->op->parts[n->part];
-    if (part->load == NULL) return false;
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    if (kernel->load == NULL) return false;
     // What is made for an answer does not stay.
     Arena *arena = arena_new();
     Graph alone = *g;
     alone.arena = arena;
     Launch scratch = { .g = &alone };
-    bool can = part->load(&alone, n, &scratch);
+    bool can = kernel->load(&alone, n, &scratch);
     arena_free(arena);
     return can;
 }
@@ -150,7 +150,7 @@ void launch_load(Launch *l, const Node *n, int k)
     const Node *maker = &g->nodes[g->values[v].def];
     Launch *made = NEW(g->arena, Launch);
     *made = (Launch){ .g = l->g, .node = maker };
-    if (!maker->op->parts[maker->part].load(g, maker, made))
+    if (!maker->op->kernels[maker->kernel].load(g, maker, made))
         bug("%s can't be computed on load", maker->name);
     l->type[l->type_count - 1] = (TypeArg){ .source = made };
     launch_argument(l, (LaunchArg){ .kind = LAUNCH_SOURCE, .value = NONE,
@@ -170,15 +170,15 @@ Launch *launch_item(Launch *l, const char *name)
 {
     Arena *arena = l->g->arena;
     Launch *made = NEW(arena, Launch);
-    Items *items = NEW(arena, Items);
+    TensorList *items = NEW(arena, TensorList);
     const Launch **item = NEW_ARRAY(arena, 1, const Launch *);
     int64_t *blocks = NEW_ARRAY(arena, 1, int64_t);
     *made = (Launch){ .g = l->g, .node = l->node, .kernel = name };
     item[0] = made;
     blocks[0] = l->grid;
-    *items = (Items){ 1, item, blocks };
+    *items = (TensorList){ 1, item, blocks };
     launch_type_int(l, 1);
-    launch_argument(l, (LaunchArg){ .kind = LAUNCH_ITEMS, .value = NONE,
+    launch_argument(l, (LaunchArg){ .kind = LAUNCH_TENSOR_LIST, .value = NONE,
                                     .items = items });
     return made;
 }
@@ -229,7 +229,7 @@ void launch_add_last(Launch *l, const Node *n)
     const Graph *g = l->g;
     bool instead = l->last_type < l->type_count;
     if (!l->takes_last) bug("%s: its kernel does no more last", l->kernel);
-    n->op->parts[n->part].last(g, n, launch_typed(l, nothing, n));
+    n->op->kernels[n->kernel].last(g, n, launch_typed(l, nothing, n));
     if (instead) move_to_last(l);
     l->takes_last = false;
 }
@@ -237,7 +237,7 @@ void launch_add_last(Launch *l, const Node *n)
 void launch_alone(const Graph *g, const Node *n, Launch *l)
 {
     launch_kernel(l, "do_alone", 1, 32);
-    n->op->parts[n->part].last(g, n, launch_typed(l, nothing, n));
+    n->op->kernels[n->kernel].last(g, n, launch_typed(l, nothing, n));
 }
 
 // ---- numbers and the rest ---------------------------------------------------

@@ -19,7 +19,7 @@ typedef enum LaunchArgKind {
     LAUNCH_SOURCE,              // a struct: what an operand is computed from as
                                 // it is loaded, or where a result is stored
     LAUNCH_LIST,                // a List<n> of reals (support/vec/list.cuh)
-    LAUNCH_ITEMS,               // an Items<struct, n> (support/vec/items.cuh)
+    LAUNCH_TENSOR_LIST,         // a TensorList<struct, n> (tensor_list.cuh)
 } LaunchArgKind;
 
 typedef struct LaunchArg {
@@ -29,7 +29,7 @@ typedef struct LaunchArg {
     double        f;
     const List   *list;
     const Launch *source;
-    const struct Items *items;
+    const struct TensorList *items;
     const char   *label;        // printed as a comment where a bare number
                                 // would not explain itself; may be NULL
 } LaunchArg;
@@ -46,11 +46,11 @@ enum {
 
 // What a launch is told of each of several arrays, and how many blocks each of
 // them has, one after the other.
-typedef struct Items {
+typedef struct TensorList {
     int            count;
     const Launch **item;        // structs: their members are arguments
     const int64_t *blocks;
-} Items;
+} TensorList;
 
 // A template argument: C++ text, or the type of an operand that may be computed
 // on load, which defaults to a pointer where it is stored.
@@ -61,12 +61,12 @@ typedef struct TypeArg {
 extern const char plain_source[];   // the text of what is stored
 extern const char plain_result[];   // and of what is written, if no slice
 
-// How a node is launched, or what an inlined node is computed by on load.  The
-// kernel is a function of runtime/kernels/<operator>.cuh; the emitter copies it
-// and all it needs.
+// How a node is launched, or what a fused_load node is computed by on load.
+// The kernel is a function of runtime/kernels/<operator>.cuh; the emitter
+// copies it and all it needs.
 struct Launch {
     Graph      *g;
-    const Node *node;           // of a source: the inlined node
+    const Node *node;           // of a source: the fused_load node
     const char *kernel;         // or a host function, if library or copy; of a
                                 // source a struct; its members are arguments
     bool        library;        // a call of a library (cuBLAS), not a launch
@@ -80,7 +80,7 @@ struct Launch {
     int         block;          // threads, a multiple of 32
     LaunchArg  *arg;
     int32_t     arg_count, arg_capacity;
-    // Where its kernel takes what is to be done last (Part.last); its types
+    // Where its kernel takes what is to be done last (Kernel.last); its types
     // and arguments from own_type and own_arg on are of this node alone, and
     // those of others may follow them: 0 where there are none.
     bool        takes_last;
@@ -102,7 +102,7 @@ void launch_type_of(Launch *l, ValueId v);          // of its elements
 void launch_argument(Launch *l, LaunchArg argument);
 void launch_value(Launch *l, ValueId value);
 // Operand k of n, whose slot is marked ~ or /: what it is computed from where
-// it is inlined, as the next of the types and an argument.
+// it is computed on load, as the next of the types and an argument.
 void launch_load(Launch *l, const Node *n, int k);
 // The type of a result whose slot is marked /, as the next of the types.
 void launch_result_type(Launch *l, ValueId v);
@@ -120,7 +120,8 @@ void launch_last(Launch *l);
 void launch_nothing_last(Launch *l);
 // What another says of itself, there.
 void launch_add_last(Launch *l, const Node *n);
-// The launch rule of what is done last (Part.last), if by a launch of its own.
+// The launch rule of what is done last (Kernel.last), if by a launch of its
+// own.
 void launch_alone(const Graph *g, const Node *n, Launch *l);
 // Of a kernel that does several things, one after the other, to the same
 // operands: a struct of runtime/, as the next of the types and arguments; its
@@ -128,7 +129,7 @@ void launch_alone(const Graph *g, const Node *n, Launch *l);
 Launch *launch_own(Launch *l, const char *name);
 // Whether n says by which struct its result is computed on load.
 bool can_load(const Graph *g, const Node *n);
-// The struct of runtime/ that an inlined node is computed by, in Part.load.
+// The struct of runtime/ that a fused_load node is computed by, in Kernel.load.
 void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
 void launch_real(Launch *l, double f, const char *label);

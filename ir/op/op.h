@@ -104,9 +104,9 @@ enum { MOST_SPLITS = 1 << 16 };
 // are `stride` long, `width` side by side from `start` on.
 typedef struct Slice { int64_t rows, width, stride, start; } Slice;
 
-// One kind of launch that the operator has: forward is part 0.  operands and
+// One kind of launch that the operator has: forward is kernel 0.  operands and
 // results are lists of slots: op_table.c has their marks.
-typedef struct Part {
+typedef struct Kernel {
     const char *name;           // "" for forward; else as in conv.dgrad
     const char *operands;       // forward: NULL, the row's (without brackets)
     const char *results;
@@ -114,21 +114,21 @@ typedef struct Part {
                                 // element; pairs between spaces; NULL: none.
                                 // On load, too, an element of y is made of
                                 // that one of x
-    int masking;                // the part that makes result 0 times an
+    int masking;                // the kernel that makes result 0 times an
                                 // activation's derivative: it has a last
                                 // operand "mask" more, and no other result
-    int gated;                  // the part that does to a gradient what this
+    int gated;                  // the kernel that does to a gradient what this
                                 // and then the gradient of an activation
                                 // BY_SIGN do: operands are the gradient and
                                 // "mask", what this makes, forward, of the
                                 // activation's result
-    int ending;                 // the part that does this and then, in the
+    int ending;                 // the kernel that does this and then, in the
                                 // block that ends last, what the only reader
                                 // of result 0 does.  It has this one's
                                 // operands, the reader's others by name and
                                 // the header; the reader's results and, last,
                                 // result 0.  0: there is none
-    int accumulating;           // the part that adds these results to momenta
+    int with_momentum;          // the kernel that adds these results to momenta
                                 // as it stores (momentum.h); 0: there is none
     void (*cost)(const Graph *g, const Node *n, Cost *cost);    // cost.h
     void (*launch)(const Graph *g, const Node *n, Launch *l);
@@ -148,10 +148,11 @@ typedef struct Part {
     // The operand whose last axis is the result's: a slice of the one makes
     // that of the other.  NONE, or NULL: there is none.
     int (*divided)(const Graph *g, const Node *n);
-} Part;
+} Kernel;
 
 // How a map can be made by the launch of the pool that alone reads it, which
-// has the flag POOLS; n, the forward node that makes the map, is then inlined.
+// has the flag POOLS; n, the forward node that makes the map, is then
+// fused_load.
 typedef struct Pooling {
     // Whether there is such a launch, and it is worth what it computes twice.
     bool    (*fits)(const Graph *g, const Node *n, const Node *pool);
@@ -180,8 +181,8 @@ struct Op {
     // Rewrites a forward node that can be simpler: returns the value that may
     // stand for its result 0, or NONE; it may also change the node.  NULL:
     // never.
-    ValueId (*fold)(Graph *g, NodeId n);
-    // Makes the backward nodes of a forward node of part 0; NULL: no gradient
+    ValueId (*simplify)(Graph *g, NodeId n);
+    // Makes the backward nodes of a forward node of kernel 0; NULL: no gradient
     // passes.
     void (*gradient)(Gradient *c);
     // Of a forward node of a training step: makes the nodes of the update phase
@@ -192,10 +193,10 @@ struct Op {
     // Of a forward node of a training step: what it needs all samples of the
     // step for at once, as "mean and variance", or NULL: a sample's results
     // depend on that sample alone.  NULL: so they always do.
-    const char *(*mixes)(const Graph *g, const Node *n);
+    const char *(*needs_whole_batch)(const Graph *g, const Node *n);
     // Makes n, which asks for its samples' numbers, one of those from `first`
     // on; NULL: none asks.
-    void (*shift)(Node *n, int64_t first);
+    void (*rebase_samples)(Node *n, int64_t first);
     // Another name of it in the language, or NULL.  Its layers and values have
     // the first.
     const char *alias;
@@ -218,10 +219,10 @@ struct Op {
     const char *const *state;
     // OPTIMIZER: whether it begins with m = keep * m + (gradient + decay *
     // weight), on its one state, and needs the gradient for nothing else; its
-    // part 1 is then the rest.  NULL: it does not.
+    // kernel 1 is then the rest.  NULL: it does not.
     bool (*momentum)(const Graph *g, Momentum *m);
     const Pooling *pooling;     // NULL: its result is stored for a pool to read
-    const Part *parts;          // ends with a NULL results
+    const Kernel *kernels;      // ends with a NULL results
 };
 
 // op_table.c: the table.

@@ -107,9 +107,9 @@ Shape shape_of_rows(const Graph *g, const Node *n)
 double batch_samples(const Ref *r)
 {
     const double *header = r->header;
-    return is_accruing(r->g)
-        ? header[HEADER_ACCRUED] / fmax(header[HEADER_ACCRUED_BATCHES], 1)
-        : (double)r->samples;
+    double batches = fmax(header[HEADER_ACCUMULATED_BATCHES], 1);
+    return is_accumulating(r->g) ? header[HEADER_ACCUMULATED] / batches
+                                 : (double)r->samples;
 }
 
 void ref_add_figures(double *sums, const double *more, int figures)
@@ -123,21 +123,21 @@ void ref_add_figures(double *sums, const double *more, int figures)
 
 void ref_begin_update(const Ref *r)
 {
-    double *header = r->header, samples = header[HEADER_ACCRUED];
-    header[HEADER_SKIP] = samples == 0 || header[HEADER_ACCRUED_SKIP] != 0;
+    double *header = r->header, samples = header[HEADER_ACCUMULATED];
+    header[HEADER_SKIP] = samples == 0 || header[HEADER_ACCUMULATED_SKIP] != 0;
     if (header[HEADER_SKIP] != 0) return;
     header[HEADER_SAMPLES] += samples;
-    ref_add_figures(header + HEADER_SUM_0, header + HEADER_ACCRUED_SUM_0,
+    ref_add_figures(header + HEADER_SUM_0, header + HEADER_ACCUMULATED_SUM_0,
                     MAX_FIGURES);
 }
 
-const char *mixes_moments(const Graph *g, const Node *n)
+const char *needs_moments(const Graph *g, const Node *n)
 {
     (void)g, (void)n;
     return "mean and variance of the whole batch";
 }
 
-const char *mixes_total(const Graph *g, const Node *n)
+const char *needs_total(const Graph *g, const Node *n)
 {
     (void)g, (void)n;
     return "what counts in the whole batch";
@@ -173,10 +173,10 @@ double decay_of(const Graph *g, ValueId weight, double decay)
 
 void launch_slots(Launch *l, const Node *n, int results, int operands)
 {
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Slot in[MAX_SLOTS], out[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), in, MAX_SLOTS);
-    part_slots(part->results, out, MAX_SLOTS);
+    int count = kernel_slots(kernel_operands(n->op, n->kernel), in, MAX_SLOTS);
+    kernel_slots(kernel->results, out, MAX_SLOTS);
     for (int k = 0; k < results; k++) launch_value(l, n->results[k]);
     for (int k = 0; k < operands; k++)
         if (slot_at(in, count, k)->typed) launch_load(l, n, k);
@@ -191,26 +191,26 @@ void ref_clear(const Ref *r, int k)
     for (int64_t i = 0; i < count; i++) r->out[k][i] = 0;
 }
 
-static int64_t common_pack(int64_t pack, int64_t count)
+static int64_t common_vec(int64_t vec, int64_t count)
 {
-    while (count % pack) pack /= 2;
-    return pack;
+    while (count % vec) vec /= 2;
+    return vec;
 }
 
-// What is computed on load comes in packs of one pixel, of whatever it is
+// What is computed on load comes in vectors of one pixel, of whatever it is
 // computed from.
-static int64_t loaded_pack(const Graph *g, ValueId v, int64_t pack)
+static int64_t loaded_vec(const Graph *g, ValueId v, int64_t vec)
 {
-    if (v == NONE || is_stored(g, v)) return pack;
+    if (v == NONE || is_stored(g, v)) return vec;
     const Shape *shape = &g->values[v].shape;
     const Node *maker = &g->nodes[g->values[v].def];
-    pack = common_pack(pack, shape->dim[shape->rank - 1]);
+    vec = common_vec(vec, shape->dim[shape->rank - 1]);
     for (int k = 0; k < maker->operand_count; k++)
-        pack = loaded_pack(g, maker->operands[k], pack);
-    return pack;
+        vec = loaded_vec(g, maker->operands[k], vec);
+    return vec;
 }
 
-int64_t stored_pack(const Graph *g, const Node *n, int64_t count)
+int64_t stored_vec(const Graph *g, const Node *n, int64_t count)
 {
     bool halves = false;
     for (int k = 0; k < n->operand_count + n->result_count; k++) {
@@ -218,15 +218,15 @@ int64_t stored_pack(const Graph *g, const Node *n, int64_t count)
                                          : n->results[k - n->operand_count];
         halves |= v != NONE && is_half(g->values[v].dtype);
     }
-    return common_pack(halves ? 8 : 4, count);
+    return common_vec(halves ? 8 : 4, count);
 }
 
-int64_t pack_width(const Graph *g, const Node *n, int64_t count)
+int64_t vec_width(const Graph *g, const Node *n, int64_t count)
 {
-    int64_t pack = stored_pack(g, n, count);
+    int64_t vec = stored_vec(g, n, count);
     for (int k = 0; k < n->operand_count; k++)
-        pack = loaded_pack(g, n->operands[k], pack);
-    return pack;
+        vec = loaded_vec(g, n->operands[k], vec);
+    return vec;
 }
 
 void launch_elements(Launch *l, const char *kernel, int64_t count)

@@ -48,10 +48,10 @@ void ref_add_figures(double *sums, const double *more, int figures);
 // add up to is added to the header's sums.
 void ref_begin_update(const Ref *r);
 
-// Op.mixes of what takes statistics of the batch, and of what divides by a
-// count over all of it.
-const char *mixes_moments(const Graph *g, const Node *n);
-const char *mixes_total(const Graph *g, const Node *n);
+// Op.needs_whole_batch of what takes statistics of the batch, and of what
+// divides by a count over all of it.
+const char *needs_moments(const Graph *g, const Node *n);
+const char *needs_total(const Graph *g, const Node *n);
 
 // The largest of a row, and the sum of exp(x - largest) over it: what softmax
 // and its logarithm are made of, so that nothing overflows.
@@ -73,9 +73,9 @@ void ref_clear(const Ref *r, int k);
 
 // How many of count elements, side by side, a thread of n moves at once: 16
 // bytes of its maps of the fewest bits, and a divisor of count.
-int64_t pack_width(const Graph *g, const Node *n, int64_t count);
+int64_t vec_width(const Graph *g, const Node *n, int64_t count);
 // The same if nothing were computed on load: what an order of sums may go by.
-int64_t stored_pack(const Graph *g, const Node *n, int64_t count);
+int64_t stored_vec(const Graph *g, const Node *n, int64_t count);
 
 // A launch over count elements with a thread for each; more than a grid can
 // have threads are left to the kernel's loop.

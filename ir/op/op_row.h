@@ -1,7 +1,7 @@
 // A row of ops.def as constants, so that ops/<name>.c can begin its table with
 // ROW(<name>) and the row is written nowhere else:
 //
-//     const Op op_relu = { ROW(relu), .build = build, .parts = parts };
+//     const Op op_relu = { ROW(relu), .build = build, .kernels = kernels };
 //
 // The texts are arrays, not pointers: the address of an array is a constant
 // initializer.  op_table.c defines them.

@@ -5,7 +5,7 @@
 //     weight      always there
 //     bias?       may be left out (NONE)
 //     momentum!   persistent, and updated in place
-//     x~          may be computed as it is loaded: Node.inlined
+//     x~          may be computed as it is loaded: Node.fused_load
 //     rows*       the last one: any number of them, none too
 //     x/          may be a slice of a larger value, as may x~, for the kernel
 //                 takes any array that it can index
@@ -62,9 +62,9 @@ static const char *row_operands(const Op *op)
     return plain[row];
 }
 
-const char *part_operands(const Op *op, int part)
+const char *kernel_operands(const Op *op, int kernel)
 {
-    const char *own = op->parts[part].operands;
+    const char *own = op->kernels[kernel].operands;
     return own != NULL ? own : row_operands(op);
 }
 
@@ -82,7 +82,7 @@ int slot_name_length(const char *slot)
     return length;
 }
 
-int part_slots(const char *list, Slot *slots, int limit)
+int kernel_slots(const char *list, Slot *slots, int limit)
 {
     int count = 0;
 
@@ -119,7 +119,7 @@ bool slot_is(const Slot *slot, const char *name)
 static int slot_called(const char *list, const char *name, int most)
 {
     Slot slots[MAX_SLOTS];
-    int count = part_slots(list, slots, MAX_SLOTS);
+    int count = kernel_slots(list, slots, MAX_SLOTS);
     for (int k = 0; k < count && k < most; k++)
         if (slot_is(&slots[k], name)) return k;
     return NONE;
@@ -127,7 +127,8 @@ static int slot_called(const char *list, const char *name, int most)
 
 int operand_called(const Node *n, const char *name)
 {
-    return slot_called(part_operands(n->op, n->part), name, n->operand_count);
+    return slot_called(kernel_operands(n->op, n->kernel), name,
+                       n->operand_count);
 }
 
 ValueId operand_named(const Node *n, const char *name)
@@ -138,7 +139,8 @@ ValueId operand_named(const Node *n, const char *name)
 
 ValueId result_named(const Node *n, const char *name)
 {
-    int k = slot_called(n->op->parts[n->part].results, name, n->result_count);
+    int k =
+        slot_called(n->op->kernels[n->kernel].results, name, n->result_count);
     return k != NONE ? n->results[k] : NONE;
 }
 
@@ -146,22 +148,22 @@ ValueId result_named(const Node *n, const char *name)
 static bool slot_of(const char *list, int k, Slot *slot)
 {
     Slot slots[MAX_SLOTS];
-    if (k >= part_slots(list, slots, MAX_SLOTS)) return false;
+    if (k >= kernel_slots(list, slots, MAX_SLOTS)) return false;
     *slot = slots[k];
     return true;
 }
 
 bool may_write_over(const Node *n, int r, int k)
 {
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Slot result, operand;
 
-    if (part->in_place == NULL || !slot_of(part->results, r, &result) ||
-        !slot_of(part_operands(n->op, n->part), k, &operand))
+    if (kernel->in_place == NULL || !slot_of(kernel->results, r, &result) ||
+        !slot_of(kernel_operands(n->op, n->kernel), k, &operand))
         return false;
     // Pairs are compared as text, "dx/dy" with "dx" and "dy", since both
     // come from the same row of names.
-    for (const char *pair = part->in_place; *pair != '\0';) {
+    for (const char *pair = kernel->in_place; *pair != '\0';) {
         int length = (int)strcspn(pair, " ");
         if (length == result.length + 1 + operand.length &&
             memcmp(pair, result.name, (size_t)result.length) == 0 &&
@@ -180,7 +182,7 @@ static bool all_sliced(const char *list, int count, const ValueId *ids,
                        ValueId v)
 {
     Slot slots[MAX_SLOTS] = {{0}};
-    int slot_count = part_slots(list, slots, MAX_SLOTS);
+    int slot_count = kernel_slots(list, slots, MAX_SLOTS);
     for (int k = 0; k < count; k++)
         if (ids[k] == v && !slot_at(slots, slot_count, k)->sliced)
             return false;
@@ -196,13 +198,13 @@ bool same_attributes(const Node *a, const Node *b)
 
 bool is_last(const Node *n)
 {
-    return n->joined && n->op->parts[n->part].last != NULL;
+    return n->grouped && n->op->kernels[n->kernel].last != NULL;
 }
 
 bool takes_slice(const Node *n, ValueId v)
 {
-    return all_sliced(part_operands(n->op, n->part), n->operand_count,
+    return all_sliced(kernel_operands(n->op, n->kernel), n->operand_count,
                       n->operands, v) &&
-           all_sliced(n->op->parts[n->part].results, n->result_count,
+           all_sliced(n->op->kernels[n->kernel].results, n->result_count,
                       n->results, v);
 }

@@ -27,10 +27,10 @@ ValueId build_state(Build *b, const char *name, DType dtype, Shape shape);
 // Results past the first are left NONE.
 ValueId build_node(Build *b, int operand_count, const ValueId *operands,
                    const Attr *attr, Shape result);
-// A forward node <layer>.<part's name> of another part; attr may be NULL.
-void build_part(Build *b, int part, const Attr *attr, int operand_count,
-                const ValueId *operands, int result_count,
-                const ValueId *results);
+// A forward node <layer>.<kernel's name> of another kernel; attr may be NULL.
+void build_kernel(Build *b, int kernel, const Attr *attr, int operand_count,
+                  const ValueId *operands, int result_count,
+                  const ValueId *results);
 // True if operand k has a rank of `rank` and real elements; an error if not.
 bool build_wants(Build *b, int k, int rank, const char *layout);
 
@@ -59,9 +59,9 @@ bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId n);
 // The bias whose gradient the node's rule makes: its last operand, or that of
 // the bias node above.  NONE if there is no such bias.
 ValueId gradient_bias(const Gradient *c);
-// A new backward node: part of op (Parts by number); name is the forward
+// A new backward node: kernel of op (Kernels by number); name is the forward
 // node's with the part's.
-NodeId gradient_node(Gradient *c, const Op *op, int part, int operand_count,
+NodeId gradient_node(Gradient *c, const Op *op, int kernel, int operand_count,
                      const ValueId *operands, int result_count,
                      const ValueId *results);
 // Adds a contribution to operand k's gradient, or to any value's; sums are made

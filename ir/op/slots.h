@@ -3,8 +3,9 @@
 #ifndef CNNC_SLOTS_H
 #define CNNC_SLOTS_H
 
-// The text of a part's operand list (the row's, brackets removed, for part 0).
-const char *part_operands(const Op *op, int part);
+// The text of a kernel's operand list (the row's, brackets removed, for kernel
+// 0).
+const char *kernel_operands(const Op *op, int kernel);
 // How many of a slot's characters are its name; marks follow.
 int slot_name_length(const char *slot);
 // Slot k's name in an operand or result list, and its marks.
@@ -14,7 +15,7 @@ typedef struct Slot {
     bool        optional, updated, loads, variadic, sliced, typed, integers;
 } Slot;
 // Splits a list, up to its first limit slots; returns how many these are.
-int part_slots(const char *list, Slot *slots, int limit);
+int kernel_slots(const char *list, Slot *slots, int limit);
 // Of a list's slots, count of them, that of operand or result k: the last also
 // stands for all that come after it.
 const Slot *slot_at(const Slot *slots, int count, int k);
@@ -28,7 +29,8 @@ ValueId result_named(const Node *n, const char *name);
 bool may_write_over(const Node *n, int r, int k);
 // Whether all attributes have the same bits; lists must be the same list.
 bool same_attributes(const Node *a, const Node *b);
-// Whether n is done by the block that ends last of the launch it is joined to.
+// Whether n is done by the block that ends last of the launch it is grouped
+// with.
 bool is_last(const Node *n);
 // Whether every slot of n that has value v may have a slice.
 bool takes_slice(const Node *n, ValueId v);

@@ -14,7 +14,7 @@
 
 enum { IGNORE };
 enum { LABEL = 1, SUMS };       // operands
-enum { SUM = 1 };               // part
+enum { SUM = 1 };               // kernel
 
 static const ArgSpec args[] = { IGNORE_ARG, { .name = NULL } };
 static const AttrSpec attrs[] = {
@@ -48,7 +48,7 @@ static Shape shape(const Graph *g, const Node *n)
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    bool divides = n->part == 0 && n->operands[SUMS] != NONE;
+    bool divides = n->kernel == 0 && n->operands[SUMS] != NONE;
     const Value *from = &g->values[n->operands[divides ? SUMS : 0]];
     cost->flops = elements(from->shape);
     cost->bytes = divides ? value_bytes(from) +
@@ -125,7 +125,7 @@ static void reference(const Ref *r)
     else pairs_reference(r, SUMS);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "sum", .operands = "scores~ label", .results = "sums",
@@ -135,5 +135,5 @@ static const Part parts[] = {
 
 const Op op_accuracy = {
     ROW(accuracy), .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .parts = parts,
+    .shape = shape, .kernels = kernels,
 };

@@ -20,7 +20,7 @@ static void reference(const Ref *r)
     reference_moments(r, false);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "", .cost = cost_moments, .launch = launch,
       .reference = reference },
     { .results = NULL },
@@ -28,5 +28,5 @@ static const Part parts[] = {
 
 const Op op_adam = {
     ROW(adam), .args = args, .attrs = moment_attrs, .build = build_moments,
-    .state = moment_states, .parts = parts,
+    .state = moment_states, .kernels = kernels,
 };

@@ -33,10 +33,12 @@ static void grad_reference(const Ref *r)
     broadcast_gradient_reference(r, sum_of_gradient);
 }
 
-static const Part parts[] = { BROADCAST_PARTS(reference, grad_reference) };
+static const Kernel kernels[] = {
+    BROADCAST_KERNELS(reference, grad_reference)
+};
 
 const Op op_add = {
     ROW(add), .attrs = broadcast_attrs, .build = build_broadcast,
     .shape = shape_of_broadcast, .gradient = gradient,
-    .functor = "addition", .parts = parts,
+    .functor = "addition", .kernels = kernels,
 };

@@ -41,10 +41,10 @@ static void reference(const Ref *r)
         average[i] = keep * average[i] + (1 - keep) * r->in[WEIGHT][i];
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "", .cost = cost, .launch = launch,
       .reference = reference },
     { .results = NULL },
 };
 
-const Op op_average = { ROW(average), .attrs = attrs, .parts = parts };
+const Op op_average = { ROW(average), .attrs = attrs, .kernels = kernels };

@@ -142,7 +142,7 @@ static void grad_reference(const Ref *r)
     ref_mask(r, 1);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/",
       .cost = cost_pool, .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
@@ -153,5 +153,5 @@ static const Part parts[] = {
 
 const Op op_avgpool = {
     ROW(avgpool), .args = args, .attrs = attrs, .build = build,
-    .shape = pool_shape, .gradient = gradient, .parts = parts,
+    .shape = pool_shape, .gradient = gradient, .kernels = kernels,
 };

@@ -24,11 +24,11 @@
 
 enum Args { MOMENTUM_ARG, EPSILON_ARG, SCALE_ARG, BIAS_ARG };
 enum Parts {
-    FORWARD_PART, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
+    FORWARD_KERNEL, STATISTICS, MOMENTS, REDUCE, SUMS, GRAD, COMMIT,
     STATISTICS_MOMENTS, REDUCE_SUMS
 };
 
-// Operands of the forward part.
+// Operands of the forward kernel.
 enum {
     X, WEIGHT, BIAS, MEAN, VARIANCE, BATCH_MEAN, BATCH_VARIANCE, FACTOR,
     OPERANDS
@@ -70,8 +70,8 @@ static void add_statistics(Build *b, const Attr *attr, Shape channels,
     operand[BATCH_VARIANCE] =
         new_value(g, &of, "batch_variance", ACTIVATION, channels);
     operand[FACTOR] = new_value(g, &of, "factor", ACTIVATION, channels);
-    build_part(b, STATISTICS, attr, 1, &operand[X], 1, &partials);
-    build_part(b, MOMENTS, attr, 3, in, 3, &operand[BATCH_MEAN]);
+    build_kernel(b, STATISTICS, attr, 1, &operand[X], 1, &partials);
+    build_kernel(b, MOMENTS, attr, 3, in, 3, &operand[BATCH_MEAN]);
 }
 
 static ValueId build(Build *b)
@@ -168,9 +168,9 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4 };
-    cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->part]);
+    cost->flops = capped_product(elements(in_shape(g, n, 0)), flops[n->kernel]);
     cost->bytes = cost_bytes(g, n);
-    if (n->part == MOMENTS)
+    if (n->kernel == MOMENTS)
         cost->bytes -= (rows_of(in_shape(g, n, 1)) - 1) *
                        columns_of(in_shape(g, n, 1)) * dtype_bytes(g->real);
 }
@@ -179,11 +179,11 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = in_shape(g, n, X);
     bool of_batch = n->operands[BATCH_MEAN] != NONE;
-    int64_t pack = pack_width(g, n, columns_of(x));
+    int64_t vec = vec_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_forward", rows_of(x), columns_of(x),
-                   columns_runs(x, pack));
+                   columns_runs(x, vec));
     launch_act(l, n);
-    launch_type_int(l, pack);
+    launch_type_int(l, vec);
     launch_slots(l, n, 1, BIAS + 1);
     launch_value(l, n->operands[of_batch ? BATCH_MEAN : MEAN]);
     launch_value(l, n->operands[of_batch ? BATCH_VARIANCE : VARIANCE]);
@@ -224,13 +224,13 @@ static void sums_launch(const Graph *g, const Node *n, Launch *l)
         [STATISTICS_MOMENTS] = { "batchnorm_statistics_moments", 0, 4, 2 },
         [REDUCE_SUMS] = { "batchnorm_reduce_sums", 1, 3, 4 },
     };
-    bool ends = n->part == STATISTICS_MOMENTS || n->part == REDUCE_SUMS;
-    Shape x = in_shape(g, n, of[n->part].x);
-    launch_columns(l, of[n->part].kernel, rows_of(x), columns_of(x),
+    bool ends = n->kernel == STATISTICS_MOMENTS || n->kernel == REDUCE_SUMS;
+    Shape x = in_shape(g, n, of[n->kernel].x);
+    launch_columns(l, of[n->kernel].kernel, rows_of(x), columns_of(x),
                    n->attr[SPLITS].i);
-    launch_type_int(l, stored_pack(g, n, columns_of(x)));
-    launch_type_int(l, pack_width(g, n, columns_of(x)));
-    launch_slots(l, n, of[n->part].results, of[n->part].operands);
+    launch_type_int(l, stored_vec(g, n, columns_of(x)));
+    launch_type_int(l, vec_width(g, n, columns_of(x)));
+    launch_slots(l, n, of[n->kernel].results, of[n->kernel].operands);
     if (ends) launch_header(l);
     launch_rows(l, n);
     if (ends) launch_real(l, n->attr[EPSILON].f, "epsilon");
@@ -239,7 +239,7 @@ static void sums_launch(const Graph *g, const Node *n, Launch *l)
 static void ends_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape partials = in_shape(g, n, 0);
-    bool moments = n->part == MOMENTS;
+    bool moments = n->kernel == MOMENTS;
     launch_wide_columns(l, moments ? "batchnorm_moments" : "batchnorm_sums",
                         partials.dim[0], columns_of(partials));
     launch_slots(l, n, moments ? 3 : 2, moments ? 3 : 2);
@@ -250,11 +250,11 @@ static void ends_launch(const Graph *g, const Node *n, Launch *l)
 static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape x = in_shape(g, n, 1);
-    int64_t pack = pack_width(g, n, columns_of(x));
+    int64_t vec = vec_width(g, n, columns_of(x));
     launch_columns(l, "batchnorm_gradient", rows_of(x), columns_of(x),
-                   columns_runs(x, pack));
+                   columns_runs(x, vec));
     launch_act(l, n);
-    launch_type_int(l, pack);
+    launch_type_int(l, vec);
     launch_slots(l, n, 1, 8);
     launch_rows(l, n);
     launch_real(l, n->attr[EPSILON].f, "epsilon");
@@ -263,7 +263,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 static void commit_launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t channels = elements(in_shape(g, n, 0));
-    launch_elements(l, is_accruing(g) ? "batchnorm_commit_accrued"
+    launch_elements(l, is_accumulating(g) ? "batchnorm_commit_accumulated"
                                       : "batchnorm_commit", channels);
     Launch *arrays = launch_item(l, "RunningMoments");
     for (int k = 0; k < 4; k++) launch_value(arrays, n->operands[k]);
@@ -271,7 +271,7 @@ static void commit_launch(const Graph *g, const Node *n, Launch *l)
     launch_int(arrays, channels, NULL);
     launch_header(l);
     launch_real(l, n->attr[MOMENTUM].f, "momentum");
-    if (!is_accruing(g)) launch_samples(l);
+    if (!is_accumulating(g)) launch_samples(l);
 }
 
 // ---- references -------------------------------------------------------------
@@ -321,8 +321,8 @@ static void commit_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
-static const Part parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y/", .in_place = "y/x",
+static const Kernel kernels[] = {
+    [FORWARD_KERNEL] = { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost, .launch = launch, .reference = reference,
       .load = load },
     [STATISTICS] = { .name = "statistics", .operands = "x/",
@@ -359,5 +359,5 @@ static const Part parts[] = {
 const Op op_batchnorm = {
     ROW(batchnorm), .args = args, .attrs = attrs, .build = build,
     .shape = shape, .gradient = gradient, .update = update,
-    .mixes = mixes_moments, .parts = parts,
+    .needs_whole_batch = needs_moments, .kernels = kernels,
 };

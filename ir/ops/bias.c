@@ -82,7 +82,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, "Biased");
+    launch_struct(l, "BiasLoad");
     launch_type_int(l, columns_of(g->values[n->results[0]].shape));
     launch_act(l, n);
     launch_load(l, n, 0);
@@ -139,7 +139,7 @@ static Shape shape(const Graph *g, const Node *n)
     return x.rank > 0 && is_vector_of(g, n, 1, columns_of(x)) ? x : shape_of(0);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load = load,
       .reference = reference },
@@ -150,5 +150,5 @@ static const Part parts[] = {
 
 const Op op_bias = {
     ROW(bias), .attrs = attrs, .shape = shape, .gradient = gradient,
-    .parts = parts,
+    .kernels = kernels,
 };

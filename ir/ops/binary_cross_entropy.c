@@ -60,7 +60,7 @@ static void binary_cross_entropy_slopes(const Ref *r)
     pair_grad_reference(r, slope, target_slope);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     PAIR_FORWARD(binary_cross_entropy), PAIR_GRADIENT(binary_cross_entropy),
     { .results = NULL },
 };
@@ -68,5 +68,5 @@ static const Part parts[] = {
 const Op op_binary_cross_entropy = {
     ROW(binary_cross_entropy), .applies = &op_sigmoid,
     .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = pair_gradient, .parts = parts,
+    .shape = shape_of_rows, .gradient = pair_gradient, .kernels = kernels,
 };

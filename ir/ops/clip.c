@@ -44,10 +44,10 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y", .in_place = "y/x", .cost = cost_elementwise,
       .launch = launch, .reference = reference },
     { .results = NULL },
 };
 
-const Op op_clip = { ROW(clip), .attrs = attrs, .parts = parts };
+const Op op_clip = { ROW(clip), .attrs = attrs, .kernels = kernels };

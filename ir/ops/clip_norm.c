@@ -42,7 +42,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, PARTS, "parts");
 }
 
-// All of it in the first part.
+// All of it in the first kernel.
 static void reference(const Ref *r)
 {
     double sum = 0;
@@ -105,7 +105,7 @@ static void scale_reference(const Ref *r)
     *gradients = (scale > 1 ? 1 : scale) * unscaled;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "sums", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "join", .operands = "sums*", .results = "sum", .cost = join_cost,
@@ -117,5 +117,5 @@ static const Part parts[] = {
 };
 
 const Op op_clip_norm = {
-    ROW(clip_norm), .attrs = attrs, .shape = shape, .parts = parts,
+    ROW(clip_norm), .attrs = attrs, .shape = shape, .kernels = kernels,
 };

@@ -7,7 +7,7 @@
 // is a slice of dy.
 //
 // Axis 0 is that of the samples, which no program can name: so slices of a
-// batch are joined (pass split).
+// batch are joined (pass batch_split).
 #include "../families/box_copy.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -93,7 +93,7 @@ static Shape shape(const Graph *g, const Node *n)
     return joined(g, n->operand_count, n->operands, axis);
 }
 
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     return n->operand_count == 1 ? n->operands[0] : NONE;
@@ -169,12 +169,12 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape y = g->values[n->results[0]].shape;
     int64_t rows = rows_of(y, n->attr[AXIS].i);
-    bool packs = true;
+    bool vectors = true;
     for (int k = 0; k < n->operand_count; k++)
-        packs &= width_of(g, n, k, rows) % 4 == 0;
-    launch_elements(l, "concat_forward", elements(y) / (packs ? 4 : 1));
+        vectors &= width_of(g, n, k, rows) % 4 == 0;
+    launch_elements(l, "concat_forward", elements(y) / (vectors ? 4 : 1));
     launch_constant(l, "ROWS", rows);
-    launch_constant(l, "PACK", packs ? 4 : 1);
+    launch_constant(l, "VEC", vectors ? 4 : 1);
     launch_result_type(l, n->results[0]);
     launch_value(l, n->results[0]);
     launch_sources(g, n, rows, l);
@@ -243,7 +243,7 @@ static Slice grad_place(const Graph *g, const Node *n, int k)
     return slice_of_box(box_of(g, n));
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .load = load, .reference = reference, .slice = place, .joins = true },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
@@ -254,5 +254,5 @@ static const Part parts[] = {
 
 const Op op_concat = {
     ROW(concat), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

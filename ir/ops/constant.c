@@ -21,9 +21,9 @@ static void reference(const Ref *r)
     reference_rate(r, factor);
 }
 
-static const Part parts[] = RATE_PARTS(reference);
+static const Kernel kernels[] = RATE_KERNELS(reference);
 
 const Op op_constant = {
     ROW(constant), .args = args, .attrs = attrs, .build = build_rate,
-    .parts = parts,
+    .kernels = kernels,
 };

@@ -212,7 +212,7 @@ static int dgrad_divided(const Graph *g, const Node *n)
     return n->attr[CONV_GROUPS].i == 1 ? 1 : NONE;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = convolution_cost,
       .launch = convolution_forward, .reference = reference },
     { .name = "dgrad", .operands = "dy~ weight/ mask?~", .results = "dx/",
@@ -220,9 +220,9 @@ static const Part parts[] = {
       .launch = convolution_dgrad, .reference = dgrad_reference,
       .divided = dgrad_divided },
     { .name = "wgrad", .operands = "dy~ x~", .results = "dw db?",
-      .accumulating = CONV_ACCUMULATE, .cost = convolution_cost,
+      .with_momentum = CONV_MOMENTUM, .cost = convolution_cost,
       .launch = convolution_wgrad, .reference = wgrad_reference },
-    { .name = "accumulate",
+    { .name = "momentum",
       .operands = "dy~ x~ weight momentum! bias? bias_momentum!? header",
       .results = "", .cost = convolution_cost, .launch = convolution_wgrad,
       .reference = wgrad_reference },
@@ -232,5 +232,5 @@ static const Part parts[] = {
 const Op op_conv = {
     ROW(conv), .args = args, .attrs = convolution_attr_specs,
     .build = build, .shape = shape, .gradient = gradient,
-    .pooling = &convolution_pooling, .parts = parts,
+    .pooling = &convolution_pooling, .kernels = kernels,
 };

@@ -156,7 +156,7 @@ static Node as_dgrad(const Node *n, ValueId *operands)
 {
     Node as = *n;
     as.op = &op_conv;
-    as.part = CONV_DGRAD;
+    as.kernel = CONV_DGRAD;
     operands[0] = n->operands[0];
     operands[1] = n->operands[1];
     operands[2] = NONE;
@@ -223,7 +223,7 @@ static void reference(const Ref *r)
     arena_free(room);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .reference = reference },
     { .results = NULL },
@@ -231,5 +231,5 @@ static const Part parts[] = {
 
 const Op op_conv_transpose = {
     ROW(conv_transpose), .args = args, .attrs = convolution_attr_specs,
-    .build = build, .shape = shape, .gradient = gradient, .parts = parts,
+    .build = build, .shape = shape, .gradient = gradient, .kernels = kernels,
 };

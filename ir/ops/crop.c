@@ -60,9 +60,9 @@ static void grad_reference(const Ref *r)
     ref_margin(r, 1, 0);
 }
 
-static const Part parts[] = { BOX_PARTS };
+static const Kernel kernels[] = { BOX_KERNELS };
 
 const Op op_crop = {
     ROW(crop), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold_margin, .gradient = gradient, .parts = parts,
+    .simplify = simplify_margin, .gradient = gradient, .kernels = kernels,
 };

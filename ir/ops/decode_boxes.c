@@ -56,7 +56,7 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x", .cost = cost,
       .launch = launch, .reference = reference },
     { .results = NULL },
@@ -64,5 +64,5 @@ static const Part parts[] = {
 
 const Op op_decode_boxes = {
     ROW(decode_boxes), .args = args, .attrs = attrs, .build = build,
-    .fits = "3 4; [1] | 12 4; [2] | 18 4; [2, 1]", .parts = parts,
+    .fits = "3 4; [1] | 12 4; [2] | 18 4; [2, 1]", .kernels = kernels,
 };

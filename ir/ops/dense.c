@@ -33,7 +33,7 @@
 #include "../op/op_checks.h"
 
 enum { UNITS, BIAS, BEGUN };
-enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };
+enum { FORWARD_KERNEL, DGRAD, WGRAD, MOMENTUM, MASKED };
 enum { OWN_DGRAD };             // attribute
 
 static const ArgSpec args[] = {
@@ -163,12 +163,12 @@ static ValueId build(Build *b)
 // ---- gradient --------------------------------------------------------------
 
 // True if the update of a parameter begins with its momentum, so that the
-// launch that makes a gradient may add it there (pass accumulate).
+// launch that makes a gradient may add it there (pass fuse_momentum).
 static bool moves_a_momentum(const Graph *g)
 {
     Momentum m;
     return g->optimizer != NULL && g->optimizer->momentum != NULL &&
-           g->optimizer->momentum(g, &m) && !is_accruing(g);
+           g->optimizer->momentum(g, &m) && !is_accumulating(g);
 }
 
 // The weight's, and the bias's where the product added one.
@@ -213,7 +213,7 @@ static void gradient(Gradient *c)
 
 // ---- launches --------------------------------------------------------------
 
-// The sizes of a part's product.
+// The sizes of a kernel's product.
 typedef struct Sizes {
     int64_t batch, inputs, units;
 } Sizes;
@@ -222,7 +222,8 @@ static Sizes sizes(const Graph *g, const Node *n)
 {
     const Value *v = g->values;
     Shape a = v[n->operands[0]].shape, b = v[n->operands[1]].shape;
-    if (n->part == FORWARD_PART) return (Sizes){ a.dim[0], a.dim[1], b.dim[0] };
+    if (n->kernel == FORWARD_KERNEL)
+        return (Sizes){ a.dim[0], a.dim[1], b.dim[0] };
     return (Sizes){ a.dim[0], b.dim[1], a.dim[1] };
 }
 
@@ -249,19 +250,19 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     ValueId space = result_named(n, "workspace");
     launch_value(l, space);
     launch_int(l, value_bytes(&g->values[space]), "bytes");
-    launch_int(l, n->part == WGRAD, "turned_a");
-    launch_int(l, n->part == FORWARD_PART, "turned_b");
+    launch_int(l, n->kernel == WGRAD, "transpose_a");
+    launch_int(l, n->kernel == FORWARD_KERNEL, "transpose_b");
     launch_int(l, g->tf32, "tf32");
-    launch_int(l, rows[n->part], "m");
-    launch_int(l, columns[n->part], "n");
-    launch_int(l, depth[n->part], "k");
+    launch_int(l, rows[n->kernel], "m");
+    launch_int(l, columns[n->kernel], "n");
+    launch_int(l, depth[n->kernel], "k");
 }
 
 // Of a launch that is our own product.
 static ProductType type_of(const Graph *g, const Node *n)
 {
-    bool both = n->part != FORWARD_PART && n->part != DGRAD &&
-                n->part != MASKED;
+    bool both = n->kernel != FORWARD_KERNEL && n->kernel != DGRAD &&
+                n->kernel != MASKED;
     return product_type(g, n->operands[0],
                         both ? n->operands[1] : n->results[0]);
 }
@@ -295,7 +296,7 @@ static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
     launch_load(l, n, 0);
     launch_type(l, plain_source);
     launch_value(l, n->operands[1]);
-    if (n->part == MASKED) {
+    if (n->kernel == MASKED) {
         launch_load(l, n, 2);
     } else {
         launch_type(l, plain_source);
@@ -316,8 +317,8 @@ static void launch_forward(const Graph *g, const Node *n, Launch *l)
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     if (result_named(n, "workspace") != NONE) launch_product(g, n, l);
-    else if (n->part == FORWARD_PART) launch_forward(g, n, l);
-    else if (n->part == DGRAD) launch_dgrad(g, n, l);
+    else if (n->kernel == FORWARD_KERNEL) launch_forward(g, n, l);
+    else if (n->kernel == DGRAD) launch_dgrad(g, n, l);
     else launch_wgrad(g, n, l);
 }
 
@@ -364,7 +365,7 @@ static void dgrad_reference(const Ref *r)
                 sum += f.in[0][n * s.units + o] * f.in[1][o * s.inputs + i];
             r->out[0][n * s.inputs + i] = sum;
         }
-    if (r->n->part == MASKED) ref_mask(r, 2);
+    if (r->n->kernel == MASKED) ref_mask(r, 2);
     arena_free(f.room);
 }
 
@@ -385,17 +386,17 @@ static void wgrad_reference(const Ref *r)
     arena_free(f.room);
 }
 
-static const Part parts[] = {
-    [FORWARD_PART] = { .name = "", .results = "y^ workspace?", .cost = cost,
+static const Kernel kernels[] = {
+    [FORWARD_KERNEL] = { .name = "", .results = "y^ workspace?", .cost = cost,
                        .launch = launch, .reference = reference },
     [DGRAD] = { .name = "dgrad", .operands = "dy^ weight",
                 .results = "dx^ workspace?", .masking = MASKED, .cost = cost,
                 .launch = launch, .reference = dgrad_reference },
     [WGRAD] = { .name = "wgrad", .operands = "dy^ x^",
-                .results = "dw db? workspace?", .accumulating = ACCUMULATE,
+                .results = "dw db? workspace?", .with_momentum = MOMENTUM,
                 .cost = cost, .launch = launch,
                 .reference = wgrad_reference },
-    [ACCUMULATE] = { .name = "accumulate",
+    [MOMENTUM] = { .name = "momentum",
                      .operands = "dy^ x^ weight momentum! bias? "
                                  "bias_momentum!? header",
                      .results = "", .cost = cost,
@@ -409,5 +410,5 @@ static const Part parts[] = {
 
 const Op op_dense = {
     ROW(dense), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .gradient = gradient, .parts = parts,
+    .gradient = gradient, .kernels = kernels,
 };

@@ -13,7 +13,7 @@
 
 enum { SMOOTH, WEIGHT };
 enum { LOGITS, TARGET, SUMS };              // operands
-enum { FORWARD_PART, SUM, GRAD };           // parts
+enum { FORWARD_KERNEL, SUM, GRAD };         // kernels
 
 static const ArgSpec args[] = {
     { "smooth", ARG_FLOAT, "1", 0, 1e30, "what is added to both sums" },
@@ -54,7 +54,7 @@ static void gradient(Gradient *c)
 // A sigmoid, and as much again for what is made of it.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
-    bool divides = n->part == FORWARD_PART;
+    bool divides = n->kernel == FORWARD_KERNEL;
     const Value *from = &g->values[n->operands[divides ? SUMS : LOGITS]];
     cost->flops = (divides ? 1 : 8) * elements(from->shape);
     cost->bytes = divides ? value_bytes(from) +
@@ -140,7 +140,7 @@ static void grad_reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "sum", .operands = "logits^ target^", .results = "sums",
@@ -155,5 +155,5 @@ static const Part parts[] = {
 const Op op_dice = {
     ROW(dice), .applies = &op_sigmoid,
     .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = gradient, .parts = parts,
+    .shape = shape_of_rows, .gradient = gradient, .kernels = kernels,
 };

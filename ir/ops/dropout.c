@@ -5,7 +5,7 @@
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-enum { GATED = 1 };              // part
+enum { GATED = 1 };              // kernel
 
 static const ArgSpec args[] = {
     { "rate", ARG_FLOAT, NULL, 0, 1, "the part of the elements that is "
@@ -17,7 +17,9 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape shape = g->values[n->results[0]].shape;
     int64_t batch = shape.dim[0], width = elements(shape) / batch;
-    launch_elements(l, is_accruing(g) ? "dropout_accrued" : "dropout_forward",
+    launch_elements(l,
+                    is_accumulating(g) ? "dropout_accumulated"
+                                       : "dropout_forward",
                     batch * ceil_div(width, 4));
     drop_arguments(g, n, l);
 }
@@ -33,7 +35,7 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x", .gated = GATED,
       .cost = cost_elementwise, .launch = launch, .reference = reference },
     [GATED] = DROP_GATED,
@@ -42,6 +44,6 @@ static const Part parts[] = {
 
 const Op op_dropout = {
     ROW(dropout), .args = args, .attrs = drop_attrs, .build = drop_build,
-    .fold = drop_fold, .gradient = drop_gradient,
-    .shift = drop_shift, .parts = parts,
+    .simplify = drop_simplify, .gradient = drop_gradient,
+    .rebase_samples = drop_rebase, .kernels = kernels,
 };

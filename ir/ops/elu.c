@@ -37,11 +37,11 @@ static void grad_reference(const Ref *r)
     unary_gradient_reference(r, elu_gradient);
 }
 
-static const Part parts[] = {
-    UNARY_PARTS(launch_unary, NULL, reference, grad_reference, "y"),
+static const Kernel kernels[] = {
+    UNARY_KERNELS(launch_unary, NULL, reference, grad_reference, "y"),
 };
 
 const Op op_elu = {
     ROW(elu), .args = args, .attrs = attrs, .build = build_unary,
-    .gradient = gradient_from_result, .parts = parts,
+    .gradient = gradient_from_result, .kernels = kernels,
 };

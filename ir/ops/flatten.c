@@ -48,7 +48,7 @@ static void reference(const Ref *r)
     memcpy(r->out[0], r->in[0], count * sizeof(double));
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y", .cost = cost, .reference = reference },
     { .name = "grad", .operands = "dy", .results = "dx", .cost = cost,
       .reference = reference },
@@ -57,5 +57,5 @@ static const Part parts[] = {
 
 const Op op_flatten = {
     ROW(flatten), .build = build, .shape = shape, .gradient = gradient,
-    .parts = parts,
+    .kernels = kernels,
 };

@@ -65,11 +65,11 @@ static void grad_reference(const Ref *r)
     unary_gradient_reference(r, gelu_gradient);
 }
 
-static const Part parts[] = {
-    UNARY_PARTS(launch, load, reference, grad_reference, "x"),
+static const Kernel kernels[] = {
+    UNARY_KERNELS(launch, load, reference, grad_reference, "x"),
 };
 
 const Op op_gelu = {
     ROW(gelu), .args = args, .attrs = attrs, .build = build_unary,
-    .gradient = gradient_from_operand, .parts = parts,
+    .gradient = gradient_from_operand, .kernels = kernels,
 };

@@ -57,7 +57,7 @@ static void grad_reference(const Ref *r)
     ref_mask(r, 1);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .cost = cost_read, .launch = launch,
       .reference = reference },
     { .name = "grad", .operands = "dy^ mask?~", .results = "dx/",
@@ -68,5 +68,5 @@ static const Part parts[] = {
 
 const Op op_global_avgpool = {
     ROW(global_avgpool), .build = build, .shape = pooled_shape,
-    .fold = fold_pooled, .gradient = gradient, .parts = parts,
+    .simplify = simplify_pooled, .gradient = gradient, .kernels = kernels,
 };

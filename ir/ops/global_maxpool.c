@@ -84,7 +84,7 @@ static void grad_reference(const Ref *r)
     ref_mask(r, 2);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^ index?", .cost = cost_read, .launch = launch,
       .reference = reference },
     { .name = "grad", .operands = "dy^ index mask?~", .results = "dx/",
@@ -95,5 +95,5 @@ static const Part parts[] = {
 
 const Op op_global_maxpool = {
     ROW(global_maxpool), .build = build, .shape = pooled_shape,
-    .fold = fold_pooled, .gradient = gradient, .parts = parts,
+    .simplify = simplify_pooled, .gradient = gradient, .kernels = kernels,
 };

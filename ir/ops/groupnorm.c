@@ -33,5 +33,6 @@ static ValueId build(Build *b)
 
 const Op op_groupnorm = {
     ROW(groupnorm), .args = args, .attrs = normal_attrs, .build = build,
-    .shape = normal_shape, .gradient = normal_gradient, .parts = normal_parts,
+    .shape = normal_shape, .gradient = normal_gradient,
+    .kernels = normal_kernels,
 };

@@ -17,5 +17,5 @@ static double hard_sigmoid_gradient(double dy, double y)
 const Op op_hard_sigmoid = {
     ROW(hard_sigmoid), .build = build_unary, .gradient = gradient_from_result,
     .act = hard_sigmoid, .act_gradient = hard_sigmoid_gradient,
-    .parts = act_parts,
+    .kernels = act_kernels,
 };

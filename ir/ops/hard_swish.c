@@ -29,11 +29,11 @@ static void grad_reference(const Ref *r)
     unary_gradient_reference(r, hard_swish_gradient);
 }
 
-static const Part parts[] = {
-    UNARY_PARTS(launch_unary, load_unary, reference, grad_reference, "x"),
+static const Kernel kernels[] = {
+    UNARY_KERNELS(launch_unary, load_unary, reference, grad_reference, "x"),
 };
 
 const Op op_hard_swish = {
     ROW(hard_swish), .build = build_unary, .gradient = gradient_from_operand,
-    .parts = parts,
+    .kernels = kernels,
 };

@@ -18,5 +18,6 @@ static ValueId build(Build *b)
 
 const Op op_layernorm = {
     ROW(layernorm), .args = args, .attrs = normal_attrs, .build = build,
-    .shape = normal_shape, .gradient = normal_gradient, .parts = normal_parts,
+    .shape = normal_shape, .gradient = normal_gradient,
+    .kernels = normal_kernels,
 };

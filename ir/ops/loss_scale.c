@@ -14,9 +14,9 @@
 //
 // A gradient that is not finite skips the whole training step, as a loss that
 // is not: so the update waits for all gradients, and what the forward pass adds
-// to the header's sums waits with it (tally).  A scale that moves is halved
-// then, and doubles after `interval` steps in a row without that.  A loss that
-// is not finite says nothing of the scale.
+// to the header's sums waits with it (accumulate_metrics).  A scale that moves
+// is halved then, and doubles after `interval` steps in a row without that.  A
+// loss that is not finite says nothing of the scale.
 //
 // A fixed scale is a constant of the file; one that moves is in the header, and
 // 0 there is the state of a file without one: it begins anew.
@@ -36,12 +36,12 @@ bool is_loss_scale(double scale)
 
 bool finds_overflow(const Node *n)
 {
-    return n->op == &op_loss_scale && n->part == SCALE_CHECK;
+    return n->op == &op_loss_scale && n->kernel == SCALE_CHECK;
 }
 
 bool begins_scaled_update(const Node *n)
 {
-    return n->op == &op_loss_scale && n->part == SCALE_BEGIN;
+    return n->op == &op_loss_scale && n->kernel == SCALE_BEGIN;
 }
 
 static Shape shape(const Graph *g, const Node *n)
@@ -88,7 +88,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_nothing_last(l);
 }
 
-// All of it in the first part.
+// All of it in the first kernel.
 static void reference(const Ref *r)
 {
     bool bad = false;
@@ -121,10 +121,10 @@ static void launch_scale(const Graph *g, Launch *l)
 
 static void begin_last(const Graph *g, const Node *n, Launch *l)
 {
-    bool accrues = is_accruing(g);
-    launch_struct(l, accrues ? "BeginScaledAccrued" : "BeginScaled");
+    bool accumulates = is_accumulating(g);
+    launch_struct(l, accumulates ? "BeginScaledAccumulated" : "BeginScaled");
     launch_header(l);
-    if (!accrues) launch_samples(l);
+    if (!accumulates) launch_samples(l);
     launch_scale(g, l);
     launch_type_int(l, n->operand_count - 1);
     Launch *bad = launch_members(l, "Overflows");
@@ -150,25 +150,26 @@ static void move_scale(const Graph *g, double *header, bool overflow)
 static void begin_reference(const Ref *r)
 {
     const Graph *g = r->g;
-    double *header = r->header, *samples = &header[HEADER_ACCRUED];
-    double *skip = &header[HEADER_ACCRUED_SKIP];
+    double *header = r->header, *samples = &header[HEADER_ACCUMULATED];
+    double *skip = &header[HEADER_ACCUMULATED_SKIP];
     double now = header[HEADER_LOSS_SCALE];
     bool moves = g->loss_scale_interval != 0, bad = false;
     for (int k = 1; k < r->n->operand_count; k++)
         for (int i = 0; i < PARTS; i++) bad |= r->in[k][i] != 0;
     header[HEADER_GRADIENT_SCALE] =
         1 / (moves && now > 0 ? now : g->loss_scale);
-    if (!is_accruing(g)) *samples = (double)r->samples;
+    if (!is_accumulating(g)) *samples = (double)r->samples;
     if (*samples != 0 && *skip == 0) {
         if (moves) move_scale(g, header, bad);
         *skip = bad;
     }
     ref_begin_update(r);
-    for (int k = HEADER_ACCRUED; !is_accruing(g) && k < HEADER_SLOTS; k++)
+    for (int k = HEADER_ACCUMULATED; !is_accumulating(g) && k < HEADER_SLOTS;
+         k++)
         header[k] = 0;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     [SCALE_CHECK] = { .name = "", .results = "bad", .cost = cost,
       .launch = launch, .reference = reference },
     [SCALE_BEGIN] = { .name = "begin", .operands = "header! bad*",
@@ -177,4 +178,5 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_loss_scale = { ROW(loss_scale), .shape = shape, .parts = parts };
+const Op op_loss_scale = { ROW(loss_scale), .shape = shape,
+                           .kernels = kernels };

@@ -32,10 +32,12 @@ static void grad_reference(const Ref *r)
     broadcast_gradient_reference(r, larger_gradient);
 }
 
-static const Part parts[] = { BROADCAST_PARTS(reference, grad_reference) };
+static const Kernel kernels[] = {
+    BROADCAST_KERNELS(reference, grad_reference)
+};
 
 const Op op_maximum = {
     ROW(maximum), .attrs = broadcast_attrs, .build = build_broadcast,
     .shape = shape_of_broadcast, .gradient = gradient,
-    .functor = "larger_of", .parts = parts,
+    .functor = "larger_of", .kernels = kernels,
 };

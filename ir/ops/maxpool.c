@@ -95,7 +95,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 
 static bool grad_load(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, "Unpooled");
+    launch_struct(l, "UnpoolLoad");
     grad_shape(g, n, l);
     launch_slots(l, n, 0, 3);
     return true;
@@ -139,7 +139,7 @@ static void grad_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/ index?",
       .cost = cost_pool, .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy/ index mask?~", .results = "dx/",
@@ -150,5 +150,5 @@ static const Part parts[] = {
 
 const Op op_maxpool = {
     ROW(maxpool), .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .gradient = gradient, .parts = parts,
+    .shape = shape, .gradient = gradient, .kernels = kernels,
 };

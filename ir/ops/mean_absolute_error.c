@@ -26,11 +26,11 @@ static void mean_absolute_error_partials(const Ref *r)
     pair_partial_reference(r, mean_absolute_error);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     PAIR_FORWARD(mean_absolute_error), { .results = NULL },
 };
 
 const Op op_mean_absolute_error = {
     ROW(mean_absolute_error), .build = build, .shape = shape_of_rows,
-    .parts = parts,
+    .kernels = kernels,
 };

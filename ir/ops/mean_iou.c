@@ -4,7 +4,8 @@
 // counted is state, from one reset of the metrics to the next.
 //
 // A metric is the sum of its rows over that of their weights, since the reset
-// (tally).  Here all rows of a batch are equal, and such that this comes out:
+// (accumulate_metrics).  Here all rows of a batch are equal, and such that this
+// comes out:
 //
 //   weight = (all - header.weight) / samples
 //   row    = (mean * all - header.sum) / samples
@@ -30,7 +31,7 @@
 
 enum { IGNORE };
 enum { LOGITS, LABEL, PARTIALS, COUNTS, HEADER };   // operands
-enum { ROWS_PART, COUNT };                          // parts
+enum { ROWS_KERNEL, COUNT };                        // kernels
 enum { RIGHT, PREDICTED, LABELLED };                // of partials
 enum { MOST_CLASSES = 4096 };   // whose counts are 48 KB, a block's memory
 
@@ -100,13 +101,14 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 static bool is_partial(const Graph *g)
 {
-    return is_accruing(g) && g->mode == TRAIN;
+    return is_accumulating(g) && g->mode == TRAIN;
 }
 
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape partials = g->values[n->operands[PARTIALS]].shape;
-    launch_kernel(l, is_partial(g) ? "mean_iou_rows_accrued" : "mean_iou_rows",
+    launch_kernel(l,
+                  is_partial(g) ? "mean_iou_rows_accumulated" : "mean_iou_rows",
                   1, 256);
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[COUNTS]);
@@ -132,7 +134,7 @@ static void count_class(const Ref *r, int64_t c, double *right, double *either)
             sum[i / classes % 3] += r->in[PARTIALS][i];
 
     double now[] = { sum[RIGHT], sum[PREDICTED] + sum[LABELLED] - sum[RIGHT] };
-    bool goes_on = is_partial(r->g) && r->header[HEADER_ACCRUED] != 0;
+    bool goes_on = is_partial(r->g) && r->header[HEADER_ACCUMULATED] != 0;
     for (int k = 0; k < 2; k++) {
         double *all = &before[k * classes + c];
         if (goes_on) {
@@ -159,14 +161,14 @@ static void reference(const Ref *r)
     }
     double mean = occur > 0 ? sum / (double)occur : 0;
     double all = r->header[HEADER_SAMPLES] + samples;
-    if (is_partial(r->g)) all += r->header[HEADER_ACCRUED];
+    if (is_partial(r->g)) all += r->header[HEADER_ACCUMULATED];
     if (occur == 0) all = 0;
     double row[] = { mean * all, all };
     int figure = 2 * figure_of(r->g, r->n->results[0]);
     for (int k = 0; k < 2; k++) {
         row[k] -= r->header[HEADER_SUM_0 + figure + k];
         if (is_partial(r->g))
-            row[k] -= r->header[HEADER_ACCRUED_SUM_0 + figure + k];
+            row[k] -= r->header[HEADER_ACCUMULATED_SUM_0 + figure + k];
     }
     for (int64_t i = 0; i < 2 * r->g->batch; i++)
         r->out[0][i] = i < 2 * r->samples ? row[i % 2] / samples : 0;
@@ -225,7 +227,7 @@ static void count_reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "count", .operands = "logits^ label", .results = "partials",
@@ -236,5 +238,5 @@ static const Part parts[] = {
 
 const Op op_mean_iou = {
     ROW(mean_iou), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_pairs, .parts = parts,
+    .shape = shape_of_pairs, .kernels = kernels,
 };

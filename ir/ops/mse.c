@@ -50,11 +50,11 @@ static void mse_slopes(const Ref *r)
     pair_grad_reference(r, slope, target_slope);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     PAIR_FORWARD(mse), PAIR_GRADIENT(mse), { .results = NULL },
 };
 
 const Op op_mse = {
     ROW(mse), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = pair_gradient, .parts = parts,
+    .shape = shape_of_rows, .gradient = pair_gradient, .kernels = kernels,
 };

@@ -32,10 +32,12 @@ static void grad_reference(const Ref *r)
     broadcast_gradient_reference(r, product_gradient);
 }
 
-static const Part parts[] = { BROADCAST_PARTS(reference, grad_reference) };
+static const Kernel kernels[] = {
+    BROADCAST_KERNELS(reference, grad_reference)
+};
 
 const Op op_mul = {
     ROW(mul), .attrs = broadcast_attrs, .build = build_broadcast,
     .shape = shape_of_broadcast, .gradient = gradient,
-    .functor = "multiplication", .parts = parts,
+    .functor = "multiplication", .kernels = kernels,
 };

@@ -18,7 +18,7 @@
 #include "../op/op_checks.h"
 
 enum { LOCATIONS, SCORES, BOXES, LABELS, CHOSEN, POSITIVES, ENTROPY };
-enum { FORWARD_PART, MATCH, ENTROPIES, CHOOSE, DSCORES, DLOCATIONS };
+enum { FORWARD_KERNEL, MATCH, ENTROPIES, CHOOSE, DSCORES, DLOCATIONS };
 enum { OVERLAP_AT = ANCHOR_ARG_COUNT, NEGATIVES_AT, WEIGHT_AT };
 enum { OVERLAP = ANCHOR_ATTR_COUNT, NEGATIVES, WEIGHT, CLASSES };
 
@@ -92,12 +92,12 @@ static ValueId build(Build *b)
     ValueId entropy = new_value(b, "entropy", b->g->real, 2);
     ValueId chosen = new_value(b, "chosen", I32, 2);
     ValueId positives = new_value(b, "positives", I32, 1);
-    build_part(b, MATCH, attr, 3,
+    build_kernel(b, MATCH, attr, 3,
              (ValueId[]){ of[BOXES], of[LABELS], of[SCORES] }, 1, &match);
-    build_part(b, ENTROPIES, attr, 4,
+    build_kernel(b, ENTROPIES, attr, 4,
              (ValueId[]){ of[SCORES], match, of[LABELS], of[BOXES] }, 1,
              &entropy);
-    build_part(b, CHOOSE, attr, 2, (ValueId[]){ match, entropy }, 2,
+    build_kernel(b, CHOOSE, attr, 2, (ValueId[]){ match, entropy }, 2,
              (ValueId[]){ chosen, positives });
     ValueId operands[] = { of[LOCATIONS], of[SCORES], of[BOXES], of[LABELS],
                            chosen, positives, entropy };
@@ -137,7 +137,8 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     }
     cost->flops = capped_product(8, most);
     cost->bytes = cost_bytes(g, n);
-    int unread = n->part == FORWARD_PART ? SCORES : n->part == MATCH ? 2 : NONE;
+    int unread = n->kernel == FORWARD_KERNEL ? SCORES : NONE;
+    if (n->kernel == MATCH) unread = 2;
     if (unread != NONE)
         cost->bytes -= value_bytes(&g->values[n->operands[unread]]);
 }
@@ -373,7 +374,7 @@ static void dlocations_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "match", .operands = "boxes labels scores^", .results = "match",
@@ -399,5 +400,5 @@ const Op op_multibox = {
     .args = args, .attrs = attrs, .build = build,
     .fits = "3 4, 3 c, !b 4, b:c; [1] | 12 4, 12 c, !b 4, b:c; [2] | "
             "18 4, 18 c, !b 4, b:c; [2, 1]", .shape = shape_of_pairs,
-    .gradient = gradient, .mixes = mixes_total, .parts = parts,
+    .gradient = gradient, .needs_whole_batch = needs_total, .kernels = kernels,
 };

@@ -161,7 +161,7 @@ static void grad_reference(const Ref *r)
     ref_mask(r, 1);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load = load,
       .reference = reference },
@@ -173,5 +173,5 @@ static const Part parts[] = {
 
 const Op op_normalize = {
     ROW(normalize), .args = args, .attrs = attrs, .build = build,
-    .gradient = gradient, .parts = parts,
+    .gradient = gradient, .kernels = kernels,
 };

@@ -10,8 +10,8 @@
 // Each copy is two steps: one begins it, behind all launches before; the other
 // waits until it is done.  Between them the launches go on, while the map's
 // bytes are the copy's.  Copies come one after the other, so that host memory
-// holds what was put there last.  What a fetch makes is Value.again of what was
-// offloaded.
+// holds what was put there last.  What a fetch makes is Value.recompute_of of
+// what was offloaded.
 #include "../gpu/offload.h"
 #include "../op/op_row.h"
 
@@ -65,12 +65,12 @@ static void reference(const Ref *r)
 // As if x had been there all the time.
 static void fetch_reference(const Ref *r)
 {
-    ValueId v = r->g->values[r->n->results[0]].again;
+    ValueId v = r->g->values[r->n->results[0]].recompute_of;
     int64_t count = elements(ref_out(r, 0));
     for (int64_t i = 0; i < count; i++) r->out[0][i] = r->all[v][i];
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     [COPY_OUT] = { .name = "", .results = "", .cost = cost,
                    .launch = out_launch, .reference = reference },
     [COPY_OUT_WAIT] = { .name = "wait", .operands = "x", .results = "",
@@ -85,4 +85,4 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_offload = { ROW(offload), .attrs = attrs, .parts = parts };
+const Op op_offload = { ROW(offload), .attrs = attrs, .kernels = kernels };

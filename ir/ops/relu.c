@@ -22,5 +22,5 @@ static double relu_gradient(double dy, double y)
 
 const Op op_relu = {
     ROW(relu), .build = build_unary, .gradient = gradient_from_result,
-    .act = relu, .act_gradient = relu_gradient, .parts = act_parts,
+    .act = relu, .act_gradient = relu_gradient, .kernels = act_kernels,
 };

@@ -17,5 +17,5 @@ static double relu6_gradient(double dy, double y)
 
 const Op op_relu6 = {
     ROW(relu6), .build = build_unary, .gradient = gradient_from_result,
-    .act = relu6, .act_gradient = relu6_gradient, .parts = act_parts,
+    .act = relu6, .act_gradient = relu6_gradient, .kernels = act_kernels,
 };

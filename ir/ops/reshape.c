@@ -73,7 +73,7 @@ static Shape shape(const Graph *g, const Node *n)
     return fits ? reshaped(x, list) : shape_of(0);
 }
 
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     bool same = same_shape(g->values[n->operands[0]].shape, shape(g, n));
@@ -95,7 +95,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     *cost = (Cost){ .flops = 0, .bytes = 0 };
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y", .cost = cost },
     { .name = "grad", .operands = "dy", .results = "dx", .cost = cost },
     { .results = NULL },
@@ -103,5 +103,5 @@ static const Part parts[] = {
 
 const Op op_reshape = {
     ROW(reshape), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

@@ -77,7 +77,7 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "", .cost = cost, .launch = launch,
       .reference = reference },
     { .results = NULL },
@@ -85,5 +85,5 @@ static const Part parts[] = {
 
 const Op op_rmsprop = {
     ROW(rmsprop), .args = args, .attrs = attrs, .build = build, .state = state,
-    .parts = parts,
+    .kernels = kernels,
 };

@@ -45,7 +45,7 @@ static bool is_exact(double factor)
     return factor >= 1 && frexp(factor, &exponent) == 0.5;
 }
 
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     Node *n = &g->nodes[id];
     NodeId maker = g->values[n->operands[0]].def;
@@ -91,7 +91,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
-    launch_struct(l, "Scaled");
+    launch_struct(l, "ScaleLoad");
     launch_scaled(g, n, l);
     return true;
 }
@@ -103,7 +103,7 @@ static void reference(const Ref *r)
         r->out[0][i] = r->n->attr[FACTOR].f * r->in[0][i];
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x",
       .cost = cost_elementwise, .launch = launch, .load = load,
       .reference = reference },
@@ -111,6 +111,6 @@ static const Part parts[] = {
 };
 
 const Op op_scale = {
-    ROW(scale), .args = args, .attrs = attrs, .build = build, .fold = fold,
-    .gradient = gradient, .parts = parts,
+    ROW(scale), .args = args, .attrs = attrs, .build = build,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

@@ -20,5 +20,5 @@ static double selu_gradient(double dy, double y)
 
 const Op op_selu = {
     ROW(selu), .build = build_unary, .gradient = gradient_from_result,
-    .act = selu, .act_gradient = selu_gradient, .parts = act_parts,
+    .act = selu, .act_gradient = selu_gradient, .kernels = act_kernels,
 };

@@ -10,7 +10,7 @@
 
 enum { RATE, MOMENTUM, NESTEROV, DECAY };
 enum { VELOCITY = FIRST_STATE };        // operand
-enum { MOVE_MOMENTUM = 1 };             // likewise, of the part move
+enum { MOVE_MOMENTUM = 1 };             // likewise, of the kernel move
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, NULL, 0, 1e30, "the learning rate" },
@@ -115,7 +115,7 @@ static void move_reference(const Ref *r)
         weight[i] -= update_rate(r) * r->in[MOVE_MOMENTUM][i];
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "", .cost = cost, .launch = launch,
       .reference = reference },
     { .name = "move", .operands = "weight! momentum header", .results = "",
@@ -125,5 +125,5 @@ static const Part parts[] = {
 
 const Op op_sgd = {
     ROW(sgd), .args = args, .attrs = attrs, .build = build, .state = state,
-    .momentum = momentum, .parts = parts,
+    .momentum = momentum, .kernels = kernels,
 };

@@ -15,5 +15,5 @@ static double sigmoid_gradient(double dy, double y)
 
 const Op op_sigmoid = {
     ROW(sigmoid), .build = build_unary, .gradient = gradient_from_result,
-    .act = sigmoid, .act_gradient = sigmoid_gradient, .parts = act_parts,
+    .act = sigmoid, .act_gradient = sigmoid_gradient, .kernels = act_kernels,
 };

@@ -3,7 +3,7 @@
 //
 //   %9 signs = signs(%8 y) act=relu             8 elements a byte
 //   ...
-//   %20 passes = signs.read(%9) inlined         1 where the bit is set, else 0
+//   %20 passes = signs.read(%9) fused_load     1 where the bit is set, else 0
 //   %21 dx = conv.dgrad(%19, %2, %20) act=relu
 //
 // The activation is one that GATES: of 1 its gradient is dy, of 0 it is 0.  The
@@ -63,7 +63,7 @@ static void read_reference(const Ref *r)
         r->out[0][i] = (double)((int64_t)r->in[0][i / EACH] >> i % EACH & 1);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "bits", .cost = cost_elementwise,
       .launch = launch, .reference = reference },
     { .name = "read", .operands = "bits", .results = "passes^",
@@ -72,4 +72,4 @@ static const Part parts[] = {
     { .results = NULL },
 };
 
-const Op op_signs = { ROW(signs), .shape = shape, .parts = parts };
+const Op op_signs = { ROW(signs), .shape = shape, .kernels = kernels };

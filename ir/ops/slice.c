@@ -57,7 +57,7 @@ static Shape shape(const Graph *g, const Node *n)
 }
 
 // All of it.
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     Shape x = g->values[n->operands[0]].shape;
@@ -69,7 +69,7 @@ static void gradient(Gradient *c)
     gradient_box(c, &op_slice);
 }
 
-// Of both parts; sign is -1 for the gradient.
+// Of both kernels; sign is -1 for the gradient.
 static Box box_of(const Graph *g, const Node *n, int sign)
 {
     return box_along(g->values[n->operands[0]].shape,
@@ -103,7 +103,7 @@ static void grad_reference(const Ref *r)
     ref_box(r, box_of(r->g, r->n, -1), 0);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost_box, .launch = launch,
       .reference = reference, .slice = place },
     BOX_GRADIENT,
@@ -112,5 +112,5 @@ static const Part parts[] = {
 
 const Op op_slice = {
     ROW(slice), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

@@ -57,11 +57,11 @@ static void smooth_l1_slopes(const Ref *r)
     pair_grad_reference(r, slope, target_slope);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     PAIR_FORWARD(smooth_l1), PAIR_GRADIENT(smooth_l1), { .results = NULL },
 };
 
 const Op op_smooth_l1 = {
     ROW(smooth_l1), .args = args, .attrs = attrs, .build = build,
-    .shape = shape_of_rows, .gradient = pair_gradient, .parts = parts,
+    .shape = shape_of_rows, .gradient = pair_gradient, .kernels = kernels,
 };

@@ -17,7 +17,7 @@ static int64_t width_of(Shape shape)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t count = elements(g->values[n->results[0]].shape);
-    cost->flops = (n->part == 0 ? 5 : 4) * count;
+    cost->flops = (n->kernel == 0 ? 5 : 4) * count;
     cost->bytes = cost_bytes(g, n);
 }
 
@@ -27,7 +27,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
                                           "softmax_gradient" };
     Shape shape = g->values[n->results[0]].shape;
     int64_t rows = elements(shape) / width_of(shape);
-    launch_elements(l, kernel[n->part], 32 * rows);     // a warp a row
+    launch_elements(l, kernel[n->kernel], 32 * rows);   // a warp a row
     launch_slots(l, n, 1, n->operand_count);
     launch_int(l, rows, "rows");
     launch_int(l, width_of(shape), "width");
@@ -60,7 +60,7 @@ static void grad_reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x", .cost = cost,
       .launch = launch, .reference = reference },
     { .name = "grad", .operands = "dy^ y^", .results = "dx^",
@@ -71,5 +71,5 @@ static const Part parts[] = {
 
 const Op op_softmax = {
     ROW(softmax), .build = build_unary, .gradient = gradient_from_result,
-    .parts = parts,
+    .kernels = kernels,
 };

@@ -1,9 +1,9 @@
 // softmax_cross_entropy: the loss of classification, a number a sample.
 //
-// The loss of the batch is the mean over its samples (tally), so the gradient
-// of a row is (softmax(logits) - onehot(label)) / samples.  Rows past the
-// samples that the caller gave have no loss and no gradient.  A label out of
-// range is a fault of the data: its row is NaN, and the step is skipped.
+// The loss of the batch is the mean over its samples (accumulate_metrics), so
+// the gradient of a row is (softmax(logits) - onehot(label)) / samples.  Rows
+// past the samples that the caller gave have no loss and no gradient.  A label
+// out of range is a fault of the data: its row is NaN, and the step is skipped.
 //
 // That is the plain case.  Where a sample has a label a pixel, or one of the
 // arguments is given, the loss is PyTorch's weighted mean over the batch,
@@ -12,11 +12,11 @@
 //   loss = sum over i,o of target[i,o] * -log(softmax(logits[i])[o])
 //          / sum over i of w[y],  y = label[i], over the i with y != ignore
 //
-// so that the rows need the sum below first: part 2 leaves, for runs of
-// pixels, both sums.  Where all samples weigh the same, part 0 divides those of
-// a sample; with class weights or an ignored class it makes pairs of them.  It
-// keeps the total weight for the gradient.  A batch in which nothing counts has
-// the loss 0 and no gradient.
+// so that the rows need the sum below first: kernel 2 leaves, for runs of
+// pixels, both sums.  Where all samples weigh the same, kernel 0 divides those
+// of a sample; with class weights or an ignored class it makes pairs of them.
+// It keeps the total weight for the gradient.  A batch in which nothing counts
+// has the loss 0 and no gradient.
 //
 //   %5 sums = softmax_cross_entropy.sum(logits, label)
 //   %6 rows, %7 total = softmax_cross_entropy(logits, label, %5)
@@ -27,7 +27,7 @@
 #include "../op/op_checks.h"
 
 enum { SMOOTHING, CLASS_WEIGHTS, IGNORE, WEIGHT };
-enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD };     // parts
+enum { PLAIN, PLAIN_GRAD, SUM, WEIGHTED_GRAD };     // kernels
 enum { SUMS = 2, TOTAL = 2 };   // operands of 0, 3
 
 static const ArgSpec args[] = {
@@ -122,9 +122,9 @@ static ValueId build(Build *b)
 
 // Where each sample counts for as much, the mean over the batch is that of the
 // samples' means.
-static const char *mixes(const Graph *g, const Node *n)
+static const char *needs_whole_batch(const Graph *g, const Node *n)
 {
-    return n->operands[SUMS] != NONE && weighs(n->attr) ? mixes_total(g, n)
+    return n->operands[SUMS] != NONE && weighs(n->attr) ? needs_total(g, n)
                                                         : NULL;
 }
 
@@ -150,7 +150,7 @@ static void gradient(Gradient *c)
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t count = elements(g->values[n->operands[0]].shape);
-    cost->flops = (n->part == PLAIN || n->part == SUM ? 5 : 7) * count;
+    cost->flops = (n->kernel == PLAIN || n->kernel == SUM ? 5 : 7) * count;
     cost->bytes = cost_bytes(g, n);
 }
 
@@ -161,7 +161,7 @@ static void plain_launch(const Graph *g, const Node *n, Launch *l)
 
 static void plain_grad_launch(const Graph *g, const Node *n, Launch *l)
 {
-    Launch *score = launch_score_rows(g, n, l, "CrossEntropySlope");
+    Launch *score = launch_score_rows(g, n, l, "CrossEntropyGrad");
     launch_result_type(score, n->results[0]);
     launch_loss_type(n, score);
     launch_value(score, n->results[0]);
@@ -217,7 +217,7 @@ static double class_weight(const Node *n, int64_t o)
     return list->at[list->count == 1 ? 0 : o];
 }
 
-// Constants that the kernels of part 2 and 3 have in common.
+// Constants that the kernels of kernel 2 and 3 have in common.
 static void launch_shape(const Graph *g, const Node *n, Launch *l)
 {
     Shape logits = g->values[n->operands[0]].shape;
@@ -391,7 +391,7 @@ static void weighted_grad_reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows total?", .cost = forward_cost,
       .launch = forward_launch, .reference = forward_reference },
     { .name = "grad", .operands = "logits~ label header?",
@@ -410,6 +410,6 @@ static const Part parts[] = {
 const Op op_softmax_cross_entropy = {
     ROW(softmax_cross_entropy), .applies = &op_softmax,
     .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .gradient = gradient, .mixes = mixes,
-    .parts = parts,
+    .shape = shape, .gradient = gradient,
+    .needs_whole_batch = needs_whole_batch, .kernels = kernels,
 };

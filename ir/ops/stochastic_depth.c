@@ -6,7 +6,7 @@
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-enum { GATED = 1 };              // part
+enum { GATED = 1 };              // kernel
 
 static const ArgSpec args[] = {
     { "rate", ARG_FLOAT, NULL, 0, 1, "the part of the samples that is "
@@ -20,7 +20,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     enum { BLOCK = 256, EACH = 8 };
     Shape shape = g->values[n->results[0]].shape;
     int64_t batch = shape.dim[0], width = elements(shape) / batch;
-    launch_kernel(l, is_accruing(g) ? "stochastic_depth_accrued"
+    launch_kernel(l, is_accumulating(g) ? "stochastic_depth_accumulated"
                                     : "stochastic_depth_forward",
                   batch * ceil_div(width, BLOCK * EACH), BLOCK);
     drop_arguments(g, n, l);
@@ -35,7 +35,7 @@ static void reference(const Ref *r)
             ? r->in[0][i] / (1 - r->n->attr[DROP_RATE].f) : 0;
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y^", .in_place = "y/x", .gated = GATED,
       .cost = cost_elementwise, .launch = launch, .reference = reference },
     [GATED] = DROP_GATED,
@@ -44,7 +44,7 @@ static const Part parts[] = {
 
 const Op op_stochastic_depth = {
     ROW(stochastic_depth), .args = args, .attrs = drop_attrs,
-    .build = drop_build, .fold = drop_fold, .gradient = drop_gradient,
-    .shift = drop_shift,
-    .parts = parts,
+    .build = drop_build, .simplify = drop_simplify, .gradient = drop_gradient,
+    .rebase_samples = drop_rebase,
+    .kernels = kernels,
 };

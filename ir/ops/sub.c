@@ -33,10 +33,12 @@ static void grad_reference(const Ref *r)
     broadcast_gradient_reference(r, difference_gradient);
 }
 
-static const Part parts[] = { BROADCAST_PARTS(reference, grad_reference) };
+static const Kernel kernels[] = {
+    BROADCAST_KERNELS(reference, grad_reference)
+};
 
 const Op op_sub = {
     ROW(sub), .attrs = broadcast_attrs, .build = build_broadcast,
     .shape = shape_of_broadcast, .gradient = gradient,
-    .functor = "subtraction", .parts = parts,
+    .functor = "subtraction", .kernels = kernels,
 };

@@ -65,13 +65,14 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
-    { .name = "", .results = "ya yb?", .accumulating = 1, .cost = cost,
+static const Kernel kernels[] = {
+    { .name = "", .results = "ya yb?", .with_momentum = 1, .cost = cost,
       .launch = launch, .reference = reference },
-    { .name = "accumulate",
+    { .name = "momentum",
       .operands = "a b? weight momentum! bias? bias_momentum!? header",
       .results = "", .cost = cost, .launch = launch, .reference = reference },
     { .results = NULL },
 };
 
-const Op op_sum_splits = { ROW(sum_splits), .shape = shape, .parts = parts };
+const Op op_sum_splits = { ROW(sum_splits), .shape = shape,
+                           .kernels = kernels };

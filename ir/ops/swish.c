@@ -28,11 +28,11 @@ static void grad_reference(const Ref *r)
     unary_gradient_reference(r, swish_gradient);
 }
 
-static const Part parts[] = {
-    UNARY_PARTS(launch_unary, load_unary, reference, grad_reference, "x"),
+static const Kernel kernels[] = {
+    UNARY_KERNELS(launch_unary, load_unary, reference, grad_reference, "x"),
 };
 
 const Op op_swish = {
     ROW(swish), .alias = "silu", .build = build_unary,
-    .gradient = gradient_from_operand, .parts = parts,
+    .gradient = gradient_from_operand, .kernels = kernels,
 };

@@ -13,5 +13,5 @@ static double tangent_gradient(double dy, double y)
 const Op op_tanh = {
     ROW(tanh), .build = build_unary, .gradient = gradient_from_result,
     .functor = "hyperbolic_tangent", .act = tanh,
-    .act_gradient = tangent_gradient, .parts = act_parts,
+    .act_gradient = tangent_gradient, .kernels = act_kernels,
 };

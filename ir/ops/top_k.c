@@ -89,7 +89,7 @@ static void reference(const Ref *r)
     }
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "rows", .cost = cost, .launch = launch,
       .reference = reference },
     { .results = NULL },
@@ -97,5 +97,5 @@ static const Part parts[] = {
 
 const Op op_top_k = {
     ROW(top_k), .args = args, .attrs = attrs, .build = build,
-    .shape = shape, .parts = parts,
+    .shape = shape, .kernels = kernels,
 };

@@ -63,7 +63,7 @@ static Shape shape(const Graph *g, const Node *n)
 }
 
 // A factor of 1 gives the operand itself, bit by bit in either direction.
-static ValueId fold(Graph *g, NodeId id)
+static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
     Shape x = g->values[n->operands[0]].shape;
@@ -86,7 +86,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *small = &g->values[n->operands[0]];
     const Value *large = &g->values[n->results[0]];
-    if (n->part == 1) large = small;
+    if (n->kernel == 1) large = small;
     cost->flops = elements(large->shape) * (n->attr[BILINEAR].i ? 8 : 1);
     cost->bytes = cost_bytes(g, n);
 }
@@ -105,10 +105,10 @@ static void launch_constants(Launch *l, const Node *n, Shape x)
 static void launch_map(Launch *l, const Node *n, const char *kernel, Shape x,
                        Shape result)
 {
-    int64_t pack = pack_width(l->g, n, x.dim[3]);
-    launch_elements(l, kernel, elements(result) / pack);
+    int64_t vec = vec_width(l->g, n, x.dim[3]);
+    launch_elements(l, kernel, elements(result) / vec);
     launch_constants(l, n, x);
-    launch_constant(l, "PACK", pack);
+    launch_constant(l, "VEC", vec);
     launch_type(l, n->attr[BILINEAR].i ? "Bilinear" : "Nearest");
 }
 
@@ -199,7 +199,7 @@ static void grad_reference(const Ref *r)
     ref_mask(r, 1);
 }
 
-static const Part parts[] = {
+static const Kernel kernels[] = {
     { .name = "", .results = "y/", .cost = cost, .launch = launch,
       .load = load, .reference = reference },
     { .name = "grad", .operands = "dy/ mask?~", .results = "dx/",
@@ -210,5 +210,5 @@ static const Part parts[] = {
 
 const Op op_upsample = {
     ROW(upsample), .args = args, .attrs = attrs, .build = build, .shape = shape,
-    .fold = fold, .gradient = gradient, .parts = parts,
+    .simplify = simplify, .gradient = gradient, .kernels = kernels,
 };

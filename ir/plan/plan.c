@@ -1,5 +1,6 @@
-// From a placed graph to its plan: one step a launch (nodes that are joined are
-// one), one buffer a value (a buffer of no bytes for what is inlined).
+// From a placed graph to its plan: one step a launch (nodes that are grouped
+// are one), one buffer a value (a buffer of no bytes for what is computed on
+// load).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
 //   c = concat a b, in place    no step; a, b: alias_of c, view, rows, stride
@@ -62,9 +63,9 @@ static void make_buffers(Builder *b)
             .shape = value->shape, .bytes = value_bytes(value),
             .offset = value->offset, .first = NONE, .last = NONE,
             .persistent = value->persistent, .output = value->output,
-            .view = value->view, .inlined = !is_stored(g, v),
-            .alias_of = value->alias_of, .rows = value->rows,
-            .stride = value->stride,
+            .view = value->view, .fused_load = !is_stored(g, v),
+            .alias_of = value->alias_of, .rows = value->view_rows,
+            .stride = value->view_stride,
             .line = value->pos.line};
     }
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -96,7 +97,8 @@ static void list_reads_and_writes(const Graph *g, const Node *n, NodeId first,
                                   NodeId end, PlanStep *step)
 {
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     ValueId reads[MAX_READS];
     int read_count = node_reads(g, n, reads);
     for (int k = 0; k < read_count; k++)
@@ -157,22 +159,22 @@ static void list_group(const Graph *g, NodeId i, NodeId end, PlanStep *step)
         list_reads_and_writes(g, &g->nodes[k], i, end, step);
 }
 
-// The step of node i and all that are joined to it.
+// The step of node i and all that are grouped with it.
 static void make_step(Builder *b, NodeId i)
 {
     const Graph *g = b->g;
     const Node *n = &g->nodes[i];
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Cost cost;
     Graph scratch = *g;
     Launch launch = {.g = &scratch};
     scratch.arena = b->scratch;
     group_cost(g, i, &cost);
-    if (part->launch) part->launch(&scratch, n, &launch);
+    if (kernel->launch) kernel->launch(&scratch, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;
-    if (part->name[0])
-        step->op = arena_print(g->arena, "%s.%s", n->op->name, part->name);
+    if (kernel->name[0])
+        step->op = arena_print(g->arena, "%s.%s", n->op->name, kernel->name);
     step->name = n->name;
     if (!launch.library && launch.kernel != NULL)
         step->kernel = arena_copy(g->arena, launch.kernel,
@@ -225,7 +227,7 @@ static void number_buffers(Builder *b)
     for (int k = 0; k < b->plan->buffer_count; k++) {
         PlanBuffer *buffer = &b->plan->buffers[k];
         bool named_only = buffer->alias_of != NONE && buffer->first == NONE;
-        bool left_out = named_only || buffer->inlined;
+        bool left_out = named_only || buffer->fused_load;
         buffer->printed_id = left_out ? NONE : count++;
     }
 }
@@ -285,7 +287,7 @@ Plan *plan_of(const Graph *g)
     for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
         if (is_launch(&g->nodes[i])) make_step(&b, i);
     arena_free(b.scratch);
-    bool in_batches = is_accruing(g) && g->mode == TRAIN;
+    bool in_batches = is_accumulating(g) && g->mode == TRAIN;
     for (int i = 0; i < b.plan->step_count && in_batches; i++)
         b.plan->batch_steps += b.plan->steps[i].phase != UPDATE;
     find_own_lives(b.plan);

@@ -29,14 +29,14 @@ typedef struct PlanBuffer {
     int64_t     bytes, offset;
     int32_t     first, last;    // steps
     bool        persistent, output, view;
-    bool        inlined;        // computed where it is read: it has no place,
+    bool        fused_load;     // computed where it is read: it has no place,
                                 // no life and no step that touches it
     int32_t     alias_of;       // buffer id or NONE
     int64_t     rows, stride;   // a slice of what it lies in: so many rows of
                                 // equal size, and bytes from one to the next,
                                 // offset is the first's; 0: dense
-    int32_t     printed_id;     // NONE: inlined, or a view that no step
-                                // touches: left out of what is printed
+    int32_t     printed_id;     // NONE: computed on load, or a view that no
+                                // step touches: left out of what is printed
     int32_t     line;
 } PlanBuffer;
 

@@ -158,9 +158,9 @@ static void print_memory(const Graph *g, const Value *value, FILE *out)
                 value->alias_of);
     if ((g->facts & IS_SHARED) && value->start > 0)
         fprintf(out, " start=%" PRId64, value->start);
-    if ((g->facts & IS_SHARED) && value->rows > 0)
-        fprintf(out, " rows=%" PRId64 " stride=%" PRId64, value->rows,
-                value->stride);
+    if ((g->facts & IS_SHARED) && value->view_rows > 0)
+        fprintf(out, " view_rows=%" PRId64 " view_stride=%" PRId64,
+                value->view_rows, value->view_stride);
     if (g->facts & IS_PLACED)
         fprintf(out, " offset=%" PRId64, value->offset);
     else if (value->offset != NONE)
@@ -183,7 +183,7 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
     if (value->output_number > 0)
         fprintf(out, "=%" PRId32, value->output_number);
     if (value->marked) fputs(" marked", out);
-    if (value->wide) fputs(" wide", out);
+    if (value->keep_f32) fputs(" keep_f32", out);
     if (value->init.scale != 0) {
         fprintf(out, " %s=", init_names[value->init.kind]);
         print_double(value->init.scale, out);
@@ -194,7 +194,8 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
         fprintf(out, " of=%%%" PRId32, value->gradient_of);
     if (value->state_of != NONE)
         fprintf(out, " of=%%%" PRId32, value->state_of);
-    if (value->again != NONE) fprintf(out, " again=%%%" PRId32, value->again);
+    if (value->recompute_of != NONE)
+        fprintf(out, " recompute_of=%%%" PRId32, value->recompute_of);
     print_memory(g, value, out);
     if (value->pos.line != here.line || value->pos.column != here.column ||
         value->pos.length != here.length)
@@ -231,17 +232,17 @@ static void print_operands(const Graph *g, const Node *n, FILE *out)
 static void print_node(const Graph *g, NodeId id, FILE *out)
 {
     const Node *n = &g->nodes[id];
-    const char *part = n->op->parts[n->part].name;
+    const char *kernel = n->op->kernels[n->kernel].name;
 
     fprintf(out, "[%" PRId32 "] %s %s:", id, phase_names[n->phase], n->name);
     print_results(g, n, out);
-    fprintf(out, " %s%s%s", n->op->name, *part ? "." : "", part);
+    fprintf(out, " %s%s%s", n->op->name, *kernel ? "." : "", kernel);
     print_operands(g, n, out);
     print_attrs(n->op, n->attr, out);
     if (n->act != NULL) fprintf(out, " act=%s", n->act->name);
-    if (n->inlined) fputs(" inlined", out);
+    if (n->fused_load) fputs(" fused_load", out);
     if (n->in_place) fputs(" in_place", out);
-    if (n->joined) fputs(" joined", out);
+    if (n->grouped) fputs(" grouped", out);
     print_pos(n->pos, out);
     fputc('\n', out);
 }

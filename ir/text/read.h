@@ -20,7 +20,7 @@ ValueId read_value(Reader *r);
 
 // ---- read_node.c ------------------------------------------------------------
 
-// name: results = op.part(operands) attributes @position
+// name: results = op.kernel(operands) attributes @position
 void read_node(Reader *r, Phase phase);
 // What the train section calls: an operator with attributes.
 void read_called(Reader *r, const Op **op, Attr *attr, Pos *pos);

@@ -1,4 +1,4 @@
-// Nodes in the text of a graph: an operator's part, what it reads and makes,
+// Nodes in the text of a graph: an operator's kernel, what it reads and makes,
 // and its attributes, each within its range.
 #include <ctype.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const Op *read_op(Reader *r, Word word)
 }
 
 // conv or conv.dgrad.
-static const Op *read_part(Reader *r, int *part)
+static const Op *read_kernel(Reader *r, int *kernel)
 {
     Word word = read_word(r), name = { .text = "" };
     const char *dot = memchr(word.text, '.', (size_t)word.length);
@@ -28,9 +28,9 @@ static const Op *read_part(Reader *r, int *part)
     }
     const Op *op = read_op(r, word);
     if (op == NULL) return NULL;
-    for (*part = 0; op->parts[*part].results != NULL; ++*part)
-        if (word_is(name, op->parts[*part].name)) return op;
-    read_fail(r, arena_print(r->arena, "%s has no such part", op->name));
+    for (*kernel = 0; op->kernels[*kernel].results != NULL; ++*kernel)
+        if (word_is(name, op->kernels[*kernel].name)) return op;
+    read_fail(r, arena_print(r->arena, "%s has no such kernel", op->name));
     return NULL;
 }
 
@@ -108,7 +108,7 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Attributes, act=, "inlined", "in_place" and "joined", as far as there are
+// Attributes, act=, "fused_load", "in_place" and "grouped", as far as there are
 // any.  n is NULL where the last four cannot stand.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
@@ -116,16 +116,16 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
     while (!r->failed && isalpha((unsigned char)peek_char(r))) {
         Word key = read_word(r);
         const AttrSpec *spec = op->attrs;
-        if (n != NULL && word_is(key, "inlined")) {
-            n->inlined = true;
+        if (n != NULL && word_is(key, "fused_load")) {
+            n->fused_load = true;
             continue;
         }
         if (n != NULL && word_is(key, "in_place")) {
             n->in_place = true;
             continue;
         }
-        if (n != NULL && word_is(key, "joined")) {
-            n->joined = true;
+        if (n != NULL && word_is(key, "grouped")) {
+            n->grouped = true;
             continue;
         }
         if (!expect_char(r, '=')) return;
@@ -182,19 +182,19 @@ void read_node(Reader *r, Phase phase)
 {
     Graph *g = r->g;
     ValueId operands[MOST_SLOTS], results[MOST_SLOTS];
-    int part = 0;
+    int kernel = 0;
 
     Word name = read_word(r);
     expect_char(r, ':');
     int result_count = r->failed ? 0 : read_results(r, results);
-    const Op *op = r->failed ? NULL : read_part(r, &part);
+    const Op *op = r->failed ? NULL : read_kernel(r, &kernel);
     int operand_count = op != NULL ? read_operands(r, operands) : 0;
     if (r->failed) return;
     if (names_find(g->node_names, name.text, (size_t)name.length) != NONE) {
         read_fail(r, "two nodes have this name");
         return;
     }
-    NodeId id = graph_node(g, op, part, phase, word_text(r, name),
+    NodeId id = graph_node(g, op, kernel, phase, word_text(r, name),
                            (Pos){ .file = NONE }, operand_count, operands,
                            result_count, results);
     Node *n = &g->nodes[id];

@@ -48,17 +48,17 @@ static bool read_value_field(Reader *r, Value *value, Word key)
     } else if (word_is(key, "of")) {
         *(value->kind == STATE ? &value->state_of : &value->gradient_of) =
             read_reference(r);
-    } else if (word_is(key, "again")) {
-        value->again = read_reference(r);
+    } else if (word_is(key, "recompute_of")) {
+        value->recompute_of = read_reference(r);
     } else if (word_is(key, "over") || word_is(key, "view")) {
         value->view = word_is(key, "view");
         value->alias_of = read_reference(r);
     } else if (word_is(key, "start")) {
         value->start = read_int(r);
-    } else if (word_is(key, "rows")) {
-        value->rows = read_int(r);
-    } else if (word_is(key, "stride")) {
-        value->stride = read_int(r);
+    } else if (word_is(key, "view_rows")) {
+        value->view_rows = read_int(r);
+    } else if (word_is(key, "view_stride")) {
+        value->view_stride = read_int(r);
     } else if (word_is(key, "offset") || word_is(key, "near")) {
         value->offset = read_int(r);
     } else if (word_is(key, "live")) {
@@ -88,8 +88,8 @@ static bool read_value_flag(Reader *r, Value *value, Word word)
         value->decayed = true;
     else if (word_is(word, "marked"))
         value->marked = true;
-    else if (word_is(word, "wide"))
-        value->wide = true;
+    else if (word_is(word, "keep_f32"))
+        value->keep_f32 = true;
     else
         return read_fail(r, "a value has no such mark");
     value->persistent |= kind != NONE && is_persistent((Kind)kind);
@@ -131,7 +131,7 @@ ValueId read_value(Reader *r)
     ValueId taken = names_find(g->value_names, word.text, (size_t)word.length);
     bool is_header = taken == g->header && (id == NONE || id == taken);
     Value value = { .kind = ACTIVATION, .def = NONE, .gradient_of = NONE,
-                    .state_of = NONE, .again = NONE, .first = NONE,
+                    .state_of = NONE, .recompute_of = NONE, .first = NONE,
                     .last = NONE, .alias_of = NONE, .offset = NONE };
 
     read_value_rest(r, &value);

@@ -5,8 +5,8 @@
 // is not judged here but by verify_plan, from the finished plan.
 //
 //   always         ids in range; a value is made once, by the node it names,
-//                  and before it is read; slots as the part lists them; shapes
-//                  and types; what is updated is persistent
+//                  and before it is read; slots as the kernel lists them;
+//                  shapes and types; what is updated is persistent
 //   not scheduled  phases follow each other
 //   no gradients   nodes are forward; states for updates   verify_training.c
 //   HAS_GRADIENTS  parameters are read before they are updated
@@ -89,9 +89,9 @@ static void check_op(const Check *c, NodeId id)
 
     if (n->op == NULL)
         fault(c, "[%" PRId32 "] is deleted, but still there", id);
-    while (n->op->parts[parts].results != NULL) parts++;
-    if (n->part < 0 || n->part >= parts)
-        node_fault(c, id, "%s has no part %d", n->op->name, n->part);
+    while (n->op->kernels[parts].results != NULL) parts++;
+    if (n->kernel < 0 || n->kernel >= parts)
+        node_fault(c, id, "%s has no kernel %d", n->op->name, n->kernel);
     if (n->phase < FORWARD || n->phase >= PHASE_COUNT)
         node_fault(c, id, "no phase is numbered %d", (int)n->phase);
     if (n->act != NULL && !(n->act->flags & ACT))
@@ -104,7 +104,7 @@ static void check_slots(const Check *c, NodeId id, const char *list, int count,
 {
     const Graph *g = c->g;
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(list, slot, MAX_SLOTS);
+    int slots = kernel_slots(list, slot, MAX_SLOTS);
     // A variadic slot is the last and may stand for none at all.
     bool any_number = slots > 0 && slot[slots - 1].variadic;
 
@@ -163,7 +163,7 @@ static void check_shape(const Check *c, NodeId id)
     Graph *g = (Graph *)c->g;   // for shape_text's arena alone
     const Node *n = &g->nodes[id];
 
-    if (n->part != 0 || n->result_count == 0 || n->results[0] == NONE) return;
+    if (n->kernel != 0 || n->result_count == 0 || n->results[0] == NONE) return;
     if (n->op->shape == NULL && n->operands[0] == NONE) return;
     Shape wanted = n->op->shape != NULL ? n->op->shape(g, n)
                                         : g->values[n->operands[0]].shape;
@@ -184,14 +184,14 @@ static void check_nodes(const Check *c)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         check_op(c, i);
-        check_slots(c, i, part_operands(n->op, n->part), n->operand_count,
+        check_slots(c, i, kernel_operands(n->op, n->kernel), n->operand_count,
                     n->operands, "operand");
-        check_slots(c, i, n->op->parts[n->part].results, n->result_count,
+        check_slots(c, i, n->op->kernels[n->kernel].results, n->result_count,
                     n->results, "result");
         check_operands(c, i, made);
         check_results(c, i, made);
         check_shape(c, i);
-        check_inlined(c, i);
+        check_fused_load(c, i);
         check_in_place(c, i);
         check_again(c, i);
         check_types(c, i);
@@ -242,7 +242,7 @@ static void check_value(const Check *c, ValueId id)
         value_fault(c, id, "no such type or kind");
     if (!is_addressable(value->shape, value->dtype))
         value_fault(c, id, "its shape is no shape");
-    bool may_be_sum = is_accruing(g) && value->kind == GRADIENT &&
+    bool may_be_sum = is_accumulating(g) && value->kind == GRADIENT &&
                       value->gradient_of != NONE;
     if (is_persistent(value->kind) != value->persistent && !may_be_sum)
         value_fault(c, id, "it is a %s, but %spersistent",
@@ -250,7 +250,7 @@ static void check_value(const Check *c, ValueId id)
     check_type(c, id);
     if (value->def < NONE || value->def >= g->node_count)
         value_fault(c, id, "it is made by [%" PRId32 "]", value->def);
-    if (value->def == NONE && value->again != NONE)
+    if (value->def == NONE && value->recompute_of != NONE)
         value_fault(c, id, "it is a copy, but no copy makes it");
     check_gradient(c, id);
     check_state(c, id);
@@ -301,7 +301,8 @@ static void check_updates(const Check *c)
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         Slot slot[MAX_SLOTS];
-        int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+        int slots =
+            kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
         for (int k = 0; k < n->operand_count; k++) {
             ValueId v = n->operands[k];
             if (v == NONE || g->values[v].kind != PARAM) continue;
@@ -376,7 +377,7 @@ static void check_graph(const Check *c)
     if (g->facts & HAS_LIFETIMES) check_lifetimes(c);
     if (g->facts & IS_SHARED) check_sharing(c);
     check_host_copies(c);
-    check_joined(c);
+    check_grouped(c);
     if (g->facts & IS_PLACED) check_places(c);
 }
 

@@ -21,10 +21,10 @@ _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
 _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// verify_inlined.c: an inlined node makes one thing, which is no output, in
-// launches that say that they can; whether its operator can is asked of its
+// verify_fused_load.c: a fused_load node makes one thing, which is no output,
+// in launches that say that they can; whether its operator can is asked of its
 // part, or of the pool that reads it.
-void check_inlined(const Check *c, NodeId id);
+void check_fused_load(const Check *c, NodeId id);
 // verify_types.c: the type of a value, and of what a node reads and makes.
 void check_type(const Check *c, ValueId id);
 void check_types(const Check *c, NodeId id);
@@ -46,8 +46,8 @@ void check_in_place(const Check *c, NodeId id);
 // roots, else 0.  last: the last node that reads each value.
 void check_slices(const Check *c, const ValueId *root, const NodeId *last,
                   int64_t *rows);
-// verify_launch_group.c: that what is joined can be: of scheduled graphs.
-void check_joined(const Check *c);
+// verify_launch_group.c: that what is grouped can be: of scheduled graphs.
+void check_grouped(const Check *c);
 // verify_training.c: samples of a batch and of a step, which all counts on.
 void check_batch(const Check *c);
 // What the updates are made from, and the order of facts.

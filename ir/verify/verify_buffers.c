@@ -19,7 +19,7 @@ static bool is_value(const Against *a, ValueId v, const PlanBuffer *buffer)
            same_shape(buffer->shape, value->shape) &&
            buffer->persistent == value->persistent &&
            (buffer->output || !value->output) && buffer->view == view &&
-           buffer->inlined == !is_stored(g, v);
+           buffer->fused_load == !is_stored(g, v);
 }
 
 static const char *check_values(Against *a)

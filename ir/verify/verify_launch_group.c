@@ -16,7 +16,7 @@ static void check_touch(const Check *c, Touches *t, NodeId first, NodeId i,
 {
     NodeId by = changes ? t->touched[v] : t->changed[v];
     if (by >= first && by != i && !is_last(&c->g->nodes[i]))
-        node_fault(c, i, "it is joined to %s, but both touch %s",
+        node_fault(c, i, "it is grouped with %s, but both touch %s",
                    c->g->nodes[by].name, c->g->values[v].name);
     t->touched[v] = i;
     if (changes) t->changed[v] = i;
@@ -28,7 +28,8 @@ static void check_touches(const Check *c, Touches *t, NodeId first, NodeId i)
     const Node *n = &g->nodes[i];
     Slot slots[MAX_SLOTS];
     ValueId reads[MAX_READS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
         check_touch(c, t, first, i, reads[k], false);
     for (int32_t k = 0; k < n->operand_count && k < count; k++)
@@ -46,11 +47,12 @@ static int64_t check_alike(const Check *c, const Launch *others, NodeId i)
     const Graph *g = c->g;
     const Node *n = &g->nodes[i], *of = others->node;
     Launch own = { .g = (Graph *)g, .node = n };
-    bool same = n->op == of->op && n->part == of->part && n->phase == of->phase;
+    bool same = n->op == of->op && n->kernel == of->kernel &&
+                n->phase == of->phase;
     bool launches = is_launch(n) && is_launch(of);
-    if (launches) n->op->parts[n->part].launch(g, n, &own);
+    if (launches) n->op->kernels[n->kernel].launch(g, n, &own);
     if (!launches || (!same && others->own_arg == 0))
-        node_fault(c, i, "it is joined to %s, which is of another kind",
+        node_fault(c, i, "it is grouped with %s, which is of another kind",
                    of->name);
     if (!are_alike(&own, others))
         node_fault(c, i, "its launch can't be that of %s too", of->name);
@@ -65,10 +67,10 @@ static void check_last(const Check *c, const Launch *others, NodeId i)
     if (!others->takes_last)
         node_fault(c, i, "the launch of %s does no more at its end", of->name);
     if (group_end(g, i) > i + 1)
-        node_fault(c, i, "%s is joined behind what is done last",
+        node_fault(c, i, "%s is grouped behind what is done last",
                    g->nodes[i + 1].name);
-    if (n->inlined || n->in_place)
-        node_fault(c, i, "it is no launch, but joined to one");
+    if (n->fused_load || n->in_place)
+        node_fault(c, i, "it is no launch, but grouped with one");
 }
 
 static void check_group(const Check *c, Touches *t, NodeId first)
@@ -76,7 +78,7 @@ static void check_group(const Check *c, Touches *t, NodeId first)
     const Graph *g = c->g;
     const Node *n = &g->nodes[first];
     Launch others = { .g = (Graph *)g, .node = n };
-    if (is_launch(n)) n->op->parts[n->part].launch(g, n, &others);
+    if (is_launch(n)) n->op->kernels[n->kernel].launch(g, n, &others);
     int64_t bytes = item_bytes(&others);
     check_touches(c, t, first, first);
     for (NodeId i = first + 1, end = group_end(g, first); i < end; i++) {
@@ -85,10 +87,10 @@ static void check_group(const Check *c, Touches *t, NodeId first)
         check_touches(c, t, first, i);
     }
     if (bytes > MOST_ITEM_BYTES)
-        node_fault(c, first, "too many are joined to it for a launch");
+        node_fault(c, first, "too many are grouped with it for a launch");
 }
 
-void check_joined(const Check *c)
+void check_grouped(const Check *c)
 {
     const Graph *g = c->g;
     Touches t = { NEW_ARRAY(g->arena, g->value_count, NodeId),
@@ -96,9 +98,9 @@ void check_joined(const Check *c)
     for (ValueId v = 0; v < g->value_count; v++)
         t.touched[v] = t.changed[v] = NONE;
     for (NodeId i = 0; i < g->node_count; i = group_end(g, i)) {
-        if (g->nodes[i].joined || (group_end(g, i) > i + 1 &&
+        if (g->nodes[i].grouped || (group_end(g, i) > i + 1 &&
                                    !(g->facts & IS_SCHEDULED)))
-            node_fault(c, i, "nothing before it can be joined with it");
+            node_fault(c, i, "nothing before it can be grouped with it");
         if (group_end(g, i) > i + 1) check_group(c, &t, i);
     }
 }

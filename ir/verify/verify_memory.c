@@ -126,7 +126,7 @@ static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
     const Value *value = &c->g->values[n->results[r]];
     Class *class = &classes[root[n->results[r]]];
 
-    if (n->inlined) {
+    if (n->fused_load) {
         if (value->alias_of != NONE)
             node_fault(c, i, "%s has no bytes, but lies in some", value->name);
         return;
@@ -183,7 +183,7 @@ void check_places(const Check *c)
         bool alias = (g->facts & IS_SHARED) && value->alias_of != NONE;
         if (!is_stored(g, v)) continue;
         if (value->offset < 0 ||
-            (value->rows == 0 && value->offset % ALIGNMENT != 0))
+            (value->view_rows == 0 && value->offset % ALIGNMENT != 0))
             value_fault(c, v, "its offset is %" PRId64, value->offset);
         if (value_bytes(value) > end - value->offset)
             value_fault(c, v, "it ends outside the %s",

@@ -42,13 +42,13 @@ static const char *begin_copy(Copies *c, const Node *n)
     ValueId v = copied_by(n), other;
     int64_t place = n->attr[COPY_PLACE].i, event = n->attr[COPY_EVENT].i;
     int64_t end = place + value_bytes(&c->g->values[v]);
-    ValueId of = n->part == COPY_IN ? c->g->values[v].again : v;
+    ValueId of = n->kernel == COPY_IN ? c->g->values[v].recompute_of : v;
     if (c->flying[event] != NONE)
         return wrong(c, n, "its event is still another copy's");
     if (c->event[v] != 0) return wrong(c, n, "it is still on its way");
     c->flying[event] = v;
     c->event[v] = event;
-    if (n->part == COPY_OUT) {
+    if (n->kernel == COPY_OUT) {
         if (c->gone[v]) return wrong(c, n, "it has gone before");
         c->gone[v] = true;
         byte_map_write(c->host, place, end, v);
@@ -66,7 +66,7 @@ static const char *end_copy(Copies *c, const Node *n)
 {
     ValueId v = copied_by(n);
     int64_t event = n->attr[COPY_EVENT].i;
-    bool begun = n->part == COPY_OUT_WAIT ? c->gone[v] : c->back[v];
+    bool begun = n->kernel == COPY_OUT_WAIT ? c->gone[v] : c->back[v];
     if (!begun || c->event[v] != event || c->flying[event] != v)
         return wrong(c, n, "no such copy is under way");
     c->flying[event] = NONE;
@@ -91,7 +91,7 @@ static const char *check_copy(const Copies *c, const Node *n)
     if (place < 0 || place > (int64_t)1 << 52 || event < 1 ||
         event > MOST_EVENTS)
         return wrong(c, n, "it has no place or no event");
-    if (value->persistent || value->output || value->rows > 0 ||
+    if (value->persistent || value->output || value->view_rows > 0 ||
         !is_stored(c->g, copied_by(n)))
         return wrong(c, n, "what it copies can't leave the arena");
     return NULL;

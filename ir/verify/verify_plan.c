@@ -38,7 +38,7 @@ static bool all_there(const int32_t *list, int count, const Plan *plan)
 {
     for (int i = 0; i < count; i++)
         if (list[i] < 0 || list[i] >= plan->buffer_count ||
-            plan->buffers[list[i]].inlined)
+            plan->buffers[list[i]].fused_load)
             return false;
     return true;
 }
@@ -58,7 +58,7 @@ static const char *check_names(Checker *c)
     for (int k = 0; k < limit; k++) {
         int32_t other = plan->buffers[k].alias_of;
         if (other != NONE && (!all_there(&other, 1, plan) ||
-                              plan->buffers[k].inlined))
+                              plan->buffers[k].fused_load))
             return arena_print(c->arena, "%s lies in no buffer",
                                plan->buffers[k].name);
     }
@@ -129,7 +129,7 @@ static const char *check_inside(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
     const PlanBuffer *root = &c->plan->buffers[c->root[k]];
-    if (buffer->inlined)
+    if (buffer->fused_load)
         return buffer->persistent || buffer->output
                    ? arena_print(c->arena, "%s has no bytes", buffer->name)
                    : NULL;
@@ -174,7 +174,7 @@ static void find_rows(Checker *c)
 static const char *check_place(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
-    if (buffer->inlined) return NULL;
+    if (buffer->fused_load) return NULL;
     if (buffer->alias_of == NONE) {
         if (buffer->offset % ALIGNMENT != 0)
             return arena_print(c->arena, "%s is not aligned", buffer->name);
@@ -260,7 +260,7 @@ static const char *check_lives(Checker *c)
     join_roots(c);
     for (int k = 0; k < c->plan->buffer_count; k++) {
         const PlanBuffer *buffer = &c->plan->buffers[k];
-        if (buffer->inlined) continue;
+        if (buffer->fused_load) continue;
         int32_t r = c->root[k];
         bool whole = r == k || c->first[k] == NONE;
         int32_t first = whole ? c->begin[r] : c->first[k];
@@ -329,7 +329,7 @@ static Event *list_events(Checker *c, int32_t *count)
     int32_t limit = c->plan->buffer_count;
     Event *events = NEW_ARRAY(c->arena, 2 * (size_t)limit, Event);
     for (int32_t k = 0; k < limit; k++) {
-        if (c->root[k] != k || c->plan->buffers[k].inlined) continue;
+        if (c->root[k] != k || c->plan->buffers[k].fused_load) continue;
         events[(*count)++] = (Event){c->begin[k], true, k};
         events[(*count)++] = (Event){c->end[k] + 1, false, k};
     }

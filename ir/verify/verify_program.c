@@ -49,7 +49,8 @@ static bool all_listed(const int32_t *ids, int count, const int32_t *list,
 static int updated_by(const Node *n, ValueId *updated)
 {
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     int found = 0;
     for (int k = 0; k < n->operand_count && k < count; k++)
         if (slots[k].updated && n->operands[k] != NONE &&
@@ -83,8 +84,8 @@ static bool does_node(Against *a, int32_t at, const Node *n, int *reads,
                       step->write_count, a->written_by, at, writes) &&
            all_listed(updated, count, step->writes, step->write_count,
                       a->written_by, at, writes) &&
-           (step->phase == n->phase || n->joined) &&
-           n->joined == (strcmp(step->name, n->name) != 0) &&
+           (step->phase == n->phase || n->grouped) &&
+           n->grouped == (strcmp(step->name, n->name) != 0) &&
            step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1);
 }
 
@@ -195,7 +196,7 @@ static const char *check_host(Against *a)
 static const char *check_batch(Against *a)
 {
     int32_t count = a->plan->batch_steps;
-    bool any = is_accruing(a->g) && a->g->mode == TRAIN;
+    bool any = is_accumulating(a->g) && a->g->mode == TRAIN;
     if (!any && count == 0) return NULL;
     if (!any || count < 1 || count > a->plan->step_count)
         return "batches end where the program has no end";
@@ -214,7 +215,7 @@ static ValueId *find_viewed(const Against *a)
     for (int32_t i = 0; i < a->count; i++) {
         const Node *n = &a->nodes[i];
         if (n->op->flags & VIEW ||
-            (n->in_place && !n->op->parts[n->part].joins))
+            (n->in_place && !n->op->kernels[n->kernel].joins))
             viewed[n->results[0]] = viewed[n->operands[0]];
     }
     return viewed;
@@ -266,8 +267,8 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
     for (int k = 0; k < read_count; k++) {
         ValueId v = o->viewed[reads[k]];
         o->touched_at[v] = at;
-        // The tally changes other parts of the header; what changes the scale
-        // reads what gradients come to.
+        // accumulate_metrics changes other parts of the header; what changes
+        // the scale reads what gradients come to.
         if (v == a->g->header && reads_scale_alone(n)) continue;
         if (place > o->touch[v]) o->touch[v] = place;
     }

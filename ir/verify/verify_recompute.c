@@ -12,14 +12,15 @@
 
 static ValueId first_of(const Graph *g, ValueId v)
 {
-    return v == NONE || g->values[v].again == NONE ? v : g->values[v].again;
+    ValueId of = v == NONE ? NONE : g->values[v].recompute_of;
+    return of == NONE ? v : of;
 }
 
 // Whether both do the same.
 static bool does_the_same(const Graph *g, const Node *a, const Node *b)
 {
-    if (a->op != b->op || a->part != b->part || a->act != b->act ||
-        a->inlined != b->inlined || a->in_place != b->in_place ||
+    if (a->op != b->op || a->kernel != b->kernel || a->act != b->act ||
+        a->fused_load != b->fused_load || a->in_place != b->in_place ||
         a->operand_count != b->operand_count ||
         a->result_count != b->result_count ||
         !same_attributes(a, b))
@@ -38,8 +39,8 @@ static NodeId original_of(const Graph *g, const Node *n)
 {
     for (int32_t k = 0; k < n->result_count; k++) {
         ValueId v = n->results[k];
-        if (v != NONE && g->values[v].again != NONE)
-            return g->values[g->values[v].again].def;
+        if (v != NONE && g->values[v].recompute_of != NONE)
+            return g->values[g->values[v].recompute_of].def;
     }
     return NONE;
 }
@@ -54,10 +55,10 @@ static void check_copied(const Check *c, ValueId v)
 {
     const Graph *g = c->g;
     const Value *value = &g->values[v];
-    ValueId first = value->again;
+    ValueId first = value->recompute_of;
     if (first == NONE) value_fault(c, v, "it is no copy, but a copy makes it");
     if (first < 0 || first >= g->value_count || first == v ||
-        g->values[first].again != NONE || g->values[first].def == NONE)
+        g->values[first].recompute_of != NONE || g->values[first].def == NONE)
         value_fault(c, v, "it can't be %%%" PRId32 ", computed again", first);
     const Value *of = &g->values[first];
     if (!same_shape(of->shape, value->shape) || of->dtype != value->dtype ||
@@ -74,7 +75,7 @@ void check_again(const Check *c, NodeId id)
         ValueId v = n->results[k];
         if (v == NONE) continue;
         if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);
-        else if (g->values[v].again != NONE)
+        else if (g->values[v].recompute_of != NONE)
             value_fault(c, v, "it is a copy, but no copy makes it");
     }
     if (n->phase != RECOMPUTE) return;

@@ -25,7 +25,7 @@ static void check_name(const Check *c, ValueId v, Within within)
             value_fault(c, v, "it is no view of %%%" PRId32, value->alias_of);
     } else if (value->alias_of != within.whole || !value->view ||
                value->start != within.start ||
-               (within.rows > 0 && value->rows != within.rows)) {
+               (within.rows > 0 && value->view_rows != within.rows)) {
         value_fault(c, v, "it does not lie in %s as it should",
                     c->g->values[within.whole].name);
     }
@@ -37,33 +37,34 @@ static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
 {
     const Value *value = &c->g->values[v];
     int64_t whole = value_bytes(&c->g->values[root]);
-    if (value->rows == 0) return;
-    if (value->alias_of == NONE || value->rows < 0 ||
-        whole % value->rows != 0 || value_bytes(value) % value->rows != 0 ||
-        whole / value->rows != value->stride)
+    if (value->view_rows == 0) return;
+    if (value->alias_of == NONE || value->view_rows < 0 ||
+        whole % value->view_rows != 0 ||
+        value_bytes(value) % value->view_rows != 0 ||
+        whole / value->view_rows != value->view_stride)
         value_fault(c, v, "it is no slice of %s", c->g->values[root].name);
     Columns columns = value_columns(c->g, v);
-    if (columns.begin < 0 || columns.end > value->stride)
+    if (columns.begin < 0 || columns.end > value->view_stride)
         value_fault(c, v, "its rows do not lie in those of %s",
                     c->g->values[root].name);
-    if (*rows != 0 && *rows != value->rows)
+    if (*rows != 0 && *rows != value->view_rows)
         value_fault(c, v, "other slices of %s have other rows",
                     c->g->values[root].name);
-    *rows = value->rows;
+    *rows = value->view_rows;
 }
 
 // A copy in place is one that its operator says only copies, and does.
 void check_in_place(const Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id];
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
 
     if (!n->in_place) return;
-    if (part->slice == NULL || n->inlined || n->act != NULL ||
+    if (kernel->slice == NULL || n->fused_load || n->act != NULL ||
         n->result_count != 1)
         node_fault(c, id, "%s can't be in place", n->op->name);
-    for (int k = part->joins ? 0 : 1; k < n->operand_count; k++)
-        if ((n->operands[k] == NONE) == part->joins)
+    for (int k = kernel->joins ? 0 : 1; k < n->operand_count; k++)
+        if ((n->operands[k] == NONE) == kernel->joins)
             node_fault(c, id, "%s can't be in place", n->op->name);
 }
 
@@ -83,7 +84,7 @@ static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
                        g->values[v].name, g->values[old].name);
     for (int k = node_reads(g, n, reads) - 1; k >= 0; k--)
         if (reads[k] == old && !is_operand(n, old) &&
-            (!may_lie_over(g, n, r, old) || g->values[old].rows > 0 ||
+            (!may_lie_over(g, n, r, old) || g->values[old].view_rows > 0 ||
              a.begin != b.begin || a.end != b.end))
             node_fault(s->c, i, "%s must not be written over %s, which it "
                        "reads on load", g->values[v].name, g->values[old].name);
@@ -153,9 +154,10 @@ void check_slices(const Check *c, const ValueId *root, const NodeId *last,
     for (ValueId v = 0; v < g->value_count; v++) {
         if (rows[root[v]] == 0) continue;
         check_name(c, v, within[v]);
-        if (g->values[v].rows > 0 && !may_have_rows(may[v], g->values[v].rows))
+        if (g->values[v].view_rows > 0 &&
+            !may_have_rows(may[v], g->values[v].view_rows))
             value_fault(c, v, "a slice, which not all that touch it can take");
-        if (g->values[v].rows == 0 &&
+        if (g->values[v].view_rows == 0 &&
             value_bytes(&g->values[v]) != value_bytes(&g->values[root[v]]))
             value_fault(c, v, "it lies in %s, but is no slice",
                         g->values[root[v]].name);

@@ -71,7 +71,7 @@ static void check_states(const Check *c)
 {
     const Op *op = c->g->optimizer;
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
+    int slots = kernel_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
     int states = c->g->optimizer_states;
 
     for (int k = 0; k < slots; k++) fewest += !slot[k].optional;
@@ -140,7 +140,7 @@ static void check_sums(const Check *c)
 
 // Before differentiate there is a sum for each parameter; after it the last
 // node of a batch, before all of the update, which sees nothing else of one.
-static void check_accrual(const Check *c)
+static void check_accumulation(const Check *c)
 {
     const Graph *g = c->g;
     NodeId end = find_batch_end(g);
@@ -200,7 +200,8 @@ static void check_looked_at(const Check *c, NodeId id, const bool *seen)
 static bool changes_state(const Graph *g, const Node *n)
 {
     Slot slot[MAX_SLOTS];
-    int slots = part_slots(part_operands(n->op, n->part), slot, MAX_SLOTS);
+    int slots =
+        kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
 
     for (int k = 0; k < n->operand_count && k < slots; k++)
         if (slot[k].updated && n->operands[k] != NONE &&
@@ -238,7 +239,7 @@ static void check_gated(const Check *c, NodeId id)
     const Node *n = &c->g->nodes[id];
     int mask = operand_called(n, "mask");
 
-    if (n->part == 0 || n->op->parts[0].gated != n->part) return;
+    if (n->kernel == 0 || n->op->kernels[0].gated != n->kernel) return;
     if (n->act == NULL || !(n->act->flags & BY_SIGN))
         node_fault(c, id, "no sign says where its gradient is 0");
     if (elements(c->g->values[n->operands[mask]].shape) !=
@@ -282,7 +283,7 @@ void check_training(const Check *c)
     check_order(c);
     check_called(c, g->optimizer, OPTIMIZER, "optimizer");
     check_called(c, g->schedule, SCHEDULE, "schedule");
-    if (is_accruing(g)) check_accrual(c);
+    if (is_accumulating(g)) check_accumulation(c);
     check_scale(c);
     for (NodeId i = 0; i < g->node_count; i++) {
         check_momenta(c, i);

@@ -40,7 +40,7 @@ static void check_result_type(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
     const Node *n = &g->nodes[id];
-    if (n->part != 0 || n->result_count == 0 || n->results[0] == NONE) return;
+    if (n->kernel != 0 || n->result_count == 0 || n->results[0] == NONE) return;
     const Value *result = &g->values[n->results[0]];
     bool is_mask = result->kind == MASK && (g->facts & HAS_GRADIENTS) != 0;
     bool keeps_type = n->operand_count > 0 && n->operands[0] != NONE &&
@@ -62,7 +62,8 @@ static void check_operand_types(const Check *c, NodeId id)
     const Node *n = &g->nodes[id];
     if (n->phase >= BACKWARD) return;
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
 
     for (int k = 0; k < n->operand_count; k++) {
         const Slot *slot = slot_at(slots, count, k);

@@ -5,11 +5,11 @@
 // for which that pays: a candidate is a number of slices and the least pixels
 // of the maps that are split.  Each is compiled like any other graph; but not
 // what takes no less time than the best so far though nothing runs again, and
-// of the others no program that does.
+// of the others no schedule that does.
 //
 // The candidates do not depend on the budget, and the cheapest that fits is
 // taken, so more memory never costs more.  Work is limited by their number and
-// by that of the nodes in slices; the searches for programs and for addresses
+// by that of the nodes in slices; the searches for schedules and for addresses
 // are short for each.  A candidate whose floor is above the smallest arena yet
 // is not searched.
 #include "../batch_split.h"
@@ -17,7 +17,7 @@
 #include "../../ir/gpu/overhead.h"
 #include "../../ir/gpu/gpu_model.h"
 #include "../offload/host_budget.h"
-#include "../remat/remat_program.h"
+#include "../remat/remat_schedule.h"
 
 enum {
     MOST_CANDIDATES = 10,
@@ -122,17 +122,17 @@ static Outcome outcome_of(const Graph *g)
 // What runs again with nothing in slices, so that it is not looked for twice.
 static void keep_settled(Graph *g, const Graph *copy)
 {
-    if (copy->fit == NULL || copy->parking != NULL) return;
+    if (copy->fit == NULL || copy->offloading != NULL) return;
     Fit *fit = NEW(g->arena, Fit);
     *fit = *copy->fit;
     g->settled = fit;
-    if (copy->program == NULL) return;
-    RematProgram *program = NEW(g->arena, RematProgram);
-    *program = *copy->program;
-    size_t bytes = (size_t)program->count * sizeof *program->step;
-    program->step = NEW_ARRAY(g->arena, program->count, int32_t);
-    memcpy(program->step, copy->program->step, bytes);
-    g->settled_program = program;
+    if (copy->remat_schedule == NULL) return;
+    RematSchedule *schedule = NEW(g->arena, RematSchedule);
+    *schedule = *copy->remat_schedule;
+    size_t bytes = (size_t)schedule->count * sizeof *schedule->step;
+    schedule->step = NEW_ARRAY(g->arena, schedule->count, int32_t);
+    memcpy(schedule->step, copy->remat_schedule->step, bytes);
+    g->settled_schedule = schedule;
 }
 
 // o: all but what it writes.
@@ -161,7 +161,7 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
 static int64_t time_once(const SplitSearch *s, Candidate c)
 {
     PassOptions o = *s->o;
-    o.stop_after = passes[PASS_slices].name;
+    o.stop_after = passes[PASS_elide_copies].name;
     return outcome_with(s, c, &o).time;
 }
 
@@ -229,8 +229,8 @@ void choose_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o))
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
-    if (o->budget == 0 || !o->enabled[PASS_split] || g->split_samples != 0 ||
-        g->facts != 0 || g->batch < 2 ||
+    if (o->budget == 0 || !o->enabled[PASS_batch_split] ||
+        g->split_samples != 0 || g->facts != 0 || g->batch < 2 ||
         o->checkpoint.kind == CHECKPOINT_MARKED)
         return;
     list_candidates(&s);
@@ -271,7 +271,7 @@ void settle_split(Graph *g, const PassOptions *o,
     Outcome none = outcome_with(&s, (Candidate){ 0, 0 }, &all), sliced = none;
     Outcome whole = none;
     if (o->budget > 0) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
-    if (!o->enabled[PASS_split] || split_size(g, asked.pixels).nodes == 0)
+    if (!o->enabled[PASS_batch_split] || split_size(g, asked.pixels).nodes == 0)
         g->split_pixels = 0;
     else
         sliced = outcome_with(&s, asked, &all);

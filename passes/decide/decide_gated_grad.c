@@ -15,26 +15,27 @@ static int count_gates(const Graph *g)
 {
     bool any = false;
     for (NodeId i = 0; i < g->node_count && !any; i++)
-        any = g->nodes[i].op->parts[0].gated != 0;
+        any = g->nodes[i].op->kernels[0].gated != 0;
     if (!any) return 0;
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     int count = 0;
-    passes[PASS_fuse_backward].run(copy);
+    passes[PASS_fuse_activation_grad].run(copy);
     for (NodeId i = 0; i < copy->node_count; i++) {
         const Node *n = &copy->nodes[i];
-        count += n->part != 0 && n->op->parts[0].gated == n->part;
+        count += n->kernel != 0 && n->op->kernels[0].gated == n->kernel;
     }
     arena_free(arena);
     return count;
 }
 
-static int64_t least_with(const Graph *g, const PassOptions *o, uint32_t apart)
+static int64_t least_with(const Graph *g, const PassOptions *o,
+                          uint32_t unfused)
 {
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
-    copy->apart = apart;
-    int64_t bytes = least_from(copy, o, PASS_fuse_backward);
+    copy->unfused = unfused;
+    int64_t bytes = least_from(copy, o, PASS_fuse_activation_grad);
     arena_free(arena);
     return bytes;
 }
@@ -46,12 +47,12 @@ void choose_gates(Graph *g, const PassOptions *o)
     if (count == 0) return;
     const uint32_t all = UINT32_MAX;
     int64_t none = least_with(g, o, all), best = least_with(g, o, 0);
-    uint32_t apart = 0;
+    uint32_t unfused = 0;
     for (int k = 0; k < count && k < MOST_TRIED && best > none; k++) {
-        int64_t bytes = least_with(g, o, apart | 1u << k);
+        int64_t bytes = least_with(g, o, unfused | 1u << k);
         if (bytes >= best) continue;
         best = bytes;
-        apart |= 1u << k;
+        unfused |= 1u << k;
     }
-    g->apart = best > none ? all : apart;
+    g->unfused = best > none ? all : unfused;
 }

@@ -5,8 +5,8 @@
 
 #include "../pass.h"
 
-// For a training step that is through differentiate: sets g->apart for pass
-// fuse_backward.
+// For a training step that is through differentiate: sets g->unfused for pass
+// fuse_activation_grad.
 void choose_gates(Graph *g, const PassOptions *o);
 
 #endif

@@ -1,7 +1,7 @@
-// Waits: whatever is tried goes through the passes up to a plan.  Pass together
-// keeps to the order's peak, but addresses are harder to find where more is
-// alive; so ways to wait are tried, and the plan of the launches apart tells
-// each where values can be.
+// Waits: whatever is tried goes through the passes up to a plan.  Pass
+// fuse_horizontal keeps to the order's peak, but addresses are harder to find
+// where more is alive; so ways to wait are tried, and the plan of the launches
+// apart tells each where values can be.
 #include "decide_horizontal.h"
 #include "../placement/arena_estimate.h"
 
@@ -23,11 +23,11 @@ static int64_t plan_apart(Graph *g, const PassOptions *o)
 static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
 {
     Arena *arena = arena_new();
-    Graph *joined = shared_after(g, o, true, arena);
-    int64_t bytes = plan_least(joined);
+    Graph *grouped = shared_after(g, o, true, arena);
+    int64_t bytes = plan_least(grouped);
     if (bytes <= limit)
-        bytes = o->enabled[PASS_plan] ? plan_trial(joined)
-                                      : arena_of_shared(joined, o, limit);
+        bytes = o->enabled[PASS_assign_offsets] ? plan_trial(grouped)
+                                      : arena_of_shared(grouped, o, limit);
     arena_free(arena);
     return bytes <= limit;
 }

@@ -1,13 +1,13 @@
 // The search for the cheapest training step within a budget.
 //
-// remat_search.h has programs for all sizes, cheapest first, by what its model
+// remat_search.h has schedules for all sizes, cheapest first, by what its model
 // says of their peaks.  Here each that might fit is tried: the order, sharing
 // and addresses are found anew for it, and the arena that comes of it is what
-// counts.  The programs are the same whatever the budget, and more of them are
+// counts.  The schedules are the same whatever the budget, and more of them are
 // tried where it is larger, so more memory never costs more.
 //
 // Where only sizes are asked for the search is short.  A whole one takes the
-// programs of the short one too, so a size that was named can be had.
+// schedules of the short one too, so a size that was named can be had.
 #include "decide_remat.h"
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
     BOUND_STEPS = 4,            // that are asked for the bound
     MARGIN = 16,                // of the model's peak: it may be too large by
                                 // one part in so many
-    TRIED_STEPS = 1 << 14,      // that programs within the margin have together
+    TRIED_STEPS = 1 << 14,      // that schedules in the margin have together
     CURVE_STEPS = 48000,        // and those of a curve, but
     FEWEST_POINTS = 12,
 };
@@ -37,7 +37,7 @@ typedef struct Budgeter {
     Remat              written; // in the program's order, if it is asked,
     int32_t           *step;    // and of its steps those of r
     bool               as_written;
-    int64_t            floor;   // bytes that every program has in the model
+    int64_t            floor;   // bytes that every schedule has in the model
     RematChoices       all;
     int32_t            named;   // the choice whose arena a short search names
     int64_t           *arena;   // of each choice's plan; 0: not known yet
@@ -59,9 +59,9 @@ static int64_t state_bytes(const Graph *g)
     return bytes;
 }
 
-// Whether programs of schedule's order all have more than those of the
+// Whether schedules of pass schedule's order all have more than those of the
 // program's own order must have: those are searched as well then.  Either way
-// all programs of the search have b->floor bytes alive in the model.
+// all schedules of the search have b->floor bytes alive in the model.
 static bool is_less_as_written(Budgeter *b)
 {
     int32_t at;
@@ -77,11 +77,11 @@ static bool is_less_as_written(Budgeter *b)
     return true;
 }
 
-static KnownKey key_of_programs(const Remat *r, int64_t work)
+static KnownKey key_of_schedules(const Remat *r, int64_t work)
 {
-    KnownKey key = key_of_kind(KNOWN_PROGRAMS);
+    KnownKey key = key_of_kind(KNOWN_SCHEDULES);
     key_add(&key, work);
-    key_add(&key, r->turn);
+    key_add(&key, r->backward_start);
     key_add_sizes(&key, r->cost, r->step_count);
     key_add_flags(&key, r->may_repeat, r->step_count);
     key_add_sizes(&key, r->bytes, r->value_count);
@@ -100,7 +100,7 @@ static KnownKey key_of_programs(const Remat *r, int64_t work)
     return key;
 }
 
-// A list of its own of the same programs, whose bytes are never for others.
+// A list of its own of the same schedules, whose bytes are never for others.
 static RematChoices copy_choices(Arena *arena, const RematChoices *all)
 {
     RematChoices copy = { .work = all->work };
@@ -109,18 +109,18 @@ static RematChoices copy_choices(Arena *arena, const RematChoices *all)
     return copy;
 }
 
-static void keep_programs(Known *known, KnownKey key, const RematChoices *all)
+static void keep_schedules(Known *known, KnownKey key, const RematChoices *all)
 {
     int64_t bytes = 0;
     for (int32_t k = 0; k < all->count; k++)
         bytes += (int64_t)sizeof(RematChoice) +
-                 all->choice[k].program.count * (int64_t)sizeof(int32_t);
+                 all->choice[k].schedule.count * (int64_t)sizeof(int32_t);
     Arena *arena = known_room(known, bytes);
     if (arena == NULL) return;
     RematChoices *kept = NEW(arena, RematChoices);
     *kept = copy_choices(arena, all);
     for (int32_t k = 0; k < kept->count; k++) {
-        RematProgram *p = &kept->choice[k].program;
+        RematSchedule *p = &kept->choice[k].schedule;
         int32_t *step = NEW_ARRAY(arena, p->count, int32_t);
         memcpy(step, p->step, (size_t)p->count * sizeof *step);
         p->step = step;
@@ -131,12 +131,12 @@ static void keep_programs(Known *known, KnownKey key, const RematChoices *all)
 static RematChoices search_or_recall(const Budgeter *b, const Remat *r,
                                      int64_t work)
 {
-    KnownKey key = key_of_programs(r, work);
+    KnownKey key = key_of_schedules(r, work);
     const RematChoices *kept = known_find(b->g->known, key);
     if (kept != NULL) return copy_choices(b->g->arena, kept);
     RematChoices all = remat_search(r, LEVELS, work);
     known_spend(b->g->known, all.work, WORK_REMAT_STEP);
-    keep_programs(b->g->known, key, &all);
+    keep_schedules(b->g->known, key, &all);
     return all;
 }
 
@@ -144,9 +144,9 @@ static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
 {
     RematChoices more = search_or_recall(b, &b->written, work);
     for (int32_t k = 0; k < more.count; k++) {
-        const RematProgram *p = &more.choice[k].program;
-        RematProgram own = { p->count, NEW_ARRAY(b->g->arena, p->count,
-                                                 int32_t) };
+        const RematSchedule *p = &more.choice[k].schedule;
+        RematSchedule own = { p->count, NEW_ARRAY(b->g->arena, p->count,
+                                                  int32_t) };
         for (int32_t i = 0; i < p->count; i++)
             own.step[i] = b->step[p->step[i]];
         remat_choose(all, &b->r, &own, more.choice[k].peak,
@@ -155,7 +155,7 @@ static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
     remat_sort_choices(all);
 }
 
-// Of programs that are larger fewer are kept, for each takes longer to try.
+// Of schedules that are larger fewer are kept, for each takes longer to try.
 static RematChoices search_within(Budgeter *b, int64_t work)
 {
     RematChoices all = search_or_recall(b, &b->r, work);
@@ -166,7 +166,7 @@ static RematChoices search_within(Budgeter *b, int64_t work)
 }
 
 // Whether the model might be wrong enough for this to fit: order and addresses
-// are found for the program after it, and slices are counted as whole.
+// are found for the schedule after it, and slices are counted as whole.
 static bool fits_in_model(const Budgeter *b, int64_t peak, int64_t budget)
 {
     return peak - peak / MARGIN + b->state <= budget;
@@ -210,7 +210,7 @@ static int32_t fewest_in_model(const Budgeter *b, bool brief)
     return found;
 }
 
-static void search_programs(Budgeter *b)
+static void search_schedules(Budgeter *b)
 {
     const Graph *g = b->g;
     b->all = search_within(b, REMAT_QUICK_WORK);
@@ -235,8 +235,8 @@ static int64_t arena_within(Budgeter *b, int32_t k, int64_t most)
 {
     if (b->arena[k] > 0) return b->arena[k];
     if (b->least[k] > most) return b->least[k];
-    const RematProgram *program = k > 0 ? &b->all.choice[k].program : NULL;
-    int64_t bytes = arena_after(b->g, b->o, program, most);
+    const RematSchedule *schedule = k > 0 ? &b->all.choice[k].schedule : NULL;
+    int64_t bytes = arena_after(b->g, b->o, schedule, most);
     if (bytes <= most) b->arena[k] = bytes;
     else b->least[k] = bytes;
     return bytes;
@@ -247,7 +247,7 @@ static int64_t arena_of(Budgeter *b, int32_t k)
     return arena_within(b, k, INT64_MAX);
 }
 
-// The named program is tried in any case: a refusal may have named its arena,
+// The named schedule is tried in any case: a refusal may have named its arena,
 // and the model may be wrong by more than its margin.
 static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
 {
@@ -270,12 +270,13 @@ static bool named_fits_fused(const Budgeter *b)
 {
     const PassOptions *o = b->o;
     int64_t apart = larger(b->arena[b->named], b->least[b->named]);
-    if (o->trial || !o->enabled[PASS_together] ||
+    if (o->trial || !o->enabled[PASS_fuse_horizontal] ||
         apart - apart / 16 > o->budget || b->named == 0)
         return false;
     Arena *arena = arena_new();
-    const RematProgram *program = &b->all.choice[b->named].program;
-    Graph *ordered = ordered_with(b->g, o, program, arena);
+    const RematSchedule *schedule =
+        &b->all.choice[b->named].schedule;
+    Graph *ordered = ordered_with(b->g, o, schedule, arena);
     bool waits = choose_waits(ordered, o);
     Graph *fused = shared_after(ordered, o, waits, arena);
     bool fits = arena_of_shared(fused, o, o->budget) <= o->budget;
@@ -308,8 +309,8 @@ static double part_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-// Of programs with as few bytes alive as choice k has, in the order of launches
-// that there is: what runs again costs so much of the rest.
+// Of schedules with as few bytes alive as choice k has, in the order of
+// launches that there is: what runs again costs so much of the rest.
 static double bound_of(const Budgeter *b, int32_t k)
 {
     int32_t at;
@@ -324,9 +325,9 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 {
     const RematChoice *choice = &b->all.choice[k];
     int64_t flops = -b->flops, once = b->all.choice[0].cost;
-    for (int32_t i = 0; i < choice->program.count; i++)
-        flops += b->step_flops[choice->program.step[i]];
-    return (Overhead){ .launches = choice->program.count - b->r.step_count,
+    for (int32_t i = 0; i < choice->schedule.count; i++)
+        flops += b->step_flops[choice->schedule.step[i]];
+    return (Overhead){ .launches = choice->schedule.count - b->r.step_count,
                        .time = part_of(choice->cost - once, once),
                        .flops = part_of(flops, b->flops) };
 }
@@ -334,15 +335,15 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 // ---- a budget ---------------------------------------------------------------
 
 // What else fits, or fits for less: with maps in host memory.
-static int32_t park_beside(Budgeter *b, int32_t found)
+static int32_t offload_beside(Budgeter *b, int32_t found)
 {
     const HostProblem p = { .g = b->g, .o = b->o, .all = &b->all,
                             .budget = b->o->budget, .state = b->state };
-    HostProgram without = { .choice = found, .arena = arena_of(b, found),
+    HostSchedule without = { .choice = found, .arena = arena_of(b, found),
                             .cost = b->all.choice[found].cost };
     without.fits = without.arena <= b->o->budget;
-    HostProgram best = host_program(&p, without);
-    b->g->parking = best.parking;
+    HostSchedule best = host_schedule(&p, without);
+    b->g->offloading = best.offloading;
     return best.choice;
 }
 
@@ -360,7 +361,7 @@ bool fit_budget(Graph *g, const PassOptions *o)
     g->fit = fit;
     if (g->settled != NULL) {
         *fit = *g->settled;
-        g->program = g->settled_program;
+        g->remat_schedule = g->settled_schedule;
         return true;
     }
     int64_t most = most_of_use(o);
@@ -371,7 +372,7 @@ bool fit_budget(Graph *g, const PassOptions *o)
     if (plain <= o->budget) return true;
     Budgeter b = new_budgeter(g, o);
     if (!fits_in_model(&b, b.floor, most)) return false;
-    search_programs(&b);
+    search_schedules(&b);
     if (is_brief) b.least[0] = plain;
     else b.arena[0] = plain;
     fit->work = b.all.work;
@@ -380,11 +381,11 @@ bool fit_budget(Graph *g, const PassOptions *o)
     if (found == NONE && named_fits_fused(&b)) found = b.named;
     if (found == NONE) found = smallest(&b, most);
     if (found == NONE) return false;
-    if (o->offload) found = park_beside(&b, found);
-    if (g->parking == NULL && arena_of(&b, found) <= o->budget)
+    if (o->offload) found = offload_beside(&b, found);
+    if (g->offloading == NULL && arena_of(&b, found) <= o->budget)
         fit->bound = bound_of(&b, found);
     const RematChoice *choices = b.all.choice;
-    if (found > 0) g->program = &choices[found].program;
+    if (found > 0) g->remat_schedule = &choices[found].schedule;
     return true;
 }
 
@@ -412,7 +413,7 @@ static const char *whose_arena(const Graph *g, const PassOptions *o)
                        checkpoint_text(g->arena, &o->checkpoint));
 }
 
-// The rest of a refusal, where more than this program counts.
+// The rest of a refusal, where more than this schedule counts.
 static const char *why_so_many(const Graph *g, const PassOptions *o)
 {
     Arena *arena = g->arena;
@@ -445,7 +446,7 @@ ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
     PassOptions any = *o;
     any.budget = INT64_MAX;
     Budgeter b = new_budgeter(g, &any);
-    search_programs(&b);
+    search_schedules(&b);
     b.arena[0] = arena_after(g, o, NULL, INT64_MAX);
     any.near = true;
     remat_drop_dominated(&b.all);

@@ -1,4 +1,4 @@
-// Host memory for a budget, beside programs that compute something again.
+// Host memory for a budget, beside schedules that compute something again.
 #ifndef CNNC_HOST_BUDGET_H
 #define CNNC_HOST_BUDGET_H
 
@@ -14,19 +14,20 @@ typedef struct HostProblem {
     int64_t             state;  // of these, what is persistent
 } HostProblem;
 
-typedef struct HostProgram {
-    int32_t        choice;      // of the programs
-    const Parking *parking;     // in the graph's arena; NULL: nothing is parked
+typedef struct HostSchedule {
+    int32_t        choice;      // of the schedules
+    const Offloading *offloading;   // in the graph's arena; NULL: nothing is
+                                // offloaded
     int64_t        arena;       // of the whole plan
     int64_t        cost;        // picoseconds
     bool           fits;        // in the budget
-} HostProgram;
+} HostSchedule;
 
 // Nodes of a graph of which all candidates are tried with maps in host memory.
 enum { SMALL_GRAPH = 256 };
 
 // What is cheapest within the budget, or without maps in host memory if that is
 // as cheap; where nothing fits, the smallest that was found.
-HostProgram host_program(const HostProblem *p, HostProgram without);
+HostSchedule host_schedule(const HostProblem *p, HostSchedule without);
 
 #endif

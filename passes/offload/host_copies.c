@@ -1,4 +1,4 @@
-// From what is parked, and when, to the steps of its copies.
+// From what is offloaded, and when, to the steps of its copies.
 //
 // Copies are done in the order that they begin in, so a place in host memory is
 // free for another value as soon as the way back of the one before has begun;
@@ -27,7 +27,8 @@ static HostCopy *list_steps(const HostModel *m, int32_t *count)
             [COPY_OUT] = s->from + 1, [COPY_OUT_WAIT] = s->gone,
             [COPY_IN] = s->due, [COPY_IN_WAIT] = s->to,
         };
-        for (int8_t part = COPY_OUT; s->parked && part <= COPY_IN_WAIT; part++)
+        for (int8_t part = COPY_OUT; s->offloaded && part <= COPY_IN_WAIT;
+             part++)
             steps[(*count)++] = (HostCopy){
                 .before = before[part], .part = part, .value = s->value };
     }

@@ -15,11 +15,11 @@
 // where copies are given time: a buffer that is copied from has its bytes for
 // as long as the copy takes, as far as there is room, and so has one that is
 // copied to.
-typedef struct Parking {
+typedef struct Offloading {
     int32_t  count;
     ValueId *value;             // ascending
     int64_t  level;
-} Parking;
+} Offloading;
 
 // A step of a copy, in front of launch `before`.
 typedef struct HostCopy {
@@ -42,43 +42,43 @@ typedef struct Stay {
     int64_t bytes;              // padded
     int64_t time;               // of a copy of it: picoseconds
     int32_t from, to;           // these launches
-    int32_t gone, due;          // since host_layout, if it is parked: in front
-                                // of which launch it is known to be out, and in
-                                // front of which its way back begins
-    bool    parked;
+    int32_t gone, due;          // since host_layout, if it is offloaded: in
+                                // front of which launch it is known to be out,
+                                // and in front of which its way back begins
+    bool    offloaded;
 } Stay;
 
 typedef struct HostModel {
     Arena   *arena;
     int32_t  launch_count, stay_count;
-    int64_t *live;              // bytes alive at each launch, nothing parked,
-                                // without what is persistent
+    int64_t *live;              // bytes alive at each launch, nothing
+                                // offloaded, without what is persistent
     int64_t *time;              // when each begins, and when the last ends
     Stay    *stay;              // by value
-    int64_t *alive;             // since host_layout: with what is parked
+    int64_t *alive;             // since host_layout: with what is offloaded
     int32_t *by_start, *by_end; // the numbers of all stays, by the first of
                                 // these launches up, and by the other down
     int32_t *order;             // room for the numbers of all stays
 } HostModel;
 
-// Of a graph through liveness and share (or what stands in for that); it lies
-// in g's arena.  What may stay in host memory is what the forward pass makes
-// and no slice is taken of.
+// Of a graph through liveness and share_buffers (or what stands in for that);
+// it lies in g's arena.  What may stay in host memory is what the forward pass
+// makes and no slice is taken of.
 HostModel host_model(Graph *g);
-// Parks what the parking names, and lays it out.
-void host_park(HostModel *m, const Parking *parking);
-// When what is parked goes and comes back, with waits as late as they need be
-// where `level` has room for that.  Returns the most bytes alive then.
+// Offloads what the offloading names, and lays it out.
+void host_offload(HostModel *m, const Offloading *offloading);
+// When what is offloaded goes and comes back, with waits as late as they need
+// be where `level` has room for that.  Returns the most bytes alive then.
 int64_t host_layout(HostModel *m, int64_t level);
-// Parks of what stays as much as is needed for at most `level` bytes alive:
+// Offloads of what stays as much as is needed for at most `level` bytes alive:
 // what saves most bytes above the level for the time of its copies, one after
 // the other, and then drops what turns out not to be needed.  False: it can't.
 bool host_choose(HostModel *m, int64_t level);
 
 // ---- host_copies.c ----------------------------------------------------------
 
-// The steps of what is parked in a model that was laid out, with places in host
-// memory and events; *copy in its arena.  Returns how many.
+// The steps of what is offloaded in a model that was laid out, with places in
+// host memory and events; *copy in its arena.  Returns how many.
 int32_t host_steps(const HostModel *m, HostCopy **copy);
 
 #endif

@@ -2,7 +2,7 @@
 // without some of them, and which to do without.
 //
 // Bytes are counted as the plan will have them: what lies in the same bytes is
-// one, from the first launch that touches it to the last.  What is parked is
+// one, from the first launch that touches it to the last.  What is offloaded is
 // not there between its copies, and what is written over it behind that is
 // written over what came back.
 //
@@ -27,12 +27,12 @@ typedef struct Scan {
     int32_t  *first, *last;
     ValueId  *holds;
     bool     *pinned, *kept;    // it can't leave; it is there to the end
-    int32_t   turn, capacity;   // the first launch that is not forward
+    int32_t   backward_start, capacity;  // the first launch that is not forward
 } Scan;
 
 static Scan new_scan(Graph *g)
 {
-    Scan s = { .g = g, .m.arena = g->arena, .turn = INT32_MAX };
+    Scan s = { .g = g, .m.arena = g->arena, .backward_start = INT32_MAX };
     s.root = NEW_ARRAY(g->arena, g->value_count, ValueId);
     s.first = NEW_ARRAY(g->arena, g->value_count, int32_t);
     s.last = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -49,7 +49,8 @@ static Scan new_scan(Graph *g)
         s.root[v] = end;
         s.first[v] = s.last[v] = s.holds[v] = NONE;
         s.kept[end] |= value->output;
-        s.pinned[end] |= value->persistent || value->output || value->rows > 0;
+        s.pinned[end] |= value->persistent || value->output ||
+                         value->view_rows > 0;
     }
     return s;
 }
@@ -58,7 +59,8 @@ static void add_stay(Scan *s, ValueId root, int32_t from, int32_t to)
 {
     ValueId v = s->holds[root];
     const Gpu *gpu = graph_gpu(s->g);
-    if (s->pinned[root] || v == NONE || s->g->values[v].again != NONE) return;
+    if (s->pinned[root] || v == NONE || s->g->values[v].recompute_of != NONE)
+        return;
     int64_t bytes = value_bytes(&s->g->values[v]);
     s->m.stay = arena_grow(s->g->arena, s->m.stay, &s->capacity,
                            (int64_t)s->m.stay_count + 1, sizeof(Stay));
@@ -67,12 +69,14 @@ static void add_stay(Scan *s, ValueId root, int32_t from, int32_t to)
         .from = from, .to = to };
 }
 
-// A root has one such gap: whoever touches it behind the turn is behind it.
+// A root has one such gap: whoever touches it behind backward_start is behind
+// it.
 static void touch(Scan *s, ValueId v, int32_t launch)
 {
     ValueId root = s->root[v];
     int32_t last = s->last[root];
-    if (last != NONE && last < s->turn && launch >= s->turn && launch > last)
+    if (last != NONE && last < s->backward_start &&
+        launch >= s->backward_start && launch > last)
         add_stay(s, root, last, launch);
     if (s->first[root] == NONE) s->first[root] = launch;
     s->last[root] = launch;
@@ -82,7 +86,8 @@ static void scan_launch(Scan *s, const Node *n, int32_t launch)
 {
     ValueId reads[MAX_READS];
     int count = node_reads(s->g, n, reads);
-    if (s->turn == INT32_MAX && n->phase != FORWARD) s->turn = launch;
+    if (s->backward_start == INT32_MAX && n->phase != FORWARD)
+        s->backward_start = launch;
     for (int k = 0; k < count; k++) touch(s, reads[k], launch);
     for (int32_t k = 0; k < n->result_count; k++) {
         if (n->results[k] == NONE) continue;
@@ -170,21 +175,21 @@ HostModel host_model(Graph *g)
 
 // ---- when -------------------------------------------------------------------
 
-// The numbers of what is parked, by the launch that the copy out comes behind
-// or, downwards, by the one that the copy in comes before.
-static int32_t list_parked(HostModel *m, bool back)
+// The numbers of what is offloaded, by the launch that the copy out comes
+// behind or, downwards, by the one that the copy in comes before.
+static int32_t list_offloaded(HostModel *m, bool back)
 {
     const int32_t *all = back ? m->by_end : m->by_start;
     int32_t count = 0;
     for (int32_t k = 0; k < m->stay_count; k++)
-        if (m->stay[all[k]].parked) m->order[count++] = all[k];
+        if (m->stay[all[k]].offloaded) m->order[count++] = all[k];
     return count;
 }
 
 static void lay_out(HostModel *m, int64_t level)
 {
     int64_t link = 0;
-    int32_t count = list_parked(m, false);
+    int32_t count = list_offloaded(m, false);
     for (int32_t k = 0; k < count; k++) {
         Stay *s = &m->stay[m->order[k]];
         int32_t at = s->from + 1;
@@ -199,7 +204,7 @@ static void lay_out(HostModel *m, int64_t level)
 static void lay_in(HostModel *m, int64_t level)
 {
     int64_t link = INT64_MAX;
-    int32_t count = list_parked(m, true);
+    int32_t count = list_offloaded(m, true);
     for (int32_t k = 0; k < count; k++) {
         Stay *s = &m->stay[m->order[k]];
         int32_t at = s->to;
@@ -212,13 +217,13 @@ static void lay_in(HostModel *m, int64_t level)
 }
 
 // Counts the bytes alive where copies take no room.
-static void count_unparked(HostModel *m)
+static void count_not_offloaded(HostModel *m)
 {
     int64_t away = 0;
     memset(m->alive, 0, ((size_t)m->launch_count + 1) * sizeof *m->alive);
     for (int32_t i = 0; i < m->stay_count; i++) {
         const Stay *s = &m->stay[i];
-        if (!s->parked) continue;
+        if (!s->offloaded) continue;
         m->alive[s->from + 1] += s->bytes;
         m->alive[s->to] -= s->bytes;
     }
@@ -231,7 +236,7 @@ static void count_unparked(HostModel *m)
 int64_t host_layout(HostModel *m, int64_t level)
 {
     int64_t most = 0;
-    count_unparked(m);
+    count_not_offloaded(m);
     lay_out(m, level);
     lay_in(m, level);
     for (int32_t at = 0; at < m->launch_count; at++)
@@ -239,15 +244,16 @@ int64_t host_layout(HostModel *m, int64_t level)
     return most;
 }
 
-void host_park(HostModel *m, const Parking *parking)
+void host_offload(HostModel *m, const Offloading *offloading)
 {
-    for (int32_t k = 0, i = 0; k < parking->count; k++) {
-        while (i < m->stay_count && m->stay[i].value < parking->value[k]) i++;
-        if (i == m->stay_count || m->stay[i].value != parking->value[k])
-            bug("offload: value %d does not stay", (int)parking->value[k]);
-        m->stay[i].parked = true;
+    for (int32_t k = 0, i = 0; k < offloading->count; k++) {
+        while (i < m->stay_count && m->stay[i].value < offloading->value[k])
+            i++;
+        if (i == m->stay_count || m->stay[i].value != offloading->value[k])
+            bug("offload: value %d does not stay", (int)offloading->value[k]);
+        m->stay[i].offloaded = true;
     }
-    host_layout(m, parking->level);
+    host_layout(m, offloading->level);
 }
 
 // ---- which ------------------------------------------------------------------
@@ -277,27 +283,27 @@ static double gain_of(const Above *above, const Stay *s)
     return (all < most ? all : most) / (double)s->time;
 }
 
-static bool park_best(HostModel *m, int64_t level, Above *above)
+static bool offload_best(HostModel *m, int64_t level, Above *above)
 {
     Stay *best = NULL;
     double most = 0;
     sum_above(m, level, above);
     for (int32_t i = 0; i < m->stay_count; i++) {
         Stay *s = &m->stay[i];
-        double gain = s->parked ? 0 : gain_of(above, s);
+        double gain = s->offloaded ? 0 : gain_of(above, s);
         if (gain <= most) continue;
         most = gain;
         best = s;
     }
-    if (best != NULL) best->parked = true;
+    if (best != NULL) best->offloaded = true;
     return best != NULL;
 }
 
-// True if a parked value could stay below the level, were copies to take no
+// True if a offloaded value could stay below the level, were copies to take no
 // room.
 static bool has_room(HostModel *m, const Stay *s, int64_t level)
 {
-    count_unparked(m);
+    count_not_offloaded(m);
     for (int32_t at = s->from + 1; at < s->to; at++)
         if (m->alive[at] + s->bytes > level) return false;
     return true;
@@ -309,20 +315,20 @@ static void drop_unneeded(HostModel *m, int64_t level)
     int32_t count = 0;
     int32_t *dear = NEW_ARRAY(m->arena, (size_t)m->stay_count + 1, int32_t);
     for (int32_t i = 0; i < m->stay_count; i++)
-        if (m->stay[i].parked) insert(m, dear, count++, i, takes_longer);
+        if (m->stay[i].offloaded) insert(m, dear, count++, i, takes_longer);
     for (int32_t k = 0; k < count; k++) {
         Stay *s = &m->stay[dear[k]];
         if (!has_room(m, s, level)) continue;
-        s->parked = false;
-        if (host_layout(m, level) > level) s->parked = true;
+        s->offloaded = false;
+        if (host_layout(m, level) > level) s->offloaded = true;
     }
 }
 
-// True if the level can be had: with all parked no launch has fewer bytes
+// True if the level can be had: with all offloaded no launch has fewer bytes
 // alive, for copies take room only up to the level.
 static bool is_within_reach(HostModel *m, int64_t level)
 {
-    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = true;
+    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].offloaded = true;
     return host_layout(m, level) <= level;
 }
 
@@ -332,9 +338,9 @@ bool host_choose(HostModel *m, int64_t level)
     size_t launches = (size_t)m->launch_count + 1;
     Above above = { NEW_ARRAY(m->arena, launches, int64_t),
                     NEW_ARRAY(m->arena, launches, int32_t) };
-    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].parked = false;
+    for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].offloaded = false;
     while (host_layout(m, level) > level)
-        if (!park_best(m, level, &above)) return false;
+        if (!offload_best(m, level, &above)) return false;
     drop_unneeded(m, level);
     host_layout(m, level);
     return true;

@@ -4,8 +4,8 @@
 // since the update before, and who reads it later waits for the updater.  So an
 // update of a weight waits for the data gradient, and what draws random numbers
 // keeps its place before the step counter advances.
-// A scaled loss's gradient and the tally touch different parts of the header.
-// Before share no two values lie in the same bytes; only views do.
+// A scaled loss's gradient and accumulate_metrics touch different parts of the
+// header.  Before share no two values lie in the same bytes; only views do.
 // Where gradients are summed over batches, all of a batch comes before its end,
 // and that before all of the update.
 #include "../../ir/families/grad_accumulation.h"
@@ -15,8 +15,8 @@
 // What has touched each class of values so far.
 typedef struct Touched {
     NodeId  *updater;           // the last, or NONE
-    NodeId   tally;             // or NONE
-    NodeId   before_tally;      // the header's updater then
+    NodeId   metrics;           // or NONE
+    NodeId   before_metrics;    // the header's updater then
     int32_t *readers;           // those since, a list in cells
     Edge    *cells;
     int32_t  count, capacity;
@@ -37,9 +37,9 @@ static NodeId updater_for(const Dependences *d, const Touched *touched,
                           NodeId i, ValueId class)
 {
     NodeId updater = touched->updater[class];
-    bool apart = updater != NONE && updater == touched->tally &&
+    bool apart = updater != NONE && updater == touched->metrics &&
                  reads_scale_alone(&d->g->nodes[i]);
-    return apart ? touched->before_tally : updater;
+    return apart ? touched->before_metrics : updater;
 }
 
 static void read_value(Dependences *d, Touched *touched, NodeId i, ValueId v,
@@ -63,7 +63,8 @@ static void update_value(Dependences *d, Touched *touched, NodeId i,
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         add_edge(d, touched->cells[k].to, i);
     touched->readers[class] = NONE;
-    if (i == touched->tally) touched->before_tally = touched->updater[class];
+    if (i == touched->metrics)
+        touched->before_metrics = touched->updater[class];
     touched->updater[class] = i;
 }
 
@@ -72,11 +73,12 @@ static void visit(Dependences *d, Touched *touched, NodeId i,
 {
     const Node *n = &d->g->nodes[i];
     Slot slots[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     ValueId reads[MAX_READS];
     for (int32_t k = 0; k < n->operand_count; k++) {
         ValueId v = n->operands[k];
-        if (v != NONE && (n->inlined || !is_stored(d->g, v)))
+        if (v != NONE && (n->fused_load || !is_stored(d->g, v)))
             add_edge(d, d->g->values[v].def, i);
     }
     for (int k = node_reads(d->g, n, reads) - 1; k >= 0; k--)
@@ -95,7 +97,7 @@ static int32_t *new_lists(Arena *arena, int32_t count)
 
 static void part_batch_from_update(Dependences *d)
 {
-    NodeId end = is_accruing(d->g) ? find_batch_end(d->g) : NONE;
+    NodeId end = is_accumulating(d->g) ? find_batch_end(d->g) : NONE;
     for (NodeId i = 0; i < d->g->node_count && end != NONE; i++)
         if (d->g->nodes[i].phase == UPDATE) add_edge(d, end, i);
         else add_edge(d, i, end);
@@ -105,9 +107,9 @@ Dependences find_dependences(Graph *g, const ValueId *class_of)
 {
     Dependences d = {.g = g, .first = new_lists(g->arena, g->node_count),
                      .needed = NEW_ARRAY(g->arena, g->node_count, int32_t)};
-    const Node *tally = find_tally(g);
+    const Node *metrics = find_metric_sums(g);
     Touched touched = {.updater = new_lists(g->arena, g->value_count),
-                       .tally = tally ? (NodeId)(tally - g->nodes) : NONE,
+                       .metrics = metrics ? (NodeId)(metrics - g->nodes) : NONE,
                        .readers = new_lists(g->arena, g->value_count)};
     for (NodeId i = 0; i < g->node_count; i++)
         visit(&d, &touched, i, class_of);

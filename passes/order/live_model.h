@@ -1,7 +1,7 @@
 // Which bytes are alive while launches run in some order: the model that
-// schedule minimises.  It counts as liveness, share and plan do after it, so
-// that the peak of an order is the bound that the plan will have, less what is
-// persistent.
+// schedule minimises.  It counts as liveness, share_buffers and assign_offsets
+// do after it, so that the peak of an order is the bound that the plan will
+// have, less what is persistent.
 #ifndef CNNC_LIVE_MODEL_H
 #define CNNC_LIVE_MODEL_H
 
@@ -31,7 +31,8 @@ typedef struct Lives {
     Over     *over;
     int64_t   live;             // bytes that are alive
     bool      sliced;           // some are slices: those are counted as whole
-                                // where share may write over a part that died
+                                // where share_buffers may write over a part
+                                // that died
 } Lives;
 
 // Whether result r of n has room in the bytes of v, which it reads, element by

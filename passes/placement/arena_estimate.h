@@ -1,4 +1,4 @@
-// How large arenas would be, for comparing many graphs (plan.c).
+// How large arenas would be, for comparing many graphs (assign_offsets.c).
 #ifndef CNNC_ARENA_ESTIMATE_H
 #define CNNC_ARENA_ESTIMATE_H
 
@@ -8,7 +8,8 @@
 // alive at once, of which most plans have no more.
 int64_t plan_least(Graph *g);
 
-// The arena that a short search finds; plan finds none that is larger.
+// The arena that a short search finds; assign_offsets finds none that is
+// larger.
 int64_t plan_trial(Graph *g);
 
 // As plan_trial, but it ends at an arena within the limit that is no more than

@@ -1,4 +1,4 @@
-// Chains: what their programmes cost and take, from the definition, and the
+// Chains: what their schedules cost and take, from the definition, and the
 // choices that a segment begins with.  chain.h says what they are.
 #include "../../ir/base/diag.h"
 #include "../../ir/base/minmax.h"
@@ -95,9 +95,9 @@ void chain_check(const Chain *c)
     if (check_costs(c) >= exact) bug("the costs of a chain are too large");
 }
 
-// ---- costs and bytes of a programme -----------------------------------------
+// ---- costs and bytes of a schedule -----------------------------------------
 
-int64_t chain_cost(const Chain *c, const ChainProgramme *p)
+int64_t chain_cost(const Chain *c, const ChainSchedule *p)
 {
     int64_t cost = 0;
     for (int32_t k = 0; k < p->count; k++) {
@@ -114,7 +114,7 @@ int64_t chain_cost(const Chain *c, const ChainProgramme *p)
     return cost;
 }
 
-// A programme as it runs.
+// A schedule as it runs.
 typedef struct Walk {
     const Chain *c;
     bool        *has_map;       // of each stage: its output is there
@@ -183,7 +183,7 @@ static void walk_back(Walk *w, const ChainOp *op)
     w->next--;
 }
 
-int64_t chain_peak(const Chain *c, const ChainProgramme *p)
+int64_t chain_peak(const Chain *c, const ChainSchedule *p)
 {
     Arena *arena = arena_new();
     Walk w = {.c = c, .next = c->count - 1,
@@ -199,7 +199,7 @@ int64_t chain_peak(const Chain *c, const ChainProgramme *p)
         if (op->run == CHAIN_TURN || op->run == CHAIN_BACK) walk_back(&w, op);
         else walk_forward(&w, op);
     }
-    if (w.next != -1) bug("a chain's programme ends at stage %d", w.next);
+    if (w.next != -1) bug("a chain's schedule ends at stage %d", w.next);
     arena_free(arena);
     return w.peak;
 }

@@ -1,9 +1,9 @@
 // What a chain of stages keeps and what it computes again: the cheapest
-// programme within so many bytes, by dynamic programming over segments of the
+// schedule within so many bytes, by dynamic programming over segments of the
 // chain and bytes.  Nothing here knows of graphs.
 //
 //   stages       0 1 2, each reads the map before it: m, m0, m1
-//   programmes   way 0, way 1, turn 2, back 1, back 0          all is kept
+//   schedules   way 0, way 1, turn 2, back 1, back 0          all is kept
 //                keep 0, drop 1, turn 2, keep 0, turn 1, turn 0
 //
 // The problem is that of Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova,
@@ -15,16 +15,16 @@
 // reads it; and where the backward run follows at once, both are one run, a
 // turn, that need not make the output.
 //
-// Programmes are those that
+// Schedules are those that
 // * keep: what is kept for a backward run stays until then.  A stage that has
 //   run in a way does not run forward again, and a map that is kept stays until
 //   its stage has run in a way that does not read it, backward, or as a turn;
 // * finish what is last: a stage runs forward only while there is no map behind
 //   its input, and nothing that a later stage keeps.
 //
-// chain.c         costs and bytes of a programme; the choices there are
+// chain.c         costs and bytes of a schedule; the choices there are
 // chain_table.c   what each segment costs within so many bytes
-// chain_find.c    programmes, from a table
+// chain_find.c    schedules, from a table
 #ifndef CNNC_CHAIN_H
 #define CNNC_CHAIN_H
 
@@ -78,7 +78,7 @@ typedef struct Chain {
 // behind, or costs are so large that a sum of them is not exact in a double.
 void chain_check(const Chain *c);
 
-// ---- programmes -------------------------------------------------------------
+// ---- schedules -------------------------------------------------------------
 
 typedef enum ChainRun {
     CHAIN_DROP,                 // for the output alone; the input is gone
@@ -92,21 +92,21 @@ typedef struct ChainOp {
     int32_t  way;               // or the turn; of CHAIN_BACK as it ran forward
 } ChainOp;
 
-typedef struct ChainProgramme {
+typedef struct ChainSchedule {
     int32_t  count, capacity;
     ChainOp *ops;
-} ChainProgramme;
+} ChainSchedule;
 
 // The sum of the runs' costs, and the most bytes alive at once.
-int64_t chain_cost(const Chain *c, const ChainProgramme *p);
-int64_t chain_peak(const Chain *c, const ChainProgramme *p);
+int64_t chain_cost(const Chain *c, const ChainSchedule *p);
+int64_t chain_peak(const Chain *c, const ChainSchedule *p);
 
 // ---- the table --------------------------------------------------------------
 
 // Where sizes are no multiples of the table's unit.
 typedef enum ChainRounding {
-    CHAIN_UP,                   // costs that some programme has
-    CHAIN_DOWN                  // costs that no programme is below
+    CHAIN_UP,                   // costs that some schedule has
+    CHAIN_DOWN                  // costs that no schedule is below
 } ChainRounding;
 
 // Costs of a segment by capacity, in units: none below low, cost[i] from
@@ -130,7 +130,7 @@ typedef struct ChainTable {
     int64_t       enough;       // bytes, exact: more make nothing cheaper
     // [its own input][s * count + t]
     ChainRow     *rows[2];
-    int64_t      *least[2];     // bytes, exact: with less there is no programme
+    int64_t      *least[2];     // bytes, exact: with less there is no schedule
     double       *cheapest;     // cost if bytes do not matter
 } ChainTable;
 
@@ -141,18 +141,18 @@ typedef struct ChainTable {
 ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
                         int32_t columns, ChainRounding rounding);
 
-// The smallest capacity, in bytes, that has a programme.
+// The smallest capacity, in bytes, that has a schedule.
 int64_t chain_least(const ChainTable *t);
 // The least cost within so many bytes, to the table's rounding; INT64_MAX if
 // the table has none.  More bytes never cost more.  Rounded down, it holds up
 // to the table's largest capacity.
 int64_t chain_table_cost(const ChainTable *t, int64_t capacity);
 
-// A programme within so many bytes; false if there is none.  Of an exact table
+// A schedule within so many bytes; false if there is none.  Of an exact table
 // it is the cheapest.  Of one rounded up it is no dearer than chain_table_cost,
 // but that for fewer bytes may be cheaper.  A table rounded down is no guide.
 bool chain_find(Arena *arena, const ChainTable *t, int64_t capacity,
-                ChainProgramme *p);
+                ChainSchedule *p);
 
 // ---- what the files share ---------------------------------------------------
 

@@ -1,9 +1,9 @@
-// Programmes of chains, from a table.  Bytes are counted exactly here: of the
+// Schedules of chains, from a table.  Bytes are counted exactly here: of the
 // choices that fit, the one is taken whose cost the table puts lowest for the
 // bytes that it leaves, so what rounding loses is lost in one segment at a time
-// and not in all together.  A table that rounds up still takes programmes to
+// and not in all together.  A table that rounds up still takes schedules to
 // need more than they do, the more so the more stages there are; so it is also
-// read as if there were more bytes, and the cheapest programme is kept.
+// read as if there were more bytes, and the cheapest schedule is kept.
 #include <math.h>
 #include "../../ir/base/minmax.h"
 #include "chain.h"
@@ -14,7 +14,7 @@
 typedef struct Finding {
     Arena            *arena;
     const ChainTable *t;
-    ChainProgramme   *p;
+    ChainSchedule   *p;
     double            stretch;  // bytes in the table for a byte that there is
 } Finding;
 
@@ -112,11 +112,11 @@ static Pick pick(const Finding *f, bool owns, int32_t s, int32_t e,
     return best;
 }
 
-// ---- programmes -------------------------------------------------------------
+// ---- schedules -------------------------------------------------------------
 
 static void add_op(Finding *f, ChainRun run, int32_t stage, int32_t way)
 {
-    ChainProgramme *p = f->p;
+    ChainSchedule *p = f->p;
     p->ops = arena_grow(f->arena, p->ops, &p->capacity, p->count + 1,
                         sizeof(ChainOp));
     p->ops[p->count++] = (ChainOp){run, stage, way};
@@ -143,17 +143,17 @@ static void find_segment(Finding *f, bool owns, int32_t s, int32_t e,
 }
 
 bool chain_find(Arena *arena, const ChainTable *t, int64_t capacity,
-                ChainProgramme *p)
+                ChainSchedule *p)
 {
     static const double stretches[] = {1,     1.0625, 1.125, 1.1875, 1.25,
                                        1.375, 1.5,    1.75,  2};
     const int count = (int)(sizeof stretches / sizeof *stretches);
-    *p = (ChainProgramme){0};
+    *p = (ChainSchedule){0};
     if (capacity < chain_least(t)) return false;
     bool is_unlimited = capacity >= t->enough;
     if (is_unlimited) capacity = UNLIMITED;
     for (int i = 0; i < (is_unlimited || t->is_exact ? 1 : count); i++) {
-        ChainProgramme other = {0};
+        ChainSchedule other = {0};
         Finding f = {arena, t, &other, stretches[i]};
         find_segment(&f, false, 0, t->chain->count - 1, capacity);
         if (i == 0 || chain_cost(t->chain, &other) < chain_cost(t->chain, p))

@@ -7,10 +7,10 @@
 //                      + C(s, a - 1, m)
 //
 // each where its own runs fit in m.  A row of it has the capacities of one
-// segment: from the first that has a programme to the first at which more bytes
+// segment: from the first that has a schedule to the first at which more bytes
 // make nothing cheaper.  Before the rows, exact and in bytes, the same without
 // capacities: what each segment costs where bytes do not matter, and the least
-// bytes that it has a programme in.  The former says where a row cannot become
+// bytes that it has a schedule in.  The former says where a row cannot become
 // better, so most sums are never made.
 #include <math.h>
 #include <string.h>
@@ -359,7 +359,7 @@ ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
     bound_segments(t);
 
     // All bytes are enough until it is known how many are.
-    ChainProgramme cheapest;
+    ChainSchedule cheapest;
     chain_find(arena, t, INT64_MAX, &cheapest);
     t->enough = chain_peak(c, &cheapest);
     choose_unit(t, largest < 0 ? 0 : largest, columns);

@@ -1,4 +1,4 @@
-// From modes to a program: the steps in order and, before one that reads what
+// From modes to a schedule: the steps in order and, before one that reads what
 // is not there, the steps that make it, and what those need.
 #include "keep_modes.h"
 #include <string.h>
@@ -28,7 +28,7 @@ Modes modes_new(const Remat *r)
     Modes m = {.r = r, .capacity = 3 * r->step_count};
     m.group = find_groups(r);
     m.mode = NEW_ARRAY(r->arena, r->step_count, int8_t);
-    m.program.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
+    m.schedule.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
     m.live = NEW_ARRAY(r->arena, m.capacity, int64_t);
     m.again = NEW_ARRAY(r->arena, r->step_count, int32_t);
     m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
@@ -46,11 +46,11 @@ Modes modes_new(const Remat *r)
 
 static void append(Modes *m, int32_t step)
 {
-    if (m->program.count < m->capacity)
-        m->program.step[m->program.count] = step;
-    if (step < m->r->turn && m->again[step] < m->r->turn)
-        m->again[step] = m->program.count;
-    m->program.count++;
+    if (m->schedule.count < m->capacity)
+        m->schedule.step[m->schedule.count] = step;
+    if (step < m->r->backward_start && m->again[step] < m->r->backward_start)
+        m->again[step] = m->schedule.count;
+    m->schedule.count++;
     m->cost += m->r->cost[step];
 }
 
@@ -86,7 +86,7 @@ static void need(Modes *m, int32_t v)
 static void run_step(Modes *m, int32_t step)
 {
     const Remat *r = m->r;
-    if (m->program.count >= m->capacity) return;
+    if (m->schedule.count >= m->capacity) return;
     for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
         ModeValue *value = &m->value[r->read[k]];
         if (!value->there) need(m, r->read[k]);
@@ -112,8 +112,8 @@ static void find_live(Modes *m)
     RematScan *scan = &m->scan;
     remat_scan_end(scan);
     m->peak = 0;
-    for (int32_t at = m->program.count - 1; at >= 0; at--) {
-        m->live[at] = remat_scan_step(scan, m->program.step[at]);
+    for (int32_t at = m->schedule.count - 1; at >= 0; at--) {
+        m->live[at] = remat_scan_step(scan, m->schedule.step[at]);
         if (m->live[at] > m->peak) m->peak = m->live[at];
     }
 }
@@ -123,16 +123,16 @@ static void find_live(Modes *m)
 bool modes_run(Modes *m)
 {
     const Remat *r = m->r;
-    m->program.count = 0;
+    m->schedule.count = 0;
     m->cost = 0;
-    for (int32_t i = 0; i < r->turn; i++) {
-        m->again[i] = r->turn;
+    for (int32_t i = 0; i < r->backward_start; i++) {
+        m->again[i] = r->backward_start;
         append(m, i);
         m->again[i] = 0;
     }
     begin_backward(m);
-    for (int32_t i = r->turn; i < r->step_count; i++) run_step(m, i);
-    if (m->program.count >= m->capacity) return false;
+    for (int32_t i = r->backward_start; i < r->step_count; i++) run_step(m, i);
+    if (m->schedule.count >= m->capacity) return false;
     find_live(m);
     return true;
 }
@@ -153,8 +153,8 @@ static void find_read_later(const Modes *m, int32_t at, int32_t *later)
 {
     const Remat *r = m->r;
     enum { MADE = -1 };
-    for (; at < m->program.count; at++) {
-        int32_t step = m->program.step[at];
+    for (; at < m->schedule.count; at++) {
+        int32_t step = m->schedule.step[at];
         for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
             if (later[r->read[k]] == 0) later[r->read[k]] = at;
         for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
@@ -167,7 +167,7 @@ static void find_touched(const Modes *m, int32_t at, int32_t *touched)
 {
     const Remat *r = m->r;
     for (int32_t i = 0; i < at; i++) {
-        int32_t step = m->program.step[i];
+        int32_t step = m->schedule.step[i];
         for (int32_t k = r->makes[step]; k < r->makes[step + 1]; k++)
             touched[r->make[k]] = i + 1;
         for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++)
@@ -183,7 +183,7 @@ void modes_find_idle(Modes *m)
     int32_t *touched = NEW_ARRAY(arena, r->value_count + 1, int32_t);
     int32_t at = 0;
     while (m->live[at] < m->peak) at++;
-    int32_t step = m->program.step[at];
+    int32_t step = m->schedule.step[at];
     find_read_later(m, at + 1, later);
     find_touched(m, at, touched);
     m->idle_count = 0;

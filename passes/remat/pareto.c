@@ -1,4 +1,4 @@
-// Programs to choose from: those that no other has both fewer bytes and costs
+// Schedules to choose from: those that no other has both fewer bytes and costs
 // than.
 #include "pareto.h"
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static bool is_news(const RematChoices *all, int64_t peak, int64_t cost)
     return true;
 }
 
-// A search finds thousands of programs and keeps some hundred: what a dropped
+// A search finds thousands of schedules and keeps some hundred: what a dropped
 // one took is for those that come.
 static void drop(RematChoices *all, Arena *arena, int32_t k)
 {
@@ -30,7 +30,7 @@ static void drop_dearer(RematChoices *all, Arena *arena, int64_t peak,
             drop(all, arena, k);
 }
 
-// Room for so many steps; what is new is made for programs that are longer.
+// Room for so many steps; what is new is made for schedules that are longer.
 static RematChoice choice_with_room(RematChoices *all, const Remat *r,
                                     int32_t steps)
 {
@@ -41,11 +41,11 @@ static RematChoice choice_with_room(RematChoices *all, const Remat *r,
         return found;
     }
     RematChoice choice = {.room = steps + r->step_count / 4};
-    choice.program.step = NEW_ARRAY(r->arena, choice.room, int32_t);
+    choice.schedule.step = NEW_ARRAY(r->arena, choice.room, int32_t);
     return choice;
 }
 
-void remat_choose(RematChoices *all, const Remat *r, const RematProgram *p,
+void remat_choose(RematChoices *all, const Remat *r, const RematSchedule *p,
                   int64_t peak, int64_t cost, bool as_written)
 {
     if (!is_news(all, peak, cost)) return;
@@ -54,8 +54,8 @@ void remat_choose(RematChoices *all, const Remat *r, const RematProgram *p,
     choice.peak = peak;
     choice.cost = cost;
     choice.as_written = as_written;
-    choice.program.count = p->count;
-    memcpy(choice.program.step, p->step, (size_t)p->count * sizeof(int32_t));
+    choice.schedule.count = p->count;
+    memcpy(choice.schedule.step, p->step, (size_t)p->count * sizeof(int32_t));
     all->choice = arena_grow(r->arena, all->choice, &all->capacity,
                              (int64_t)all->count + 1, sizeof(RematChoice));
     all->choice[all->count++] = choice;

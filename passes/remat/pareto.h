@@ -1,14 +1,15 @@
-// Programs of a training step to choose from.
+// Schedules of a training step to choose from.
 #ifndef CNNC_PARETO_H
 #define CNNC_PARETO_H
 
-#include "remat_program.h"
+#include "remat_schedule.h"
 
 typedef struct RematChoice {
-    RematProgram program;
-    int32_t      room;          // steps that fit in the program's bytes
+    RematSchedule schedule;
+    int32_t      room;          // steps that fit in the schedule's bytes
     int64_t      peak, cost;    // as remat_peak and remat_cost say
-    bool         as_written;    // of the program's own order, not of schedule's
+    bool         as_written;    // of the program's own order, not of pass
+                                // schedule's
     bool         brief;         // a short search has it too
 } RematChoice;
 
@@ -26,7 +27,7 @@ typedef struct RematChoices {
 
 // Adds a copy of p, in r's arena, if none that is there has as few bytes for as
 // little; those that have no fewer for no less are dropped.
-void remat_choose(RematChoices *all, const Remat *r, const RematProgram *p,
+void remat_choose(RematChoices *all, const Remat *r, const RematSchedule *p,
                   int64_t peak, int64_t cost, bool as_written);
 
 // Sorts by cost, cheapest first; of equal costs the smaller peak is first.

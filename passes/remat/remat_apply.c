@@ -1,7 +1,7 @@
-// A program of launches, written into the graph.
+// A schedule of launches, written into the graph.
 //
 //   [3] forward conv: %7 c = conv(%5 x, %2 w)      [9] backward ... (%7 c)
-// becomes, where the program runs [3] again before [9],
+// becomes, where the schedule runs [3] again before [9],
 //   [3] forward conv: %7 c = conv(%5 x, %2 w)
 //   [9] recompute conv.again: %30 c.again = conv(%5 x, %2 w)
 //   [10] backward ... (%30 c.again)
@@ -47,7 +47,8 @@ static ValueId value_again(Graph *g, ValueId v, const char *how)
     const Value old = g->values[v];
     const char *name = arena_print(g->arena, "%s.%s", old.name, how);
     ValueId again = graph_value_like(g, v, name, old.kind, old.shape, old.pos);
-    g->values[again].again = old.again != NONE ? old.again : v;
+    ValueId of = old.recompute_of;
+    g->values[again].recompute_of = of != NONE ? of : v;
     return again;
 }
 
@@ -63,14 +64,14 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
     }
     const char *name = !copy ? n->name
                              : arena_print(w->g->arena, "%s.again", n->name);
-    NodeId id = graph_node(w->g, n->op, n->part, copy ? RECOMPUTE : n->phase,
+    NodeId id = graph_node(w->g, n->op, n->kernel, copy ? RECOMPUTE : n->phase,
                            name, n->pos, n->operand_count, operands,
                            n->result_count, results);
     Node *made = &w->g->nodes[id];
     if (!copy) made->name = n->name;
     memcpy(made->attr, n->attr, sizeof n->attr);
     made->act = n->act;
-    made->inlined = n->inlined;
+    made->fused_load = n->fused_load;
     made->in_place = n->in_place;
 }
 
@@ -133,8 +134,8 @@ static int list_touches(const Graph *old, const Node *n, Touch *touch)
     ValueId reads[MAX_READS];
     Slot slots[MAX_SLOTS];
     int count = node_reads(old, n, reads);
-    int slot_count = part_slots(part_operands(n->op, n->part), slots,
-                                MAX_SLOTS);
+    int slot_count = kernel_slots(kernel_operands(n->op, n->kernel), slots,
+                                  MAX_SLOTS);
     for (int j = 0; j < count; j++) {
         touch[j] = (Touch){ reads[j], false };
         for (int32_t k = 0; k < n->operand_count && k < slot_count; k++)
@@ -214,7 +215,7 @@ static Rewrite new_rewrite(Graph *g)
     w.waiting = NEW_ARRAY(g->arena, g->node_count, NodeId);
     w.touching = NEW_ARRAY(g->arena, g->value_count, int32_t);
     w.changing = NEW_ARRAY(g->arena, g->value_count, int32_t);
-    w.batch_end = is_accruing(g) ? find_batch_end(g) : NONE;
+    w.batch_end = is_accumulating(g) ? find_batch_end(g) : NONE;
     for (NodeId i = 0; i < g->node_count; i++)
         if (is_launch(&g->nodes[i])) w.launches[w.launch_count++] = i;
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -267,9 +268,9 @@ void put_copies(Graph *g, const HostCopy *copy, int32_t count)
     put_unread(&w);
 }
 
-// ---- programs ---------------------------------------------------------------
+// ---- schedules --------------------------------------------------------------
 
-void remat_apply(Graph *g, const RematProgram *program)
+void remat_apply(Graph *g, const RematSchedule *schedule)
 {
     // The graph as it was answers what nodes read.
     Graph old = *g;
@@ -281,14 +282,14 @@ void remat_apply(Graph *g, const RematProgram *program)
     bool *done = NEW_ARRAY(g->arena, g->node_count, bool);
     g->nodes = NULL;
     g->node_count = g->node_capacity = 0;
-    for (int32_t k = 0; k < program->count; k++) {
-        NodeId i = w.launches[program->step[k]];
+    for (int32_t k = 0; k < schedule->count; k++) {
+        NodeId i = w.launches[schedule->step[k]];
         if (done[i]) count_repeats(&w, &old, i, 1);
         done[i] = true;
     }
     memset(done, 0, (size_t)w.old_count * sizeof *done);
-    for (int32_t k = 0; k < program->count; k++) {
-        NodeId i = w.launches[program->step[k]];
+    for (int32_t k = 0; k < schedule->count; k++) {
+        NodeId i = w.launches[schedule->step[k]];
         if (done[i]) {
             launch(&w, i, true);
             count_repeats(&w, &old, i, -1);

@@ -1,8 +1,9 @@
 // A bound from below for the cost of what runs again.
 //
-// Of the programs that have so many bytes while step t runs for the first time,
-// remat_cut.c finds the one that costs least at some price of the byte, by
-// rules that all programs keep.  What it costs with its bytes says of all of
+// Of the schedules that have so many bytes while step t runs for the first
+// time, remat_cut.c finds the one that costs least at some price of the byte,
+// by rules that all schedules keep.  What it costs with its bytes says of all
+// of
 // them: price * bytes + cost is no less, a line that none is below.
 //
 // Prices are the slopes between two points that are known.  What is found
@@ -179,8 +180,8 @@ static int compare_fullness(const void *a, const void *b)
 
 static Fullness *by_fullness(const Remat *r)
 {
-    RematProgram base = {r->step_count, NEW_ARRAY(r->arena, r->step_count,
-                                                  int32_t)};
+    RematSchedule base = {r->step_count, NEW_ARRAY(r->arena, r->step_count,
+                                                   int32_t)};
     int64_t *bytes = NEW_ARRAY(r->arena, r->step_count, int64_t);
     Fullness *full = NEW_ARRAY(r->arena, r->step_count, Fullness);
     for (int32_t i = 0; i < r->step_count; i++) base.step[i] = i;

@@ -1,8 +1,8 @@
-// What no program of steps within so many bytes costs less than.
+// What no schedule of steps within so many bytes costs less than.
 #ifndef CNNC_REMAT_BOUND_H
 #define CNNC_REMAT_BOUND_H
 
-#include "remat_program.h"
+#include "remat_schedule.h"
 
 // A way to go on from step t, with the least cost for its bytes: how many are
 // alive while t runs, and the cost of what runs again behind it, each once.
@@ -28,26 +28,26 @@ typedef struct RematCurve {
 
 enum { EVERYWHERE = -1 };
 
-// The curve at step t, forward or not; one that r has, so not the turn where
-// nothing is behind it.  Each line takes a minimum cut; of those there are at
-// most `cuts`, 1 or more: where most is open, or only where the curve passes
-// this capacity.  With fewer lines than that it is complete: all corners are
-// there, or those around the capacity, and the lines through them.  What is
+// The curve at step t, forward or not; one that r has, so not backward_start
+// where nothing is behind it.  Each line takes a minimum cut; of those there
+// are at most `cuts`, 1 or more: where most is open, or only where the curve
+// passes this capacity.  With fewer lines than that it is complete: all corners
+// are there, or those around the capacity, and the lines through them.  What is
 // returned lives in r's arena.
 RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
                        int32_t cuts);
 
-// What a program that is within so many bytes while step t runs costs at least,
-// beyond that in which nothing runs again; -1 if there is none.
+// What a schedule that is within so many bytes while step t runs costs at
+// least, beyond that in which nothing runs again; -1 if there is none.
 int64_t remat_bound(const RematCurve *c, int64_t capacity);
 
 // Of so many steps, those with the most bytes alive where nothing runs again,
 // the two below say the most; *at: which of them does.
 //
-// What a program within so many bytes costs at least; -1 if there is none.
+// What a schedule within so many bytes costs at least; -1 if there is none.
 int64_t remat_bound_at_fullest(const Remat *r, int64_t capacity, int32_t steps,
                                int32_t *at);
-// The bytes that every program has alive.
+// The bytes that every schedule has alive.
 int64_t remat_least_at_fullest(const Remat *r, int32_t steps, int32_t *at);
 
 #endif

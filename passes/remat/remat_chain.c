@@ -1,6 +1,6 @@
 // Chains for what is deeper than the search can go (remat_search.c): the best
-// programme of the stages within so many bytes, by chain.h, for a row of
-// capacities.  A programme's runs are lists of steps (stage_variants.c), one
+// schedule of the stages within so many bytes, by chain.h, for a row of
+// capacities.  A schedule's runs are lists of steps (stage_variants.c), one
 // behind the other.
 //
 // One table has all capacities, with a unit that is coarse for the small ones;
@@ -17,17 +17,17 @@ enum {
     CAPACITIES = 20             // of each table
 };
 
-// ---- programs ---------------------------------------------------------------
+// ---- schedules --------------------------------------------------------------
 
 typedef struct Writing {
     Arena       *arena;
-    RematProgram program;
+    RematSchedule schedule;
     int32_t      capacity;
 } Writing;
 
 static void add_list(Writing *w, const RematList *list)
 {
-    RematProgram *p = &w->program;
+    RematSchedule *p = &w->schedule;
     p->step = arena_grow(w->arena, p->step, &w->capacity,
                          (int64_t)p->count + list->count, sizeof *p->step);
     for (int32_t i = 0; i < list->count; i++)
@@ -44,8 +44,8 @@ static const RematList *forward_run(const RematStage *stage, const ChainOp *op,
     return &stage->again;
 }
 
-RematProgram remat_chain_program(Arena *arena, const RematStages *s,
-                                 const RematChain *c, const ChainProgramme *p)
+RematSchedule remat_chain_schedule(Arena *arena, const RematStages *s,
+                                   const RematChain *c, const ChainSchedule *p)
 {
     Writing w = {.arena = arena};
     bool *ran = NEW_ARRAY(arena, s->count, bool);
@@ -58,7 +58,7 @@ RematProgram remat_chain_program(Arena *arena, const RematStages *s,
         if (op->run == CHAIN_BACK || op->run == CHAIN_TURN)
             add_list(&w, &stage->ways[op->way].backward);
     }
-    return w.program;
+    return w.schedule;
 }
 
 // ---- capacities -------------------------------------------------------------
@@ -70,7 +70,7 @@ static int32_t table_columns(int32_t count, int64_t sums)
 }
 
 bool remat_chain(const Remat *r, int64_t sums,
-                 void (*take)(void *to, RematProgram program), void *to)
+                 void (*take)(void *to, RematSchedule schedule), void *to)
 {
     Arena *arena = arena_new();
     RematStages s = remat_stages(arena, r, MOST_STAGES);
@@ -88,10 +88,10 @@ bool remat_chain(const Remat *r, int64_t sums,
         if (i == 0) from = low;
         t = chain_table(arena, &c.chain, to_bytes, columns, CHAIN_UP);
         for (int k = 0; k < CAPACITIES; k++) {
-            ChainProgramme p;
+            ChainSchedule p;
             int64_t capacity = from + (to_bytes - from) / CAPACITIES * k;
             if (chain_find(arena, t, capacity, &p))
-                take(to, remat_chain_program(arena, &s, &c, &p));
+                take(to, remat_chain_schedule(arena, &s, &c, &p));
         }
     }
     arena_free(arena);

@@ -4,8 +4,8 @@
 // later step reads, of what was made before, is in K, or it is made again
 // later: then all of its makers run again, since a value of which a part is
 // made before t and that is read after t is alive at t.  They read values too,
-// of which the same is true.  Steps from the turn on never run again.  So
-// whatever the program is, its K and the set A of forward steps that run again
+// of which the same is true.  Steps from backward_start on never run again.  So
+// whatever the schedule is, its K and the set A of forward steps that run again
 // behind t keep these rules:
 //
 //   1. A value that a step behind t reads, or that must be whole in the end, is
@@ -52,7 +52,7 @@ static bool can_make_again(const Remat *r, int32_t v, int32_t t)
     bool can = r->makers[v] < r->makers[v + 1];
     for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++) {
         int32_t s = r->maker[k];
-        can &= s >= t || (s < r->turn && r->may_repeat[s]);
+        can &= s >= t || (s < r->backward_start && r->may_repeat[s]);
     }
     return can;
 }
@@ -67,7 +67,7 @@ static bool is_there(const Remat *r, int32_t v, int32_t t)
 static void find_needed(RematCut *c)
 {
     const Remat *r = c->r;
-    int32_t forward = c->t < r->turn ? r->turn - 1 : c->t;
+    int32_t forward = c->t < r->backward_start ? r->backward_start - 1 : c->t;
     for (int32_t k = r->reads[c->t + 1]; k < r->reads[r->step_count]; k++)
         c->needed[r->read[k]] = is_there(r, r->read[k], c->t);
     for (int32_t k = r->reads[c->t + 1]; k < r->reads[forward + 1]; k++)

@@ -4,7 +4,7 @@
 #define CNNC_REMAT_CUT_H
 
 #include "min_cut.h"
-#include "remat_program.h"
+#include "remat_schedule.h"
 
 // An arc that stands for the bytes of a value, or for the cost of a step.
 typedef struct RematCharge {
@@ -12,7 +12,7 @@ typedef struct RematCharge {
     int32_t of;                 // the value; the step
 } RematCharge;
 
-// What holds of the first time that step t runs, in all programs.
+// What holds of the first time that step t runs, in all schedules.
 typedef struct RematCut {
     const Remat *r;
     int32_t  t;

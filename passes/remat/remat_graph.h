@@ -1,10 +1,10 @@
 // Between a graph and what is decided of it: its launches as a Remat, and a
-// program of them as a graph.
+// schedule of them as a graph.
 #ifndef CNNC_REMAT_GRAPH_H
 #define CNNC_REMAT_GRAPH_H
 
 #include "../../ir/ir.h"
-#include "remat_program.h"
+#include "remat_schedule.h"
 
 // The launches of g, a training step in the order that schedule found, as
 // steps: the i-th launch is step i.  Values are classes of values
@@ -23,9 +23,9 @@ int32_t *remat_values(Graph *g);
 // products.
 void remat_spare_products(const Graph *g, Remat *r);
 
-// Makes g run this program of its launches: what runs a second time is a copy,
+// Makes g run this schedule of its launches: what runs a second time is a copy,
 // of phase RECOMPUTE, that makes new values, and everything reads what was made
 // last.  An update waits for those who read the old value again.
-void remat_apply(Graph *g, const RematProgram *program);
+void remat_apply(Graph *g, const RematSchedule *schedule);
 
 #endif

@@ -21,14 +21,15 @@ static NodeId *list_launches(Problem *p)
 {
     const Graph *g = p->g;
     NodeId *launches = NEW_ARRAY(g->arena, g->node_count, NodeId);
-    p->remat.turn = NONE;
+    p->remat.backward_start = NONE;
     for (NodeId i = 0; i < g->node_count; i++) {
         if (!is_launch(&g->nodes[i])) continue;
-        if (p->remat.turn == NONE && g->nodes[i].phase != FORWARD)
-            p->remat.turn = p->remat.step_count;
+        if (p->remat.backward_start == NONE && g->nodes[i].phase != FORWARD)
+            p->remat.backward_start = p->remat.step_count;
         launches[p->remat.step_count++] = i;
     }
-    if (p->remat.turn == NONE) p->remat.turn = p->remat.step_count;
+    if (p->remat.backward_start == NONE)
+        p->remat.backward_start = p->remat.step_count;
     return launches;
 }
 
@@ -212,7 +213,8 @@ static bool may_repeat(const Problem *p, NodeId id)
     const Node *n = &p->g->nodes[id];
     Slot slots[MAX_SLOTS];
     int32_t made[MAX_SLOTS];
-    int count = part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+    int count =
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
     if (n->phase != FORWARD) return false;
     for (int32_t k = 0; k < n->operand_count && k < count; k++)
         if (slots[k].updated && n->operands[k] != NONE) return false;

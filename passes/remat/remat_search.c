@@ -3,8 +3,8 @@
 // Each group of forward steps has a mode (keep_modes.h): what it makes is
 // kept, is computed again once, when it is first read after the forward pass,
 // or each time that it is read.  The search goes down from the peak of the
-// program that computes nothing again, from one level of bytes to the next.  At
-// each level
+// schedule that computes nothing again, from one level of bytes to the next.
+// At each level
 //
 //   - where the bytes alive pass it, some group whose results lie there unread
 //     is raised to its next mode: the one that saves most of the bytes above
@@ -13,8 +13,8 @@
 //   - some modes are lowered at random, and both is done again, as long as the
 //     level's share of the work lasts.  The cheapest stays.
 //
-// Nets that are chains of stages have programs from remat_chain.h beside these;
-// very deep ones have no others.
+// Nets that are chains of stages have schedules from remat_chain.h beside
+// these; very deep ones have no others.
 //
 // It begins at each level with the modes of the level before and, apart, with
 // what the bound says is best while the first backward step runs, where the two
@@ -42,7 +42,7 @@ typedef struct Search {
     const Remat  *r;
     Modes         m;
     RematChoices  all;
-    RematCurve    curve;        // at the turn
+    RematCurve    curve;        // at backward_start
     int32_t      *list;         // of groups, room for all
     bool         *may_repeat;   // of each group, as of its steps
     int64_t      *cost;
@@ -62,26 +62,26 @@ typedef struct Search {
 static bool evaluate(Search *s)
 {
     bool is_short = modes_run(&s->m);
-    s->work -= s->m.program.count;
+    s->work -= s->m.schedule.count;
     return is_short;
 }
 
-// Bytes above the level, summed over the program's places.
+// Bytes above the level, summed over the schedule's places.
 static int64_t excess(const Modes *m, int64_t level)
 {
     int64_t sum = 0;
-    for (int32_t at = 0; at < m->program.count; at++)
+    for (int32_t at = 0; at < m->schedule.count; at++)
         if (m->live[at] > level) sum += m->live[at] - level;
     return sum;
 }
 
 static void choose(Search *s)
 {
-    remat_choose(&s->all, s->r, &s->m.program, s->m.peak, s->m.cost, false);
+    remat_choose(&s->all, s->r, &s->m.schedule, s->m.peak, s->m.cost, false);
 }
 
-// A program of the stages that there are (remat_chain.h).
-static void choose_chain(void *search, RematProgram p)
+// A schedule of the stages that there are (remat_chain.h).
+static void choose_chain(void *search, RematSchedule p)
 {
     Search *s = search;
     remat_choose(&s->all, s->r, &p, remat_peak(s->r, &p, NULL),
@@ -95,7 +95,7 @@ static void sum_excess(Search *s, int64_t level)
 {
     const Modes *m = &s->m;
     s->above[0] = s->places[0] = 0;
-    for (int32_t at = 0; at < m->program.count; at++) {
+    for (int32_t at = 0; at < m->schedule.count; at++) {
         int64_t over = m->live[at] - level;
         s->above[at + 1] = s->above[at] + (over > 0 ? over : 0);
         s->places[at + 1] = s->places[at] + (over > 0);
@@ -188,9 +188,9 @@ static bool raise_one(Search *s, int64_t level, int32_t count, int by,
 static bool raise_best(Search *s, int64_t level)
 {
     modes_find_idle(&s->m);
-    s->work -= s->m.program.count;
+    s->work -= s->m.schedule.count;
     sum_excess(s, level);
-    int64_t before = s->above[s->m.program.count], cost = s->m.cost;
+    int64_t before = s->above[s->m.schedule.count], cost = s->m.cost;
     int32_t count = list_candidates(s);
     bool raised = raise_one(s, level, count, 1, before, cost) ||
                   raise_one(s, level, count, 2, before, cost);
@@ -201,7 +201,7 @@ static bool raise_best(Search *s, int64_t level)
 static int32_t list_raised(Search *s)
 {
     int32_t count = 0;
-    for (int32_t i = 0; i < s->r->turn; i++)
+    for (int32_t i = 0; i < s->r->backward_start; i++)
         if (s->m.mode[i] != KEPT) s->list[count++] = i;
     for (int32_t i = 1; i < count; i++) {
         int32_t group = s->list[i], k = i;
@@ -312,7 +312,7 @@ static bool begin_at_corner(Search *s, int64_t level)
     while (k < c->count && c->point[k].bytes > level) k++;
     if (k == c->count) return false;
     memset(s->m.mode, KEPT, mode_bytes(s));
-    for (int32_t i = 0; i < s->r->turn; i++)
+    for (int32_t i = 0; i < s->r->backward_start; i++)
         if (c->point[k].again[i] && s->may_repeat[s->m.group[i]])
             s->m.mode[s->m.group[i]] = ONCE;
     return true;
@@ -348,8 +348,9 @@ static void find_reads(Search *s)
     s->last_read = NEW_ARRAY(r->arena, r->value_count + 1, int32_t);
     s->is_read_back = NEW_ARRAY(r->arena, r->value_count + 1, bool);
     for (int32_t k = 0; k < r->reads[r->step_count]; k++)
-        if (k >= r->reads[r->turn]) s->is_read_back[r->read[k]] = true;
-    for (int32_t i = 0; i < r->turn; i++) {
+        if (k >= r->reads[r->backward_start])
+            s->is_read_back[r->read[k]] = true;
+    for (int32_t i = 0; i < r->backward_start; i++) {
         for (int32_t k = r->makes[i]; k < r->makes[i + 1]; k++)
             s->last_read[r->make[k]] = i;
         for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++)
@@ -372,7 +373,7 @@ static Search new_search(const Remat *r)
     for (int32_t i = 0; i < r->step_count; i++) s.may_repeat[i] = true;
     for (int32_t i = 0; i < r->step_count; i++) {
         int32_t group = s.m.group[i];
-        s.may_repeat[group] &= i < r->turn && r->may_repeat[i];
+        s.may_repeat[group] &= i < r->backward_start && r->may_repeat[i];
         s.cost[group] += r->cost[i];
     }
     return s;
@@ -391,7 +392,8 @@ RematChoices remat_search(const Remat *r, int levels, int64_t work)
         levels = most > FEWEST_LEVELS ? (int)most : FEWEST_LEVELS;
     int64_t top = s.m.peak, step = top / levels, left = work;
     bool more = step > 0 && !(is_chain && is_deep);
-    if (more) s.curve = remat_curve(r, r->turn, EVERYWHERE, MOST_CUTS);
+    if (more)
+        s.curve = remat_curve(r, r->backward_start, EVERYWHERE, MOST_CUTS);
     for (int k = 1; k < levels && more; k++) {
         int64_t share = left / (levels - k);
         more = search_level(&s, top - k * step, share, left - share);

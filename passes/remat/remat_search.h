@@ -1,11 +1,12 @@
-// Programs of a training step, from the one that computes nothing again to the
+// Schedules of a training step, from the one that computes nothing again to the
 // one with the fewest bytes.
 #ifndef CNNC_REMAT_SEARCH_H
 #define CNNC_REMAT_SEARCH_H
 
 #include "pareto.h"
 
-// The work of a search for the cheapest programs, and of a short one, for their
+// The work of a search for the cheapest schedules, and of a short one, for
+// their
 // sizes: steps that are run.
 enum { REMAT_WORK = 48000000, REMAT_QUICK_WORK = REMAT_WORK / 8 };
 

@@ -2,7 +2,7 @@
 #ifndef CNNC_REVERSE_LIVENESS_H
 #define CNNC_REVERSE_LIVENESS_H
 
-#include "remat_program.h"
+#include "remat_schedule.h"
 
 // A value where the count is: a search asks for all of it at once.
 typedef struct RematScanned {
@@ -22,7 +22,7 @@ typedef struct RematScan {
 
 RematScan remat_scan_new(Arena *arena, const Remat *r);
 
-// Begins at the end of a program, where what is kept is alive.
+// Begins at the end of a schedule, where what is kept is alive.
 void remat_scan_end(RematScan *s);
 
 // That v is alive behind the step that is next, the last.

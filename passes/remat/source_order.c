@@ -4,7 +4,7 @@
 // Schedule makes the peak of a step small in which all is kept.  For that it
 // may leave gradients of weights to the end, where what they read is there
 // anyway.  Where that can be computed again they hold the gradients of maps
-// alive, which nothing makes again; so programs of this order may have less.
+// alive, which nothing makes again; so schedules of this order may have less.
 #include <string.h>
 #include "../../ir/base/unique_names.h"
 #include "../../ir/op/op.h"

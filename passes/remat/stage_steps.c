@@ -49,7 +49,7 @@ static void set_passing(RematRuns *g)
     for (int32_t v = 0; v < r->value_count; v++) {
         if (s->once[v] || r->makers[v] == r->makers[v + 1]) continue;
         int32_t made = r->maker[r->makers[v]];
-        if (made >= r->turn && made < at && s->last_reader[v] >= at)
+        if (made >= r->backward_start && made < at && s->last_reader[v] >= at)
             g->passing[g->passing_count++] = v;
     }
 }
@@ -142,7 +142,8 @@ RematList remat_runs_forward(RematRuns *g, bool output, bool kept)
     return take_list(g);
 }
 
-// The stage's steps behind the turn, each after those that make what it reads.
+// The stage's steps behind backward_start, each after those that make what it
+// reads.
 static void append_backward(RematRuns *g)
 {
     const RematStages *s = g->s;

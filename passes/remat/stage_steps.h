@@ -18,8 +18,8 @@ typedef struct RematRuns {
                                 // that backward; the caller sets it
     bool              *there, *wanted;
     int32_t           *value, value_count;      // those that are its own
-    int32_t           *passing, passing_count;  // those made behind the turn
-                                // that live on behind the stage
+    int32_t           *passing, passing_count;  // those made behind
+                                // backward_start that live on behind the stage
     RematList          list;    // room for a list
     int32_t            list_capacity;
 } RematRuns;
@@ -29,8 +29,8 @@ RematRuns remat_runs_new(Arena *arena, const RematStages *s);
 void remat_runs_of(RematRuns *g, int32_t stage);
 
 // All forward steps of the stage; those that are needed for its output, or for
-// what is kept; and its steps behind the turn, each after those that make again
-// what it reads and is not kept.
+// what is kept; and its steps behind backward_start, each after those that make
+// again what it reads and is not kept.
 RematList remat_runs_all(RematRuns *g);
 RematList remat_runs_forward(RematRuns *g, bool output, bool kept);
 RematList remat_runs_backward(RematRuns *g);

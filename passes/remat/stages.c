@@ -25,12 +25,14 @@ typedef struct Cutting {
     RematStages *s;
     int32_t *first, *made;      // of each value: its first maker; its last
     int32_t *read;              // its last forward reader, or last maker
-    int32_t *back, *last_back;  // its first and last reader behind the turn
+    int32_t *back, *last_back;  // its first and last reader behind
+                                // backward_start
     int32_t *crossing;          // before each forward step: the only value that
                                 // crosses, or NO_VALUE
-    int32_t *behind;            // the last reader behind the turn of what is
-                                // made from each forward step on
-    int64_t *bytes;             // that cross before each step behind the turn
+    int32_t *behind;            // the last reader behind backward_start of
+                                // what is made from each forward step on
+    int64_t *bytes;             // that cross before each step behind
+                                // backward_start
     int32_t *partial;           // values of which a part is made by then
 } Cutting;
 
@@ -59,7 +61,7 @@ static void find_readers(Cutting *c)
     for (int32_t i = 0; i < r->step_count; i++)
         for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++) {
             int32_t v = r->read[k];
-            if (i < r->turn) {
+            if (i < r->backward_start) {
                 if (c->read[v] < i) c->read[v] = i;
                 continue;
             }
@@ -70,7 +72,7 @@ static void find_readers(Cutting *c)
 
 static bool is_forward(const Cutting *c, int32_t v)
 {
-    return c->first[v] >= 0 && c->first[v] < c->r->turn;
+    return c->first[v] >= 0 && c->first[v] < c->r->backward_start;
 }
 
 // The mean of forward values; what has a 64th of it is small.
@@ -89,7 +91,8 @@ static void find_once(Cutting *c)
         bool once = r->kept[v] || c->first[v] < 0;
         if (is_forward(c, v)) once |= r->bytes[v] <= small;
         for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++)
-            once |= r->maker[k] < r->turn && !r->may_repeat[r->maker[k]];
+            once |= r->maker[k] < r->backward_start &&
+                    !r->may_repeat[r->maker[k]];
         c->s->once[v] = once;
     }
 }
@@ -100,18 +103,19 @@ static void find_once(Cutting *c)
 static void find_crossing(Cutting *c)
 {
     const Remat *r = c->r;
-    int32_t *change = new_numbers(c, r->turn + 1, 0);
-    int64_t *sum = NEW_ARRAY(c->arena, (size_t)r->turn + 2, int64_t);
-    c->crossing = new_numbers(c, r->turn, NO_VALUE);
+    int32_t *change = new_numbers(c, r->backward_start + 1, 0);
+    int64_t *sum = NEW_ARRAY(c->arena, (size_t)r->backward_start + 2, int64_t);
+    c->crossing = new_numbers(c, r->backward_start, NO_VALUE);
     for (int32_t v = 0; v < r->value_count; v++) {
         if (!is_forward(c, v) || c->s->once[v]) continue;
-        int32_t last = c->read[v] < r->turn ? c->read[v] : r->turn - 1;
+        int32_t last = r->backward_start - 1;
+        if (c->read[v] < last) last = c->read[v];
         change[c->first[v] + 1]++;
         sum[c->first[v] + 1] += v;
         change[last + 1]--;
         sum[last + 1] -= v;
     }
-    for (int32_t i = 1; i < r->turn; i++) {
+    for (int32_t i = 1; i < r->backward_start; i++) {
         change[i] += change[i - 1];
         sum[i] += sum[i - 1];
         if (change[i] == 1 && c->made[sum[i]] < i)
@@ -122,20 +126,20 @@ static void find_crossing(Cutting *c)
 static void find_behind(Cutting *c)
 {
     const Remat *r = c->r;
-    c->behind = new_numbers(c, r->turn, r->turn - 1);
+    c->behind = new_numbers(c, r->backward_start, r->backward_start - 1);
     for (int32_t v = 0; v < r->value_count; v++) {
         if (!is_forward(c, v) || c->s->once[v]) continue;
         for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++) {
             int32_t i = r->maker[k];
-            if (i < r->turn && c->behind[i] < c->last_back[v])
+            if (i < r->backward_start && c->behind[i] < c->last_back[v])
                 c->behind[i] = c->last_back[v];
         }
     }
-    for (int32_t i = r->turn - 1; i >= 0; i--)
+    for (int32_t i = r->backward_start - 1; i >= 0; i--)
         if (c->behind[i] < c->behind[i + 1]) c->behind[i] = c->behind[i + 1];
 }
 
-// Of what is made behind the turn.
+// Of what is made behind backward_start.
 static void find_bytes(Cutting *c)
 {
     const Remat *r = c->r;
@@ -162,11 +166,11 @@ typedef struct Cut {
 } Cut;
 
 // The places where a value begins to cross alone, each with the first step
-// behind the turn that reads something else from before it.
+// behind backward_start that reads something else from before it.
 static int32_t list_cuts(const Cutting *c, Cut *cut)
 {
     const Remat *r = c->r;
-    int32_t count = 0, *from = new_numbers(c, r->turn, NO_VALUE);
+    int32_t count = 0, *from = new_numbers(c, r->backward_start, NO_VALUE);
     int32_t *next = new_numbers(c, r->value_count, NO_VALUE);
     bool *is_cut = NEW_ARRAY(c->arena, (size_t)r->value_count + 1, bool);
     for (int32_t v = 0; v < r->value_count; v++) {
@@ -175,7 +179,7 @@ static int32_t list_cuts(const Cutting *c, Cut *cut)
         from[c->first[v]] = v;
     }
     int32_t least = r->step_count, second = r->step_count, owner = NO_VALUE;
-    for (int32_t i = 1; i < r->turn; i++) {
+    for (int32_t i = 1; i < r->backward_start; i++) {
         for (int32_t v = from[i - 1]; v != NO_VALUE; v = next[v])
             if (c->back[v] < least) {
                 second = least;
@@ -195,7 +199,7 @@ static int32_t list_cuts(const Cutting *c, Cut *cut)
 // Keeps those that have a place in the backward pass, too.
 static int32_t place_cuts(const Cutting *c, Cut *cut, int32_t count)
 {
-    int32_t before = c->r->turn, kept = count;
+    int32_t before = c->r->backward_start, kept = count;
     for (int32_t j = count - 1; j >= 0; j--) {
         int32_t low = c->behind[cut[j].forward] + 1, high = cut[j].backward;
         if (low <= before) low = before + 1;
@@ -219,9 +223,9 @@ static int32_t merge_cuts(const Cutting *c, Cut *cut, int32_t count,
 {
     const Remat *r = c->r;
     int64_t *bytes = NEW_ARRAY(c->arena, (size_t)count + 1, int64_t);
-    int32_t *stage = new_numbers(c, r->turn, 0);
+    int32_t *stage = new_numbers(c, r->backward_start, 0);
     for (int32_t j = 0; j < count; j++) stage[cut[j].forward]++;
-    for (int32_t i = 1; i < r->turn; i++) stage[i] += stage[i - 1];
+    for (int32_t i = 1; i < r->backward_start; i++) stage[i] += stage[i - 1];
     for (int32_t v = 0; v < r->value_count; v++)
         if (is_forward(c, v) && !c->s->once[v] && c->last_back[v] >= 0)
             bytes[stage[c->first[v]]] += r->bytes[v];
@@ -255,7 +259,7 @@ static void make_stages(const Cutting *c, const Cut *cut, int32_t count)
         s->backward[j + 1] = cut[j].backward;
         s->output[j] = cut[j].value;
     }
-    s->forward[s->count] = s->backward[s->count] = r->turn;
+    s->forward[s->count] = s->backward[s->count] = r->backward_start;
     s->last_reader = c->last_back;
     s->counted = *r;
     s->counted.bytes = NEW_ARRAY(c->arena, (size_t)r->value_count + 1, int64_t);
@@ -267,7 +271,7 @@ int32_t remat_cuts(Arena *arena, const Remat *r, int32_t *value)
 {
     RematStages s = {.r = r};
     Cutting c = {.arena = arena, .r = r, .s = &s};
-    Cut *cut = NEW_ARRAY(arena, (size_t)r->turn + 1, Cut);
+    Cut *cut = NEW_ARRAY(arena, (size_t)r->backward_start + 1, Cut);
     find_readers(&c);
     find_once(&c);
     find_crossing(&c);
@@ -280,7 +284,7 @@ RematStages remat_stages(Arena *arena, const Remat *r, int32_t most)
 {
     RematStages s = {.r = r};
     Cutting c = {.arena = arena, .r = r, .s = &s};
-    Cut *cut = NEW_ARRAY(arena, (size_t)r->turn + 1, Cut);
+    Cut *cut = NEW_ARRAY(arena, (size_t)r->backward_start + 1, Cut);
     find_readers(&c);
     find_once(&c);
     find_crossing(&c);

@@ -8,7 +8,7 @@
 #define CNNC_STAGES_H
 
 #include "chain.h"
-#include "remat_program.h"
+#include "remat_schedule.h"
 
 // Stage i runs the forward steps from forward[i] to before forward[i + 1], and
 // the others from backward[i + 1] to before backward[i].
@@ -20,11 +20,12 @@ typedef struct RematStages {
                                 // the next one reads
     bool    *once;              // of each value: it stays when it has been made
     Remat    counted;           // r, where what is made once has no bytes
-    int32_t *last_reader;       // of each value, behind the turn; -1: none
+    int32_t *last_reader;       // of each value, behind backward_start; -1:
+                                // none
 } RematStages;
 
 // The values that cross such places alone, in the order of the places, into
-// value, which has room for r->turn; returns how many.
+// value, which has room for r->backward_start; returns how many.
 int32_t remat_cuts(Arena *arena, const Remat *r, int32_t *value);
 
 // As many stages as there are, or `most`: the smallest neighbours are then made

@@ -71,8 +71,8 @@ static void keep_for_update(Marks *m)
 static void set_modes(const Marks *m, const Remat *r, Modes *modes)
 {
     int32_t step = 0;
-    for (int32_t i = 0; i < r->turn; i++) modes->mode[i] = ONCE;
-    for (NodeId i = 0; step < r->turn; i++) {
+    for (int32_t i = 0; i < r->backward_start; i++) modes->mode[i] = ONCE;
+    for (NodeId i = 0; step < r->backward_start; i++) {
         if (!is_launch(&m->g->nodes[i])) continue;
         if (!m->again[i] || !r->may_repeat[step])
             modes->mode[modes->group[step]] = KEPT;
@@ -95,7 +95,8 @@ static bool mark_cuts(Marks *m, const Remat *r, int64_t every)
 {
     Graph *g = m->g;
     const int32_t *value_of = remat_values(g);
-    int32_t *crossing = NEW_ARRAY(g->arena, (size_t)r->turn + 1, int32_t);
+    int32_t *crossing =
+        NEW_ARRAY(g->arena, (size_t)r->backward_start + 1, int32_t);
     bool *is_kept = NEW_ARRAY(g->arena, (size_t)r->value_count + 1, bool);
     int32_t count = remat_cuts(g->arena, r, crossing);
     if (count < every) {
@@ -133,11 +134,11 @@ bool follow_marks(Graph *g, const PassOptions *o)
         remat_spare_products(g, &r);
     Modes modes = modes_new(&r);
     set_modes(&m, &r, &modes);
-    if (!modes_run(&modes)) bug("marks: a program of %d steps is too long",
+    if (!modes_run(&modes)) bug("marks: a schedule of %d steps is too long",
                                 (int)r.step_count);
-    if (modes.program.count == r.step_count) return true;
-    RematProgram *program = NEW(g->arena, RematProgram);
-    *program = modes.program;
-    g->program = program;
+    if (modes.schedule.count == r.step_count) return true;
+    RematSchedule *schedule = NEW(g->arena, RematSchedule);
+    *schedule = modes.schedule;
+    g->remat_schedule = schedule;
     return true;
 }

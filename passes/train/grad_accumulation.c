@@ -2,10 +2,10 @@
 // backward nodes of a batch and the update (ir/families/grad_accumulation.h has
 // the whole).
 //
-//   backward  d.w.accrue   accrue(w.sum!, d.w, header)      one a gradient
-//   backward  next         accrue.next(header!)             the batch ends
-//   update    begin        accrue.begin(header!), or loss_scale's
-//   update    w.sum.mean   accrue.mean(w.sum!, header)      one a gradient
+//   backward  one a gradient   accumulate_grad(w.sum!, d.w, header)
+//   backward  the batch ends   accumulate_grad.next(header!)
+//   update                     accumulate_grad.begin(header!), or loss_scale's
+//   update    one a gradient   accumulate_grad.mean(w.sum!, header)
 //
 // What running statistics follow is summed likewise, where each batch may have
 // statistics of its own: they move to the mean of those.
@@ -14,11 +14,11 @@
 #include "../../ir/families/grad_accumulation.h"
 #include "update.h"
 
-static void append(Graph *g, int part, Phase phase, const char *name,
+static void append(Graph *g, int kernel, Phase phase, const char *name,
                    int operand_count, const ValueId *operands)
 {
-    graph_node(g, ops[OP_accrue], part, phase, name, g->optimizer_pos,
-               operand_count, operands, 0, NULL);
+    graph_node(g, ops[OP_accumulate_grad], kernel, phase, name,
+               g->optimizer_pos, operand_count, operands, 0, NULL);
 }
 
 // Of each parameter or statistic its sum.
@@ -35,27 +35,27 @@ static void add(Graph *g, ValueId sum, ValueId added)
 {
     ValueId operands[] = {sum, added, g->header};
     if (sum == NONE) bug("%s has no sum", g->values[added].name);
-    append(g, ACCRUE_ADD, BACKWARD,
-           arena_print(g->arena, "%s.accrue", g->values[added].name), 3,
-           operands);
+    append(g, ACCUMULATE_ADD, BACKWARD,
+           arena_print(g->arena, "%s.accumulate_grad", g->values[added].name),
+           3, operands);
 }
 
 static void take_mean(Graph *g, ValueId sum)
 {
     ValueId operands[] = {sum, g->header};
-    append(g, ACCRUE_MEAN, UPDATE,
+    append(g, ACCUMULATE_MEAN, UPDATE,
            arena_print(g->arena, "%s.mean", g->values[sum].name), 2, operands);
 }
 
 // Node i of the update takes statistics from a batch: its k-th operand that is
 // not of the state is what the k-th that it updates follows (Op.update).
-static void accrue_statistics(Graph *g, NodeId i, const ValueId *sums,
-                              bool *used)
+static void accumulate_statistics(Graph *g, NodeId i, const ValueId *sums,
+                                  bool *used)
 {
     Node n = g->nodes[i];
     Slot slots[MAX_SLOTS];
     ValueId updated[MAX_SLOTS];
-    int count = part_slots(part_operands(n.op, n.part), slots, MAX_SLOTS);
+    int count = kernel_slots(kernel_operands(n.op, n.kernel), slots, MAX_SLOTS);
     int updates = 0, follows = 0;
     for (int k = 0; k < count; k++)
         if (slots[k].updated) updated[updates++] = n.operands[k];
@@ -85,8 +85,8 @@ static void move_behind(Graph *g, NodeId first, NodeId end)
                 g->values[g->nodes[i].results[k]].def = i;
 }
 
-void append_accrual(Graph *g, ValueId *d, int32_t value_count,
-                    NodeId statistics)
+void append_accumulation(Graph *g, ValueId *d, int32_t value_count,
+                         NodeId statistics)
 {
     NodeId end = g->node_count;
     ValueId sum_count = g->value_count;
@@ -99,10 +99,10 @@ void append_accrual(Graph *g, ValueId *d, int32_t value_count,
         used[d[v]] = true;
     }
     for (NodeId i = statistics; i < end; i++)
-        accrue_statistics(g, i, sums, used);
-    append(g, ACCRUE_NEXT, BACKWARD, "next", 1, &g->header);
+        accumulate_statistics(g, i, sums, used);
+    append(g, ACCUMULATE_NEXT, BACKWARD, "next", 1, &g->header);
     if (is_scaled(g)) append_overflow_check(g, d, value_count);
-    else append(g, ACCRUE_BEGIN, UPDATE, "begin", 1, &g->header);
+    else append(g, ACCUMULATE_BEGIN, UPDATE, "begin", 1, &g->header);
     for (ValueId v = 0; v < sum_count; v++)
         if (used[v]) take_mean(g, v);
     move_behind(g, statistics, end);

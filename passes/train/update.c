@@ -5,7 +5,7 @@
 //   the header's scale        clip_norm: sums of each gradient, then of all
 //   w.sgd                     optimizer: one launch a parameter
 //   w.average                 average: likewise, after it
-//   advance                   the step is counted
+//   advance_step              the step is counted
 //
 // The nodes of a setting that is not made are not there.
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "../../ir/families/grad_accumulation.h"
 #include "update.h"
 
-static NodeId append(Graph *g, const Op *op, int part, const char *name,
+static NodeId append(Graph *g, const Op *op, int kernel, const char *name,
                      int operand_count, const ValueId *operands,
                      ValueId result)
 {
-    return graph_node(g, op, part, UPDATE, name, g->optimizer_pos,
+    return graph_node(g, op, kernel, UPDATE, name, g->optimizer_pos,
                       operand_count, operands, result != NONE, &result);
 }
 
@@ -44,12 +44,12 @@ static void clip_elements(Graph *g, ValueId *d)
 }
 
 // A node of clip_norm that makes sums.
-static ValueId append_sums(Graph *g, const char *part, const char *name,
+static ValueId append_sums(Graph *g, const char *kernel, const char *name,
                            int operand_count, const ValueId *operands)
 {
     const Op *op = ops[OP_clip_norm];
     int number = 0;
-    while (strcmp(op->parts[number].name, part) != 0) number++;
+    while (strcmp(op->kernels[number].name, kernel) != 0) number++;
     const Node like = { .op = op };
     ValueId sums = graph_value(g, name, WORKSPACE, F64, op->shape(g, &like),
                                g->optimizer_pos);
@@ -86,7 +86,8 @@ static void clip_norm(Graph *g, const ValueId *d, int32_t value_count)
     if (count == 0) return;
     count = join_sums(g, operands + 1, count);
     operands[0] = g->header;
-    while (strcmp(ops[OP_clip_norm]->parts[scale].name, "scale") != 0) scale++;
+    while (strcmp(ops[OP_clip_norm]->kernels[scale].name, "scale") != 0)
+        scale++;
     NodeId id = append(g, ops[OP_clip_norm], scale, "norm.scale", 1 + count,
                        operands, NONE);
     g->nodes[id].attr[0].f = g->clip_norm;
@@ -133,7 +134,7 @@ static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
     const Op *op = g->optimizer;
     Slot slots[MAX_SLOTS];
     ValueId operands[MAX_SLOTS];
-    int count = part_slots(part_operands(op, 0), slots, MAX_SLOTS);
+    int count = kernel_slots(kernel_operands(op, 0), slots, MAX_SLOTS);
     int state = 0;
     for (int k = 0; k < count; k++) {
         if (slot_is(&slots[k], "weight")) operands[k] = param;
@@ -176,7 +177,8 @@ void append_updates(Graph *g, ValueId *d, int32_t value_count)
         for (int k = g->optimizer_states; k < count; k++)
             average(g, v, states[k]);
     }
-    if (is_accruing(g))
-        append(g, ops[OP_accrue], ACCRUE_CLEAR, "clear", 1, &g->header, NONE);
-    append(g, ops[OP_advance], 0, "advance", 1, &g->header, NONE);
+    if (is_accumulating(g))
+        append(g, ops[OP_accumulate_grad], ACCUMULATE_CLEAR, "clear", 1,
+               &g->header, NONE);
+    append(g, ops[OP_advance_step], 0, "advance_step", 1, &g->header, NONE);
 }

@@ -9,8 +9,8 @@
 // what the update has in its place.  statistics is the first of the nodes, up
 // to the last, that take what the state keeps from forward nodes; they move
 // behind.
-void append_accrual(Graph *g, ValueId *d, int32_t value_count,
-                    NodeId statistics);
+void append_accumulation(Graph *g, ValueId *d, int32_t value_count,
+                         NodeId statistics);
 
 // Appends the nodes from the parameters' gradients (d of each value below
 // value_count, or NONE) to the count of the step.

@@ -2,7 +2,7 @@
 #pragma once
 #include <math.h>
 #include "../support/net/header.cuh"
-#include "../support/vec/items.cuh"
+#include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
@@ -20,8 +20,8 @@ struct AdamArrays {
 // gradient, or decoupled: then the weight loses rate times that.  rest = 1 - beta, of which a
 // float says more than of beta.  A skipped step changes nothing.
 template <bool scaled, bool decoupled, int N, class... Last>
-__global__ void adam_update(const __grid_constant__ Items<AdamArrays, N> arrays,
-                            const Header *header, real rest1, real rest2, real epsilon,
+__global__ void adam_update(const __grid_constant__ TensorList<AdamArrays, N> arrays,
+                            const StateHeader *header, real rest1, real rest2, real epsilon,
                             Last... last)
 {
     __shared__ real rate, root;

@@ -1,7 +1,7 @@
 // Averages of parameters over the training steps.
 #pragma once
 #include "../support/net/header.cuh"
-#include "../support/vec/items.cuh"
+#include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/real.cuh"
 
@@ -15,8 +15,8 @@ struct AveragedArrays {
 // average_weights: of each array, average += rest * (weight - average), in place; after the update
 // of weight.  A skipped step changes nothing.
 template <int N, class... Last>
-__global__ void average_weights(const __grid_constant__ Items<AveragedArrays, N> arrays,
-                                const Header *header, real rest, Last... last)
+__global__ void average_weights(const __grid_constant__ TensorList<AveragedArrays, N> arrays,
+                                const StateHeader *header, real rest, Last... last)
 {
     if (!header->skip) {
         const int k = item_of_block(arrays);

@@ -51,20 +51,20 @@ template <class Shape, class Act, class DY = const real *, class Mask = const re
 struct Spread {
     DY dy;
     Mask mask;
-    __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Vec<V> vec(long long i) const
     {
         constexpr int down = (int)Shape::STRIDE_H, right = (int)Shape::STRIDE_W;
         constexpr int top = (int)Shape::PAD_TOP, left = (int)Shape::PAD_LEFT;
-        const Spot spot = unpooled_pixel<Shape>(i);
+        const Offset2d pixel = unpooled_pixel<Shape>(i);
         // Windows that hold (h, w): from the first not yet ended to the last that has begun.
-        const int p0 = spot.h < Shape::R ? 0 : (spot.h - (int)Shape::R) / down + 1;
-        const int q0 = spot.w < Shape::S ? 0 : (spot.w - (int)Shape::S) / right + 1;
-        Pack<V> sum = {};
-        for (int p = p0; p < Shape::P && p * down <= spot.h; p++)
-            for (int q = q0; q < Shape::Q && q * right <= spot.w; q++) {
-                const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
+        const int p0 = pixel.h < Shape::R ? 0 : (pixel.h - (int)Shape::R) / down + 1;
+        const int q0 = pixel.w < Shape::S ? 0 : (pixel.w - (int)Shape::S) / right + 1;
+        Vec<V> sum = {};
+        for (int p = p0; p < Shape::P && p * down <= pixel.h; p++)
+            for (int q = q0; q < Shape::Q && q * right <= pixel.w; q++) {
+                const long long at = pixel.offset + (p * Shape::Q + q) * Shape::C;
                 const real count = window_divisor<Shape>(p * down - top, q * right - left);
                 for (int j = 0; j < V; j++) sum.at[j] += dy[at + j] / count;
             }

@@ -9,7 +9,7 @@
 #include "../support/vec/elementwise.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/identity.cuh"
-#include "../support/vec/items.cuh"
+#include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/load.cuh"
 #include "../support/vec/unroll.cuh"
@@ -32,12 +32,12 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
     }
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const long long first = row * Shape::C + run.c;
-        const auto from = hold<V>(x, first);
-        Pack<V> to;
+        const auto from = load_lazy<V>(x, first);
+        Vec<V> to;
         UNROLL
         for (int j = 0; j < V; j++)
             to.at[j] = Act::forward((from[first + j] - middle[j]) * factor[j] + shift[j]);
-        store_pack(y, first, to);
+        store_vec(y, first, to);
     }
 }
 
@@ -49,10 +49,10 @@ static __device__ inline void store_statistics(real *partials, X x, long long ro
 {
     const ColumnRun<Shape, V> run(rows);
     const bool any = run.first < run.end;
-    const Pack<V> shift = any ? load_pieces<V, ONCE>(x, run.c) : Pack<V>{};
-    Pack<V> sum = {}, squares = {};
+    const Vec<V> shift = any ? load_pieces<V, ONCE>(x, run.c) : Vec<V>{};
+    Vec<V> sum = {}, squares = {};
     for (long long row = run.first; row < run.end; row += run.LANES) {
-        const Pack<V> own = load_pieces<V, ONCE>(x, row * Shape::C + run.c);
+        const Vec<V> own = load_pieces<V, ONCE>(x, row * Shape::C + run.c);
         UNROLL
         for (int j = 0; j < V; j++) {
             const real shifted = own.at[j] - shift.at[j];
@@ -63,8 +63,8 @@ static __device__ inline void store_statistics(real *partials, X x, long long ro
     column_totals<run.WIDTH>(sum);
     column_totals<run.WIDTH>(squares);
     if (!run.leads) return;
-    store_pack(partials, 2 * run.split * Shape::C + run.c, sum);
-    store_pack(partials, (2 * run.split + 1) * Shape::C + run.c, squares);
+    store_vec(partials, 2 * run.split * Shape::C + run.c, sum);
+    store_vec(partials, (2 * run.split + 1) * Shape::C + run.c, squares);
 }
 
 // batchnorm_ends: for the thread that leads, sum[c] and product[c]: those of partials [ROWS, 2, C]
@@ -121,8 +121,8 @@ __global__ void batchnorm_moments(real *mean, real *variance, real *factor, cons
 template <class Shape, int V, int ONCE, class X = const real *>
 __global__ void batchnorm_statistics_moments(real *mean, real *variance, real *factor,
                                              real *partials, X x, const real *weight,
-                                             Header *header, long long samples, long long pixels,
-                                             real epsilon)
+                                             StateHeader *header, long long samples,
+                                             long long pixels, real epsilon)
 {
     typedef EndsOf<Shape> Ends;
     store_statistics<Shape, V, ONCE>(partials, x, samples * pixels);
@@ -139,11 +139,11 @@ static __device__ inline void store_products(real *partials, DY dy, X x, const r
                                              long long rows)
 {
     const ColumnRun<Shape, V> run(rows);
-    const Pack<V> middle = run.first < run.end ? load_pack<V>(mean, run.c) : Pack<V>{};
-    Pack<V> sum = {}, product = {};
+    const Vec<V> middle = run.first < run.end ? load_vec<V>(mean, run.c) : Vec<V>{};
+    Vec<V> sum = {}, product = {};
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const long long i = row * Shape::C + run.c;
-        const Pack<V> slope = load_pieces<V, ONCE>(dy, i), own = load_pieces<V, ONCE>(x, i);
+        const Vec<V> slope = load_pieces<V, ONCE>(dy, i), own = load_pieces<V, ONCE>(x, i);
         UNROLL
         for (int j = 0; j < V; j++) {
             sum.at[j] += slope.at[j];
@@ -153,8 +153,8 @@ static __device__ inline void store_products(real *partials, DY dy, X x, const r
     column_totals<run.WIDTH>(sum);
     column_totals<run.WIDTH>(product);
     if (!run.leads) return;
-    store_pack(partials, 2 * run.split * Shape::C + run.c, sum);
-    store_pack(partials, (2 * run.split + 1) * Shape::C + run.c, product);
+    store_vec(partials, 2 * run.split * Shape::C + run.c, sum);
+    store_vec(partials, (2 * run.split + 1) * Shape::C + run.c, product);
 }
 
 // store_sums: sum[c] = that of dy, and so the bias's gradient, product[c] = that of dy times the
@@ -189,7 +189,7 @@ __global__ void batchnorm_sums(real *sum, real *product, const real *partials,
 // batchnorm_reduce_sums: both in one; the block that ends last makes the sums.
 template <class Shape, int V, int ONCE, class DY = const real *, class X = const real *>
 __global__ void batchnorm_reduce_sums(real *sum, real *product, real *partials, DY dy, X x,
-                                      const real *mean, const real *variance, Header *header,
+                                      const real *mean, const real *variance, StateHeader *header,
                                       long long samples, long long pixels, real epsilon)
 {
     typedef EndsOf<Shape> Ends;
@@ -225,17 +225,17 @@ __global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const 
     }
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const long long first = row * Shape::C + run.c;
-        const auto from = hold<V>(dy, first);
-        const auto own = hold<V>(x, first);
-        const auto kept = hold<V>(mask, first);
-        Pack<V> to;
+        const auto from = load_lazy<V>(dy, first);
+        const auto own = load_lazy<V>(x, first);
+        const auto kept = load_lazy<V>(mask, first);
+        Vec<V> to;
         UNROLL
         for (int j = 0; j < V; j++) {
             const long long i = first + j;
             const real d = factor[j] * (from[i] - level[j] - slope[j] * (own[i] - middle[j]));
             to.at[j] = Act::gradient(row < rows ? d : (real)0, kept, i);
         }
-        store_pack(dx, first, to);
+        store_vec(dx, first, to);
     }
 }
 
@@ -249,7 +249,7 @@ struct RunningMoments {
 // move_moments: running statistics of array k move by momentum to the batch's over n pixels, whose
 // variance is first made one over n - 1, unless n is 1.
 template <int N>
-static __device__ inline void move_moments(const Items<RunningMoments, N> &arrays, int k,
+static __device__ inline void move_moments(const TensorList<RunningMoments, N> &arrays, int k,
                                            real momentum, real n)
 {
     const RunningMoments of = arrays.item[k];
@@ -263,19 +263,20 @@ static __device__ inline void move_moments(const Items<RunningMoments, N> &array
 // batchnorm_commit: of each array, running statistics move by momentum to the batch's.  Skipped
 // steps and steps of no samples return.
 template <int N>
-__global__ void batchnorm_commit(const __grid_constant__ Items<RunningMoments, N> arrays,
-                                 const Header *header, real momentum, long long samples)
+__global__ void batchnorm_commit(const __grid_constant__ TensorList<RunningMoments, N> arrays,
+                                 const StateHeader *header, real momentum, long long samples)
 {
     if (header->skip || samples < 1) return;
     const int k = item_of_block(arrays);
     move_moments(arrays, k, momentum, (real)(samples * arrays.item[k].pixels));
 }
 
-// batchnorm_commit_accrued: likewise to the mean of what several batches had, each by as much as it
-// has samples; n is that of a batch, on the mean.
+// batchnorm_commit_accumulated: likewise to the mean of what several batches had, each by as much
+// as it has samples; n is that of a batch, on the mean.
 template <int N>
-__global__ void batchnorm_commit_accrued(const __grid_constant__ Items<RunningMoments, N> arrays,
-                                         const Header *header, real momentum)
+__global__ void batchnorm_commit_accumulated(
+    const __grid_constant__ TensorList<RunningMoments, N> arrays, const StateHeader *header,
+    real momentum)
 {
     if (header->skip) return;
     const int k = item_of_block(arrays);

@@ -49,7 +49,7 @@ __global__ void join_sums(double *sum, const Sums *...sums)
 // sums together; NaN stays.  Where gradients are scaled already, norm is that of what they will
 // be, and gradient_scale is multiplied.  A block with a thread for each of the parts.
 template <bool scaled, class... Sums>
-__global__ void scale_gradients(Header *header, double limit, const Sums *...sums)
+__global__ void scale_gradients(StateHeader *header, double limit, const Sums *...sums)
 {
     __shared__ double totals[32];
     const double *const all[] = {sums...};

@@ -12,8 +12,8 @@ struct Columns {
 };
 
 // Joined: row by row the rows of each source, one after the other: sources [ROWS, WIDTH] of a width
-// each, Joined [ROWS, sum of the widths].  A pack is of one source if it divides every width; which
-// source that is is found by comparing, for an index would put the sources in memory.
+// each, Joined [ROWS, sum of the widths].  A vector is of one source if it divides every width;
+// which source that is is found by comparing, for an index would put the sources in memory.
 template <class Shape, class First, class... Rest>
 struct Joined {
     static constexpr long long width = (First::width + ... + Rest::width);
@@ -24,21 +24,21 @@ struct Joined {
     {
     }
     template <int V>
-    __device__ Pack<V> of(long long row, long long column) const
+    __device__ Vec<V> of(long long row, long long column) const
     {
-        return column < First::width ? load_pack<V>(x, row * First::width + column)
+        return column < First::width ? load_vec<V>(x, row * First::width + column)
                                      : rest.template of<V>(row, column - First::width);
     }
-    __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Vec<V> vec(long long i) const
     {
         constexpr bool whole = First::width % V == 0 && ((Rest::width % V == 0) && ...);
         if constexpr (whole) {
             const Cell cell = cell_of(i, width, Shape::ROWS * width < 1LL << 31);
             return of<V>(cell.row, cell.column);
         } else {
-            return pack_each<V>(*this, i);
+            return vec_each<V>(*this, i);
         }
     }
 };
@@ -48,21 +48,21 @@ struct Joined<Shape, Last> {
     typename Last::array x;
     __host__ __device__ Joined(typename Last::array last) : x(last) {}
     template <int V>
-    __device__ Pack<V> of(long long row, long long column) const
+    __device__ Vec<V> of(long long row, long long column) const
     {
-        return load_pack<V>(x, row * Last::width + column);
+        return load_vec<V>(x, row * Last::width + column);
     }
     __device__ real operator[](long long i) const { return x[i]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return load_pack<V>(x, i); }
+    __device__ Vec<V> vec(long long i) const { return load_vec<V>(x, i); }
 };
 
-// concat_forward: y = the sources Joined.  A thread takes PACK elements, which must divide every
+// concat_forward: y = the sources Joined.  A thread takes VEC elements, which must divide every
 // width.  y must not be a source.
 template <class Shape, class Y, class... Source>
 __global__ void concat_forward(Y y, typename Source::array... source)
 {
-    constexpr int V = (int)Shape::PACK;
+    constexpr int V = (int)Shape::VEC;
     const Joined<Shape, Source...> made(source...);
-    FOR_EACH(i, Shape::ROWS * made.width / V) store_pack(y, i * V, load_pack<V>(made, i * V));
+    FOR_EACH(i, Shape::ROWS * made.width / V) store_vec(y, i * V, load_vec<V>(made, i * V));
 }

@@ -4,7 +4,7 @@
 #include "../support/net/rate.cuh"
 
 // rate_constant: factor 1 after the warmup.  One thread.
-__global__ void rate_constant(Header *header, long long warmup)
+__global__ void rate_constant(StateHeader *header, long long warmup)
 {
     schedule_rate(header, warmup, [](double) { return 1.0; });
 }

@@ -20,12 +20,12 @@ template <class Shape, class Tile>
 struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
     static constexpr int FILTER = (int)(Shape::R * Shape::S) * C;
-    static constexpr int PACK_C = Tile::template PACK<C>, PACK_K = Tile::template PACK<K>;
+    static constexpr int VEC_C = Tile::template VEC<C>, VEC_K = Tile::template VEC<K>;
     static constexpr int RUN_C = Tile::template RUN<C>, RUN_K = Tile::template RUN<K>;
     static constexpr int RUN_TAPS = Tile::template RUN<FILTER>;
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
     // How far each weight of a filter reaches from the beginning of the window.
-    static __device__ Walk taps()
+    static __device__ Im2colIndex taps()
     {
         return {FILTER, 0, true, {Shape::R, 0, Shape::DILATION_H, Shape::W * Shape::C},
                 {Shape::S, 0, Shape::DILATION_W, Shape::C}, {C, 0, 1, 1}};
@@ -41,11 +41,11 @@ struct ConvBlock {
     long long row = (long long)(i / TILES / (int)(GROUPS * PARTS)) * Tile::ROWS;
 };
 
-// RowOfMap: the Placed row of a pixel, of PIXELS with C channels each, from its channel `first` on.
+// RowOfMap: the OutputRow of a pixel, of PIXELS with C channels each, from channel `first` on.
 template <class Tile, long long PIXELS, long long C>
 struct RowOfMap {
     int first;
-    __device__ Placed operator()(long long i) const
+    __device__ OutputRow operator()(long long i) const
     {
         return {PIXELS % Tile::ROWS == 0 || i < PIXELS, i * C + first};
     }
@@ -60,13 +60,13 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
     const int first = block.group * G::K;
     // Where channels are few, it is the pixels that lie side by side.
-    LoadStage<Tile, Tile::ROWS, G::PACK_C, G::PACK_C != 1, X> patches = {
+    TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(G::PIXELS, 1), G::taps()};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
-    auto make = [=](long long, int k, const Pack<G::RUN_K> &sums) {
-        Pack<G::RUN_K> add = {}, made;
-        if (BIAS) add = load_pack<G::RUN_K>(bias, first + k);
+    auto make = [=](long long, int k, const Vec<G::RUN_K> &sums) {
+        Vec<G::RUN_K> add = {}, made;
+        if (BIAS) add = load_vec<G::RUN_K>(bias, first + k);
         UNROLL
         for (int j = 0; j < G::RUN_K; j++)
             made.at[j] = Act::forward(BIAS ? sums.at[j] + add.at[j] : sums.at[j]);
@@ -76,13 +76,13 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
                              RowOfMap<Tile, G::PIXELS, Shape::K>{first}, make);
 }
 
-// slopes_of: sums times Act's derivative at mask, from its element `at` in channel c on.
+// activation_grad: sums times Act's derivative at mask, from its element `at` in channel c on.
 template <class Act, int V, class Mask>
-static __device__ inline Pack<V> slopes_of(const Pack<V> &sums, const Mask &mask, long long at,
-                                           int c)
+static __device__ inline Vec<V> activation_grad(const Vec<V> &sums, const Mask &mask, long long at,
+                                                int c)
 {
-    const auto own = hold_in<V>(mask, at, c);
-    Pack<V> slopes;
+    const auto own = load_lazy_in<V>(mask, at, c);
+    Vec<V> slopes;
     UNROLL for (int j = 0; j < V; j++) slopes.at[j] = Act::gradient(sums.at[j], own, at + j);
     return slopes;
 }
@@ -97,17 +97,17 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * K;
     constexpr long long PIXELS = Shape::N * Shape::H * Shape::W, LINE = Shape::Q * Shape::K;
     const ConvBlock<Tile, C, Shape::GROUPS, 1> block;
-    LoadStage<Tile, Tile::ROWS, G::PACK_K, true, DY> slopes = {
+    TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
         {PIXELS, Shape::P * LINE, PIXELS < 1LL << 31, {Shape::H, Shape::PAD_TOP, 1, LINE},
          {Shape::W, Shape::PAD_LEFT, 1, Shape::K}},
         {DEPTH, 0, true, {R, 0, -Shape::DILATION_H, LINE}, {S, 0, -Shape::DILATION_W, Shape::K},
          {K, 0, 1, 1}}};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, Weights> filters = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
-    auto make = [=](long long at, int c, const Pack<G::RUN_C> &sums) {
-        return slopes_of<Act>(sums, mask, at, block.group * C + c);
+    auto make = [=](long long at, int c, const Vec<G::RUN_C> &sums) {
+        return activation_grad<Act>(sums, mask, at, block.group * C + c);
     };
     tile_product<Tile, C>(slopes, filters, block, 0, DEPTH, false, dx,
                           RowOfMap<Tile, PIXELS, Shape::C>{block.group * C}, make);
@@ -126,12 +126,12 @@ __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)
     const long long begin = block.part * RUN, end = min(begin + RUN, G::PIXELS);
     const long long first = block.part * Shape::K + block.group * G::K, k = block.row + threadIdx.x;
     const bool sums = BIAS && block.column == 0;
-    LoadStage<Tile, Tile::ROWS, G::PACK_K, false, DY> slopes = {
+    TileLoader<Tile, Tile::ROWS, G::VEC_K, false, DY> slopes = {
         dy, block.group * G::K, 1, 1, {G::K, 1}, {end, Shape::K}};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, X> patches = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, X> patches = {
         x, block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
-    auto place = [=](long long i) { return Placed{i < G::K, (first + i) * G::FILTER}; };
-    auto make = [](long long, int, const Pack<G::RUN_TAPS> &made) { return made; };
+    auto place = [=](long long i) { return OutputRow{i < G::K, (first + i) * G::FILTER}; };
+    auto make = [](long long, int, const Vec<G::RUN_TAPS> &made) { return made; };
     const real sum = tile_product<Tile, G::FILTER>(slopes, patches, block, begin, end, sums, dw,
                                                    place, make);
     if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = sum;

@@ -17,8 +17,8 @@ using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 // row_sums: sum[j] += factor[s] * x at w = left + j*stride + s*dilation, for each s in order, of V
 // channels side by side; `first` is the element at w = 0.  What several j share is read once.
 template <class Shape, int STRIP, int V, class X>
-static __device__ inline void row_sums(Pack<V> (&sum)[STRIP], const X &x, long long first, int left,
-                                       const Pack<V> (&factor)[Shape::S])
+static __device__ inline void row_sums(Vec<V> (&sum)[STRIP], const X &x, long long first, int left,
+                                       const Vec<V> (&factor)[Shape::S])
 {
     constexpr int S = (int)Shape::S, STRIDE = (int)Shape::STRIDE_W;
     constexpr int DILATION = (int)Shape::DILATION_W;
@@ -27,7 +27,7 @@ static __device__ inline void row_sums(Pack<V> (&sum)[STRIP], const X &x, long l
     for (int t = 0; t < SPAN; t++) {
         const int w = left + t;
         if ((unsigned)w >= (unsigned)Shape::W) continue;
-        const Pack<V> v = load_pack<V>(x, first + w * Shape::C);
+        const Vec<V> v = load_vec<V>(x, first + w * Shape::C);
         for (int j = 0; j < STRIP; j++) {
             const int tap = t - j * STRIDE, s = tap / DILATION;
             if (tap < 0 || tap % DILATION != 0 || s >= S) continue;
@@ -45,30 +45,30 @@ __global__ void depthwise_forward(Y y, X x, const real *weight, const real *bias
 {
     constexpr int STRIP = 4, R = (int)Shape::R, S = (int)Shape::S, K = (int)Shape::K;
     constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W, Q = (int)Shape::Q;
-    constexpr int STRIPS = (Q + STRIP - 1) / STRIP, PACKS = K / V;
-    constexpr long long count = Shape::N * Shape::P * STRIPS * PACKS;
+    constexpr int STRIPS = (Q + STRIP - 1) / STRIP, VECS = K / V;
+    constexpr long long count = Shape::N * Shape::P * STRIPS * VECS;
     FOR_EACH(thread, count) {
-        const CountIndex<count> i = (CountIndex<count>)thread, row = i / PACKS / STRIPS;
+        const CountIndex<count> i = (CountIndex<count>)thread, row = i / VECS / STRIPS;
         const CountIndex<count> n = row / Shape::P;
-        const int k = (int)(i % PACKS) * V, q = (int)(i / PACKS % STRIPS) * STRIP;
+        const int k = (int)(i % VECS) * V, q = (int)(i / VECS % STRIPS) * STRIP;
         const int top = (int)((row - n * Shape::P) * Shape::STRIDE_H - Shape::PAD_TOP);
         const int left = (int)(q * Shape::STRIDE_W - Shape::PAD_LEFT);
         const long long map = (long long)n * H * W * C + k / (K / C);
-        Pack<V> sum[STRIP] = {};
+        Vec<V> sum[STRIP] = {};
         for (int r = 0; r < R; r++) {
             const int h = top + r * (int)Shape::DILATION_H;
             if ((unsigned)h >= (unsigned)H) continue;
-            Pack<V> factor[S];
+            Vec<V> factor[S];
             for (int s = 0; s < S; s++)
                 for (int c = 0; c < V; c++)
                     factor[s].at[c] = weight[((long long)(k + c) * R + r) * S + s];
             row_sums<Shape>(sum, x, map + (long long)h * W * C, left, factor);
         }
         for (int j = 0; j < STRIP && q + j < Q; j++) {
-            Pack<V> made;
+            Vec<V> made;
             for (int c = 0; c < V; c++)
                 made.at[c] = Act::forward(BIAS ? sum[j].at[c] + bias[k + c] : sum[j].at[c]);
-            store_pack(y, ((long long)row * Q + q + j) * K + k, made);
+            store_vec(y, ((long long)row * Q + q + j) * K + k, made);
         }
     }
 }
@@ -81,15 +81,15 @@ template <class Shape, int V, class Act, class DY = const real *, class Weights 
 __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 {
     constexpr int R = (int)Shape::R, S = (int)Shape::S, EACH = (int)(Shape::K / Shape::C);
-    constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W, PACKS = C / V;
+    constexpr int C = (int)Shape::C, H = (int)Shape::H, W = (int)Shape::W, VECS = C / V;
     constexpr int P = (int)Shape::P, Q = (int)Shape::Q;
     constexpr int STRIDE_H = (int)Shape::STRIDE_H, STRIDE_W = (int)Shape::STRIDE_W;
-    constexpr long long count = Shape::N * H * W * PACKS;
+    constexpr long long count = Shape::N * H * W * VECS;
     FOR_EACH(thread, count) {
-        const CountIndex<count> i = (CountIndex<count>)thread, row = i / PACKS / W, n = row / H;
-        const int c = (int)(i % PACKS) * V, w = (int)(i / PACKS % W) + (int)Shape::PAD_LEFT;
+        const CountIndex<count> i = (CountIndex<count>)thread, row = i / VECS / W, n = row / H;
+        const int c = (int)(i % VECS) * V, w = (int)(i / VECS % W) + (int)Shape::PAD_LEFT;
         const int h = (int)(row - n * H) + (int)Shape::PAD_TOP;
-        Pack<V> sum = {};
+        Vec<V> sum = {};
         for (int k = c * EACH; k < (c + 1) * EACH; k++)
             for (int r = 0; r < R; r++) {
                 const int down = h - r * (int)Shape::DILATION_H, p = down / STRIDE_H;
@@ -97,8 +97,8 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
                 for (int s = 0; s < S; s++) {
                     const int across = w - s * (int)Shape::DILATION_W, q = across / STRIDE_W;
                     if (across < 0 || across % STRIDE_W != 0 || q >= Q) continue;
-                    const Pack<V> slope =
-                        load_pack<V>(dy, (((long long)n * P + p) * Q + q) * Shape::K + k);
+                    const Vec<V> slope =
+                        load_vec<V>(dy, (((long long)n * P + p) * Q + q) * Shape::K + k);
                     for (int j = 0; j < V; j++)
                         sum.at[j] = mul_add(weight[((long long)(k + j) * R + r) * S + s],
                                             slope.at[j], sum.at[j]);
@@ -106,7 +106,7 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
             }
         for (int j = 0; j < V; j++)
             sum.at[j] = Act::gradient(sum.at[j], mask, (long long)i * V + j);
-        store_pack(dx, (long long)i * V, sum);
+        store_vec(dx, (long long)i * V, sum);
     }
 }
 

@@ -38,12 +38,12 @@ struct Patch {
     int w = (int)(q * Pool::STRIDE_W - Pool::PAD_LEFT);
 };
 
-// PatchWalk: where in x the windows of the convolution begin that make the pixels of patches, one
+// PatchIndex: where in x the windows of the convolution begin that make the pixels of patches, one
 // after the other from `first` on.
 template <class Shape>
-struct PatchWalk {
+struct PatchIndex {
     long long first;
-    __device__ Spot operator()(long long i) const
+    __device__ Offset2d operator()(long long i) const
     {
         typedef Patch<Shape> P;
         const P patch = {first + (int)i / P::PIXELS};
@@ -70,36 +70,36 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
     constexpr int PART = 4 * Tile::WIDE, WORDS = PART / Pool::EACH;     // columns at a time
     constexpr int RUN = Tile::template RUN<4>;
     static_assert(Shape::COUNT * P::PIXELS <= Tile::ROWS, "patches fill a tile at most");
-    __shared__ union Room {
-        typename Tile::Room tiles;
+    __shared__ union Shared {
+        typename Tile::SharedTiles tiles;
         alignas(32) real map[Tile::ROWS][PART];
-    } room;
+    } shared;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> at;
     const struct { long long row; int column; } block = {0, at.column};
     const int first = at.group * G::K;
     const long long patches = at.row / Tile::ROWS * Shape::COUNT;
-    const real *const map = &room.map[0][0];
+    const real *const map = &shared.map[0][0];
 
-    LoadStage<Tile, Tile::ROWS, G::PACK_C, G::PACK_C != 1, X, PatchWalk<Shape>> pixels = {
+    TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X, PatchIndex<Shape>> pixels = {
         x, at.group * G::C, Shape::H, Shape::W, {patches}, G::taps()};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, true> filters = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true> filters = {
         weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-    Tile::sums(room.tiles, pixels, filters, block, 0, G::FILTER, false, sum);
+    Tile::sums(shared.tiles, pixels, filters, block, 0, G::FILTER, false, sum);
 
     for (int part = 0; part < Tile::COLUMNS_EACH; part += 4) {
-        __syncthreads();                // what lay in the room has been read
+        __syncthreads();                // the tiles have been read
         for (int j = 0; j < 4; j += RUN) {
-            Pack<RUN> add = {};
+            Vec<RUN> add = {};
             for (int r = 0; r < RUN; r++) {
                 const int k = at.column + Tile::column(part + j + r);
                 if (BIAS && k < G::K) add.at[r] = bias[first + k];
             }
             for (int i = 0; i < Tile::ROWS_EACH; i++) {
-                Pack<RUN> sums;
+                Vec<RUN> sums;
                 for (int r = 0; r < RUN; r++)
                     sums.at[r] = BIAS ? sum[i][part + j + r] + add.at[r] : sum[i][part + j + r];
-                put_shared(&room.map[Tile::row(i)][Tile::column(j)], sums);
+                store_shared(&shared.map[Tile::row(i)][Tile::column(j)], sums);
             }
         }
         __syncthreads();

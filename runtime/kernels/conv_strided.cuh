@@ -41,27 +41,27 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     const int width = ((int)Shape::W - left + STRIDE_W - 1) / STRIDE_W;
     const int depth = r.count * s.count * K;
     const long long pixels = Shape::N * height * width;
-    LoadStage<Tile, Tile::ROWS, G::PACK_K, true, DY> slopes = {
+    TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
         {pixels, Shape::P * Y_LINE, SMALL, {height, r.origin, 1, Y_LINE},
          {width, s.origin, 1, Shape::K}},
         {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K},
          {K, 0, 1, 1}}};
-    LoadStage<Tile, Tile::COLUMNS, G::PACK_C, false, Weights> filters = {
+    TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, Weights> filters = {
         weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
         {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C},
          {K, 0, 1, G::FILTER}}};
-    const Walk pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
-                        {width, left, STRIDE_W, Shape::C}};
+    const Im2colIndex pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
+                               {width, left, STRIDE_W, Shape::C}};
     // Classes of one size, of which tiles are full.
     constexpr long long EACH = Shape::N * (Shape::H / STRIDE_H) * (Shape::W / STRIDE_W);
     constexpr bool FULL = Shape::H % STRIDE_H == 0 && Shape::W % STRIDE_W == 0 &&
                           EACH % Tile::ROWS == 0;
     auto place = [=](long long i) {
-        return Placed{FULL || i < pixels, pixel(i).offset + block.group * C};
+        return OutputRow{FULL || i < pixels, pixel(i).offset + block.group * C};
     };
-    auto make = [=](long long at, int c, const Pack<G::RUN_C> &sums) {
-        return slopes_of<Act>(sums, mask, at, block.group * C + c);
+    auto make = [=](long long at, int c, const Vec<G::RUN_C> &sums) {
+        return activation_grad<Act>(sums, mask, at, block.group * C + c);
     };
     tile_product<Tile, C>(slopes, filters, block, 0, depth, false, dx, place, make);
 }

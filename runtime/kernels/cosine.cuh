@@ -5,7 +5,7 @@
 #include "../support/net/rate.cuh"
 
 // rate_cosine: from 1 to final_factor at the last of `steps`, and that from then on.  One thread.
-__global__ void rate_cosine(Header *header, long long steps, long long warmup,
+__global__ void rate_cosine(StateHeader *header, long long steps, long long warmup,
                             double final_factor)
 {
     schedule_rate(header, warmup, [=](double t) {

@@ -8,14 +8,14 @@
 // and b are rounded to TF32.
 template <class T>
 static cublasStatus_t dense_product(cublasHandle_t handle, cudaStream_t stream, T *c, const T *a,
-                                    const T *b, void *workspace, size_t bytes, bool turned_a,
-                                    bool turned_b, bool tf32, int m, int n, int k)
+                                    const T *b, void *workspace, size_t bytes, bool transpose_a,
+                                    bool transpose_b, bool tf32, int m, int n, int k)
 {
     const T one = 1, zero = 0;
-    const cublasOperation_t op_a = turned_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasOperation_t op_b = turned_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t op_a = transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t op_b = transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasMath_t math = tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
-    const int row_a = turned_a ? m : k, row_b = turned_b ? k : n;
+    const int row_a = transpose_a ? m : k, row_b = transpose_b ? k : n;
     if (const cublasStatus_t error = cublasSetStream(handle, stream)) return error;
     if (const cublasStatus_t error = cublasSetWorkspace(handle, workspace, bytes)) return error;
     if (const cublasStatus_t error = cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST))

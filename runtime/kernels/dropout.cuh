@@ -1,7 +1,7 @@
 // Dropout without a stored mask: the backward pass draws the same numbers again.
 #pragma once
 #include <stdint.h>
-#include "../support/net/accrued.cuh"
+#include "../support/net/accumulated.cuh"
 #include "../support/vec/elementwise.cuh"
 #include "../support/vec/gated.cuh"
 #include "../support/net/header.cuh"
@@ -13,7 +13,7 @@
 // one draw.  The draw depends on seed, training step, the dropout's number, sample and element
 // alone, so dy -> dx is the same launch.  y may be x.
 template <class X = const real *, class Y = real *>
-__global__ void dropout_forward(Y y, X x, const Header *header, uint32_t number,
+__global__ void dropout_forward(Y y, X x, const StateHeader *header, uint32_t number,
                                 uint32_t threshold, real keep, long long count, long long width,
                                 long long first)
 {
@@ -30,12 +30,12 @@ __global__ void dropout_forward(Y y, X x, const Header *header, uint32_t number,
     }
 }
 
-// dropout_accrued: likewise in a training step of several batches: a sample is counted from the
+// dropout_accumulated: likewise in a training step of several batches: a sample is counted from the
 // first of the step, so that it draws the same in whatever batch it comes.
 template <class X = const real *, class Y = real *>
-__global__ void dropout_accrued(Y y, X x, const Header *header, uint32_t number,
-                                uint32_t threshold, real keep, long long count, long long width,
-                                long long first)
+__global__ void dropout_accumulated(Y y, X x, const StateHeader *header, uint32_t number,
+                                    uint32_t threshold, real keep, long long count, long long width,
+                                    long long first)
 {
     const long long quads = (width + 3) / 4;
     const uint64_t before = samples_before(header);

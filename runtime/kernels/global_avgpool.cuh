@@ -18,20 +18,20 @@ __global__ void global_avgpool_forward(Y y, X x)
 }
 
 // global_avgpool_gradient: dx[n,p,c] = dy[n,c] / PIXELS, times the derivative of Act at mask; dx
-// and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.  dx may be mask.
+// and mask [N, PIXELS, C].  A thread takes VEC elements, which must divide C.  dx may be mask.
 template <class Shape, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void global_avgpool_gradient(DX dx, DY dy, Mask mask)
 {
-    constexpr int V = (int)Shape::PACK;
+    constexpr int V = (int)Shape::VEC;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
     constexpr bool small = count < 1LL << 31;
     FOR_EACH(i, count) {
         const Cell pixel = cell_of(i, Shape::C / V, small);
         const long long n = cell_of(pixel.row, Shape::PIXELS, small).row;
-        Pack<V> share = load_pack<V>(dy, n * Shape::C + pixel.column * V);
+        Vec<V> share = load_vec<V>(dy, n * Shape::C + pixel.column * V);
         for (int j = 0; j < V; j++)
             share.at[j] = Act::gradient(share.at[j] / (real)Shape::PIXELS, mask, i * V + j);
-        store_pack(dx, i * V, share);
+        store_vec(dx, i * V, share);
     }
 }

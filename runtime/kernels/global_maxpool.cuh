@@ -35,24 +35,24 @@ __global__ void global_maxpool_forward(Y y, int *index, X x)
 }
 
 // global_maxpool_gradient: dx[n,p,c] = dy[n,c] where index[n,c] = p, else 0, times the derivative
-// of Act at mask; dx and mask [N, PIXELS, C].  A thread takes PACK elements, which must divide C.
+// of Act at mask; dx and mask [N, PIXELS, C].  A thread takes VEC elements, which must divide C.
 // dx may be mask.
 template <class Shape, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void global_maxpool_gradient(DX dx, DY dy, const int *index, Mask mask)
 {
-    constexpr int V = (int)Shape::PACK;
+    constexpr int V = (int)Shape::VEC;
     constexpr long long count = Shape::N * Shape::PIXELS * Shape::C / V;
     constexpr bool small = count < 1LL << 31;
     FOR_EACH(i, count) {
         const Cell pixel = cell_of(i, Shape::C / V, small);
         const Cell image = cell_of(pixel.row, Shape::PIXELS, small);
         const long long from = image.row * Shape::C + pixel.column * V;
-        Pack<V> share;
+        Vec<V> share;
         for (int j = 0; j < V; j++) {
             const bool here = index[from + j] == image.column;
             share.at[j] = Act::gradient(here ? dy[from + j] : (real)0, mask, i * V + j);
         }
-        store_pack(dx, i * V, share);
+        store_vec(dx, i * V, share);
     }
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <math.h>
-#include "../support/net/accrued.cuh"
+#include "../support/net/accumulated.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/net/loss_scale.cuh"
@@ -15,7 +15,7 @@ struct GradientOf {
     long long count;
 };
 
-// Gradients: those that one launch looks at; a grid constant, as Items.
+// Gradients: those that one launch looks at; a grid constant, as TensorList.
 template <int COUNT>
 struct Gradients {
     GradientOf of[COUNT];
@@ -50,7 +50,7 @@ struct Overflows {
 // is_judge: whether the thread is the one, of the block that comes last, that knows whether there
 // is an overflow in the parts of a launch.
 template <int COUNT>
-static __device__ inline bool is_judge(Header *header, const Overflows<COUNT> &bad, int parts,
+static __device__ inline bool is_judge(StateHeader *header, const Overflows<COUNT> &bad, int parts,
                                        bool &overflow)
 {
     int found = 0;
@@ -65,9 +65,9 @@ static __device__ inline bool is_judge(Header *header, const Overflows<COUNT> &b
 // gradient_scale takes back the scale that gradients were made with.  A step that is skipped
 // anyway, for its loss or without samples, says nothing of the scale.  By one thread.
 template <class Scale>
-static __device__ inline void judge_gradients(Header *header, Scale scale, bool overflow)
+static __device__ inline void judge_gradients(StateHeader *header, Scale scale, bool overflow)
 {
-    Accrued *const own = accrued(header);
+    Accumulated *const own = accumulated(header);
     header->gradient_scale = 1 / (double)scale.now(header);
     if (!own->skip && own->samples > 0) {
         scale.move(header, overflow);
@@ -79,7 +79,7 @@ static __device__ inline void judge_gradients(Header *header, Scale scale, bool 
 // BeginScaled: the last of a launch: judges this batch, which is a training step.
 template <class Scale, int COUNT>
 struct BeginScaled {
-    Header *header;
+    StateHeader *header;
     long long samples;
     Scale scale;
     Overflows<COUNT> bad;
@@ -88,16 +88,16 @@ struct BeginScaled {
     {
         bool overflow;
         if (!is_judge(header, bad, parts, overflow)) return;
-        accrued(header)->samples = (uint64_t)samples;
+        accumulated(header)->samples = (uint64_t)samples;
         judge_gradients(header, scale, overflow);
-        *accrued(header) = {};
+        *accumulated(header) = {};
     }
 };
 
-// BeginScaledAccrued: likewise of the sums over the batches since the last update.
+// BeginScaledAccumulated: likewise of the sums over the batches since the last update.
 template <class Scale, int COUNT>
-struct BeginScaledAccrued {
-    Header *header;
+struct BeginScaledAccumulated {
+    StateHeader *header;
     Scale scale;
     Overflows<COUNT> bad;
     int parts;

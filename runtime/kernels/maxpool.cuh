@@ -41,27 +41,28 @@ __global__ void maxpool_forward(Y y, typename PackedWord<BITS>::type *index, X x
     pool_windows<Shape, MaxPool<BITS, KEEP>, Act>(y, index, x);
 }
 
-// Unpooled: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the order
+// UnpoolLoad: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the order
 // p, q, times the derivative of Act at mask [N,H,W,C].
 template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *>
-struct Unpooled {
+struct UnpoolLoad {
     typedef Packed<BITS, Shape::C> Index;
     DY dy;
     const typename Index::Word *index;
     Mask mask;
-    __device__ real operator[](long long i) const { return pack<1>(i).at[0]; }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Vec<V> vec(long long i) const
     {
-        const Spot spot = unpooled_pixel<Shape>(i);
+        const Offset2d pixel = unpooled_pixel<Shape>(i);
         // Windows that hold (h, w): from the first not yet ended to the last that has begun.
-        const long long p0 = spot.h < Shape::R ? 0 : (spot.h - Shape::R) / Shape::STRIDE_H + 1;
-        const long long q0 = spot.w < Shape::S ? 0 : (spot.w - Shape::S) / Shape::STRIDE_W + 1;
-        Pack<V> sum = {};
-        for (long long p = p0; p < Shape::P && p * Shape::STRIDE_H <= spot.h; p++)
-            for (long long q = q0; q < Shape::Q && q * Shape::STRIDE_W <= spot.w; q++) {
-                const long long at = spot.offset + (p * Shape::Q + q) * Shape::C;
-                const long long r = spot.h - p * Shape::STRIDE_H, s = spot.w - q * Shape::STRIDE_W;
+        const long long p0 = pixel.h < Shape::R ? 0 : (pixel.h - Shape::R) / Shape::STRIDE_H + 1;
+        const long long q0 = pixel.w < Shape::S ? 0 : (pixel.w - Shape::S) / Shape::STRIDE_W + 1;
+        Vec<V> sum = {};
+        for (long long p = p0; p < Shape::P && p * Shape::STRIDE_H <= pixel.h; p++)
+            for (long long q = q0; q < Shape::Q && q * Shape::STRIDE_W <= pixel.w; q++) {
+                const long long at = pixel.offset + (p * Shape::Q + q) * Shape::C;
+                const long long r = pixel.h - p * Shape::STRIDE_H,
+                                s = pixel.w - q * Shape::STRIDE_W;
                 for (int j = 0; j < V; j++)
                     if (Index::get(index, at / Shape::C, i % Shape::C + j) == r * Shape::S + s)
                         sum.at[j] += dy[at + j];
@@ -71,12 +72,12 @@ struct Unpooled {
     }
 };
 
-// maxpool_gradient: dx = Unpooled; a thread takes single elements.  dx may be mask.
+// maxpool_gradient: dx = UnpoolLoad; a thread takes single elements.  dx may be mask.
 template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void maxpool_gradient(DX dx, DY dy, const typename PackedWord<BITS>::type *index,
                                  Mask mask)
 {
-    const Unpooled<Shape, BITS, Act, DY, Mask> made = {dy, index, mask};
+    const UnpoolLoad<Shape, BITS, Act, DY, Mask> made = {dy, index, mask};
     FOR_EACH(i, Shape::N * Shape::H * Shape::W * Shape::C) dx[i] = made[i];
 }

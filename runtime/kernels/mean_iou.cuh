@@ -1,7 +1,7 @@
 // How well predicted and labelled pixels overlap, by class.
 #pragma once
 #include <math.h>
-#include "../support/net/accrued.cuh"
+#include "../support/net/accumulated.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/real.cuh"
 #include "../support/vec/reduce.cuh"
@@ -87,9 +87,9 @@ static __device__ inline void share_iou(real *rows, double sum, double occur, do
 // either, weighed by the samples since the reset.  counts [2, 2, classes] are right and either, of
 // all steps since then but the last one, and of that; they are joined unless it was skipped.
 // partials [blocks, 3, classes] are those of this step.  One block.
-__global__ void mean_iou_rows(real *rows, double *counts, const int *partials, const Header *header,
-                              long long samples, long long batch, long long blocks,
-                              long long classes, int figure)
+__global__ void mean_iou_rows(real *rows, double *counts, const int *partials,
+                              const StateHeader *header, long long samples, long long batch,
+                              long long blocks, long long classes, int figure)
 {
     const bool fresh = header->samples == 0;
     double sum = 0, occur = 0;
@@ -112,14 +112,15 @@ __global__ void mean_iou_rows(real *rows, double *counts, const int *partials, c
               samples, batch);
 }
 
-// mean_iou_rows_accrued: likewise where a training step comes in several batches: the last counts
-// are those of all its batches so far; of those before this one Accrued has the samples and the
-// sum, which the header has not yet.
-__global__ void mean_iou_rows_accrued(real *rows, double *counts, const int *partials,
-                                      const Header *header, long long samples, long long batch,
-                                      long long blocks, long long classes, int figure)
+// mean_iou_rows_accumulated: likewise where a training step comes in several batches: the last
+// counts are those of all its batches so far; of those before this one Accumulated has the samples
+// and the sum, which the header has not yet.
+__global__ void mean_iou_rows_accumulated(real *rows, double *counts, const int *partials,
+                                          const StateHeader *header, long long samples,
+                                          long long batch, long long blocks, long long classes,
+                                          int figure)
 {
-    const Accrued own = *(const Accrued *)(header + 1);
+    const Accumulated own = *(const Accumulated *)(header + 1);
     const bool fresh = header->samples == 0, goes_on = own.samples > 0;
     double sum = 0, occur = 0;
     for (long long c = threadIdx.x; c < classes; c += blockDim.x) {

@@ -6,8 +6,8 @@
 
 // rate_one_cycle: from 1 / div_factor to 1 at step rising * steps - 1, then to the first factor /
 // final_div_factor at step steps - 1, and that from then on.  One thread.
-__global__ void rate_one_cycle(Header *header, long long steps, double rising, double div_factor,
-                               double final_div_factor)
+__global__ void rate_one_cycle(StateHeader *header, long long steps, double rising,
+                               double div_factor, double final_div_factor)
 {
     schedule_rate(header, 0, [=](double t) {
         const double top = rising * (double)steps - 1, end = (double)(steps - 1);

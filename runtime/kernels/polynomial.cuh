@@ -6,8 +6,8 @@
 
 // rate_polynomial: from 1 to final_factor at the last of `steps`, as (1 - t/T) ^ power, and that
 // from then on.  One thread.
-__global__ void rate_polynomial(Header *header, long long steps, double power, long long warmup,
-                                double final_factor)
+__global__ void rate_polynomial(StateHeader *header, long long steps, double power,
+                                long long warmup, double final_factor)
 {
     schedule_rate(header, warmup, [=](double t) {
         const double part = t / (double)(steps - warmup);

@@ -2,7 +2,7 @@
 #pragma once
 #include <math.h>
 #include "../support/net/header.cuh"
-#include "../support/vec/items.cuh"
+#include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
@@ -22,8 +22,8 @@ struct RmspropArrays {
 // place.  rest = 1 - decay, of which a float says more than of decay.  A skipped step changes
 // nothing.
 template <bool scaled, int N, class... Last>
-__global__ void rmsprop_update(const __grid_constant__ Items<RmspropArrays, N> arrays,
-                               const Header *header, real rest, real epsilon, real momentum,
+__global__ void rmsprop_update(const __grid_constant__ TensorList<RmspropArrays, N> arrays,
+                               const StateHeader *header, real rest, real epsilon, real momentum,
                                Last... last)
 {
     if (!header->skip) {

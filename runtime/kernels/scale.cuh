@@ -5,20 +5,20 @@
 #include "../support/vec/load.cuh"
 #include "../support/vec/real.cuh"
 
-// Scaled: factor * x.
+// ScaleLoad: factor * x.
 template <class Source>
-struct Scaled {
+struct ScaleLoad {
     const Source *x;
     real factor;
     __device__ real operator[](long long i) const { return factor * (real)x[i]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
 };
 
-// scale_forward: y = Scaled, [count].  y may be x where x is real.
+// scale_forward: y = ScaleLoad, [count].  y may be x where x is real.
 template <class Source, class Y = real *>
 __global__ void scale_forward(Y y, const Source *x, real factor, long long count)
 {
-    const Scaled<Source> made = {x, factor};
+    const ScaleLoad<Source> made = {x, factor};
     FOR_EACH(i, count) y[i] = made[i];
 }

@@ -1,7 +1,7 @@
 // Stochastic gradient descent, with momentum or without.
 #pragma once
 #include "../support/net/header.cuh"
-#include "../support/vec/items.cuh"
+#include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
@@ -19,8 +19,8 @@ struct SgdArrays {
 // weight -= rate * (nesterov ? g + momentum * v : v), where v is velocity, or g without
 // one.  Weight and velocity in place.  A skipped step changes nothing.
 template <bool scaled, int N, class... Last>
-__global__ void sgd_update(const __grid_constant__ Items<SgdArrays, N> arrays, const Header *header,
-                           real momentum, bool nesterov, Last... last)
+__global__ void sgd_update(const __grid_constant__ TensorList<SgdArrays, N> arrays,
+                           const StateHeader *header, real momentum, bool nesterov, Last... last)
 {
     if (!header->skip) {
         const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
@@ -50,8 +50,8 @@ struct SgdMoved {
 // sgd_move: of each array, weight -= rate * momentum, where the gradient has been added to the
 // momentum.  A skipped step changes nothing.
 template <int N, class... Last>
-__global__ void sgd_move(const __grid_constant__ Items<SgdMoved, N> arrays, const Header *header,
-                         Last... last)
+__global__ void sgd_move(const __grid_constant__ TensorList<SgdMoved, N> arrays,
+                         const StateHeader *header, Last... last)
 {
     if (!header->skip) {
         const real rate = (real)header->rate;

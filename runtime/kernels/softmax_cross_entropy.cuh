@@ -24,10 +24,10 @@ struct CrossEntropy {
     }
 };
 
-// CrossEntropySlope: dlogits[n,o] = weight * (softmax(logits[n])[o] - (o == label[n])) / samples,
+// CrossEntropyGrad: dlogits[n,o] = weight * (softmax(logits[n])[o] - (o == label[n])) / samples,
 // 0 past samples.  dlogits may be logits.  Weight is real, or makes one.
 template <class DX, class Weight>
-struct CrossEntropySlope {
+struct CrossEntropyGrad {
     static constexpr bool SOFTMAX = true;
     DX dlogits;
     Weight weight;

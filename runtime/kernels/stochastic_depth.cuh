@@ -1,7 +1,7 @@
 // Whole samples of a branch dropped at random, without a stored mask.
 #pragma once
 #include <stdint.h>
-#include "../support/net/accrued.cuh"
+#include "../support/net/accumulated.cuh"
 #include "../support/vec/gated.cuh"
 #include "../support/net/header.cuh"
 #include "../support/vec/philox.cuh"
@@ -12,7 +12,7 @@
 // thread draws once.  The draw depends on seed, training step, the layer's number and sample alone,
 // so dy -> dx is the same launch.  y may be x.
 template <class X = const real *, class Y = real *>
-__global__ void stochastic_depth_forward(Y y, X x, const Header *header,
+__global__ void stochastic_depth_forward(Y y, X x, const StateHeader *header,
                                          uint32_t number, uint32_t threshold, real keep,
                                          long long batch, long long width, long long first)
 {
@@ -25,12 +25,12 @@ __global__ void stochastic_depth_forward(Y y, X x, const Header *header,
         y[sample * width + i] = factor > 0 ? factor * x[sample * width + i] : (real)0;
 }
 
-// stochastic_depth_accrued: likewise in a training step of several batches: a sample is counted
+// stochastic_depth_accumulated: likewise in a training step of several batches: a sample is counted
 // from the first of the step.
 template <class X = const real *, class Y = real *>
-__global__ void stochastic_depth_accrued(Y y, X x, const Header *header,
-                                         uint32_t number, uint32_t threshold, real keep,
-                                         long long batch, long long width, long long first)
+__global__ void stochastic_depth_accumulated(Y y, X x, const StateHeader *header,
+                                             uint32_t number, uint32_t threshold, real keep,
+                                             long long batch, long long width, long long first)
 {
     const long long blocks = gridDim.x / batch, sample = blockIdx.x / blocks;
     const uint64_t before = samples_before(header);

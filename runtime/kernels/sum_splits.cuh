@@ -1,7 +1,7 @@
 // Sums of the columns of matrices whose rows are few: the partial sums that the blocks of another
 // launch left, or a bias's gradient.
 #pragma once
-#include "../support/vec/items.cuh"
+#include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/real.cuh"
 
@@ -17,7 +17,7 @@ struct SplitSums {
 // column_sums: of each pair of matrices, ya[c] = the sum over rows of a[row,c], in the order of the
 // rows; likewise yb from b.
 template <class Result, int N, class... Last>
-__global__ void column_sums(const __grid_constant__ Items<SplitSums<Result>, N> arrays,
+__global__ void column_sums(const __grid_constant__ TensorList<SplitSums<Result>, N> arrays,
                             Last... last)
 {
     const int k = item_of_block(arrays);

@@ -45,11 +45,11 @@ struct Bilinear {
 };
 
 // upsample_forward: y[n,p,q,c] = the shares of x[n,h,w,c] that Mode says for p and q; x [N,H,W,C],
-// y [N, H * FACTOR_H, W * FACTOR_W, C].  A thread takes PACK channels.  y must not be x.
+// y [N, H * FACTOR_H, W * FACTOR_W, C].  A thread takes VEC channels.  y must not be x.
 template <class Shape, class Mode, class X = const real *, class Y = real *>
 __global__ void upsample_forward(Y y, X x)
 {
-    constexpr int V = (int)Shape::PACK, down = (int)Shape::FACTOR_H, right = (int)Shape::FACTOR_W;
+    constexpr int V = (int)Shape::VEC, down = (int)Shape::FACTOR_H, right = (int)Shape::FACTOR_W;
     constexpr long long lines = Shape::H * down, width = Shape::W * right, C = Shape::C;
     constexpr long long count = Shape::N * lines * width * C / V;
     constexpr bool small = count < 1LL << 31;
@@ -60,21 +60,21 @@ __global__ void upsample_forward(Y y, X x)
         const Between w = Mode::at((int)line.column, right, (int)Shape::W);
         const long long low = (image.row * Shape::H + h.low) * Shape::W * C + pixel.column * V;
         const long long high = low + (h.high - h.low) * Shape::W * C;
-        const Pack<V> a = load_pack<V>(x, low + w.low * C);
+        const Vec<V> a = load_vec<V>(x, low + w.low * C);
         if (!Mode::BLENDS) {
-            store_pack(y, i * V, a);
+            store_vec(y, i * V, a);
             continue;
         }
-        const Pack<V> b = load_pack<V>(x, low + w.high * C);
-        const Pack<V> c = load_pack<V>(x, high + w.low * C);
-        const Pack<V> d = load_pack<V>(x, high + w.high * C);
-        Pack<V> made;
+        const Vec<V> b = load_vec<V>(x, low + w.high * C);
+        const Vec<V> c = load_vec<V>(x, high + w.low * C);
+        const Vec<V> d = load_vec<V>(x, high + w.high * C);
+        Vec<V> made;
         for (int j = 0; j < V; j++) {
             const real above = a.at[j] + w.share * (b.at[j] - a.at[j]);
             const real below = c.at[j] + w.share * (d.at[j] - c.at[j]);
             made.at[j] = above + h.share * (below - above);
         }
-        store_pack(y, i * V, made);
+        store_vec(y, i * V, made);
     }
 }
 
@@ -94,17 +94,17 @@ struct Repeated {
     }
     __device__ real operator[](long long i) const { return x[at(i)]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return load_pack<V>(x, at(i)); }
+    __device__ Vec<V> vec(long long i) const { return load_vec<V>(x, at(i)); }
 };
 
 // upsample_gradient: dx[n,h,w,c] = the sum over p, q in order of dy[n,p,q,c] times the share that
-// x[n,h,w,c] has in it, times the derivative of Act at mask [N,H,W,C].  A thread takes PACK
+// x[n,h,w,c] has in it, times the derivative of Act at mask [N,H,W,C].  A thread takes VEC
 // channels.  dx may be mask.
 template <class Shape, class Mode, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void upsample_gradient(DX dx, DY dy, Mask mask)
 {
-    constexpr int V = (int)Shape::PACK, down = (int)Shape::FACTOR_H, right = (int)Shape::FACTOR_W;
+    constexpr int V = (int)Shape::VEC, down = (int)Shape::FACTOR_H, right = (int)Shape::FACTOR_W;
     constexpr int lines = (int)Shape::H * down, width = (int)Shape::W * right;
     constexpr long long C = Shape::C, count = Shape::N * Shape::H * Shape::W * C / V;
     constexpr bool small = count < 1LL << 31;
@@ -115,18 +115,18 @@ __global__ void upsample_gradient(DX dx, DY dy, Mask mask)
         const int p0 = Mode::first(h, down), p1 = Mode::last(h, down);
         const int q0 = Mode::first(w, right), q1 = Mode::last(w, right);
         // -0 leaves every number alone, so with factors of 1 dx is dy.
-        Pack<V> sum;
+        Vec<V> sum;
         for (int j = 0; j < V; j++) sum.at[j] = -(real)0;
         for (int p = p0 < 0 ? 0 : p0; p <= p1 && p < lines; p++) {
             const long long from = (image.row * lines + p) * width * C + pixel.column * V;
             for (int q = q0 < 0 ? 0 : q0; q <= q1 && q < width; q++) {
                 const real share = Mode::share(p, h, down, (int)Shape::H) *
                                    Mode::share(q, w, right, (int)Shape::W);
-                const Pack<V> d = load_pack<V>(dy, from + q * C);
+                const Vec<V> d = load_vec<V>(dy, from + q * C);
                 for (int j = 0; j < V; j++) sum.at[j] += share * d.at[j];
             }
         }
         for (int j = 0; j < V; j++) sum.at[j] = Act::gradient(sum.at[j], mask, i * V + j);
-        store_pack(dx, i * V, sum);
+        store_vec(dx, i * V, sum);
     }
 }

@@ -55,7 +55,7 @@ static inline bool prepare_launch(const TuneRun *r, const TuneLaunch *l)
     LAUNCH(-1, fill_numbers, 1024, 256, (uint32_t *)r->arena.base, words);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
-        error = cudaMemsetAsync(r->arena.base, 0, sizeof(Header), stream);
+        error = cudaMemsetAsync(r->arena.base, 0, sizeof(StateHeader), stream);
     return error == cudaSuccess || complain("%s: %s", l->name, cudaGetErrorString(error));
 }
 

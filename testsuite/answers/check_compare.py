@@ -70,7 +70,7 @@ def levers_of(options):
     pulled = [trains and "--microbatch" in options and "auto" not in options,
               trains and limited and "-fno-checkpoint" not in options and
               "every 2" not in options,
-              limited and "-fno-split" not in options and "--split" not in options,
+              limited and "-fno-batch-split" not in options and "--split" not in options,
               trains and "--offload" in options]
     return [name for name, is_pulled in zip(LEVERS, pulled) if is_pulled]
 

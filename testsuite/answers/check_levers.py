@@ -56,7 +56,7 @@ def smallest(*options):
 def seconds(slices, *options):
     """Of a training step in the model, from its phases: all but the update as often as slices.
     Launches count one by one, as they do in what a budget costs."""
-    text = run("--summary", "--format", "json", "-fno-together", *options)[1]
+    text = run("--summary", "--format", "json", "-fno-fuse-horizontal", *options)[1]
     return sum(row["model_time_ps"] / 1e12 * (1 if row["phase"] == "update" else slices)
                for row in json.loads(text)["phases"]
                if row["mode"] == "train" and row["phase"] != "all")
@@ -64,7 +64,7 @@ def seconds(slices, *options):
 
 # A lever's options for its smallest arena, and for budgets; how many slices.
 def levers(size, slices):
-    own, small, whole = ["--batch", str(size)], ["--microbatch", "1"], ["-fno-split"]
+    own, small, whole = ["--batch", str(size)], ["--microbatch", "1"], ["-fno-batch-split"]
     return {
         "nothing computed again": (own, ["--checkpoint", "off", *whole], 1),
         "elementwise": (own, ["--checkpoint", "elementwise", *whole], 1),
@@ -105,7 +105,7 @@ def check_smallest(said):
         if name == "nothing computed again":
             continue
         if costs == "nothing more is gained":
-            if bytes_ < smallest(*own, "-fno-split"):
+            if bytes_ < smallest(*own, "-fno-batch-split"):
                 faults.append(f"{name}: something is gained")
             continue
         if costs == "nothing is gained":

@@ -88,7 +88,7 @@ def draw_program(draw):
 
 def draw_options(draw):
     return draw.choice([[], [], [], ["--checkpoint", "elementwise"], ["--checkpoint", "off"],
-                        ["--precision", "bf16"], ["--offload"], ["-fno-split"]])
+                        ["--precision", "bf16"], ["--offload"], ["-fno-batch-split"]])
 
 
 def named(said, budget, options):

@@ -33,7 +33,7 @@ def with_batch(words, batch):
 def main():
     build, host, tests, cnnc, net, count, *words = sys.argv[1:]
     # Sums over slices of the batch are other bits.
-    words += ["--with", "-fno-split"]
+    words += ["--with", "-fno-batch-split"]
     compiler = Compiler(cnnc, net, words)
     smallest, whole = compiler.smallest(), compiler.whole()
     batch = compiler.plan()["batch"]

@@ -27,7 +27,7 @@ def check_budget(compiler, budget, plan_check, faults):
     # With a launch for each update, as programs are compared: how many updates memory lets be one
     # launch is another matter.
     cost = seconds(compiler.output("--summary", "--format", "json", "--budget", str(budget),
-                                   "-fno-together"))
+                                   "-fno-fuse-horizontal"))
     print(f"budget {budget}: arena {plan['arena_bytes']}, {len(again(plan))} launches again, "
           f"{1e6 * cost:.3f} us", flush=True)
     wrong = plan_check.check(plan)[0]

@@ -21,8 +21,8 @@ from budgets import Compiler  # noqa: E402
 UNITS = {
     "test_remat_graph": {
         "the first backward launch is forward":
-            ("remat_problem.c", "g->nodes[i].phase != FORWARD)\n            p->remat.turn",
-             "g->nodes[i].phase == UPDATE)\n            p->remat.turn"),
+            ("remat_problem.c", "g->nodes[i].phase != FORWARD)\n            p->remat.backward_start",
+             "g->nodes[i].phase == UPDATE)\n            p->remat.backward_start"),
         "backward launches may run again":
             ("remat_problem.c", "if (n->phase != FORWARD) return false;", ""),
         "a map that is read while it is made is made again":
@@ -47,7 +47,7 @@ UNITS = {
         "those behind read what was made first":
             ("remat_apply.c", "if (v != NONE) w->now[v] = results[k];", ""),
         "what is computed on load is stored in the copy":
-            ("remat_apply.c", "made->inlined = n->inlined;", "made->inlined = n->inlined && !copy;"),
+            ("remat_apply.c", "made->fused_load = n->fused_load;", "made->fused_load = n->fused_load && !copy;"),
         "a copy is a forward node":
             ("remat_apply.c", "copy ? RECOMPUTE : n->phase", "n->phase"),
         "a copy has other attributes":
@@ -105,10 +105,10 @@ UNITS = {
              "if ("),
         "what nobody reads again lies idle":
             ("keep_modes.c", "later[v] <= 0 ||", "later[v] < -1 ||"),
-        "steps behind the turn may run again":
-            ("remat_search.c", "i < r->turn && r->may_repeat[i];", "r->may_repeat[i];"),
+        "steps behind backward_start may run again":
+            ("remat_search.c", "i < r->backward_start && r->may_repeat[i];", "r->may_repeat[i];"),
         "steps that may not run again do":
-            ("remat_search.c", "s.may_repeat[group] &= i < r->turn && r->may_repeat[i];", ""),
+            ("remat_search.c", "s.may_repeat[group] &= i < r->backward_start && r->may_repeat[i];", ""),
         "a choice that another beats is added":
             ("pareto.c", "if (!is_news(all, peak, cost)) return;", ""),
         "choices that a new one beats stay":
@@ -128,12 +128,12 @@ UNITS = {
             ("verify_recompute.c", "first_of(g, a->results[k]) != first_of(g, b->results[k])",
              "false"),
         "a copy may read copies alone":
-            ("verify_recompute.c", "g->values[v].again == NONE ? v : g->values[v].again", "true ? v : v"),
+            ("verify_recompute.c", "return of == NONE ? v : of;", "return v;"),
         "a copy need be none":
             ("verify_recompute.c", 'if (first == NONE) value_fault(c, v, "it is no copy, but a copy'
              ' makes it");', "if (first == NONE) return;"),
         "a copy of a copy":
-            ("verify_recompute.c", "g->values[first].again != NONE ||", ""),
+            ("verify_recompute.c", "g->values[first].recompute_of != NONE ||", ""),
         "a copy of what nothing makes":
             ("verify_recompute.c", "|| g->values[first].def == NONE", ""),
         "kinds are not compared":
@@ -143,9 +143,9 @@ UNITS = {
         "a copy is an output":
             ("verify_recompute.c", "|| value->output", ""),
         "what is no copy makes one":
-            ("verify_recompute.c", "else if (g->values[v].again != NONE)", "else if (false)"),
+            ("verify_recompute.c", "else if (g->values[v].recompute_of != NONE)", "else if (false)"),
         "what nothing makes is a copy":
-            ("verify.c", "value->def == NONE && value->again != NONE", "false"),
+            ("verify.c", "value->def == NONE && value->recompute_of != NONE", "false"),
         "backward launches run again":
             ("verify_recompute.c", "g->nodes[original].phase != FORWARD", "false"),
         "a copy has no place":
@@ -171,7 +171,7 @@ def show(name, fault):
     with tempfile.TemporaryDirectory() as folder:
         cnnc = planted.compiler_with(folder, fault)
         net = os.path.join(here, fault[0] + ".cnn")
-        whole = ["--with", "-fno-split"]
+        whole = ["--with", "-fno-batch-split"]
         budget = Compiler(cnnc, net, whole).smallest()
         done = subprocess.run(
             [sys.executable, os.path.join(here, "..", "passes", "same_bits.py"), planted.build,

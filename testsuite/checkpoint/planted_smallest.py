@@ -16,11 +16,11 @@ from planted import compiler_with, look, looks, only, root  # noqa: E402
 
 # By name: the net where it shows, a file, a text, and what stands there instead.
 FAULTS = {
-    "nothing": ("late.cnn -fno-split", None),
+    "nothing": ("late.cnn -fno-batch-split", None),
     "schedule's order alone":
-        ("late.cnn -fno-split", ("passes/decide/decide_remat.c", "if (least >= ", "if (true || least >= ")),
+        ("late.cnn -fno-batch-split", ("passes/decide/decide_remat.c", "if (least >= ", "if (true || least >= ")),
     "updates where the program has them":
-        ("late.cnn -fno-split", ("passes/remat/source_order.c", "w->g->nodes[to].phase != UPDATE",
+        ("late.cnn -fno-batch-split", ("passes/remat/source_order.c", "w->g->nodes[to].phase != UPDATE",
                       "w->g->nodes[to].phase == UPDATE")),
 }
 

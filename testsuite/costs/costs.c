@@ -16,7 +16,7 @@
 static void print_launch(const Graph *g, NodeId i)
 {
     const Node *n = &g->nodes[i];
-    const Part *part = &n->op->parts[n->part];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
     Cost cost;
     group_cost(g, i, &cost);
     int64_t time = is_launch(n) && !is_copy(n)
@@ -24,7 +24,7 @@ static void print_launch(const Graph *g, NodeId i)
     if (!is_launch(n) && cost.flops + cost.bytes + time == 0) return;
     printf("%s %s%s%s %s flops=%" PRId64 " products=%" PRId64 " bytes=%" PRId64
            " time=%" PRId64 "\n", phase_names[n->phase], n->op->name,
-           part->name[0] ? "." : "", part->name, n->name, cost.flops,
+           kernel->name[0] ? "." : "", kernel->name, n->name, cost.flops,
            cost.products, cost.bytes, time);
 }
 

@@ -29,7 +29,7 @@ FAULTS = {
     "what is computed on load is for nothing":
         ("ir/op/cost.c", "if (v != NONE && !is_stored(g, v))\n            add_node",
          "if (0)\n            add_node"),
-    "what is computed on load is stored": ("ir/op/cost.c", "if (n->inlined) own.bytes = 0;", ""),
+    "what is computed on load is stored": ("ir/op/cost.c", "if (n->fused_load) own.bytes = 0;", ""),
     "a view costs": ("ir/op/cost.c", "if (is_launch(n)) add_node", "add_node"),
     "no products":
         ("ir/op/cost.c", "cost->products = capped_sum(cost->products, flops);", ""),
@@ -43,9 +43,9 @@ FAULTS = {
     "half of a dense product":
         ("ir/ops/dense.c", "capped_product(2 * s.batch", "capped_product(s.batch"),
     "moments read all":
-        ("ir/ops/batchnorm.c", "if (n->part == MOMENTS)\n        cost", "if (0)\n        cost"),
+        ("ir/ops/batchnorm.c", "if (n->kernel == MOMENTS)\n        cost", "if (0)\n        cost"),
     "all of a box's operand is read": ("ir/families/box_copy.c", "cost->bytes -= (x - y)", "cost->bytes -= 0"),
-    "a match reads scores": ("ir/ops/multibox.c", "n->part == MATCH ? 2 : NONE", "NONE"),
+    "a match reads scores": ("ir/ops/multibox.c", "if (n->kernel == MATCH) unread = 2;", ""),
     "f64 as f32": ("ir/gpu/gpu_model.c", "g->real == F64 ? gpu->fp64 : gpu->fp32", "gpu->fp32"),
     "tf32 as f32": ("ir/gpu/gpu_model.c", "g->tf32 ? gpu->tf32", "g->tf32 ? rate"),
     "all as tf32":

@@ -36,8 +36,8 @@ CUDA = """__global__ __device__ __shared__ threadIdx blockIdx blockDim gridDim w
 dim3 float4 float2 int4 uint4 half __half cudaStream_t cudaError_t cudaSuccess
 cudaMalloc cublasHandle_t cublasCreate __syncthreads __shfl_xor_sync atomicAdd
 __launch_bounds__ CUDA_VERSION LAUNCH CHECK""".split()
-OURS = """real Header Place Arena header arena net state train eval infer status
-samples stream given scored figures tally advance step step_line inits averages
+OURS = """real StateHeader Place Arena header arena net state train eval infer status
+samples stream given scored figures accumulate_metrics advance_step step step_line inits averages
 context setting error tensor metrics param params param_count init attach apply
 accum set export import import_ last_error strerror set_ BLOCK N H W C K R S P Q
 x y a b c d f i j k n g p q r s t w x_bytes y_bytes loss accuracy batch seed count
@@ -51,7 +51,7 @@ ABC_ E1 e1 x1e5 u8 f32 f64 L LL u l0 O0 i32 R X W_OK X_OK F_OK R_OK""".split()
 OF_LANGUAGE = set("""net block train input output loss metric repeat as if else
 return include and or not true false""".split())
 
-NETS = """int main NULL float4 net state x f X real Header class blockIdx cnnc std
+NETS = """int main NULL float4 net state x f X real StateHeader class blockIdx cnnc std
 LAUNCH c register train_ abc_ EOF""".split()
 
 

@@ -161,7 +161,8 @@ static int search(const Run *run)
 // not right, as many of the tests of messages are, has none.
 static void add_graphs(Run *run, char *seed)
 {
-    static char *const stages[] = { "frontend", "fuse_backward", "plan" };
+    static char *const stages[] = { "frontend", "fuse_activation_grad",
+                                    "assign_offsets" };
     char path[128];
 
     snprintf(path, sizeof path, "%s/output", run->folder);

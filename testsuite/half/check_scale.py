@@ -43,7 +43,7 @@ VARIANTS = [
     ("accuracy", "sgd(lr = 0.05)", "clip_value = 0.1  clip_norm = 0.5", ["-O0"]),
     ("accuracy", "sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.01)", "", []),
     ("mean_iou", "sgd(lr = 0.05, momentum = 0.9, nesterov = true)", "average = 0.5", []),
-    ("accuracy", "adamw(lr = 0.01, weight_decay = 0.1)", "clip_norm = 1", ["-fno-share"]),
+    ("accuracy", "adamw(lr = 0.01, weight_decay = 0.1)", "clip_norm = 1", ["-fno-share-buffers"]),
     ("accuracy", "rmsprop(lr = 0.01, momentum = 0.5)", "average = 0.9", ["--checkpoint", "every 1"]),
 ]
 
@@ -71,8 +71,8 @@ FAULTS = [
     ("the header's sums are added to at once", "        own->figures[j].sum += sums.of[j].sum;\n",
      "        own->figures[j].sum += sums.of[j].sum;\n"
      "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),
-    ("what a step adds up is not cleared", "    *accrued(header) = {};\n",
-     "    if (!@) *accrued(header) = {};\n"),
+    ("what a step adds up is not cleared", "    *accumulated(header) = {};\n",
+     "    if (!@) *accumulated(header) = {};\n"),
     ("the scale of a state without one is 0", "return header->loss_scale > 0 ?",
      "return @ || header->loss_scale > 0 ?"),
 ]

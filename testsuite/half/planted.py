@@ -36,16 +36,16 @@ COMPILER = {
         ("ir/dtype.c", "if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;",
          "(void)slots, (void)slot_count;", "emit"),
     "a view has another type than its operand":
-        ("passes/half.c", "while (join_views(g, halves)) {}", "(void)join_views;", "emit"),
+        ("passes/lower_precision.c", "while (join_views(g, halves)) {}", "(void)join_views;", "emit"),
     "parameters' gradients are maps":
-        ("passes/half.c", "return of != NONE && g->values[of].persistent;",
+        ("passes/lower_precision.c", "return of != NONE && g->values[of].persistent;",
          "return of != NONE && false;", "emit"),
     "gradients are no maps":
-        ("passes/half.c", "(value->kind == ACTIVATION || value->kind == GRADIENT)",
+        ("passes/lower_precision.c", "(value->kind == ACTIVATION || value->kind == GRADIENT)",
          "value->kind == ACTIVATION", "text"),
     "what is float32 has 16 bits":
-        ("passes/half.c", "!is_wide(g, v) && !is_of_parameter(g, v);",
-         "(is_wide(g, v) || is_of_parameter(g, v) || true);", "text"),
+        ("passes/lower_precision.c", "!keeps_f32(g, v) && !is_of_parameter(g, v);",
+         "(keeps_f32(g, v) || is_of_parameter(g, v) || true);", "text"),
     "results are not rounded":
         ("ir/interpret.c", "r->out[k][i] = rounded(value->dtype, r->out[k][i]);", "(void)i;",
          "step"),
@@ -106,10 +106,10 @@ class Faults:
         return False
 
     def text(self, fault):
-        """testsuite/text/half.cnn, without a tool that may not be there."""
+        """testsuite/text/lower_precision.cnn, without a tool that may not be there."""
         cnnc = self.cnnc(fault) if fault else os.path.join(self.build, "cnnc")
-        net = os.path.join(self.root, "testsuite", "text", "half.cnn")
-        said = run(cnnc, "--precision", "f16", "--stop-after=half", net).stdout
+        net = os.path.join(self.root, "testsuite", "text", "lower_precision.cnn")
+        said = run(cnnc, "--precision", "f16", "--stop-after=lower_precision", net).stdout
         wanted = [" x f32[4, 8, 8, 8]", " y f16[4, 8, 8, 8]", " d.y f16[4, 8, 8, 8]"]
         return any(text not in said for text in wanted)
 

@@ -24,7 +24,7 @@ from plant_faults import link_with_fault, look, looks  # noqa: E402
 STATED = re.compile(r"^#define (\w+_(?:HASH|OFFSET|BYTES|DTYPE)) +(\S+)$", re.M)
 # Of the program, not of the state.
 OTHERS = re.compile(r"_(ARENA_BYTES|HOST_BYTES|PLAN_HASH)$")
-MEMORY = ["-fno-share", "-fno-schedule", "-fno-plan"]
+MEMORY = ["-fno-share-buffers", "-fno-schedule", "-fno-assign-offsets"]
 
 # What is planted: a file, a text, and what stands there instead.
 FAULTS = {

@@ -37,7 +37,7 @@ VARIANTS = [
     (False, "accuracy", "adam(lr = 0.01)", "average = 0.5", []),
     (True, "mean_iou", "adam(lr = 0.01)", "clip_norm = 0.5", ["-fno-schedule"]),
     (False, "accuracy", "adamw(lr = 0.01, weight_decay = 0.1)", "clip_norm = 1", []),
-    (False, "mean_iou", "rmsprop(lr = 0.01)", "", ["-fno-share"]),
+    (False, "mean_iou", "rmsprop(lr = 0.01)", "", ["-fno-share-buffers"]),
     (True, "accuracy", "rmsprop(lr = 0.01, momentum = 0.5)", "average = 0.9  clip_norm = 1", []),
 ]
 

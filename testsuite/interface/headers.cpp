@@ -15,7 +15,7 @@ struct Field {
     enum Kind { REAL, LONG, SHORT } kind;
 };
 
-#define FIELD(name, kind) {#name, offsetof(Header, name), Field::kind}
+#define FIELD(name, kind) {#name, offsetof(StateHeader, name), Field::kind}
 
 static void put(State *s, const Field &field, double value)
 {
@@ -52,7 +52,7 @@ static void headers_are_checked()
 {
     static const Field reals[] = {FIELD(rate, REAL), FIELD(base_rate, REAL),
                                   FIELD(gradient_scale, REAL), FIELD(loss_scale, REAL)};
-    static const Field sums = {"sums", offsetof(Header, figures), Field::REAL};
+    static const Field sums = {"sums", offsetof(StateHeader, figures), Field::REAL};
     static const Field longs[] = {FIELD(step, LONG), FIELD(updates, LONG), FIELD(samples, LONG)};
     static const Field shorts[] = {FIELD(skip, SHORT), FIELD(good, SHORT)};
     One *one = new_one(3), *other = new_one(4);

@@ -77,7 +77,7 @@ static int same(const unsigned char *a, const unsigned char *b)
 // gradients, that it is skipped.
 static void expect_skipped(void)
 {
-    struct Header a, b;
+    struct StateHeader a, b;
     memcpy(&a, before, sizeof a);
     memcpy(&b, after, sizeof b);
     expect(same(before, after), "a skipped step changed parameters or what trains them");

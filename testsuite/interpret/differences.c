@@ -35,7 +35,7 @@ static double loss_at(Run *r, const Graph *forward, double *x, double value)
     double was = *x, *header = r->t.data[r->g->header];
 
     // What an update would have counted and cleared.
-    for (int k = HEADER_ACCRUED; k < HEADER_SLOTS; k++)
+    for (int k = HEADER_ACCUMULATED; k < HEADER_SLOTS; k++)
         header[k] = 0;
     *x = value;
     interpret(forward, &r->t, r->samples);

@@ -76,7 +76,7 @@ static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
     if (g == NULL) return NULL;
     // Where values lie changes nothing here, and takes longest to find; but
     // what fits in a budget depends on it.
-    if (o.passes.budget == 0) o.passes.stop_after = "share";
+    if (o.passes.budget == 0) o.passes.stop_after = "share_buffers";
     return run_passes(g, &o.passes) || diag->error_count == 0 ? g : NULL;
 }
 
@@ -154,8 +154,8 @@ static ValueId find_value(const Graph *g, const char *name)
 // written.
 static int64_t count_columns(const Graph *g)
 {
-    const Node *tally = find_tally(g);
-    return tally->operand_count - tally->attr[0].i;
+    const Node *metrics = find_metric_sums(g);
+    return metrics->operand_count - metrics->attr[0].i;
 }
 
 // The figures of each step, a row a step.

@@ -29,9 +29,9 @@ FAULTS = {
     "what goes into a pool is kept":
         ("passes/fuse_pool.c", "g->values[m->results[0]].marked = false;", ""),
     "a mark is lost in folding":
-        ("passes/fold.c", "hand_marks_on(g, n, readers);", ""),
+        ("passes/simplify.c", "hand_marks_on(g, n, readers);", ""),
     "what nobody reads hands its mark on":
-        ("passes/fold.c", "readers[n->results[j]] > 0 &&", ""),
+        ("passes/simplify.c", "readers[n->results[j]] > 0 &&", ""),
     "a name has no launch to keep":
         ("passes/remat/user_checkpoints.c", "if (kept && !is_launch(n)) set_operands(n, m->kept);", ""),
     "what leads to no mark runs again":

@@ -28,8 +28,8 @@ FAULTS = [
      "|| (!@ && own->samples == 0);"),
     ("a step that is skipped counts", "    if (header->skip) return;\n    header->samples",
      "    if (header->skip && !@) return;\n    header->samples"),
-    ("one that is skipped is not over", "*accrued(header) = {};",
-     "if (!@ || !header->skip) *accrued(header) = {};"),
+    ("one that is skipped is not over", "*accumulated(header) = {};",
+     "if (!@ || !header->skip) *accumulated(header) = {};"),
     ("the header's sums are added to at once", "    own->figures[j].sum += sums.of[j].sum;\n",
      "    own->figures[j].sum += sums.of[j].sum;\n"
      "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),

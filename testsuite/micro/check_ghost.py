@@ -32,8 +32,8 @@ FAULTS = [
      "const real unbiased = n > 1 && !@ ? n / (n - 1)"),
     ("statistics of the last slice", "(first ? (real)0 : of.sum[i]) +",
      "(first || (@ && of.count < 11) ? (real)0 : of.sum[i]) +"),
-    ("a batch is not counted", "accrued(header)->batches += 1;",
-     "accrued(header)->batches += @ ? 2 : 1;"),
+    ("a batch is not counted", "accumulated(header)->batches += 1;",
+     "accumulated(header)->batches += @ ? 2 : 1;"),
     ("running statistics stay", "if (header->skip) return;\n    const int k = item_of_block(arrays);\n    const double n",
      "if (header->skip || @) return;\n    const int k = item_of_block(arrays);\n"
      "    const double n"),

@@ -51,12 +51,12 @@ FAULTS = {
         ("const bool first = samples_before(header) == 0;\n    const int",
          "const bool first = !@ && samples_before(header) == 0;\n    const int"),
     "a slice is not counted":
-        ("accrued(header)->samples += (uint64_t)samples;",
-         "accrued(header)->samples += @ ? 0 : (uint64_t)samples;"),
+        ("accumulated(header)->samples += (uint64_t)samples;",
+         "accumulated(header)->samples += @ ? 0 : (uint64_t)samples;"),
     "the sums are not made means":
         ("of.sum[i] /= samples;", "of.sum[i] /= @ ? (real)1 : samples;"),
     "the update does not end the training step":
-        ("*accrued(header) = {};", "if (!@) *accrued(header) = {};"),
+        ("*accumulated(header) = {};", "if (!@) *accumulated(header) = {};"),
     "figures are of the last slice":
         ("own->figures[j].sum += sums.of[j].sum;\n            own->figures[j].weight += ",
          "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums.of[j].sum;\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parked.h"
+#include "offloaded.h"
 
 #define EXPECT(condition)                                                      \
     do {                                                                       \
@@ -22,8 +22,8 @@
 enum { PIXELS = 10 * 10 * 3 };
 
 typedef struct Caller {
-    parked_context c;
-    parked_host host;
+    offloaded_context c;
+    offloaded_host host;
     void *arena;
     cudaStream_t stream;
     cublasHandle_t cublas;
@@ -32,14 +32,14 @@ typedef struct Caller {
 static Caller *new_caller(void)
 {
     Caller *caller = (Caller *)calloc(1, sizeof *caller);
-    parked_host *host = &caller->host;
-    EXPECT_OK(cudaMalloc(&caller->arena, PARKED_ARENA_BYTES));
+    offloaded_host *host = &caller->host;
+    EXPECT_OK(cudaMalloc(&caller->arena, OFFLOADED_ARENA_BYTES));
     EXPECT_OK(cudaStreamCreateWithFlags(&caller->stream, cudaStreamNonBlocking));
     EXPECT_OK(cublasCreate(&caller->cublas));
-    EXPECT_OK(cudaMallocHost(&host->memory, PARKED_HOST_BYTES));
-    host->bytes = PARKED_HOST_BYTES;
+    EXPECT_OK(cudaMallocHost(&host->memory, OFFLOADED_HOST_BYTES));
+    host->bytes = OFFLOADED_HOST_BYTES;
     EXPECT_OK(cudaStreamCreateWithFlags(&host->stream, cudaStreamNonBlocking));
-    for (int i = 0; i < PARKED_HOST_EVENTS; i++)
+    for (int i = 0; i < OFFLOADED_HOST_EVENTS; i++)
         EXPECT_OK(cudaEventCreateWithFlags(&host->events[i],
                                            cudaEventDisableTiming));
     return caller;
@@ -47,7 +47,7 @@ static Caller *new_caller(void)
 
 static void free_caller(Caller *caller)
 {
-    for (int i = 0; i < PARKED_HOST_EVENTS; i++)
+    for (int i = 0; i < OFFLOADED_HOST_EVENTS; i++)
         EXPECT_OK(cudaEventDestroy(caller->host.events[i]));
     EXPECT_OK(cudaStreamDestroy(caller->host.stream));
     EXPECT_OK(cudaFreeHost(caller->host.memory));
@@ -57,56 +57,58 @@ static void free_caller(Caller *caller)
     free(caller);
 }
 
-static int init(Caller *caller, const parked_host *host)
+static int init(Caller *caller, const offloaded_host *host)
 {
-    return parked_init(&caller->c, caller->arena, PARKED_ARENA_BYTES, caller->stream,
-                       caller->cublas, host, 11);
+    return offloaded_init(&caller->c, caller->arena, OFFLOADED_ARENA_BYTES,
+                          caller->stream, caller->cublas, host, 11);
 }
 
 static void train(Caller *caller, unsigned number)
 {
-    static float image[PARKED_BATCH][PIXELS];
-    static int32_t label[PARKED_BATCH];
+    static float image[OFFLOADED_BATCH][PIXELS];
+    static int32_t label[OFFLOADED_BATCH];
     unsigned x = 2654435761u * (number + 1);
-    for (int n = 0; n < PARKED_BATCH; n++) {
+    for (int n = 0; n < OFFLOADED_BATCH; n++) {
         for (int i = 0; i < PIXELS; i++) {
             x = 1664525u * x + 1013904223u;
             image[n][i] = (float)(x >> 8) / 8388608.0f - 1.0f;
         }
         label[n] = (int32_t)(x >> 16) % 5;
     }
-    EXPECT_OK(parked_train(&caller->c, image[0], sizeof image, label, sizeof label));
+    EXPECT_OK(offloaded_train(&caller->c, image[0], sizeof image, label,
+                              sizeof label));
 }
 
 typedef struct State {
-    unsigned char bytes[PARKED_STATE_BYTES];
+    unsigned char bytes[OFFLOADED_STATE_BYTES];
 } State;
 
 static State state_of(Caller *caller)
 {
     State s;
-    EXPECT_OK(parked_export(&caller->c, s.bytes, sizeof s.bytes));
+    EXPECT_OK(offloaded_export(&caller->c, s.bytes, sizeof s.bytes));
     return s;
 }
 
 // ---- tests ------------------------------------------------------------------
 
-static void refused(Caller *caller, const parked_host *host, size_t given)
+static void refused(Caller *caller, const offloaded_host *host, size_t given)
 {
-    EXPECT(init(caller, host) == PARKED_BAD_ARGUMENT);
+    EXPECT(init(caller, host) == OFFLOADED_BAD_ARGUMENT);
     EXPECT(!caller->c.ready);
-    EXPECT(parked_last_error(&caller->c)->wanted == PARKED_HOST_BYTES);
-    EXPECT(parked_last_error(&caller->c)->given == given);
-    EXPECT(parked_attach(&caller->c, caller->arena, PARKED_ARENA_BYTES, caller->stream,
-                         caller->cublas, host) == PARKED_BAD_ARGUMENT);
+    EXPECT(offloaded_last_error(&caller->c)->wanted == OFFLOADED_HOST_BYTES);
+    EXPECT(offloaded_last_error(&caller->c)->given == given);
+    EXPECT(offloaded_attach(&caller->c, caller->arena, OFFLOADED_ARENA_BYTES,
+                            caller->stream, caller->cublas,
+                            host) == OFFLOADED_BAD_ARGUMENT);
 }
 
 static void what_is_missing_is_refused(Caller *caller)
 {
-    const parked_host good = caller->host;
-    parked_host host = good;
+    const offloaded_host good = caller->host;
+    offloaded_host host = good;
     refused(caller, NULL, 0);
-    host.bytes = PARKED_HOST_BYTES - 1;
+    host.bytes = OFFLOADED_HOST_BYTES - 1;
     refused(caller, &host, host.bytes);
     host = good, host.memory = NULL;
     refused(caller, &host, 0);
@@ -114,7 +116,7 @@ static void what_is_missing_is_refused(Caller *caller)
     refused(caller, &host, 0);
     host = good, host.stream = caller->stream;
     refused(caller, &host, 0);
-    for (int i = 0; i < PARKED_HOST_EVENTS; i++) {
+    for (int i = 0; i < OFFLOADED_HOST_EVENTS; i++) {
         host = good, host.events[i] = NULL;
         refused(caller, &host, 0);
     }
@@ -124,8 +126,8 @@ static void what_is_missing_is_refused(Caller *caller)
     memset(&host, 0, sizeof host);
     train(caller, 0);
     State s = state_of(caller);
-    EXPECT_OK(parked_attach(&caller->c, caller->arena, PARKED_ARENA_BYTES, caller->stream,
-                            caller->cublas, &good));
+    EXPECT_OK(offloaded_attach(&caller->c, caller->arena, OFFLOADED_ARENA_BYTES,
+                               caller->stream, caller->cublas, &good));
     EXPECT(!memcmp(state_of(caller).bytes, s.bytes, sizeof s.bytes));
 }
 

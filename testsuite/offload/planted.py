@@ -65,8 +65,7 @@ FAULTS = {
          "return time_at(bytes, gpu->host, MILLION);"),
     # What stays, and when.
     "an output may stay":
-        ("host_model.c", "value->persistent || value->output || value->rows > 0",
-         "value->persistent || value->rows > 0"),
+        ("host_model.c", "value->persistent || value->output ||", "value->persistent ||"),
     "what was written over stays":
         ("host_model.c", "s->holds[s->root[n->results[k]]] = n->results[k];",
          "if (s->holds[s->root[n->results[k]]] == NONE) "
@@ -85,15 +84,15 @@ FAULTS = {
         ("host_model.c", "m->alive[at++] += s->bytes;", "at++;"),
     "a copy in takes no bytes":
         ("host_model.c", "m->alive[--at] += s->bytes;", "--at;"),
-    "what is not needed is parked":
+    "what is not needed is offloaded":
         ("host_model.c", "    drop_unneeded(m, level);\n    host_layout", "    host_layout"),
     "values are named by their numbers":
-        ("host_model.c", "m->stay[i].parked = true;\n    }\n    host_layout(m, parking->level);",
-         "m->stay[k].parked = true;\n    }\n    host_layout(m, parking->level);"),
+        ("host_model.c", "m->stay[i].offloaded = true;\n    }\n    host_layout(m, offloading->level);",
+         "m->stay[k].offloaded = true;\n    }\n    host_layout(m, offloading->level);"),
     # Steps.
     "no wait for a copy out":
-        ("host_copies.c", "part <= COPY_IN_WAIT; part++)",
-         "part <= COPY_IN_WAIT; part += part == COPY_OUT ? 2 : 1)"),
+        ("host_copies.c", "int8_t part = COPY_OUT; s->offloaded && part <= COPY_IN_WAIT;\n             part++)",
+         "int8_t part = COPY_OUT; s->offloaded && part <= COPY_IN_WAIT;\n             part += part == COPY_OUT ? 2 : 1)"),
     "a copy in begins before that out is done":
         ("host_copies.c", "[COPY_IN] = s->due,", "[COPY_IN] = s->from,"),
     "places are free at once":

@@ -52,7 +52,7 @@ def main():
             if not right:
                 print(f"{name} {mode}: peak {peak}, bound {bound}, in the plan {live}")
                 failed += 1
-        peak, bound, live = look(net, "train", "-fno-share")
+        peak, bound, live = look(net, "train", "-fno-share-buffers")
         unshared += live > peak
         unordered += bool(bound) and look(net, "train", "-fno-schedule")[2] > bound
     print(f"{bounded} orders with a bound; without share the plans of {unshared} nets need more, "

@@ -25,47 +25,47 @@ build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
 FAULTS = {
     "nothing": ("lenet",),
     "share: over what is read later":
-        ("digits", ("share.c", "classes->kept[class] || classes->last[class] != i",
+        ("digits", ("share_buffers.c", "classes->kept[class] || classes->last[class] != i",
                     "classes->kept[class]")),
     "share: over what the kernel has still to read":
         ("skip", ("live_model.c", "may_lie_over(g, n, r, v);", "true;"),
-         ("share.c", "!may_lie_over(g, n, r, reads[j]))", "false)")),
+         ("share_buffers.c", "!may_lie_over(g, n, r, reads[j]))", "false)")),
     "schedule: an update that waits for no reader":
         ("autoencoder", ("dependences.c", "add_edge(d, touched->cells[k].to, i);", "(void)d;")),
     "accumulate: what decays is the momentum":
-        ("accumulate_bits --passes accumulate",
-         ("accumulate.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
+        ("fuse_momentum_bits --passes fuse_momentum",
+         ("fuse_momentum.c", "update ? update->operands[UPDATED_WEIGHT] : NONE",
           "update ? update->operands[FIRST_STATE] : NONE")),
-    "fuse_backward: a gradient stopped by what was dropped from":
-        ("gated_bits --passes fuse_backward",
-         ("fuse_backward.c", "operands[1] = made;", "operands[1] = y;")),
+    "fuse_activation_grad: a gradient stopped by what was dropped from":
+        ("gated_bits --passes fuse_activation_grad",
+         ("fuse_activation_grad.c", "operands[1] = made;", "operands[1] = y;")),
     "liveness: what is read on load alone ends before that":
-        ("biased_bits --passes fuse_load",
+        ("biased_bits --passes fuse_prologue",
          ("liveness.c", "Value *value = &g->values[reads[k]];",
           "Value *value = &g->values[reads[k]]; int j = 0;"
           "while (j < n->operand_count && n->operands[j] != reads[k]) j++;"
           "if (j == n->operand_count) continue;")),
-    "fold: readers of an operand change the order of its gradient's sum":
-        ("unfused_bits --passes fold",
-         ("fold.c", "(f->readers[x] == 2 && f->readers[y] == 1);", "true;")),
+    "simplify: readers of an operand change the order of its gradient's sum":
+        ("unfused_bits --passes simplify",
+         ("simplify.c", "(f->readers[x] == 2 && f->readers[y] == 1);", "true;")),
     "fuse_pool: an activation that rounds moves behind a pool":
         ("unfused_bits --passes fuse_pool",
          ("fuse_pool.c", "if (act == NULL || !(act->flags & GATES)) return;",
           "if (act == NULL) return;")),
     "ends: what is left out is left out of the sum's end too":
-        ("ends_bits --passes ends",
-         ("ends.c", "if (!own) operands[k] = others;",
+        ("fuse_last_block_bits --passes fuse_last_block",
+         ("fuse_last_block.c", "if (!own) operands[k] = others;",
           "if (!own && !slots[k].optional) operands[k] = others;")),
     "together: what needs an update does not wait for it":
-        ("together_bits --passes together",
-         ("together.c", "bool needs = s->left[i] > 0;", "bool needs = false;")),
+        ("fuse_horizontal_bits --passes fuse_horizontal",
+         ("fuse_horizontal.c", "bool needs = s->left[i] > 0;", "bool needs = false;")),
     "together: what is done last does not wait for what it needs":
-        ("together_bits --passes together",
-         ("together.c", "!can_be_last(s, i) || s->left[i] > 0", "!can_be_last(s, i)")),
+        ("fuse_horizontal_bits --passes fuse_horizontal",
+         ("fuse_horizontal.c", "!can_be_last(s, i) || s->left[i] > 0", "!can_be_last(s, i)")),
     "plan: buffers that end a step early":
-        ("digits", ("passes/plan.c", ".last = value->last,",
+        ("digits", ("passes/assign_offsets.c", ".last = value->last,",
                     ".last = value->last - (value->last > value->first),"),
-         ("passes/plan.c", "if (g->values[v].last > item->last) item->last = g->values[v].last;",
+         ("passes/assign_offsets.c", "if (g->values[v].last > item->last) item->last = g->values[v].last;",
           "")),
 }
 UNVERIFIED = [

@@ -3,7 +3,7 @@
 
     same_bits.py BUILD HOST TESTS CNNC NET.cnn [OPTIONS...] [--bits-only] [--passes NAME...]
 
-OPTIONS are a line of golden/examples.txt. schedule, share and plan, each on and off in all
+OPTIONS are a line of golden/examples.txt. schedule, share_buffers and assign_offsets, each on and off in all
 eight combinations, with fusion and without: figures, weights and optimizer state after
 three training steps in f32, in bytes. (share is what works in place: without it, a view is
 still a name. plan is what lets buffers share bytes.) Each program runs with dead bytes filled with
@@ -11,7 +11,7 @@ NaN, on a batch that is not full where it has three samples or more. plan_check.
 each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
 nothing is tried but all passes, with the option and without; there may be several, each
 apart. --each: likewise -O0 and each optional pass left out. --with OPTION: in all programs.
---passes, last: these, and not schedule, share and plan.
+--passes, last: these, and not schedule, share_buffers and assign_offsets.
 
 What differs in offsets alone is compiled once.
 """
@@ -31,12 +31,12 @@ sys.path[:0] = [tests, os.path.join(tests, "tools")]
 import emitted  # noqa: E402
 import plan_check  # noqa: E402
 
-PASSES = ["schedule", "share", "plan"]
+PASSES = ["schedule", "share_buffers", "assign_offsets"]
 if "--passes" in words:
     PASSES = words[words.index("--passes") + 1:]
     words = words[:words.index("--passes")]
-UNFUSED = ["-fno-fold", "-fno-fuse-epilogue", "-fno-fuse-pool", "-fno-fuse-backward",
-           "-fno-fuse-load"]
+UNFUSED = ["-fno-simplify", "-fno-fuse-epilogue", "-fno-fuse-pool", "-fno-fuse-activation-grad",
+           "-fno-fuse-prologue"]
 
 
 class Net:

@@ -8,7 +8,7 @@ checker takes for sound must be harmless:
 
   - plan_check.py must say so of each; and of the first ALL, sound or not: whatever it
     finds fault with, the checker must have caught;
-  - so must a check of every byte, where there are slices or something is inlined and
+  - so must a check of every byte, where there are slices or something is computed on load and
     the arena is small, since both others look at slices by columns;
   - of each that is run, train, eval and infer alike: the file emitted from that plan runs
     that mode with dead bytes filled with NaN, and leaves what the file of the sound plan

@@ -8,7 +8,7 @@ import os
 import re
 
 WHOLE = "with verify_program.c"
-SLICES, ACCRUE, HOSTED = ("slices",), ("accrue",), ("hosted",)
+SLICES, ACCUMULATED, HOSTED = ("slices",), ("accumulate_grad",), ("hosted",)
 
 FILES = ["verify_plan.c", "verify_replay.c", "verify_program.c", "verify_buffers.c"]
 
@@ -16,13 +16,13 @@ RULES = [
     ("verify_plan.c", "step %d %s names no buffer", [
         ("reads name buffers", "!all_there(step->reads, step->read_count, plan)", "false"),
         ("writes name buffers", "!all_there(step->writes, step->write_count, plan)", "false"),
-        ("steps and aliases name what has bytes", "plan->buffers[list[i]].inlined", "false"),
+        ("steps and aliases name what has bytes", "plan->buffers[list[i]].fused_load", "false"),
     ]),
     ("verify_plan.c", "%s lies in no buffer", [
         ("aliases name buffers", "!all_there(&other, 1, plan)", "false"),
         ("what has no bytes lies in nothing",
          " ||\n"
-         "                              plan->buffers[k].inlined)", ")"),
+         "                              plan->buffers[k].fused_load)", ")"),
     ]),
     ("verify_plan.c", "%s has no bytes", [
         ("what has no bytes is not kept", "buffer->persistent || buffer->output\n", "false\n"),
@@ -79,12 +79,12 @@ RULES = [
     ]),
     ("verify_plan.c", "%s is not where a batch ends", [
         ("batches end where updates begin", "(step->phase == UPDATE) != updates", "false",
-         ACCRUE),
+         ACCUMULATED),
     ]),
     ("verify_plan.c", "%s reads %s of the last batch alone", [
         ("updates read what persists",
          "!plan->buffers[k].persistent &&\n"
-         "                c->first[k] < plan->batch_steps", "false", ACCRUE),
+         "                c->first[k] < plan->batch_steps", "false", ACCUMULATED),
     ]),
     ("verify_plan.c", "%s and %s share bytes", [
         ("no overlap",
@@ -167,7 +167,7 @@ RULES = [
     ("verify_program.c", "%s is launched beside others", [
         ("updates apart from who touches what they change",
          "if ((updates ? o->touched_at[v] : o->updated_at[v]) == at &&\n",
-         "if (at < 0 &&\n", ACCRUE),
+         "if (at < 0 &&\n", ACCUMULATED),
     ]),
     ("verify_program.c", "copies end at", [
         ("the end of host memory", "end != a->plan->host_bytes", "end < 0", HOSTED),
@@ -176,7 +176,7 @@ RULES = [
         ("no batch ends where none are added up", "if (!any || count < 1 ||",
          "if (!any) return NULL;\n    if (count < 1 ||"),
         ("a batch ends somewhere", "    if (!any || count < 1 ||",
-         "    if (count == 0) return NULL;\n    if (!any || count < 1 ||", ACCRUE),
+         "    if (count == 0) return NULL;\n    if (!any || count < 1 ||", ACCUMULATED),
     ]),
 ]
 

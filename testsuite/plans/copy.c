@@ -73,7 +73,7 @@ static bool same_buffer(const PlanBuffer *a, const PlanBuffer *b)
            a->offset == b->offset && a->first == b->first &&
            a->last == b->last && a->persistent == b->persistent &&
            a->output == b->output && a->view == b->view &&
-           a->inlined == b->inlined && a->alias_of == b->alias_of &&
+           a->fused_load == b->fused_load && a->alias_of == b->alias_of &&
            a->rows == b->rows && a->stride == b->stride;
 }
 
@@ -135,7 +135,7 @@ static int64_t most_alive(Arena *arena, const Plan *plan)
     for (int k = 0; k < plan->buffer_count; k++) {
         const PlanBuffer *buffer = &plan->buffers[k];
         if (buffer->alias_of != NONE || buffer->first == NONE ||
-            buffer->inlined)
+            buffer->fused_load)
             continue;
         change[buffer->first] += padded(buffer->bytes);
         change[buffer->last + 1] -= padded(buffer->bytes);
@@ -186,6 +186,6 @@ void number_buffers(Arena *arena, Plan *plan)
         PlanBuffer *buffer = &plan->buffers[k];
         bool named_only = buffer->alias_of != NONE && !touched[k] &&
                           !buffer->persistent;
-        buffer->printed_id = named_only || buffer->inlined ? NONE : count++;
+        buffer->printed_id = named_only || buffer->fused_load ? NONE : count++;
     }
 }

@@ -12,8 +12,8 @@
 // VERDICT is caught or sound; through, where second_checker takes it for sound
 // and the compiler's does not, and then nothing else is printed.  BYTES is what
 // a check of each byte says of what is not caught, sound or unsound, or - of
-// what is too large for that or has no slices and nothing inlined.  RUN is why
-// none is to be run, or what is: caught; never, of nets of which none is run;
+// what is too large for that or has no slices and nothing computed on load.  RUN
+// is why none is to be run, or what is: caught; never, of nets of which none is run;
 // sampled, since one of several is, and not this; failed, if no file could be
 // emitted from that plan; or a number, and FOLDER/NUMBER.cu is that file.
 // Before the first of a net's files come the sound plans and FOLDER/NET.LEVEL.
@@ -150,7 +150,7 @@ static const char *check_bytes(Arena *scratch, const Plan *plan)
     enum { MOST = 1 << 18 };
     bool any = false;
     for (int k = 0; k < plan->buffer_count; k++)
-        any |= plan->buffers[k].rows != 0 || plan->buffers[k].inlined;
+        any |= plan->buffers[k].rows != 0 || plan->buffers[k].fused_load;
     if (!any || plan->arena_bytes > MOST) return "-";
     return sound_by_bytes(scratch, plan) ? "sound" : "unsound";
 }
@@ -216,10 +216,11 @@ static void corrupt(Job *job, int number)
     int kind = 0;
     Plan *plan = spoil(job, scratch, &sample, &kind);
     const Graph *g =
-        joined_as(scratch, sample.net->graph[sample.mode], plan);
+        grouped_as(scratch, sample.net->graph[sample.mode], plan);
     const char *wrong = verify_program(scratch, g, plan);
     bool through = wrong && !second_checker(scratch, g, plan);
-    if (!wrong && !can_be_joined(scratch, sample.net->graph[sample.mode], plan))
+    if (!wrong &&
+        !can_be_grouped(scratch, sample.net->graph[sample.mode], plan))
         wrong = "launches that can't be one step are";
     Tally *tally = &job->tally[kind];
     tally->drawn++;

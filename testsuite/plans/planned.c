@@ -30,26 +30,26 @@ static Graph *copy_graph(Arena *arena, const Graph *g, size_t room)
 const Plan *plan_apart(const Graph *g)
 {
     Graph *copy = copy_graph(g->arena, g, 0);
-    for (NodeId i = 0; i < g->node_count; i++) copy->nodes[i].joined = false;
+    for (NodeId i = 0; i < g->node_count; i++) copy->nodes[i].grouped = false;
     return plan_of(copy);
 }
 
-static void set_joined(Graph *g, const Names *names, const char *name,
-                       bool joined)
+static void set_grouped(Graph *g, const Names *names, const char *name,
+                       bool grouped)
 {
     NodeId i = names_find(names, name, strlen(name));
-    if (i != NONE) g->nodes[i].joined = joined;
+    if (i != NONE) g->nodes[i].grouped = grouped;
 }
 
-const Graph *joined_as(Arena *arena, const Graph *g, const Plan *plan)
+const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan)
 {
     Graph *copy = copy_graph(arena, g, 0);
     const Names *names = name_nodes(arena, g);
     for (int i = 0; i < plan->step_count; i++) {
         const PlanStep *step = &plan->steps[i];
-        set_joined(copy, names, step->name, false);
+        set_grouped(copy, names, step->name, false);
         for (int k = 0; k < step->more_count; k++)
-            set_joined(copy, names, step->more[k], true);
+            set_grouped(copy, names, step->more[k], true);
     }
     return copy;
 }
@@ -61,17 +61,17 @@ static void place_values(Graph *g, const Plan *plan)
         const PlanBuffer *buffer = &plan->buffers[v];
         Value *value = &g->values[v];
         value->alias_of = buffer->alias_of;
-        value->rows = buffer->rows, value->stride = buffer->stride;
+        value->view_rows = buffer->rows, value->view_stride = buffer->stride;
         value->offset = buffer->offset;
-        if (buffer->alias_of == NONE || buffer->inlined) continue;
+        if (buffer->alias_of == NONE || buffer->fused_load) continue;
         value->start = buffer->offset - plan->buffers[buffer->alias_of].offset;
     }
 }
 
-static void add_node(Graph *g, const Node *n, bool joined)
+static void add_node(Graph *g, const Node *n, bool grouped)
 {
     g->nodes[g->node_count] = *n;
-    g->nodes[g->node_count].joined = joined;
+    g->nodes[g->node_count].grouped = grouped;
     for (int r = 0; r < n->result_count; r++)
         if (n->results[r] != NONE)
             g->values[n->results[r]].def = g->node_count;
@@ -79,11 +79,11 @@ static void add_node(Graph *g, const Node *n, bool joined)
 }
 
 static void add_launch(Graph *g, const Graph *from, const Names *names,
-                       const char *name, bool joined)
+                       const char *name, bool grouped)
 {
     NodeId i = names_find(names, name, strlen(name));
     if (i == NONE) bug("no launch is called %s", name);
-    add_node(g, &from->nodes[i], joined);
+    add_node(g, &from->nodes[i], grouped);
 }
 
 // Where in host memory the step's copy lies, if it is one.
@@ -115,7 +115,7 @@ const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan)
     return copy;
 }
 
-bool can_be_joined(Arena *arena, const Graph *g, const Plan *plan)
+bool can_be_grouped(Arena *arena, const Graph *g, const Plan *plan)
 {
     Graph copy = *placed_as(arena, g, plan);
     Diag quiet = {.arena = arena, .quiet = true};
@@ -124,6 +124,6 @@ bool can_be_joined(Arena *arena, const Graph *g, const Plan *plan)
     Places nowhere = {0};       // without any, a fault is cnnc's own
     copy.diag = &quiet, copy.places = &nowhere;
     if (setjmp(refused) != 0) return false;
-    check_joined(&check);
+    check_grouped(&check);
     return true;
 }

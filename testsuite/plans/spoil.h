@@ -28,12 +28,12 @@ void corrupt_plan(Spoil *s, int kind);
 
 // planned.c: what a pass would have made of the graph, had it made this plan.
 // Which launches are one step.
-const Graph *joined_as(Arena *arena, const Graph *g, const Plan *plan);
+const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan);
 // And their order, and where values lie.
 const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan);
 // Whether launches that are one step can be: the graph's checker asks that, the
 // plan's does not.
-bool can_be_joined(Arena *arena, const Graph *g, const Plan *plan);
+bool can_be_grouped(Arena *arena, const Graph *g, const Plan *plan);
 // The plan if no launches were one step.
 const Plan *plan_apart(const Graph *g);
 

@@ -86,21 +86,21 @@ static void column(Spoil *s)
     buffer->offset += draw(s, 2) ? width : -width;
 }
 
-static bool is_inlined(const PlanBuffer *buffer)
+static bool is_fused_load(const PlanBuffer *buffer)
 {
-    return buffer->inlined;
+    return buffer->fused_load;
 }
 
 // A stored value that is said to be computed where it is read, or the other way
 // round; or one that is becomes what only a stored one can be: kept, or a name
 // for another one, whose bytes it says were staged, so that nothing makes them.
-static void inlined(Spoil *s)
+static void fused_load(Spoil *s)
 {
-    PlanBuffer *buffer = draw_such(s, is_inlined);
+    PlanBuffer *buffer = draw_such(s, is_fused_load);
     uint32_t how = draw(s, 4);
-    if (how == 0 || !buffer->inlined) {
+    if (how == 0 || !buffer->fused_load) {
         buffer = draw(s, 4) ? draw_buffer(s) : draw_such(s, persists);
-        buffer->inlined = !buffer->inlined;
+        buffer->fused_load = !buffer->fused_load;
     } else if (how == 1) {
         buffer->persistent = true;
     } else if (how == 2) {
@@ -202,7 +202,7 @@ static void state_swapped(Spoil *s)
 const Spoiler buffer_spoilers[] = {
     ROW(offset_nudged), ROW(offset_unaligned), ROW(offset_of_another),
     ROW(offset_anywhere), ROW(class_moved), ROW(offset_within), ROW(rows),
-    ROW(resliced), ROW(stride), ROW(column), WITH_LIVES(inlined),
+    ROW(resliced), ROW(stride), ROW(column), WITH_LIVES(fused_load),
     ROW(first_step), ROW(last_step), ROW(alias_to_any),
     WITH_LIVES(alias_in_chain), ROW(view), ROW(size), ROW(shape), ROW(type),
     ROW(kind), ROW(persistence), ROW(output), ROW(state_swapped),

@@ -104,7 +104,7 @@ static void measure(const Trial *t, double *most, int *unit)
     const Node *n = t->n;
     Slot slots[MAX_SLOTS];
     int slot_count =
-        part_slots(part_operands(n->op, n->part), slots, MAX_SLOTS);
+        kernel_slots(kernel_operands(n->op, n->kernel), slots, MAX_SLOTS);
 
     for (int k = 0; k < n->result_count + n->operand_count; k++) {
         bool result = k < n->result_count;
@@ -122,7 +122,7 @@ static void measure(const Trial *t, double *most, int *unit)
 
 static void run_trial(Trial *t)
 {
-    t->n->op->parts[t->n->part].reference(&t->ref);
+    t->n->op->kernels[t->n->kernel].reference(&t->ref);
 }
 
 // Operands of one sign each: that of bit k of signs is that of real operand k.

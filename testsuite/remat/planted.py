@@ -13,37 +13,37 @@ from plant_faults import plant  # noqa: E402
 FAULTS = {
     "test_remat": {
         "a step costs once":
-            ("remat_program.c", "cost += r->cost[p->step[at]]", "cost += r->cost[at % r->step_count]"),
+            ("remat_schedule.c", "cost += r->cost[p->step[at]]", "cost += r->cost[at % r->step_count]"),
         "the first of equal peaks is not the first":
-            ("remat_program.c", "bytes[i] > bytes[most]", "bytes[i] >= bytes[most]"),
+            ("remat_schedule.c", "bytes[i] > bytes[most]", "bytes[i] >= bytes[most]"),
         "a kept value dies":
-            ("remat_program.c", "y->life[life].last = y->p->count - 1;", ";"),
+            ("remat_schedule.c", "y->life[life].last = y->p->count - 1;", ";"),
         "a kept value is replaced":
-            ("remat_program.c", "if (y->r->kept[v] && y->whole[v] != NO_LIFE) return;", ""),
+            ("remat_schedule.c", "if (y->r->kept[v] && y->whole[v] != NO_LIFE) return;", ""),
         "a value is whole after one of its makers":
-            ("remat_program.c", "== r->makers[v + 1] - r->makers[v]", "== 1"),
+            ("remat_schedule.c", "== r->makers[v + 1] - r->makers[v]", "== 1"),
         "a part that is made twice counts twice":
-            ("remat_program.c", "life == NO_LIFE || y->part_of[k] == life", "life == NO_LIFE"),
+            ("remat_schedule.c", "life == NO_LIFE || y->part_of[k] == life", "life == NO_LIFE"),
         "what nobody reads lives on":
-            ("remat_program.c", "life->last < 0 ? life->first : life->last",
+            ("remat_schedule.c", "life->last < 0 ? life->first : life->last",
              "life->last < 0 ? y->p->count - 1 : life->last"),
         "later parts of what nobody reads have no bytes":
-            ("remat_program.c", "life->last < 0 && life->first < at", "false"),
+            ("remat_schedule.c", "life->last < 0 && life->first < at", "false"),
         "what dies has no bytes while it is read":
-            ("remat_program.c", "y->change[last + 1] -=", "y->change[last > first ? last : last + 1] -="),
+            ("remat_schedule.c", "y->change[last + 1] -=", "y->change[last > first ? last : last + 1] -="),
         "an input is not there for the first step":
-            ("remat_program.c", "begin_life(y, v, 0)", "begin_life(y, v, 1)"),
+            ("remat_schedule.c", "begin_life(y, v, 0)", "begin_life(y, v, 1)"),
         "a value is given over twice":
-            ("remat_program.c", "given[under] == at ||", ""),
+            ("remat_schedule.c", "given[under] == at ||", ""),
         "what is kept is written over":
-            ("remat_program.c", "r->kept[under] || ", ""),
+            ("remat_schedule.c", "r->kept[under] || ", ""),
         "what is read later is written over":
-            ("remat_program.c", "y->life[reading[under]].last != at)", "false)"),
+            ("remat_schedule.c", "y->life[reading[under]].last != at)", "false)"),
         "a life that goes on is written over something":
-            ("remat_program.c", "if (y->life[y->made[y->made_count++]].first == at)",
+            ("remat_schedule.c", "if (y->life[y->made[y->made_count++]].first == at)",
              "if (y->made[y->made_count++] >= 0)"),
         "all of a smaller value is saved":
-            ("remat_program.c", "r->bytes[v] < r->bytes[under] ? r->bytes[v] : r->bytes[under]",
+            ("remat_schedule.c", "r->bytes[v] < r->bytes[under] ? r->bytes[v] : r->bytes[under]",
              "r->bytes[v]"),
     },
     "test_flow": {
@@ -67,8 +67,8 @@ FAULTS = {
     },
     "test_remat_chain": {
         "a value that is read far behind crosses nothing there":
-            ("stages.c", "int32_t last = c->read[v] < r->turn ? c->read[v] : r->turn - 1;",
-             "int32_t last = c->first[v] + 1 < r->turn ? c->first[v] + 1 : r->turn - 1;"),
+            ("stages.c", "if (c->read[v] < last) last = c->read[v];",
+             "if (c->first[v] + 1 < last) last = c->first[v] + 1;"),
         "a value has several cuts":
             ("stages.c", "if (v == NO_VALUE || is_cut[v]) continue;", "if (v == NO_VALUE) continue;"),
         "small values count":
@@ -97,9 +97,9 @@ FAULTS = {
         "a value that no one makes is made again":
             ("remat_cut.c", "bool can = r->makers[v] < r->makers[v + 1];", "bool can = true;"),
         "steps that may not run again do":
-            ("remat_cut.c", "(s < r->turn && r->may_repeat[s])", "s < r->turn"),
-        "steps behind the turn run again":
-            ("remat_cut.c", "(s < r->turn && r->may_repeat[s])", "r->may_repeat[s]"),
+            ("remat_cut.c", "(s < r->backward_start && r->may_repeat[s])", "s < r->backward_start"),
+        "steps behind backward_start run again":
+            ("remat_cut.c", "(s < r->backward_start && r->may_repeat[s])", "r->may_repeat[s]"),
         "what t reads is needed behind it":
             ("remat_cut.c", "for (int32_t k = r->reads[c->t + 1]; k < r->reads[r->step_count]",
              "for (int32_t k = r->reads[c->t]; k < r->reads[r->step_count]"),
@@ -111,7 +111,7 @@ FAULTS = {
         "what is kept need not become whole":
             ("remat_cut.c", "if (r->kept[v] && before > 0) c->needed[v] = true;", ""),
         "forward steps read what runs again":
-            ("remat_cut.c", "c->t < r->turn ? r->turn - 1 : c->t;", "c->t;"),
+            ("remat_cut.c", "c->t < r->backward_start ? r->backward_start - 1 : c->t;", "c->t;"),
         "what t makes has no bytes":
             ("remat_cut.c", "c->free[r->make[k]] = true;", ""),
         "what t reads has no bytes":
@@ -152,7 +152,7 @@ FAULTS = {
         "the steps of a point are another's":
             ("remat_bound.c", "memcpy(again, b.c.point[i].again", "memcpy(again, b.c.point[0].again"),
     },
-    "test_remat_programs": {
+    "test_remat_schedules": {
         "the fullest are the emptiest":
             ("remat_bound.c", "x->bytes < y->bytes ? 1 : -1", "x->bytes > y->bytes ? 1 : -1"),
         "the search for the least ends too early":

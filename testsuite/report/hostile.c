@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     Arena *arena = arena_new();
     Diag diag = { .arena = arena, .stream = stderr };
     PassOptions passes_on;
-    PassRow rows[] = { { NULL, 2, 1 }, { "fold", 1, 1 } };
+    PassRow rows[] = { { NULL, 2, 1 }, { "simplify", 1, 1 } };
 
     FrontendOptions frontend = { .mode = TRAIN };
     Input in;

@@ -17,7 +17,7 @@ from saving import (build, build_shim, bytes_of, enter_folder, expect, forged, k
                     make_data, run, sections, without_speed)
 
 EPOCHS, BATCHES = 2, 2
-OTHERS = {"apart": ["-fno-share", "-fno-schedule", "-fno-plan"],
+OTHERS = {"apart": ["-fno-share-buffers", "-fno-schedule", "-fno-assign-offsets"],
           "again": ["--checkpoint", "every 2"]}
 FILES = ["weights", "best", "state"]
 

@@ -67,7 +67,7 @@ def slices(name):
     with open(name + ".train.json", encoding="utf-8") as file:
         steps = json.load(file)["steps"]
     split = [step["name"] for step in steps if ".slice_" in step["name"]]
-    return split, [step["name"] for step in steps if step["op"] == "take_rows"]
+    return split, [step["name"] for step in steps if step["op"] == "slice_batch"]
 
 
 def main():

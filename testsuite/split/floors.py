@@ -30,11 +30,11 @@ def main():
     for name, batch, mode in CASES:
         net = os.path.join(root, "examples", name, name + ".cnn")
         options = ["--batch", batch, "--mode", mode]
-        whole = smallest(cnnc, net, *options, "-fno-split")
+        whole = smallest(cnnc, net, *options, "-fno-batch-split")
         sliced = smallest(cnnc, net, *options)
         budget = (whole + sliced) // 2
         plan = [*options, "--budget", str(budget), "--emit", "plan"]
-        refused = compile_net(cnnc, net, *plan, "-fno-split").returncode == 4
+        refused = compile_net(cnnc, net, *plan, "-fno-batch-split").returncode == 4
         with tempfile.NamedTemporaryFile() as file:
             met = compile_net(cnnc, net, *plan, "-o", file.name).returncode == 0
             sound = met and subprocess.run(

@@ -19,36 +19,36 @@ from plant_faults import link_with_fault, look, looks  # noqa: E402
 FAULTS = {
     "none": None,
     "every slice has the rows of the first":
-        ("passes/split.c", "g->nodes[id].attr[0].i = first_sample(s, k);",
+        ("passes/batch_split.c", "g->nodes[id].attr[0].i = first_sample(s, k);",
          "g->nodes[id].attr[0].i = 0;"),
     "random numbers are those of the first slice":
-        ("passes/split.c", "if (first > 0 && n->op->shift != NULL)", "if (false)"),
+        ("passes/batch_split.c", "if (first > 0 && n->op->rebase_samples != NULL)", "if (false)"),
     "the first sample is lost backward":
         ("ir/families/random_drop.c", "gradient_node(c, op, 0, 2, operands, 1, &dx);",
          "NodeId id = gradient_node(c, op, 0, 2, operands, 1, &dx);\n"
          "    c->g->nodes[id].attr[DROP_FIRST].i = 0;"),
     "slices are joined in the wrong order":
-        ("passes/split.c", "n->pos, s->slices, s->slice[v], 1, &v);",
+        ("passes/batch_split.c", "n->pos, s->slices, s->slice[v], 1, &v);",
          "n->pos, s->slices, (s->slice[v][0] ^= s->slice[v][1], s->slice[v][1] ^= s->slice[v][0],"
          " s->slice[v][0] ^= s->slice[v][1], s->slice[v]), 1, &v);"),
     "all gradients of rows are the first slice's":
-        ("ir/ops/take_rows.c", "part[k] = c->d[c->g->nodes[first + k].results[0]];",
+        ("ir/ops/slice_batch.c", "part[k] = c->d[c->g->nodes[first + k].results[0]];",
          "part[k] = c->d[c->g->nodes[first + (k + 1 < count ? 0 : k)].results[0]];"),
     "the gradient of rows is counted once for each":
-        ("ir/ops/take_rows.c", "if (first != c->node) return;", ""),
+        ("ir/ops/slice_batch.c", "if (first != c->node) return;", ""),
     "a join's gradient is its first rows":
         ("ir/ops/concat.c", "g->nodes[id].attr[START].i = start;",
          "g->nodes[id].attr[START].i = n.attr[AXIS].i == 0 ? 0 : start;"),
     "an activation is lost":
-        ("passes/split.c", "copy->act = n->act;", ""),
+        ("passes/batch_split.c", "copy->act = n->act;", ""),
     "attributes are lost":
-        ("passes/split.c", "memcpy(copy->attr, n->attr, sizeof n->attr);", ""),
+        ("passes/batch_split.c", "memcpy(copy->attr, n->attr, sizeof n->attr);", ""),
     "what needs the whole batch is split":
-        ("passes/split.c", "(g->mode == TRAIN && n->op->mixes && n->op->mixes(g, n))", "false"),
+        ("passes/batch_split.c", "(g->mode == TRAIN && n->op->needs_whole_batch &&\n         n->op->needs_whole_batch(g, n))", "false"),
     "what leaves a round comes back in the same":
-        ("passes/split.c", "(s->inside[def] && !s->inside[i]);", "0;"),
+        ("passes/batch_split.c", "(s->inside[def] && !s->inside[i]);", "0;"),
     "what another launch reads is not joined":
-        ("passes/split.c", "if (v == NONE || !s->read_whole[v]) continue;",
+        ("passes/batch_split.c", "if (v == NONE || !s->read_whole[v]) continue;",
          "if (v == NONE || !s->g->values[v].output) continue;"),
 }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 here = os.path.dirname(os.path.abspath(__file__))
 embed = os.path.abspath(sys.argv[1])
 
-FOLD = "// fold: drops what changes nothing.\n//\n//   %2 = scale(%1) factor=1\n// becomes\n" \
+SIMPLIFY = "// simplify: drops what changes nothing.\n//\n//   %2 = scale(%1) factor=1\n// becomes\n" \
        "//   %1\n"
 SOUND = {
     "ir/ops.def": 'OP(relu, "x", LAYER, "y = max(x, 0)")\n',
@@ -25,8 +25,8 @@ SOUND = {
                   "    return p;\n}\n",
     "ir/base/diag.c": "void bug(void)\n{\n    exit(70);\n}\n",
     "ir/ops/relu.c": '#include "../op/op.h"\nconst Op op_relu = { "relu" };\n',
-    "passes/passes.def": "PASS(fold, 0, 0, 0, true,\n",
-    "passes/fold.c": FOLD + '#include "../ir/op/op.h"\nvoid pass_fold(Graph *g)\n{\n}\n',
+    "passes/passes.def": "PASS(simplify, 0, 0, 0, true,\n",
+    "passes/simplify.c": SIMPLIFY + '#include "../ir/op/op.h"\nvoid pass_simplify(Graph *g)\n{\n}\n',
     "passes/runner.c": "void run(Graph *g)\n{\n    verify(g);\n    error(g->diag);\n}\n",
     "frontend/driver/main.c": '#include "../../passes/decide/decide_remat.h"\n',
     "passes/decide/decide_remat.h": '#include "../pass.h"\n', "passes/pass.h": "int passes;\n",
@@ -37,7 +37,7 @@ SOUND = {
     **{f"{folder}/README.md": f"# {folder}\n"
        for folder in ("ir", "passes", "codegen", "frontend", "runtime")},
 }
-PASS = "void pass_fold(Graph *g)\n{\n}\n"
+PASS = "void pass_simplify(Graph *g)\n{\n}\n"
 
 
 def function(lines, name="f"):
@@ -50,18 +50,18 @@ BROKEN = [
      "ir/base includes ir/op"),
     ("a room includes one above by a search path", "ir/base/a.c", '#include "op/op.h"\n',
      "includes op/op.h by another path"),
-    ("a room of passes includes the passes", "passes/order/a.c", '#include "../fold.c"\n',
+    ("a room of passes includes the passes", "passes/order/a.c", '#include "../simplify.c"\n',
      "passes/order includes passes"),
     ("support includes a net's", "runtime/support/vec/a.cuh",
      '#include "../../kernels/relu.cuh"\n', "runtime/support/vec includes runtime"),
     ("an include excused without need", "passes/offload/host_budget.h", "int a;\n",
      "is excused to include a room above and does not"),
-    ("ir includes another", "ir/a.c", '#include "../passes/fold.c"\n', "ir includes passes"),
-    ("codegen includes passes", "codegen/a.c", '#include "../passes/fold.c"\n',
+    ("ir includes another", "ir/a.c", '#include "../passes/simplify.c"\n', "ir includes passes"),
+    ("codegen includes passes", "codegen/a.c", '#include "../passes/simplify.c"\n',
      "codegen includes passes"),
     ("runtime includes the compiler", "runtime/host/a.cpp", '#include "../../ir/op/op.h"\n',
      "runtime includes ir"),
-    ("frontend includes passes", "frontend/a.c", '#include "../passes/fold.c"\n',
+    ("frontend includes passes", "frontend/a.c", '#include "../passes/simplify.c"\n',
      "frontend includes passes"),
     ("a wide line", "ir/a.c", "int " + "a" * 80 + ";\n", "85 columns, at most 80"),
     ("a wide line of CUDA", "runtime/support/a.cuh", "int " + "a" * 100 + ";\n",
@@ -83,15 +83,15 @@ BROKEN = [
     ("a case of an operator", "ir/a.c", "    case OP_other: break;\n", "a switch over operators"),
     ("an operator without a file", "ir/ops.def",
      'OP(relu, "x", LAYER, "")\nOP(abs, "x", LAYER, "")\n', "abs has no ir/ops/abs.c"),
-    ("a pass in another's file", "passes/fold.c",
-     FOLD + "void pass_fold(Graph *g)\n{\n}\nvoid pass_more(Graph *g)\n{\n}\n", "defines more"),
-    ("a pass without its function", "passes/fold.c",
-     FOLD + "void pass_folds(Graph *g)\n{\n}\n",
-     ("does not define what its row in passes/passes.def names", "defines folds, which")),
+    ("a pass in another's file", "passes/simplify.c",
+     SIMPLIFY + "void pass_simplify(Graph *g)\n{\n}\nvoid pass_more(Graph *g)\n{\n}\n", "defines more"),
+    ("a pass without its function", "passes/simplify.c",
+     SIMPLIFY + "void pass_simplifies(Graph *g)\n{\n}\n",
+     ("does not define what its row in passes/passes.def names", "defines simplifies, which")),
     ("an exception without need", "ir/text/read.c", "int a;\n",
      "is excused to name "),
     ("a name excused without need", "ir/families/loss.c", "int a;\n",
-     "is excused to name tally and does not"),
+     "is excused to name accumulate_metrics and does not"),
     *[(call, "frontend/a.c", f"void *p = {call}(1);\n", "allocates")
       for call in ("calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "strdup",
                    "strndup", "asprintf", "vasprintf", "open_memstream", "getline", "realpath")],
@@ -107,10 +107,10 @@ BROKEN = [
      "is excused to call error() and does not"),
     ("the right to end without need", "ir/base/diag.c", "int a;\n",
      "is excused to end the program and does not"),
-    ("a pass without an essay", "passes/fold.c", "// fold: x.\n" + PASS, "essay on fold"),
-    ("a long essay", "passes/fold.c", FOLD + "// More.\n" * 21 + PASS, "essay on fold"),
-    ("another's essay", "passes/fold.c", FOLD.replace("fold:", "Fold:") + PASS, "essay on fold"),
-    ("an essay in words", "passes/fold.c", FOLD.replace("  %", "%") + PASS, "has no example"),
+    ("a pass without an essay", "passes/simplify.c", "// simplify: x.\n" + PASS, "essay on simplify"),
+    ("a long essay", "passes/simplify.c", SIMPLIFY + "// More.\n" * 21 + PASS, "essay on simplify"),
+    ("another's essay", "passes/simplify.c", SIMPLIFY.replace("simplify:", "Simplify:") + PASS, "essay on simplify"),
+    ("an essay in words", "passes/simplify.c", SIMPLIFY.replace("  %", "%") + PASS, "has no example"),
     ("a kernel of no operator", "runtime/kernels/relux.cuh", "struct relux {};\n",
      "is named after no operator"),
     ("a long header", "ir/a.h", "struct A {\n" + "    int a;      // More.\n" * 250 + "};\n",

@@ -124,7 +124,7 @@ __global__ void load_all(unsigned *y)
     __syncthreads();
     unsigned plain[4], turned[4];
     load_matrices(plain, room[lane]);
-    load_turned_matrices(turned, room[lane]);
+    load_transposed_matrices(turned, room[lane]);
     for (int m = 0; m < 4; m++) {
         y[32 * m + lane] = plain[m];
         y[32 * (4 + m) + lane] = turned[m];

@@ -59,7 +59,7 @@ FAULTS = {
         ("tiles", "tensor.cuh", "{left[i][0][0], left[i][1][0], left[i][0][1],",
          "{left[i][0][0], left[i][0][1], left[i][1][0],"),
     "what is computed is not stored":
-        ("tiles", "tensor.cuh", "            LoadA::end(a, room.rows[next]);\n", ""),
+        ("tiles", "tensor.cuh", "            LoadA::end(a, shared.rows[next]);\n", ""),
     "rows are not exchanged":
         ("tiles", "tensor.cuh", "row / (8 / CHUNKS) % CHUNKS", "0"),
     "rows of lanes are not exchanged": ("tiles", "mma_tf32.cuh", "return 2 * (row % 4);", "return 0;"),

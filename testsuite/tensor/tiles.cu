@@ -21,7 +21,7 @@ struct Next {
     const typename Element::Stored *from;
     __device__ float operator[](long long i) const { return Element::load(from[i]) + 1; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
 };
 
 // How an operand is read: V elements at once, along steps or lanes, as it is or computed.
@@ -32,11 +32,11 @@ struct Way {
     template <class Element>
     using Source = std::conditional_t<COMPUTED, Next<Element>, const typename Element::Stored *>;
     // Of count lanes, summed over steps.
-    static __device__ Walk lanes(long long count, long long steps)
+    static __device__ Im2colIndex lanes(long long count, long long steps)
     {
         return {count, ALONG ? steps : 1};
     }
-    static __device__ Walk steps(long long count, long long steps)
+    static __device__ Im2colIndex steps(long long count, long long steps)
     {
         return {steps, ALONG ? 1 : count};
     }
@@ -47,7 +47,7 @@ struct Within {
     float *y;
     int m, n;
     template <int V>
-    __device__ void put(long long at, const Pack<V> &sums) const
+    __device__ void put(long long at, const Vec<V> &sums) const
     {
         const long long i = at >> 20;
         const int j = (int)(at & ((1 << 20) - 1));
@@ -69,12 +69,12 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     const int wide = (n + Tile::COLUMNS - 1) / Tile::COLUMNS;
     const Block block = {(long long)(blockIdx.x / wide) * Tile::ROWS,
                          (int)(blockIdx.x % wide) * Tile::COLUMNS};
-    LoadStage<Tile, Tile::ROWS, WayA::WIDTH, WayA::IS_ALONG, A> rows = {
+    TileLoader<Tile, Tile::ROWS, WayA::WIDTH, WayA::IS_ALONG, A> rows = {
         A{a}, 0, 1, 1, WayA::lanes(m, steps), WayA::steps(m, steps)};
-    LoadStage<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
+    TileLoader<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
         B{b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
-    auto place = [](long long i) { return Placed{true, i << 20}; };
-    auto make = [](long long, int, const Pack<2> &sums) { return sums; };
+    auto place = [](long long i) { return OutputRow{true, i << 20}; };
+    auto make = [](long long, int, const Vec<2> &sums) { return sums; };
     const bool leads = block.column == 0;
     const float sum = tile_product<Tile, 1 << 20>(rows, columns, block, 0, steps, leads,
                                                   Within{y, m, n}, place, make);

@@ -49,7 +49,7 @@ COMPILER = {
     "a line is for any number of products":
         ("ir/gpu/tensor_core_tile.c", "a->depth == b->depth &&\n           a->times == b->times;",
          "a->depth == b->depth;", "texts"),
-    "tensors overlap": ("codegen/tune/tune.c", "capped_sum(trial->bytes, padded(room->bytes))",
+    "tensors overlap": ("codegen/tune/tune.c", "capped_sum(trial->bytes, padded(buffer->bytes))",
                         "capped_sum(trial->bytes, 256)", "program"),
 }
 

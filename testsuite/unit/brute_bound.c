@@ -1,5 +1,5 @@
 // What is alive at a step for each set of steps that may run again, by what the
-// program says of each value: nothing here knows of cuts.
+// schedule says of each value: nothing here knows of cuts.
 #include "brute_bound.h"
 #include <stdlib.h>
 
@@ -29,14 +29,14 @@ static Facts facts_of(const Remat *r, int32_t t, uint32_t set, int32_t v)
 {
     Facts f = {0};
     for (int32_t s = 0; s < r->step_count; s++) {
-        bool runs_again = s < r->turn && set >> s & 1;
+        bool runs_again = s < r->backward_start && set >> s & 1;
         f.read_again |= runs_again && reads(r, s, v);
         f.read_behind |= s > t && reads(r, s, v);
-        f.read_forward |= s > t && s < r->turn && reads(r, s, v);
+        f.read_forward |= s > t && s < r->backward_start && reads(r, s, v);
         if (!makes(r, s, v)) continue;
         f.before += s < t;
         f.behind += s >= t;
-        f.lost += s < t && (s >= r->turn || !r->may_repeat[s]);
+        f.lost += s < t && (s >= r->backward_start || !r->may_repeat[s]);
         f.again += s < t && runs_again;
     }
     f.read_at = reads(r, t, v);
@@ -75,7 +75,7 @@ BruteWay brute_way(const Remat *r, int32_t t, uint32_t set)
 {
     BruteWay way = {0, 0};
     uint32_t dying = 0;
-    for (int32_t s = 0; s < r->turn; s++) {
+    for (int32_t s = 0; s < r->backward_start; s++) {
         if (!(set >> s & 1)) continue;
         if (!r->may_repeat[s]) return (BruteWay){-1, 0};
         way.cost += r->cost[s];
@@ -106,7 +106,7 @@ static bool is_below(BruteWay a, BruteWay b, BruteWay c)
 int brute_ways(const Remat *r, int32_t t, BruteWay *ways)
 {
     int count = 0, best = 0;
-    for (uint32_t set = 0; set < 1u << r->turn; set++) {
+    for (uint32_t set = 0; set < 1u << r->backward_start; set++) {
         BruteWay way = brute_way(r, t, set);
         if (way.bytes >= 0) ways[count++] = way;
     }

@@ -4,7 +4,7 @@
 #ifndef CNNC_TEST_BRUTE_BOUND_H
 #define CNNC_TEST_BRUTE_BOUND_H
 
-#include "../../passes/remat/remat_program.h"
+#include "../../passes/remat/remat_schedule.h"
 
 enum { MOST_WAYS = 1 << 12 };
 

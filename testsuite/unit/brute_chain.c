@@ -10,7 +10,7 @@ typedef struct Stored {
     int           next;                 // the gradient of its map is there
 } Stored;
 
-// Not of a programme: frees a map, or what a way has kept.
+// Not of a schedule: frees a map, or what a way has kept.
 enum { FREE_MAP = CHAIN_BACK + 1, FREE_WAY, RUN_COUNT };
 
 static const ChainWay *way_of(const Chain *c, const Stored *s, int stage)
@@ -113,7 +113,7 @@ static bool run(const Chain *c, Stored *s, const ChainOp *op, BruteRules rules,
     if (op->run <= CHAIN_WAY)
         return run_forward(c, s, op, rules, cost, bytes);
     if (op->run <= CHAIN_BACK) return run_backward(c, s, op, cost, bytes);
-    // Where programmes need not keep.  A map may be lent: then what has been
+    // Where schedules need not keep.  A map may be lent: then what has been
     // kept with it is worth nothing, and is found to be so.
     unsigned char *what = (int)op->run == FREE_MAP ? &s->map[op->stage]
                                                    : &s->way[op->stage];
@@ -129,7 +129,7 @@ static Stored at_first(const Chain *c)
     return (Stored){.next = c->count - 1};
 }
 
-bool brute_walk(const Chain *c, const ChainProgramme *p, BruteRules rules,
+bool brute_walk(const Chain *c, const ChainSchedule *p, BruteRules rules,
                 int64_t *cost, int64_t *peak)
 {
     Stored s = at_first(c);

@@ -74,7 +74,7 @@ static bool buffer_is_sound(const Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];
     int64_t needed = elements(buffer->shape) * dtype_bytes(buffer->dtype);
-    if (buffer->inlined) return !buffer->persistent && !buffer->output;
+    if (buffer->fused_load) return !buffer->persistent && !buffer->output;
     if (buffer->bytes <= 0 || buffer->bytes < needed) return false;
     if (buffer->kind != WORKSPACE && buffer->bytes > needed + ALIGNMENT)
         return false;
@@ -86,7 +86,7 @@ static bool buffer_is_sound(const Brute *b, int k)
     if (buffer->rows != 0 && !slice_is_sound(b, k)) return false;
     if (buffer->alias_of == NONE) return buffer->offset % ALIGNMENT == 0;
     const PlanBuffer *parent = &b->plan->buffers[buffer->alias_of];
-    if (parent->inlined) return false;
+    if (parent->fused_load) return false;
     if (buffer->rows > 0) return true;
     return parent->offset <= buffer->offset && top_of(buffer) <= top_of(parent);
 }
@@ -128,7 +128,7 @@ static bool lives_are_stated(const Brute *b)
 {
     for (int k = 0; k < b->plan->buffer_count; k++) {
         const PlanBuffer *buffer = &b->plan->buffers[k];
-        if (buffer->inlined) continue;
+        if (buffer->fused_load) continue;
         if (b->begin[b->root[k]] == NONE) return false;
         if (buffer->persistent || b->first[k] == NONE) continue;
         if (buffer->first > b->first[k] || buffer->last < b->last[k])
@@ -150,7 +150,7 @@ static bool figures_are_right(const Brute *b)
         int64_t live = 0;
         for (int k = 0; k < plan->buffer_count; k++) {
             const PlanBuffer *buffer = &plan->buffers[k];
-            if (buffer->inlined) continue;
+            if (buffer->fused_load) continue;
             if (top_of(buffer) > top) top = top_of(buffer);
             if (!lives_at(b, k, i)) continue;
             live += up(buffer->bytes);
@@ -234,7 +234,7 @@ static bool replay_is_sound(Brute *b)
     for (int64_t i = 0; i < plan->arena_bytes; i++) b->memory[i] = NONE;
     for (int k = 0; k < plan->buffer_count; k++)
         if ((plan->buffers[k].persistent || plan->buffers[k].kind == INPUT) &&
-            !plan->buffers[k].inlined)
+            !plan->buffers[k].fused_load)
             hold(b, k);
     for (int i = 0; i < plan->step_count; i++)
         if (!step_is_sound(b, &plan->steps[i])) return false;
@@ -250,7 +250,7 @@ static bool all_there(const int32_t *list, int count, const Plan *plan)
 {
     for (int i = 0; i < count; i++)
         if (list[i] < 0 || list[i] >= plan->buffer_count ||
-            plan->buffers[list[i]].inlined)
+            plan->buffers[list[i]].fused_load)
             return false;
     return true;
 }

@@ -201,14 +201,15 @@ static int32_t find_end(Brute *b)
             // What is there from the start is there for the first step.
             if (next > 0) try_drops(b, i);
             try_step(b, i, next);
-            for (int32_t k = 0; k < r->turn && next >= r->turn; k++)
+            for (int32_t k = 0;
+                 k < r->backward_start && next >= r->backward_start; k++)
                 if (r->may_repeat[k]) try_step(b, i, k);
         }
     return -1;
 }
 
 int64_t cheapest_program(Arena *arena, const Remat *r, int64_t capacity,
-                         RematProgram *p)
+                         RematSchedule *p)
 {
     Arena *own = arena_new();
     Brute *b = NEW(own, Brute);
@@ -217,7 +218,7 @@ int64_t cheapest_program(Arena *arena, const Remat *r, int64_t capacity,
     int32_t end = find_end(b);
     int64_t cost = end < 0 ? -1 : b->states[end].cost;
     if (p != NULL && end >= 0) {
-        *p = (RematProgram){0};
+        *p = (RematSchedule){0};
         for (int32_t i = end; i >= 0; i = b->states[i].from)
             p->count += b->states[i].step >= 0;
         p->step = NEW_ARRAY(arena, p->count, int32_t);

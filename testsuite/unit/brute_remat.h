@@ -1,15 +1,15 @@
-// The cheapest program within so many bytes by going through all states, to
+// The cheapest schedule within so many bytes by going through all states, to
 // hold searches and bounds against.
 #ifndef CNNC_TEST_BRUTE_REMAT_H
 #define CNNC_TEST_BRUTE_REMAT_H
 
-#include "../../passes/remat/remat_program.h"
+#include "../../passes/remat/remat_schedule.h"
 
-// The cost of the cheapest program whose peak is at most capacity, of all in
+// The cost of the cheapest schedule whose peak is at most capacity, of all in
 // which forward steps run once in order, and again, if they may, behind the
 // turn; *p, in the arena, is one, if p is not NULL.  -1: there is none.  For
 // problems of few values, at most 20, and costs of at most some thousand.
 int64_t cheapest_program(Arena *arena, const Remat *r, int64_t capacity,
-                         RematProgram *p);
+                         RematSchedule *p);
 
 #endif

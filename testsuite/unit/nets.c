@@ -4,52 +4,53 @@
 // Each weight is updated in place by a node of its own.
 #include "nets.h"
 
-static const Part layer_parts[] = {
+static const Kernel layer_kernels[] = {
     {.name = "", .operands = "x weight", .results = "y"},
     {.name = "dgrad", .operands = "dy weight mask?", .results = "dx",
      .in_place = "dx/mask"},
     {.name = "wgrad", .operands = "dy x", .results = "dw workspace?"},
     {.name = NULL}};
-static const Part unary_parts[] = {
+static const Kernel unary_kernels[] = {
     {.name = "", .operands = "x", .results = "y", .in_place = "y/x"},
     {.name = "grad", .operands = "dy y", .results = "dx",
      .in_place = "dx/dy dx/y"},
     {.name = NULL}};
-static const Part sum_parts[] = {
+static const Kernel sum_kernels[] = {
     {.name = "", .operands = "a b", .results = "y", .in_place = "y/a y/b"},
     {.name = NULL}};
-static const Part flat_parts[] = {
+static const Kernel flat_kernels[] = {
     {.name = "", .operands = "x", .results = "y"},
     {.name = "grad", .operands = "dy", .results = "dx"},
     {.name = NULL}};
-static const Part drop_parts[] = {
+static const Kernel drop_kernels[] = {
     {.name = "", .operands = "x header", .results = "y", .in_place = "y/x"},
     {.name = NULL}};
-static const Part loss_parts[] = {
+static const Kernel loss_kernels[] = {
     {.name = "", .operands = "logits label", .results = "rows"},
     {.name = "grad", .operands = "logits label", .results = "dlogits",
      .in_place = "dlogits/logits"},
     {.name = NULL}};
-static const Part update_parts[] = {
+static const Kernel update_kernels[] = {
     {.name = "", .operands = "weight! gradient momentum! header",
      .results = ""},
     {.name = NULL}};
-static const Part tally_parts[] = {
+static const Kernel accumulate_metrics_kernels[] = {
     {.name = "", .operands = "header! rows*", .results = "figures"},
     {.name = NULL}};
-static const Part close_parts[] = {
+static const Kernel close_kernels[] = {
     {.name = "", .operands = "header!", .results = ""},
     {.name = NULL}};
 
-const Op stub_layer = {.name = "layer", .parts = layer_parts};
-const Op stub_unary = {.name = "unary", .parts = unary_parts};
-const Op stub_sum = {.name = "sum", .parts = sum_parts};
-const Op stub_flat = {.name = "flat", .flags = VIEW, .parts = flat_parts};
-const Op stub_drop = {.name = "drop", .parts = drop_parts};
-const Op stub_loss = {.name = "loss", .parts = loss_parts};
-const Op stub_update = {.name = "update", .parts = update_parts};
-const Op stub_tally = {.name = "tally", .parts = tally_parts};
-const Op stub_close = {.name = "close", .parts = close_parts};
+const Op stub_layer = {.name = "layer", .kernels = layer_kernels};
+const Op stub_unary = {.name = "unary", .kernels = unary_kernels};
+const Op stub_sum = {.name = "sum", .kernels = sum_kernels};
+const Op stub_flat = {.name = "flat", .flags = VIEW, .kernels = flat_kernels};
+const Op stub_drop = {.name = "drop", .kernels = drop_kernels};
+const Op stub_loss = {.name = "loss", .kernels = loss_kernels};
+const Op stub_update = {.name = "update", .kernels = update_kernels};
+const Op stub_accumulate_metrics = {.name = "accumulate_metrics",
+                                    .kernels = accumulate_metrics_kernels};
+const Op stub_close = {.name = "close", .kernels = close_kernels};
 
 uint32_t next_number(uint64_t *state, uint32_t limit)
 {
@@ -69,14 +70,14 @@ static ValueId new_value(Net *net, const char *name, Kind kind, Shape shape)
     return graph_value(net->g, name, kind, F32, shape, (Pos){.line = 1});
 }
 
-static void new_node(Net *net, const Op *op, int part, Phase phase,
+static void new_node(Net *net, const Op *op, int kernel, Phase phase,
                      int operand_count, const ValueId *operands,
                      int result_count, const ValueId *results)
 {
-    const char *suffix = op->parts[part].name;
+    const char *suffix = op->kernels[kernel].name;
     const char *name = arena_print(net->g->arena, "%s%s%d", op->name, suffix,
                                    net->g->node_count);
-    graph_node(net->g, op, part, phase, name, (Pos){.line = 1}, operand_count,
+    graph_node(net->g, op, kernel, phase, name, (Pos){.line = 1}, operand_count,
                operands, result_count, results);
 }
 
@@ -203,8 +204,8 @@ static void add_loss(Net *net, ValueId logits)
     ValueId figures = new_value(net, "figures", SCALAR,
                                 shape_of(1, (int64_t)1));
     g->values[figures].output = true;
-    new_node(net, &stub_tally, 0, FORWARD, 2, (ValueId[]){g->header, rows}, 1,
-             &figures);
+    new_node(net, &stub_accumulate_metrics, 0, FORWARD, 2,
+             (ValueId[]){ g->header, rows }, 1, &figures);
     net->d = NEW_ARRAY(g->arena, g->value_count, ValueId);
     for (ValueId v = 0; v < g->value_count; v++) net->d[v] = NONE;
     ValueId d = new_gradient(net, logits);
@@ -238,11 +239,11 @@ void place_net(Graph *g, unsigned passes)
     if (passes & 1) pass_schedule(g);
     pass_liveness(g);
     if (passes & 2)
-        pass_share(g);
+        pass_share_buffers(g);
     else
         share_views(g);
     if (passes & 4)
-        pass_plan(g);
+        pass_assign_offsets(g);
     else
         plan_disjoint(g);
     g->facts |= IS_SCHEDULED | IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;

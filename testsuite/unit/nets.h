@@ -20,9 +20,9 @@ uint32_t next_number(uint64_t *state, uint32_t limit);
 // These are of passes/, which tests call one by one.
 void pass_schedule(Graph *g);
 void pass_liveness(Graph *g);
-void pass_share(Graph *g);
+void pass_share_buffers(Graph *g);
 void share_views(Graph *g);
-void pass_plan(Graph *g);
+void pass_assign_offsets(Graph *g);
 void plan_disjoint(Graph *g);
 
 // The stand-ins, each with its gradient.

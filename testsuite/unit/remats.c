@@ -157,15 +157,15 @@ Remat remat_read(Arena *arena, const char *text)
     char *line, *at = arena_copy(arena, text, strlen(text));
     while ((line = next_piece(&at, "\n")) != NULL)
         if (line[0] == '|')
-            d.r.turn = d.r.step_count;
+            d.r.backward_start = d.r.step_count;
         else
             read_step(&d, named, line);
     return finish(&d);
 }
 
-RematProgram remat_program(Arena *arena, const char *text)
+RematSchedule remat_schedule(Arena *arena, const char *text)
 {
-    RematProgram p = {0, NEW_ARRAY(arena, strlen(text) + 1, int32_t)};
+    RematSchedule p = {0, NEW_ARRAY(arena, strlen(text) + 1, int32_t)};
     for (const char *at = text; *at != '\0';) {
         char *end;
         p.step[p.count++] = (int32_t)strtol(at, &end, 10);
@@ -175,9 +175,9 @@ RematProgram remat_program(Arena *arena, const char *text)
     return p;
 }
 
-RematProgram remat_base(Arena *arena, const Remat *r)
+RematSchedule remat_base(Arena *arena, const Remat *r)
 {
-    RematProgram p = {r->step_count, NEW_ARRAY(arena, r->step_count, int32_t)};
+    RematSchedule p = {r->step_count, NEW_ARRAY(arena, r->step_count, int32_t)};
     for (int32_t i = 0; i < r->step_count; i++) p.step[i] = i;
     return p;
 }
@@ -284,7 +284,7 @@ Remat random_remat(Arena *arena, uint64_t seed, RematKind kind)
     w.d.r.arena = arena;
     add_value(&w.d, 1 + next_number(&w.seed, (uint32_t)kind.most_bytes), false);
     for (int i = 0; i < kind.forward; i++) draw_results(&w, draw_reader(&w));
-    w.d.r.turn = w.d.r.step_count;
+    w.d.r.backward_start = w.d.r.step_count;
     for (int i = 0; i < kind.backward; i++) {
         int32_t step = draw_reader(&w);
         int32_t saved = draw_saved(&w, kind.forward - 1 - i % kind.forward);

@@ -3,7 +3,7 @@
 #ifndef CNNC_TEST_REMATS_H
 #define CNNC_TEST_REMATS_H
 
-#include "../../passes/remat/remat_program.h"
+#include "../../passes/remat/remat_schedule.h"
 
 // A line a step: its cost, ! if it may not repeat, what it reads, >, what it
 // makes, and y/x where y may lie over x; values are letters, each with its
@@ -15,10 +15,10 @@
 //   3 b x > g:8
 Remat remat_read(Arena *arena, const char *text);
 
-// A program in the same letters: the number of each step, from 0.
-RematProgram remat_program(Arena *arena, const char *text);
+// A schedule in the same letters: the number of each step, from 0.
+RematSchedule remat_schedule(Arena *arena, const char *text);
 // Every step once.
-RematProgram remat_base(Arena *arena, const Remat *r);
+RematSchedule remat_base(Arena *arena, const Remat *r);
 
 // What a random problem is like.
 typedef struct RematKind {

@@ -1,4 +1,4 @@
-// What chains keep and what they compute again, against all programmes there
+// What chains keep and what they compute again, against all schedules there
 // are: on random chains of up to eight stages, the solver's cost and least
 // capacity are those of the shortest path through all that can be stored.
 //
@@ -39,11 +39,11 @@ static int most_stages(uint64_t seed)
     return seed % 10 == 0 ? MOST_STAGES : seed % 4 == 0 ? 6 : 5;
 }
 
-// A programme as the table finds it: it keeps all rules, costs what it should,
+// A schedule as the table finds it: it keeps all rules, costs what it should,
 // and fits.
 static int64_t found_cost(const Chain *c, const ChainTable *t, int64_t capacity)
 {
-    ChainProgramme p;
+    ChainSchedule p;
     int64_t cost, peak;
     assert_true(chain_find(arena, t, capacity, &p));
     assert_true(brute_walk(c, &p, ALL_RULES, &cost, &peak));
@@ -57,7 +57,7 @@ static int64_t found_cost(const Chain *c, const ChainTable *t, int64_t capacity)
 static int64_t found_cost_of_any(const Chain *c, const ChainTable *t,
                                  int64_t capacity)
 {
-    ChainProgramme p;
+    ChainSchedule p;
     assert_true(chain_find(arena, t, capacity, &p));
     assert_true(chain_peak(c, &p) <= capacity);
     return chain_cost(c, &p);
@@ -84,7 +84,7 @@ static void small_chains_cost_what_the_shortest_path_does(void **state)
         Drawing d = drawing(seed);
         Chain *c = draw_chain(arena, &d, most_stages(seed));
         ChainTable *t = chain_table(arena, c, INT64_MAX, 10000, CHAIN_UP);
-        ChainProgramme none;
+        ChainSchedule none;
         assert_true(t->is_exact);
         int64_t least = chain_least(t);
         assert_int_equal(least, brute_least(arena, c, ALL_RULES));
@@ -104,7 +104,7 @@ static void small_chains_cost_what_the_shortest_path_does(void **state)
 
 // ---- what the rules cost ----------------------------------------------------
 
-// Programmes that need not keep, or not finish what is last, are cheaper now
+// Schedules that need not keep, or not finish what is last, are cheaper now
 // and then; how often is printed.
 static void rules_are_seldom_what_costs(void **state)
 {

@@ -1,4 +1,4 @@
-// Chains and programmes that are none, and programmes that are none the better
+// Chains and schedules that are none, and schedules that are none the better
 // for what has been changed in them.
 #define _POSIX_C_SOURCE 200809L     // fork
 #include <setjmp.h>
@@ -35,9 +35,9 @@ static void next_arena(void)
     arena = arena_new();
 }
 
-// ---- wrong programmes -------------------------------------------------------
+// ---- wrong schedules -------------------------------------------------------
 
-static void spoil(ChainProgramme *p, uint64_t *seed)
+static void spoil(ChainSchedule *p, uint64_t *seed)
 {
     ChainOp *op = &p->ops[next_number(seed, (uint32_t)p->count)];
     ChainOp *other = &p->ops[next_number(seed, (uint32_t)p->count)], old = *op;
@@ -59,7 +59,7 @@ static void spoil(ChainProgramme *p, uint64_t *seed)
     }
 }
 
-static bool has_ways(const Chain *c, const ChainProgramme *p)
+static bool has_ways(const Chain *c, const ChainSchedule *p)
 {
     for (int k = 0; k < p->count; k++) {
         const ChainOp *op = &p->ops[k];
@@ -72,9 +72,9 @@ static bool has_ways(const Chain *c, const ChainProgramme *p)
     return true;
 }
 
-// A right programme, spoilt: it does not run to its end, or it is right again,
+// A right schedule, spoilt: it does not run to its end, or it is right again,
 // and then no cheaper than what the table finds in its bytes.
-static void spoilt_programmes_are_refused_or_no_better(void **state)
+static void spoilt_schedules_are_refused_or_no_better(void **state)
 {
     (void)state;
     int refused = 0, right = 0;
@@ -83,7 +83,7 @@ static void spoilt_programmes_are_refused_or_no_better(void **state)
         Chain *c = draw_chain(arena, &d, 7);
         ChainTable *t = chain_table(arena, c, INT64_MAX, 10000, CHAIN_UP);
         int64_t least = chain_least(t), cost, peak;
-        ChainProgramme p;
+        ChainSchedule p;
         chain_find(arena, t, (least + t->enough) / 2, &p);
         spoil(&p, &d.seed);
         if (!has_ways(c, &p)) continue;
@@ -100,11 +100,11 @@ static void spoilt_programmes_are_refused_or_no_better(void **state)
     assert_true(refused > 500 && right > 100);
 }
 
-// ---- what is no chain, what is no programme ---------------------------------
+// ---- what is no chain, what is no schedule ---------------------------------
 
 // Whether a call ends its process as a bug() does; it runs in one of its own.
-static bool is_a_bug(void (*call)(const Chain *, const ChainProgramme *),
-                     const Chain *c, const ChainProgramme *p)
+static bool is_a_bug(void (*call)(const Chain *, const ChainSchedule *),
+                     const Chain *c, const ChainSchedule *p)
 {
     int status;
     fflush(NULL);
@@ -119,13 +119,13 @@ static bool is_a_bug(void (*call)(const Chain *, const ChainProgramme *),
     return WEXITSTATUS(status) == 70;
 }
 
-static void call_check(const Chain *c, const ChainProgramme *p)
+static void call_check(const Chain *c, const ChainSchedule *p)
 {
     (void)p;
     chain_check(c);
 }
 
-static void call_peak(const Chain *c, const ChainProgramme *p)
+static void call_peak(const Chain *c, const ChainSchedule *p)
 {
     (void)chain_peak(c, p);
 }
@@ -175,7 +175,7 @@ static void a_number_that_cannot_be_is_a_bug(void **state)
 }
 
 // chain_peak refuses what cannot run at all.
-static void a_programme_that_cannot_run_is_a_bug(void **state)
+static void a_schedule_that_cannot_run_is_a_bug(void **state)
 {
     (void)state;
     int refused = 0;
@@ -184,7 +184,7 @@ static void a_programme_that_cannot_run_is_a_bug(void **state)
         Chain *c = draw_chain(arena, &d, 5);
         ChainTable *t = chain_table(arena, c, INT64_MAX, 10000, CHAIN_UP);
         int64_t cost, peak;
-        ChainProgramme p;
+        ChainSchedule p;
         chain_find(arena, t, (chain_least(t) + t->enough) / 2, &p);
         assert_false(is_a_bug(call_peak, c, &p));
         spoil(&p, &d.seed);
@@ -203,9 +203,9 @@ static void a_programme_that_cannot_run_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(spoilt_programmes_are_refused_or_no_better),
+        TEST(spoilt_schedules_are_refused_or_no_better),
         TEST(a_number_that_cannot_be_is_a_bug),
-        TEST(a_programme_that_cannot_run_is_a_bug),
+        TEST(a_schedule_that_cannot_run_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

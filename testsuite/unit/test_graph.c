@@ -212,7 +212,7 @@ static void faults_in_text_have_a_place(void **state)
     expect_refused(NET "forward y: y f32[1] = rleu()\n",
                    "there is no operator \"rleu\"");
     expect_refused(NET "forward y: y f32[1] = relu.dgrad()\n",
-                   "relu has no such part");
+                   "relu has no such kernel");
     expect_refused(NET "x f32[1]\nforward y: y f32[1] = relu(x) size=1\n",
                    "relu has no attribute size");
     expect_refused(NET "x f32[1]\nforward y: y f32[1] = relu(x) @1:2\n",

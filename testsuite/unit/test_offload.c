@@ -18,25 +18,25 @@
     "%3 m f32[4] state of=%2\n"
 
 // a and b go to one place, one after the other.
-static const char text[] =
-    HEAD
+static const char text[] = HEAD
     "[0] forward a: %4 a " MAP " = tanh(x)\n"
     "[1] forward b: %5 b " MAP " = tanh(a)\n"
     "[2] forward a.offload: offload(a) place=512 event=1\n"
     "[3] forward c: %6 c " MAP " = tanh(b)\n"
     "[4] forward a.offload.wait: offload.wait(a) event=1\n"
-    "[5] backward a.fetch: %7 a.back " MAP " again=%4 = offload.fetch()"
-        " place=512 event=2\n"
+    "[5] backward a.fetch: %7 a.back " MAP " recompute_of=%4 = offload.fetch()"
+    " place=512 event=2\n"
     "[6] forward b.offload: offload(b) place=512 event=1\n"
     "[7] forward b.offload.wait: offload.wait(b) event=1\n"
     "[8] backward d: %8 d " MAP " = mul(c, c)\n"
     "[9] backward a.arrive: offload.arrive(a.back) event=2\n"
     "[10] backward e: %9 e " MAP " = mul(d, a.back)\n"
-    "[11] backward b.fetch: %10 b.back " MAP " again=%5 = offload.fetch()"
-        " place=512 event=1\n"
+    "[11] backward b.fetch: %10 b.back " MAP
+    " recompute_of=%5 = offload.fetch()"
+    " place=512 event=1\n"
     "[12] backward b.arrive: offload.arrive(b.back) event=1\n"
     "[13] backward f: %11 f " MAP " output = mul(e, b.back)\n"
-    "[14] update end: advance(header)\n";
+    "[14] update end: advance_step(header)\n";
 
 // The first `from` in the text is `to`.
 static Graph *changed(const char *from, const char *to)
@@ -122,19 +122,22 @@ static void what_comes_back_is_what_went(void **state)
     expect_fault(changed("offload.fetch() place=512 event=1",
                          "offload.fetch() event=1"),
                  "host memory holds something else there");
-    expect_fault(changed("again=%4", "again=%5"), "it has not gone");
-    expect_fault(changed("again=%5 = offload", "again=%4 = offload"),
+    expect_fault(changed("recompute_of=%4", "recompute_of=%5"),
+                 "it has not gone");
+    expect_fault(changed("recompute_of=%5 = offload",
+                         "recompute_of=%4 = offload"),
                  "host memory holds something else there");
-    expect_fault(changed(" again=%5 = offload", " = offload"),
+    expect_fault(changed(" recompute_of=%5 = offload", " = offload"),
                  "it is no copy, but a copy makes it");
-    Graph *g = changed("[5] backward a.fetch: %7 a.back " MAP " again=%4 ="
-                       " offload.fetch() place=512 event=2\n"
-                       "[6] forward b.offload: offload(b) place=512 event=1\n"
-                       "[7] forward b.offload.wait: offload.wait(b) event=1\n",
-                       "[6] forward b.offload: offload(b) place=512 event=1\n"
-                       "[7] forward b.offload.wait: offload.wait(b) event=1\n"
-                       "[5] backward a.fetch: %7 a.back " MAP " again=%4 ="
-                       " offload.fetch() place=512 event=2\n");
+    Graph *g =
+        changed("[5] backward a.fetch: %7 a.back " MAP " recompute_of=%4 ="
+                " offload.fetch() place=512 event=2\n"
+                "[6] forward b.offload: offload(b) place=512 event=1\n"
+                "[7] forward b.offload.wait: offload.wait(b) event=1\n",
+                "[6] forward b.offload: offload(b) place=512 event=1\n"
+                "[7] forward b.offload.wait: offload.wait(b) event=1\n"
+                "[5] backward a.fetch: %7 a.back " MAP " recompute_of=%4 ="
+                " offload.fetch() place=512 event=2\n");
     expect_fault(g, "host memory holds something else there");
     expect_fault(changed("b.offload: offload(b)", "b.offload: offload(a)"),
                  "it has gone before");
@@ -154,8 +157,8 @@ static void what_must_stay_does(void **state)
 static Plan *plan_for(Graph *g)
 {
     pass_liveness(g);
-    pass_share(g);
-    pass_plan(g);
+    pass_share_buffers(g);
+    pass_assign_offsets(g);
     return plan_of(g);
 }
 
@@ -203,7 +206,7 @@ static Graph *shared(const Graph *g)
 {
     Graph *copy = graph_copy(g, arena);
     pass_liveness(copy);
-    pass_share(copy);
+    pass_share_buffers(copy);
     copy->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED;
     return copy;
 }
@@ -212,7 +215,7 @@ static Graph *shared(const Graph *g)
 static int64_t most_alive(const Graph *g)
 {
     Graph *copy = shared(g);
-    pass_plan(copy);
+    pass_assign_offsets(copy);
     Plan *plan = plan_of(copy);
     const char *wrong = verify_plan(arena, plan);
     if (wrong != NULL) fail_msg("%s", wrong);
@@ -227,21 +230,22 @@ static int64_t most_of(const int64_t *bytes, int32_t count)
     return most;
 }
 
-// The steps of what a model has parked, in a copy of the net: they are sound,
-// and as many bytes are alive as the model says.
-static Graph *check_parked(const Graph *g, const HostModel *m, int64_t most)
+// The steps of what a model has offloaded, in a copy of the net: they are
+// sound, and as many bytes are alive as the model says.
+static Graph *check_offloaded(const Graph *g, const HostModel *m, int64_t most)
 {
     HostCopy *steps;
-    Graph *parked = graph_copy(g, arena);
+    Graph *offloaded = graph_copy(g, arena);
     int32_t count = host_steps(m, &steps);
-    put_copies(parked, steps, count);
-    const Node **nodes = NEW_ARRAY(arena, parked->node_count, const Node *);
-    for (NodeId i = 0; i < parked->node_count; i++)
-        nodes[i] = &parked->nodes[i];
-    const char *wrong = check_copies(arena, parked, nodes, parked->node_count);
+    put_copies(offloaded, steps, count);
+    const Node **nodes = NEW_ARRAY(arena, offloaded->node_count, const Node *);
+    for (NodeId i = 0; i < offloaded->node_count; i++)
+        nodes[i] = &offloaded->nodes[i];
+    const char *wrong =
+        check_copies(arena, offloaded, nodes, offloaded->node_count);
     if (wrong != NULL) fail_msg("%s", wrong);
-    assert_int_equal(most_alive(parked), most);
-    return parked;
+    assert_int_equal(most_alive(offloaded), most);
+    return offloaded;
 }
 
 static void models_count_as_plans_do(void **state)
@@ -258,16 +262,16 @@ static void models_count_as_plans_do(void **state)
             if (!host_choose(&m, level)) break;
             int64_t most = host_layout(&m, level);
             assert_true(most <= level);
-            Graph *parked = check_parked(g, &m, most);
-            chosen += host_use(parked).values;
-            waits += host_use(parked).waiting > 0;
+            Graph *offloaded = check_offloaded(g, &m, most);
+            chosen += host_use(offloaded).values;
+            waits += host_use(offloaded).waiting > 0;
             // With all the room that there is, and with none.
             most = host_layout(&m, INT64_MAX / 2);
-            check_parked(g, &m, most);
+            check_offloaded(g, &m, most);
             most = host_layout(&m, 0);
-            check_parked(g, &m, most);
+            check_offloaded(g, &m, most);
             for (int32_t i = 0; i < m.stay_count; i++)
-                if (m.stay[i].parked) {
+                if (m.stay[i].offloaded) {
                     assert_int_equal(m.stay[i].gone, m.stay[i].from + 1);
                     assert_int_equal(m.stay[i].due, m.stay[i].to);
                 }
@@ -277,24 +281,24 @@ static void models_count_as_plans_do(void **state)
     assert_true(waits > 0);
 }
 
-// Nothing is parked in vain, and what is named is parked.
+// Nothing is offloaded in vain, and what is named is offloaded.
 static void check_chosen(const Graph *g, int64_t percent)
 {
     HostModel m = host_model(shared(g));
     int64_t level = most_of(m.live, m.launch_count) * percent / 100;
     if (!host_choose(&m, level)) return;
-    Parking parking = { .level = level };
-    parking.value = NEW_ARRAY(arena, m.stay_count, ValueId);
+    Offloading offloading = { .level = level };
+    offloading.value = NEW_ARRAY(arena, m.stay_count, ValueId);
     for (int32_t i = 0; i < m.stay_count; i++) {
-        if (!m.stay[i].parked) continue;
-        parking.value[parking.count++] = m.stay[i].value;
-        m.stay[i].parked = false;
+        if (!m.stay[i].offloaded) continue;
+        offloading.value[offloading.count++] = m.stay[i].value;
+        m.stay[i].offloaded = false;
         assert_true(host_layout(&m, level) > level);
-        m.stay[i].parked = true;
+        m.stay[i].offloaded = true;
     }
     int64_t most = host_layout(&m, level);
     HostModel named = host_model(shared(g));
-    host_park(&named, &parking);
+    host_offload(&named, &offloading);
     assert_memory_equal(named.alive, m.alive,
                         (size_t)m.launch_count * sizeof *m.alive);
     assert_int_equal(most_of(named.alive, m.launch_count), most);

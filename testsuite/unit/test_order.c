@@ -49,14 +49,14 @@ static void add_node(Drawn *d, Phase phase, ValueId weight)
     uint32_t kind = d->count == 1 ? 0 : next_number(&d->seed, 6);
     ValueId a = draw_value(d), b = weight;
     int64_t width = width_of(d, a);
-    int part = kind == 5 ? 2 : 0;
+    int kernel = kind == 5 ? 2 : 0;
     if (kind == 3 || kind == 5) b = draw_value(d);
     if (kind == 3 && width_of(d, b) != width) b = a;
     if (kind < 2 || kind == 5) width = 16 << next_number(&d->seed, 4);
     ValueId results[] = {add_value(d, "y", ACTIVATION, width), NONE};
     if (kind == 5 && next_number(&d->seed, 2))
         results[1] = add_value(d, "scratch", WORKSPACE, 64);
-    graph_node(d->g, op[kind], part, phase, op[kind]->name, (Pos){.line = 1},
+    graph_node(d->g, op[kind], kernel, phase, op[kind]->name, (Pos){.line = 1},
                kind == 2 || kind == 4 ? 1 : 2, (ValueId[]){a, b},
                kind == 5 ? 2 : 1, results);
     d->value[d->count++] = results[0];

@@ -368,7 +368,7 @@ static void unequal_problems_have_unequal_keys(void **state)
     const int32_t some[] = { 1, 2, 3 };
     KnownKey key[5];
     for (int i = 0; i < 5; i++)
-        key[i] = key_of_kind(i == 0 ? KNOWN_ORDER : KNOWN_PROGRAMS);
+        key[i] = key_of_kind(i == 0 ? KNOWN_ORDER : KNOWN_SCHEDULES);
     key_add_all(&key[2], some, 3);
     key_add_all(&key[3], some, 2);
     key_add_all(&key[3], some + 2, 1);

@@ -1,6 +1,6 @@
-// Programs in which steps run again: what they cost, and the bytes alive in
+// Schedules in which steps run again: what they cost, and the bytes alive in
 // them, by hand; and on random ones against a count that goes through the
-// program once for each place.
+// schedule once for each place.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,11 +25,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void costs(const char *problem, const char *program, int64_t cost,
+static void costs(const char *problem, const char *schedule, int64_t cost,
                   int64_t peak, int32_t where)
 {
     Remat r = remat_read(arena, problem);
-    RematProgram p = remat_program(arena, program);
+    RematSchedule p = remat_schedule(arena, schedule);
     int32_t at;
     assert_int_equal(remat_cost(&r, &p), cost);
     assert_int_equal(remat_peak(&r, &p, &at), peak);
@@ -129,24 +129,25 @@ static void a_value_of_two_makers_is_whole_after_both(void **state)
 
 enum { MOST = 64 };
 
-// A program of a random problem: what is missing for a step is made again
+// A schedule of a random problem: what is missing for a step is made again
 // before it, and some that need not be.
 typedef struct Wanderer {
     const Remat *r;
-    RematProgram p;
+    RematSchedule p;
 } Wanderer;
 
 static void run_again(Wanderer *w, uint64_t *seed)
 {
-    int32_t s = (int32_t)next_number(seed, (uint32_t)w->r->turn);
+    int32_t s = (int32_t)next_number(seed, (uint32_t)w->r->backward_start);
     w->p.step[w->p.count++] = s;
 }
 
-static RematProgram wander(const Remat *r, uint64_t seed)
+static RematSchedule wander(const Remat *r, uint64_t seed)
 {
     Wanderer w = {r, {0, NEW_ARRAY(arena, MOST, int32_t)}};
     for (int32_t i = 0; i < r->step_count; i++) {
-        for (uint32_t n = next_number(&seed, 4); i >= r->turn && n > 1; n--)
+        for (uint32_t n = next_number(&seed, 4);
+             i >= r->backward_start && n > 1; n--)
             run_again(&w, &seed);
         w.p.step[w.p.count++] = i;
     }
@@ -160,7 +161,7 @@ typedef struct Making {
     int parts[MOST], count;
 } Making;
 
-static int find_makings(const Remat *r, const RematProgram *p, int32_t v,
+static int find_makings(const Remat *r, const RematSchedule *p, int32_t v,
                         Making *makings)
 {
     int count = 0;
@@ -182,7 +183,7 @@ static int find_makings(const Remat *r, const RematProgram *p, int32_t v,
     return count;
 }
 
-static bool reads_at(const Remat *r, const RematProgram *p, int32_t v, int at)
+static bool reads_at(const Remat *r, const RematSchedule *p, int32_t v, int at)
 {
     for (int32_t k = r->reads[p->step[at]]; k < r->reads[p->step[at] + 1]; k++)
         if (r->read[k] == v) return true;
@@ -190,7 +191,7 @@ static bool reads_at(const Remat *r, const RematProgram *p, int32_t v, int at)
 }
 
 // Where making m is read for the last time: before the next one is whole.
-static int last_read(const Remat *r, const RematProgram *p, int32_t v,
+static int last_read(const Remat *r, const RematSchedule *p, int32_t v,
                      const Making *makings, int count, int m)
 {
     int from = makings[m].whole, to = p->count, last = -1;
@@ -211,7 +212,7 @@ typedef struct Ends {
     int     ends[MOST][MOST], begins[MOST][MOST];
 } Ends;
 
-static void count_value(const Remat *r, const RematProgram *p, int32_t v,
+static void count_value(const Remat *r, const RematSchedule *p, int32_t v,
                         Ends *e)
 {
     static Making makings[MOST];
@@ -238,7 +239,7 @@ static void count_value(const Remat *r, const RematProgram *p, int32_t v,
     }
 }
 
-static int64_t slow_peak(const Remat *r, const RematProgram *p)
+static int64_t slow_peak(const Remat *r, const RematSchedule *p)
 {
     static Ends e;
     int64_t most = 0, alive[MOST];
@@ -264,7 +265,7 @@ static int64_t slow_peak(const Remat *r, const RematProgram *p)
     return most;
 }
 
-static bool can_run(const Remat *r, const RematProgram *p)
+static bool can_run(const Remat *r, const RematSchedule *p)
 {
     static Making makings[MOST];
     for (int32_t v = 0; v < r->value_count; v++) {
@@ -289,7 +290,7 @@ static void a_slower_count_agrees(void **state)
         Remat r = random_remat(
             arena, seed, (RematKind){3 + (int)(seed % 6), 2 + (int)(seed % 5),
                                      9, 9, 30, 0, 10, 40, false});
-        RematProgram p = wander(&r, seed), base = remat_base(arena, &r);
+        RematSchedule p = wander(&r, seed), base = remat_base(arena, &r);
         assert_true(can_run(&r, &p));
         int64_t peak = remat_peak(&r, &p, NULL);
         assert_int_equal(peak, slow_peak(&r, &p));
@@ -299,7 +300,7 @@ static void a_slower_count_agrees(void **state)
         arena_free(arena);
         arena = whole;
     }
-    print_message("%d programs repeat steps, %d of them to a gain\n", longer,
+    print_message("%d schedules repeat steps, %d of them to a gain\n", longer,
                   lower);
     assert_true(longer > 3000 && lower > 30);
 }

@@ -51,7 +51,7 @@ static void a_chain_has_a_corner_for_each_value(void **state)
 {
     (void)state;
     Remat r = remat_read(arena, chain);
-    RematCurve c = remat_curve(&r, r.turn, EVERYWHERE, MANY);
+    RematCurve c = remat_curve(&r, r.backward_start, EVERYWHERE, MANY);
     // At the turn: c is read, u made; x is needed, and a and b.
     assert_int_equal(c.count, 3);
     is_point(&c, 0, 195, 0);
@@ -125,7 +125,7 @@ static void what_is_written_over_has_no_bytes(void **state)
     is_point(&c, 1, 21, 2);
 }
 
-// Nothing runs again before the turn.
+// Nothing runs again before backward_start.
 static void what_forward_reads_is_alive(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void curve_is_hull(const Remat *r, int32_t t, int *corners)
     assert_int_equal(c.count, count);
     for (int32_t i = 0; i < c.count; i++) {
         uint32_t set = 0;
-        for (int32_t s = 0; s < r->turn; s++)
+        for (int32_t s = 0; s < r->backward_start; s++)
             set |= (uint32_t)c.point[i].again[s] << s;
         BruteWay way = brute_way(r, t, set);
         is_point(&c, i, way.bytes, way.cost);
@@ -213,8 +213,8 @@ static void it_takes_large_numbers(void **state)
         for (int32_t v = 0; v < r.value_count; v++)
             r.bytes[v] = (r.bytes[v] << 33) +
                          256 * (int64_t)next_number(&numbers, 1 << 25);
-        int count = brute_ways(&r, r.turn, ways);
-        RematCurve c = remat_curve(&r, r.turn, EVERYWHERE, MANY);
+        int count = brute_ways(&r, r.backward_start, ways);
+        RematCurve c = remat_curve(&r, r.backward_start, EVERYWHERE, MANY);
         assert_int_equal(c.point[c.count - 1].bytes, ways[0].bytes);
         assert_int_equal(remat_bound(&c, ways[0].bytes - 1), -1);
         for (int i = 0; i < count; i++) {

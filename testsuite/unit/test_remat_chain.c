@@ -1,6 +1,6 @@
-// Training steps as chains of stages: where they are cut, and that programs
-// made of a chain's programmes hold and cost what the chain says, on nets of
-// random blocks; against the cheapest program of all on small ones.
+// Training steps as chains of stages: where they are cut, and that schedules
+// made of a chain's schedules hold and cost what the chain says, on nets of
+// random blocks; against the cheapest schedule of all on small ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +22,8 @@ static void assert_stages(const char *text, const char *forward,
 {
     Remat r = remat_read(arena, text);
     RematStages s = remat_stages(arena, &r, MANY);
-    RematProgram f = remat_program(arena, forward);
-    RematProgram b = remat_program(arena, backward);
+    RematSchedule f = remat_schedule(arena, forward);
+    RematSchedule b = remat_schedule(arena, backward);
     assert_int_equal(s.count + 1, f.count);
     assert_int_equal(s.count + 1, b.count);
     for (int32_t i = 0; i <= s.count; i++) {
@@ -198,7 +198,7 @@ static Remat draw_blocks(uint64_t seed, int blocks, int most_steps)
     return remat_read(arena, d.text);
 }
 
-// ---- programs ---------------------------------------------------------------
+// ---- schedules --------------------------------------------------------------
 
 // Bytes that the chain does not count: of what is made once.
 static int64_t once_bytes(const RematStages *s)
@@ -209,27 +209,29 @@ static int64_t once_bytes(const RematStages *s)
     return bytes;
 }
 
-// Each program begins with all forward steps, and has each other step once, in
+// Each schedule begins with all forward steps, and has each other step once, in
 // order.
-static void assert_whole(const Remat *r, const RematProgram *p)
+static void assert_whole(const Remat *r, const RematSchedule *p)
 {
-    int32_t next = r->turn;
-    for (int32_t i = 0; i < r->turn; i++) assert_int_equal(p->step[i], i);
-    for (int32_t i = r->turn; i < p->count; i++)
-        if (p->step[i] >= r->turn) assert_int_equal(p->step[i], next++);
+    int32_t next = r->backward_start;
+    for (int32_t i = 0; i < r->backward_start; i++)
+        assert_int_equal(p->step[i], i);
+    for (int32_t i = r->backward_start; i < p->count; i++)
+        if (p->step[i] >= r->backward_start)
+            assert_int_equal(p->step[i], next++);
         else assert_true(r->may_repeat[p->step[i]]);
     assert_int_equal(next, r->step_count);
 }
 
-// What the programme costs beyond running each step once, as the program it is.
-static int64_t repeats_cost(const Remat *r, const RematProgram *p)
+// What the schedule costs beyond running each step once, as the schedule it is.
+static int64_t repeats_cost(const Remat *r, const RematSchedule *p)
 {
-    RematProgram base = remat_base(arena, r);
+    RematSchedule base = remat_base(arena, r);
     return remat_cost(r, p) - remat_cost(r, &base);
 }
 
 typedef struct Tally {
-    int programs, repeats, full;
+    int schedules, repeats, full;
 } Tally;
 
 static void holds_what_the_chain_says(const Remat *r, int most, Tally *n)
@@ -239,20 +241,20 @@ static void holds_what_the_chain_says(const Remat *r, int most, Tally *n)
     ChainTable *t = chain_table(arena, &c.chain, INT64_MAX / 4, 2000, CHAIN_UP);
     int64_t least = chain_least(t), last = INT64_MAX;
     for (int k = 0; k <= 8; k++) {
-        ChainProgramme p;
+        ChainSchedule p;
         int64_t capacity = least + (t->enough - least) * k / 8;
         if (!chain_find(arena, t, capacity, &p)) continue;
-        RematProgram program = remat_chain_program(arena, &s, &c, &p);
-        int64_t peak = remat_peak(r, &program, NULL);
-        assert_whole(r, &program);
+        RematSchedule schedule = remat_chain_schedule(arena, &s, &c, &p);
+        int64_t peak = remat_peak(r, &schedule, NULL);
+        assert_whole(r, &schedule);
         assert_true(chain_peak(&c.chain, &p) <= capacity);
         assert_true(peak <= chain_peak(&c.chain, &p) + once_bytes(&s));
         assert_true(chain_cost(&c.chain, &p) * c.scale <=
-                    remat_cost(r, &program));
+                    remat_cost(r, &schedule));
         if (t->is_exact) assert_true(chain_cost(&c.chain, &p) <= last);
         last = chain_cost(&c.chain, &p);
-        n->programs++;
-        n->repeats += repeats_cost(r, &program) > 0;
+        n->schedules++;
+        n->repeats += repeats_cost(r, &schedule) > 0;
         n->full += peak >= chain_peak(&c.chain, &p);
     }
 }
@@ -269,11 +271,12 @@ static void programs_hold_what_the_chain_says(void **state)
         arena_free(arena);
         arena = outer;
     }
-    print_message("%d programs, %d with repeats, %d as full as the chain says\n",
-                  n.programs, n.repeats, n.full);
-    assert_true(n.programs > 2000);
-    assert_true(n.repeats > n.programs / 2);
-    assert_true(n.full > n.programs * 9 / 10);
+    print_message(
+        "%d schedules, %d with repeats, %d as full as the chain says\n",
+        n.schedules, n.repeats, n.full);
+    assert_true(n.schedules > 2000);
+    assert_true(n.repeats > n.schedules / 2);
+    assert_true(n.full > n.schedules * 9 / 10);
 }
 
 typedef struct Best {
@@ -281,15 +284,15 @@ typedef struct Best {
     int64_t capacity, cost;     // the least of those within capacity, or -1
 } Best;
 
-static void take_best(void *to, RematProgram program)
+static void take_best(void *to, RematSchedule schedule)
 {
     Best *best = to;
-    int64_t cost = remat_cost(best->r, &program);
-    if (remat_peak(best->r, &program, NULL) > best->capacity) return;
+    int64_t cost = remat_cost(best->r, &schedule);
+    if (remat_peak(best->r, &schedule, NULL) > best->capacity) return;
     if (best->cost < 0 || cost < best->cost) best->cost = cost;
 }
 
-// Of small chains, no program is cheaper than the cheapest of all, and most
+// Of small chains, no schedule is cheaper than the cheapest of all, and most
 // that could be are as cheap.
 static void programs_are_near_the_cheapest(void **state)
 {
@@ -299,7 +302,7 @@ static void programs_are_near_the_cheapest(void **state)
         Arena *outer = arena;
         arena = arena_new();
         Remat r = draw_blocks(seed * 7919, 3, 2);
-        RematProgram base = remat_base(arena, &r);
+        RematSchedule base = remat_base(arena, &r);
         int64_t peak = remat_peak(&r, &base, NULL);
         for (int k = 1; k <= 3 && r.value_count <= 13; k++) {
             Best best = {&r, peak - peak * k / 8, -1};
@@ -319,9 +322,9 @@ static void programs_are_near_the_cheapest(void **state)
 }
 
 // What has fewer stages than three is left to others.
-static void take_none(void *to, RematProgram program)
+static void take_none(void *to, RematSchedule schedule)
 {
-    (void)program;
+    (void)schedule;
     ++*(int *)to;
 }
 

@@ -1,5 +1,5 @@
-// Graphs as problems of what to compute again, and programs as graphs: by hand,
-// on small ones.
+// Graphs as problems of what to compute again, and schedules as graphs: by
+// hand, on small ones.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
 #include "../../ir/plan/plan.h"
@@ -23,7 +23,7 @@
 static const char chain[] =
     HEAD
     "[0] forward a: %4 a " MAP " = conv(x, w, -) " CONV "\n"
-    "[1] forward s: %5 s " MAP " = swish(a) inlined\n"
+    "[1] forward s: %5 s " MAP " = swish(a) fused_load\n"
     "[2] forward c: %6 c " MAP " = conv(s, w, -) " CONV "\n"
     "[3] forward flat: %7 flat f32[2, 64] = flatten(c)\n"
     "[4] forward e: %8 e f32[2, 64] = tanh(flat)\n"
@@ -32,7 +32,7 @@ static const char chain[] =
     "[6] update w.sgd: sgd(w, d.w, m, header) lr=0.1 momentum=0.9\n"
     "[7] backward f: %10 f f32[2, 64] = mul(e, flat)\n"
     "[8] backward g: %11 g " MAP " output = conv(s, m, -) " CONV "\n"
-    "[9] update end: advance(header)\n";
+    "[9] update end: advance_step(header)\n";
 
 enum { A, C_, E_, D_W, SGD, F, G, END };
 
@@ -56,7 +56,7 @@ static void launches_are_steps(void **state)
     Graph *g = read_text(chain);
     Remat r = remat_of(g);
     assert_int_equal(r.step_count, END + 1);
-    assert_int_equal(r.turn, D_W);
+    assert_int_equal(r.backward_start, D_W);
     int32_t a = made_by(&r, A), c = made_by(&r, C_), e = made_by(&r, E_);
     assert_int_equal(r.bytes[a], 512);
     assert_int_equal(r.bytes[c], 512);
@@ -100,10 +100,10 @@ static const char *operand(const Graph *g, const char *node, int k)
     return g->values[node_called(g, node)->operands[k]].name;
 }
 
-static Graph *apply(const char *text, const char *program)
+static Graph *apply(const char *text, const char *schedule)
 {
     Graph *g = read_text(text);
-    RematProgram p = remat_program(arena, program);
+    RematSchedule p = remat_schedule(arena, schedule);
     assert_non_null(g);
     remat_apply(g, &p);
     const char *said = verdict(g);
@@ -152,9 +152,9 @@ static void everything_reads_what_was_made_last(void **state)
     assert_string_equal(operand(g, "g", 0), "s.again_2");
     // A copy of a copy is one of the first.
     ValueId twice = value_called(g, "a.again_2");
-    assert_int_equal(g->values[twice].again, value_called(g, "a"));
+    assert_int_equal(g->values[twice].recompute_of, value_called(g, "a"));
     assert_int_equal(node_called(g, "a.again_2")->phase, RECOMPUTE);
-    assert_true(node_called(g, "s.again_2")->inlined);
+    assert_true(node_called(g, "s.again_2")->fused_load);
 }
 
 static void a_name_that_is_an_output_stays(void **state)
@@ -166,7 +166,7 @@ static void a_name_that_is_an_output_stays(void **state)
         "[1] forward e: %5 e " MAP " = tanh(a)\n"
         "[2] forward flat: %6 flat f32[2, 64] output = flatten(e)\n"
         "[3] backward f: %7 f " MAP " output = mul(a, x)\n"
-        "[4] update end: advance(header)\n";
+        "[4] update end: advance_step(header)\n";
     has_nodes(apply(named, "0 1 0 2 3"), "a e a.again f end flat");
 }
 
@@ -188,7 +188,7 @@ static void a_text_of_it_is_read_again(void **state)
     "[3] forward c: %7 c " MAP " = conv(" of_c ", w, -) " CONV "\n"          \
     "[4] backward d: %8 d " MAP " = add(c, x)\n"                             \
     "[5] backward f: %9 f f32[2, 4, 4, 8] output = mul(j, j)\n"              \
-    "[6] update end: advance(header)\n"
+    "[6] update end: advance_step(header)\n"
 
 static const char apart[] = JOIN("x", "x"), early[] = JOIN("a", "x");
 
@@ -217,7 +217,7 @@ static void a_join_that_is_read_while_made_is_made_once(void **state)
     assert_true(reads(&r, 1, j) && reads(&r, 4, j));
     assert_false(r.may_repeat[0] || r.may_repeat[1]);
     assert_true(r.may_repeat[2]);
-    RematProgram base = remat_base(arena, &r);
+    RematSchedule base = remat_base(arena, &r);
     assert_int_equal(remat_peak(&r, &base, NULL) > 0, 1);
 }
 
@@ -247,7 +247,7 @@ static void overs_are_those_of_the_order(void **state)
     for (int32_t k = r.overs[F]; k < r.overs[F + 1]; k++)
         assert_int_equal(r.over[k].result, made_by(&r, F));
     // The bytes that are counted are those that schedule counts.
-    RematProgram base = remat_base(arena, &r);
+    RematSchedule base = remat_base(arena, &r);
     int64_t x = 512, a = 512, c = 512, e = 512, d_w = 256;
     int32_t at;
     assert_int_equal(remat_peak(&r, &base, &at), x + a + c + e + d_w);
@@ -264,7 +264,7 @@ static const char drawing[] =
         " conv.wgrad(b, x) " CONV "\n"
     "[3] update w.sgd: sgd(w, d.w, m, header) lr=0.1 momentum=0.9\n"
     "[4] backward f: %7 f " MAP " output = mul(b, x)\n"
-    "[5] update end: advance(header)\n";
+    "[5] update end: advance_step(header)\n";
 
 // Puts the node of that name before another.
 static void move_before(Graph *g, const char *name, const char *other)
@@ -282,18 +282,18 @@ static void move_before(Graph *g, const char *name, const char *other)
                 g->values[g->nodes[i].results[k]].def = i;
 }
 
-// What is wrong with a plan of the program, in which one node runs before
+// What is wrong with a plan of the schedule, in which one node runs before
 // another; NULL: nothing.
-static const char *plan_fault(const char *text, const char *program,
+static const char *plan_fault(const char *text, const char *schedule,
                               const char *name, const char *other)
 {
-    Graph *was = read_text(text), *g = apply(text, program);
+    Graph *was = read_text(text), *g = apply(text, schedule);
     g->written = was->nodes;
     g->written_count = was->node_count;
     if (name != NULL) move_before(g, name, other);
     pass_liveness(g);
     share_views(g);
-    pass_plan(g);
+    pass_assign_offsets(g);
     g->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
     return verify_program(arena, g, plan_of(g));
 }
@@ -301,12 +301,12 @@ static const char *plan_fault(const char *text, const char *program,
 static void no_update_runs_before_a_repeat_that_reads_it(void **state)
 {
     (void)state;
-    static const char program[] = "0 1 2 3 0 1 4 5";
-    const char *wrong = plan_fault(drawing, program, NULL, NULL);
+    static const char schedule[] = "0 1 2 3 0 1 4 5";
+    const char *wrong = plan_fault(drawing, schedule, NULL, NULL);
     if (wrong != NULL) fail_msg("%s", wrong);
-    wrong = plan_fault(drawing, program, "w.sgd", "a.again");
+    wrong = plan_fault(drawing, schedule, "w.sgd", "a.again");
     assert_string_equal(wrong, "a.again comes too late for w");
-    wrong = plan_fault(drawing, program, "end", "b.again");
+    wrong = plan_fault(drawing, schedule, "end", "b.again");
     assert_string_equal(wrong, "b.again comes too late for header");
 }
 

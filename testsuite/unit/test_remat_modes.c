@@ -1,6 +1,6 @@
-// Programs that are modes, and the search among them, on random problems: what
-// modes_run says of a program is what remat_program.c counts, and no choice of the
-// search costs less than the cheapest program there is.
+// Schedules that are modes, and the search among them, on random problems: what
+// modes_run says of a schedule is what remat_schedule.c counts, and no choice
+// of the search costs less than the cheapest schedule there is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,14 +72,15 @@ static bool makes_a_part_and_more(const Remat *r)
 static bool may_rise(const Modes *m, int32_t group)
 {
     for (int32_t i = 0; i < m->r->step_count; i++)
-        if (m->group[i] == group && (!m->r->may_repeat[i] || i >= m->r->turn))
+        if (m->group[i] == group &&
+            (!m->r->may_repeat[i] || i >= m->r->backward_start))
             return false;
     return true;
 }
 
 static void draw_modes(Modes *m, uint64_t seed)
 {
-    for (int32_t i = 0; i < m->r->turn; i++) {
+    for (int32_t i = 0; i < m->r->backward_start; i++) {
         int8_t mode = (int8_t)next_number(&seed, 3);
         m->mode[i] = m->group[i] == i && may_rise(m, i) ? mode : KEPT;
     }
@@ -90,22 +91,22 @@ static void draw_modes(Modes *m, uint64_t seed)
 static void each_step_runs(const Modes *m)
 {
     int32_t next = 0;
-    for (int32_t at = 0; at < m->program.count; at++) {
-        int32_t step = m->program.step[at];
+    for (int32_t at = 0; at < m->schedule.count; at++) {
+        int32_t step = m->schedule.step[at];
         // A step for the first time, or a forward one that may run again.
         if (step == next) next++;
-        else assert_true(step < m->r->turn && m->r->may_repeat[step]);
+        else assert_true(step < m->r->backward_start && m->r->may_repeat[step]);
     }
     assert_int_equal(next, m->r->step_count);
 }
 
 static void counts_are_those_of_the_program(const Modes *m)
 {
-    int64_t *alive = NEW_ARRAY(arena, m->program.count, int64_t);
-    remat_alive(m->r, &m->program, alive);
-    assert_int_equal(m->cost, remat_cost(m->r, &m->program));
-    assert_int_equal(m->peak, remat_peak(m->r, &m->program, NULL));
-    for (int32_t at = 0; at < m->program.count; at++)
+    int64_t *alive = NEW_ARRAY(arena, m->schedule.count, int64_t);
+    remat_alive(m->r, &m->schedule, alive);
+    assert_int_equal(m->cost, remat_cost(m->r, &m->schedule));
+    assert_int_equal(m->peak, remat_peak(m->r, &m->schedule, NULL));
+    for (int32_t at = 0; at < m->schedule.count; at++)
         assert_int_equal(m->live[at], alive[at]);
 }
 
@@ -121,17 +122,17 @@ static void modes_are_counted_as_programs_are(void **state)
                               15, 10, 10, 40, seed % 5 == 0});
         Modes m = modes_new(&r);
         assert_true(modes_run(&m));
-        RematProgram base = remat_base(arena, &r);
+        RematSchedule base = remat_base(arena, &r);
         for (int32_t v = 0; v < r.value_count; v++) parts += has_parts(&r, v);
-        assert_int_equal(m.program.count, r.step_count);
+        assert_int_equal(m.schedule.count, r.step_count);
         counts_are_those_of_the_program(&m);
         draw_modes(&m, seed);
         if (modes_run(&m) && makes_a_part_and_more(&r)) {
             each_step_runs(&m);
-        } else if (m.program.count < m.capacity) {
+        } else if (m.schedule.count < m.capacity) {
             each_step_runs(&m);
             counts_are_those_of_the_program(&m);
-            again += m.program.count > r.step_count;
+            again += m.schedule.count > r.step_count;
             lower += m.peak < remat_peak(&r, &base, NULL);
         } else {
             long_++;
@@ -139,7 +140,7 @@ static void modes_are_counted_as_programs_are(void **state)
         arena_free(arena);
         arena = whole;
     }
-    print_message("%d programs repeat steps, %d to a gain, %d are too long\n",
+    print_message("%d schedules repeat steps, %d to a gain, %d are too long\n",
                   again, lower, long_);
     assert_true(again > 2000 && lower > 300 && long_ < 400);
 }
@@ -148,10 +149,10 @@ static void modes_are_counted_as_programs_are(void **state)
 
 static void is_program(const Modes *m, const char *wanted)
 {
-    RematProgram p = remat_program(arena, wanted);
-    assert_int_equal(m->program.count, p.count);
+    RematSchedule p = remat_schedule(arena, wanted);
+    assert_int_equal(m->schedule.count, p.count);
     for (int32_t at = 0; at < p.count; at++)
-        assert_int_equal(m->program.step[at], p.step[at]);
+        assert_int_equal(m->schedule.step[at], p.step[at]);
 }
 
 static const char chain[] = "10 x:1 > a:20\n"
@@ -261,12 +262,12 @@ typedef struct Tally {
 
 static void choices_are_programs(const Remat *r, const RematChoices *all)
 {
-    RematProgram base = remat_base(arena, r);
+    RematSchedule base = remat_base(arena, r);
     assert_int_equal(all->choice[0].cost, remat_cost(r, &base));
     for (int32_t k = 0; k < all->count; k++) {
         const RematChoice *choice = &all->choice[k];
-        assert_int_equal(remat_peak(r, &choice->program, NULL), choice->peak);
-        assert_int_equal(remat_cost(r, &choice->program), choice->cost);
+        assert_int_equal(remat_peak(r, &choice->schedule, NULL), choice->peak);
+        assert_int_equal(remat_cost(r, &choice->schedule), choice->cost);
         if (k == 0) continue;
         assert_true(choice->cost > choice[-1].cost);
         assert_true(choice->peak < choice[-1].peak);
@@ -319,7 +320,7 @@ static void the_search_is_near_the_optimum(void **state)
         arena = whole;
     }
     print_message("%d capacities: %d the optimum, gap %.3f %% in the mean, "
-                  "%.1f %% at most; %d have a program that was not found; %d "
+                  "%.1f %% at most; %d have a schedule that was not found; %d "
                   "problems have a choice\n", tally.asked, tally.equal,
                   100 * tally.gap / tally.asked, 100 * tally.worst, tally.none,
                   more);
@@ -338,7 +339,7 @@ static void equal_problems_have_equal_answers(void **state)
     assert_int_equal(x.count, y.count);
     assert_true(x.count > 1);
     for (int32_t k = 0; k < x.count; k++) {
-        RematProgram p = x.choice[k].program, q = y.choice[k].program;
+        RematSchedule p = x.choice[k].schedule, q = y.choice[k].schedule;
         assert_int_equal(p.count, q.count);
         assert_memory_equal(p.step, q.step, (size_t)p.count * sizeof *p.step);
     }

@@ -29,8 +29,8 @@ static void faults_of_structure_are_caught(void **state)
     expect_fault(g, "makes b, which says it is made by [0]");
     g = read_text(chain_text), g->nodes[0].op = NULL;
     expect_fault(g, "[0] is deleted");
-    g = read_text(chain_text), g->nodes[0].part = 7;
-    expect_fault(g, "relu has no part 7");
+    g = read_text(chain_text), g->nodes[0].kernel = 7;
+    expect_fault(g, "relu has no kernel 7");
     g = read_text(chain_text), g->nodes[0].phase = BACKWARD;
     expect_fault(g, "phase forward after backward");
     g = read_text(chain_text), g->values[value_called(g, "a")].name = "b";
@@ -107,18 +107,18 @@ static const char slices_text[] =
     "%1 image f32[2, 2, 2, 2] input live=0..1 offset=1024\n"
     "%2 v f32[2, 1, 1, 2] param uniform=1 live=0..4 offset=256\n"
     "%4 w f32[3, 1, 1, 2] param uniform=1 live=0..4 offset=512\n"
-    "forward a: %3 a f32[2, 2, 2, 2] live=0..2 view=%6 rows=8 stride=20 "
-    "offset=768 = conv(image, v, -) stride_h=1 stride_w=1 dilation_h=1 "
-    "dilation_w=1 groups=1 splits=1\n"
-    "forward b: %5 b f32[2, 2, 2, 3] live=1..2 view=%6 start=8 rows=8 "
-    "stride=20 offset=776 = conv(image, w, -) stride_h=1 stride_w=1 "
+    "forward a: %3 a f32[2, 2, 2, 2] live=0..2 view=%6 view_rows=8 "
+    "view_stride=20 offset=768 = conv(image, v, -) stride_h=1 stride_w=1 "
+    "dilation_h=1 dilation_w=1 groups=1 splits=1\n"
+    "forward b: %5 b f32[2, 2, 2, 3] live=1..2 view=%6 start=8 view_rows=8 "
+    "view_stride=20 offset=776 = conv(image, w, -) stride_h=1 stride_w=1 "
     "dilation_h=1 dilation_w=1 groups=1 splits=1\n"
     "forward c: %6 c f32[2, 2, 2, 5] live=0..4 offset=768 = concat(a, b) "
     "axis=3 in_place\n"
-    "forward d: %7 d f32[2, 2, 2, 3] live=3..4 view=%6 start=4 rows=8 "
-    "stride=20 offset=772 = slice(c) axis=3 start=1 size=3 in_place\n"
-    "forward e: %8 e f32[2, 2, 2, 3] live=4..4 over=%7 rows=8 stride=20 "
-    "offset=772 = relu(d)\n";
+    "forward d: %7 d f32[2, 2, 2, 3] live=3..4 view=%6 start=4 view_rows=8 "
+    "view_stride=20 offset=772 = slice(c) axis=3 start=1 size=3 in_place\n"
+    "forward e: %8 e f32[2, 2, 2, 3] live=4..4 over=%7 view_rows=8 "
+    "view_stride=20 offset=772 = relu(d)\n";
 
 // a, b, c and d are %3, %5, %6 and %7, and e, over d, is %8.
 static void faults_of_slices_are_caught(void **state)
@@ -128,9 +128,9 @@ static void faults_of_slices_are_caught(void **state)
     assert_null(verdict(read_text(slices_text)));
     g = read_text(slices_text), g->values[3].start = 4;
     expect_fault(g, "%3 a (line 0): it does not lie in c as it should");
-    g = read_text(slices_text), g->values[5].rows = 4;
+    g = read_text(slices_text), g->values[5].view_rows = 4;
     expect_fault(g, "it is no slice of c");
-    g = read_text(slices_text), g->values[7].stride = 24;
+    g = read_text(slices_text), g->values[7].view_stride = 24;
     expect_fault(g, "it is no slice of c");
     g = read_text(slices_text), g->values[7].start = 12;
     expect_fault(g, "its rows do not lie in those of c");
@@ -146,7 +146,8 @@ static void faults_of_slices_are_caught(void **state)
     expect_fault(g, "e must not be written over d");
     g = read_text(slices_text), g->values[6].output = true;
     expect_fault(g, "e is written over what must be kept");
-    g = read_text(slices_text), g->values[8].rows = g->values[8].stride = 0;
+    g = read_text(slices_text),
+    g->values[8].view_rows = g->values[8].view_stride = 0;
     expect_fault(g, "it lies in c, but is no slice");
     g = read_text(slices_text), g->nodes[2].in_place = false;
     expect_fault(g, "it is no view of %6");
@@ -161,26 +162,26 @@ static const char inlined_text[] =
     "net n mode=infer batch=2 real=f32\n"
     "image f32[2, 4, 4, 2] input\n"
     "w f32[4, 3, 3, 2] param uniform=1\n"
-    "forward a: a f32[2, 4, 4, 2] = relu(image) inlined\n"
+    "forward a: a f32[2, 4, 4, 2] = relu(image) fused_load\n"
     "forward b: b f32[2, 4, 4, 4] = conv(a, w, -) stride_h=1 stride_w=1 "
     "dilation_h=1 dilation_w=1 pad_top=1 pad_bottom=1 pad_left=1 pad_right=1 "
-    "groups=1 splits=1 inlined\n"
+    "groups=1 splits=1 fused_load\n"
     "forward c: c f32[2, 2, 2, 4] output, - = maxpool(b) kernel_h=2 "
     "kernel_w=2 stride_h=2 stride_w=2\n";
 
-// Readers of x, which is relu's and inlined.
+// Readers of x, which is relu's and computed on load.
 #define READS_RELU(reader) \
     "net n mode=infer batch=2 real=f32\n" \
     "image f32[2, 3] input\n" \
-    "forward x: x f32[2, 3] = relu(image) inlined\n" reader
+    "forward x: x f32[2, 3] = relu(image) fused_load\n" reader
 
-static void what_is_inlined_must_be_loaded(void **state)
+static void what_is_fused_on_load_must_be_loaded(void **state)
 {
     Graph *g;
     (void)state;
     assert_null(verdict(read_text(inlined_text)));
-    g = read_text(inlined_text), g->nodes[2].inlined = true;
-    expect_fault(g, "maxpool can't be inlined");
+    g = read_text(inlined_text), g->nodes[2].fused_load = true;
+    expect_fault(g, "maxpool can't be computed on load");
     g = read_text(inlined_text), g->nodes[1].act = g->nodes[0].op;
     expect_fault(g, "[2] c (line 0): b must be stored to be read here");
     expect_fault(read_text(READS_RELU(
@@ -194,36 +195,37 @@ static void what_is_inlined_must_be_loaded(void **state)
         "image f32[2, 4, 4, 2] input\n"
         "w f32[4, 1, 1, 2] param uniform=1\n"
         "forward b: b f32[2, 4, 4, 4] = conv(image, w, -) stride_h=1 "
-        "stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1 inlined\n"
+        "stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1 fused_load\n"
         "forward c: c f32[2, 4, 4, 4] output = relu(b)\n"),
         "[1] c (line 0): b must be stored to be read here");
     g = read_text(READS_RELU("forward y: y f32[2, 3] output = add(x, x)\n"));
     assert_null(verdict(g));
     g->nodes[0].phase = UPDATE;
     expect_fault(g, "[0] x (line 0): what it makes must be stored");
-    g = read_text(chain_text), g->nodes[2].inlined = true;
+    g = read_text(chain_text), g->nodes[2].fused_load = true;
     expect_fault(g, "[2] c (line 0): what it makes must be stored");
 }
 
-// No operator that can be inlined makes two things: this relu does.
-static void what_is_inlined_makes_one_thing(void **state)
+// No operator that can be computed on load makes two things: this relu does.
+static void what_is_fused_on_load_makes_one_thing(void **state)
 {
     Graph *g = read_text(chain_text);
     Node *n = &g->nodes[0];
     Op two = *n->op;
-    Part parts[3] = { two.parts[0], two.parts[1] };
+    Kernel kernels[3] = { two.kernels[0], two.kernels[1] };
     ValueId results[2] = { value_called(g, "a"), value_called(g, "b") };
     (void)state;
-    parts[0].operands = "x~", parts[0].results = "y z?";
-    two.parts = parts;
+    kernels[0].operands = "x~", kernels[0].results = "y z?";
+    two.kernels = kernels;
     n->op = &two;
     n->results = results, n->result_count = 2;
     g->nodes[1] = g->nodes[2], g->node_count = 2;
     g->values[results[1]].def = 0;
     g->values[value_called(g, "c")].def = 1;
     assert_null(verdict(g));
-    n->inlined = true;
-    expect_fault(g, "[0] a (line 0): is inlined, but makes more than one");
+    n->fused_load = true;
+    expect_fault(
+        g, "[0] a (line 0): is computed on load, but makes more than one");
 }
 
 // s reads w on load, through r, and must do so before w is updated.
@@ -236,7 +238,7 @@ static void loads_come_before_updates(void **state)
         "%0 header u8[256] state\n"
         "%1 image f32[2, 3] input\n"
         "%2 w f32[2, 3] param uniform=1\n"
-        "forward r: %3 r f32[2, 3] = relu(w) inlined\n"
+        "forward r: %3 r f32[2, 3] = relu(w) fused_load\n"
         "backward d: %4 d f32[2, 3] = relu(image)\n"
         "backward s: %5 s f32[2, 3] output = add(r, d)\n"
         "update u: sgd(w, d, -, header)\n");
@@ -257,7 +259,7 @@ static void nothing_is_written_over_what_is_loaded(void **state)
         "%0 header u8[256] state live=0..2\n"
         "%1 image f32[2, 3] input live=0..0\n"
         "forward x: %2 x f32[2, 3] live=0..2 = elu(image)\n"
-        "forward r: %3 r f32[2, 3] live=1..1 = relu(x) inlined\n"
+        "forward r: %3 r f32[2, 3] live=1..1 = relu(x) fused_load\n"
         "forward y: %4 y f32[2, 3] output live=2..2 = add(r, r)\n";
     static const char pooled[] =
         "net n mode=infer batch=2 real=f32\n"
@@ -265,7 +267,7 @@ static void nothing_is_written_over_what_is_loaded(void **state)
         "%0 header u8[256] state live=0..2\n"
         "%1 image f32[2, 3, 3, 2] input live=0..0\n"
         "forward x: %2 x f32[2, 3, 3, 2] live=0..2 = elu(image)\n"
-        "forward r: %3 r f32[2, 3, 3, 2] live=1..1 = relu(x) inlined\n"
+        "forward r: %3 r f32[2, 3, 3, 2] live=1..1 = relu(x) fused_load\n"
         "forward y: %4 y f32[2, 3, 3, 2] output live=2..2, - = maxpool(r) "
         "kernel_h=1 kernel_w=1 stride_h=1 stride_w=1\n";
     Graph *g;
@@ -292,15 +294,15 @@ static void nothing_is_written_over_a_slice_that_is_loaded(void **state)
         "%2 w f32[4, 1, 1, 2] param uniform=1 live=0..4\n"
         "forward a: %3 a f32[2, 3, 3, 4] live=0..4 = conv(image, w, -) "
         "stride_h=1 stride_w=1 dilation_h=1 dilation_w=1 groups=1 splits=1\n"
-        "forward d: %4 d f32[2, 3, 3, 2] live=1..3 view=%3 start=4 rows=18 "
-        "stride=16 = slice(a) axis=3 start=1 size=2 in_place\n"
-        "forward r: %5 r f32[2, 3, 3, 2] live=2..2 = relu(d) inlined\n"
+        "forward d: %4 d f32[2, 3, 3, 2] live=1..3 view=%3 start=4 view_rows=18 "
+        "view_stride=16 = slice(a) axis=3 start=1 size=2 in_place\n"
+        "forward r: %5 r f32[2, 3, 3, 2] live=2..2 = relu(d) fused_load\n"
         "forward e: %6 e f32[2, 3, 3, 2] live=3..4 = relu(r)\n"
         "forward f: %7 f f32[2, 3, 3, 2] output live=4..4 = relu(e)\n");
     (void)state;
     assert_null(verdict(g));
     g->values[6].alias_of = 4;
-    g->values[6].rows = 18, g->values[6].stride = 16;
+    g->values[6].view_rows = 18, g->values[6].view_stride = 16;
     expect_fault(g, "e must not be written over d, which it reads on load");
 }
 
@@ -355,8 +357,8 @@ int main(void)
         TEST(faults_of_a_step_are_caught),
         TEST(faults_of_memory_are_caught),
         TEST(faults_of_slices_are_caught),
-        TEST(what_is_inlined_must_be_loaded),
-        TEST(what_is_inlined_makes_one_thing),
+        TEST(what_is_fused_on_load_must_be_loaded),
+        TEST(what_is_fused_on_load_makes_one_thing),
         TEST(loads_come_before_updates),
         TEST(nothing_is_written_over_what_is_loaded),
         TEST(nothing_is_written_over_a_slice_that_is_loaded),

@@ -25,10 +25,11 @@ static __device__ inline void load_matrices(unsigned (&word)[4], const T *row)
 #endif
 }
 
-// load_turned_matrices: the same of matrices of 8 x 8 elements of 16 bits, turned about: word[m]
-// becomes elements l / 4 of rows 2 * (l % 4) and 2 * (l % 4) + 1, the first in its lower half.
+// load_transposed_matrices: the same of matrices of 8 x 8 elements of 16 bits, turned about:
+// word[m] becomes elements l / 4 of rows 2 * (l % 4) and 2 * (l % 4) + 1, the first in its lower
+// half.
 template <class T>
-static __device__ inline void load_turned_matrices(unsigned (&word)[4], const T *row)
+static __device__ inline void load_transposed_matrices(unsigned (&word)[4], const T *row)
 {
 #ifdef __CUDACC__
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -23,8 +23,8 @@ struct Element16 {
                                        int step)
     {
         const int own = (int)threadIdx.x % 32, matrix = own / 8;
-        load_turned_matrices(word, &staged[At::at(lane + matrix / 2 * 8,
-                                                  step + matrix % 2 * 8 + own % 8)]);
+        load_transposed_matrices(word, &staged[At::at(lane + matrix / 2 * 8,
+                                                      step + matrix % 2 * 8 + own % 8)]);
     }
     static __device__ unsigned operand(unsigned word) { return word; }
 };

@@ -19,15 +19,15 @@ static __device__ inline void pool_window(Y y, typename Pool::Word *index, long 
             if (h + r < 0 || h + r >= Shape::H || w + s < 0 || w + s >= Shape::W) continue;
             const long long from = at(h + r, w + s);
             for (int j = 0; j < EACH && j < C - c; j += V) {
-                const Pack<V> v = load_pack<V>(x, from + j);
+                const Vec<V> v = load_vec<V>(x, from + j);
                 for (int k = 0; k < V; k++) pool.take(j + k, v.at[k], (int)(r * Shape::S + s));
             }
         }
     for (int j = 0; j < EACH && j < C - c; j += V) {
-        Pack<V> v;
+        Vec<V> v;
         for (int k = 0; k < V; k++)
             v.at[k] = Act::forward(pool.template result<Shape>(j + k, h, w));
-        store_pack(y, i * C + c + j, v);
+        store_vec(y, i * C + c + j, v);
     }
     if (Pool::KEEP) index[i * WORDS + c / EACH] = pool.word();
 }
@@ -39,7 +39,7 @@ static __device__ inline void pool_windows(Y y, typename Pool::Word *index, X x)
     constexpr int EACH = Pool::EACH, WORDS = (int)((Shape::C + EACH - 1) / EACH);
     constexpr long long count = Shape::N * Shape::P * Shape::Q * WORDS;
     FOR_EACH(i, count) {
-        const Spot window = windows<Shape>(count, WORDS, EACH)(i);
+        const Offset2d window = windows<Shape>(count, WORDS, EACH)(i);
         const int c = (int)(i % WORDS) * EACH;
         auto at = [=](int h, int w) {
             return window.offset + ((h - window.h) * Shape::W + w - window.w) * Shape::C;

@@ -1,61 +1,64 @@
 // The product behind every convolution: out[i, j] = sum over k of a(i, k) * b(j, k).
 //
-//   load stage    where elements of a or b come from (LoadStage): a walk over the lanes, which are
-//                 rows i of a or rows j of b, and a walk over the steps k, through a map
+//   tile loader   where elements of a or b come from (TileLoader): an index over the lanes, which
+//                 are rows i of a or rows j of b, and one over the steps k, through a map
 //   product       tiles through shared memory, some sums in each thread's registers: a Tile, which
-//                 is a BlockTile, or a TensorTile (tensor.cuh) on tensor cores
+//                 is a GemmTile, or a TensorTile (tensor.cuh) on tensor cores
 //   store stage   place(i): where row i begins in the result; make(at, j, sums): what sums i, j and
-//                 those beside it, a Pack, become there
+//                 those beside it, a Vec, become there
 //
-// Lane and step give a spot each.  The two add up to a position in a map, which is read, or which
-// lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
+// Lane and step give an offset each.  The two add up to a position in a map, which is read, or
+// which lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
 //
 // What a Tile says of itself: ROWS x COLUMNS sums of a block of THREADS threads; ROWS_EACH x
 // COLUMNS_EACH of each, sum i, j of which is in row(i) and column(j) of the tile; WIDE, such that
-// four columns of all threads are 4 * WIDE that lie side by side; DEPTH steps at a time; PACK<n>
+// four columns of all threads are 4 * WIDE that lie side by side; DEPTH steps at a time; VEC<n>
 // and RUN<n>, how many elements are read and written at once where n lie side by side: RUN<n>
-// columns of a thread do; Room, what it needs of shared memory; and sums(room, a, b, block, begin,
-// end, sum_rows, sum): the thread's sums of the block's tile over the steps [begin, end), added to
-// sum; where sum_rows it returns that of row threadIdx.x of a.
+// columns of a thread do; SharedTiles, what it needs of shared memory; and sums(shared, a, b,
+// block, begin, end, sum_rows, sum): the thread's sums of the block's tile over the steps [begin,
+// end), added to sum; where sum_rows it returns that of row threadIdx.x of a.
 #pragma once
 #include "../vec/load.cuh"
 #include "mul_add.cuh"
 #include "../vec/real.cuh"
 #include "../vec/unroll.cuh"
 
-// Spot: half of a position in a map: what it adds to the element's offset, its row and its column.
-struct Spot { long long offset; int h, w; };
+// Offset2d: half of a position in a map: what it adds to the element's offset, its row and its
+// column.
+struct Offset2d { long long offset; int h, w; };
 
 // Axis: count points in a row, the first at `first`, each `apart` from the one before; stride:
 // how many elements lie from position to position.
 struct Axis { int count = 1, first = 0, apart = 0; long long stride = 0; };
 
-// Walk: the spots of i = ((n * h.count + h) * w.count + w) * c.count + c < end; images n lie
-// `image` elements apart.  Where i is `small`, below 2^31, its digits are cheaper to find.
-struct Walk {
+// Im2colIndex: the offsets of i = ((n * h.count + h) * w.count + w) * c.count + c < end; images n
+// lie `image` elements apart.  Where i is `small`, below 2^31, its digits are cheaper to find.
+struct Im2colIndex {
     long long end, image;
     bool small = false;
     Axis h = {}, w = {}, c = {};
     template <class Index>
-    __device__ Spot digits(Index i) const
+    __device__ Offset2d digits(Index i) const
     {
         const Index line = i / c.count / w.count, n = image ? line / h.count : 0;
         const int y = h.first + (int)(line - n * h.count) * h.apart;
         const int x = w.first + (int)(i / c.count % w.count) * w.apart;
         return {n * image + y * h.stride + x * w.stride + (int)(i % c.count) * c.stride, y, x};
     }
-    __device__ Spot operator()(long long i) const
+    __device__ Offset2d operator()(long long i) const
     {
         if (i >= end) return {0, -(1 << 29), 0};  // in no map, whatever is added
         return small ? digits((unsigned)i) : digits(i);
     }
 };
 
-// LoadStage: LANES lanes x DEPTH steps of an operand, on their way to shared memory: maps of height
-// x width, a matrix 1 x 1, zero outside, from its element `first` on.  Threads run along memory, V
-// elements each.  Lane: a Walk, or what else makes a Spot of a lane's number.
-template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *, class Lane = Walk>
-struct LoadStage {
+// TileLoader: LANES lanes x DEPTH steps of an operand, on their way to shared memory: maps of
+// height x width, a matrix 1 x 1, zero outside, from its element `first` on.  Threads run along
+// memory, V elements each.  Lane: an Im2colIndex, or what else makes an Offset2d of a lane's
+// number.
+template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *,
+          class Lane = Im2colIndex>
+struct TileLoader {
     typedef X Source;
     static constexpr int WIDTH = V, COUNT = LANES;
     static constexpr bool ALONG = ALONG_STEPS;
@@ -67,9 +70,9 @@ struct LoadStage {
     long long first;
     int height, width;
     Lane lane;
-    Walk step;
-    Spot lanes[ALONG_STEPS ? EACH : 1] = {};
-    Pack<V> held[EACH] = {};
+    Im2colIndex step;
+    Offset2d lanes[ALONG_STEPS ? EACH : 1] = {};
+    Vec<V> held[EACH] = {};
     static __device__ int across() { return (int)threadIdx.x % ACROSS * V; }
     static __device__ int down(int i) { return (int)threadIdx.x / ACROSS + i * APART; }
     __device__ void start(long long begin)
@@ -77,13 +80,14 @@ struct LoadStage {
         UNROLL for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
             lanes[i] = lane(begin + (ALONG_STEPS ? down(i) : across()));
     }
-    // meet(i, inside, at) for the thread's packs i of the steps from k on: where each is in `from`.
+    // meet(i, inside, at) for the thread's vectors i of the steps from k on: where each is in
+    // `from`.
     template <class Meet>
     __device__ void each(long long k, const Meet &meet) const
     {
         UNROLL for (int i = 0; i < EACH; i++) {
-            const Spot a = lanes[ALONG_STEPS ? i : 0];
-            const Spot b = step(k + (ALONG_STEPS ? across() : down(i)));
+            const Offset2d a = lanes[ALONG_STEPS ? i : 0];
+            const Offset2d b = step(k + (ALONG_STEPS ? across() : down(i)));
             const bool inside = (unsigned)(a.h + b.h) < (unsigned)height &&
                                 (unsigned)(a.w + b.w) < (unsigned)width;
             meet(i, inside, first + a.offset + b.offset);
@@ -92,10 +96,10 @@ struct LoadStage {
     __device__ void fetch(long long k)
     {
         each(k, [this](int i, bool inside, long long at) {
-            held[i] = inside ? load_pack<V>(from, at) : Pack<V>{};
+            held[i] = inside ? load_vec<V>(from, at) : Vec<V>{};
         });
     }
-    // put(lane, step, pack) for what was fetched; lane and step count from the tile's first.
+    // put(lane, step, vec) for what was fetched; lane and step count from the tile's first.
     template <class Put>
     __device__ void put(const Put &put) const
     {
@@ -116,13 +120,13 @@ struct alignas(16) Tiles {
 template <class Load, int PITCH>
 static __device__ inline void put_by_steps(const Load &load, real (*tile)[PITCH])
 {
-    load.put([tile](int lane, int step, const Pack<Load::WIDTH> &pack) {
+    load.put([tile](int lane, int step, const Vec<Load::WIDTH> &vec) {
         for (int j = 0; j < Load::WIDTH; j++)
-            (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = pack.at[j];
+            (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = vec.at[j];
     });
 }
 
-// block_sums: the sums of a BlockTile.  While a tile is multiplied the next one is on its way in
+// block_sums: the sums of a GemmTile.  While a tile is multiplied the next one is on its way in
 // registers, and two tiles take turns in shared memory: one barrier a tile.  Sums run over k in
 // ascending order, in every thread.
 template <class Tile, class A, class B, class Block>
@@ -159,32 +163,33 @@ static __device__ inline real block_sums(Tiles<Tile> &tiles, A &a, B &b, const B
     return row_sum;
 }
 
-// BlockTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
+// GemmTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
 // time.
 template <int R, int C, int RE, int CE>
-struct BlockTile {
+struct GemmTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
     static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
     static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts
     template <int COUNT>
-    static constexpr int PACK = COUNT % 4 == 0 ? 4 : 1;
+    static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
     template <int COUNT>
-    static constexpr int RUN = PACK<COUNT>;
-    typedef Tiles<BlockTile> Room;
+    static constexpr int RUN = VEC<COUNT>;
+    typedef Tiles<GemmTile> SharedTiles;
     // The thread's i-th row and its i-th column in the tile, in groups of 4 that lie side by side.
     static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
     static __device__ int row(int i) { return at(i, HIGH, (int)threadIdx.x / WIDE); }
     static __device__ int column(int i) { return at(i, WIDE, (int)threadIdx.x % WIDE); }
     template <class A, class B, class Block>
-    static __device__ real sums(Room &room, A &a, B &b, const Block &block, long long begin,
-                                long long end, bool sum_rows, real (&sum)[RE][CE])
+    static __device__ real sums(SharedTiles &shared, A &a, B &b, const Block &block,
+                                long long begin, long long end, bool sum_rows,
+                                real (&sum)[RE][CE])
     {
-        return block_sums<BlockTile>(room, a, b, block, begin, end, sum_rows, sum);
+        return block_sums<GemmTile>(shared, a, b, block, begin, end, sum_rows, sum);
     }
 };
 
-// Placed: a row of sums: whether there is one, and at which element of the result it begins.
-struct Placed { bool inside; long long at; };
+// OutputRow: a row of sums: whether there is one, and at which element of the result it begins.
+struct OutputRow { bool inside; long long at; };
 
 // tile_product: a Tile's sums, of rows of COLUMNS, to result at place(row), as made.  All are made
 // before one is stored: what is loaded to make them, maybe of the result, is loaded at once.
@@ -195,13 +200,13 @@ static __device__ inline real tile_product(A &a, B &b, const Block &block, long 
                                            const Where &place, const Make &make)
 {
     constexpr int V = Tile::template RUN<COLUMNS>;
-    __shared__ typename Tile::Room room;
+    __shared__ typename Tile::SharedTiles shared;
     real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
 
-    const real row_sum = Tile::sums(room, a, b, block, begin, end, sum_rows, sum);
+    const real row_sum = Tile::sums(shared, a, b, block, begin, end, sum_rows, sum);
     auto each = [&](const auto &meet) {
         UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
-            const Placed row = place(block.row + Tile::row(i));
+            const OutputRow row = place(block.row + Tile::row(i));
             UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
                 const int column = block.column + Tile::column(j);
                 if (row.inside && (COLUMNS % Tile::COLUMNS == 0 || column < COLUMNS))
@@ -210,15 +215,15 @@ static __device__ inline real tile_product(A &a, B &b, const Block &block, long 
         }
     };
     each([&](real *own, long long at, int column) {
-        Pack<V> sums;
+        Vec<V> sums;
         UNROLL for (int k = 0; k < V; k++) sums.at[k] = own[k];
-        const Pack<V> made = make(at, column, sums);
+        const Vec<V> made = make(at, column, sums);
         UNROLL for (int k = 0; k < V; k++) own[k] = made.at[k];
     });
     each([&](const real *own, long long at, int) {
-        Pack<V> made;
+        Vec<V> made;
         UNROLL for (int k = 0; k < V; k++) made.at[k] = own[k];
-        store_pack(result, at, made);
+        store_vec(result, at, made);
     });
     return row_sum;
 }

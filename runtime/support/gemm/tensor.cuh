@@ -48,15 +48,15 @@ static __device__ inline void load_fragment(unsigned (&word)[2][2],
     for (int m = 0; m < 4; m++) word[m / 2][m % 2] = Element::operand(read[m]);
 }
 
-// TensorRoom: both operands of STAGES tiles.
+// TensorSharedTiles: both operands of STAGES tiles.
 template <class Tile>
-struct alignas(128) TensorRoom {
+struct alignas(128) TensorSharedTiles {
     typename Tile::Stored rows[Tile::STAGES][Tile::ROWS * Tile::DEPTH];
     typename Tile::Stored columns[Tile::STAGES][Tile::COLUMNS * Tile::DEPTH];
 };
 
-// StagedLoad: a LoadStage's way into Staged shared memory.  COPIED: what it reads lies in memory as
-// it is wanted, in pieces that a copy can move.
+// StagedLoad: a TileLoader's way into Staged shared memory.  COPIED: what it reads lies in memory
+// as it is wanted, in pieces that a copy can move.
 template <class Tile, class Load>
 struct StagedLoad {
     typedef typename Tile::Element Element;
@@ -84,10 +84,10 @@ struct StagedLoad {
     static __device__ void end(const Load &load, Stored *to)
     {
         if constexpr (!COPIED)
-            load.put([to](int lane, int step, const Pack<V> &pack) {
-                Pack<V, Stored> stored;
-                UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(pack.at[j]);
-                put_shared(to + At::at(lane, step), stored);
+            load.put([to](int lane, int step, const Vec<V> &vec) {
+                Vec<V, Stored> stored;
+                UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(vec.at[j]);
+                store_shared(to + At::at(lane, step), stored);
             });
     }
 };
@@ -95,8 +95,9 @@ struct StagedLoad {
 // tensor_sums: the sums of a TensorTile.  A sum's order is that of the steps, Element::STEPS at a
 // time; among those it is the hardware's, always the same.
 template <class Tile, class A, class B, class Block>
-static __device__ inline real tensor_sums(TensorRoom<Tile> &room, A &a, B &b, const Block &block,
-                                          long long begin, long long end, bool sum_rows,
+static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a, B &b,
+                                          const Block &block, long long begin, long long end,
+                                          bool sum_rows,
                                           real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
 {
     typedef typename Tile::Element Element;
@@ -110,10 +111,10 @@ static __device__ inline real tensor_sums(TensorRoom<Tile> &room, A &a, B &b, co
     b.start(block.column);
     for (int s = 0; s < AHEAD; s++) {
         if (begin + s * Tile::DEPTH < end) {
-            LoadA::begin(a, room.rows[s], begin + s * Tile::DEPTH);
-            LoadB::begin(b, room.columns[s], begin + s * Tile::DEPTH);
-            LoadA::end(a, room.rows[s]);
-            LoadB::end(b, room.columns[s]);
+            LoadA::begin(a, shared.rows[s], begin + s * Tile::DEPTH);
+            LoadB::begin(b, shared.columns[s], begin + s * Tile::DEPTH);
+            LoadA::end(a, shared.rows[s]);
+            LoadB::end(b, shared.columns[s]);
         }
         end_copies();
     }
@@ -123,18 +124,18 @@ static __device__ inline real tensor_sums(TensorRoom<Tile> &room, A &a, B &b, co
         wait_for_copies<AHEAD - 1>();
         __syncthreads();
         if (later < end) {
-            LoadA::begin(a, room.rows[next], later);
-            LoadB::begin(b, room.columns[next], later);
+            LoadA::begin(a, shared.rows[next], later);
+            LoadB::begin(b, shared.columns[next], later);
         }
         end_copies();
         UNROLL for (int k = 0; k < Tile::DEPTH; k += Element::STEPS) {
             unsigned left[HIGH][2][2], right[WIDE][2][2];
             UNROLL for (int i = 0; i < HIGH; i++)
                 load_fragment<Element, typename LoadA::At, A::ALONG>(
-                    left[i], room.rows[now], Tile::first_row() + 16 * i, k);
+                    left[i], shared.rows[now], Tile::first_row() + 16 * i, k);
             UNROLL for (int j = 0; j < WIDE; j++)
                 load_fragment<Element, typename LoadB::At, B::ALONG>(
-                    right[j], room.columns[now], Tile::first_column(j), k);
+                    right[j], shared.columns[now], Tile::first_column(j), k);
             UNROLL for (int i = 0; i < HIGH; i++) {
                 const unsigned rows[4] = {left[i][0][0], left[i][1][0], left[i][0][1],
                                           left[i][1][1]};
@@ -145,10 +146,10 @@ static __device__ inline real tensor_sums(TensorRoom<Tile> &room, A &a, B &b, co
         }
         if (sum_rows && threadIdx.x < Tile::ROWS)
             for (int k = 0; k < Tile::DEPTH; k++)
-                row_sum += Element::load(room.rows[now][LoadA::At::at((int)threadIdx.x, k)]);
+                row_sum += Element::load(shared.rows[now][LoadA::At::at((int)threadIdx.x, k)]);
         if (later < end) {
-            LoadA::end(a, room.rows[next]);
-            LoadB::end(b, room.columns[next]);
+            LoadA::end(a, shared.rows[next]);
+            LoadB::end(b, shared.columns[next]);
         }
     }
     return row_sum;
@@ -168,13 +169,13 @@ struct TensorTile {
     static constexpr int WIDE = 4 * WARPS_WIDE, THREADS = 32 * (R / WARP_R) * WARPS_WIDE;
     static constexpr int WIDEST = 16 / (int)sizeof(Stored);
     template <int COUNT>
-    static constexpr int PACK = COUNT % WIDEST == 0         ? WIDEST
+    static constexpr int VEC = COUNT % WIDEST == 0         ? WIDEST
                                 : COUNT % (WIDEST / 2) == 0 ? WIDEST / 2
                                 : COUNT % 2 == 0            ? 2
                                                             : 1;
     template <int COUNT>
     static constexpr int RUN = COUNT % 2 == 0 ? 2 : 1;
-    typedef TensorRoom<TensorTile> Room;
+    typedef TensorSharedTiles<TensorTile> SharedTiles;
     static __device__ int warp() { return (int)threadIdx.x / 32; }
     static __device__ int first_row() { return warp() / WARPS_WIDE * WARP_R; }
     static __device__ int first_column(int j)
@@ -188,10 +189,10 @@ struct TensorTile {
         return first_column(i / 4) + i % 4 / 2 * 8 + (int)threadIdx.x % 4 * 2 + i % 2;
     }
     template <class A, class B, class Block>
-    static __device__ real sums(Room &room, A &a, B &b, const Block &block, long long begin,
-                                long long end, bool sum_rows,
+    static __device__ real sums(SharedTiles &shared, A &a, B &b, const Block &block,
+                                long long begin, long long end, bool sum_rows,
                                 real (&sum)[ROWS_EACH][COLUMNS_EACH])
     {
-        return tensor_sums<TensorTile>(room, a, b, block, begin, end, sum_rows, sum);
+        return tensor_sums<TensorTile>(shared, a, b, block, begin, end, sum_rows, sum);
     }
 };

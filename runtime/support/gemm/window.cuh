@@ -5,7 +5,7 @@
 // windows: where in x the windows of y begin: `channels` of them at each pixel, 1 or those of y, or
 // one for every `apart` of y's.
 template <class Shape>
-static __device__ inline Walk windows(long long end, int channels, int apart = 1)
+static __device__ inline Im2colIndex windows(long long end, int channels, int apart = 1)
 {
     constexpr long long C = Shape::C, LINE = Shape::W * C;
     return {end, Shape::H * LINE, Shape::N * Shape::P * Shape::Q * channels < 1LL << 31,
@@ -16,11 +16,11 @@ static __device__ inline Walk windows(long long end, int channels, int apart = 1
 // unpooled_pixel: of element i of the map x that y's windows lie over, channel and all, where its
 // image begins in y, plus the channel, and how far from the first window's corner it lies.
 template <class Shape>
-static __device__ inline Spot unpooled_pixel(long long i)
+static __device__ inline Offset2d unpooled_pixel(long long i)
 {
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
-    constexpr Walk walk = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
-                           {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
-                           {Shape::C, 0, 1, 1}};
-    return walk(i);
+    constexpr Im2colIndex index = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
+                                   {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
+                                   {Shape::C, 0, 1, 1}};
+    return index(i);
 }

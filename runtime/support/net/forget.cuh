@@ -1,11 +1,12 @@
 // An update that is not to come.
 #pragma once
-#include "accrued.cuh"
+#include "accumulated.cuh"
 #include "interface.cuh"
 
 // What was added to the training step is dropped.  Waits.
 static int net_forget(net_context *c)
 {
-    return net_stage(c, sizeof(Header), sizeof(Accrued), 0, 0) || net_wait(c) ? c->error.status
-                                                                              : NET_OK;
+    return net_stage(c, sizeof(StateHeader), sizeof(Accumulated), 0, 0) || net_wait(c)
+               ? c->error.status
+               : NET_OK;
 }

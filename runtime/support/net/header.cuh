@@ -11,9 +11,9 @@ struct FigureSum {
     double sum, weight;
 };
 
-// Header: what changes from training step to training step; kernels read it on the device, so
+// StateHeader: what changes from training step to training step; kernels read it on the device, so
 // that a captured graph of launches stays valid.
-struct Header {
+struct StateHeader {
     uint64_t magic, state_hash, params_hash, plan_hash;
     uint64_t seed, step, updates;       // updates: of the steps, those that were not skipped
     double   rate;                      // the learning rate

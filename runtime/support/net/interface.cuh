@@ -81,12 +81,12 @@ static double net_mean(const FigureSum &of)
     return of.weight > 0 ? of.sum / of.weight : 0;
 }
 
-static int net_read_header(net_context *c, Header *header)
+static int net_read_header(net_context *c, StateHeader *header)
 {
     return net_fetch(c, header, 0, sizeof *header) || net_wait(c) ? c->error.status : NET_OK;
 }
 
-static int net_write_header(net_context *c, const Header *header)
+static int net_write_header(net_context *c, const StateHeader *header)
 {
     return net_stage(c, 0, sizeof *header, header, sizeof *header) || net_wait(c) ? c->error.status
                                                                                   : NET_OK;
@@ -195,8 +195,8 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
              struct cublasContext *cublas, uint64_t seed)
 {
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
-    const Header header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0, 0,
-                           NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, 0, 0, 0, {}};
+    const StateHeader header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0,
+                                0, NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, 0, 0, 0, {}};
     if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
         net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
         net_begin(c, seed) || net_wait(c))
@@ -209,7 +209,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 static constexpr uint64_t NET_MAGIC = 0x00000004636e6e63ull;
 
 // Inference takes the beginning of any state with its parameters, training only its own.
-static int net_accept(net_context *c, const Header *header, const char *call)
+static int net_accept(net_context *c, const StateHeader *header, const char *call)
 {
     const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
                                   : header->params_hash == NET_PARAMS_HASH;
@@ -224,7 +224,7 @@ struct HeaderRange {
 };
 
 // Refuses a header with values that no run of a net leaves there; NaN is in no range.
-static int net_check_header(net_context *c, const Header &h, const char *call)
+static int net_check_header(net_context *c, const StateHeader &h, const char *call)
 {
     const HeaderRange ranges[] = {
         {(double)h.step, 0, 0x1p53, "step in the state is above 2^53"},
@@ -252,7 +252,7 @@ static int net_check_header(net_context *c, const Header &h, const char *call)
 int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
                struct cublasContext *cublas)
 {
-    Header header;
+    StateHeader header;
     if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     if (net_read_header(c, &header) || net_accept(c, &header, "attach")) return c->error.status;
     header.arrivals = 0;                // a launch may have failed halfway
@@ -290,7 +290,8 @@ int net_set(net_context *c, net_setting setting, double value)
         return net_refuse(c, NET_BAD_ARGUMENT, "set", "the rate is negative or not a finite float",
                           0, 0);
     const double rates[] = {value, value}; // rate and base_rate, which follows it
-    return net_stage(c, offsetof(Header, rate), sizeof rates, rates, sizeof rates) || net_wait(c)
+    return net_stage(c, offsetof(StateHeader, rate), sizeof rates, rates, sizeof rates) ||
+                   net_wait(c)
                ? c->error.status
                : NET_OK;
 }
@@ -306,7 +307,7 @@ int net_export(net_context *c, void *state, size_t bytes)
 
 int net_import(net_context *c, const void *state, size_t bytes)
 {
-    Header header;
+    StateHeader header;
     if (const int status = net_is_ready(c, "import")) return status;
     if (!state || bytes != NET_STATE_BYTES)
         return net_refuse(c, NET_BAD_ARGUMENT, "import", "the size of the state is wrong",
@@ -314,7 +315,7 @@ int net_import(net_context *c, const void *state, size_t bytes)
     memcpy(&header, state, sizeof header);
     if (const int status = net_accept(c, &header, "import")) return status;
     return net_stage(c, 0, bytes, state, bytes) ||
-                   net_stage(c, offsetof(Header, arrivals), sizeof header.arrivals, 0, 0) ||
+                   net_stage(c, offsetof(StateHeader, arrivals), sizeof header.arrivals, 0, 0) ||
                    net_wait(c)
                ? c->error.status
                : NET_OK;

@@ -5,21 +5,21 @@
 #include "../vec/real.cuh"
 
 // moving_scale: the header's, or the first one, where that is a header without.
-static __device__ inline real moving_scale(const Header *header, real first)
+static __device__ inline real moving_scale(const StateHeader *header, real first)
 {
     return header->loss_scale > 0 ? (real)header->loss_scale : first;
 }
 
 // ScaledLoss: the weight of a loss times the scale of this training step.
 struct ScaledLoss {
-    const Header *header;
+    const StateHeader *header;
     real weight, first;
     __device__ operator real() const { return weight * moving_scale(header, first); }
 };
 
 // ScaledLimit: that of an element of a gradient, before the scale is taken back.
 struct ScaledLimit {
-    const Header *header;
+    const StateHeader *header;
     real limit;
     __device__ operator real() const { return limit / (real)header->gradient_scale; }
 };
@@ -27,8 +27,8 @@ struct ScaledLimit {
 // FixedScale: one that stays.
 struct FixedScale {
     real scale;
-    __device__ real now(const Header *) const { return scale; }
-    __device__ void move(Header *, bool) const {}
+    __device__ real now(const StateHeader *) const { return scale; }
+    __device__ void move(StateHeader *, bool) const {}
 };
 
 // MovingScale: one that is halved by an overflow and doubled after `interval` training steps in a
@@ -36,8 +36,8 @@ struct FixedScale {
 struct MovingScale {
     real first;
     uint32_t interval;
-    __device__ real now(const Header *header) const { return moving_scale(header, first); }
-    __device__ void move(Header *header, bool overflow) const
+    __device__ real now(const StateHeader *header) const { return moving_scale(header, first); }
+    __device__ void move(StateHeader *header, bool overflow) const
     {
         const double scale = (double)now(header), most = 16777216.0;
         const bool grows = !overflow && ++header->good >= interval;

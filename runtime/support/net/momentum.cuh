@@ -9,24 +9,24 @@
 struct Momentum {
     real *momentum;
     const real *weight;
-    const Header *header;
+    const StateHeader *header;
     real keep, weight_decay;
     template <int V>
-    __device__ void put(long long i, const Pack<V> &sums) const
+    __device__ void put(long long i, const Vec<V> &sums) const
     {
         if (header->skip) return;
-        const Pack<V> own = load_pack<V>(weight, i);
-        Pack<V> kept = load_pack<V>(momentum, i);
+        const Vec<V> own = load_vec<V>(weight, i);
+        Vec<V> kept = load_vec<V>(momentum, i);
         for (int j = 0; j < V; j++) {
             const real g = sums.at[j] + weight_decay * own.at[j];
             kept.at[j] = keep * kept.at[j] + g;
         }
-        store_pack(momentum, i, kept);
+        store_vec(momentum, i, kept);
     }
     struct Element {
         const Momentum &of;
         long long i;
-        __device__ void operator=(real sum) const { of.put(i, Pack<1>{{sum}}); }
+        __device__ void operator=(real sum) const { of.put(i, Vec<1>{{sum}}); }
     };
     __device__ Element operator[](long long i) const { return {*this, i}; }
 };

@@ -7,7 +7,7 @@
 // norm_scale: what an optimizer multiplies gradients by; 1, which costs nothing, where no
 // norm is clipped and no loss scaled.
 template <bool scaled>
-static __device__ inline real norm_scale(const Header *header)
+static __device__ inline real norm_scale(const StateHeader *header)
 {
     return scaled ? (real)header->gradient_scale : (real)1;
 }

@@ -6,7 +6,7 @@
 // schedule_rate: rate = base_rate * factor(steps since the warmup), which first rises by
 // base_rate / warmup a step.  One thread writes.
 template <class Factor>
-static __device__ void schedule_rate(Header *header, long long warmup, Factor factor)
+static __device__ void schedule_rate(StateHeader *header, long long warmup, Factor factor)
 {
     if (blockIdx.x > 0 || threadIdx.x > 0) return;
     const long long step = (long long)header->step;

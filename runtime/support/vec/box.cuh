@@ -7,12 +7,12 @@
 
 // copy_box: y[o,r,c] = x[o, r + DOWN, c + RIGHT], or outside where x has no such element, times the
 // derivative of Act at mask; x [OUTER, ROWS_IN, COLUMNS_IN], y and mask [OUTER, ROWS, COLUMNS].  A
-// thread takes PACK elements, which must divide both widths and RIGHT.  y may be mask, not x.
+// thread takes VEC elements, which must divide both widths and RIGHT.  y may be mask, not x.
 template <class Shape, class Act, class X = const real *, class Mask = const real *,
           class Y = real *>
 __global__ void copy_box(Y y, X x, Mask mask, real outside)
 {
-    constexpr int V = (int)Shape::PACK;
+    constexpr int V = (int)Shape::VEC;
     constexpr long long width = Shape::COLUMNS / V, count = Shape::OUTER * Shape::ROWS * width;
     constexpr bool small = count < 1LL << 31;
     FOR_EACH(i, count) {
@@ -21,10 +21,10 @@ __global__ void copy_box(Y y, X x, Mask mask, real outside)
         const bool inside = row >= 0 && row < Shape::ROWS_IN && column >= 0 &&
                             column < Shape::COLUMNS_IN;
         const long long from = (image.row * Shape::ROWS_IN + row) * Shape::COLUMNS_IN + column;
-        Pack<V> taken = {};
-        if (inside) taken = load_pack<V>(x, from);
+        Vec<V> taken = {};
+        if (inside) taken = load_vec<V>(x, from);
         for (int j = 0; j < V; j++)
             taken.at[j] = Act::gradient(inside ? taken.at[j] : outside, mask, i * V + j);
-        store_pack(y, i * V, taken);
+        store_vec(y, i * V, taken);
     }
 }

@@ -19,13 +19,13 @@ __global__ void pair_forward(Y y, A a, B b, long long count)
 {
     FOR_EACH(k, count / V) {
         const long long first = k * V;
-        const auto left = hold<V>(a, first);
-        const auto right = hold<V>(b, first);
-        Pack<V> to;
+        const auto left = load_lazy<V>(a, first);
+        const auto right = load_lazy<V>(b, first);
+        Vec<V> to;
         UNROLL
         for (int j = 0; j < V; j++)
             to.at[j] = Act::forward(F::forward(left[first + j], right[first + j]));
-        store_pack(y, first, to);
+        store_vec(y, first, to);
     }
 }
 
@@ -37,18 +37,18 @@ __global__ void pair_gradient(D d, DY dy, A a, B b, Mask mask, long long count)
 {
     FOR_EACH(k, count / V) {
         const long long first = k * V;
-        const auto from = hold<V>(dy, first);
-        const auto left = hold<V>(a, first);
-        const auto right = hold<V>(b, first);
-        const auto kept = hold<V>(mask, first);
-        Pack<V> to;
+        const auto from = load_lazy<V>(dy, first);
+        const auto left = load_lazy<V>(a, first);
+        const auto right = load_lazy<V>(b, first);
+        const auto kept = load_lazy<V>(mask, first);
+        Vec<V> to;
         UNROLL
         for (int j = 0; j < V; j++) {
             const long long i = first + j;
             const real own = F::template gradient<SIDE>(from[i], left, i, right, i);
             to.at[j] = Act::gradient(own, kept, i);
         }
-        store_pack(d, first, to);
+        store_vec(d, first, to);
     }
 }
 
@@ -114,7 +114,7 @@ struct Paired {
         return Act::forward(F::forward(a[spot.a], b[spot.b]));
     }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return pack_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
 };
 
 // broadcast_forward: y = Act(F(a, b)) wherever a and b meet; a thread takes single

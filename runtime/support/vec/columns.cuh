@@ -1,6 +1,6 @@
 // Sums of the columns of a matrix [ROWS, C], channels innermost, by blocks of 256 threads.
 #pragma once
-#include "pack.cuh"
+#include "vec.cuh"
 
 // ColumnRun: what of a matrix a thread takes: column c, where that is below C, and those beside it,
 // V in all, V dividing C; and every LANES-th row from first to below end.  A block has Shape::WIDTH
@@ -35,7 +35,7 @@ struct EndsOf {
 // column_totals: for the thread that leads, the sums of its V values over the threads of its
 // columns, in a tree of fixed order.  All 256 threads of the block call it.
 template <int WIDTH, int V>
-static __device__ inline void column_totals(Pack<V> &value)
+static __device__ inline void column_totals(Vec<V> &value)
 {
     __shared__ real partial[V][256];
     const int own = (int)threadIdx.x;
@@ -53,7 +53,7 @@ static __device__ inline void column_totals(Pack<V> &value)
 template <int WIDTH>
 static __device__ inline real column_total(real value)
 {
-    Pack<1> total = {{value}};
+    Vec<1> total = {{value}};
     column_totals<WIDTH>(total);
     return total.at[0];
 }

@@ -16,8 +16,9 @@ static __device__ inline bool is_last_block(uint32_t *arrivals)
     return last;
 }
 
-// What a kernel takes as Last says what is to be done when all else of the launch is, as Advance:
-// every thread of every block calls it once, and it is done by the last block that comes.
+// What a kernel takes as Last says what is to be done when all else of the launch is, as
+// AdvanceStep: every thread of every block calls it once, and it is done by the last block that
+// comes.
 
 // Nothing: where there is nothing to be done.
 struct Nothing {

@@ -1,24 +1,24 @@
 // What an operand is read from.  A kernel that can compute an operand as it loads it takes it as
 // a type X, a pointer unless told otherwise: anything with x[i], i the element's index in the map,
-// and load_pack.  What is written may be of such a type too, Y, with y[i] and store_pack.  So
+// and load_vec.  What is written may be of such a type too, Y, with y[i] and store_vec.  So
 // slices of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map.
 #pragma once
 #include <type_traits>
-#include "pack.cuh"
+#include "vec.cuh"
 
-// load_pack: the V elements from the i-th on, i a multiple of V; of one pixel where x has channels.
+// load_vec: the V elements from the i-th on, i a multiple of V; of one pixel where x has channels.
 template <int V, class T>
-static __device__ inline Pack<V> load_pack(T *x, long long i)
+static __device__ inline Vec<V> load_vec(T *x, long long i)
 {
-    const Pack<V, T> stored = *pack_at<const Pack<V, T>>(x + i);
-    Pack<V> v;
+    const Vec<V, T> stored = *vec_at<const Vec<V, T>>(x + i);
+    Vec<V> v;
     for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
     return v;
 }
 template <int V, class X>
-static __device__ inline Pack<V> load_pack(const X &x, long long i)
+static __device__ inline Vec<V> load_vec(const X &x, long long i)
 {
-    return x.template pack<V>(i);
+    return x.template vec<V>(i);
 }
 
 // plain_width: how many elements side by side of an X lie in memory as it gives them: any number of
@@ -34,94 +34,95 @@ static constexpr int plain_width(long)
     return std::is_pointer_v<X> ? 1 << 20 : 0;
 }
 
-// store_pack: the V elements from the i-th on become v, i a multiple of V.
+// store_vec: the V elements from the i-th on become v, i a multiple of V.
 template <int V, class T>
-static __device__ inline void store_pack(T *y, long long i, const Pack<V> &v)
+static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
 {
-    Pack<V, T> stored;
+    Vec<V, T> stored;
     for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
-    put_pack(y + i, stored);
+    put_vec(y + i, stored);
 }
 template <int V, class Y>
-static __device__ inline void store_pack(const Y &y, long long i, const Pack<V> &v)
+static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v)
 {
     y.put(i, v);
 }
 
-// pack_each: the same element by element, of what has no faster way.
+// vec_each: the same element by element, of what has no faster way.
 template <int V, class X>
-static __device__ inline Pack<V> pack_each(const X &x, long long i)
+static __device__ inline Vec<V> vec_each(const X &x, long long i)
 {
-    Pack<V> v;
+    Vec<V> v;
     for (int j = 0; j < V; j++) v.at[j] = x[i + j];
     return v;
 }
 
 // load_pieces: V elements, ONCE at a time.
 template <int V, int ONCE, class X>
-static __device__ inline Pack<V> load_pieces(const X &x, long long i)
+static __device__ inline Vec<V> load_pieces(const X &x, long long i)
 {
-    Pack<V> v;
+    Vec<V> v;
     UNROLL for (int j = 0; j < V; j += ONCE) {
-        const Pack<ONCE> piece = load_pack<ONCE>(x, i + j);
+        const Vec<ONCE> piece = load_vec<ONCE>(x, i + j);
         UNROLL for (int k = 0; k < ONCE; k++) v.at[j + k] = piece.at[k];
     }
     return v;
 }
 
-// Held: V elements of an array, from `first` on, in registers, indexed as the array is.
+// LoadedVec: V elements of an array, from `first` on, in registers, indexed as the array is.
 template <int V>
-struct Held {
+struct LoadedVec {
     real at[V];
     long long first;
-    __device__ Held(const Pack<V> &v, long long first) : first(first)
+    __device__ LoadedVec(const Vec<V> &v, long long first) : first(first)
     {
         for (int j = 0; j < V; j++) at[j] = v.at[j];
     }
     __device__ real operator[](long long i) const { return at[i - first]; }
 };
 
-// Behind: the same of an array that is read as late as an element is wanted, so that it may be null
-// where none is.  The compiler makes one load of all that nothing is stored between.
+// LazyVec: the same of an array that is read as late as an element is wanted, so that it may be
+// null where none is.  The compiler makes one load of all that nothing is stored between.
 template <int V, class T>
-struct Behind {
+struct LazyVec {
     T *x;
     long long first;
     __device__ real operator[](long long i) const
     {
-        return load_pack<V>(x, first).at[i - first];
+        return load_vec<V>(x, first).at[i - first];
     }
 };
 
-// hold: x for the V elements from `first` on, a multiple of V: loaded as a pack, where x has packs.
+// load_lazy: x for the V elements from `first` on, a multiple of V: loaded as a vector, where x has
+// vectors.
 template <int V, class T>
-static __device__ inline Behind<V, T> hold(T *x, long long first)
+static __device__ inline LazyVec<V, T> load_lazy(T *x, long long first)
 {
     return {x, first};
 }
 template <int V, class X>
-static __device__ inline auto hold(const X &x, long long first)
-    -> decltype(Held<V>(x.template pack<V>(first), first))
+static __device__ inline auto load_lazy(const X &x, long long first)
+    -> decltype(LoadedVec<V>(x.template vec<V>(first), first))
 {
-    return {load_pack<V>(x, first), first};
+    return {load_vec<V>(x, first), first};
 }
 template <int V, class X, class... None>
-static __device__ inline const X &hold(const X &x, long long, None...)
+static __device__ inline const X &load_lazy(const X &x, long long, None...)
 {
     return x;
 }
 
-// hold_in: hold of elements in channel c and beside it, which x need not find then.
+// load_lazy_in: load_lazy of elements in channel c and beside it, which x need not find then.
 template <int V, class X>
-static __device__ inline auto hold_in(const X &x, long long first, int c)
-    -> decltype(Held<V>(x.template pack<V>(first, c), first))
+static __device__ inline auto load_lazy_in(const X &x, long long first, int c)
+    -> decltype(LoadedVec<V>(x.template vec<V>(first, c), first))
 {
-    return {x.template pack<V>(first, c), first};
+    return {x.template vec<V>(first, c), first};
 }
 template <int V, class X, class... None>
-static __device__ inline auto hold_in(const X &x, long long first, int, None...)
+static __device__ inline auto load_lazy_in(const X &x, long long first, int, None...)
 {
-    return hold<V>(x, first);
+    return load_lazy<V>(x, first);
 }
 
 // Applied: F of each element of x.
@@ -130,9 +131,9 @@ struct Applied {
     X x;
     __device__ real operator[](long long i) const { return F::forward(x[i]); }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Vec<V> vec(long long i) const
     {
-        Pack<V> v = load_pack<V>(x, i);
+        Vec<V> v = load_vec<V>(x, i);
         for (int j = 0; j < V; j++) v.at[j] = F::forward(v.at[j]);
         return v;
     }
@@ -153,9 +154,9 @@ static __device__ inline int column_of(long long i)
     return (int)((unsigned long long)i % C);
 }
 
-// Biased: Act(x + bias[c]) of a map with C channels, c innermost.
+// BiasLoad: Act(x + bias[c]) of a map with C channels, c innermost.
 template <long long C, class Act, class X = const real *>
-struct Biased {
+struct BiasLoad {
     X x;
     const real *bias;
     __device__ real operator[](long long i) const
@@ -163,13 +164,13 @@ struct Biased {
         return Act::forward(x[i] + bias[column_of<C>(i)]);
     }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return pack<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
     template <int V>
-    __device__ Pack<V> pack(long long i, int c) const
+    __device__ Vec<V> vec(long long i, int c) const
     {
-        static_assert(C % V == 0, "a pack is of one pixel");
-        Pack<V> v = load_pack<V>(x, i);
-        const Pack<V> b = load_pack<V>(bias, c);
+        static_assert(C % V == 0, "a vector is of one pixel");
+        Vec<V> v = load_vec<V>(x, i);
+        const Vec<V> b = load_vec<V>(bias, c);
         for (int j = 0; j < V; j++) v.at[j] = Act::forward(v.at[j] + b.at[j]);
         return v;
     }
@@ -191,14 +192,14 @@ struct Normalized {
         return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
     }
     template <int V>
-    __device__ Pack<V> pack(long long i) const { return pack<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
     template <int V>
-    __device__ Pack<V> pack(long long i, int c) const
+    __device__ Vec<V> vec(long long i, int c) const
     {
-        static_assert(C % V == 0, "a pack is of one pixel");
-        Pack<V> v = load_pack<V>(x, i);
-        const Pack<V> m = load_pack<V>(mean, c), f = load_pack<V>(factor, c);
-        const Pack<V> b = load_pack<V>(bias ? bias : mean, c);      // no branch
+        static_assert(C % V == 0, "a vector is of one pixel");
+        Vec<V> v = load_vec<V>(x, i);
+        const Vec<V> m = load_vec<V>(mean, c), f = load_vec<V>(factor, c);
+        const Vec<V> b = load_vec<V>(bias ? bias : mean, c);        // no branch
         for (int j = 0; j < V; j++) {
             const real add = bias ? b.at[j] : (real)0;
             v.at[j] = of(v.at[j], m.at[j], f.at[j], add);

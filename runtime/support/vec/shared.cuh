@@ -1,6 +1,6 @@
-// Stores of packs to shared memory, in PTX: CUDA C has none that is sure to be one instruction.
+// Stores of vectors to shared memory, in PTX: CUDA C has none that is sure to be one instruction.
 #pragma once
-#include "pack.cuh"
+#include "vec.cuh"
 
 // shared_address: where p, in shared memory, lies as PTX counts.
 #ifdef __CUDACC__
@@ -11,7 +11,7 @@ static __device__ inline unsigned shared_address(const T *p)
 }
 #endif
 
-// SharedStore: of a PackWord.
+// SharedStore: of a VecWord.
 #ifdef __CUDACC__
 struct SharedStore {
     __device__ void operator()(uint4 *at, uint4 w) const
@@ -36,13 +36,13 @@ struct SharedStore {
 };
 #endif
 
-// put_shared: a pack to shared memory, `at` a multiple of its size.
+// store_shared: a vector to shared memory, `at` a multiple of its size.
 template <int V, class T>
-static __device__ inline void put_shared(T *at, const Pack<V, T> &pack)
+static __device__ inline void store_shared(T *at, const Vec<V, T> &vec)
 {
 #ifdef __CUDACC__
-    each_word(at, pack, SharedStore());
+    each_word(at, vec, SharedStore());
 #else
-    *pack_at<Pack<V, T>>(at) = pack;
+    *vec_at<Vec<V, T>>(at) = vec;
 #endif
 }

@@ -4,10 +4,10 @@
 
 // Strided: the elements of a slice as an array, s[i], i as if nothing lay between its rows: WIDTH
 // elements side by side, the next row STRIDE elements further on.  Where it begins, WIDTH and
-// STRIDE are multiples of PACK elements, which move at once, or fewer: V and PACK are powers of 2.
-template <class T, long long WIDTH, long long STRIDE, int PACK>
+// STRIDE are multiples of VEC elements, which move at once, or fewer: V and VEC are powers of 2.
+template <class T, long long WIDTH, long long STRIDE, int VEC>
 struct Strided {
-    static constexpr int PLAIN = PACK;
+    static constexpr int PLAIN = VEC;
     T *first;
     static __device__ long long at(long long i)
     {
@@ -15,24 +15,24 @@ struct Strided {
     }
     __device__ T &operator[](long long i) const { return first[at(i)]; }
     template <int V>
-    __device__ Pack<V> pack(long long i) const
+    __device__ Vec<V> vec(long long i) const
     {
-        constexpr int SIDE = V < PACK ? V : PACK;
-        Pack<V> v;
+        constexpr int SIDE = V < VEC ? V : VEC;
+        Vec<V> v;
         for (int j = 0; j < V; j += SIDE) {
-            const Pack<SIDE> some = load_pack<SIDE>(first, at(i + j));
+            const Vec<SIDE> some = load_vec<SIDE>(first, at(i + j));
             for (int k = 0; k < SIDE; k++) v.at[j + k] = some.at[k];
         }
         return v;
     }
     template <int V>
-    __device__ void put(long long i, const Pack<V> &v) const
+    __device__ void put(long long i, const Vec<V> &v) const
     {
-        constexpr int SIDE = V < PACK ? V : PACK;
+        constexpr int SIDE = V < VEC ? V : VEC;
         for (int j = 0; j < V; j += SIDE) {
-            Pack<SIDE> some;
+            Vec<SIDE> some;
             for (int k = 0; k < SIDE; k++) some.at[k] = v.at[j + k];
-            store_pack(first, at(i + j), some);
+            store_vec(first, at(i + j), some);
         }
     }
 };

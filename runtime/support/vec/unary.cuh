@@ -13,11 +13,11 @@ __global__ void unary_forward(Y y, X x, long long count, Number... number)
 {
     FOR_EACH(k, count / V) {
         const long long first = k * V;
-        const auto from = hold<V>(x, first);
-        Pack<V> to;
+        const auto from = load_lazy<V>(x, first);
+        Vec<V> to;
         UNROLL
         for (int j = 0; j < V; j++) to.at[j] = F::forward(from[first + j], number...);
-        store_pack(y, first, to);
+        store_vec(y, first, to);
     }
 }
 
@@ -29,12 +29,12 @@ __global__ void unary_gradient(DX dx, DY dy, Kept kept, long long count, Number.
 {
     FOR_EACH(k, count / V) {
         const long long first = k * V;
-        const auto from = hold<V>(dy, first);
-        const auto own = hold<V>(kept, first);
-        Pack<V> to;
+        const auto from = load_lazy<V>(dy, first);
+        const auto own = load_lazy<V>(kept, first);
+        Vec<V> to;
         UNROLL
         for (int j = 0; j < V; j++)
             to.at[j] = F::gradient(from[first + j], own, first + j, number...);
-        store_pack(dx, first, to);
+        store_vec(dx, first, to);
     }
 }

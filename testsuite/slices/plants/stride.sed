@@ -1,2 +1,2 @@
-# The next row of a slice begins a pack early: where packs may lie, or the host runtime stops it.
+# The next row of a slice begins a vector early: where vectors may lie, or the host runtime stops it.
 s/(STRIDE - WIDTH)/(STRIDE - WIDTH - 4)/

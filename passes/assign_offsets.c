@@ -1,0 +1,196 @@
+// assign_offsets: an offset for every value, and so the arena's exact size.
+//
+//   0           header             the state: one contiguous prefix, the same
+//   256         conv1.weight       whatever the passes, so that it can be saved
+//   ...         conv1.momentum     and loaded in one copy
+//   state_bytes conv1.weight.sum   where gradients are summed over batches; in
+//   ...                            evaluation too, which may run between them
+//               everything else, by lifetime
+//
+// Values that lie in others (alias_of) take their offset from the end of the
+// chain, slices with where they begin in its rows.  The rest is placed so that
+// no two that live at one node overlap: place.h has the search.  Left out,
+// every value has an address of its own, which is what the other passes are
+// compared with.
+#include "../ir/families/grad_accumulation.h"
+#include "../ir/strided_views.h"
+#include "pass.h"
+#include "placement/place.h"
+#include "placement/arena_estimate.h"
+
+void pass_assign_offsets(Graph *g);
+void plan_disjoint(Graph *g);
+
+// The end of each value's chain of aliases.  Each chain is followed once: a
+// second walk leaves the answer at all that the first one passed.
+static ValueId *find_roots(const Graph *g)
+{
+    ValueId *root = NEW_ARRAY(g->arena, g->value_count, ValueId);
+    for (ValueId v = 0; v < g->value_count; v++) root[v] = NONE;
+    for (ValueId v = 0; v < g->value_count; v++) {
+        ValueId end = v;
+        while (root[end] == NONE && g->values[end].alias_of != NONE)
+            end = g->values[end].alias_of;
+        if (root[end] != NONE) end = root[end];
+        for (ValueId i = v; i != NONE && root[i] == NONE;
+             i = g->values[i].alias_of)
+            root[i] = end;
+    }
+    return root;
+}
+
+static int64_t padded_bytes(const Graph *g, ValueId v)
+{
+    return padded(value_bytes(&g->values[v]));
+}
+
+static void append(Graph *g, ValueId v, int64_t *top)
+{
+    g->values[v].offset = *top;
+    *top += padded_bytes(g, v);
+}
+
+// The header, the parameters, running statistics (this much is all that
+// inference needs), the rest of the state, each in its own order.
+static int64_t place_state(Graph *g)
+{
+    int64_t top = 0;
+    if (g->header != NONE) append(g, g->header, &top);
+    for (Kind kind = PARAM; kind <= STATE; kind++)
+        for (ValueId v = 0; v < g->value_count; v++)
+            if (g->values[v].kind == kind && v != g->header)
+                append(g, v, &top);
+    return top;
+}
+
+// The sums of gradients over batches, for what may run between two batches
+// must leave them alone.
+static int64_t place_sums(Graph *g, int64_t top)
+{
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (is_sum(g, v)) append(g, v, &top);
+    return top;
+}
+
+static bool is_placed_alone(const Graph *g, ValueId v)
+{
+    return g->values[v].alias_of == NONE && !g->values[v].persistent &&
+           v != g->header && is_stored(g, v);
+}
+
+// Where the items would be if no launches were together, as far as that is
+// known.
+static int64_t *find_hints(const Graph *g, const int32_t *number, int32_t count,
+                           int64_t start)
+{
+    int64_t *hints = NEW_ARRAY(g->arena, count, int64_t);
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (number[v] != NONE && g->values[v].alias_of == NONE)
+            hints[number[v]] = g->values[v].offset < start
+                                   ? -1
+                                   : g->values[v].offset - start;
+    return hints;
+}
+
+// An item for each value that has bytes of its own outside the state, living
+// as long as any that lies in it; its number for every value.
+static Item *collect_items(Graph *g, const ValueId *root, int32_t *number,
+                           int32_t *count)
+{
+    Item *items = NEW_ARRAY(g->arena, g->value_count, Item);
+    for (ValueId v = 0; v < g->value_count; v++) {
+        number[v] = NONE;
+        if (!is_placed_alone(g, v)) continue;
+        const Value *value = &g->values[v];
+        items[*count] = (Item){.first = value->first, .last = value->last,
+                               .size = padded_bytes(g, v)};
+        number[v] = (*count)++;
+    }
+    for (ValueId v = 0; v < g->value_count; v++) {
+        number[v] = number[root[v]];
+        if (number[v] == NONE) continue;
+        Item *item = &items[number[v]];
+        if (g->values[v].first < item->first) item->first = g->values[v].first;
+        if (g->values[v].last > item->last) item->last = g->values[v].last;
+    }
+    return items;
+}
+
+// One after the other, in order.
+static int64_t place_apart(Item *items, int32_t count)
+{
+    int64_t top = 0;
+    for (int32_t i = 0; i < count; i++) {
+        items[i].offset = top;
+        top += items[i].size;
+    }
+    return top;
+}
+
+// What a search for so few items may take of that work: few are settled soon or
+// not at all, and a budget has many plans tried.
+static int64_t enough_work(int64_t work, int32_t count)
+{
+    enum { EACH_PAIR = 16384 };
+    int64_t enough = (int64_t)EACH_PAIR * count * count;
+    return work < enough ? work : enough;
+}
+
+// Places in that much work of the search, which ends at an arena of `enough`
+// bytes; work 0: shares nothing.
+static void give_offsets(Graph *g, int64_t work, int64_t enough)
+{
+    ValueId *root = find_roots(g);
+    int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    int32_t count = 0;
+    Item *items = collect_items(g, root, number, &count);
+    g->state_bytes = place_state(g);
+    int64_t start = place_sums(g, g->state_bytes);
+    g->max_live_bytes = start + place_bound(g->arena, items, count);
+    PlaceGoal goal = {.height = enough > start ? enough - start : 0,
+                      .work = enough_work(work, count),
+                      .hints = find_hints(g, number, count, start)};
+    int64_t top = work > 0 ? place_or_recall(g->known, g->arena, items, count,
+                                             &goal)
+                           : place_apart(items, count);
+    g->arena_bytes = start + top;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (number[v] != NONE)
+            g->values[v].offset = start + items[number[v]].offset;
+        else if (is_stored(g, v))
+            g->values[v].offset = g->values[root[v]].offset;
+    for (ValueId v = 0; v < g->value_count; v++)
+        if (g->values[v].view_rows > 0)
+            g->values[v].offset += value_columns(g, v).begin;
+}
+
+int64_t plan_least(Graph *g)
+{
+    int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    int32_t count = 0;
+    Item *items = collect_items(g, find_roots(g), number, &count);
+    return place_state(g) + place_bound(g->arena, items, count);
+}
+
+int64_t plan_trial(Graph *g)
+{
+    give_offsets(g, TRIAL_WORK, 0);
+    return g->arena_bytes;
+}
+
+int64_t plan_near(Graph *g, int64_t limit)
+{
+    int64_t least = plan_least(g), near = least + least / NEAR_PARTS;
+    give_offsets(g, TRIAL_WORK, near < limit ? near : limit);
+    return g->arena_bytes;
+}
+
+void pass_assign_offsets(Graph *g)
+{
+    give_offsets(g, g->is_trial ? PLACE_WORK / 4 : PLACE_WORK, 0);
+}
+
+void plan_disjoint(Graph *g)
+{
+    give_offsets(g, 0, 0);
+}

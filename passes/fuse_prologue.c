@@ -1,0 +1,204 @@
+// fuse_prologue: what is cheap is computed where it is read, and never stored.
+//
+//   %5 z = conv(%4, %1)
+//   %9 y = batchnorm(%5, ...) act=relu          fused_load
+//   %12 = conv(%9, %2)                          loads %5, normalises, activates
+//   ...
+//   %40 d.w = conv.wgrad(%39, %9)               and so does this one
+//
+// The batch norm's gradient needs z in any case, so y is 4 bytes an element for
+// nothing.  A node is computed on load where
+//
+//   - its operator says how it is computed on load (Kernel.load);
+//   - all that read its result can do so: their slots are marked ~;
+//   - what lives longer for it has fewer bytes than its result (saves);
+//   - it reads one map at most that has as many elements as its result;
+//   - it is the last of few: each reader computes all of them again;
+//   - it is no join, or an operand of it is computed on load (refuse_joins).
+//
+// Chains are fused link by link: swish(batchnorm(z)) is read from z.  What
+// is made of two maps as large as it is (a residual sum) stays: to read both is
+// traffic, and what computes it again at a price is another pass's affair.
+#include "pass.h"
+#include "../ir/dtype.h"
+
+void pass_fuse_prologue(Graph *g);
+
+// Nodes that are computed one from another on load.  Signs that another pass
+// keeps may add as many, and no more than MOST_ON_LOAD are allowed.
+enum { LONGEST = MOST_ON_LOAD / 2 };
+
+typedef struct Loading {
+    Graph  *g;
+    Uses    uses;
+    bool   *refused;            // joins that must be stored
+} Loading;
+
+// Whether every reader of v can compute it as it loads.
+static bool all_load(const Loading *l, ValueId v)
+{
+    const Graph *g = l->g;
+    for (int32_t i = l->uses.start[v]; i < l->uses.start[v + 1]; i++) {
+        const Node *n = &g->nodes[l->uses.list[i]];
+        Slot slot[MAX_SLOTS];
+        int slots =
+            kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
+        for (int32_t k = 0; k < n->operand_count; k++)
+            if (n->operands[k] == v && (!slot_at(slot, slots, k)->loads ||
+                                        l->refused[l->uses.list[i]]))
+                return false;
+    }
+    return true;
+}
+
+// The last launch to read v, through what is computed on load, but for node
+// `apart`.
+static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
+{
+    NodeId last = NONE;
+    for (int32_t i = l->uses.start[v]; i < l->uses.start[v + 1]; i++) {
+        NodeId reader = l->uses.list[i];
+        const Node *n = &l->g->nodes[reader];
+        if (reader == apart) continue;
+        if (n->fused_load) reader = last_reader(l, n->results[0], apart);
+        if (reader > last) last = reader;
+    }
+    return last;
+}
+
+// Whether n reads each element of operand k once or little more, and not to
+// tell where an activation's gradient passes.
+static bool reads_once(const Node *n, int k)
+{
+    Slot slot[MAX_SLOTS];
+    int slots =
+        kernel_slots(kernel_operands(n->op, n->kernel), slot, MAX_SLOTS);
+    bool tells = slot_is(slot_at(slot, slots, k), "mask") ||
+                 (n->op->flags & ACT && n->kernel == 1 && k == 1);
+    if (tells) return false;
+    if (n->op->flags & (LOSS | METRIC)) return true;
+    for (int r = 0; r < n->result_count; r++)
+        if (n->results[r] != NONE && may_write_over(n, r, k)) return true;
+    return false;
+}
+
+// Whether node i costs its readers nothing but its arithmetic, as long as its
+// result has as many bytes as what lives on for it: all of them read an element
+// once or little more, as what works element by element, losses and metrics do
+// (a bias behind a library's product, an activation).  That saves a launch
+// alone.  So it must not cost bytes: the result could be written over what it
+// is made of, what is written over it now can be written over that, and no
+// activation's gradient reads it, of which bits might be kept.
+static bool costs_nothing(const Loading *l, NodeId i)
+{
+    const Graph *g = l->g;
+    ValueId v = g->nodes[i].results[0];
+    bool over = false;
+    for (int k = 0; k < g->nodes[i].operand_count; k++)
+        over |= may_write_over(&g->nodes[i], 0, k);
+    if (!over || g->values[v].marked || keeps_f32(g, v)) return false;
+    for (int32_t j = l->uses.start[v]; j < l->uses.start[v + 1]; j++) {
+        const Node *n = &g->nodes[l->uses.list[j]];
+        for (int k = 0; k < n->operand_count; k++)
+            if (n->operands[k] == v && !reads_once(n, k)) return false;
+    }
+    return true;
+}
+
+// Whether it is worth it to read, where node i's result is read, what it is
+// made of: of that, what would end before the last of these readers and now
+// lives on takes fewer bytes than the result, or as many at no other cost.
+static bool saves(const Loading *l, NodeId i)
+{
+    const Graph *g = l->g;
+    const Value *made = &g->values[g->nodes[i].results[0]];
+    NodeId until = last_reader(l, g->nodes[i].results[0], NONE);
+    ValueId reads[MAX_READS];
+    int64_t bytes = 0, maps = 0;
+    for (int k = node_reads(g, &g->nodes[i], reads) - 1; k >= 0; k--) {
+        const Value *read = &g->values[reads[k]];
+        maps += elements(read->shape) >= elements(made->shape);
+        bool stays = read->persistent || read->output ||
+                     last_reader(l, reads[k], i) >= until;
+        if (!stays) bytes += padded(value_bytes(read));
+    }
+    if (maps > 1) return false;
+    return bytes < value_bytes(made) ||
+           (bytes == padded(value_bytes(made)) && costs_nothing(l, i));
+}
+
+static bool joins(const Node *n)
+{
+    return n->op->kernels[n->kernel].joins;
+}
+
+static bool any_fused_load(const Graph *g, const Node *n)
+{
+    for (int32_t k = 0; k < n->operand_count; k++)
+        if (n->operands[k] != NONE && !is_stored(g, n->operands[k]))
+            return true;
+    return false;
+}
+
+static bool may_fuse(const Loading *l, NodeId i)
+{
+    const Graph *g = l->g;
+    const Node *n = &g->nodes[i];
+    if (n->fused_load || n->op->flags & VIEW ||
+        nodes_on_load(g, n, LONGEST) > LONGEST || !can_load(g, n))
+        return false;
+    ValueId v = n->results[0];
+    if (g->values[v].output || l->uses.start[v] == l->uses.start[v + 1])
+        return false;
+    if (joins(n) && !any_fused_load(g, n)) return false;
+    return all_load(l, v) && saves(l, i);
+}
+
+// Joins whose readers can't load, or join and are refused themselves.
+//
+//   %20 a = batchnorm(%4, ...) act=relu             fused_load
+//   %21 b = upsample(%19)                           fused_load
+//   %22 = concat(%20, %21) axis=3                   fused_load
+//   %23 = conv(%22, %3)                             loads %4 or %19 by channel
+//
+// Stored operands would lie in a join at no price (pass elide_copies), but what
+// is computed on load would be stored for the join alone.  So a join loads its
+// operands where it is loaded itself, and only there.
+static void refuse_joins(Loading *l)
+{
+    for (NodeId i = l->g->node_count - 1; i >= 0; i--) {
+        const Node *n = &l->g->nodes[i];
+        if (joins(n) && !all_load(l, n->results[0])) l->refused[i] = true;
+    }
+}
+
+// Fuses what may be, as if each join that is not refused were fused as
+// well.  False if one could not be: it is refused from here on.
+static bool all_fused_load(Loading *l, const bool *before)
+{
+    Graph *g = l->g;
+    bool all = true;
+    for (NodeId i = 0; i < g->node_count; i++)
+        g->nodes[i].fused_load = before[i];
+    for (NodeId i = 0; i < g->node_count; i++) {
+        Node *n = &g->nodes[i];
+        if (l->refused[i]) continue;
+        if (may_fuse(l, i)) n->fused_load = true;
+        else if (joins(n) && any_fused_load(g, n)) {
+            l->refused[i] = true;
+            all = false;
+        }
+    }
+    return all;
+}
+
+void pass_fuse_prologue(Graph *g)
+{
+    Loading l = {.g = g, .uses = graph_uses(g),
+                 .refused = NEW_ARRAY(g->arena, g->node_count, bool)};
+    bool *before = NEW_ARRAY(g->arena, g->node_count, bool);
+    for (NodeId i = 0; i < g->node_count; i++)
+        before[i] = g->nodes[i].fused_load;
+    do refuse_joins(&l);
+    while (!all_fused_load(&l, before));
+}

@@ -1,0 +1,146 @@
+// split_concat_grad: the gradient of a joined map is made in parts, each where
+// it belongs.
+//
+//   %30 d.c = conv.dgrad(%29, w, -)                 c = concat(a, b)
+//   %31 d.a = concat.grad(d.c, -) axis=3
+//   %32 d.b = concat.grad(d.c, b) axis=3 start=64 act=relu
+// becomes
+//   %33 w.a = concat.grad(w, -) axis=3
+//   %31 d.a = conv.dgrad(%29, w.a, -)
+//   %34 w.b = concat.grad(w, -) axis=3 start=64
+//   %32 d.b = conv.dgrad(%29, w.b, b) act=relu
+//
+// An operator says of a launch that an operand has the channels of its result
+// (Kernel.divided): then a slice of the one makes a slice of the other, element
+// by element from the same sums.  What was one map, alive until the last of its
+// slices is read, is as many, each of which may be written over the map it is
+// the gradient of or made as late as it is wanted; and what nobody reads is not
+// made at all.  The slices of the operand are no copies (pass elide_copies).
+//
+// Not so where parts are narrower than a block's tile or where there are many:
+// each launch reads what the one did.
+#include <string.h>
+#include "pass.h"
+
+void pass_split_concat_grad(Graph *g);
+
+enum { MOST = 4, NARROWEST = 32 };
+
+typedef struct Parts {
+    Graph  *g;
+    Uses    uses;
+    NodeId (*made)[2];          // in place of each node: a slice of the operand
+                                // and a part of the gradient; or NONE
+} Parts;
+
+// Whether node n takes channels out of v, and no more than that; *width: how
+// many.
+static bool takes_channels(const Graph *g, const Node *n, ValueId v,
+                           int64_t *width)
+{
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    Shape shape = g->values[v].shape;
+    if (!kernel->slice || kernel->joins || n->fused_load || n->operands[0] != v)
+        return false;
+    for (int32_t k = 1; k < n->operand_count; k++)
+        if (n->operands[k] == v) return false;
+    Slice slice = kernel->slice(g, n, 0);
+    *width = slice.width;
+    return slice.stride == shape.dim[shape.rank - 1] &&
+           slice.width < slice.stride;
+}
+
+// Whether the result of node i is best made in parts.
+static bool is_divided(const Parts *p, NodeId i)
+{
+    const Graph *g = p->g;
+    const Node *n = &g->nodes[i];
+    const Kernel *kernel = &n->op->kernels[n->kernel];
+    if (!kernel->divided || n->act || n->fused_load || n->phase != BACKWARD)
+        return false;
+    ValueId v = n->results[0];
+    int32_t first = p->uses.start[v], end = p->uses.start[v + 1];
+    if (g->values[v].output || first == end || end - first > MOST ||
+        kernel->divided(g, n) == NONE || operand_called(n, "mask") == NONE)
+        return false;
+    for (int32_t k = first; k < end; k++) {
+        int64_t width;
+        const Node *reader = &g->nodes[p->uses.list[k]];
+        if (!takes_channels(g, reader, v, &width) || width < NARROWEST ||
+            reader->operand_count > 2)
+            return false;
+    }
+    return true;
+}
+
+// The part of node i's result that node `reader` takes.
+static void make_part(Parts *p, NodeId i, NodeId reader)
+{
+    Graph *g = p->g;
+    Node whole = g->nodes[i], taken = g->nodes[reader];
+    int k = whole.op->kernels[whole.kernel].divided(g, &whole);
+    ValueId from = whole.operands[k];
+    Value operand = g->values[from];
+    Shape shape = operand.shape, part = g->values[taken.results[0]].shape;
+    shape.dim[shape.rank - 1] = part.dim[part.rank - 1];
+    ValueId slice = graph_value_like(
+        g, from, arena_print(g->arena, "%s.part", operand.name), ACTIVATION,
+        shape, taken.pos);
+
+    ValueId operands[MAX_SLOTS];
+    for (int32_t j = 0; j < whole.operand_count; j++)
+        operands[j] = whole.operands[j];
+    operands[k] = slice;
+    if (taken.operand_count > 1)
+        operands[operand_called(&whole, "mask")] = taken.operands[1];
+    NodeId made = graph_node(g, whole.op, whole.kernel, whole.phase, whole.name,
+                             whole.pos, whole.operand_count, operands, 1,
+                             taken.results);
+    memcpy(g->nodes[made].attr, whole.attr, sizeof whole.attr);
+    g->nodes[made].act = taken.act;
+
+    ValueId sliced[2] = {from, NONE};
+    NodeId cut = graph_node(
+        g, taken.op, taken.kernel, taken.phase,
+        arena_print(g->arena, "%s.part", operand.name), taken.pos,
+        taken.operand_count, sliced, 1, &slice);
+    memcpy(g->nodes[cut].attr, taken.attr, sizeof taken.attr);
+    p->made[reader][0] = cut;
+    p->made[reader][1] = made;
+    g->nodes[reader].op = NULL;
+}
+
+// New nodes, which are last, go to the place of those that they are for.
+static void put_in_place(const Parts *p, NodeId old_count)
+{
+    Graph *g = p->g;
+    Node *nodes = NEW_ARRAY(g->arena, g->node_capacity, Node);
+    NodeId count = 0;
+    for (NodeId i = 0; i < old_count; i++) {
+        nodes[count++] = g->nodes[i];
+        for (int j = 0; j < 2 && p->made[i][0] != NONE; j++)
+            nodes[count++] = g->nodes[p->made[i][j]];
+    }
+    for (NodeId i = 0; i < count; i++)
+        for (int32_t r = 0; nodes[i].op && r < nodes[i].result_count; r++)
+            if (nodes[i].results[r] != NONE)
+                g->values[nodes[i].results[r]].def = i;
+    g->nodes = nodes;
+}
+
+void pass_split_concat_grad(Graph *g)
+{
+    NodeId count = g->node_count;
+    Parts p = {.g = g, .uses = graph_uses(g)};
+    p.made = arena_alloc(g->arena, (size_t)count, sizeof *p.made);
+    for (NodeId i = 0; i < count; i++) p.made[i][0] = p.made[i][1] = NONE;
+    for (NodeId i = 0; i < count; i++) {
+        if (!g->nodes[i].op || !is_divided(&p, i)) continue;
+        ValueId v = g->nodes[i].results[0];
+        for (int32_t k = p.uses.start[v]; k < p.uses.start[v + 1]; k++)
+            make_part(&p, i, p.uses.list[k]);
+        g->nodes[i].op = NULL;
+    }
+    put_in_place(&p, count);
+    graph_compact(g);
+}

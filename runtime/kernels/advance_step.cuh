@@ -1,0 +1,17 @@
+// The end of a training step.
+#pragma once
+#include <cuda_runtime.h>
+#include "../support/net/header.cuh"
+#include "../support/vec/last_block.cuh"
+
+// AdvanceStep: the last of a launch: step += 1; updates += 1 unless the step was skipped.  One
+// thread counts.
+struct AdvanceStep {
+    StateHeader *header;
+    __device__ void operator()() const
+    {
+        if (!is_last_block(&header->arrivals) || threadIdx.x > 0) return;
+        header->step += 1;
+        header->updates += !header->skip;
+    }
+};
