@@ -78,20 +78,20 @@ static void write_host(Emitter *e, const Overhead *o)
 static void budget(Emitter *e)
 {
     const Graph *g = e->in->train;
-    if (g == NULL || g->fit == NULL) return;
+    if (g == NULL || g->decisions.fit == NULL) return;
     Overhead again = graph_overhead(g);
-    const char *bytes = grouped_text(e->arena, g->fit->budget);
-    if (again.launches == 0 && g->split_samples == 0 && again.offloaded == 0) {
+    const char *bytes = grouped_text(e->arena, g->decisions.fit->budget);
+    if (again.launches == 0 && g->decisions.split_samples == 0 && again.offloaded == 0) {
         write_line(&e->w, "//   budget      %s bytes: training fits with nothing computed again",
                    bytes);
         return;
     }
     write_line(&e->w, "//   budget      %s bytes, where training without recomputation takes %s:",
-               bytes, grouped_text(e->arena, g->fit->plain));
+               bytes, grouped_text(e->arena, g->decisions.fit->plain));
     if (again.offloaded > 0) write_host(e, &again);
     again.offloaded = 0;
     write_line(&e->w, "//               %s,", overhead_text(e->arena, &again));
-    if (g->split_samples > 0)
+    if (g->decisions.split_samples > 0)
         write_line(&e->w, "//               %s,", slices_text(g));
     write_line(&e->w, "//               in a model of %s; the steps headed `recompute` below",
                in_comment(e, graph_gpu(g)->name));

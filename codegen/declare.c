@@ -52,10 +52,10 @@ static void emit_macros(Emitter *e)
     define(e, "PARAMS_HASH", arena_print(arena, "0x%016" PRIx64 "u", params_hash(e->g)));
     define(e, "PLAN_HASH", arena_print(arena, "0x%016" PRIx64 "u", plan_hash(plan)));
     define(e, "LEARNING_RATE",
-           in->train ? arena_print(arena, "%.17g", e->g->optimizer_attr[0].f) : "0.0");
+           in->train ? arena_print(arena, "%.17g", e->g->training.optimizer_attr[0].f) : "0.0");
     if (is_scaled(e->g))
-        define(e, "LOSS_SCALE", arena_print(arena, "%.17g%s", e->g->loss_scale,
-                                            e->g->loss_scale < 1 ? "" : ".0"));
+        define(e, "LOSS_SCALE", arena_print(arena, "%.17g%s", e->g->training.loss_scale,
+                                            e->g->training.loss_scale < 1 ? "" : ".0"));
     write_blank(&e->w);
 }
 
@@ -173,7 +173,7 @@ static void declare_rest(Emitter *e)
 static void describe_accum(Emitter *e)
 {
     Writer *w = &e->w;
-    if (e->g->batch < e->g->step_batch) {
+    if (e->g->batch < e->g->training.step_batch) {
         write_line(w, "// They go through these samples %" PRId64 " at a time; a slice whose loss is not finite is in", e->g->batch);
         write_line(w, "// no mean of evaluate.");
     }

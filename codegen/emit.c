@@ -67,7 +67,7 @@ int graph_outputs(const Graph *g, ValueId *outputs, int limit)
 
 int64_t call_batch(const Graph *g)
 {
-    return is_accumulating(g) ? g->step_batch : g->batch;
+    return is_accumulating(g) ? g->training.step_batch : g->batch;
 }
 
 int64_t sample_bytes(const Graph *g, ValueId v)
@@ -115,12 +115,12 @@ static uint64_t hash_values(const Graph *g, const char *begin,
 
 uint64_t state_hash(const Graph *g)
 {
-    return hash_values(g, g->optimizer ? g->optimizer->name : "", is_persistent);
+    return hash_values(g, g->training.optimizer ? g->training.optimizer->name : "", is_persistent);
 }
 
 uint64_t params_hash(const Graph *g)
 {
-    bool averages = g->mode == TRAIN && g->average != 0;
+    bool averages = g->mode == TRAIN && g->training.average != 0;
     uint64_t hash = hash_values(g, averages ? "averages" : "", is_weight);
     // Parameters come after the header.
     return mix_number(hash, value_bytes(&g->values[g->header]));

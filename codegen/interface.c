@@ -238,7 +238,7 @@ static void emit_metrics(Emitter *e)
         if (i < f.losses && f.losses > 1)
             write_line(w, "    figures->loss += figures->%s;", f.at[i].field);
     }
-    if (is_scaled(e->g) && e->g->loss_scale_interval != 0)
+    if (is_scaled(e->g) && e->g->training.loss_scale_interval != 0)
         write_line(w, "    figures->loss_scale = header.loss_scale > 0 ? header.loss_scale : %s_LOSS_SCALE;",
                    e->upper);
     else if (is_scaled(e->g))

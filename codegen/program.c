@@ -300,13 +300,14 @@ static void emit_descriptor(Emitter *e)
     Figures f = figures_of(e);
     emit_figure_names(e, &f);
     int sections = sections_table(e);
-    bool averages = trains && e->g->average != 0;
+    bool averages = trains && e->g->training.average != 0;
     if (averages) inferred_table(e, first);
-    const char *batch = arena_print(e->arena, e->g->accumulate > 1 ? "%s_BATCH * %d" : "%s_BATCH",
-                                    e->upper, (int)e->g->accumulate);
+    const char *batch = arena_print(e->arena, e->g->training.accumulate > 1
+                                    ? "%s_BATCH * %d" : "%s_BATCH",
+                                    e->upper, (int)e->g->training.accumulate);
     write_line(w, "static const Net main_net = {");
     write_line(w, "    \"%s\", %s, %" PRId64 ", %s_ARENA_BYTES, %s_ARENA_ALIGN, %s_STATE_BYTES,",
-               e->net, batch, e->g->epochs, e->upper, e->upper, e->upper);
+               e->net, batch, e->g->training.epochs, e->upper, e->upper, e->upper);
     write_line(w, "    main_inputs, %d, main_outputs, %d, main_params, %d, main_state, %d, main_kept, %d,",
                inputs, outputs, params, state, kept);
     write_line(w, "    main_figure_names, %d, main_figure_names + %d, %d, main_init, %s, %s, %s,",

@@ -11,7 +11,7 @@
 
 int64_t main_batch(const Graph *g)
 {
-    return call_batch(g) * (g->accumulate > 1 ? g->accumulate : 1);
+    return call_batch(g) * (g->training.accumulate > 1 ? g->training.accumulate : 1);
 }
 
 int input_number(const Graph *g, const char *name)
@@ -40,7 +40,7 @@ static void give(Emitter *e, const Graph *g, ValueId v, const char *pointer, con
     int64_t sample = sample_bytes(g, v), elements = sample / dtype_bytes(g->values[v].dtype);
     items[0] = pointer;
     items[1] = bytes;
-    if (g->accumulate <= 1) return;
+    if (g->training.accumulate <= 1) return;
     items[0] = arena_print(e->arena, "%s + first * %" PRId64, pointer, elements);
     items[1] = arena_print(e->arena, "samples * %" PRId64, sample);
 }
@@ -97,7 +97,7 @@ static void wrap(Emitter *e, const Wrapper *wrapper)
     if (wrapper->p->g->mode != INFER && !wrapper->outputs)
         write_line(w, "main_figures_at = %s.offset;",
                    wrapper->p->place[find_metric_sums(wrapper->p->g)->results[0]]);
-    if (e->g->accumulate > 1) write_calls(e, wrapper, items, count);
+    if (e->g->training.accumulate > 1) write_calls(e, wrapper, items, count);
     else
         write_list(w, arena_print(e->arena, "return %s_%s(", e->net, wrapper->call), items, count,
                    ");");

@@ -44,12 +44,12 @@ bool net_needs_whole_batch(const Ast *ast, const FrontendOptions *options)
 
 static const char *saved_text(const Graph *g)
 {
-    int64_t saved = g->whole_bytes - g->arena_bytes;
-    if (g->fit != NULL)
-        return g->split_samples == 0 ? "the budget does not ask for"
+    int64_t saved = g->decisions.whole_bytes - g->arena_bytes;
+    if (g->decisions.fit != NULL)
+        return g->decisions.split_samples == 0 ? "the budget does not ask for"
                                      : "the budget asks for";
-    if (g->split_samples == 0)
-        return g->split_pixels == 0
+    if (g->decisions.split_samples == 0)
+        return g->decisions.split_pixels == 0
             ? "saves nothing, for between them no map is stored but what is "
               "kept for all samples"
             : "saves nothing: the most is alive where maps of all samples are";
@@ -60,7 +60,7 @@ static const char *saved_text(const Graph *g)
 void note_slices(const Graph *g, const FrontendOptions *options)
 {
     NodeId i = first_mixing(g);
-    if (g->mode != TRAIN || g->whole_bytes == 0 || i == NONE ||
+    if (g->mode != TRAIN || g->decisions.whole_bytes == 0 || i == NONE ||
         options->microbatch == 0 || is_accumulating(g))
         return;
     const Node *n = &g->nodes[i];

@@ -358,8 +358,8 @@ static void run_net(Resolver *r)
 static void split_between(Graph *g, const FrontendOptions *options)
 {
     if (g->mode != TRAIN || options->microbatch >= g->batch) return;
-    g->split_samples = options->microbatch;
-    g->split_pixels = 1;
+    g->decisions.split_samples = options->microbatch;
+    g->decisions.split_pixels = 1;
 }
 
 Graph *resolve(const Ast *ast, const FrontendOptions *options)
@@ -383,7 +383,7 @@ Graph *resolve(const Ast *ast, const FrontendOptions *options)
                     options->real);
     if (is_half(options->map)) r.g->map = options->map;
     r.g->tf32 = options->tf32;
-    r.g->keep_gradients = options->keep_gradients;
+    r.g->training.keep_gradients = options->keep_gradients;
     read_constants(&r);
     read_train(&r);
     run_net(&r);

@@ -55,17 +55,17 @@ static double number_between(Resolver *r, const Stmt *stmt, double most)
 
 static void set_clip_value(Resolver *r, const Stmt *stmt)
 {
-    r->g->clip_value = number_between(r, stmt, MOST_NORM);
+    r->g->training.clip_value = number_between(r, stmt, MOST_NORM);
 }
 
 static void set_clip_norm(Resolver *r, const Stmt *stmt)
 {
-    r->g->clip_norm = number_between(r, stmt, MOST_NORM);
+    r->g->training.clip_norm = number_between(r, stmt, MOST_NORM);
 }
 
 static void set_average(Resolver *r, const Stmt *stmt)
 {
-    r->g->average = number_between(r, stmt, 1);
+    r->g->training.average = number_between(r, stmt, 1);
 }
 
 // A number, or a word for one that moves.
@@ -74,7 +74,7 @@ static void set_loss_scale(Resolver *r, const Stmt *stmt)
     const Expr *value = stmt->value;
 
     if (value->kind == EXPR_NAME && strcmp(value->text, "dynamic") == 0) {
-        r->g->loss_scale = FIRST_LOSS_SCALE;
+        r->g->training.loss_scale = FIRST_LOSS_SCALE;
         r->scale_moves = true;
         return;
     }
@@ -84,7 +84,7 @@ static void set_loss_scale(Resolver *r, const Stmt *stmt)
     r->scale_stays =
         (datum.kind == INT || datum.kind == FLOAT) && is_loss_scale(scale);
     if (r->scale_stays)
-        r->g->loss_scale = scale != 1 ? scale : 0;
+        r->g->training.loss_scale = scale != 1 ? scale : 0;
     else
         error(r->diag, value->pos, "loss_scale is dynamic, or a power of two "
               "from 2^-24 to 2^24");
@@ -225,8 +225,8 @@ static void choose_batch(Resolver *r)
               " samples are more than the %d that a training step may have",
               r->accumulate, r->batch, MAX_BATCH);
     if (r->options->mode == INFER || (most == 0 && r->accumulate == 0)) return;
-    g->step_batch = r->batch;
-    g->accumulate = r->accumulate;
+    g->training.step_batch = r->batch;
+    g->training.accumulate = r->accumulate;
 }
 
 // What a scale that moves waits for; one that stays has nothing to.  Gradients
@@ -237,11 +237,11 @@ static void choose_scale(Resolver *r)
 
     if (g->map == F16 && r->ast->train != NULL && !r->scale_stays &&
         !r->scale_moves) {
-        g->loss_scale = FIRST_LOSS_SCALE;
+        g->training.loss_scale = FIRST_LOSS_SCALE;
         r->scale_moves = true;
     }
     if (r->scale_moves)
-        g->loss_scale_interval =
+        g->training.loss_scale_interval =
             r->scale_interval > 0 ? r->scale_interval : SCALE_INTERVAL;
     else if (r->scale_stays && r->scale_interval > 0)
         error(r->diag, r->scale_interval_pos, "loss_scale_interval is for "
@@ -259,7 +259,7 @@ void read_train(Resolver *r)
             if (!is_repeated(r, s)) read_setting(r, s);
     choose_batch(r);
     choose_scale(r);
-    r->g->epochs = r->epochs;
+    r->g->training.epochs = r->epochs;
     if (r->options->mode == TRAIN && train == NULL)
         error(r->diag, r->ast->net->pos, "there is no train section to say how "
               "'%s' is trained; --mode infer needs none", r->ast->net->name);
@@ -288,11 +288,12 @@ static void build_states(Graph *g)
     ValueId count = g->value_count;
 
     for (ValueId v = 0; v < count; v++)
-        for (int k = 0; g->values[v].kind == PARAM && k < g->optimizer_states;
+        for (int k = 0; g->values[v].kind == PARAM &&
+             k < g->training.optimizer_states;
              k++)
-            add_state(g, v, g->optimizer->state[k],
+            add_state(g, v, g->training.optimizer->state[k],
                         (Init){ INIT_CONSTANT, 0 });
-    for (ValueId v = 0; v < count && g->average != 0; v++)
+    for (ValueId v = 0; v < count && g->training.average != 0; v++)
         if (g->values[v].kind == PARAM)
             add_state(g, v, "average", (Init){ INIT_COPY, 1 });
 }
@@ -348,7 +349,7 @@ static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
     if (!bind_arguments(r, &b, call, NULL, 0)) return NULL;
     op->build(&b);
     if (r->g->mode != INFER) return op;
-    r->g->optimizer_states = 0;
+    r->g->training.optimizer_states = 0;
     return NULL;
 }
 
@@ -356,11 +357,14 @@ void build_training(Resolver *r)
 {
     Graph *g = r->g;
 
-    g->optimizer = build_called(r, r->optimizer, OPTIMIZER, "optimizer");
-    if (g->optimizer != NULL) g->optimizer_pos = r->optimizer->pos;
-    g->schedule = build_called(r, r->schedule, SCHEDULE, "schedule");
-    if (g->schedule != NULL) g->schedule_pos = r->schedule->pos;
-    if (r->diag->error_count > 0 || g->optimizer == NULL) return;
+    g->training.optimizer = build_called(r, r->optimizer, OPTIMIZER,
+                                         "optimizer");
+    if (g->training.optimizer != NULL)
+        g->training.optimizer_pos = r->optimizer->pos;
+    g->training.schedule = build_called(r, r->schedule, SCHEDULE, "schedule");
+    if (g->training.schedule != NULL)
+        g->training.schedule_pos = r->schedule->pos;
+    if (r->diag->error_count > 0 || g->training.optimizer == NULL) return;
     choose_decay(r);
     build_states(g);
     if (is_accumulating(g)) build_sums(g, r->options->ghost);

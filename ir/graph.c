@@ -61,7 +61,7 @@ const char *weights_text(Arena *arena, const WeightCount *count)
 
 bool is_accumulating(const Graph *g)
 {
-    return g->step_batch > 0;
+    return g->training.step_batch > 0;
 }
 
 bool is_persistent(Kind kind)

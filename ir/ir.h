@@ -148,6 +148,63 @@ typedef enum Fact {
     FACT_COUNT     = 6
 } Fact;
 
+// The train section: how gradients become updates, and what a step takes.
+typedef struct Training {
+    const Op   *optimizer;      // NULL in mode infer
+    Attr        optimizer_attr[MAX_ATTRS];
+    int         optimizer_states;   // how many of Op.state it keeps
+    Pos         optimizer_pos;
+    const Op   *schedule;       // of the learning rate; NULL: it is constant
+    Attr        schedule_attr[MAX_ATTRS];
+    Pos         schedule_pos;
+    double      clip_value;     // limit of each element of a gradient; 0: none
+    double      clip_norm;      // limit of the norm of all gradients; 0: none
+    double      average;        // part of the parameters' averages that stays
+                                // in an update; 0: there are no averages
+    double      loss_scale;     // a power of two: gradients carry it as a
+                                // factor until they are applied; 0: none
+    int64_t     loss_scale_interval;    // steps after which a dynamic scale
+                                // doubles; 0: the scale is constant
+    int64_t     epochs;         // default of the trainer program
+    int64_t     step_batch;     // samples of one call, which takes `batch` at a
+                                // time and sums gradients until the update;
+                                // 0: a batch is a training step
+    int64_t     accumulate;     // calls in a training step of the trainer
+                                // program; 0: the program does not say
+    bool        keep_gradients; // each parameter's gradient outlives the step
+} Training;
+
+// Results of searches over whole compilations, which the passes then carry out.
+// A copy of a graph has its own, so a search tries them on copies.
+typedef struct Decisions {
+    int64_t     split_samples;  // batch_split: samples of a slice of the batch
+    int64_t     split_pixels;   // and the least pixels of the maps in slices;
+                                // 0: the whole batch at once
+    int64_t     whole_bytes;    // where a budget asked for slices: arena, time
+    int64_t     whole_time;     // and FLOPs of the step without slices and
+    int64_t     whole_flops;    // without recomputation; else 0
+    const struct RematSchedule *remat_schedule; // checkpoint: the steps that
+                                // are recomputed; NULL: none
+    const struct Fit *settled;  // the result of the budget while slices were
+                                // tried and refused; NULL: not known
+    const struct RematSchedule *settled_schedule;   // and its schedule
+    const struct Offloading *offloading;    // checkpoint: values in host memory
+                                // from forward to backward; NULL: none
+    const struct Fit *fit;      // the result of the budget, since checkpoint;
+                                // NULL: there was no budget
+    struct Waits {              // fuse_horizontal: launches that may wait
+        bool makers;            // true: launches that make a value, too
+        int  permille;          // part of the peak that waiting may fill;
+                                // 0: all of it
+        int  parts;             // a launch may wait with at most the peak's
+                                // bytes / parts; 0: no limit
+    }           waits;
+    uint32_t    unfused;        // fuse_activation_grad: gradients of dropout
+                                // that stay apart from an activation's: bit k,
+                                // the k-th of those that need not; bit 31, all
+                                // from there on; 0: none
+} Decisions;
+
 typedef struct Graph {
     Arena      *arena;
     Diag       *diag;
@@ -166,64 +223,16 @@ typedef struct Graph {
     Value      *values;
     int32_t     value_count, value_capacity;
     ValueId     header;         // STATE u8[256]: training step, seed, rate, ...
-    const Op   *optimizer;      // of the train section; NULL in mode infer
-    Attr        optimizer_attr[MAX_ATTRS];
-    int         optimizer_states;   // how many of Op.state it keeps
-    Pos         optimizer_pos;
-    const Op   *schedule;       // of the learning rate; NULL: it stays
-    Attr        schedule_attr[MAX_ATTRS];
-    Pos         schedule_pos;
-    double      clip_value;     // limits of each element of a gradient and of
-    double      clip_norm;      // the norm of all of them; 0: there is none
-    double      average;        // how much of the parameters' averages is kept
-                                // in an update; 0: there are none
-    double      loss_scale;     // what gradients are multiplied by until they
-                                // are applied, a power of two; 0: nothing
-    int64_t     loss_scale_interval;    // that is the first of a scale that
-                                // moves, after so many steps; 0: it stays
-    int64_t     epochs;         // what the trainer program does if not told
-    int64_t     step_batch;     // gradients are summed over batches until the
-                                // update: samples that one call takes, `batch`
-                                // at a time; 0: a batch is a training step
-    int64_t     accumulate;     // such calls in a training step of the trainer
-                                // program, if the program says so; else 0
-    int64_t     split_samples;  // pass batch_split gives launches so many
-    int64_t     split_pixels;   // samples at a time, over maps of so many
-                                // pixels and more; 0: all samples at once
-    int64_t     whole_bytes;    // where a budget asked for that: the arena, the
-    int64_t     whole_time;     // time and the FLOPs of the step without it, in
-    int64_t     whole_flops;    // which nothing is computed again; else 0
-    bool        keep_gradients; // every parameter's gradient outlives the step
-    int         dropout_count;
-    const Node *written;        // the nodes in the program's order, as they
-    int32_t     written_count;  // were before schedule; NULL: as they are
-                                // what launches checkpoint is to do again;
-                                // NULL: none
-    const struct RematSchedule *remat_schedule;
-    const struct Fit *settled;  // what the budget came to when slices were
-                                // tried, and none is taken: its schedule is
-                                // known; NULL: look for it
-    const struct RematSchedule *settled_schedule;
-                                // which values are to be in host memory from
-                                // forward to backward; NULL: none
-    const struct Offloading *offloading;
-    const struct Fit *fit;      // what a budget asked for; since checkpoint,
-                                // NULL: there was none
+    Training    training;       // of the train section and the command line
+    Decisions   decisions;
     struct Known *known;        // results of searches for this graph and
                                 // others (base/search_cache.h); NULL: none is
                                 // kept
     bool        is_trial;       // its size is compared: the search for
                                 // addresses is short
-    struct Waits {              // which launches may wait to be together:
-        bool makers;            // what makes a value, too
-        int  permille;          // how much of the peak may be filled with what
-                                // launches wait with; 0: all
-        int  parts;             // of so many of the peak, one may wait for a
-                                // launch; 0: as much as there is
-    }           waits;
-    uint32_t    unfused;        // which gradients of what drops stay apart from
-                                // an activation's: bit k, the k-th that need
-                                // not, bit 31, all from there on; 0: none
+    int         dropout_count;
+    const Node *written;        // the nodes in the program's order, as they
+    int32_t     written_count;  // were before schedule; NULL: as they are
     int64_t     order_peak;     // the most alive at once, without the state
     int64_t     order_bound;    // and what no order has less than, or 0; since
                                 // schedule, if that is not left out

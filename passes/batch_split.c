@@ -194,7 +194,7 @@ static void copy_node(Graph *g, const Node *n, const char *name,
 
 static int64_t first_sample(const Splitter *s, int32_t k)
 {
-    int64_t first = k * s->g->split_samples;
+    int64_t first = k * s->g->decisions.split_samples;
     return first < s->g->batch ? first : s->g->batch;
 }
 
@@ -307,9 +307,10 @@ SplitSize split_size(const Graph *g, int64_t pixels)
 
 void pass_batch_split(Graph *g)
 {
-    if (g->split_samples == 0 || g->split_samples >= g->batch) return;
-    Splitter s = new_splitter(g, g->split_pixels);
-    s.slices = (int32_t)ceil_div(g->batch, g->split_samples);
+    if (g->decisions.split_samples == 0 ||
+        g->decisions.split_samples >= g->batch) return;
+    Splitter s = new_splitter(g, g->decisions.split_pixels);
+    s.slices = (int32_t)ceil_div(g->batch, g->decisions.split_samples);
     if (s.slices > MOST_SLICES) bug("batch_split: %d slices", (int)s.slices);
     s.slice = NEW_ARRAY(g->arena, g->value_count, ValueId *);
     s.made = NEW_ARRAY(g->arena, g->value_count, bool);

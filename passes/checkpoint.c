@@ -19,5 +19,6 @@ void pass_checkpoint(Graph *g);
 
 void pass_checkpoint(Graph *g)
 {
-    if (g->remat_schedule != NULL) remat_apply(g, g->remat_schedule);
+    if (g->decisions.remat_schedule != NULL) remat_apply(g,
+                                                   g->decisions.remat_schedule);
 }

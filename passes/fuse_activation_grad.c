@@ -107,7 +107,7 @@ static bool give_gate(Graph *g, const Uses *uses, Node *m, const Op *act,
     ValueId made = g->nodes[forward].results[0];
     if (!is_kept(g, uses, made)) return false;
     int number = (*gates)++;
-    if (g->unfused >> (number < 31 ? number : 31) & 1) return false;
+    if (g->decisions.unfused >> (number < 31 ? number : 31) & 1) return false;
     ValueId *operands = NEW_ARRAY(g->arena, 2, ValueId);
     operands[0] = m->operands[0];
     operands[1] = made;

@@ -291,7 +291,7 @@ static bool launch_fullest(Grouper *s)
 // Whether what node i reads last has not more bytes than may wait.
 static bool keeps_little(Grouper *s, NodeId i)
 {
-    int64_t before = s->now.live, parts = s->g->waits.parts;
+    int64_t before = s->now.live, parts = s->g->decisions.waits.parts;
     if (parts == 0) return true;
     lives_run(&s->now, i);
     int64_t bytes = before - s->now.live;
@@ -325,7 +325,8 @@ static void find_launches(Grouper *s)
         s->launch[i].node = n;
         n->op->kernels[n->kernel].launch(s->g, n, &s->launch[i]);
         s->may_wait[i] = takes_more(&s->launch[i]) &&
-                         (n->result_count == 0 || s->g->waits.makers ||
+                         (n->result_count == 0 ||
+                          s->g->decisions.waits.makers ||
                           s->launch[i].own_arg > 0);
     }
 }
@@ -349,7 +350,8 @@ void pass_fuse_horizontal(Graph *g)
     };
     find_launches(&s);
     s.peak = lives_peak(&start, s.order);
-    if (g->waits.permille > 0) s.peak = s.peak / 1000 * g->waits.permille;
+    if (g->decisions.waits.permille > 0)
+        s.peak = s.peak / 1000 * g->decisions.waits.permille;
     s.now = lives_copy(&start);
     for (NodeId i = 0; i < g->node_count; i++) visit(&s, i);
     launch_waiting(&s);

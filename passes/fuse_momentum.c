@@ -31,7 +31,7 @@ static NodeId only_update(const Graph *g, const Uses *uses, ValueId d)
     NodeId reader = only_reader(g, uses, d);
     if (reader == NONE) return NONE;
     const Node *n = &g->nodes[reader];
-    bool updates = n->op == g->optimizer && n->kernel == 0 &&
+    bool updates = n->op == g->training.optimizer && n->kernel == 0 &&
                    n->operands[UPDATE_GRADIENT] == d;
     if (!updates) return NONE;
     ValueId momentum = n->operands[FIRST_STATE];
@@ -88,8 +88,9 @@ static void shorten(Graph *g, NodeId i)
 void pass_fuse_momentum(Graph *g)
 {
     Momentum m;
-    if (g->optimizer == NULL || g->optimizer->momentum == NULL ||
-        !g->optimizer->momentum(g, &m))
+    if (g->training.optimizer == NULL ||
+        g->training.optimizer->momentum == NULL ||
+        !g->training.optimizer->momentum(g, &m))
         return;
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {

@@ -178,7 +178,7 @@ static void offload(Graph *g, const PassOptions *o)
     HostCopy *copy;
     Arena *arena = arena_new();
     HostModel m = host_model(shared_after(g, o, false, arena));
-    host_offload(&m, g->offloading);
+    host_offload(&m, g->decisions.offloading);
     int32_t count = host_steps(&m, &copy);
     put_copies(g, copy, count);
     arena_free(arena);
@@ -188,9 +188,9 @@ static void offload(Graph *g, const PassOptions *o)
 static void run_checkpoint(Graph *g, const PassOptions *o)
 {
     run_pass(g, &passes[PASS_checkpoint], o->enabled[PASS_checkpoint]);
-    if (g->remat_schedule && o->enabled[PASS_schedule])
+    if (g->decisions.remat_schedule && o->enabled[PASS_schedule])
         passes[PASS_schedule].run(g);
-    if (g->offloading) offload(g, o);
+    if (g->decisions.offloading) offload(g, o);
 }
 
 int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
@@ -208,7 +208,7 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
                     const RematSchedule *schedule, Arena *arena)
 {
     Graph *copy = graph_copy(g, arena);
-    copy->remat_schedule = schedule;
+    copy->decisions.remat_schedule = schedule;
     run_checkpoint(copy, o);
     return copy;
 }
@@ -238,7 +238,7 @@ Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
                       const Offloading *offloading, Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
-    copy->offloading = offloading;
+    copy->decisions.offloading = offloading;
     offload(copy, o);
     return copy;
 }
@@ -278,7 +278,7 @@ static void print_order(const Graph *g)
 
 static void print_again(const Graph *g)
 {
-    if (g->fit != NULL)
+    if (g->decisions.fit != NULL)
         fprintf(stderr, "%-14s %s\n", "checkpoint", fit_text(g));
 }
 
@@ -355,18 +355,18 @@ static bool run_rows(Graph *g, const PassOptions *o)
 // graph asks for, or those that a budget does.  False after an error.
 static bool find_slices(Graph *g, const PassOptions *o)
 {
-    bool asked = g->split_samples > 0;
+    bool asked = g->decisions.split_samples > 0;
     if (o->split_samples > 0) {
-        g->split_samples = o->split_samples;
-        g->split_pixels = o->split_pixels;
+        g->decisions.split_samples = o->split_samples;
+        g->decisions.split_pixels = o->split_pixels;
     }
-    if (g->split_samples > 0 &&
-        ceil_div(g->batch, g->split_samples) > MOST_SLICES) {
+    if (g->decisions.split_samples > 0 &&
+        ceil_div(g->batch, g->decisions.split_samples) > MOST_SLICES) {
         error(g->diag, (Pos){ .file = NONE },
               "%s: slices of %" PRId64 " samples are too many of a batch of %"
               PRId64 ": it falls into %d at most",
               o->split_samples > 0 ? "--split" : "--microbatch",
-              g->split_samples, g->batch, MOST_SLICES);
+              g->decisions.split_samples, g->batch, MOST_SLICES);
         return false;
     }
     if (asked && o->split_samples == 0) settle_split(g, o, run_rows);
@@ -386,7 +386,7 @@ bool run_passes(Graph *g, const PassOptions *o)
                 1e3 * (seconds() - start));
     // What was chosen among slices is made as it was measured.
     PassOptions own = *o;
-    own.quick |= g->split_samples > 0 && o->split_samples == 0;
+    own.quick |= g->decisions.split_samples > 0 && o->split_samples == 0;
     done = done && run_rows(g, &own) && check_budget(g, o);
     known_spend(g->known, g->node_count, WORK_GRAPH_NODE);
     g->known = NULL;

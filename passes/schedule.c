@@ -220,7 +220,8 @@ static NodeId *hoist_views(Scheduler *s, const NodeId *order)
 // and those before.
 static bool search(Scheduler *s, int64_t bound, Best *best)
 {
-    int64_t most = s->g->remat_schedule ? 1 << 20 : 1 << 22, work = most;
+    int64_t most = s->g->decisions.remat_schedule ? 1 << 20 : 1 << 22,
+        work = most;
     NodeId *order = copy_order(s, best->order);
     Region forward = {0, s->middle}, rest = {s->middle, s->end};
     bool exact = best_order(&s->start, &s->depend, rest, bound, &work, order);
@@ -260,7 +261,7 @@ static KnownKey key_of_order(const Scheduler *s)
     const Lives *l = &s->start;
     KnownKey key = key_of_kind(KNOWN_ORDER);
     key_add(&key, g->mode == EVAL);
-    key_add(&key, g->remat_schedule != NULL);
+    key_add(&key, g->decisions.remat_schedule != NULL);
     key_add(&key, s->middle);
     key_add(&key, s->end);
     key_add_all(&key, l->class_of, g->value_count);

@@ -72,7 +72,7 @@ static void time_tile(const PageProgram *p)
 // What a budget made it compute again.
 static void again_tile(const PageProgram *p)
 {
-    if (p->g->fit == NULL) return;
+    if (p->g->decisions.fit == NULL) return;
     Overhead again = graph_overhead(p->g);
     bool nothing = again.launches == 0 && again.offloaded == 0;
     tile(p, "recomputed, model time", arena_print(p->arena, "+%.2f %%", 100 * again.time),

@@ -133,15 +133,15 @@ static void own(const PageProgram *p, const Axes *a)
 {
     double x = x_of(a, (double)p->plan->arena_bytes), y = y_of(a, a->own.time);
     bool right = x > LEFT + WIDTH - 450;
-    if (p->g->fit != NULL && (double)p->g->fit->budget > a->low &&
-        (double)p->g->fit->budget < a->high) {
-        double at = x_of(a, (double)p->g->fit->budget);
+    if (p->g->decisions.fit != NULL && (double)p->g->decisions.fit->budget > a->low &&
+        (double)p->g->decisions.fit->budget < a->high) {
+        double at = x_of(a, (double)p->g->decisions.fit->budget);
         fprintf(p->out,
                 "<path class=\"budget\" d=\"M%.2f %dV%d\"/><text class=\"%s\" x=\"%.2f\" y=\"%d\">"
                 "budget %s</text>\n",
                 at, TOP - 6, BOTTOM, at > LEFT + WIDTH - 200 ? "end" : "caption",
                 at > LEFT + WIDTH - 200 ? at - 6 : at + 6, TOP + 4,
-                bytes_text(p->arena, p->g->fit->budget));
+                bytes_text(p->arena, p->g->decisions.fit->budget));
     }
     fprintf(p->out,
             "<circle class=\"own\" cx=\"%.2f\" cy=\"%.2f\" r=\"6\"/><text class=\"mark %s\" "

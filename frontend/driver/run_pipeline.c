@@ -8,10 +8,11 @@ PlanSize plan_size(const Graph *g)
 {
     return (PlanSize){ g->mode, g->arena_bytes, g->state_bytes,
                        g->max_live_bytes,
-                       is_accumulating(g) ? g->step_batch : g->batch,
+                       is_accumulating(g) ? g->training.step_batch : g->batch,
                        graph_cost(g), graph_overhead(g).launches,
-                       g->split_samples, g->split_pixels,
-                       g->split_samples > 0 && g->split_pixels > 0,
+                       g->decisions.split_samples, g->decisions.split_pixels,
+                       g->decisions.split_samples > 0 &&
+                           g->decisions.split_pixels > 0,
                        host_use(g).values > 0 };
 }
 

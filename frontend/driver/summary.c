@@ -160,7 +160,7 @@ Sheet *program_sheet(const Input *in, const Options *o, const Graph *g)
     sheet_row(s);
     put_text(s, g->name);
     put_text(s, mode_names[g->mode]);
-    put_count(s, in_slices ? g->step_batch : g->batch);
+    put_count(s, in_slices ? g->training.step_batch : g->batch);
     if (in_slices) put_count(s, g->batch);
     else put_nothing(s);
     put_text(s, precision_name(g));
@@ -355,7 +355,8 @@ static Sheet *arenas_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
 {
     const Graph *own = g[mode];
     const Plan *eval = plan[EVAL], *infer = plan[INFER];
-    bool sliced = own->split_samples > 0, fitted = own->fit != NULL;
+    bool sliced = own->decisions.split_samples > 0,
+        fitted = own->decisions.fit != NULL;
     Sheet *s = sheet_new(arena, "arenas", arena_columns,
                          sizeof arena_columns / sizeof *arena_columns);
     s->use = IS_RECORD;
@@ -364,8 +365,8 @@ static Sheet *arenas_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
     sheet_row(s);
     put_some(s, mode == TRAIN, bytes);
     put_some(s, mode == EVAL, bytes);
-    put_some(s, sliced, own->split_samples);
-    put_some(s, sliced, own->split_pixels);
+    put_some(s, sliced, own->decisions.split_samples);
+    put_some(s, sliced, own->decisions.split_pixels);
     put_some_text(s, sliced, sliced ? slices_text(own) : NULL);
     put_some(s, plan[mode]->host_bytes > 0, plan[mode]->host_bytes);
     put_some(s, mode == TRAIN, graph_overhead(own).launches);

@@ -27,8 +27,8 @@ ValueId build_moments(Build *b)
               b->op->args[i].name);
         return NONE;
     }
-    take_attrs(b, g->optimizer_attr);
-    g->optimizer_states = 2;
+    take_attrs(b, g->training.optimizer_attr);
+    g->training.optimizer_states = 2;
     return NONE;
 }
 

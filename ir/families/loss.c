@@ -207,7 +207,7 @@ void ratio_reference(const Ref *r, int k, double offset, double factor,
 
 bool is_scaled(const Graph *g)
 {
-    return g->loss_scale != 0 && g->mode == TRAIN;
+    return g->training.loss_scale != 0 && g->mode == TRAIN;
 }
 
 ValueId loss_header(const Graph *g)
@@ -228,7 +228,7 @@ bool reads_scale_alone(const Node *n)
 // Whether the scale of a node's loss is in the header, and no constant.
 static bool has_moving_scale(const Graph *g, const Node *n)
 {
-    return is_scaled_loss(n) && g->loss_scale_interval != 0;
+    return is_scaled_loss(n) && g->training.loss_scale_interval != 0;
 }
 
 void launch_loss_type(const Node *n, Launch *l)
@@ -240,21 +240,22 @@ void launch_loss_weight(const Node *n, Launch *l, double weight,
                         const char *label)
 {
     if (!has_moving_scale(l->g, n)) {
-        double scale = is_scaled_loss(n) ? l->g->loss_scale : 1;
+        double scale = is_scaled_loss(n) ? l->g->training.loss_scale : 1;
         launch_real(l, weight * scale, label);
         return;
     }
     Launch *to = launch_members(l, "ScaledLoss");
     launch_header(to);
     launch_real(to, weight, label);
-    launch_real(to, l->g->loss_scale, "first");
+    launch_real(to, l->g->training.loss_scale, "first");
 }
 
 double ref_loss_scale(const Ref *r)
 {
     double now = r->header[HEADER_LOSS_SCALE];
     if (!is_scaled_loss(r->n)) return 1;
-    return has_moving_scale(r->g, r->n) && now > 0 ? now : r->g->loss_scale;
+    return has_moving_scale(r->g, r->n) && now > 0
+        ? now : r->g->training.loss_scale;
 }
 
 // ---- the header -------------------------------------------------------------

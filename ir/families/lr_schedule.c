@@ -16,7 +16,7 @@ static int attr_called(const Op *op, const char *name)
 
 ValueId build_rate(Build *b)
 {
-    Attr *attr = b->g->schedule_attr;
+    Attr *attr = b->g->training.schedule_attr;
     int steps = attr_called(b->op, "steps");
     int warmup = attr_called(b->op, "warmup");
 

@@ -23,7 +23,8 @@ static ValueId accumulated_param(const Node *n, int k)
 static Momentum momentum_of(const Graph *g, ValueId param)
 {
     Momentum m = { 0 };
-    if (!g->optimizer->momentum(g, &m)) bug("momentum of another kind");
+    if (!g->training.optimizer->momentum(g,
+                                         &m)) bug("momentum of another kind");
     m.decay = decay_of(g, param, m.decay);
     return m;
 }

@@ -8,7 +8,7 @@
 
 static bool scales_gradients(const Graph *g)
 {
-    return g->clip_norm != 0 || is_scaled(g);
+    return g->training.clip_norm != 0 || is_scaled(g);
 }
 
 int64_t update_count(const Graph *g, const Node *n)

@@ -24,8 +24,8 @@ static void add_cost(PhaseCost *sum, const PhaseCost *cost, int64_t times)
 // How many batches a training step takes.
 static int64_t batches_of(const Graph *g)
 {
-    if (g->mode != TRAIN || g->step_batch <= g->batch) return 1;
-    return (g->step_batch + g->batch - 1) / g->batch;
+    if (g->mode != TRAIN || g->training.step_batch <= g->batch) return 1;
+    return (g->training.step_batch + g->batch - 1) / g->batch;
 }
 
 // Those that run again apart.  Launches that are grouped count one by one, for
@@ -46,16 +46,16 @@ Overhead graph_overhead(const Graph *g)
     PhaseCost once, again;
     HostUse host = host_use(g);
     // What slices inside the net cost was counted of one batch.
-    int64_t batches = g->whole_time > 0 ? 1 : batches_of(g);
+    int64_t batches = g->decisions.whole_time > 0 ? 1 : batches_of(g);
     sum_costs(g, batches, &once, &again);
     int64_t waiting = capped_product(host.waiting, batches);
     int64_t time = capped_sum(again.time, waiting), flops = again.cost.flops;
     int64_t whole_time = once.time, whole_flops = once.cost.flops;
-    if (g->whole_time > 0) {
-        time += once.time - g->whole_time;
-        flops += once.cost.flops - g->whole_flops;
-        whole_time = g->whole_time;
-        whole_flops = g->whole_flops;
+    if (g->decisions.whole_time > 0) {
+        time += once.time - g->decisions.whole_time;
+        flops += once.cost.flops - g->decisions.whole_flops;
+        whole_time = g->decisions.whole_time;
+        whole_flops = g->decisions.whole_flops;
     }
     return (Overhead){
         .launches = again.launches, .time = part_of(time, whole_time),
@@ -91,8 +91,9 @@ const char *overhead_text(Arena *arena, const Overhead *o)
 const char *slices_text(const Graph *g)
 {
     return arena_print(g->arena, "%" PRId64 " sample%s at a time over maps of %"
-                       PRId64 " pixels and more", g->split_samples,
-                       g->split_samples == 1 ? "" : "s", g->split_pixels);
+                       PRId64 " pixels and more", g->decisions.split_samples,
+                       g->decisions.split_samples == 1 ? "" : "s",
+                           g->decisions.split_pixels);
 }
 
 const char *fit_text(const Graph *g)
@@ -100,5 +101,6 @@ const char *fit_text(const Graph *g)
     Overhead again = graph_overhead(g);
     if (again.offloaded > 0) return overhead_text(g->arena, &again);
     return arena_print(g->arena, "%s, bound +%.2f %%",
-                       overhead_text(g->arena, &again), 100 * g->fit->bound);
+                       overhead_text(g->arena, &again),
+                           100 * g->decisions.fit->bound);
 }

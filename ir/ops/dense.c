@@ -167,8 +167,9 @@ static ValueId build(Build *b)
 static bool moves_a_momentum(const Graph *g)
 {
     Momentum m;
-    return g->optimizer != NULL && g->optimizer->momentum != NULL &&
-           g->optimizer->momentum(g, &m) && !is_accumulating(g);
+    return g->training.optimizer != NULL &&
+        g->training.optimizer->momentum != NULL &&
+           g->training.optimizer->momentum(g, &m) && !is_accumulating(g);
 }
 
 // The weight's, and the bias's where the product added one.

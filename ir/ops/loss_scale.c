@@ -110,13 +110,13 @@ static void begin_cost(const Graph *g, const Node *n, Cost *cost)
 // FixedScale{1024.0f}.
 static void launch_scale(const Graph *g, Launch *l)
 {
-    const char *name = g->loss_scale_interval != 0 ? "MovingScale"
+    const char *name = g->training.loss_scale_interval != 0 ? "MovingScale"
                                                    : "FixedScale";
     launch_type(l, name);
     Launch *scale = launch_members(l, name);
-    launch_real(scale, g->loss_scale, "first");
-    if (g->loss_scale_interval == 0) return;
-    launch_int(scale, g->loss_scale_interval, "interval");
+    launch_real(scale, g->training.loss_scale, "first");
+    if (g->training.loss_scale_interval == 0) return;
+    launch_int(scale, g->training.loss_scale_interval, "interval");
 }
 
 static void begin_last(const Graph *g, const Node *n, Launch *l)
@@ -137,11 +137,11 @@ static void begin_last(const Graph *g, const Node *n, Launch *l)
 static void move_scale(const Graph *g, double *header, bool overflow)
 {
     double *scale = &header[HEADER_LOSS_SCALE], *good = &header[HEADER_GOOD];
-    if (*scale <= 0) *scale = g->loss_scale;
+    if (*scale <= 0) *scale = g->training.loss_scale;
     if (overflow) {
         *scale = fmax(*scale / 2, LEAST_LOSS_SCALE);
         *good = 0;
-    } else if (++*good >= (double)g->loss_scale_interval) {
+    } else if (++*good >= (double)g->training.loss_scale_interval) {
         *scale = fmin(*scale * 2, MOST_LOSS_SCALE);
         *good = 0;
     }
@@ -153,11 +153,11 @@ static void begin_reference(const Ref *r)
     double *header = r->header, *samples = &header[HEADER_ACCUMULATED];
     double *skip = &header[HEADER_ACCUMULATED_SKIP];
     double now = header[HEADER_LOSS_SCALE];
-    bool moves = g->loss_scale_interval != 0, bad = false;
+    bool moves = g->training.loss_scale_interval != 0, bad = false;
     for (int k = 1; k < r->n->operand_count; k++)
         for (int i = 0; i < PARTS; i++) bad |= r->in[k][i] != 0;
     header[HEADER_GRADIENT_SCALE] =
-        1 / (moves && now > 0 ? now : g->loss_scale);
+        1 / (moves && now > 0 ? now : g->training.loss_scale);
     if (!is_accumulating(g)) *samples = (double)r->samples;
     if (*samples != 0 && *skip == 0) {
         if (moves) move_scale(g, header, bad);

@@ -31,8 +31,8 @@ static const char *const state[] = { "square", "momentum", NULL };
 
 static ValueId build(Build *b)
 {
-    take_attrs(b, b->g->optimizer_attr);
-    b->g->optimizer_states = b->arg[MOMENTUM].f != 0 ? 2 : 1;
+    take_attrs(b, b->g->training.optimizer_attr);
+    b->g->training.optimizer_states = b->arg[MOMENTUM].f != 0 ? 2 : 1;
     return NONE;
 }
 

@@ -35,8 +35,8 @@ static ValueId build(Build *b)
         error(g->diag, b->arg[NESTEROV].pos, "nesterov needs a momentum");
         return NONE;
     }
-    take_attrs(b, g->optimizer_attr);
-    g->optimizer_states = b->arg[MOMENTUM].f != 0;
+    take_attrs(b, g->training.optimizer_attr);
+    g->training.optimizer_states = b->arg[MOMENTUM].f != 0;
     return NONE;
 }
 
@@ -83,10 +83,10 @@ static void reference(const Ref *r)
 
 static bool momentum(const Graph *g, Momentum *m)
 {
-    const Attr *attr = g->optimizer_attr;
+    const Attr *attr = g->training.optimizer_attr;
     *m = (Momentum){ attr[MOMENTUM].f, attr[DECAY].f };
-    return g->optimizer_states == 1 && !attr[NESTEROV].i &&
-           g->clip_norm == 0 && !is_scaled(g);
+    return g->training.optimizer_states == 1 && !attr[NESTEROV].i &&
+           g->training.clip_norm == 0 && !is_scaled(g);
 }
 
 static void move_cost(const Graph *g, const Node *n, Cost *cost)

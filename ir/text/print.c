@@ -93,16 +93,16 @@ static void print_limit(const char *before, const char *name, double limit,
 
 void graph_print_training(const Graph *g, FILE *out)
 {
-    if (g->optimizer == NULL) return;
-    fputs(g->optimizer->name, out);
-    print_attrs(g->optimizer, g->optimizer_attr, out);
-    if (g->schedule != NULL) {
-        fprintf(out, ", schedule %s", g->schedule->name);
-        print_attrs(g->schedule, g->schedule_attr, out);
+    if (g->training.optimizer == NULL) return;
+    fputs(g->training.optimizer->name, out);
+    print_attrs(g->training.optimizer, g->training.optimizer_attr, out);
+    if (g->training.schedule != NULL) {
+        fprintf(out, ", schedule %s", g->training.schedule->name);
+        print_attrs(g->training.schedule, g->training.schedule_attr, out);
     }
-    print_limit(", ", "clip_value", g->clip_value, out);
-    print_limit(", ", "clip_norm", g->clip_norm, out);
-    print_limit(", ", "average", g->average, out);
+    print_limit(", ", "clip_value", g->training.clip_value, out);
+    print_limit(", ", "clip_norm", g->training.clip_norm, out);
+    print_limit(", ", "average", g->training.average, out);
 }
 
 static void print_net(const Graph *g, FILE *out)
@@ -111,25 +111,28 @@ static void print_net(const Graph *g, FILE *out)
             mode_names[g->mode], g->batch, dtype_names[g->real]);
     if (g->map != g->real) fprintf(out, " map=%s", dtype_names[g->map]);
     if (g->tf32) fprintf(out, " tf32");
-    if (g->epochs != 0) fprintf(out, " epochs=%" PRId64, g->epochs);
-    if (g->step_batch != 0)
-        fprintf(out, " step_batch=%" PRId64, g->step_batch);
-    if (g->accumulate != 0)
-        fprintf(out, " accumulate=%" PRId64, g->accumulate);
+    if (g->training.epochs != 0)
+        fprintf(out, " epochs=%" PRId64, g->training.epochs);
+    if (g->training.step_batch != 0)
+        fprintf(out, " step_batch=%" PRId64, g->training.step_batch);
+    if (g->training.accumulate != 0)
+        fprintf(out, " accumulate=%" PRId64, g->training.accumulate);
     if (g->dropout_count != 0) fprintf(out, " dropouts=%d", g->dropout_count);
-    if (g->optimizer_states != 0)
-        fprintf(out, " states=%d", g->optimizer_states);
-    print_limit(" ", "clip_value", g->clip_value, out);
-    print_limit(" ", "clip_norm", g->clip_norm, out);
-    print_limit(" ", "average", g->average, out);
-    print_limit(" ", "loss_scale", g->loss_scale, out);
-    if (g->loss_scale_interval != 0)
-        fprintf(out, " loss_scale_interval=%" PRId64, g->loss_scale_interval);
-    if (g->keep_gradients) fputs(" keep_gradients", out);
+    if (g->training.optimizer_states != 0)
+        fprintf(out, " states=%d", g->training.optimizer_states);
+    print_limit(" ", "clip_value", g->training.clip_value, out);
+    print_limit(" ", "clip_norm", g->training.clip_norm, out);
+    print_limit(" ", "average", g->training.average, out);
+    print_limit(" ", "loss_scale", g->training.loss_scale, out);
+    if (g->training.loss_scale_interval != 0)
+        fprintf(out, " loss_scale_interval=%" PRId64,
+                g->training.loss_scale_interval);
+    if (g->training.keep_gradients) fputs(" keep_gradients", out);
     fputc('\n', out);
-    print_called("optimizer", g->optimizer, g->optimizer_attr,
-                 g->optimizer_pos, out);
-    print_called("schedule", g->schedule, g->schedule_attr, g->schedule_pos,
+    print_called("optimizer", g->training.optimizer, g->training.optimizer_attr,
+                 g->training.optimizer_pos, out);
+    print_called("schedule", g->training.schedule, g->training.schedule_attr,
+                 g->training.schedule_pos,
                  out);
     print_facts(g, out);
     if (g->facts & IS_PLACED)

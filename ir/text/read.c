@@ -39,7 +39,7 @@ static void read_net(Reader *r)
     while (!r->failed && isalpha((unsigned char)peek_char(r))) {
         Word key = read_word(r);
         if (word_is(key, "keep_gradients")) {
-            g->keep_gradients = true;
+            g->training.keep_gradients = true;
             continue;
         }
         if (word_is(key, "tf32")) {
@@ -56,25 +56,25 @@ static void read_net(Reader *r)
         else if (word_is(key, "map"))
             g->map = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
         else if (word_is(key, "epochs"))
-            g->epochs = read_int(r);
+            g->training.epochs = read_int(r);
         else if (word_is(key, "step_batch"))
-            g->step_batch = read_int(r);
+            g->training.step_batch = read_int(r);
         else if (word_is(key, "accumulate"))
-            g->accumulate = read_int(r);
+            g->training.accumulate = read_int(r);
         else if (word_is(key, "dropouts"))
             g->dropout_count = read_int32(r);
         else if (word_is(key, "states"))
-            g->optimizer_states = read_int32(r);
+            g->training.optimizer_states = read_int32(r);
         else if (word_is(key, "clip_value"))
-            g->clip_value = read_double(r);
+            g->training.clip_value = read_double(r);
         else if (word_is(key, "clip_norm"))
-            g->clip_norm = read_double(r);
+            g->training.clip_norm = read_double(r);
         else if (word_is(key, "average"))
-            g->average = read_double(r);
+            g->training.average = read_double(r);
         else if (word_is(key, "loss_scale"))
-            g->loss_scale = read_double(r);
+            g->training.loss_scale = read_double(r);
         else if (word_is(key, "loss_scale_interval"))
-            g->loss_scale_interval = read_int(r);
+            g->training.loss_scale_interval = read_int(r);
         else
             read_fail(r, "a net has no such field");
     }
@@ -109,11 +109,11 @@ static void read_line(Reader *r)
     else if (r->g == NULL)
         read_net(r);
     else if (word_is(word, "optimizer"))
-        read_called(r, &r->g->optimizer, r->g->optimizer_attr,
-                    &r->g->optimizer_pos);
+        read_called(r, &r->g->training.optimizer, r->g->training.optimizer_attr,
+                    &r->g->training.optimizer_pos);
     else if (word_is(word, "schedule"))
-        read_called(r, &r->g->schedule, r->g->schedule_attr,
-                    &r->g->schedule_pos);
+        read_called(r, &r->g->training.schedule, r->g->training.schedule_attr,
+                    &r->g->training.schedule_pos);
     else if (word_is(word, "memory"))
         read_memory(r);
     else if (word_is(word, "facts"))

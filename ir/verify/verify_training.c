@@ -69,10 +69,10 @@ static void check_called(const Check *c, const Op *op, unsigned flag,
 // header.
 static void check_states(const Check *c)
 {
-    const Op *op = c->g->optimizer;
+    const Op *op = c->g->training.optimizer;
     Slot slot[MAX_SLOTS];
     int slots = kernel_slots(op->operands, slot, MAX_SLOTS), fewest = -3;
-    int states = c->g->optimizer_states;
+    int states = c->g->training.optimizer_states;
 
     for (int k = 0; k < slots; k++) fewest += !slot[k].optional;
     if (states < fewest || states > slots - 3)
@@ -88,9 +88,10 @@ static void check_states_of_params(const Check *c)
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].state_of != NONE) count[g->values[v].state_of]++;
     for (ValueId v = 0; v < g->value_count; v++)
-        if (g->values[v].kind == PARAM && count[v] < g->optimizer_states)
+        if (g->values[v].kind == PARAM &&
+            count[v] < g->training.optimizer_states)
             value_fault(c, v, "it has %d states of %d", count[v],
-                        g->optimizer_states);
+                        g->training.optimizer_states);
 }
 
 // A node that adds gradients to momenta: to each parameter's own, as this
@@ -102,8 +103,9 @@ static void check_momenta(const Check *c, NodeId id)
     Momentum m;
 
     if (!accumulates(n)) return;
-    if (g->optimizer == NULL || g->optimizer->momentum == NULL ||
-        !g->optimizer->momentum(g, &m))
+    if (g->training.optimizer == NULL ||
+        g->training.optimizer->momentum == NULL ||
+        !g->training.optimizer->momentum(g, &m))
         node_fault(c, id, "it accumulates, which the optimizer does not");
     for (int k = ACCUMULATED; k + 1 < n->operand_count; k += 2) {
         ValueId param = n->operands[k], state = n->operands[k + 1];
@@ -145,9 +147,9 @@ static void check_accumulation(const Check *c)
     const Graph *g = c->g;
     NodeId end = find_batch_end(g);
 
-    if (g->step_batch < g->batch || g->mode == INFER)
+    if (g->training.step_batch < g->batch || g->mode == INFER)
         fault(c, "no training step has batches of %" PRId64 " in %" PRId64,
-              g->batch, g->step_batch);
+              g->batch, g->training.step_batch);
     check_sums(c);
     if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
     if (end == NONE) fault(c, "no batch ends");
@@ -228,7 +230,7 @@ static void check_scaled(const Check *c)
         if (n->phase != UPDATE) continue;
         if (!begun && changes_state(g, n))
             node_fault(c, i, "the update has not begun");
-        if (n->op == g->optimizer) check_looked_at(c, i, seen);
+        if (n->op == g->training.optimizer) check_looked_at(c, i, seen);
     }
     if (!begun) fault(c, "no update of a scaled loss begins");
 }
@@ -253,12 +255,13 @@ static void check_scale(const Check *c)
     enum { MOST_STEPS = 1000000000 };
     const Graph *g = c->g;
 
-    if (g->loss_scale != 0 && !is_loss_scale(g->loss_scale))
-        fault(c, "no loss is scaled by %.15g", g->loss_scale);
-    if (g->loss_scale_interval < 0 || g->loss_scale_interval > MOST_STEPS ||
-        (g->loss_scale_interval > 0 && g->loss_scale == 0))
+    if (g->training.loss_scale != 0 && !is_loss_scale(g->training.loss_scale))
+        fault(c, "no loss is scaled by %.15g", g->training.loss_scale);
+    if (g->training.loss_scale_interval < 0 ||
+        g->training.loss_scale_interval > MOST_STEPS ||
+        (g->training.loss_scale_interval > 0 && g->training.loss_scale == 0))
         fault(c, "no scale moves after %" PRId64 " steps",
-              g->loss_scale_interval);
+              g->training.loss_scale_interval);
     if (!(g->facts & HAS_GRADIENTS) || g->mode != TRAIN) return;
     for (NodeId i = 0; i < g->node_count; i++) check_loss(c, i);
     if (is_scaled(g)) check_scaled(c);
@@ -271,8 +274,9 @@ void check_batch(const Check *c)
     if (g->batch < 1 || g->batch > MAX_BATCH)
         fault(c, "a batch has from 1 to %d samples, not %" PRId64, MAX_BATCH,
               g->batch);
-    if (g->step_batch < 0 || g->step_batch > MAX_BATCH || g->accumulate < 0 ||
-        g->accumulate > MAX_BATCH)
+    if (g->training.step_batch < 0 || g->training.step_batch > MAX_BATCH ||
+        g->training.accumulate < 0 ||
+        g->training.accumulate > MAX_BATCH)
         fault(c, "no training step has so many samples");
 }
 
@@ -281,8 +285,8 @@ void check_training(const Check *c)
     const Graph *g = c->g;
 
     check_order(c);
-    check_called(c, g->optimizer, OPTIMIZER, "optimizer");
-    check_called(c, g->schedule, SCHEDULE, "schedule");
+    check_called(c, g->training.optimizer, OPTIMIZER, "optimizer");
+    check_called(c, g->training.schedule, SCHEDULE, "schedule");
     if (is_accumulating(g)) check_accumulation(c);
     check_scale(c);
     for (NodeId i = 0; i < g->node_count; i++) {
@@ -292,7 +296,8 @@ void check_training(const Check *c)
     if (g->facts & HAS_GRADIENTS) return;
     check_all_forward(c);
     if (g->mode != TRAIN) return;
-    if (g->optimizer == NULL) fault(c, "mode train without an optimizer");
+    if (g->training.optimizer == NULL) fault(c,
+                                             "mode train without an optimizer");
     check_states(c);
     check_states_of_params(c);
 }

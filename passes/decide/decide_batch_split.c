@@ -122,17 +122,18 @@ static Outcome outcome_of(const Graph *g)
 // What runs again with nothing in slices, so that it is not looked for twice.
 static void keep_settled(Graph *g, const Graph *copy)
 {
-    if (copy->fit == NULL || copy->offloading != NULL) return;
+    if (copy->decisions.fit == NULL ||
+        copy->decisions.offloading != NULL) return;
     Fit *fit = NEW(g->arena, Fit);
-    *fit = *copy->fit;
-    g->settled = fit;
-    if (copy->remat_schedule == NULL) return;
+    *fit = *copy->decisions.fit;
+    g->decisions.settled = fit;
+    if (copy->decisions.remat_schedule == NULL) return;
     RematSchedule *schedule = NEW(g->arena, RematSchedule);
-    *schedule = *copy->remat_schedule;
+    *schedule = *copy->decisions.remat_schedule;
     size_t bytes = (size_t)schedule->count * sizeof *schedule->step;
     schedule->step = NEW_ARRAY(g->arena, schedule->count, int32_t);
-    memcpy(schedule->step, copy->remat_schedule->step, bytes);
-    g->settled_schedule = schedule;
+    memcpy(schedule->step, copy->decisions.remat_schedule->step, bytes);
+    g->decisions.settled_schedule = schedule;
 }
 
 // o: all but what it writes.
@@ -144,9 +145,9 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     PassOptions quiet = *o;
     quiet.dump = quiet.dump_dir = NULL;
     quiet.time = false;
-    copy->settled = NULL;
-    copy->split_samples = c.samples;
-    copy->split_pixels = c.pixels;
+    copy->decisions.settled = NULL;
+    copy->decisions.split_samples = c.samples;
+    copy->decisions.split_pixels = c.pixels;
     copy->is_trial = o->trial;
     bool is_whole = s->compile(copy, &quiet);
     if (c.samples == 0 && o->budget > 0 && o->offload == s->o->offload)
@@ -193,9 +194,9 @@ static bool is_better(const SplitSearch *s, Candidate c, bool offload,
 
 static void keep_whole(Graph *g, const Outcome *whole)
 {
-    g->whole_bytes = whole->arena_bytes;
-    g->whole_time = whole->time;
-    g->whole_flops = whole->flops;
+    g->decisions.whole_bytes = whole->arena_bytes;
+    g->decisions.whole_time = whole->time;
+    g->decisions.whole_flops = whole->flops;
 }
 
 // The outcome with nothing in slices or in host memory.
@@ -230,7 +231,7 @@ void choose_split(Graph *g, const PassOptions *o,
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
     if (o->budget == 0 || !o->enabled[PASS_batch_split] ||
-        g->split_samples != 0 || g->facts != 0 || g->batch < 2 ||
+        g->decisions.split_samples != 0 || g->facts != 0 || g->batch < 2 ||
         o->checkpoint.kind == CHECKPOINT_MARKED)
         return;
     list_candidates(&s);
@@ -250,11 +251,11 @@ void choose_split(Graph *g, const PassOptions *o,
     bool apart = o->offload && g->node_count > SMALL_GRAPH;
     if (find_candidate(&s, &once, apart, &unsliced, &found) &&
         (!apart || is_better(&s, found, true, &unsliced, &outcome))) {
-        g->split_samples = found.samples;
-        g->split_pixels = found.pixels;
+        g->decisions.split_samples = found.samples;
+        g->decisions.split_pixels = found.pixels;
     }
-    if (g->split_samples > 0) {
-        g->settled = NULL;
+    if (g->decisions.split_samples > 0) {
+        g->decisions.settled = NULL;
         keep_whole(g, &whole);
     }
 }
@@ -263,7 +264,7 @@ void settle_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o))
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
-    Candidate asked = { g->split_samples, g->split_pixels };
+    Candidate asked = { g->decisions.split_samples, g->decisions.split_pixels };
     PassOptions all = *o, once = *o;
     all.stop_after = once.stop_after = NULL;
     all.quick = true;
@@ -272,10 +273,10 @@ void settle_split(Graph *g, const PassOptions *o,
     Outcome whole = none;
     if (o->budget > 0) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
     if (!o->enabled[PASS_batch_split] || split_size(g, asked.pixels).nodes == 0)
-        g->split_pixels = 0;
+        g->decisions.split_pixels = 0;
     else
         sliced = outcome_with(&s, asked, &all);
-    if (!beats(&sliced, &none, o->budget)) g->split_samples = 0;
-    g->settled = NULL;
+    if (!beats(&sliced, &none, o->budget)) g->decisions.split_samples = 0;
+    g->decisions.settled = NULL;
     keep_whole(g, &whole);
 }

@@ -34,7 +34,7 @@ static int64_t least_with(const Graph *g, const PassOptions *o,
 {
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
-    copy->unfused = unfused;
+    copy->decisions.unfused = unfused;
     int64_t bytes = least_from(copy, o, PASS_fuse_activation_grad);
     arena_free(arena);
     return bytes;
@@ -54,5 +54,5 @@ void choose_gates(Graph *g, const PassOptions *o)
         best = bytes;
         unfused |= 1u << k;
     }
-    g->unfused = best > none ? all : unfused;
+    g->decisions.unfused = best > none ? all : unfused;
 }

@@ -45,7 +45,7 @@ bool choose_waits(Graph *g, const PassOptions *o)
     // A plan over its budget is refused: its launches need not be the fewest.
     if (o->budget > 0 && apart > o->budget) count = 1;
     for (size_t k = 0; k < count; k++) {
-        g->waits = tries[k];
+        g->decisions.waits = tries[k];
         if (may_wait(g, o, apart)) return true;
     }
     return false;

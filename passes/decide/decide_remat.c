@@ -343,7 +343,7 @@ static int32_t offload_beside(Budgeter *b, int32_t found)
                             .cost = b->all.choice[found].cost };
     without.fits = without.arena <= b->o->budget;
     HostSchedule best = host_schedule(&p, without);
-    b->g->offloading = best.offloading;
+    b->g->decisions.offloading = best.offloading;
     return best.choice;
 }
 
@@ -358,17 +358,18 @@ static int64_t most_of_use(const PassOptions *o)
 bool fit_budget(Graph *g, const PassOptions *o)
 {
     Fit *fit = NEW(g->arena, Fit);
-    g->fit = fit;
-    if (g->settled != NULL) {
-        *fit = *g->settled;
-        g->remat_schedule = g->settled_schedule;
+    g->decisions.fit = fit;
+    if (g->decisions.settled != NULL) {
+        *fit = *g->decisions.settled;
+        g->decisions.remat_schedule = g->decisions.settled_schedule;
         return true;
     }
     int64_t most = most_of_use(o);
     bool is_brief = o->trial || o->quick;
     int64_t plain = arena_after(g, o, NULL, is_brief ? o->budget : INT64_MAX);
     *fit = (Fit){ .budget = o->budget,
-                  .plain = g->whole_bytes > 0 ? g->whole_bytes : plain };
+                  .plain = g->decisions.whole_bytes > 0
+                      ? g->decisions.whole_bytes : plain };
     if (plain <= o->budget) return true;
     Budgeter b = new_budgeter(g, o);
     if (!fits_in_model(&b, b.floor, most)) return false;
@@ -382,10 +383,10 @@ bool fit_budget(Graph *g, const PassOptions *o)
     if (found == NONE) found = smallest(&b, most);
     if (found == NONE) return false;
     if (o->offload) found = offload_beside(&b, found);
-    if (g->offloading == NULL && arena_of(&b, found) <= o->budget)
+    if (g->decisions.offloading == NULL && arena_of(&b, found) <= o->budget)
         fit->bound = bound_of(&b, found);
     const RematChoice *choices = b.all.choice;
-    if (found > 0) g->remat_schedule = &choices[found].schedule;
+    if (found > 0) g->decisions.remat_schedule = &choices[found].schedule;
     return true;
 }
 
@@ -400,10 +401,10 @@ static bool is_given(const Graph *g, const PassOptions *o)
 
 static const char *batch_text(const Graph *g)
 {
-    if (g->step_batch <= g->batch)
+    if (g->training.step_batch <= g->batch)
         return arena_print(g->arena, "%" PRId64, g->batch);
     return arena_print(g->arena, "%" PRId64 " in slices of %" PRId64,
-                       g->step_batch, g->batch);
+                       g->training.step_batch, g->batch);
 }
 
 static const char *whose_arena(const Graph *g, const PassOptions *o)

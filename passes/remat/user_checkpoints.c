@@ -139,6 +139,6 @@ bool follow_marks(Graph *g, const PassOptions *o)
     if (modes.schedule.count == r.step_count) return true;
     RematSchedule *schedule = NEW(g->arena, RematSchedule);
     *schedule = modes.schedule;
-    g->remat_schedule = schedule;
+    g->decisions.remat_schedule = schedule;
     return true;
 }

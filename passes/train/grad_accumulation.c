@@ -18,7 +18,7 @@ static void append(Graph *g, int kernel, Phase phase, const char *name,
                    int operand_count, const ValueId *operands)
 {
     graph_node(g, ops[OP_accumulate_grad], kernel, phase, name,
-               g->optimizer_pos, operand_count, operands, 0, NULL);
+               g->training.optimizer_pos, operand_count, operands, 0, NULL);
 }
 
 // Of each parameter or statistic its sum.

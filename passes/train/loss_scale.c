@@ -14,8 +14,9 @@ static ValueId check(Graph *g, int count, const ValueId *gradients)
     const Op *op = ops[OP_loss_scale];
     const Node like = { .op = op };
     ValueId bad = graph_value(g, "overflow", WORKSPACE, I32,
-                              op->shape(g, &like), g->optimizer_pos);
-    graph_node(g, op, SCALE_CHECK, UPDATE, "overflow", g->optimizer_pos, count,
+                              op->shape(g, &like), g->training.optimizer_pos);
+    graph_node(g, op, SCALE_CHECK, UPDATE, "overflow",
+               g->training.optimizer_pos, count,
                gradients, 1, &bad);
     return bad;
 }
@@ -38,5 +39,5 @@ void append_overflow_check(Graph *g, const ValueId *d, int32_t value_count)
         if (!last) gradients[count++] = d[v];
     }
     graph_node(g, ops[OP_loss_scale], SCALE_BEGIN, UPDATE, "begin",
-               g->optimizer_pos, 1 + launches, operands, 0, NULL);
+               g->training.optimizer_pos, 1 + launches, operands, 0, NULL);
 }

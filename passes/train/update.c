@@ -17,17 +17,19 @@ static NodeId append(Graph *g, const Op *op, int kernel, const char *name,
                      int operand_count, const ValueId *operands,
                      ValueId result)
 {
-    return graph_node(g, op, kernel, UPDATE, name, g->optimizer_pos,
+    return graph_node(g, op, kernel, UPDATE, name, g->training.optimizer_pos,
                       operand_count, operands, result != NONE, &result);
 }
 
 static void schedule_rate(Graph *g)
 {
-    if (g->schedule == NULL) return;
-    NodeId id = append(g, g->schedule, 0, g->schedule->name, 1, &g->header,
+    if (g->training.schedule == NULL) return;
+    NodeId id = append(g, g->training.schedule, 0, g->training.schedule->name,
+                       1, &g->header,
                        NONE);
-    g->nodes[id].pos = g->schedule_pos;
-    memcpy(g->nodes[id].attr, g->schedule_attr, sizeof g->schedule_attr);
+    g->nodes[id].pos = g->training.schedule_pos;
+    memcpy(g->nodes[id].attr, g->training.schedule_attr,
+           sizeof g->training.schedule_attr);
 }
 
 // ---- clipping ---------------------------------------------------------------
@@ -37,9 +39,10 @@ static void clip_elements(Graph *g, ValueId *d)
     ValueId operands[] = {*d, is_scaled(g) ? g->header : NONE};
     const char *name = arena_print(g->arena, "clip.%s", g->values[*d].name);
     ValueId clipped = graph_value(g, name, GRADIENT, g->real,
-                                  g->values[*d].shape, g->optimizer_pos);
+                                  g->values[*d].shape,
+                                      g->training.optimizer_pos);
     NodeId id = append(g, ops[OP_clip], 0, name, 2, operands, clipped);
-    g->nodes[id].attr[0].f = g->clip_value;
+    g->nodes[id].attr[0].f = g->training.clip_value;
     *d = clipped;
 }
 
@@ -52,7 +55,7 @@ static ValueId append_sums(Graph *g, const char *kernel, const char *name,
     while (strcmp(op->kernels[number].name, kernel) != 0) number++;
     const Node like = { .op = op };
     ValueId sums = graph_value(g, name, WORKSPACE, F64, op->shape(g, &like),
-                               g->optimizer_pos);
+                               g->training.optimizer_pos);
     append(g, op, number, name, operand_count, operands, sums);
     return sums;
 }
@@ -90,15 +93,15 @@ static void clip_norm(Graph *g, const ValueId *d, int32_t value_count)
         scale++;
     NodeId id = append(g, ops[OP_clip_norm], scale, "norm.scale", 1 + count,
                        operands, NONE);
-    g->nodes[id].attr[0].f = g->clip_norm;
+    g->nodes[id].attr[0].f = g->training.clip_norm;
 }
 
 static void clip_gradients(Graph *g, ValueId *d, int32_t value_count)
 {
-    for (ValueId v = 0; v < value_count && g->clip_value != 0; v++)
+    for (ValueId v = 0; v < value_count && g->training.clip_value != 0; v++)
         if (g->values[v].kind == PARAM && d[v] != NONE)
             clip_elements(g, &d[v]);
-    if (g->clip_norm != 0) clip_norm(g, d, value_count);
+    if (g->training.clip_norm != 0) clip_norm(g, d, value_count);
 }
 
 // ---- the optimizer ----------------------------------------------------------
@@ -131,7 +134,7 @@ static int32_t *list_states(const Graph *g)
 // One update: the row's slots are weight, gradient, its states, the header.
 static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
 {
-    const Op *op = g->optimizer;
+    const Op *op = g->training.optimizer;
     Slot slots[MAX_SLOTS];
     ValueId operands[MAX_SLOTS];
     int count = kernel_slots(kernel_operands(op, 0), slots, MAX_SLOTS);
@@ -140,13 +143,15 @@ static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
         if (slot_is(&slots[k], "weight")) operands[k] = param;
         else if (slot_is(&slots[k], "gradient")) operands[k] = d;
         else if (slot_is(&slots[k], "header")) operands[k] = g->header;
-        else if (state < g->optimizer_states) operands[k] = states[state++];
+        else if (state < g->training.optimizer_states)
+            operands[k] = states[state++];
         else operands[k] = NONE;
     }
     const char *name =
         arena_print(g->arena, "%s.%s", g->values[param].name, op->name);
     NodeId id = append(g, op, 0, name, count, operands, NONE);
-    memcpy(g->nodes[id].attr, g->optimizer_attr, sizeof g->optimizer_attr);
+    memcpy(g->nodes[id].attr, g->training.optimizer_attr,
+           sizeof g->training.optimizer_attr);
 }
 
 static void average(Graph *g, ValueId param, ValueId state)
@@ -156,13 +161,13 @@ static void average(Graph *g, ValueId param, ValueId state)
         arena_print(g->arena, "%s.average", g->values[param].name);
     ValueId operands[] = {state, param, g->header};
     NodeId id = append(g, ops[OP_average], 0, name, 3, operands, NONE);
-    g->nodes[id].attr[0].f = g->average;
+    g->nodes[id].attr[0].f = g->training.average;
 }
 
 void append_updates(Graph *g, ValueId *d, int32_t value_count)
 {
     const int32_t *next = list_states(g);
-    for (ValueId v = 0; v < value_count && g->keep_gradients; v++)
+    for (ValueId v = 0; v < value_count && g->training.keep_gradients; v++)
         if (g->values[v].kind == PARAM && d[v] != NONE)
             g->values[d[v]].output = true;
     schedule_rate(g);
@@ -171,10 +176,10 @@ void append_updates(Graph *g, ValueId *d, int32_t value_count)
         ValueId states[MAX_SLOTS];
         if (g->values[v].kind != PARAM || d[v] == NONE) continue;
         int count = states_of(v, next, states);
-        if (count < g->optimizer_states)
+        if (count < g->training.optimizer_states)
             bug("%s has %d states", g->values[v].name, count);
         update(g, v, d[v], states);
-        for (int k = g->optimizer_states; k < count; k++)
+        for (int k = g->training.optimizer_states; k < count; k++)
             average(g, v, states[k]);
     }
     if (is_accumulating(g))

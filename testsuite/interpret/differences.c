@@ -82,7 +82,7 @@ static double **copy_gradients(Run *r, double *total)
     const Graph *g = r->g;
     double **gradients = NEW_ARRAY(r->arena, g->value_count, double *);
 
-    double scale = is_scaled(g) ? g->loss_scale : 1;
+    double scale = is_scaled(g) ? g->training.loss_scale : 1;
     *total = 0;
     for (ValueId v = 0; v < g->value_count; v++) {
         ValueId param = g->values[v].gradient_of;

@@ -109,9 +109,9 @@ static int64_t load(Run *r, const TensorFile *file, ValueId id)
 // What the header's begins with: the optimizer's argument of that name.
 static double learning_rate(const Graph *g)
 {
-    const AttrSpec *attr = g->optimizer->attrs;
+    const AttrSpec *attr = g->training.optimizer->attrs;
     for (int k = 0; attr[k].name != NULL; k++)
-        if (strcmp(attr[k].name, "lr") == 0) return g->optimizer_attr[k].f;
+        if (strcmp(attr[k].name, "lr") == 0) return g->training.optimizer_attr[k].f;
     return 0;
 }
 

@@ -93,9 +93,9 @@ typedef struct Run {
 
 static double base_rate(const Graph *g)
 {
-    const AttrSpec *attr = g->optimizer->attrs;
+    const AttrSpec *attr = g->training.optimizer->attrs;
     for (int k = 0; attr[k].name != NULL; k++)
-        if (strcmp(attr[k].name, "lr") == 0) return g->optimizer_attr[k].f;
+        if (strcmp(attr[k].name, "lr") == 0) return g->training.optimizer_attr[k].f;
     return 0;
 }
 
@@ -322,7 +322,7 @@ static void find_rounding(Reference *ref)
     const Graph *g = ref->train;
     const Moment *first = &ref->moment[0];
     if (g == NULL || !first->has_gradients) return;
-    double scale = is_scaled(g) ? g->loss_scale : 1;
+    double scale = is_scaled(g) ? g->training.loss_scale : 1;
     double zero = ZERO_GRADIENT * fmax(first->gradients, scale);
     ref->is_rounding = first->gradients < ZERO_GRADIENT * scale;
     for (int i = 0; i < MOMENTS; i++)

@@ -103,7 +103,7 @@ bool slopes_agree(Arena *arena, const Reference *ref, const Case *of,
     if (!ref->trains || of->exact || !find_forward(&w)) return true;
     const Graph *g = ref->train;
     // Limits and scales change gradients, not the loss.
-    if (g->clip_value != 0 || is_scaled(g)) return true;
+    if (g->training.clip_value != 0 || is_scaled(g)) return true;
     w.figures = case_value(g, "figures");
     w.t = tensors_new(g);
     w.way = NEW_ARRAY(arena, g->value_count, double *);

@@ -32,7 +32,7 @@ enum { W_SGD = 2, V_SGD, W_AVERAGE, V_AVERAGE, ADVANCE };
 static Graph *grouped(void)
 {
     Graph *g = read_text(text);
-    g->waits.permille = 0;
+    g->decisions.waits.permille = 0;
     pass_fuse_horizontal(g);
     return g;
 }
@@ -129,7 +129,7 @@ enum { LOSS_NODE = 1, RIGHT, SLOPE, METRICS_NODE, LOGITS = 4, ROWS, RIGHT_ROWS,
 static Graph *grouped_rows(void)
 {
     Graph *g = read_text(scored);
-    g->waits.permille = 0;
+    g->decisions.waits.permille = 0;
     pass_fuse_horizontal(g);
     return g;
 }

@@ -148,7 +148,7 @@ static void text_reads_back_to_itself(void **state)
     assert_int_equal(again->nodes[6].phase, UPDATE);
     assert_int_equal(again->nodes[0].operands[2], NONE);
     assert_true(again->values[3].init.scale == g->values[3].init.scale);
-    assert_true(again->keep_gradients);
+    assert_true(again->training.keep_gradients);
 }
 
 static void text_by_hand_may_leave_out(void **state)
