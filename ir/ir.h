@@ -225,17 +225,11 @@ typedef struct Graph {
     ValueId     header;         // STATE u8[256]: training step, seed, rate, ...
     Training    training;       // of the train section and the command line
     Decisions   decisions;
-    struct Known *known;        // results of searches for this graph and
-                                // others (base/search_cache.h); NULL: none is
-                                // kept
-    bool        is_trial;       // its size is compared: the search for
-                                // addresses is short
     int         dropout_count;
     const Node *written;        // the nodes in the program's order, as they
     int32_t     written_count;  // were before schedule; NULL: as they are
-    int64_t     order_peak;     // the most alive at once, without the state
-    int64_t     order_bound;    // and what no order has less than, or 0; since
-                                // schedule, if that is not left out
+    int64_t     order_peak;     // since schedule: bytes alive at once without
+    int64_t     order_bound;    // the state, and a bound of any order, or 0
     int64_t     arena_bytes, state_bytes;   // since
     int64_t     max_live_bytes;             // assign_offsets
     struct Names *value_names, *node_names; // what is taken: unique_names.h

@@ -18,8 +18,6 @@
 #include "placement/place.h"
 #include "placement/arena_estimate.h"
 
-void pass_assign_offsets(Graph *g);
-void plan_disjoint(Graph *g);
 
 // The end of each value's chain of aliases.  Each chain is followed once: a
 // second walk leaves the answer at all that the first one passed.
@@ -138,7 +136,8 @@ static int64_t enough_work(int64_t work, int32_t count)
 
 // Places in that much work of the search, which ends at an arena of `enough`
 // bytes; work 0: shares nothing.
-static void give_offsets(Graph *g, int64_t work, int64_t enough)
+static void give_offsets(Graph *g, const PassOptions *o, int64_t work,
+                         int64_t enough)
 {
     ValueId *root = find_roots(g);
     int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -150,7 +149,7 @@ static void give_offsets(Graph *g, int64_t work, int64_t enough)
     PlaceGoal goal = {.height = enough > start ? enough - start : 0,
                       .work = enough_work(work, count),
                       .hints = find_hints(g, number, count, start)};
-    int64_t top = work > 0 ? place_or_recall(g->known, g->arena, items, count,
+    int64_t top = work > 0 ? place_or_recall(o->known, g->arena, items, count,
                                              &goal)
                            : place_apart(items, count);
     g->arena_bytes = start + top;
@@ -172,25 +171,22 @@ int64_t plan_least(Graph *g)
     return place_state(g) + place_bound(g->arena, items, count);
 }
 
-int64_t plan_trial(Graph *g)
+int64_t plan_trial(Graph *g, const PassOptions *o)
 {
-    give_offsets(g, TRIAL_WORK, 0);
+    give_offsets(g, o, TRIAL_WORK, 0);
     return g->arena_bytes;
 }
 
-int64_t plan_near(Graph *g, int64_t limit)
+int64_t plan_near(Graph *g, const PassOptions *o, int64_t limit)
 {
     int64_t least = plan_least(g), near = least + least / NEAR_PARTS;
-    give_offsets(g, TRIAL_WORK, near < limit ? near : limit);
+    give_offsets(g, o, TRIAL_WORK, near < limit ? near : limit);
     return g->arena_bytes;
 }
 
-void pass_assign_offsets(Graph *g)
+// Left out, every value has bytes of its own.
+void pass_assign_offsets(Graph *g, const PassOptions *o)
 {
-    give_offsets(g, g->is_trial ? PLACE_WORK / 4 : PLACE_WORK, 0);
-}
-
-void plan_disjoint(Graph *g)
-{
-    give_offsets(g, 0, 0);
+    int64_t work = o->trial ? PLACE_WORK / 4 : PLACE_WORK;
+    give_offsets(g, o, o->enabled[PASS_assign_offsets] ? work : 0, 0);
 }

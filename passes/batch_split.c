@@ -26,8 +26,7 @@
 #include <string.h>
 #include "../ir/base/unique_names.h"
 #include "batch_split.h"
-
-void pass_batch_split(Graph *g);
+#include "pass.h"
 
 typedef struct Splitter {
     Graph    *g;
@@ -305,8 +304,9 @@ SplitSize split_size(const Graph *g, int64_t pixels)
     return new_splitter((Graph *)g, pixels).size;
 }
 
-void pass_batch_split(Graph *g)
+void pass_batch_split(Graph *g, const PassOptions *o)
 {
+    (void)o;
     if (g->decisions.split_samples == 0 ||
         g->decisions.split_samples >= g->batch) return;
     Splitter s = new_splitter(g, g->decisions.split_pixels);

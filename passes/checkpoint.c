@@ -11,14 +11,18 @@
 // the update phase, once, and random numbers follow from the seed and the
 // training step.  Sums and products are those of the first time, so losses and
 // weights are the same bits.  Copies of what waits in host memory
-// (Graph.offloading) come later, when the order is known: runner.c.
+// (Decisions.offloading) are added last, when the order is known.
 #include "pass.h"
 #include "remat/remat_graph.h"
+#include "trial.h"
 
-void pass_checkpoint(Graph *g);
-
-void pass_checkpoint(Graph *g)
+// Recomputation changes lifetimes, so the order is found anew, if it was found
+// at all; copies to host memory keep that order.
+void pass_checkpoint(Graph *g, const PassOptions *o)
 {
-    if (g->decisions.remat_schedule != NULL) remat_apply(g,
-                                                   g->decisions.remat_schedule);
+    const Decisions *d = &g->decisions;
+    if (d->remat_schedule != NULL) remat_apply(g, d->remat_schedule);
+    if (d->remat_schedule != NULL && o->enabled[PASS_schedule])
+        pass_schedule(g, o);
+    if (d->offloading != NULL) copy_to_host(g, o);
 }

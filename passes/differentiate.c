@@ -62,8 +62,9 @@ static void update_statistics(Graph *g, int32_t forward_count)
             g->nodes[i].op->update(g, i);
 }
 
-void pass_differentiate(Graph *g)
+void pass_differentiate(Graph *g, const PassOptions *o)
 {
+    (void)o;
     if (g->mode != TRAIN) return;
     int32_t value_count = g->value_count, forward_count = g->node_count;
     Uses uses = graph_uses(g);

@@ -20,8 +20,6 @@
 #include "../ir/strided_views.h"
 #include "pass.h"
 
-void pass_elide_copies(Graph *g);
-
 // Trees of values that lie in each other; what is said of one holds at its
 // root.
 typedef struct Trees {
@@ -247,8 +245,9 @@ static bool is_put(Trees *t, const Node *n)
     return false;
 }
 
-void pass_elide_copies(Graph *g)
+void pass_elide_copies(Graph *g, const PassOptions *o)
 {
+    (void)o;
     if (g->node_count == 0) return;
     Trees t = name_views(g);
     for (NodeId i = 0; i < g->node_count; i++) {

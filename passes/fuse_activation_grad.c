@@ -144,8 +144,9 @@ static void fuse(Graph *g, const Uses *uses, NodeId id, int *gates)
     n->op = NULL;
 }
 
-void pass_fuse_activation_grad(Graph *g)
+void pass_fuse_activation_grad(Graph *g, const PassOptions *o)
 {
+    (void)o;
     Uses uses = graph_uses(g);
     int gates = 0;
     for (NodeId i = 0; i < g->node_count; i++) {

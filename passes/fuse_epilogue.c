@@ -41,8 +41,9 @@ static bool absorb_next(Graph *g, const Uses *uses, NodeId id)
     return true;
 }
 
-void pass_fuse_epilogue(Graph *g)
+void pass_fuse_epilogue(Graph *g, const PassOptions *o)
 {
+    (void)o;
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];

@@ -28,8 +28,6 @@
 #include "order/live_model.h"
 #include "pass.h"
 
-void pass_fuse_horizontal(Graph *g);
-
 // A node that waits, to be launched in the wave after those that it needs.
 typedef struct Waiting {
     NodeId  node;
@@ -331,8 +329,9 @@ static void find_launches(Grouper *s)
     }
 }
 
-void pass_fuse_horizontal(Graph *g)
+void pass_fuse_horizontal(Graph *g, const PassOptions *o)
 {
+    (void)o;
     size_t count = (size_t)g->node_count;
     Lives start = lives_new(g);
     Grouper s = {

@@ -11,8 +11,7 @@
 // where the second stood, so it is.
 #include <string.h>
 #include "../ir/op/op.h"
-
-void pass_fuse_last_block(Graph *g);
+#include "pass.h"
 
 // The value in the slot of this name of n; false: n has no such slot.
 static bool find_operand(const Node *n, const Slot *slot, ValueId *found)
@@ -78,8 +77,9 @@ static void end(Graph *g, NodeId i, NodeId at)
     n->op = NULL;
 }
 
-void pass_fuse_last_block(Graph *g)
+void pass_fuse_last_block(Graph *g, const PassOptions *o)
 {
+    (void)o;
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];

@@ -22,8 +22,6 @@
 #include "../ir/families/optimizer.h"
 #include "pass.h"
 
-void pass_fuse_momentum(Graph *g);
-
 // Which node updates a parameter from gradient d; NONE: none does, or others
 // read it or the momentum too.
 static NodeId only_update(const Graph *g, const Uses *uses, ValueId d)
@@ -85,8 +83,9 @@ static void shorten(Graph *g, NodeId i)
     n->operand_count = 3;
 }
 
-void pass_fuse_momentum(Graph *g)
+void pass_fuse_momentum(Graph *g, const PassOptions *o)
 {
+    (void)o;
     Momentum m;
     if (g->training.optimizer == NULL ||
         g->training.optimizer->momentum == NULL ||

@@ -61,8 +61,9 @@ static void fuse_maker(Graph *g, const Uses *uses, const Node *n)
     g->values[m->results[0]].marked = false;
 }
 
-void pass_fuse_pool(Graph *g)
+void pass_fuse_pool(Graph *g, const PassOptions *o)
 {
+    (void)o;
     Uses uses = graph_uses(g);
     for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &g->nodes[i];

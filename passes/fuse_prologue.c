@@ -22,8 +22,6 @@
 #include "pass.h"
 #include "../ir/dtype.h"
 
-void pass_fuse_prologue(Graph *g);
-
 // Nodes that are computed one from another on load.  Signs that another pass
 // keeps may add as many, and no more than MOST_ON_LOAD are allowed.
 enum { LONGEST = MOST_ON_LOAD / 2 };
@@ -192,8 +190,9 @@ static bool all_fused_load(Loading *l, const bool *before)
     return all;
 }
 
-void pass_fuse_prologue(Graph *g)
+void pass_fuse_prologue(Graph *g, const PassOptions *o)
 {
+    (void)o;
     Loading l = {.g = g, .uses = graph_uses(g),
                  .refused = NEW_ARRAY(g->arena, g->node_count, bool)};
     bool *before = NEW_ARRAY(g->arena, g->node_count, bool);

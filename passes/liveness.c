@@ -18,8 +18,6 @@
 #include "../ir/launch_group.h"
 #include "pass.h"
 
-void pass_liveness(Graph *g);
-
 static void begin_lives(Graph *g)
 {
     int32_t end = g->node_count > 0 ? g->node_count - 1 : 0;
@@ -31,8 +29,9 @@ static void begin_lives(Graph *g)
     }
 }
 
-void pass_liveness(Graph *g)
+void pass_liveness(Graph *g, const PassOptions *o)
 {
+    (void)o;
     begin_lives(g);
     bool several = false;
     for (NodeId i = 0, first = 0, end = 0; i < g->node_count; i++) {

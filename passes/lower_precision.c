@@ -20,8 +20,6 @@
 #include "../ir/dtype.h"
 #include "pass.h"
 
-void pass_lower_precision(Graph *g);
-
 static bool is_of_parameter(const Graph *g, ValueId v)
 {
     ValueId of = g->values[v].gradient_of;
@@ -73,8 +71,9 @@ static bool join_views(const Graph *g, bool *halves)
     return changed;
 }
 
-void pass_lower_precision(Graph *g)
+void pass_lower_precision(Graph *g, const PassOptions *o)
 {
+    (void)o;
     if (g->map == g->real) return;
     bool *halves = NEW_ARRAY(g->arena, g->value_count, bool);
     for (ValueId v = 0; v < g->value_count; v++) halves[v] = is_map(g, v);

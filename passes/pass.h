@@ -1,5 +1,5 @@
-// The pipeline: passes.def as a table, and the runner that checks needs,
-// times, dumps and verifies.  Passes do none of that.
+// The pipeline: passes.def as a table, and the runner that checks the order and
+// the facts, decides, times, dumps and verifies.  Passes do none of that.
 #ifndef CNNC_PASS_H
 #define CNNC_PASS_H
 
@@ -7,21 +7,48 @@
 #include "../ir/plan/plan.h"
 
 enum PassId {
-#define PASS(name, needs, gives, breaks, optional, what) PASS_##name,
+#define PASS(name, after, needs, gives, optional, decide, summary) PASS_##name,
 #include "passes.def"
 #undef PASS
     PASS_COUNT
 };
+#define AFTER(name) (UINT32_C(1) << PASS_##name)
+
+typedef struct PassOptions PassOptions;
+
+// The answer of a decide function.
+typedef enum PassDecision {
+    PASS_RUNS,
+    PASS_IS_LEFT_OUT,
+    PASSES_STOP                 // after an error, or since no result is of use
+} PassDecision;
+
+typedef enum PassOptional {
+    REQUIRED,
+    OPTIONAL,                   // -fno-NAME leaves it out
+    PLAIN                       // likewise; it still runs, and does the least
+                                // that later passes need
+} PassOptional;
 
 typedef struct Pass {
-    const char *name;
-    uint32_t    needs, gives, breaks;   // facts
-    bool        optional;               // -fno-<name> may leave it out
-    const char *what;                   // one line, for --passes
-    void      (*run)(Graph *g);
+    const char  *name;
+    uint32_t     after;         // AFTER(...) of the passes that must have run
+    uint32_t     needs, gives;  // facts
+    PassOptional optional;
+    // Tries ways to run it on copies of the graph, and sets g->decisions; NULL:
+    // it runs as it is.  Called where the pass is enabled.
+    PassDecision (*decide)(Graph *g, const PassOptions *o);
+    const char  *summary;       // one line, for --passes
+    void       (*run)(Graph *g, const PassOptions *o);
 } Pass;
 extern const Pass passes[PASS_COUNT];
-// By its name, with hyphens or underscores; NULL: there is none.
+
+#define PASS(name, after, needs, gives, optional, decide, summary) \
+    void pass_##name(Graph *g, const PassOptions *o);
+#include "passes.def"
+#undef PASS
+
+// The pass with a name, which may have hyphens or underscores; NULL: none.
 const Pass *find_pass(const char *name, size_t length);
 
 // What a training step computes again.
@@ -44,8 +71,10 @@ typedef struct Checkpoint {
 // As the command line says it: "marked", "every 4".
 const char *checkpoint_text(Arena *arena, const Checkpoint *checkpoint);
 
-typedef struct PassOptions {
+struct PassOptions {
     bool        enabled[PASS_COUNT];
+    const int  *order;          // the passes by number, each once, for tests of
+                                // orders, and not checked; NULL: the table's
     Checkpoint  checkpoint;
     const char *dump;           // a pass's name, "all", or NULL
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
@@ -68,12 +97,13 @@ typedef struct PassOptions {
     bool        trial;          // sizes are compared: searches for addresses
                                 // are short
     struct Known *known;        // results of searches, of all graphs that the
-                                // answer takes; NULL: of one graph alone
+                                // answer takes; NULL: of one graph alone.
+                                // While passes run it is never NULL
     bool        time;           // print where the time went, to standard error
     struct PlanSize *refused;   // takes what a plan over the budget comes to
                                 // (frontend/driver/run_pipeline.h); NULL:
                                 // nobody asks
-} PassOptions;
+};
 
 void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
 // -f<name>, -fno-<name>: false if there is no such optional pass.
@@ -82,34 +112,16 @@ bool pass_options_set(PassOptions *o, const char *name, bool on);
 // Whether the budget chooses what a training step computes again.
 bool searches(const PassOptions *o);
 
-// The arena that a graph which schedule has ordered would have, if checkpoint
-// made this schedule of it; NULL: without one.  If it is above `limit`, what is
-// returned may be less than the arena, but is above it too.  Launches that are
-// put together take no more, but may take less.
-int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const struct RematSchedule *schedule, int64_t limit);
+// Returns the name of the first pass in `order` (all passes by number, each
+// once) that comes before one of its `after`, or NULL.
+const char *pass_too_early(const int *order);
+// The place of a pass in the order of the options, and the pass at a place.
+int pass_place(const PassOptions *o, int number);
+int pass_at(const PassOptions *o, int place);
 
-// Such a graph, in arena, as it is after that, in the order that schedule finds
-// for it.
-Graph *ordered_with(const Graph *g, const PassOptions *o,
-                    const struct RematSchedule *schedule, Arena *arena);
-// A graph that was ordered with its schedule, through liveness and
-// share_buffers, its launches together or apart; in arena.
-Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
-                    Arena *arena);
-// Plans such a one; its arena, limit as above.
-int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit);
-// One with these values in host memory, in arena; and its arena, limit as
-// above.
-Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
-                      const struct Offloading *offloading, Arena *arena);
-int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
-                        int64_t limit);
-
-// The most bytes alive at once in g after the enabled passes from number
-// `first` on: no plan is smaller.  Nothing is computed again or put together,
-// and g is done with.
-int64_t least_from(Graph *g, const PassOptions *o, int first);
+// Runs one pass, or leaves it out; sets the facts that it gives.  Returns false
+// if it was left out without a trace.
+bool run_pass(Graph *g, const PassOptions *o, int number, bool enabled);
 
 // Runs the enabled passes over a forward graph.  Returns false if stop_after
 // ended it early (the graph is then whole, but may be unplaced), or after an

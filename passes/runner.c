@@ -11,40 +11,20 @@
 
 #include "decide/decide_remat.h"
 #include "decide/decide_gated_grad.h"
-#include "offload/host_copies.h"
 #include "../ir/base/search_cache.h"
-#include "remat/user_checkpoints.h"
-#include "remat/remat_schedule.h"
 #include "batch_split.h"
-#include "placement/arena_estimate.h"
 #include "decide/decide_horizontal.h"
-
-#define PASS(name, needs, gives, breaks, optional, what) \
-    void pass_##name(Graph *g);
-#include "passes.def"
-#undef PASS
 
 const char *const checkpoint_names[CHECKPOINT_COUNT] = {
     "auto", "elementwise", "marked", "every", "off",
 };
 
-// What stands in for a pass that is left out, where something must.
-void share_views(Graph *g);     // share_buffers.c
-void plan_disjoint(Graph *g);   // assign_offsets.c
-
 const Pass passes[PASS_COUNT] = {
-#define PASS(name, needs, gives, breaks, optional, what) \
-    {#name, needs, gives, breaks, optional, what, pass_##name},
+#define PASS(name, after, needs, gives, optional, decide, summary) \
+    {#name, after, needs, gives, optional, decide, summary, pass_##name},
 #include "passes.def"
 #undef PASS
 };
-
-static void (*instead_of(const Pass *pass))(Graph *)
-{
-    if (pass == &passes[PASS_share_buffers]) return share_views;
-    if (pass == &passes[PASS_assign_offsets]) return plan_disjoint;
-    return NULL;
-}
 
 // Names may be written with hyphens.
 static bool same_name(const char *name, const char *word, size_t length)
@@ -138,123 +118,56 @@ static void remember(Graph *g)
     g->written_count = g->node_count;
 }
 
-// Runs a pass, or its stand-in; what it breaks ceases to hold, what it gives
-// begins to.  False where there was neither, and the graph is as it was.
-static bool run_pass(Graph *g, const Pass *pass, bool enabled)
+int pass_at(const PassOptions *o, int place)
 {
+    return o->order != NULL ? o->order[place] : place;
+}
+
+int pass_place(const PassOptions *o, int number)
+{
+    int place = 0;
+    while (pass_at(o, place) != number) place++;
+    return place;
+}
+
+const char *pass_too_early(const int *order)
+{
+    uint32_t ran = 0;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        if ((passes[order[i]].after & ~ran) != 0) return passes[order[i]].name;
+        ran |= UINT32_C(1) << order[i];
+    }
+    return NULL;
+}
+
+static void check_table(void)
+{
+    int order[PASS_COUNT];
+    for (int i = 0; i < PASS_COUNT; i++) order[i] = i;
+    const char *early = pass_too_early(order);
+    if (early != NULL) bug("pass %s runs before one that it is after", early);
+}
+
+bool run_pass(Graph *g, const PassOptions *o, int number, bool enabled)
+{
+    const Pass *pass = &passes[number];
     if ((g->facts & pass->needs) != pass->needs)
         bug("pass %s needs facts %x, the graph has %x", pass->name,
             pass->needs, g->facts);
     if (pass->gives & IS_SCHEDULED) remember(g);
-    void (*run)(Graph *) = enabled ? pass->run : instead_of(pass);
-    if (run) run(g);
-    g->facts = (g->facts & ~pass->breaks) | pass->gives;
-    return run || pass->breaks || pass->gives;
-}
-
-Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
-                    Arena *arena)
-{
-    Graph *copy = graph_copy(ordered, arena);
-    known_spend(copy->known, copy->node_count, WORK_TRIAL_NODE);
-    for (int i = PASS_checkpoint + 1; i < PASS_assign_offsets; i++)
-        run_pass(copy, &passes[i],
-                 o->enabled[i] && (i != PASS_fuse_horizontal || together));
-    return copy;
-}
-
-int64_t least_from(Graph *g, const PassOptions *o, int first)
-{
-    for (int i = first; i < PASS_assign_offsets; i++)
-        run_pass(g, &passes[i],
-                 o->enabled[i] && i != PASS_checkpoint &&
-                     i != PASS_fuse_horizontal);
-    return plan_least(g);
-}
-
-// Copies to host memory and back, when the order is known: it stays.
-static void offload(Graph *g, const PassOptions *o)
-{
-    HostCopy *copy;
-    Arena *arena = arena_new();
-    HostModel m = host_model(shared_after(g, o, false, arena));
-    host_offload(&m, g->decisions.offloading);
-    int32_t count = host_steps(&m, &copy);
-    put_copies(g, copy, count);
-    arena_free(arena);
-}
-
-// What is computed again changes lifetimes, so the order is found anew.
-static void run_checkpoint(Graph *g, const PassOptions *o)
-{
-    run_pass(g, &passes[PASS_checkpoint], o->enabled[PASS_checkpoint]);
-    if (g->decisions.remat_schedule && o->enabled[PASS_schedule])
-        passes[PASS_schedule].run(g);
-    if (g->decisions.offloading) offload(g, o);
-}
-
-int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
-{
-    int64_t bytes = plan_least(shared);
-    if (bytes > limit) return bytes;
-    if (o->near && o->enabled[PASS_assign_offsets])
-        return plan_near(shared, limit);
-    run_pass(shared, &passes[PASS_assign_offsets],
-             o->enabled[PASS_assign_offsets]);
-    return shared->arena_bytes;
-}
-
-Graph *ordered_with(const Graph *g, const PassOptions *o,
-                    const RematSchedule *schedule, Arena *arena)
-{
-    Graph *copy = graph_copy(g, arena);
-    copy->decisions.remat_schedule = schedule;
-    run_checkpoint(copy, o);
-    return copy;
-}
-
-// Limit as above.
-static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
-                                int64_t limit)
-{
-    Arena *arena = arena_new();
-    int64_t bytes =
-        arena_of_shared(shared_after(g, o, false, arena), o, limit);
-    arena_free(arena);
-    return bytes;
-}
-
-int64_t arena_after(const Graph *g, const PassOptions *o,
-                    const RematSchedule *schedule, int64_t limit)
-{
-    Arena *arena = arena_new();
-    int64_t bytes =
-        arena_of_ordered(ordered_with(g, o, schedule, arena), o, limit);
-    arena_free(arena);
-    return bytes;
-}
-
-Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
-                      const Offloading *offloading, Arena *arena)
-{
-    Graph *copy = graph_copy(ordered, arena);
-    copy->decisions.offloading = offloading;
-    offload(copy, o);
-    return copy;
-}
-
-int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
-                        int64_t limit)
-{
-    return arena_of_ordered(offloaded, o, limit);
+    bool runs = enabled || pass->optional == PLAIN;
+    if (runs) pass->run(g, o);
+    g->facts |= pass->gives;
+    return runs || pass->gives;
 }
 
 // A graph that was read from text may be past a pass: it has what the pass
 // gives or what a later one gives.
-static bool is_past(const Graph *g, int number)
+static bool is_past(const Graph *g, const PassOptions *o, int place)
 {
     unsigned given = 0;
-    for (int i = number; i < PASS_COUNT; i++) given |= passes[i].gives;
+    for (int k = place; k < PASS_COUNT; k++)
+        given |= passes[pass_at(o, k)].gives;
     return g->facts & given;
 }
 
@@ -296,42 +209,22 @@ bool searches(const PassOptions *o)
            (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
 }
 
-// Chooses what is computed again or offloaded, unless that was before the graph
-// was read; false, after an error, where that can't be, or without one where no
-// choice is of use.
-static bool find_schedule(Graph *g, const PassOptions *o)
-{
-    CheckpointKind kind = o->checkpoint.kind;
-    if (g->mode != TRAIN || !o->enabled[PASS_checkpoint] ||
-        (kind == CHECKPOINT_OFF && !(o->offload && o->budget > 0)) ||
-        host_use(g).events > 0)
-        return true;
-    // Maps may go to host memory though nothing is computed again.
-    if (kind == CHECKPOINT_OFF && o->offload) return fit_budget(g, o);
-    if (!searches(o)) return follow_marks(g, o);
-    return fit_budget(g, o);
-}
-
 static bool run_rows(Graph *g, const PassOptions *o)
 {
     verify(g, "the front end");
     double total = 0;
-    for (int i = 0; i < PASS_COUNT; i++) {
+    for (int k = 0; k < PASS_COUNT; k++) {
+        int i = pass_at(o, k);
         const Pass *pass = &passes[i];
-        if (is_past(g, i)) {
+        if (is_past(g, o, k)) {
             if (stops_after(o, pass)) return false;
             continue;
         }
         double start = seconds();
-        bool enabled = o->enabled[i];
-        if (i == PASS_fuse_activation_grad && enabled && g->mode == TRAIN)
-            choose_gates(g, o);
-        if (i == PASS_fuse_horizontal && enabled && g->mode != INFER)
-            enabled = choose_waits(g, o);
-        if (i == PASS_checkpoint && !find_schedule(g, o)) return false;
-        bool ran = true;
-        if (i == PASS_checkpoint) run_checkpoint(g, o);
-        else ran = run_pass(g, pass, enabled);
+        PassDecision decision = o->enabled[i] ? PASS_RUNS : PASS_IS_LEFT_OUT;
+        if (o->enabled[i] && pass->decide) decision = pass->decide(g, o);
+        if (decision == PASSES_STOP) return false;
+        bool ran = run_pass(g, o, i, decision == PASS_RUNS);
         double middle = seconds();
         if (ran) verify(g, pass->name);
         double end = seconds();
@@ -378,18 +271,17 @@ bool run_passes(Graph *g, const PassOptions *o)
 {
     double start = seconds();
     Arena *arena = arena_new();
-    g->known = o->known != NULL ? o->known : known_new(arena);
-    g->is_trial = o->trial;
-    bool done = find_slices(g, o);
+    check_table();
+    // Slices that are chosen are made as they were measured.
+    PassOptions own = *o;
+    if (own.known == NULL) own.known = known_new(arena);
+    bool done = find_slices(g, &own);
     if (done && o->time)
         fprintf(stderr, "%-14s %8.3f ms\n", "slices tried",
                 1e3 * (seconds() - start));
-    // What was chosen among slices is made as it was measured.
-    PassOptions own = *o;
     own.quick |= g->decisions.split_samples > 0 && o->split_samples == 0;
     done = done && run_rows(g, &own) && check_budget(g, o);
-    known_spend(g->known, g->node_count, WORK_GRAPH_NODE);
-    g->known = NULL;
+    known_spend(own.known, g->node_count, WORK_GRAPH_NODE);
     arena_free(arena);
     return done;
 }

@@ -23,14 +23,13 @@
 #include "order/order.h"
 #include "pass.h"
 
-void pass_schedule(Graph *g);
-
 typedef struct Ready {
     int64_t key;                // bytes alive after it, less those before
     NodeId  node;
 } Ready;
 
 typedef struct Scheduler {
+    struct Known *known;        // results of searches; NULL: none is kept
     Graph      *g;
     Dependences depend;
     Lives       start;          // before the first node
@@ -227,7 +226,7 @@ static bool search(Scheduler *s, int64_t bound, Best *best)
     bool exact = best_order(&s->start, &s->depend, rest, bound, &work, order);
     NodeId *tried = copy_order(s, order);
     exact &= best_order(&s->start, &s->depend, forward, bound, &work, tried);
-    known_spend(s->g->known, most - work, WORK_ORDER_STEP);
+    known_spend(s->known, most - work, WORK_ORDER_STEP);
     offer(s, hoist_views(s, order), best);
     offer(s, hoist_views(s, tried), best);
     return exact;
@@ -292,19 +291,19 @@ static void keep_order(const Scheduler *s, KnownKey key, const Best *best,
 {
     int32_t count = s->g->node_count;
     size_t bytes = sizeof(Order) + (size_t)count * sizeof(NodeId);
-    Arena *arena = known_room(s->g->known, (int64_t)bytes);
+    Arena *arena = known_room(s->known, (int64_t)bytes);
     if (arena == NULL) return;
     Order *order = arena_alloc(arena, 1, bytes);
     order->peak = best->peak;
     order->bound = bound;
     memcpy(order->node, best->order, (size_t)count * sizeof(NodeId));
-    known_keep(s->g->known, key, order);
+    known_keep(s->known, key, order);
 }
 
 static int64_t find_or_recall_order(Scheduler *s, Best *best)
 {
     KnownKey key = key_of_order(s);
-    const Order *order = known_find(s->g->known, key);
+    const Order *order = known_find(s->known, key);
     if (order != NULL) {
         *best = (Best){ copy_order(s, order->node), order->peak };
         return order->bound;
@@ -315,9 +314,9 @@ static int64_t find_or_recall_order(Scheduler *s, Best *best)
 }
 
 // Without a training step, all is forward.
-void pass_schedule(Graph *g)
+void pass_schedule(Graph *g, const PassOptions *o)
 {
-    Scheduler s = {.g = g, .end = g->node_count};
+    Scheduler s = {.g = g, .known = o->known, .end = g->node_count};
     Best best = {0};
     while (s.middle < s.end && g->nodes[s.middle].phase == FORWARD) s.middle++;
     if (s.middle < s.end) s.end--;

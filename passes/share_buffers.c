@@ -26,9 +26,6 @@
 #include "order/live_model.h"
 #include "pass.h"
 
-void pass_share_buffers(Graph *g);
-void share_views(Graph *g);
-
 // Classes of values; what is said of one holds at the value that find returns.
 typedef struct Classes {
     int32_t *parent;
@@ -278,21 +275,16 @@ static void widen_roots(Graph *g, Classes *classes)
     }
 }
 
-void pass_share_buffers(Graph *g)
+// Left out, views alone share bytes.
+void pass_share_buffers(Graph *g, const PassOptions *o)
 {
     Classes classes = name_views(g);
-    for (NodeId i = 0; i < g->node_count; i++) {
+    for (NodeId i = 0; i < g->node_count && o->enabled[PASS_share_buffers];
+         i++) {
         const Node *n = &g->nodes[i];
         if (!is_launch(n)) continue;
         for (int32_t r = 0; r < n->result_count; r++)
             write_over(g, &classes, i, r);
     }
-    widen_roots(g, &classes);
-}
-
-// What stands in when the pass is left out: views alone.
-void share_views(Graph *g)
-{
-    Classes classes = name_views(g);
     widen_roots(g, &classes);
 }

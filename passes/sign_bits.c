@@ -18,8 +18,6 @@
 #include <string.h>
 #include "pass.h"
 
-void pass_sign_bits(Graph *g);
-
 // Which activation's gradient n makes from v, and from nothing else of it: as
 // that of an activation, or as it masks what it stores.  NULL: none.
 static const Op *gates(const Node *n, ValueId v)
@@ -163,8 +161,9 @@ static void sort_nodes(Graph *g, int32_t old)
     memcpy(g->nodes, order.nodes, (size_t)order.count * sizeof(Node));
 }
 
-void pass_sign_bits(Graph *g)
+void pass_sign_bits(Graph *g, const PassOptions *o)
 {
+    (void)o;
     enum { LEAST = 4096 };      // bytes: below, bits are as long in the arena
     if (g->mode != TRAIN) return;
     const Uses uses = graph_uses(g);

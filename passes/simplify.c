@@ -155,8 +155,9 @@ static void simplify_node(Simplifier *f, NodeId i)
     f->readers[instead] += f->readers[y] - 1;
 }
 
-void pass_simplify(Graph *g)
+void pass_simplify(Graph *g, const PassOptions *o)
 {
+    (void)o;
     const int32_t *readers = count_readers(g);
     // One walk renames.
     Simplifier f = { g, trained_values(g), shown_values(g), count_readers(g),

@@ -22,8 +22,6 @@
 #include <string.h>
 #include "pass.h"
 
-void pass_split_concat_grad(Graph *g);
-
 enum { MOST = 4, NARROWEST = 32 };
 
 typedef struct Parts {
@@ -128,8 +126,9 @@ static void put_in_place(const Parts *p, NodeId old_count)
     g->nodes = nodes;
 }
 
-void pass_split_concat_grad(Graph *g)
+void pass_split_concat_grad(Graph *g, const PassOptions *o)
 {
+    (void)o;
     NodeId count = g->node_count;
     Parts p = {.g = g, .uses = graph_uses(g)};
     p.made = arena_alloc(g->arena, (size_t)count, sizeof *p.made);

@@ -57,7 +57,7 @@ int list_passes(const Options *o)
         sheet_row(s);
         put_text(s, passes[i].name);
         put_truth(s, passes[i].optional);
-        put_text(s, passes[i].what);
+        put_text(s, passes[i].summary);
     }
     sheets_print(&s, 1, o->format, stdout);
     return EXIT_DONE;

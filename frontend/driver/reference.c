@@ -293,7 +293,7 @@ static void print_passes(void)
     for (int i = 0; i < PASS_COUNT; i++) {
         printf("| `%s` | %s ", passes[i].name,
                passes[i].optional ? "yes" : "no");
-        print_cell(passes[i].what);
+        print_cell(passes[i].summary);
         puts("|");
     }
 }

@@ -148,7 +148,6 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     copy->decisions.settled = NULL;
     copy->decisions.split_samples = c.samples;
     copy->decisions.split_pixels = c.pixels;
-    copy->is_trial = o->trial;
     bool is_whole = s->compile(copy, &quiet);
     if (c.samples == 0 && o->budget > 0 && o->offload == s->o->offload)
         keep_settled(s->g, copy);

@@ -10,8 +10,9 @@
 // are counted with all of them and with none; if all are worse, one after the
 // other is left out where that helps.  Addresses are not tried.
 #include "decide_gated_grad.h"
+#include "../trial.h"
 
-static int count_gates(const Graph *g)
+static int count_gates(const Graph *g, const PassOptions *o)
 {
     bool any = false;
     for (NodeId i = 0; i < g->node_count && !any; i++)
@@ -20,7 +21,7 @@ static int count_gates(const Graph *g)
     Arena *arena = arena_new();
     Graph *copy = graph_copy(g, arena);
     int count = 0;
-    passes[PASS_fuse_activation_grad].run(copy);
+    pass_fuse_activation_grad(copy, o);
     for (NodeId i = 0; i < copy->node_count; i++) {
         const Node *n = &copy->nodes[i];
         count += n->kernel != 0 && n->op->kernels[0].gated == n->kernel;
@@ -40,10 +41,10 @@ static int64_t least_with(const Graph *g, const PassOptions *o,
     return bytes;
 }
 
-void choose_gates(Graph *g, const PassOptions *o)
+static void choose_gates(Graph *g, const PassOptions *o)
 {
     enum { MOST_TRIED = 8 };
-    int count = count_gates(g);
+    int count = count_gates(g, o);
     if (count == 0) return;
     const uint32_t all = UINT32_MAX;
     int64_t none = least_with(g, o, all), best = least_with(g, o, 0);
@@ -55,4 +56,10 @@ void choose_gates(Graph *g, const PassOptions *o)
         unfused |= 1u << k;
     }
     g->decisions.unfused = best > none ? all : unfused;
+}
+
+PassDecision decide_gates(Graph *g, const PassOptions *o)
+{
+    if (g->mode == TRAIN) choose_gates(g, o);
+    return PASS_RUNS;
 }

@@ -5,8 +5,8 @@
 
 #include "../pass.h"
 
-// For a training step that is through differentiate: sets g->unfused for pass
-// fuse_activation_grad.
-void choose_gates(Graph *g, const PassOptions *o);
+// The decision of fuse_activation_grad, after differentiate.  For a training
+// step: sets g->decisions.unfused.
+PassDecision decide_gates(Graph *g, const PassOptions *o);
 
 #endif

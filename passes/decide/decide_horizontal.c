@@ -4,6 +4,7 @@
 // apart tells each where values can be.
 #include "decide_horizontal.h"
 #include "../placement/arena_estimate.h"
+#include "../trial.h"
 
 // Plans with the launches apart, which tells values their places: the arena.
 static int64_t plan_apart(Graph *g, const PassOptions *o)
@@ -26,13 +27,13 @@ static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
     Graph *grouped = shared_after(g, o, true, arena);
     int64_t bytes = plan_least(grouped);
     if (bytes <= limit)
-        bytes = o->enabled[PASS_assign_offsets] ? plan_trial(grouped)
+        bytes = o->enabled[PASS_assign_offsets] ? plan_trial(grouped, o)
                                       : arena_of_shared(grouped, o, limit);
     arena_free(arena);
     return bytes <= limit;
 }
 
-bool choose_waits(Graph *g, const PassOptions *o)
+static bool choose_waits(Graph *g, const PassOptions *o)
 {
     // From the fewest launches to the least that is kept for them.
     static const struct Waits tries[] = {
@@ -49,4 +50,10 @@ bool choose_waits(Graph *g, const PassOptions *o)
         if (may_wait(g, o, apart)) return true;
     }
     return false;
+}
+
+PassDecision decide_waits(Graph *g, const PassOptions *o)
+{
+    return g->mode == INFER || choose_waits(g, o) ? PASS_RUNS
+                                                  : PASS_IS_LEFT_OUT;
 }

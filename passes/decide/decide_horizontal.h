@@ -4,10 +4,10 @@
 
 #include "../pass.h"
 
-// For a training step that is through checkpoint: sets g->waits to the first of
-// several ways, ever more sparing, in which the arena is no larger than with
-// all launches apart, and each value's offset to what it would be then.  False:
-// there is none.
-bool choose_waits(Graph *g, const PassOptions *o);
+// The decision of fuse_horizontal, after checkpoint.  For a training step: sets
+// g->decisions.waits to the first of several ways, ever more sparing, in which
+// the arena is no larger than with all launches apart, and each value's offset
+// to its place without the pass.  Leaves the pass out if there is none.
+PassDecision decide_waits(Graph *g, const PassOptions *o);
 
 #endif

@@ -18,6 +18,8 @@
 #include "../remat/remat_bound.h"
 #include "../remat/remat_graph.h"
 #include "../remat/remat_search.h"
+#include "../remat/user_checkpoints.h"
+#include "../trial.h"
 #include "decide_horizontal.h"
 
 enum {
@@ -132,11 +134,11 @@ static RematChoices search_or_recall(const Budgeter *b, const Remat *r,
                                      int64_t work)
 {
     KnownKey key = key_of_schedules(r, work);
-    const RematChoices *kept = known_find(b->g->known, key);
+    const RematChoices *kept = known_find(b->o->known, key);
     if (kept != NULL) return copy_choices(b->g->arena, kept);
     RematChoices all = remat_search(r, LEVELS, work);
-    known_spend(b->g->known, all.work, WORK_REMAT_STEP);
-    keep_schedules(b->g->known, key, &all);
+    known_spend(b->o->known, all.work, WORK_REMAT_STEP);
+    keep_schedules(b->o->known, key, &all);
     return all;
 }
 
@@ -277,7 +279,7 @@ static bool named_fits_fused(const Budgeter *b)
     const RematSchedule *schedule =
         &b->all.choice[b->named].schedule;
     Graph *ordered = ordered_with(b->g, o, schedule, arena);
-    bool waits = choose_waits(ordered, o);
+    bool waits = decide_waits(ordered, o) == PASS_RUNS;
     Graph *fused = shared_after(ordered, o, waits, arena);
     bool fits = arena_of_shared(fused, o, o->budget) <= o->budget;
     arena_free(arena);
@@ -355,7 +357,7 @@ static int64_t most_of_use(const PassOptions *o)
     return o->most_bytes > 0 ? larger(o->most_bytes, o->budget) : INT64_MAX;
 }
 
-bool fit_budget(Graph *g, const PassOptions *o)
+static bool fit_budget(Graph *g, const PassOptions *o)
 {
     Fit *fit = NEW(g->arena, Fit);
     g->decisions.fit = fit;
@@ -388,6 +390,24 @@ bool fit_budget(Graph *g, const PassOptions *o)
     const RematChoice *choices = b.all.choice;
     if (found > 0) g->decisions.remat_schedule = &choices[found].schedule;
     return true;
+}
+
+static bool find_schedule(Graph *g, const PassOptions *o)
+{
+    CheckpointKind kind = o->checkpoint.kind;
+    if (g->mode != TRAIN ||
+        (kind == CHECKPOINT_OFF && !(o->offload && o->budget > 0)) ||
+        host_use(g).events > 0)
+        return true;
+    // Maps may go to host memory though nothing is computed again.
+    if (kind == CHECKPOINT_OFF && o->offload) return fit_budget(g, o);
+    if (!searches(o)) return follow_marks(g, o);
+    return fit_budget(g, o);
+}
+
+PassDecision decide_schedule(Graph *g, const PassOptions *o)
+{
+    return find_schedule(g, o) ? PASS_RUNS : PASSES_STOP;
 }
 
 // Whether the command line says what runs again, so that there is no other

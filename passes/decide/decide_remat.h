@@ -6,12 +6,13 @@
 #include "../../ir/gpu/overhead.h"
 #include "../pass.h"
 
-// For a training step that schedule has ordered: sets g->fit, and
-// g->remat_schedule, or leaves that NULL where nothing need be computed again.
-// Where nothing fits it is the schedule with the smallest arena that was found.
-// False: none is of use by most_time and most_bytes in the options, and none is
-// set.
-bool fit_budget(Graph *g, const PassOptions *o);
+// The decision of checkpoint, for a training step that schedule has ordered: by
+// the budget or by marks.  Sets g->decisions.fit, .offloading and
+// .remat_schedule, which stays NULL where nothing need be recomputed.  Where
+// nothing fits it is the schedule with the smallest arena that was found.
+// PASSES_STOP: after an error about marks, or since no schedule is of use by
+// most_time and most_bytes in the options.
+PassDecision decide_schedule(Graph *g, const PassOptions *o);
 
 // That a placed graph of any mode fits.  False, after an error, where it does
 // not; Diag.over_budget is then set.

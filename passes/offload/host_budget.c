@@ -12,6 +12,7 @@
 // work.
 #include "host_budget.h"
 #include "../../ir/gpu/gpu_model.h"
+#include "../trial.h"
 
 enum {
     MOST_SCHEDULES = 12,        // that are looked at

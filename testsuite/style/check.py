@@ -57,11 +57,16 @@ ROOMS = {
 GENERATED = {"parser.h", "scanner.h"}
 # Includes of a room above, and why.
 OPTIONS = "what a search is asked for (PassOptions) is declared with the passes"
+TRIALS = "it compares arenas through later passes, on copies"
 UPWARD = {
     "passes/decide/decide_batch_split.c": ("passes", "it tries settings of pass batch_split"),
+    "passes/decide/decide_gated_grad.c": ("passes", TRIALS),
     "passes/decide/decide_gated_grad.h": ("passes", OPTIONS),
+    "passes/decide/decide_horizontal.c": ("passes", TRIALS),
     "passes/decide/decide_horizontal.h": ("passes", OPTIONS),
+    "passes/decide/decide_remat.c": ("passes", TRIALS),
     "passes/decide/decide_remat.h": ("passes", OPTIONS),
+    "passes/offload/host_budget.c": ("passes", TRIALS),
     "passes/offload/host_budget.h": ("passes", OPTIONS),
     "passes/remat/user_checkpoints.h": ("passes", OPTIONS),
     "passes/remat/remat_apply.c": ("passes/offload", "it writes copies into a graph as it does steps"),

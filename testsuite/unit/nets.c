@@ -234,17 +234,21 @@ Graph *random_net(Arena *arena, Diag *diag, uint64_t seed, int layers,
     return g;
 }
 
-void place_net(Graph *g, unsigned passes)
+const PassOptions *all_passes(void)
 {
-    if (passes & 1) pass_schedule(g);
-    pass_liveness(g);
-    if (passes & 2)
-        pass_share_buffers(g);
-    else
-        share_views(g);
-    if (passes & 4)
-        pass_assign_offsets(g);
-    else
-        plan_disjoint(g);
+    static PassOptions options;
+    pass_options_default(&options, 2);
+    return &options;
+}
+
+void place_net(Graph *g, unsigned which)
+{
+    PassOptions o = *all_passes();
+    o.enabled[PASS_share_buffers] = which & 2;
+    o.enabled[PASS_assign_offsets] = which & 4;
+    if (which & 1) pass_schedule(g, &o);
+    pass_liveness(g, &o);
+    pass_share_buffers(g, &o);
+    pass_assign_offsets(g, &o);
     g->facts |= IS_SCHEDULED | IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
 }

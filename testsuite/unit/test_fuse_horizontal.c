@@ -5,7 +5,6 @@
 #include "verdicts.h"
 #include "../../ir/plan/plan.h"
 
-void pass_fuse_horizontal(Graph *g);
 
 // Two parameters with averages, their gradients made one after the other.
 static const char text[] =
@@ -33,7 +32,7 @@ static Graph *grouped(void)
 {
     Graph *g = read_text(text);
     g->decisions.waits.permille = 0;
-    pass_fuse_horizontal(g);
+    pass_fuse_horizontal(g, all_passes());
     return g;
 }
 
@@ -130,7 +129,7 @@ static Graph *grouped_rows(void)
 {
     Graph *g = read_text(scored);
     g->decisions.waits.permille = 0;
-    pass_fuse_horizontal(g);
+    pass_fuse_horizontal(g, all_passes());
     return g;
 }
 

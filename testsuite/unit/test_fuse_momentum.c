@@ -5,7 +5,6 @@
 #include "graphs.h"
 #include "nets.h"
 
-void pass_fuse_momentum(Graph *g);
 
 #define CONV "stride_h=1 stride_w=1 dilation_h=1 dilation_w=1 groups=1 "
 
@@ -81,7 +80,7 @@ static void a_step_is_what_it_was(void **state)
 {
     (void)state;
     Graph *plain = read_net(), *g = read_net();
-    pass_fuse_momentum(g);
+    pass_fuse_momentum(g, all_passes());
     verify(g, "fuse_momentum");
     assert_int_equal(g->value_count, plain->value_count - 5);
     Tensors want = given(plain, false), got = given(g, false);
@@ -98,7 +97,7 @@ static void a_skipped_step_changes_nothing(void **state)
 {
     (void)state;
     Graph *g = read_net();
-    pass_fuse_momentum(g);
+    pass_fuse_momentum(g, all_passes());
     Tensors before = given(g, true), after = given(g, true);
     interpret(g, &after, 2);
     expect_alike(g, before, after, true);
@@ -111,7 +110,7 @@ static void what_is_kept_is_made(void **state)
     Graph *g = read_net();
     int32_t count = g->value_count;
     g->values[17].output = true;
-    pass_fuse_momentum(g);
+    pass_fuse_momentum(g, all_passes());
     assert_int_equal(g->value_count, count - 3);
 }
 

@@ -156,9 +156,9 @@ static void what_must_stay_does(void **state)
 
 static Plan *plan_for(Graph *g)
 {
-    pass_liveness(g);
-    pass_share_buffers(g);
-    pass_assign_offsets(g);
+    pass_liveness(g, all_passes());
+    pass_share_buffers(g, all_passes());
+    pass_assign_offsets(g, all_passes());
     return plan_of(g);
 }
 
@@ -197,7 +197,7 @@ static void plans_say_what_is_copied(void **state)
 static Graph *ordered(uint64_t seed, int layers)
 {
     Graph *g = random_net(arena, &diag, seed, layers, false);
-    pass_schedule(g);
+    pass_schedule(g, all_passes());
     g->facts |= IS_SCHEDULED;
     return g;
 }
@@ -205,8 +205,8 @@ static Graph *ordered(uint64_t seed, int layers)
 static Graph *shared(const Graph *g)
 {
     Graph *copy = graph_copy(g, arena);
-    pass_liveness(copy);
-    pass_share_buffers(copy);
+    pass_liveness(copy, all_passes());
+    pass_share_buffers(copy, all_passes());
     copy->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED;
     return copy;
 }
@@ -215,7 +215,7 @@ static Graph *shared(const Graph *g)
 static int64_t most_alive(const Graph *g)
 {
     Graph *copy = shared(g);
-    pass_assign_offsets(copy);
+    pass_assign_offsets(copy, all_passes());
     Plan *plan = plan_of(copy);
     const char *wrong = verify_plan(arena, plan);
     if (wrong != NULL) fail_msg("%s", wrong);

@@ -291,9 +291,11 @@ static const char *plan_fault(const char *text, const char *schedule,
     g->written = was->nodes;
     g->written_count = was->node_count;
     if (name != NULL) move_before(g, name, other);
-    pass_liveness(g);
-    share_views(g);
-    pass_assign_offsets(g);
+    pass_liveness(g, all_passes());
+    PassOptions views = *all_passes();
+    views.enabled[PASS_share_buffers] = false;
+    pass_share_buffers(g, &views);
+    pass_assign_offsets(g, all_passes());
     g->facts |= IS_GROUPED | HAS_LIFETIMES | IS_SHARED | IS_PLACED;
     return verify_program(arena, g, plan_of(g));
 }

@@ -36,8 +36,8 @@ static ValueId layer(int64_t width, ValueId x)
 
 static void share(void)
 {
-    pass_liveness(g);
-    pass_share_buffers(g);
+    pass_liveness(g, all_passes());
+    pass_share_buffers(g, all_passes());
 }
 
 static ValueId alias(ValueId v)
@@ -53,7 +53,7 @@ static void lives_begin_and_end_at_nodes(void **state)
     ValueId image = value("image", INPUT, 8);
     ValueId a = layer(8, image), b = layer(8, a), c = layer(8, a);
     g->values[b].output = true;
-    pass_liveness(g);
+    pass_liveness(g, all_passes());
     const struct { ValueId v; int first, last; } want[] = {
         {g->header, 0, 2}, {image, 0, 0}, {a, 0, 2}, {b, 1, 2}, {c, 2, 2}};
     for (int i = 0; i < 5; i++) {
@@ -155,8 +155,10 @@ static void without_the_pass_views_remain(void **state)
     ValueId x = layer(8, value("image", INPUT, 8));
     ValueId view = apply(&stub_flat, 8, x, NONE);
     ValueId y = apply(&stub_unary, 8, view, NONE);
-    pass_liveness(g);
-    share_views(g);
+    pass_liveness(g, all_passes());
+    PassOptions views = *all_passes();
+    views.enabled[PASS_share_buffers] = false;
+    pass_share_buffers(g, &views);
     assert_int_equal(alias(view), x);
     assert_int_equal(alias(y), NONE);
 }
@@ -203,7 +205,7 @@ static void orders_keep_every_dependence(void **state)
         while (net->nodes[forward].phase == FORWARD) forward++;
         const char *last = net->nodes[net->node_count - 1].name;
         const char *loss = net->nodes[forward - 1].name;
-        pass_schedule(net);
+        pass_schedule(net, all_passes());
         assert_ordered(net);
         assert_updates_wait(net);
         assert_string_equal(net->nodes[forward - 1].name, loss);
@@ -230,9 +232,9 @@ static void many_nodes_are_scheduled_and_shared_fast(void **state)
     (void)state;
     Graph *net = random_net(arena, &diag, 3, 30000, false);
     clock_t start = clock();
-    pass_schedule(net);
-    pass_liveness(net);
-    pass_share_buffers(net);
+    pass_schedule(net, all_passes());
+    pass_liveness(net, all_passes());
+    pass_share_buffers(net, all_passes());
     assert_true(net->node_count > 80000);
     assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
 }

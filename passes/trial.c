@@ -1,0 +1,98 @@
+// Searches compare arenas: each decision is carried out on a copy of the graph,
+// through the passes that follow, as far as the comparison needs.
+#include "trial.h"
+#include "../ir/base/search_cache.h"
+#include "offload/host_copies.h"
+#include "placement/arena_estimate.h"
+#include "remat/remat_schedule.h"
+
+Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
+                    Arena *arena)
+{
+    Graph *copy = graph_copy(ordered, arena);
+    known_spend(o->known, copy->node_count, WORK_TRIAL_NODE);
+    int end = pass_place(o, PASS_assign_offsets);
+    for (int k = pass_place(o, PASS_checkpoint) + 1; k < end; k++) {
+        int i = pass_at(o, k);
+        run_pass(copy, o, i,
+                 o->enabled[i] && (i != PASS_fuse_horizontal || together));
+    }
+    return copy;
+}
+
+int64_t least_from(Graph *g, const PassOptions *o, int first)
+{
+    int end = pass_place(o, PASS_assign_offsets);
+    for (int k = pass_place(o, first); k < end; k++) {
+        int i = pass_at(o, k);
+        run_pass(g, o, i, o->enabled[i] && i != PASS_checkpoint &&
+                              i != PASS_fuse_horizontal);
+    }
+    return plan_least(g);
+}
+
+void copy_to_host(Graph *g, const PassOptions *o)
+{
+    HostCopy *copy;
+    Arena *arena = arena_new();
+    HostModel m = host_model(shared_after(g, o, false, arena));
+    host_offload(&m, g->decisions.offloading);
+    int32_t count = host_steps(&m, &copy);
+    put_copies(g, copy, count);
+    arena_free(arena);
+}
+
+int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
+{
+    int64_t bytes = plan_least(shared);
+    if (bytes > limit) return bytes;
+    if (o->near && o->enabled[PASS_assign_offsets])
+        return plan_near(shared, o, limit);
+    run_pass(shared, o, PASS_assign_offsets, o->enabled[PASS_assign_offsets]);
+    return shared->arena_bytes;
+}
+
+Graph *ordered_with(const Graph *g, const PassOptions *o,
+                    const RematSchedule *schedule, Arena *arena)
+{
+    Graph *copy = graph_copy(g, arena);
+    copy->decisions.remat_schedule = schedule;
+    run_pass(copy, o, PASS_checkpoint, o->enabled[PASS_checkpoint]);
+    return copy;
+}
+
+// Limit as above.
+static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
+                                int64_t limit)
+{
+    Arena *arena = arena_new();
+    int64_t bytes =
+        arena_of_shared(shared_after(g, o, false, arena), o, limit);
+    arena_free(arena);
+    return bytes;
+}
+
+int64_t arena_after(const Graph *g, const PassOptions *o,
+                    const RematSchedule *schedule, int64_t limit)
+{
+    Arena *arena = arena_new();
+    int64_t bytes =
+        arena_of_ordered(ordered_with(g, o, schedule, arena), o, limit);
+    arena_free(arena);
+    return bytes;
+}
+
+Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
+                      const Offloading *offloading, Arena *arena)
+{
+    Graph *copy = graph_copy(ordered, arena);
+    copy->decisions.offloading = offloading;
+    copy_to_host(copy, o);
+    return copy;
+}
+
+int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
+                        int64_t limit)
+{
+    return arena_of_ordered(offloaded, o, limit);
+}
