@@ -244,7 +244,7 @@ class ProgramNet:
         for node in self.nodes:
             # None: the header, and what only cnnc's own launches leave.
             operands = [values.get(name) for name in node.operands]
-            if node.op == "tally":
+            if node.op == "accumulate_metrics":
                 loss, metrics = (operands[1:1 + node.losses],
                                  operands[1 + node.losses:])
                 named = {k: values[k] for k in self.outputs if k in values}

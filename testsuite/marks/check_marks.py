@@ -34,7 +34,7 @@ def runs(text):
     for key, value in re.findall(r"^# (run|again|arena):(.*)$", text, re.M):
         if key == "run":
             found.append([value.split(), None, None])
-        elif key == "recompute_of":
+        elif key == "again":
             found[-1][1] = value.split()
         else:
             found[-1][2] = int(value)

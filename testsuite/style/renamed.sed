@@ -78,8 +78,8 @@ s/\btake_rows\b/slice_batch/g
 
 # The text of a graph: what is said of values and nodes.
 /^(\[[0-9]+\]|%[0-9]+) /{
-s/ inlined\b/ fused_load/g
-s/ joined\b/ grouped/g
+s/ inlined( (@|in_place|joined)|$)/ fused_load\1/
+s/ joined( @|$)/ grouped\1/
 s/ again=%/ recompute_of=%/g
 s/ rows=([0-9]+) stride=/ view_rows=\1 view_stride=/g
 s/(\]( marked)?) wide\b/\1 keep_f32/g
