@@ -80,6 +80,8 @@ struct PassOptions {
     const char *dump_dir;       // files NN-<pass>.ir instead of standard error
     const char *stop_after;     // a pass's name, or NULL
     int64_t     budget;         // bytes that the arena may have; 0: any
+    bool        smallest;       // instead of a budget: the schedule with the
+                                // smallest arena that a short search finds
     int64_t     beside;         // the largest arena of the file's other
                                 // programs, which a refusal names if no other
                                 // is larger; 0: there is none
@@ -109,7 +111,9 @@ void pass_options_default(PassOptions *o, int level);   // -O0, -O1, -O2
 // -f<name>, -fno-<name>: false if there is no such optional pass.
 bool pass_options_set(PassOptions *o, const char *name, bool on);
 
-// Whether the budget chooses what a training step computes again.
+// True if the arena is limited, by a budget or by `smallest`.
+bool has_limit(const PassOptions *o);
+// True if that limit chooses what a training step recomputes.
 bool searches(const PassOptions *o);
 
 // Returns the name of the first pass in `order` (all passes by number, each

@@ -202,10 +202,15 @@ const char *checkpoint_text(Arena *arena, const Checkpoint *checkpoint)
     return arena_print(arena, "%s %" PRId64, name, checkpoint->every);
 }
 
+bool has_limit(const PassOptions *o)
+{
+    return o->budget > 0 || o->smallest;
+}
+
 bool searches(const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
-    return o->budget > 0 && o->enabled[PASS_checkpoint] &&
+    return has_limit(o) && o->enabled[PASS_checkpoint] &&
            (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
 }
 

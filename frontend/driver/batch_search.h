@@ -28,10 +28,6 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o);
 // Compiles for a batch, and takes the state as a point at batch 0.  False after
 // an error.
 bool try_first(BatchSearch *s, int64_t batch);
-// o's budget where the smallest arenas are asked for: nothing fits, so that the
-// smallest is what is found.
-enum { NO_MEMORY = 1 };
-
 // Whether programs of this mode lie in the arena of a file of that.
 bool shares_arena(Mode file, int program);
 // Compiles what lies in the arena of a file of the search, as frontend says:

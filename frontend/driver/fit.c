@@ -10,7 +10,7 @@
 static bool recomputes(const Options *o)
 {
     PassOptions within = o->passes;
-    within.budget = NO_MEMORY;
+    within.smallest = true;
     return o->frontend.mode == TRAIN && searches(&within);
 }
 
@@ -28,7 +28,7 @@ static bool find_batches(const Input *in, const Options *o, int64_t bytes,
     *plain = *most = largest_batch(s, bytes);
     if (!recomputes(o)) return true;
     begin_batches(s, in, o);
-    s->passes.budget = NO_MEMORY;
+    s->passes.smallest = true;
     if (!try_first(s, plain->batch > 0 ? plain->batch : 1)) return false;
     *most = largest_batch(s, bytes);
     return true;

@@ -49,6 +49,7 @@ static bool use_nothing(Options *o)
 {
     o->passes.checkpoint.kind = CHECKPOINT_OFF;
     o->passes.budget = 0;
+    o->passes.smallest = false;
     o->passes.offload = false;
     return true;
 }
@@ -59,7 +60,8 @@ static bool compute_again(Options *o, CheckpointKind kind)
         o->passes.checkpoint.kind == CHECKPOINT_OFF)
         return false;
     o->passes.checkpoint.kind = kind;
-    o->passes.budget = NO_MEMORY;
+    o->passes.budget = 0;
+    o->passes.smallest = true;
     o->passes.offload = false;
     return true;
 }
@@ -97,7 +99,8 @@ static bool use_split(Options *o)
 {
     if (!o->passes.enabled[PASS_batch_split]) return false;
     if (o->frontend.mode == TRAIN) return use_checkpoint(o);
-    o->passes.budget = NO_MEMORY;
+    o->passes.budget = 0;
+    o->passes.smallest = true;
     return true;
 }
 
@@ -308,7 +311,7 @@ static bool was_refused(const Options *o, const Use *use)
            o->passes.refused->mode == TRAIN && searches(&o->passes) &&
            o->passes.checkpoint.kind == use->o.passes.checkpoint.kind &&
            o->frontend.map == use->o.frontend.map &&
-           use->o.passes.budget > 0 &&
+           has_limit(&use->o.passes) &&
            o->frontend.microbatch == use->o.frontend.microbatch;
 }
 

@@ -62,8 +62,10 @@ bool measure_plan(const Input *in, const FrontendOptions *frontend,
     }
     alone.arena = arena;
     Graph *g = input_graph(&alone, frontend);
-    const Plan *plan = g != NULL ? run_pipeline(g, o) : NULL;
-    bool known = plan != NULL || (g != NULL && in->diag->over_budget);
+    // The sizes of the smallest arena need no plan.
+    bool done = g != NULL &&
+                (o->smallest ? run_passes(g, o) : run_pipeline(g, o) != NULL);
+    bool known = done || (g != NULL && in->diag->over_budget);
     if (known) *size = plan_size(g);
     arena_free(arena);
     return known;

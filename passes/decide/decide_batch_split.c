@@ -149,7 +149,7 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     copy->decisions.split_samples = c.samples;
     copy->decisions.split_pixels = c.pixels;
     bool is_whole = s->compile(copy, &quiet);
-    if (c.samples == 0 && o->budget > 0 && o->offload == s->o->offload)
+    if (c.samples == 0 && has_limit(o) && o->offload == s->o->offload)
         keep_settled(s->g, copy);
     Outcome outcome = outcome_of(copy);
     if (!is_whole) outcome.arena_bytes = INT64_MAX;
@@ -229,7 +229,7 @@ void choose_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o))
 {
     SplitSearch s = { .g = g, .o = o, .compile = compile };
-    if (o->budget == 0 || !o->enabled[PASS_batch_split] ||
+    if (!has_limit(o) || !o->enabled[PASS_batch_split] ||
         g->decisions.split_samples != 0 || g->facts != 0 || g->batch < 2 ||
         o->checkpoint.kind == CHECKPOINT_MARKED)
         return;
@@ -237,11 +237,13 @@ void choose_split(Graph *g, const PassOptions *o,
     if (s.count == 0) return;
     PassOptions once = *o;
     once.budget = 0;
+    once.smallest = false;
     once.stop_after = NULL;
     Candidate found = { 0, 0 };
     Outcome whole = outcome_with(&s, found, &once), outcome;
     if (whole.arena_bytes <= o->budget) return;
     once.budget = o->budget;
+    once.smallest = o->smallest;
     Outcome unsliced = recomputes(&s)
                            ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
                            : whole;
@@ -268,9 +270,10 @@ void settle_split(Graph *g, const PassOptions *o,
     all.stop_after = once.stop_after = NULL;
     all.quick = true;
     once.budget = 0;
+    once.smallest = false;
     Outcome none = outcome_with(&s, (Candidate){ 0, 0 }, &all), sliced = none;
     Outcome whole = none;
-    if (o->budget > 0) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
+    if (has_limit(o)) whole = outcome_with(&s, (Candidate){ 0, 0 }, &once);
     if (!o->enabled[PASS_batch_split] || split_size(g, asked.pixels).nodes == 0)
         g->decisions.split_pixels = 0;
     else

@@ -44,7 +44,7 @@ static bool choose_waits(Graph *g, const PassOptions *o)
     int64_t apart = plan_apart(g, o);
     size_t count = sizeof tries / sizeof *tries;
     // A plan over its budget is refused: its launches need not be the fewest.
-    if (o->budget > 0 && apart > o->budget) count = 1;
+    if (has_limit(o) && apart > o->budget) count = 1;
     for (size_t k = 0; k < count; k++) {
         g->decisions.waits = tries[k];
         if (may_wait(g, o, apart)) return true;

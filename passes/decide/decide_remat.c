@@ -396,7 +396,7 @@ static bool find_schedule(Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
     if (g->mode != TRAIN ||
-        (kind == CHECKPOINT_OFF && !(o->offload && o->budget > 0)) ||
+        (kind == CHECKPOINT_OFF && !(o->offload && has_limit(o))) ||
         host_use(g).events > 0)
         return true;
     // Maps may go to host memory though nothing is computed again.

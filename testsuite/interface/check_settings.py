@@ -29,8 +29,8 @@ MEMORY = ["-fno-share-buffers", "-fno-schedule", "-fno-assign-offsets"]
 # What is planted: a file, a text, and what stands there instead.
 FAULTS = {
     "STATE_HASH follows the launches":
-        ("codegen/emit.c", 'g->optimizer->name : "", is_persistent);',
-         'g->optimizer->name : "", is_persistent) + (uint64_t)g->node_count;'),
+        ("codegen/emit.c", 'g->training.optimizer->name : "", is_persistent);',
+         'g->training.optimizer->name : "", is_persistent) + (uint64_t)g->node_count;'),
     "PARAMS_HASH follows the launches":
         ("codegen/emit.c", 'averages ? "averages" : "", is_weight);',
          'averages ? "averages" : "", is_weight) + (uint64_t)g->node_count;'),

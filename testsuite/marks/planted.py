@@ -47,12 +47,12 @@ FAULTS = {
     "products are no arithmetic":
         ("passes/remat/remat_problem.c", "cost.products == 0", "cost.flops == 0"),
     "off is on":
-        ("passes/runner.c", "kind == CHECKPOINT_OFF && !(", "kind == CHECKPOINT_COUNT && !("),
+        ("passes/decide/decide_remat.c", "kind == CHECKPOINT_OFF && !(", "kind == CHECKPOINT_COUNT && !("),
     "a budget turns marks off":
         ("passes/runner.c", "(kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE)",
          "kind != CHECKPOINT_OFF"),
     "a budget does not turn marks off":
-        ("passes/runner.c", "if (!searches(o)) return", "if (true) return"),
+        ("passes/decide/decide_remat.c", "if (!searches(o)) return", "if (true) return"),
     "the first cut is kept, whatever N is":
         ("passes/remat/user_checkpoints.c", "int64_t k = every - 1;", "int64_t k = 0;"),
     "every cut is kept":

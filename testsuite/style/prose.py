@@ -28,12 +28,12 @@ SLASHES = (".c", ".h", ".cpp", ".cuh", ".cu", ".l", ".y", ".def")
 HASHES = (".py", ".cmake", ".txt", ".cnn", ".inc", "")
 # Faults that are left: openings, terms, long sentences, and the word "what" in 1000 words.
 LIMITS = {
-    "frontend": (84, 32, 1, 17.5),
-    "ir": (235, 99, 9, 15.6),
-    "passes": (181, 157, 24, 20.7),
+    "frontend": (84, 32, 1, 17.4),
+    "ir": (235, 97, 9, 15.3),
+    "passes": (176, 158, 25, 19.2),
     "codegen": (53, 18, 3, 19.5),
-    "runtime": (119, 83, 11, 9.9),
-    "testsuite": (410, 182, 40, 19.0),
+    "runtime": (119, 82, 11, 9.9),
+    "testsuite": (410, 182, 40, 18.9),
     "examples": (4, 7, 4, 6.9),
 }
 
