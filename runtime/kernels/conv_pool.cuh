@@ -6,7 +6,6 @@
 // outside of the map are rows of which nothing is read.
 #pragma once
 #include "../support/gemm/pool.cuh"
-#include "../support/vec/shared.cuh"
 #include "conv.cuh"
 
 // PoolOf: the shape of the pool behind a convolution: windows P x Q of R x S over its map.
@@ -99,7 +98,7 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
                 Vec<RUN> sums;
                 for (int r = 0; r < RUN; r++)
                     sums.at[r] = BIAS ? sum[i][part + j + r] + add.at[r] : sum[i][part + j + r];
-                store_shared(&shared.map[Tile::row(i)][Tile::column(j)], sums);
+                put_vec(&shared.map[Tile::row(i)][Tile::column(j)], sums);
             }
         }
         __syncthreads();

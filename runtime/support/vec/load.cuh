@@ -10,7 +10,7 @@
 template <int V, class T>
 static __device__ inline Vec<V> load_vec(T *x, long long i)
 {
-    const Vec<V, T> stored = *vec_at<const Vec<V, T>>(x + i);
+    const Vec<V, T> stored = *(const Vec<V, T> *)ALIGNED(x + i, sizeof(Vec<V, T>));
     Vec<V> v;
     for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
     return v;
