@@ -198,6 +198,15 @@ static inline T __ldg(const T *pointer)
     return *pointer;
 }
 
+// A store of a word to memory, where elements of any type may be.
+template <class T>
+static inline void __stwb(T *pointer, T value)
+{
+    memcpy((void *)pointer, &value, sizeof value);
+}
+
+#define STORE_SHARED(pointer, word) __stwb(pointer, word)
+
 // min and max of equal types, and of the mixtures that CUDA has.
 #define HOST_MIN_MAX(A, B, R)                                                  \
     static inline constexpr R min(A a, B b)                                    \

@@ -20,16 +20,12 @@ struct dim3 {
 
 #ifdef __cplusplus
 
-// One row a type: its name, element, and alignments at two and four.  Kernels
-// move elements of other types as these vectors, so they may alias all types.
+// One row a type: its name, its element, its alignments at two and four.
 #define HOST_VECTORS(name, T, align2, align4)                                  \
-    struct __attribute__((may_alias)) name##1 {                                \
-        T x;                                                                   \
-    };                                                                         \
-    struct __attribute__((may_alias, aligned(align2))) name##2 {               \
+    struct alignas(align2) name##2 {                                           \
         T x, y;                                                                \
     };                                                                         \
-    struct __attribute__((may_alias, aligned(align4))) name##4 {               \
+    struct alignas(align4) name##4 {                                           \
         T x, y, z, w;                                                          \
     };                                                                         \
     static inline name##2 make_##name##2(T x, T y)                             \
@@ -44,7 +40,6 @@ HOST_VECTORS(float, float, 8, 16)
 HOST_VECTORS(double, double, 16, 16)
 HOST_VECTORS(int, int, 8, 16)
 HOST_VECTORS(uint, unsigned, 8, 16)
-HOST_VECTORS(ushort, unsigned short, 4, 8)
 HOST_VECTORS(uchar, unsigned char, 2, 4)
 HOST_VECTORS(longlong, long long, 16, 16)
 #undef HOST_VECTORS

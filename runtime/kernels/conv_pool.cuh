@@ -98,7 +98,7 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
                 Vec<RUN> sums;
                 for (int r = 0; r < RUN; r++)
                     sums.at[r] = BIAS ? sum[i][part + j + r] + add.at[r] : sum[i][part + j + r];
-                put_vec(&shared.map[Tile::row(i)][Tile::column(j)], sums);
+                store_shared(&shared.map[Tile::row(i)][Tile::column(j)], sums);
             }
         }
         __syncthreads();

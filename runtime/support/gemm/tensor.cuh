@@ -87,7 +87,7 @@ struct StagedLoad {
             load.put([to](int lane, int step, const Vec<V> &vec) {
                 Vec<V, Stored> stored;
                 UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(vec.at[j]);
-                put_vec(to + At::at(lane, step), stored);
+                store_shared(to + At::at(lane, step), stored);
             });
     }
 };

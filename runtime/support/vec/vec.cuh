@@ -2,6 +2,7 @@
 // vectors are stored as words.
 #pragma once
 #include <cuda_runtime.h>
+#include <string.h>
 #include "real.cuh"
 #include "unroll.cuh"
 
@@ -12,19 +13,36 @@ struct alignas(V * sizeof(T)) Vec { T at[V]; };
 // ALIGNED: the pointer; the host runtime checks that it is a multiple of `bytes`.
 #ifndef ALIGNED
 #define ALIGNED(pointer, bytes) (pointer)
+#define STORE_SHARED(pointer, word) (*(pointer) = (word))
 #endif
 
 // VecWord: the type that moves BYTES at once, 16 at most.
 template <int BYTES> struct VecWord { typedef uint4 type; };
 template <> struct VecWord<8> { typedef uint2 type; };
-template <> struct VecWord<4> { typedef uint1 type; };
-template <> struct VecWord<2> { typedef ushort1 type; };
+template <> struct VecWord<4> { typedef unsigned type; };
+template <> struct VecWord<2> { typedef unsigned short type; };
 
-// put_vec: stores a vector, by words: nvcc would store the elements of a struct one by one.
+// each_word: put(at, word) for the words of a vector, which nvcc would store element by element.
+template <int V, class T, class Put>
+static __device__ inline void each_word(T *at, const Vec<V, T> &vec, const Put &put)
+{
+    typedef typename VecWord<sizeof vec>::type Word;
+    Word word[sizeof vec / sizeof(Word)];
+    memcpy(word, &vec, sizeof vec);
+    UNROLL for (int k = 0; k < (int)(sizeof vec / sizeof(Word)); k++)
+        put((Word *)ALIGNED(at, sizeof vec) + k, word[k]);
+}
+
+// store_shared: a vector to shared memory.
+template <int V, class T>
+static __device__ inline void store_shared(T *at, const Vec<V, T> &vec)
+{
+    each_word(at, vec, [](auto *to, auto word) { STORE_SHARED(to, word); });
+}
+
+// put_vec: a vector to global memory.
 template <int V, class T>
 static __device__ inline void put_vec(T *at, const Vec<V, T> &vec)
 {
-    typedef typename VecWord<sizeof vec>::type Word;
-    UNROLL for (int k = 0; k < (int)(sizeof vec / sizeof(Word)); k++)
-        ((Word *)ALIGNED(at, sizeof vec))[k] = ((const Word *)&vec)[k];
+    each_word(at, vec, [](auto *to, auto word) { __stwb(to, word); });
 }

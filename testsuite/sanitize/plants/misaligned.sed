@@ -1,2 +1,2 @@
 # Packs in shared memory begin an element too late.
-s/put_vec\(&shared\.map\[(.*)\], sums\)/put_vec(\&shared.map[\1] + 1, sums)/
+s/store_shared\(&shared\.map\[(.*)\], sums\)/store_shared(\&shared.map[\1] + 1, sums)/
