@@ -368,7 +368,7 @@ static void emit_runs(Emitter *e, const Program *p, const Run *whole)
                                part.of_samples ? ", samples" : "", part.scored ? ", scored" : "");
     }
     open_run(e, whole);
-    write_condition(e, calls, parts, "");
+    write_calls(e, calls, parts, "");
     close_run(e);
 }
 
