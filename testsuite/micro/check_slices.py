@@ -58,8 +58,8 @@ FAULTS = {
     "the update does not end the training step":
         ("*accumulated(header) = {};", "if (!@) *accumulated(header) = {};"),
     "figures are of the last slice":
-        ("own->figures[j].sum += sums.of[j].sum;\n            own->figures[j].weight += ",
-         "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums.of[j].sum;\n"
+        ("own->figures[j].sum += sums[j].sum;\n            own->figures[j].weight += ",
+         "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums[j].sum;\n"
          "            own->figures[j].weight += "),
     "the same slice again":
         ("image + first * ", "image + (@ ? 0 : first) * "),
