@@ -8,14 +8,13 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/vec/unroll.cuh"
 
-// FigureRows: for each loss, then for each metric, a number a sample; those of the bits in PAIRS are
-// pairs of a sum and its weight.
+// FigureRows: for each loss, then each metric, a number a sample; in PAIRS a sum and its weight.
 template <int ROWS, unsigned PAIRS>
 struct FigureRows {
     const real *of[ROWS];
 
     // Sets sums and weights over the batch, in double, by a warp of the block that comes last.
-    // True for the thread that has them.  Unrolled loops keep them in registers.
+    // True for the thread that has them.
     __device__ bool sum(StateHeader *header, long long samples, FigureSum (&sums)[ROWS]) const
     {
         if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;

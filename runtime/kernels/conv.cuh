@@ -40,8 +40,8 @@ struct ConvBlock {
     long long row = (long long)(i / TILES / (int)(GROUPS * PARTS)) * Tile::ROWS;
 };
 
-// conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) in this
-// order, h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
+// conv_forward: y[n,p,q,k] = Act(bias[k] + the sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c] in
+// order), h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
 template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *>
 __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
 {
@@ -106,9 +106,8 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     tile_product<Tile, C>(slopes, filters, block, 0, DEPTH, false, dx, place, make);
 }
 
-// conv_wgrad: dw[split,k,r,s,c] = sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in this
+// conv_wgrad: dw[split,k,r,s,c] = the sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in
 // order and, if BIAS, db[split,k] that of dy.  A block: a tile of k x r,s,c of a group and split.
-// Result is a pointer, or a Momentum.
 template <class Shape, class Tile, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>
 __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)

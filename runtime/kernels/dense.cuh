@@ -3,9 +3,8 @@
 #include <cublas_v2.h>
 #include "../support/vec/real.cuh"
 
-// dense_product: c [m, n] = a [m, k] b [k, n], each stored transposed where turned.  cuBLAS stores
-// by columns, so c' = b' a' to it; its stream comes first, for that resets the workspace.  tf32: a
-// and b are rounded to TF32.
+// dense_product: c [m, n] = a [m, k] b [k, n].  cuBLAS stores by columns, so it makes c' = b' a'.
+// The stream is set first: that resets the workspace.
 template <class T>
 static cublasStatus_t dense_product(cublasHandle_t handle, cudaStream_t stream, T *c, const T *a,
                                     const T *b, void *workspace, size_t bytes, bool transpose_a,

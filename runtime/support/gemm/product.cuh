@@ -50,8 +50,8 @@ struct Im2colIndex {
     }
 };
 
-// TileLoader: loads LANES lanes x DEPTH steps of an operand into registers, V adjacent elements a
-// thread.  The operand is maps of height x width (1 x 1: a matrix) from element `first` on, and zero
+// TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a
+// thread.  The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero
 // outside.  Lane and Im2colIndex give the Offset2d of a lane and of a step.
 template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *,
           class Lane = Im2colIndex>
@@ -95,7 +95,8 @@ struct TileLoader {
             held[i] = inside ? load_vec<V>(from, at) : Vec<V>{};
         });
     }
-    // Calls put(lane, step, vec) for the fetched vectors; lane and step count from the tile's first.
+    // Calls put(lane, step, vec) for the fetched vectors; lane and step count from the tile's
+    // first.
     template <class Put>
     __device__ void put(const Put &put) const
     {
@@ -105,8 +106,7 @@ struct TileLoader {
     }
 };
 
-// GemmTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
-// time.
+// GemmTile: a block has R x C sums, a thread RE x CE of them (multiples of 4).
 template <int R, int C, int RE, int CE>
 struct GemmTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
@@ -165,8 +165,8 @@ struct GemmTile {
 // OutputRow: where a row of sums begins in the result, if it is inside.
 struct OutputRow { bool inside; long long at; };
 
-// tile_product: stores make(at, column, sums) of a Tile's sums to result at place(row).  All are made
-// before one is stored, since make may read the result.
+// tile_product: stores make(at, column, sums) of a Tile's sums to result at place(row).  All are
+// made before one is stored, since make may read the result.
 template <class Tile, int COLUMNS, class A, class B, class Block, class Result, class Where,
           class Make>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,

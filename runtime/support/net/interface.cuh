@@ -178,8 +178,8 @@ static int net_start_averages(net_context *c)
     return NET_OK;
 }
 
-// Every kernel and product runs once, on no samples, so that CUDA and cuBLAS allocate nothing later.
-// That spoils the header.
+// Every kernel and product runs once, on no samples, so that CUDA and cuBLAS allocate nothing
+// later.  That spoils the header.
 int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
              struct cublasContext *cublas, uint64_t seed)
 {

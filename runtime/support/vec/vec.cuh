@@ -1,5 +1,4 @@
-// Vectors: what moves at once.  nvcc makes one load of a struct's elements, but seldom one store, so
-// vectors are stored as words.
+// Vectors: elements that move at once.  nvcc makes one load of a struct, but seldom one store.
 #pragma once
 #include <cuda_runtime.h>
 #include <string.h>
