@@ -35,7 +35,8 @@ static int digits(const Program *p)
 // ---- the moments of parameters ----------------------------------------------
 
 // The moments of the net's optimizer, by their names: m and v of conv1.weight are
-// members of the place of conv1.weight.
+// members of the place of conv1.weight.  Averages are not: the eval program reads
+// them as parameters.
 enum { MAX_MOMENTS = 4 };
 typedef struct Moments {
     const char *name[MAX_MOMENTS];
@@ -46,7 +47,8 @@ typedef struct Moments {
 static const char *moment_name(const Graph *g, ValueId v)
 {
     const Value *moment = &g->values[v];
-    if (moment->kind != STATE || moment->state_of == NONE) return NULL;
+    if (moment->kind != STATE || moment->state_of == NONE || moment->init.kind == INIT_COPY)
+        return NULL;
     const char *owner = g->values[moment->state_of].name;
     size_t length = strlen(owner);
     bool begins = !strncmp(moment->name, owner, length) && moment->name[length] == '.';
@@ -143,8 +145,8 @@ static void place(Emitter *e, const Program *p, ValueId v, int width, const Mome
                "constexpr %-14s %-*s = %s;  // %*" PRId64 "  %s  %s%s%s",
                is_parameter ? "Parameter"
                             : arena_print(e->arena, "Place<%s>", c_type(e, b->dtype)),
-               width, p->name[v], offsets_text(e, p, v, moments), digits(p), b->bytes, live, dims_text(e, b->shape, " "), line,
-               remark(e, p, b));
+               width, p->name[v], offsets_text(e, p, v, moments), digits(p), b->bytes, live,
+               dims_text(e, b->shape, " "), line, remark(e, p, b));
 }
 
 static void space(Emitter *e, const Program *p, const char *name, const Moments *moments,

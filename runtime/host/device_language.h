@@ -173,25 +173,6 @@ void host_copy_later(void *to, const void *from, int bytes, bool inside);
 void host_end_copies();
 void host_wait_for_copies(int pending);
 
-// block.cpp: leaves the running block for good where `at` is no multiple of
-// `bytes`, as an access of so many bytes at once would fail on a device.
-[[noreturn]] void host_misaligned();
-template <class T>
-static inline T *host_aligned(T *at, size_t bytes)
-{
-    if ((uintptr_t)at % bytes) host_misaligned();
-    return at;
-}
-#define ALIGNED(pointer, bytes) host_aligned(pointer, bytes)
-
-// The loop that follows stays one: on a CPU there is nothing to gain.
-#define UNROLL
-
-// A product and sum, each rounded: a CPU may lack fma, and it would be slow.
-static inline float mul_add(float a, float b, float c) { return a * b + c; }
-static inline double mul_add(double a, double b, double c) { return a * b + c; }
-#define mul_add mul_add
-
 template <class T>
 static inline T __ldg(const T *pointer)
 {
@@ -204,8 +185,6 @@ static inline void __stwb(T *pointer, T value)
 {
     memcpy((void *)pointer, &value, sizeof value);
 }
-
-#define STORE_SHARED(pointer, word) __stwb(pointer, word)
 
 // min and max of equal types, and of the mixtures that CUDA has.
 #define HOST_MIN_MAX(A, B, R)                                                  \

@@ -12,7 +12,6 @@ struct alignas(V * sizeof(T)) Vec { T at[V]; };
 // ALIGNED: the pointer; the host runtime checks that it is a multiple of `bytes`.
 #ifndef ALIGNED
 #define ALIGNED(pointer, bytes) (pointer)
-#define STORE_SHARED(pointer, word) (*(pointer) = (word))
 #endif
 
 // VecWord: the type that moves BYTES at once, 16 at most.
@@ -31,6 +30,11 @@ static __device__ inline void each_word(T *at, const Vec<V, T> &vec, const Put &
     UNROLL for (int k = 0; k < (int)(sizeof vec / sizeof(Word)); k++)
         put((Word *)ALIGNED(at, sizeof vec) + k, word[k]);
 }
+
+// STORE_SHARED: stores a word to shared memory; the host runtime's may alias all types.
+#ifndef STORE_SHARED
+#define STORE_SHARED(pointer, word) (*(pointer) = (word))
+#endif
 
 // store_shared: a vector to shared memory.
 template <int V, class T>
