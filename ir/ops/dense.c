@@ -242,6 +242,7 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     int64_t rows[] = { s.batch, s.batch, s.units };
     int64_t columns[] = { s.units, s.inputs, s.inputs };
     int64_t depth[] = { s.inputs, s.units, s.batch };
+    static const int transpose[] = { 2, 0, 1 };     // b, none, a
     launch_library(l, "dense_product");
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
@@ -249,12 +250,11 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     ValueId space = result_named(n, "workspace");
     launch_value(l, space);
     launch_int(l, value_bytes(&g->values[space]), "bytes");
-    launch_int(l, n->part == WGRAD, "transpose_a");
-    launch_int(l, n->part == FORWARD_PART, "transpose_b");
-    launch_int(l, g->tf32, "tf32");
+    launch_int(l, transpose[n->part], "transpose");
     launch_int(l, rows[n->part], "m");
     launch_int(l, columns[n->part], "n");
     launch_int(l, depth[n->part], "k");
+    if (g->tf32) launch_int(l, 1, "tf32");
 }
 
 // Of a launch that is our own product.

@@ -40,7 +40,7 @@ static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
 {
     Vec<V, T> stored;
     for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
-    put_vec(y + i, stored);
+    each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
 }
 template <int V, class Y>
 static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v)
@@ -72,13 +72,9 @@ static __device__ inline Vec<V> load_pieces(const X &x, long long i)
 // LoadedVec: V elements of an array, from `first` on, in registers, with the array's indices.
 template <int V>
 struct LoadedVec {
-    real at[V];
+    Vec<V> vec;
     long long first;
-    __device__ LoadedVec(const Vec<V> &v, long long first) : first(first)
-    {
-        for (int j = 0; j < V; j++) at[j] = v.at[j];
-    }
-    __device__ real operator[](long long i) const { return at[i - first]; }
+    __device__ real operator[](long long i) const { return vec.at[i - first]; }
 };
 
 // LazyVec: V elements that are loaded when one is used, so x may be null if none is.
@@ -100,7 +96,7 @@ static __device__ inline LazyVec<V, T> load_lazy(T *x, long long first)
 }
 template <int V, class X>
 static __device__ inline auto load_lazy(const X &x, long long first)
-    -> decltype(LoadedVec<V>(x.template vec<V>(first), first))
+    -> decltype(LoadedVec<V>{x.template vec<V>(first), first})
 {
     return {load_vec<V>(x, first), first};
 }
@@ -113,7 +109,7 @@ static __device__ inline const X &load_lazy(const X &x, long long, None...)
 // load_lazy_in: load_lazy of elements from channel c on.
 template <int V, class X>
 static __device__ inline auto load_lazy_in(const X &x, long long first, int c)
-    -> decltype(LoadedVec<V>(x.template vec<V>(first, c), first))
+    -> decltype(LoadedVec<V>{x.template vec<V>(first, c), first})
 {
     return {x.template vec<V>(first, c), first};
 }

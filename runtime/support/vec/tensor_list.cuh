@@ -15,11 +15,10 @@ struct TensorList {
 template <class Item, int N>
 static __device__ inline int item_of_block(const TensorList<Item, N> &items)
 {
-    int k = 0, end = N;
-    while (end - k > 1) {
+    int k = 0;
+    for (int end = N; end - k > 1;) {
         const int middle = (k + end) / 2;
-        if (items.first[middle] <= (int)blockIdx.x) k = middle;
-        else end = middle;
+        (items.first[middle] <= (int)blockIdx.x ? k : end) = middle;
     }
     return k;
 }

@@ -42,10 +42,3 @@ static __device__ inline void store_shared(T *at, const Vec<V, T> &vec)
 {
     each_word(at, vec, [](auto *to, auto word) { STORE_SHARED(to, word); });
 }
-
-// put_vec: a vector to global memory.
-template <int V, class T>
-static __device__ inline void put_vec(T *at, const Vec<V, T> &vec)
-{
-    each_word(at, vec, [](auto *to, auto word) { __stwb(to, word); });
-}
