@@ -3,8 +3,8 @@
 #include <cublas_v2.h>
 #include "../support/vec/real.cuh"
 
-// dense_product: c [m, n] = a [m, k] b [k, n], where a (1) or b (2) may be transposed.  cuBLAS stores
-// by columns, so it makes c' = b' a'.  The stream is set first: that resets the workspace.
+// dense_product: c [m, n] = a [m, k] b [k, n]; a (1) or b (2) may be transposed.  cuBLAS stores by
+// columns, so it makes c' = b' a'.  The stream is set first: that resets the workspace.
 template <class T>
 static cublasStatus_t dense_product(cublasHandle_t handle, cudaStream_t stream, T *c, const T *a,
                                     const T *b, void *workspace, size_t bytes, int transpose,
