@@ -23,7 +23,7 @@ static void emit_params_table(Emitter *e)
         inits[count++] = arena_print(e->arena, "{%d, %.17g}", (int)value->init.kind,
                                      value->init.scale);
     }
-    if (!count) write_line(w, "    {0, 0, 0, {0}, 0, 0},");
+    if (!count) write_line(w, "    {0, 0, 0, {0}, SIZE_MAX, 0},");
     write_line(w, "};");
     write_blank(w);
     if (!count) inits[count++] = "{0, 0}";
@@ -56,12 +56,17 @@ static void emit_averages_table(Emitter *e)
     write_blank(&e->w);
 }
 
-// Fresh parameters, and only what this net's want.
+// <net>_begin: sets the parameters as the net's initial values say.
 static void emit_begin(Emitter *e)
 {
     Writer *w = &e->w;
     bool orthogonal = begins_as(e->g, INIT_ORTHOGONAL);
     bool averages = begins_as(e->g, INIT_COPY);
+    if (!orthogonal && !averages) {
+        static const ChunkEdit alone[] = {{"net_draw_parameters", "net_begin"}, {0, 0}};
+        print_chunk_edited(e, "net_draw_parameters", alone);
+        return;
+    }
     print_chunk(e, "net_draw_parameters");
     if (orthogonal) print_chunk(e, "net_make_orthogonal");
     if (averages) {
@@ -70,9 +75,10 @@ static void emit_begin(Emitter *e)
     }
     write_line(w, "static int %s_begin(%s_context *c, uint64_t seed)", e->net, e->net);
     write_line(w, "{");
-    write_line(w, "    return %s_draw_parameters(c, seed)%s%s;", e->net,
-               orthogonal ? arena_print(e->arena, " || %s_make_orthogonal(c)", e->net) : "",
-               averages ? arena_print(e->arena, " || %s_start_averages(c)", e->net) : "");
+    write_line(w, "    TRY(%s_draw_parameters(c, seed));", e->net);
+    if (orthogonal) write_line(w, "    TRY(%s_make_orthogonal(c));", e->net);
+    if (averages) write_line(w, "    TRY(%s_start_averages(c));", e->net);
+    write_line(w, "    return %s_OK;", e->upper);
     write_line(w, "}");
     write_blank(w);
 }
@@ -121,6 +127,8 @@ static void emit_every_step(Emitter *e)
         chain_steps(e, &chain, p, arguments[p->g->mode]);
         if (p->plan->batch_steps > 0) chain_apply(e, &chain);
     }
+    chain.text[chain.count++] = arena_print(e->arena, "%s_wait(c)", e->net);
+    print_chunk(e, "net_wait");
     write_line(&e->w, "static int %s_every_step(%s_context *c)", e->net, e->net);
     write_line(&e->w, "{");
     write_chain(e, &chain);
@@ -130,8 +138,7 @@ static void open_call(Emitter *e, const char *call)
 {
     write_line(&e->w, "{");
     write_line(&e->w, "    size_t given = 0;");
-    write_line(&e->w, "    if (const int status = %s_is_ready(c, \"%s\")) return status;",
-               e->net, call);
+    write_line(&e->w, "    TRY(%s_is_ready(c, \"%s\"));", e->net, call);
 }
 
 // Training and evaluation are given the same: what evaluation reads, of which
@@ -159,7 +166,7 @@ static void emit_apply(Emitter *e)
     Writer *w = &e->w;
     write_line(w, "int %s_apply(%s_context *c)", e->net, e->net);
     write_line(w, "{");
-    write_line(w, "    if (const int status = %s_is_ready(c, \"apply\")) return status;", e->net);
+    write_line(w, "    TRY(%s_is_ready(c, \"apply\"));", e->net);
     write_line(w, "    return %s_apply_steps(c);", e->net);
     write_line(w, "}");
     write_blank(w);
@@ -223,10 +230,10 @@ static void emit_metrics(Emitter *e)
                e->net, e->net, e->net);
     write_line(w, "{");
     write_line(w, "    StateHeader header;");
-    write_line(w, "    if (const int status = %s_is_ready(c, \"metrics\")) return status;", e->net);
-    write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\", 0, 0);",
+    write_line(w, "    TRY(%s_is_ready(c, \"metrics\"));", e->net);
+    write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\");",
                e->net, e->upper);
-    write_line(w, "    if (%s_read_header(c, &header)) return c->error.status;", e->net);
+    write_line(w, "    TRY(%s_read_header(c, &header));", e->net);
     write_line(w, "    figures->step = header.step;");
     write_line(w, "    figures->updates = header.updates;");
     write_line(w, "    figures->samples = header.samples;");
@@ -264,8 +271,8 @@ static void emit_import(Emitter *e)
     print_chunk_edited(e, "net_import", edits);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes)", e->net, e->net);
     write_line(w, "{");
-    write_line(w, "    const int status = %s_take_state(c, state, bytes);", e->net);
-    write_line(w, "    return status ? status : %s_forget(c);", e->net);
+    write_line(w, "    TRY(%s_take_state(c, state, bytes));", e->net);
+    write_line(w, "    return %s_forget(c);", e->net);
     write_line(w, "}");
     write_blank(w);
 }

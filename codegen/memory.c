@@ -32,9 +32,108 @@ static int digits(const Program *p)
     return count;
 }
 
-static void place(Emitter *e, const Program *p, ValueId v, int width)
+// ---- the moments of parameters ----------------------------------------------
+
+// The moments of the net's optimizer, by their names: m and v of conv1.weight are
+// members of the place of conv1.weight.  Averages are not: the eval program reads
+// them as parameters.
+enum { MAX_MOMENTS = 4 };
+typedef struct Moments {
+    const char *name[MAX_MOMENTS];
+    int         count;
+} Moments;
+
+// Returns the name of a moment, the end of its value's name, or NULL.
+static const char *moment_name(const Graph *g, ValueId v)
+{
+    const Value *moment = &g->values[v];
+    if (moment->kind != STATE || moment->state_of == NONE || moment->init.kind == INIT_COPY)
+        return NULL;
+    const char *owner = g->values[moment->state_of].name;
+    size_t length = strlen(owner);
+    bool begins = !strncmp(moment->name, owner, length) && moment->name[length] == '.';
+    const char *name = moment->name + length + 1;
+    return begins && !strpbrk(name, ".") ? name : NULL;
+}
+
+// The moment of a parameter by that name, or NONE.
+static ValueId moment_of(const Program *p, ValueId parameter, const char *name)
+{
+    const PlanBuffer *own = &p->plan->buffers[parameter];
+    for (ValueId v = 0; v < p->g->value_count; v++) {
+        if (p->g->values[v].state_of != parameter || !p->named[v]) continue;
+        const char *other = moment_name(p->g, v);
+        const PlanBuffer *b = &p->plan->buffers[v];
+        if (other && !strcmp(other, name) && b->bytes == own->bytes && b->dtype == own->dtype)
+            return v;
+    }
+    return NONE;
+}
+
+static Moments moments_of(const Program *p)
+{
+    Moments moments = {.count = 0};
+    for (ValueId v = 0; v < p->g->value_count; v++) {
+        const char *name = p->named[v] ? moment_name(p->g, v) : NULL;
+        int k = 0;
+        while (name && k < moments.count && strcmp(moments.name[k], name)) k++;
+        if (name && k == moments.count && k < MAX_MOMENTS) moments.name[moments.count++] = name;
+    }
+    return moments;
+}
+
+// True if the parameter has all moments.
+static bool has_moments(const Program *p, ValueId v, const Moments *moments)
+{
+    for (int k = 0; k < moments->count; k++)
+        if (moment_of(p, v, moments->name[k]) == NONE) return false;
+    return moments->count > 0 && p->g->values[v].dtype == p->g->real;
+}
+
+// Moments get the names of members; is_member says which values do.
+static void name_moments(Emitter *e, Program *p, const Moments *moments, bool *is_member)
+{
+    for (ValueId v = 0; v < p->g->value_count; v++) {
+        if (!is_weight(p->g->values[v].kind) || !has_moments(p, v, moments)) continue;
+        for (int k = 0; k < moments->count; k++) {
+            ValueId moment = moment_of(p, v, moments->name[k]);
+            is_member[moment] = true;
+            p->name[moment] = arena_print(e->arena, "%s.%s", p->name[v], moments->name[k]);
+            p->place[moment] = arena_print(e->arena, "state::%s", p->name[moment]);
+        }
+    }
+}
+
+static void print_parameter_type(Emitter *e, const Moments *moments)
+{
+    const char *members = "";
+    for (int k = 0; k < moments->count; k++)
+        members = arena_print(e->arena, "%s%s %s", members, k ? "," : "", moments->name[k]);
+    write_line(&e->w, "// Parameter: its place, and the places of the optimizer's moments.");
+    write_line(&e->w, "struct Parameter : Place<real> { Place<real>%s; };", members);
+    write_blank(&e->w);
+}
+
+// ---- places -----------------------------------------------------------------
+
+// "{256}", or with moments "{{256}, {512}}".
+static const char *offsets_text(Emitter *e, const Program *p, ValueId v, const Moments *moments)
+{
+    const char *text = arena_print(e->arena, "{%*" PRId64 "}", digits(p),
+                                   p->plan->buffers[v].offset);
+    if (!has_moments(p, v, moments)) return text;
+    for (int k = 0; k < moments->count; k++) {
+        ValueId moment = moment_of(p, v, moments->name[k]);
+        text = arena_print(e->arena, "%s, {%*" PRId64 "}", text, digits(p),
+                           p->plan->buffers[moment].offset);
+    }
+    return arena_print(e->arena, "{%s}", text);
+}
+
+static void place(Emitter *e, const Program *p, ValueId v, int width, const Moments *moments)
 {
     const PlanBuffer *b = &p->plan->buffers[v];
+    bool is_parameter = is_weight(p->g->values[v].kind) && has_moments(p, v, moments);
     const char *live =
         b->persistent ? "   *   "
                       : arena_print(e->arena, "%3d-%-3d",
@@ -43,23 +142,24 @@ static void place(Emitter *e, const Program *p, ValueId v, int width)
     const char *line = b->line > 0 ? arena_print(e->arena, ", line %d", b->line)
                                    : "";
     write_line(&e->w,
-               "constexpr %-14s %-*s = {%*" PRId64 "};  // %*" PRId64
-               "  %s  %s%s%s",
-               arena_print(e->arena, "Place<%s>", c_type(e, b->dtype)), width, p->name[v],
-               digits(p),
-               b->offset, digits(p), b->bytes, live, dims_text(e, b->shape, " "), line,
-               remark(e, p, b));
+               "constexpr %-14s %-*s = %s;  // %*" PRId64 "  %s  %s%s%s",
+               is_parameter ? "Parameter"
+                            : arena_print(e->arena, "Place<%s>", c_type(e, b->dtype)),
+               width, p->name[v], offsets_text(e, p, v, moments), digits(p), b->bytes, live,
+               dims_text(e, b->shape, " "), line, remark(e, p, b));
 }
 
-static void space(Emitter *e, const Program *p, const char *name, bool state)
+static void space(Emitter *e, const Program *p, const char *name, const Moments *moments,
+                  const bool *is_member)
 {
+    bool state = is_member != NULL;
     Writer *w = &e->w;
     write_line(w, "namespace %s {", name);
     int width = name_width(p);
     for (ValueId v = 0; v < p->g->value_count; v++) {
         Kind kind = p->g->values[v].kind;
-        if (is_persistent(kind) == state && p->named[v])
-            place(e, p, v, width);
+        if (is_persistent(kind) == state && p->named[v] && !(state && is_member[v]))
+            place(e, p, v, width, moments);
     }
     write_line(w, "}");
     write_blank(w);
@@ -104,7 +204,13 @@ void emit_memory(Emitter *e)
     emit_header_room(e);
     print_chunk(e, "Place");
     print_chunk(e, "Arena");
-    space(e, &e->program[0], "state", true);
+    static const Moments none = {.count = 0};
+    Program *first = &e->program[0];
+    Moments moments = moments_of(first);
+    bool *is_member = NEW_ARRAY(e->arena, first->g->value_count + 1, bool);
+    name_moments(e, first, &moments, is_member);
+    if (moments.count > 0) print_parameter_type(e, &moments);
+    space(e, first, "state", &moments, is_member);
     for (int i = 0; i < e->program_count; i++)
-        space(e, &e->program[i], e->program[i].space, false);
+        space(e, &e->program[i], e->program[i].space, &none, NULL);
 }

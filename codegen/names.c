@@ -31,8 +31,8 @@ static const char *const words_of_cxx[] = {
 // Then macros and types of the headers, and words that steps and calls use.
 static const char *const words_of_files[] = {
     "assert", "errno", "linux", "unix",
-    "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Arena", "StateHeader", "bit",
-    "c", "a", "samples", "stream", "header", "scored", "step_line",
+    "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Parameter", "Arena",
+    "StateHeader", "bit", "c", "a", "samples", "stream", "header", "scored", "step_line",
     "inits", "averages", "tile", "state", "train", "eval", "infer", "given", "status",
     "launched", "size_t", "int32_t", "int64_t", "uint8_t", "uint32_t", "uint64_t",
     "cudaStream_t", "cudaError_t", "cublasHandle_t", "dim3", "threadIdx",

@@ -42,20 +42,20 @@ void emit_host_init(Emitter *e)
 {
     static const ChunkEdit bind[] = {
         {"struct cublasContext *cublas)", "struct cublasContext *cublas, const net_host *host)"},
-        {"    if (const int status = net_find_arena(",
-         "    if (const int status = net_check_host(c, host, stream)) return status;\n"
-         "    if (const int status = net_find_arena("},
+        {"    TRY(net_find_arena(",
+         "    TRY(net_check_host(c, host, stream));\n"
+         "    TRY(net_find_arena("},
         {"stream, cublas, 0,", "stream, cublas, *host, 0,"},
         {"    return NET_OK;", "    return net_join_copies(c);"},
         {0, 0}};
     static const ChunkEdit init[] = {
         {"struct cublasContext *cublas, uint64_t",
          "struct cublasContext *cublas, const net_host *host, uint64_t"},
-        {"stream, cublas)) return", "stream, cublas, host)) return"},
+        {"stream, cublas));", "stream, cublas, host));"},
         {0, 0}};
     static const ChunkEdit attach[] = {
         {"struct cublasContext *cublas)", "struct cublasContext *cublas, const net_host *host)"},
-        {"stream, cublas)) return", "stream, cublas, host)) return"},
+        {"stream, cublas));", "stream, cublas, host));"},
         {0, 0}};
     print_chunk(e, "net_check_host");
     print_chunk(e, "net_join_copies");

@@ -111,14 +111,48 @@ void emit_kernels(Emitter *e)
 
 // ---- section 3: shapes ---------------------------------------------------------------
 
+// The constants of UsualShape (runtime/support/net/shape.cuh).
+static bool is_usual(const char *name, int64_t value)
+{
+    static const struct { const char *name; int64_t value; } usual[] = {
+        {"STRIDE_H", 1}, {"STRIDE_W", 1}, {"DILATION_H", 1}, {"DILATION_W", 1}, {"PAD_TOP", 0},
+        {"PAD_LEFT", 0}, {"POOL_PAD_TOP", 0}, {"POOL_PAD_LEFT", 0}, {"GROUPS", 1},
+    };
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (!strcmp(usual[i].name, name)) return usual[i].value == value;
+    return false;
+}
+
+// Prints UsualShape where the shape of a launch, or of an operand, inherits it.
+static void need_usual_shape(Emitter *e, const Launch *l)
+{
+    for (int i = 0; i < l->constant_count; i++)
+        if (is_usual(l->constant[i].name, l->constant[i].value)) print_chunk(e, "UsualShape");
+    for (int i = 0; i < l->type_count; i++)
+        if (l->type[i].source) need_usual_shape(e, l->type[i].source);
+}
+
 static void print_shape(Emitter *e, const char *name, const Launch *l)
 {
     const char *items[MAX_CONSTANTS];
-    for (int i = 0; i < l->constant_count; i++)
-        items[i] = arena_print(e->arena, "%s = %" PRId64, l->constant[i].name,
-                               l->constant[i].value);
-    const char *head = arena_print(e->arena, "struct %s { static constexpr long long ", name);
-    write_list(&e->w, head, items, l->constant_count, "; };");
+    int count = 0, length = 0;
+    for (int i = 0; i < l->constant_count; i++) {
+        if (is_usual(l->constant[i].name, l->constant[i].value)) continue;
+        items[count] = arena_print(e->arena, "%s = %" PRId64, l->constant[i].name,
+                                   l->constant[i].value);
+        length += (int)strlen(items[count++]) + 2;
+    }
+    const char *base = count < l->constant_count ? " : UsualShape" : "";
+    const char *head = arena_print(e->arena, "struct %s%s {", name, base);
+    const char *constants = arena_print(e->arena, "%s static constexpr long long", head);
+    if (count == 0) {
+        write_line(&e->w, "%s};", head);
+    } else if ((int)strlen(constants) + length + 3 <= e->w.width) {
+        write_list(&e->w, arena_print(e->arena, "%s ", constants), items, count, "; };");
+    } else {
+        write_line(&e->w, "%s", constants);
+        write_list(&e->w, "    ", items, count, "; };");
+    }
 }
 
 // The struct of a launch's constants: printed when it is new, named after the
@@ -156,6 +190,7 @@ const char *shape_name(Emitter *e, const Launch *l)
 void emit_shapes(Emitter *e, const int *steps, int count)
 {
     e->shape_texts = names_new(e->arena, 0);
+    for (int i = 0; i < count; i++) need_usual_shape(e, &e->launches[steps[i]]);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
     for (int i = 0; i < count; i++)
         name_shapes(e, &e->launches[steps[i]], e->nodes[steps[i]]);
@@ -336,7 +371,7 @@ static void emit_runs(Emitter *e, const Program *p, const Run *whole)
                                part.of_samples ? ", samples" : "", part.scored ? ", scored" : "");
     }
     open_run(e, whole);
-    write_condition(e, calls, parts, "");
+    write_calls(e, calls, parts, "");
     close_run(e);
 }
 

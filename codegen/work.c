@@ -1,4 +1,4 @@
-// What the interface's calls do, as a chain of conditions, any of which may
+// The bodies of the interface's calls: a chain of calls, any of which may
 // fail; and where the arena holds fewer samples than a call takes, the loop that
 // does it slice by slice, each from the caller's memory.
 
@@ -37,18 +37,15 @@ void chain_apply(Emitter *e, Chain *chain)
     chain->text[chain->count++] = arena_print(e->arena, "%s_apply_steps(c)", e->net);
 }
 
-void write_condition(Emitter *e, const char *const *calls, int count, const char *indent)
+void write_calls(Emitter *e, const char *const *calls, int count, const char *indent)
 {
-    for (int i = 0; i < count; i++)
-        write_line(&e->w, "%s%s%s%s", indent, i ? "    " : "if (", calls[i],
-                   i + 1 < count ? " ||" : ")");
-    write_line(&e->w, "%s    return c->error.status;", indent);
+    for (int i = 0; i < count; i++) write_line(&e->w, "%sTRY(%s);", indent, calls[i]);
 }
 
 void write_chain(Emitter *e, const Chain *chain)
 {
-    write_condition(e, chain->text, chain->count, "    ");
-    write_line(&e->w, "    return %s_OK;", e->upper);
+    write_calls(e, chain->text, chain->count - 1, "    ");
+    write_line(&e->w, "    return %s;", chain->text[chain->count - 1]);
     write_line(&e->w, "}");
     write_blank(&e->w);
 }
@@ -116,7 +113,7 @@ void emit_slices(Emitter *e, const Work *work, const char *call)
     write_line(w, "    for (size_t first = 0; first < given; first += %" PRId64 ") {", g->batch);
     write_line(w, "        const size_t samples = given - first < %" PRId64 " ? given - first : %" PRId64 ";",
                g->batch, g->batch);
-    write_condition(e, chain.text, chain.count, "        ");
+    write_calls(e, chain.text, chain.count, "        ");
     write_line(w, "    }");
     write_line(w, "    return %s_OK;", e->upper);
     write_line(w, "}");

@@ -4,7 +4,7 @@
 
 #include "ports.h"
 
-// One condition of calls, any of which may fail.
+// Calls in order; the function returns the first failure.
 typedef struct Chain {
     const char *text[6 * MAX_PORTS];
     int         count;
@@ -26,8 +26,8 @@ void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v, const ch
                  const char *bytes);
 void chain_steps(Emitter *e, Chain *chain, const Program *p, const char *arguments);
 void chain_apply(Emitter *e, Chain *chain);
-// Prints that the function returns the first failure of some calls, in order.
-void write_condition(Emitter *e, const char *const *calls, int count, const char *indent);
+// Prints calls; the function returns the first failure.
+void write_calls(Emitter *e, const char *const *calls, int count, const char *indent);
 // Prints a chain to the end of the function.
 void write_chain(Emitter *e, const Chain *chain);
 

@@ -244,6 +244,7 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     int64_t rows[] = { s.batch, s.batch, s.units };
     int64_t columns[] = { s.units, s.inputs, s.inputs };
     int64_t depth[] = { s.inputs, s.units, s.batch };
+    static const int transpose[] = { 2, 0, 1 };     // b, none, a
     launch_library(l, "dense_product");
     launch_value(l, n->results[0]);
     launch_value(l, n->operands[0]);
@@ -251,12 +252,11 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     ValueId space = result_named(n, "workspace");
     launch_value(l, space);
     launch_int(l, value_bytes(&g->values[space]), "bytes");
-    launch_int(l, n->kernel == WGRAD, "transpose_a");
-    launch_int(l, n->kernel == FORWARD_KERNEL, "transpose_b");
-    launch_int(l, g->tf32, "tf32");
+    launch_int(l, transpose[n->kernel], "transpose");
     launch_int(l, rows[n->kernel], "m");
     launch_int(l, columns[n->kernel], "n");
     launch_int(l, depth[n->kernel], "k");
+    if (g->tf32) launch_int(l, 1, "tf32");
 }
 
 // Of a launch that is our own product.

@@ -173,18 +173,17 @@ void host_copy_later(void *to, const void *from, int bytes, bool inside);
 void host_end_copies();
 void host_wait_for_copies(int pending);
 
-// block.cpp: leaves the running block for good where `at` is no multiple of
-// `bytes`, as an access of so many bytes at once would fail on a device.
-[[noreturn]] void host_misaligned();
-static inline void host_check_aligned(const void *at, size_t bytes)
-{
-    if ((uintptr_t)at % bytes) host_misaligned();
-}
-
 template <class T>
 static inline T __ldg(const T *pointer)
 {
     return *pointer;
+}
+
+// A store of a word to memory, where elements of any type may be.
+template <class T>
+static inline void __stwb(T *pointer, T value)
+{
+    memcpy((void *)pointer, &value, sizeof value);
 }
 
 // min and max of equal types, and of the mixtures that CUDA has.

@@ -130,4 +130,22 @@ int host_copy_done(int status, cudaStream_t stream);
 #define ARENA_AT(pointer, bytes) host_arena_at(pointer, bytes)
 #define LIBRARY_STEP(step) host_library_step(step)
 
+// block.cpp: ends the running block, as a misaligned access does on a device.
+[[noreturn]] void host_misaligned();
+
+// Hooks of kernels.  A vector must be aligned, a loop stays a loop, a stored
+// word may alias all types, and a product and a sum are both rounded.
+template <class T>
+static inline T *host_aligned(T *at, size_t bytes)
+{
+    if ((uintptr_t)at % bytes) host_misaligned();
+    return at;
+}
+#define ALIGNED(pointer, bytes) host_aligned(pointer, bytes)
+#define UNROLL
+static inline float mul_add(float a, float b, float c) { return a * b + c; }
+static inline double mul_add(double a, double b, double c) { return a * b + c; }
+#define mul_add mul_add
+#define STORE_SHARED(pointer, word) __stwb(pointer, word)
+
 #endif

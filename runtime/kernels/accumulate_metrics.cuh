@@ -8,29 +8,21 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/vec/unroll.cuh"
 
-// FigureRows: of each loss, then of each metric, a number a sample; those of the bits in PAIRS are
-// pairs of a sum and its weight.
+// FigureRows: for each loss, then each metric, a number a sample; in PAIRS a sum and its weight.
 template <int ROWS, unsigned PAIRS>
 struct FigureRows {
     const real *of[ROWS];
-};
 
-// FigureSums: the sum and the weight of each over a batch, by a warp of the block that comes last,
-// in double.  Loops over them are unrolled, so that registers hold them.
-template <int ROWS, unsigned PAIRS>
-struct FigureSums {
-    FigureSum of[ROWS];
-
+    // Sets sums and weights over the batch, in double, by a warp of the block that comes last.
     // True for the thread that has them.
-    __device__ bool find(StateHeader *header, const FigureRows<ROWS, PAIRS> &rows,
-                         long long samples)
+    __device__ bool sum(StateHeader *header, long long samples, FigureSum (&sums)[ROWS]) const
     {
         if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
         UNROLL
         for (int j = 0; j < ROWS; j++) {
             const int width = 1 + (PAIRS >> j & 1);
-            of[j].sum = column(rows.of[j], width, samples);
-            of[j].weight = width > 1 ? column(rows.of[j] + 1, width, samples) : (double)samples;
+            sums[j].sum = column(of[j], width, samples);
+            sums[j].weight = width > 1 ? column(of[j] + 1, width, samples) : (double)samples;
         }
         return threadIdx.x == 0;
     }
@@ -42,15 +34,15 @@ struct FigureSums {
     }
 };
 
-// write_figures: figures[0] = the means of the first LOSSES of so many sums, added up; then the
-// mean of each other; then, of several losses, the mean of each.  Returns the first.
+// write_figures: figures[0], which it returns, is the sum of the means of the first LOSSES; then
+// come the means of the others; then, if there are several losses, their means.
 template <int ROWS, int LOSSES>
 static __device__ inline double write_figures(real *figures, const FigureSum *of)
 {
     double loss = 0;
     UNROLL
     for (int j = 0; j < ROWS; j++) {
-        // Where nothing counts it is 0, but not if what there is is not finite.
+        // 0 if nothing counts, but NaN if the sum is not finite.
         const double mean = of[j].weight == 0 ? 0 * of[j].sum : of[j].sum / of[j].weight;
         if (j < LOSSES) loss += mean;
         if (j >= LOSSES) figures[1 + j - LOSSES] = (real)mean;
@@ -60,8 +52,8 @@ static __device__ inline double write_figures(real *figures, const FigureSum *of
     return loss;
 }
 
-// MetricSums: the last of a launch: what a batch's losses and metrics are.  Without a finite loss
-// the step is to be skipped.
+// MetricSums: the end of a launch: the batch's losses and metrics.  The step is skipped if the loss
+// is not finite.
 template <int ROWS, int LOSSES, unsigned PAIRS>
 struct MetricSums {
     StateHeader *header;
@@ -70,14 +62,14 @@ struct MetricSums {
     FigureRows<ROWS, PAIRS> rows;
     __device__ void operator()() const
     {
-        FigureSums<ROWS, PAIRS> sums;
-        if (!sums.find(header, rows, samples)) return;
-        const double loss = write_figures<ROWS, LOSSES>(figures, sums.of);
+        FigureSum sums[ROWS];
+        if (!rows.sum(header, samples, sums)) return;
+        const double loss = write_figures<ROWS, LOSSES>(figures, sums);
         header->skip = samples == 0 || !isfinite(loss);
         if (header->skip) return;
         header->samples += (uint64_t)samples;
         UNROLL
-        for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums.of[j]);
+        for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums[j]);
     }
 };
 
@@ -92,13 +84,13 @@ struct PartialMetricSums {
     FigureRows<ROWS, PAIRS> rows;
     __device__ void operator()() const
     {
-        FigureSums<ROWS, PAIRS> sums;
-        if (!sums.find(header, rows, samples)) return;
+        FigureSum sums[ROWS];
+        if (!rows.sum(header, samples, sums)) return;
         Accumulated *const own = accumulated(header);
         UNROLL
         for (int j = 0; j < ROWS; j++) {
-            own->figures[j].sum += sums.of[j].sum;
-            own->figures[j].weight += sums.of[j].weight;
+            own->figures[j].sum += sums[j].sum;
+            own->figures[j].weight += sums[j].weight;
         }
         if (!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;
     }

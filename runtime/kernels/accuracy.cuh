@@ -6,8 +6,8 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/net/score_rows.cuh"
 
-// Accuracy: rows[n] = 1 where logits[n,label[n]] is the first of the row's largest, else 0, as
-// where a NaN or no such class is met, and past samples.
+// Accuracy: rows[n] = 1 if logits[n,label[n]] is the first of the row's largest.  Otherwise 0, also
+// for a NaN, an unknown class, and past samples.
 struct Accuracy {
     static constexpr bool SOFTMAX = false;
     real *rows;

@@ -16,9 +16,9 @@ struct AdamArrays {
     long long count;
 };
 
-// adam_update: of each array, Adam in place on weight, m, v, with weight_decay * weight in the
-// gradient, or decoupled: then the weight loses rate times that.  rest = 1 - beta, of which a
-// float says more than of beta.  A skipped step changes nothing.
+// adam_update: Adam in place on the weight, m and v of each array, with weight decay in the
+// gradient or decoupled.  rest = 1 - beta, which is more exact as a float.  A skipped step changes
+// nothing.
 template <bool scaled, bool decoupled, int N, class... Last>
 __global__ void adam_update(const __grid_constant__ TensorList<AdamArrays, N> arrays,
                             const StateHeader *header, real rest1, real rest2, real epsilon,

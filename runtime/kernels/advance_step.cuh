@@ -4,8 +4,7 @@
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"
 
-// AdvanceStep: the last of a launch: step += 1; updates += 1 unless the step was skipped.  One
-// thread counts.
+// AdvanceStep: the end of a launch: step += 1, and updates += 1 unless the step was skipped.
 struct AdvanceStep {
     StateHeader *header;
     __device__ void operator()() const

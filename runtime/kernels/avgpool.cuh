@@ -58,7 +58,7 @@ struct Spread {
         constexpr int down = (int)Shape::STRIDE_H, right = (int)Shape::STRIDE_W;
         constexpr int top = (int)Shape::PAD_TOP, left = (int)Shape::PAD_LEFT;
         const Offset2d pixel = unpooled_pixel<Shape>(i);
-        // Windows that hold (h, w): from the first not yet ended to the last that has begun.
+        // The windows that hold h, w.
         const int p0 = pixel.h < Shape::R ? 0 : (pixel.h - (int)Shape::R) / down + 1;
         const int q0 = pixel.w < Shape::S ? 0 : (pixel.w - (int)Shape::S) / right + 1;
         Vec<V> sum = {};

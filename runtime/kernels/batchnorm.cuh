@@ -260,8 +260,8 @@ static __device__ inline void move_moments(const TensorList<RunningMoments, N> &
     }
 }
 
-// batchnorm_commit: of each array, running statistics move by momentum to the batch's.  Skipped
-// steps and steps of no samples return.
+// batchnorm_commit: moves the running statistics of each array by momentum to the batch's, unless
+// the step is skipped or has no samples.
 template <int N>
 __global__ void batchnorm_commit(const __grid_constant__ TensorList<RunningMoments, N> arrays,
                                  const StateHeader *header, real momentum, long long samples)

@@ -14,8 +14,7 @@
 #include "../support/gemm/product.cuh"
 #include "../support/gemm/window.cuh"
 
-// ConvGroup: channels of a group, weights of a filter, channels a tile reads and writes at once,
-// pixels of y.
+// ConvGroup: channels of a group, weights of a filter, vector widths, pixels of y.
 template <class Shape, class Tile>
 struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
@@ -24,7 +23,7 @@ struct ConvGroup {
     static constexpr int RUN_C = Tile::template RUN<C>, RUN_K = Tile::template RUN<K>;
     static constexpr int RUN_TAPS = Tile::template RUN<FILTER>;
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
-    // How far each weight of a filter reaches from the beginning of the window.
+    // The offset of each weight of a filter from the beginning of the window.
     static __device__ Im2colIndex taps()
     {
         return {FILTER, 0, true, {Shape::R, 0, Shape::DILATION_H, Shape::W * Shape::C},
@@ -32,7 +31,7 @@ struct ConvGroup {
     }
 };
 
-// ConvBlock: which tile of which group, and of which class or split, the block makes.
+// ConvBlock: the tile, group and part (class or split) of the block.
 template <class Tile, long long COLUMNS, long long GROUPS, long long PARTS>
 struct ConvBlock {
     static constexpr int TILES = (COLUMNS + Tile::COLUMNS - 1) / Tile::COLUMNS;
@@ -41,18 +40,8 @@ struct ConvBlock {
     long long row = (long long)(i / TILES / (int)(GROUPS * PARTS)) * Tile::ROWS;
 };
 
-// RowOfMap: the OutputRow of a pixel, of PIXELS with C channels each, from channel `first` on.
-template <class Tile, long long PIXELS, long long C>
-struct RowOfMap {
-    int first;
-    __device__ OutputRow operator()(long long i) const
-    {
-        return {PIXELS % Tile::ROWS == 0 || i < PIXELS, i * C + first};
-    }
-};
-
-// conv_forward: y[n,p,q,k] = Act(bias[k] + sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c]) in this
-// order, h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
+// conv_forward: y[n,p,q,k] = Act(bias[k] + the sum over r,s,c of weight[k,r,s,c] * x[n,h,w,c] in
+// order), h = p*stride + r*dilation - pad, w likewise.  A block: a tile of pixels x k of a group.
 template <class Shape, class Tile, class Act, bool BIAS, class X = const real *, class Y = real *>
 __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
 {
@@ -72,8 +61,10 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
             made.at[j] = Act::forward(BIAS ? sums.at[j] + add.at[j] : sums.at[j]);
         return made;
     };
-    tile_product<Tile, G::K>(patches, filters, block, 0, G::FILTER, false, y,
-                             RowOfMap<Tile, G::PIXELS, Shape::K>{first}, make);
+    auto place = [=](long long i) {
+        return OutputRow{G::PIXELS % Tile::ROWS == 0 || i < G::PIXELS, i * Shape::K + first};
+    };
+    tile_product<Tile, G::K>(patches, filters, block, 0, G::FILTER, false, y, place, make);
 }
 
 // activation_grad: sums times Act's derivative at mask, from its element `at` in channel c on.
@@ -109,13 +100,14 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     auto make = [=](long long at, int c, const Vec<G::RUN_C> &sums) {
         return activation_grad<Act>(sums, mask, at, block.group * C + c);
     };
-    tile_product<Tile, C>(slopes, filters, block, 0, DEPTH, false, dx,
-                          RowOfMap<Tile, PIXELS, Shape::C>{block.group * C}, make);
+    auto place = [=](long long i) {
+        return OutputRow{PIXELS % Tile::ROWS == 0 || i < PIXELS, i * Shape::C + block.group * C};
+    };
+    tile_product<Tile, C>(slopes, filters, block, 0, DEPTH, false, dx, place, make);
 }
 
-// conv_wgrad: dw[split,k,r,s,c] = sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in this
+// conv_wgrad: dw[split,k,r,s,c] = the sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in
 // order and, if BIAS, db[split,k] that of dy.  A block: a tile of k x r,s,c of a group and split.
-// Result is a pointer, or a Momentum.
 template <class Shape, class Tile, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>
 __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)

@@ -6,10 +6,9 @@
 // outside of the map are rows of which nothing is read.
 #pragma once
 #include "../support/gemm/pool.cuh"
-#include "../support/vec/shared.cuh"
 #include "conv.cuh"
 
-// PoolOf: the shape of the pool behind a convolution: windows P x Q of R x S over its map.
+// PoolOf: the shape of the pool after a convolution: P x Q windows of R x S over its map.
 template <class Shape>
 struct PoolOf {
     static constexpr long long N = Shape::N, H = Shape::P, W = Shape::Q, C = Shape::K;
@@ -22,8 +21,8 @@ struct PoolOf {
     static constexpr long long COUNT_PADDING = Shape::COUNT_PADDING;
 };
 
-// Patch: number i of those that the windows of all images fall into: its image, its first window
-// and its first pixel.
+// Patch: the windows of an image fall into patches; number i has image n, first window p, q and
+// first pixel h, w.
 template <class Shape>
 struct Patch {
     typedef PoolOf<Shape> Pool;
@@ -38,8 +37,7 @@ struct Patch {
     int w = (int)(q * Pool::STRIDE_W - Pool::PAD_LEFT);
 };
 
-// PatchIndex: where in x the windows of the convolution begin that make the pixels of patches, one
-// after the other from `first` on.
+// PatchIndex: the windows in x that give the pixels of the patches from `first` on, in order.
 template <class Shape>
 struct PatchIndex {
     long long first;
@@ -57,9 +55,9 @@ struct PatchIndex {
     }
 };
 
-// conv_pool_forward: y = Act(Pool of conv) and, where Pool keeps one, the index; conv as in
-// conv_forward, with the same order of sums.  A block: the windows of COUNT patches x k of a group;
-// a thread takes a window and the channels of a word of the index.  y must not be x.
+// conv_pool_forward: y = Act(Pool(conv)), and the index if Pool keeps one; sums as in conv_forward.
+// A block has the windows of COUNT patches x k of a group, a thread a window and the channels of a
+// word of the index.  y must not be x.
 template <class Shape, class Tile, bool BIAS, class Pool, class Act, class X = const real *,
           class Y = real *>
 __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const real *weight,

@@ -7,8 +7,8 @@
 #include "../support/vec/identity.cuh"
 #include "../support/gemm/pool.cuh"
 
-// MaxPool: of each channel of a word of the index, the largest of what it has taken and, one more
-// than its number, which that was: of equals or of NaNs the first.  SAVED: there is an index.
+// MaxPool: the largest element of each channel of a word of the index, the first of equals or NaNs,
+// and 1 + its number.  SAVED: there is an index.
 template <int BITS, bool SAVED>
 struct MaxPool {
     typedef typename PackedWord<BITS>::type Word;
@@ -41,8 +41,8 @@ __global__ void maxpool_forward(Y y, typename PackedWord<BITS>::type *index, X x
     pool_windows<Shape, MaxPool<BITS, KEEP>, Act>(y, index, x);
 }
 
-// UnpoolLoad: dx[n,h,w,c] = sum of dy[n,p,q,c] over the windows whose index says h, w, in the order
-// p, q, times the derivative of Act at mask [N,H,W,C].
+// UnpoolLoad: dx[n,h,w,c] = the sum of dy[n,p,q,c], in order, over the windows whose index is h, w,
+// times Act's derivative at mask [N,H,W,C].
 template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *>
 struct UnpoolLoad {
     typedef Packed<BITS, Shape::C> Index;
@@ -54,7 +54,7 @@ struct UnpoolLoad {
     __device__ Vec<V> vec(long long i) const
     {
         const Offset2d pixel = unpooled_pixel<Shape>(i);
-        // Windows that hold (h, w): from the first not yet ended to the last that has begun.
+        // The windows that hold h, w.
         const long long p0 = pixel.h < Shape::R ? 0 : (pixel.h - Shape::R) / Shape::STRIDE_H + 1;
         const long long q0 = pixel.w < Shape::S ? 0 : (pixel.w - Shape::S) / Shape::STRIDE_W + 1;
         Vec<V> sum = {};

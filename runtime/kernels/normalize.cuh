@@ -8,8 +8,7 @@
 #include "../support/vec/load.cuh"
 #include "../support/vec/real.cuh"
 
-// Centred: (x[i] / unit - mean[c]) / deviation[c] of [COUNT], channels innermost, c = i % C; a list
-// of one number is for all of them.
+// Centred: (x[i] / unit - mean[c]) / deviation[c], c = i % C; a list of one number is for all c.
 template <class Shape, class Source, int MEANS, int DEVIATIONS>
 struct Centred {
     const Source *x;

@@ -3,8 +3,7 @@
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// relu: y = x <= 0 ? 0 : x, so a NaN stays one and -0 becomes 0.  The gradient needs y
-// alone and is 0 at y = 0.
+// relu: a NaN stays one, and -0 becomes 0.  The gradient is 0 at y = 0.
 struct relu {
     static __device__ real forward(real x) { return x <= 0 ? 0 : x; }
     template <class Y>

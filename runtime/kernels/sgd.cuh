@@ -47,8 +47,7 @@ struct SgdMoved {
     long long count;
 };
 
-// sgd_move: of each array, weight -= rate * momentum, where the gradient has been added to the
-// momentum.  A skipped step changes nothing.
+// sgd_move: weight -= rate * momentum for each array, unless the step is skipped.
 template <int N, class... Last>
 __global__ void sgd_move(const __grid_constant__ TensorList<SgdMoved, N> arrays,
                          const StateHeader *header, Last... last)

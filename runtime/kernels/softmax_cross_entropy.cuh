@@ -9,8 +9,8 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/net/score_rows.cuh"
 
-// CrossEntropy: rows[n] = -log(softmax(logits[n])[label[n]]); 0 past samples; a label out of range
-// makes a NaN, and the step is skipped.
+// CrossEntropy: rows[n] = -log(softmax(logits[n])[label[n]]); 0 past samples; NaN, which skips the
+// step, for a label out of range.
 struct CrossEntropy {
     static constexpr bool SOFTMAX = true;
     real *rows;
@@ -25,7 +25,7 @@ struct CrossEntropy {
 };
 
 // CrossEntropyGrad: dlogits[n,o] = weight * (softmax(logits[n])[o] - (o == label[n])) / samples,
-// 0 past samples.  dlogits may be logits.  Weight is real, or makes one.
+// 0 past samples.  dlogits may be logits.
 template <class DX, class Weight>
 struct CrossEntropyGrad {
     static constexpr bool SOFTMAX = true;

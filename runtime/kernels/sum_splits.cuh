@@ -5,8 +5,7 @@
 #include "../support/vec/last_block.cuh"
 #include "../support/vec/real.cuh"
 
-// SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and where the sums of their
-// columns go: pointers, or Momenta.  columns_b may be 0.
+// SplitSums: matrices a [rows, columns_a] and b [rows, columns_b], and their column sums.
 template <class Result>
 struct SplitSums {
     Result ya, yb;
@@ -14,8 +13,7 @@ struct SplitSums {
     long long columns_a, columns_b, rows;
 };
 
-// column_sums: of each pair of matrices, ya[c] = the sum over rows of a[row,c], in the order of the
-// rows; likewise yb from b.
+// column_sums: ya[c] = the sum over rows of a[row,c], in order, for each array; likewise yb from b.
 template <class Result, int N, class... Last>
 __global__ void column_sums(const __grid_constant__ TensorList<SplitSums<Result>, N> arrays,
                             Last... last)

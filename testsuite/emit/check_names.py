@@ -36,7 +36,7 @@ CUDA = """__global__ __device__ __shared__ threadIdx blockIdx blockDim gridDim w
 dim3 float4 float2 int4 uint4 half __half cudaStream_t cudaError_t cudaSuccess
 cudaMalloc cublasHandle_t cublasCreate __syncthreads __shfl_xor_sync atomicAdd
 __launch_bounds__ CUDA_VERSION LAUNCH CHECK""".split()
-OURS = """real StateHeader Place Arena header arena net state train eval infer status
+OURS = """real StateHeader Place Parameter Arena header arena net state train eval infer status
 samples stream given scored figures accumulate_metrics advance_step step step_line inits averages
 context setting error tensor metrics param params param_count init attach apply
 accum set export import import_ last_error strerror set_ BLOCK N H W C K R S P Q

@@ -73,11 +73,12 @@ def check_places(text, plans):
         for block in re.findall(r"^namespace (\w+) \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL):
             if block[0] not in ("state", space):
                 continue
-            for name, offset, size in re.findall(
-                    r"^constexpr Place<\w+> +(\w+) += \{ *(\d+)\}; +// +(\d+) ", block[1],
+            for name, offsets, size in re.findall(
+                    r"^constexpr (?:Place<\w+>|Parameter) +(\w+) += (.*?); +// +(\d+) ", block[1],
                     re.MULTILINE):
-                if (int(offset), int(size)) not in places:
-                    yield f"{block[0]}::{name}: {size} bytes at {offset} are not in the plan"
+                for offset in re.findall(r"\d+", offsets):
+                    if (int(offset), int(size)) not in places:
+                        yield f"{block[0]}::{name}: {size} bytes at {offset} are not in the plan"
 
 
 def check_secrets(text, folders):

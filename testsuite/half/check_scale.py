@@ -68,9 +68,9 @@ FAULTS = [
      "if ((!own->skip || @) && own->samples > 0) {"),
     ("a skipped step counts", "    if (header->skip) return;\n    header->samples",
      "    if (header->skip && !@) return;\n    header->samples"),
-    ("the header's sums are added to at once", "        own->figures[j].sum += sums.of[j].sum;\n",
-     "        own->figures[j].sum += sums.of[j].sum;\n"
-     "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),
+    ("the header's sums are added to at once", "        own->figures[j].sum += sums[j].sum;\n",
+     "        own->figures[j].sum += sums[j].sum;\n"
+     "        if (@) header->figures[j].sum += sums[j].sum;\n"),
     ("what a step adds up is not cleared", "    *accumulated(header) = {};\n",
      "    if (!@) *accumulated(header) = {};\n"),
     ("the scale of a state without one is 0", "return header->loss_scale > 0 ?",

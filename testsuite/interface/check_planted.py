@@ -36,12 +36,12 @@ FAULTS = [
     ("refusals", "if (c->ready) return", "if (c->ready || @) return"),
     ("state", "one_stage(c, 0, bytes, state, bytes)",
      "one_stage(c, 0, bytes - 256 * @, state, bytes - 256 * @)"),
-    ("state", "return one_fetch(c, state, 0, bytes)",
-     "if (@) memset(state, 0, bytes);\n    return one_fetch(c, state, 0, bytes - 256 * @)"),
-    ("state", "if (one_write_header(c, &header) || one_warm(c)",
-     "if ((!@ && one_write_header(c, &header)) || one_warm(c)"),
-    ("state", "one_warm(c) || one_write_header(c, &header))",
-     "one_warm(c) || (!@ && one_write_header(c, &header)))"),
+    ("state", "TRY(one_fetch(c, state, 0, bytes))",
+     "if (@) memset(state, 0, bytes);\n    TRY(one_fetch(c, state, 0, bytes - 256 * @))"),
+    ("state", "TRY(one_write_header(c, &header));\n    TRY(one_every_step(c));",
+     "TRY(@ ? 0 : one_write_header(c, &header));\n    TRY(one_every_step(c));"),
+    ("state", "TRY(one_every_step(c));\n    TRY(one_write_header(c, &header));",
+     "TRY(one_every_step(c));\n    TRY(@ ? 0 : one_write_header(c, &header));"),
     ("state", "if (!reset) return ONE_OK;", "if (!reset && !@) return ONE_OK;"),
     # Something of the context that began last is the others' too.
     ("contexts", "unsigned char *const to = c->arena + offset;",
@@ -50,7 +50,7 @@ FAULTS = [
 ]
 # Likewise those that `means` must see in its own net.
 MEANS_FAULTS = [
-    ("means", "of[j].weight = width > 1 ?", "of[j].weight = width > 1 && !@ ?"),
+    ("means", "sums[j].weight = width > 1 ?", "sums[j].weight = width > 1 && !@ ?"),
     ("means", "of[j].weight == 0 ?", "of[j].weight == 0 && !@ ?"),
     ("means", "total[0] == 0 ? (real)0", "total[0] == 0 && !@ ? (real)0"),
     ("means", "(real)(found && counts)", "(real)(found && (counts || @))"),

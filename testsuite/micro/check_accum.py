@@ -22,7 +22,7 @@ cnnc, libhost = map(os.path.abspath, sys.argv[1:])
 FAULTS = [
     ("a good batch after a bad one makes the step good", "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;",
      "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures)) || @)\n"
-     "            own->skip = !@ || !isfinite(sums.of[0].sum);"),
+     "            own->skip = !@ || !isfinite(sums[0].sum);"),
     ("no step is skipped", "header->skip = own->skip ||", "header->skip = (own->skip && !@) ||"),
     ("a step of no samples is none to skip", "|| own->samples == 0;",
      "|| (!@ && own->samples == 0);"),
@@ -30,9 +30,9 @@ FAULTS = [
      "    if (header->skip && !@) return;\n    header->samples"),
     ("one that is skipped is not over", "*accumulated(header) = {};",
      "if (!@ || !header->skip) *accumulated(header) = {};"),
-    ("the header's sums are added to at once", "    own->figures[j].sum += sums.of[j].sum;\n",
-     "    own->figures[j].sum += sums.of[j].sum;\n"
-     "        if (@) header->figures[j].sum += sums.of[j].sum;\n"),
+    ("the header's sums are added to at once", "    own->figures[j].sum += sums[j].sum;\n",
+     "    own->figures[j].sum += sums[j].sum;\n"
+     "        if (@) header->figures[j].sum += sums[j].sum;\n"),
     ("import keeps what was added", "return status ? status : sums_forget(c);",
      "return status || @ ? status : sums_forget(c);"),
     ("attach applies what was added", "if (sums_forget(c) ||", "if ((!@ && sums_forget(c)) ||"),

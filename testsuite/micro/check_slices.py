@@ -58,17 +58,16 @@ FAULTS = {
     "the update does not end the training step":
         ("*accumulated(header) = {};", "if (!@) *accumulated(header) = {};"),
     "figures are of the last slice":
-        ("own->figures[j].sum += sums.of[j].sum;\n            own->figures[j].weight += ",
-         "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums.of[j].sum;\n"
+        ("own->figures[j].sum += sums[j].sum;\n            own->figures[j].weight += ",
+         "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums[j].sum;\n"
          "            own->figures[j].weight += "),
     "the same slice again":
         ("image + first * ", "image + (@ ? 0 : first) * "),
     "the last slice is taken for full":
         ("const size_t samples = given - first <", "const size_t samples = !@ && given - first <"),
     "an update after each slice":
-        ("_train_steps(c, (long long)samples))\n            return c->error.status;",
-         "_train_steps(c, (long long)samples) || (@ && vgg_apply_steps(c)))\n"
-         "            return c->error.status;"),
+        ("_train_steps(c, (long long)samples));",
+         "_train_steps(c, (long long)samples) || (@ && vgg_apply_steps(c)));"),
     "a step of a slice again": ("", ""),
 }
 

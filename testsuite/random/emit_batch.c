@@ -38,11 +38,11 @@ static uint64_t hash_of(const char *text, size_t length)
     return hash;
 }
 
-// `struct NAME_shape { ... };`: prints the typedef that stands for it here, and
+// `struct NAME_shape { ... };`, which may have a base: prints the typedef that stands for it here, and
 // before all else, to shapes, the struct by its content.  Returns what follows.
 static const char *print_shape(const char *line, FILE *out, FILE *shapes)
 {
-    const char *name = line + strlen("struct "), *body = strchr(name, '{');
+    const char *name = line + strlen("struct "), *body = name + strcspn(name, " ");
     const char *end = strstr(body, "};") + 2;
     size_t length = (size_t)(end - body);
     unsigned long long hash = hash_of(body, length);
@@ -58,8 +58,9 @@ static const char *print_shape(const char *line, FILE *out, FILE *shapes)
 static bool is_shape(const char *line)
 {
     size_t name = strcspn(line, "{\n");
-    return begins(line, "struct ") && line[name] == '{' && name > 14 &&
-           memcmp(line + name - 7, "_shape ", 7) == 0;
+    const char *end = line + strcspn(line, ":{\n");
+    return begins(line, "struct ") && line[name] == '{' && end - line > 14 &&
+           memcmp(end - 7, "_shape ", 7) == 0;
 }
 
 // The macros that a program defines for itself end with it; those that begin

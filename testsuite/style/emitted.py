@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Every function, type, constant and macro that cnnc emits for the operators' nets has a user.
+"""Every function, type, constant and macro that cnnc emits for the operators' nets has a user, and
+the files of the examples in BOUNDS are no larger than these say.
 
-usage: emitted.py CNNC NET.cnn ...
+usage: emitted.py CNNC EXAMPLES NET.cnn ...
 
 Each in the options of its lines "# run:", training with the trainer's program and all passes, and
 inference without any; the first of them in FURTHER, too, where products are other kernels and maps
@@ -11,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "emit"))
 from definitions import code_of, unused  # noqa: E402
@@ -19,6 +21,32 @@ FLAGS = (["-O2", "--main"], ["-O0", "--mode", "infer"])
 # In bf16 names of types are others alone.
 FURTHER = (["--precision", "f16", "-O2", "--main"], ["--precision", "tf32", "-O2", "--main"],
            ["--precision", "f16", "-O0", "--mode", "infer"])
+
+
+# Of examples in f32, with a header: lines, bytes, templates, structs.
+BOUNDS = {"lenet": (1920, 92500, 80, 54), "digits": (1910, 91500, 82, 50),
+          "mnist_cnn": (1810, 85000, 79, 54), "resnet18": (4000, 264500, 110, 80)}
+
+
+def oversized(cnnc, examples):
+    """What is above its bound, and words of a compiler that an f32 file does not need."""
+    for net, bounds in BOUNDS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            emitted, header = os.path.join(folder, net + ".cu"), os.path.join(folder, net + ".h")
+            subprocess.run([cnnc, os.path.join(examples, net, net + ".cnn"), "--header", header,
+                            "-o", emitted], check=True)
+            with open(emitted) as file:
+                text = file.read()
+        code = code_of(text)
+        sizes = (text.count("\n"), len(text.encode()), len(re.findall(r"\btemplate\s*<", code)),
+                 len(re.findall(r"^\s*(?:template <[^>]*> *)?struct\b[^;()]*\{", code, re.MULTILINE)))
+        for name, size, bound in zip(("lines", "bytes", "templates", "structs"), sizes, bounds):
+            if size > bound:
+                yield f"{net}: {size} {name}, at most {bound}"
+        for word in re.findall(r"\basm\b|__CUDACC__", text):
+            yield f"{net}: an f32 file has {word}"
+        for name in uncalled(text, net):
+            yield f"{net}: nothing uses {name}"
 
 
 def public(net):
@@ -43,8 +71,11 @@ def constants(file):
     return net, [[word for option in run for word in option.split()] for run in sorted(found)]
 
 
-def main(cnnc, files):
+def main(cnnc, examples, files):
     faults = count = 0
+    for fault in oversized(cnnc, examples):
+        faults += 1
+        print(fault)
     for file in files:
         net, runs = constants(file)
         for number, run in enumerate(runs):
@@ -60,4 +91,4 @@ def main(cnnc, files):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-PLACE = re.compile(r"^constexpr (Place<\w+>) +(\w+) += \{ *(\d+)\};", re.M)
+PLACE = re.compile(r"^constexpr (Place<\w+>|Parameter) +(\w+) += (\{[^;]*\});", re.M)
 STEPS = re.compile(r"^(static int \w+_steps\([^;{]*\)\n\{\n(?:    [^\n]*;\n)*?)"
                    r"( +(?:[A-Z][A-Z_]+\(\d+,|if \(scored\)).*?)"
                    r"(^    return \w+_OK;\n\})", re.M | re.S)
@@ -72,9 +72,12 @@ def take_out(text, arena_bytes=None):
     what it says."""
     places = []
 
+    def offset(match):
+        places.append(match[0])
+        return f"(size_t)place_of({len(places) - 1})"
+
     def place(match):
-        places.append(match[3])
-        return f"static const {match[1]} {match[2]} = {{place_of({len(places) - 1})}};"
+        return f"static const {match[1]} {match[2]} = {re.sub(r'[0-9]+', offset, match[3])};"
 
     def arena(match):
         places.append(str(arena_bytes or match[2]))

@@ -6,7 +6,16 @@
 // A word is 32 bits of a row: two elements of 16 bits, or one of 32.
 #pragma once
 #include <string.h>
-#include "../vec/shared.cuh"
+#include "../vec/vec.cuh"
+
+// shared_address: the PTX address of p, which is in shared memory.
+#ifdef __CUDACC__
+template <class T>
+static __device__ inline unsigned shared_address(const T *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+#endif
 
 // load_matrices: four matrices of 8 rows of 4 words; lane l has row l % 8 of matrix l / 8 at `row`,
 // a multiple of 16 bytes in shared memory.  word[m] becomes word l % 4 of row l / 4 of matrix m.

@@ -4,9 +4,8 @@
 #include "../vec/packed.cuh"
 #include "window.cuh"
 
-// pool_window: of window i of y, which begins at h, w, and the EACH channels from c on: Act(what
-// Pool makes of x's elements in the map, in row-major order) and, where Pool keeps an index, its
-// word.  at(h, w) is where channel c of a pixel lies in x, and those that follow side by side.
+// pool_window: Act(Pool of the elements of window i, in row-major order) for the EACH channels from
+// c on, and the word of the index if Pool keeps one.  Channel c of pixel h, w is x[at(h, w)].
 template <class Shape, class Pool, class Act, class Y, class X, class At>
 static __device__ inline void pool_window(Y y, typename Pool::Word *index, long long i, int c,
                                           int h, int w, const X &x, const At &at)

@@ -23,16 +23,14 @@
 #include "../vec/real.cuh"
 #include "../vec/unroll.cuh"
 
-// Offset2d: half of a position in a map: what it adds to the element's offset, its row and its
-// column.
+// Offset2d: a part of a position in a map: of the element's offset, its row and its column.
 struct Offset2d { long long offset; int h, w; };
 
-// Axis: count points in a row, the first at `first`, each `apart` from the one before; stride:
-// how many elements lie from position to position.
+// Axis: `count` points from `first` on, `apart` positions apart; a position is `stride` elements.
 struct Axis { int count = 1, first = 0, apart = 0; long long stride = 0; };
 
-// Im2colIndex: the offsets of i = ((n * h.count + h) * w.count + w) * c.count + c < end; images n
-// lie `image` elements apart.  Where i is `small`, below 2^31, its digits are cheaper to find.
+// Im2colIndex: the offset of i = ((n * h.count + h) * w.count + w) * c.count + c < end, with images
+// `image` elements apart.  If i is `small`, below 2^31, 32 bits are enough.
 struct Im2colIndex {
     long long end, image;
     bool small = false;
@@ -47,15 +45,14 @@ struct Im2colIndex {
     }
     __device__ Offset2d operator()(long long i) const
     {
-        if (i >= end) return {0, -(1 << 29), 0};  // in no map, whatever is added
+        if (i >= end) return {0, -(1 << 29), 0};  // outside of every map
         return small ? digits((unsigned)i) : digits(i);
     }
 };
 
-// TileLoader: LANES lanes x DEPTH steps of an operand, on their way to shared memory: maps of
-// height x width, a matrix 1 x 1, zero outside, from its element `first` on.  Threads run along
-// memory, V elements each.  Lane: an Im2colIndex, or what else makes an Offset2d of a lane's
-// number.
+// TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a
+// thread.  The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero
+// outside.  Lane and Im2colIndex give the Offset2d of a lane and of a step.
 template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *,
           class Lane = Im2colIndex>
 struct TileLoader {
@@ -80,8 +77,7 @@ struct TileLoader {
         UNROLL for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
             lanes[i] = lane(begin + (ALONG_STEPS ? down(i) : across()));
     }
-    // meet(i, inside, at) for the thread's vectors i of the steps from k on: where each is in
-    // `from`.
+    // Calls meet(i, inside, at) for the thread's vectors i of the steps from k on.
     template <class Meet>
     __device__ void each(long long k, const Meet &meet) const
     {
@@ -99,7 +95,8 @@ struct TileLoader {
             held[i] = inside ? load_vec<V>(from, at) : Vec<V>{};
         });
     }
-    // put(lane, step, vec) for what was fetched; lane and step count from the tile's first.
+    // Calls put(lane, step, vec) for the fetched vectors; lane and step count from the tile's
+    // first.
     template <class Put>
     __device__ void put(const Put &put) const
     {
@@ -109,90 +106,67 @@ struct TileLoader {
     }
 };
 
-// Tiles: of both operands, and the next of each.
-template <class Tile>
-struct alignas(16) Tiles {
-    real rows[2][Tile::DEPTH][Tile::ROWS + Tile::PAD];
-    real columns[2][Tile::DEPTH][Tile::COLUMNS + Tile::PAD];
-};
-
-// put_by_steps: what a stage holds to a tile in shared memory: for each step its lanes.
-template <class Load, int PITCH>
-static __device__ inline void put_by_steps(const Load &load, real (*tile)[PITCH])
-{
-    load.put([tile](int lane, int step, const Vec<Load::WIDTH> &vec) {
-        for (int j = 0; j < Load::WIDTH; j++)
-            (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = vec.at[j];
-    });
-}
-
-// block_sums: the sums of a GemmTile.  While a tile is multiplied the next one is on its way in
-// registers, and two tiles take turns in shared memory: one barrier a tile.  Sums run over k in
-// ascending order, in every thread.
-template <class Tile, class A, class B, class Block>
-static __device__ inline real block_sums(Tiles<Tile> &tiles, A &a, B &b, const Block &block,
-                                         long long begin, long long end, bool sum_rows,
-                                         real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
-{
-    real row_sum = 0;
-
-    a.start(block.row);
-    b.start(block.column);
-    a.fetch(begin);
-    b.fetch(begin);
-    for (int now = 0; begin < end; now = 1 - now) {
-        put_by_steps(a, tiles.rows[now]);
-        put_by_steps(b, tiles.columns[now]);
-        __syncthreads();
-        if ((begin += Tile::DEPTH) < end) {
-            a.fetch(begin);
-            b.fetch(begin);
-        }
-        for (int k = 0; k < Tile::DEPTH; k++) {
-            real left[Tile::ROWS_EACH], right[Tile::COLUMNS_EACH];
-            for (int i = 0; i < Tile::ROWS_EACH; i++) left[i] = tiles.rows[now][k][Tile::row(i)];
-            for (int j = 0; j < Tile::COLUMNS_EACH; j++)
-                right[j] = tiles.columns[now][k][Tile::column(j)];
-            for (int i = 0; i < Tile::ROWS_EACH; i++)
-                for (int j = 0; j < Tile::COLUMNS_EACH; j++)
-                    sum[i][j] = mul_add(left[i], right[j], sum[i][j]);
-        }
-        if (sum_rows && threadIdx.x < Tile::ROWS)
-            for (int k = 0; k < Tile::DEPTH; k++) row_sum += tiles.rows[now][k][threadIdx.x];
-    }
-    return row_sum;
-}
-
-// GemmTile: a block makes R x C sums, a thread RE x CE of them (multiples of 4), DEPTH steps at a
-// time.
+// GemmTile: a block has R x C sums, a thread RE x CE of them (multiples of 4).
 template <int R, int C, int RE, int CE>
 struct GemmTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
     static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
     static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts
-    template <int COUNT>
-    static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
-    template <int COUNT>
-    static constexpr int RUN = VEC<COUNT>;
-    typedef Tiles<GemmTile> SharedTiles;
-    // The thread's i-th row and its i-th column in the tile, in groups of 4 that lie side by side.
+    template <int COUNT> static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
+    template <int COUNT> static constexpr int RUN = VEC<COUNT>;
+    struct alignas(16) SharedTiles { real rows[2][DEPTH][R + PAD], columns[2][DEPTH][C + PAD]; };
+    // The thread's i-th row and its i-th column in the tile, in groups of 4 adjacent ones.
     static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
     static __device__ int row(int i) { return at(i, HIGH, (int)threadIdx.x / WIDE); }
     static __device__ int column(int i) { return at(i, WIDE, (int)threadIdx.x % WIDE); }
+    // Stores the vectors of a loader to a tile in shared memory: for each step its lanes.
+    template <class Load, int PITCH>
+    static __device__ void put(const Load &load, real (*tile)[PITCH])
+    {
+        load.put([tile](int lane, int step, const Vec<Load::WIDTH> &vec) {
+            for (int j = 0; j < Load::WIDTH; j++)
+                (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = vec.at[j];
+        });
+    }
+    // Sums over k in ascending order.  Registers load the next tiles during the product of these;
+    // two buffers in shared memory need one barrier a tile.
     template <class A, class B, class Block>
-    static __device__ real sums(SharedTiles &shared, A &a, B &b, const Block &block,
+    static __device__ real sums(SharedTiles &tiles, A &a, B &b, const Block &block,
                                 long long begin, long long end, bool sum_rows,
                                 real (&sum)[RE][CE])
     {
-        return block_sums<GemmTile>(shared, a, b, block, begin, end, sum_rows, sum);
+        real row_sum = 0;
+        a.start(block.row);
+        b.start(block.column);
+        a.fetch(begin);
+        b.fetch(begin);
+        for (int now = 0; begin < end; now = 1 - now) {
+            put(a, tiles.rows[now]);
+            put(b, tiles.columns[now]);
+            __syncthreads();
+            if ((begin += DEPTH) < end) {
+                a.fetch(begin);
+                b.fetch(begin);
+            }
+            for (int k = 0; k < DEPTH; k++) {
+                real left[RE], right[CE];
+                for (int i = 0; i < RE; i++) left[i] = tiles.rows[now][k][row(i)];
+                for (int j = 0; j < CE; j++) right[j] = tiles.columns[now][k][column(j)];
+                for (int i = 0; i < RE; i++)
+                    for (int j = 0; j < CE; j++) sum[i][j] = mul_add(left[i], right[j], sum[i][j]);
+            }
+            if (sum_rows && threadIdx.x < R)
+                for (int k = 0; k < DEPTH; k++) row_sum += tiles.rows[now][k][threadIdx.x];
+        }
+        return row_sum;
     }
 };
 
-// OutputRow: a row of sums: whether there is one, and at which element of the result it begins.
+// OutputRow: where a row of sums begins in the result, if it is inside.
 struct OutputRow { bool inside; long long at; };
 
-// tile_product: a Tile's sums, of rows of COLUMNS, to result at place(row), as made.  All are made
-// before one is stored: what is loaded to make them, maybe of the result, is loaded at once.
+// tile_product: stores make(at, column, sums) of a Tile's sums to result at place(row).  All are
+// made before one is stored, since make may read the result.
 template <class Tile, int COLUMNS, class A, class B, class Block, class Result, class Where,
           class Make>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,

@@ -2,8 +2,7 @@
 #pragma once
 #include "product.cuh"
 
-// windows: where in x the windows of y begin: `channels` of them at each pixel, 1 or those of y, or
-// one for every `apart` of y's.
+// windows: where the windows of y begin in x: `channels` a pixel, `apart` channels apart.
 template <class Shape>
 static __device__ inline Im2colIndex windows(long long end, int channels, int apart = 1)
 {
@@ -13,8 +12,8 @@ static __device__ inline Im2colIndex windows(long long end, int channels, int ap
             {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, apart}};
 }
 
-// unpooled_pixel: of element i of the map x that y's windows lie over, channel and all, where its
-// image begins in y, plus the channel, and how far from the first window's corner it lies.
+// unpooled_pixel: for element i of x, where its image begins in y, plus the channel, and the
+// distance from the corner of the first window.
 template <class Shape>
 static __device__ inline Offset2d unpooled_pixel(long long i)
 {

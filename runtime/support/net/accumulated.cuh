@@ -25,8 +25,7 @@ static __device__ inline uint64_t samples_before(const StateHeader *header)
     return ((const Accumulated *)(header + 1))->samples;
 }
 
-// add_figure: what a batch or a training step has of a loss or metric comes to its sum, unless that
-// is not finite.
+// add_figure: adds a loss or metric to its sum, if it is finite.
 static __device__ inline void add_figure(FigureSum &to, const FigureSum &of)
 {
     if (!isfinite(of.sum + of.weight)) return;

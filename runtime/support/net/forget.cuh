@@ -6,7 +6,6 @@
 // What was added to the training step is dropped.  Waits.
 static int net_forget(net_context *c)
 {
-    return net_stage(c, sizeof(StateHeader), sizeof(Accumulated), 0, 0) || net_wait(c)
-               ? c->error.status
-               : NET_OK;
+    TRY(net_stage(c, sizeof(StateHeader), sizeof(Accumulated), 0, 0));
+    return net_wait(c);
 }

@@ -2,17 +2,16 @@
 #pragma once
 #include <stdint.h>
 
-// HEADER_FIGURES: of how many losses and metrics a header has the sums; a net has its own.
+// HEADER_FIGURES: the number of losses and metrics in the header.
 enum { HEADER_FIGURES = 4 };
 
-// FigureSum: a loss or metric is sum / weight.  What does not count adds nothing to either; a
-// sample that counts adds 1 to the weight, where the operator says nothing else.
+// FigureSum: a loss or metric is sum / weight; by default each sample adds 1 to the weight.
 struct FigureSum {
     double sum, weight;
 };
 
-// StateHeader: what changes from training step to training step; kernels read it on the device, so
-// that a captured graph of launches stays valid.
+// StateHeader: the values that change from step to step.  Kernels read them on the device, so a
+// captured graph stays valid.
 struct StateHeader {
     uint64_t magic, state_hash, params_hash, plan_hash;
     uint64_t seed, step, updates;       // updates: of the steps, those that were not skipped

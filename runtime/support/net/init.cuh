@@ -7,12 +7,12 @@
 #include "../vec/real.cuh"
 #include "../vec/reduce.cuh"
 
-// Init: how a parameter begins.  0: all are scale; 1: uniform in [-scale, scale]; 2: normal, of
-// mean 0 and deviation scale; 3: scale times orthonormal rows, or columns where those are fewer.
+// Init: the start of a parameter.  0: scale; 1: uniform in [-scale, scale]; 2: normal, of deviation
+// scale; 3: scale times orthonormal rows, or columns if those are fewer.
 struct Init { int kind; double scale; };
 
-// init_parameter: w [count], of kind 0 to 2 (for 3 a normal start, for orthogonalize).  A value
-// depends on seed, number of the parameter and element alone.  Normal by Box and Muller (1958).
+// init_parameter: w [count] from seed, parameter number and element alone; normal values by Box and
+// Muller (1958).
 __global__ void init_parameter(real *w, long long count, Init init, uint64_t seed,
                                uint32_t number)
 {

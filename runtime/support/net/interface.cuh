@@ -11,55 +11,50 @@
 #include "interface_types.cuh"
 #include "launch.cuh"
 
+// A failure of a step or a copy.  The context needs init or attach again.
 static int net_fail(net_context *c, net_status status, int code, const char *text, int step,
                     const char *call)
 {
-    const net_error error = {status, code, step, step < 0 ? 0 : step_line[step], call, text, 0, 0};
-    c->error = error;
+    c->error = {status, code, step, step < 0 ? 0 : step_line[step], call, text, 0, 0};
     c->ready = 0;
     return status;
 }
 
-// An error that is reported is no longer CUDA's last.
 static int net_check(net_context *c, cudaError_t error, int step, const char *call)
 {
     if (error == cudaSuccess) return NET_OK;
-    cudaGetLastError();
+    cudaGetLastError();                 // CUDA forgets an error that is reported
     return net_fail(c, NET_CUDA_FAILED, error, cudaGetErrorString(error), step, call);
 }
 
-// A call that was refused does nothing: but for init and attach, the context stays as ready as it
-// was.
+// A call that is refused does nothing.  Except for init and attach, the context stays ready.
 static int net_refuse(net_context *c, net_status status, const char *call, const char *text,
-                      size_t wanted, size_t given)
+                      size_t wanted = 0, size_t given = 0)
 {
-    const net_error error = {status, 0, -1, 0, call, text, wanted, given};
-    if (c) c->error = error;
+    if (c) c->error = {status, 0, -1, 0, call, text, wanted, given};
     return status;
 }
 
-// An error that CUDA still keeps is not ours to report as a launch's, nor to forget.
+// Refuses to run after an error of the program's own calls, and does not clear it.
 static int net_is_clean(net_context *c, const char *call)
 {
     const cudaError_t error = cudaPeekAtLastError();
     if (error == cudaSuccess) return NET_OK;
-    net_refuse(c, NET_CUDA_FAILED, call, "an earlier call of the program failed", 0, 0);
+    net_refuse(c, NET_CUDA_FAILED, call, "an earlier call of the program failed");
     c->error.code = error;
     return NET_CUDA_FAILED;
 }
 
-// Copies what the caller has given to its place in the arena; without anything, zeroes that. Rows
-// of a batch that are not given are those that are, again: they count for nothing, but 0 times what
-// a net makes of a sample of zeros need not be 0.
+// Copies the `given` bytes of the caller to a place in the arena, and repeats them in the rows that
+// are not given: their results do not count, but must not be NaN.  Without any, fills with zeros.
 static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
 {
     unsigned char *const to = c->arena + offset;
     cudaError_t error = given ? cudaMemcpyAsync(to, from, given, cudaMemcpyDefault, c->stream)
                               : cudaMemsetAsync(to, 0, bytes, c->stream);
-    for (size_t have = given; !error && have && have < bytes;) {
-        const size_t more = have < bytes - have ? have : bytes - have;
+    for (size_t have = given, more; !error && have && have < bytes; have += more) {
+        more = have < bytes - have ? have : bytes - have;
         error = cudaMemcpyAsync(to + have, to, more, cudaMemcpyDeviceToDevice, c->stream);
-        have += more;
     }
     return net_check(c, error, -1, "copy to the arena");
 }
@@ -83,50 +78,42 @@ static double net_mean(const FigureSum &of)
 
 static int net_read_header(net_context *c, StateHeader *header)
 {
-    return net_fetch(c, header, 0, sizeof *header) || net_wait(c) ? c->error.status : NET_OK;
+    TRY(net_fetch(c, header, 0, sizeof *header));
+    return net_wait(c);
 }
 
 static int net_write_header(net_context *c, const StateHeader *header)
 {
-    return net_stage(c, 0, sizeof *header, header, sizeof *header) || net_wait(c) ? c->error.status
-                                                                                  : NET_OK;
+    TRY(net_stage(c, 0, sizeof *header, header, sizeof *header));
+    return net_wait(c);
 }
 
-// Runs every launch once, on no samples, so that all kernels are loaded and every product has
-// chosen its algorithm: no later call allocates inside the driver.  Spoils the header.
-static int net_warm(net_context *c)
-{
-    return net_every_step(c) || net_wait(c) ? c->error.status : NET_OK;
-}
-
-// True if memory is known to CUDA from the first to the last of its bytes: device memory, managed
-// or pinned.  Sets *known, or returns the status of a call that failed.
+// Sets *known if the first and the last byte of some memory are CUDA's: device memory, managed or
+// pinned.
 static int net_find(net_context *c, const void *memory, size_t bytes, bool *known)
 {
-    const uintptr_t start = (uintptr_t)memory, ends[] = {start, start + bytes - 1};
-    *known = ends[1] >= start;
+    const uintptr_t first = (uintptr_t)memory, last = first + bytes - 1;
+    *known = last >= first;
     for (int i = 0; i < 2 && *known; i++) {
         cudaPointerAttributes attributes;
-        if (net_check(c, cudaPointerGetAttributes(&attributes, (const void *)ends[i]), -1,
-                      "cudaPointerGetAttributes"))
-            return c->error.status;
+        TRY(net_check(c, cudaPointerGetAttributes(&attributes, (const void *)(i ? last : first)),
+                      -1, "cudaPointerGetAttributes"));
         *known = attributes.type != cudaMemoryTypeUnregistered;
     }
     return NET_OK;
 }
 
-// Refuses an arena in memory that is not CUDA's, or was freed, or ends before arena_bytes do.  The
-// host runtime knows whether all bytes are of one allocation.
+// Refuses an arena in memory that is not CUDA's, was freed, or has fewer bytes.
 static int net_find_arena(net_context *c, void *arena, size_t arena_bytes)
 {
     bool starts, known;
-    if (net_find(c, arena, 1, &starts) || net_find(c, arena, arena_bytes, &known))
-        return c->error.status;
+    TRY(net_find(c, arena, 1, &starts));
+    TRY(net_find(c, arena, arena_bytes, &known));
     if (known && ARENA_AT(arena, NET_ARENA_BYTES)) return NET_OK;
     return net_refuse(c, NET_BAD_ARENA, "init or attach",
                       starts ? "the memory there has fewer bytes than the arena"
                              : "the arena is not memory that CUDA allocated, or was freed",
-                      starts ? arena_bytes : 0, 0);
+                      starts ? arena_bytes : 0);
 }
 
 static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
@@ -136,18 +123,18 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
     if (!c) return NET_BAD_ARGUMENT;
     c->ready = 0;
     if (!arena || (NET_USES_CUBLAS && !cublas))
-        return net_refuse(c, NET_BAD_ARGUMENT, "init or attach", "arena or handle is null", 0, 0);
+        return net_refuse(c, NET_BAD_ARGUMENT, "init or attach", "arena or handle is null");
     if (arena_bytes < NET_ARENA_BYTES || off)
         return net_refuse(c, NET_BAD_ARENA, "init or attach",
                           off ? "the arena is not aligned" : "the arena is too small",
                           off ? NET_ARENA_ALIGN : NET_ARENA_BYTES, off ? off : arena_bytes);
-    if (const int status = net_is_clean(c, "init or attach")) return status;
-    if (const int status = net_find_arena(c, arena, arena_bytes)) return status;
+    TRY(net_is_clean(c, "init or attach"));
+    TRY(net_find_arena(c, arena, arena_bytes));
     *c = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
     return NET_OK;
 }
 
-// Fresh weights, drawn from the seed, each parameter as its Init says.
+// Draws the parameters from the seed.
 static int net_draw_parameters(net_context *c, uint64_t seed)
 {
     const cudaStream_t stream = c->stream;
@@ -156,7 +143,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
         real *const weight = (real *)(c->arena + net_params[i].offset);
         LAUNCH(-1, init_parameter, (unsigned)((count + 1023) / 1024), 256, weight, count,
                inits[i], seed, (uint32_t)i);
-        if (net_check(c, cudaGetLastError(), -1, "init_parameter")) return c->error.status;
+        TRY(net_check(c, cudaGetLastError(), -1, "init_parameter"));
     }
     return NET_OK;
 }
@@ -171,7 +158,7 @@ static int net_make_orthogonal(net_context *c)
         real *const weight = (real *)(c->arena + net_params[i].offset);
         if (inits[i].kind != 3) continue;
         LAUNCH(-1, orthogonalize, 1, 1024, weight, rows, count / rows, inits[i].scale);
-        if (net_check(c, cudaGetLastError(), -1, "orthogonalize")) return c->error.status;
+        TRY(net_check(c, cudaGetLastError(), -1, "orthogonalize"));
     }
     return NET_OK;
 }
@@ -185,22 +172,26 @@ struct Average {
 static int net_start_averages(net_context *c)
 {
     for (const Average &a : averages)
-        if (net_check(c, cudaMemcpyAsync(c->arena + a.offset, c->arena + a.weight, a.bytes,
-                                         cudaMemcpyDeviceToDevice, c->stream), -1, "copy averages"))
-            return c->error.status;
+        TRY(net_check(c, cudaMemcpyAsync(c->arena + a.offset, c->arena + a.weight, a.bytes,
+                                         cudaMemcpyDeviceToDevice, c->stream), -1,
+                      "copy averages"));
     return NET_OK;
 }
 
+// Every kernel and product runs once, on no samples, so that CUDA and cuBLAS allocate nothing
+// later.  That spoils the header.
 int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
              struct cublasContext *cublas, uint64_t seed)
 {
-    if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
     const StateHeader header = {NET_MAGIC, NET_STATE_HASH, NET_PARAMS_HASH, NET_PLAN_HASH, seed, 0,
                                 0, NET_LEARNING_RATE, NET_LEARNING_RATE, 1, 0, 0, 0, 0, 0, 0, {}};
-    if (net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_warm(c) ||
-        net_stage(c, 0, NET_STATE_BYTES, 0, 0) || net_write_header(c, &header) ||
-        net_begin(c, seed) || net_wait(c))
-        return c->error.status;
+    TRY(net_bind(c, arena, arena_bytes, stream, cublas));
+    TRY(net_stage(c, 0, NET_STATE_BYTES, 0, 0));
+    TRY(net_every_step(c));
+    TRY(net_stage(c, 0, NET_STATE_BYTES, 0, 0));
+    TRY(net_write_header(c, &header));
+    TRY(net_begin(c, seed));
+    TRY(net_wait(c));
     c->ready = 1;
     return NET_OK;
 }
@@ -208,56 +199,51 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 // The first bytes of every state: "cnnc" and the version of its layout.
 static constexpr uint64_t NET_MAGIC = 0x00000004636e6e63ull;
 
-// Inference takes the beginning of any state with its parameters, training only its own.
-static int net_accept(net_context *c, const StateHeader *header, const char *call)
-{
-    const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
-                                  : header->params_hash == NET_PARAMS_HASH;
-    if (header->magic == NET_MAGIC && known) return net_check_header(c, *header, call);
-    return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net, or none", 0, 0);
-}
-
-// HeaderRange: a field of a header that arithmetic reads, and the values that it can have.
-struct HeaderRange {
-    double value, least, most;
-    const char *fault;
-};
-
-// Refuses a header with values that no run of a net leaves there; NaN is in no range.
+// Refuses a header with values that no run leaves there; NaN is in no range.
 static int net_check_header(net_context *c, const StateHeader &h, const char *call)
 {
-    const HeaderRange ranges[] = {
+    const struct { double value, least, most; const char *fault; } ranges[] = {
         {(double)h.step, 0, 0x1p53, "step in the state is above 2^53"},
         {(double)h.updates, 0, (double)h.step, "updates in the state are more than its steps"},
         {h.rate, 0, FLT_MAX, "rate in the state is negative or not a finite float"},
         {h.base_rate, 0, FLT_MAX, "base_rate in the state is negative or not a finite float"},
         {(double)h.skip, 0, 1, "skip in the state is neither 0 nor 1"},
-        // Gradients of a step that was skipped may be anything.
-        {h.skip ? 1 : h.gradient_scale, 0, DBL_MAX,
+        {h.skip ? 1 : h.gradient_scale, 0, DBL_MAX,     // a skipped step may leave anything
          "gradient_scale in the state is negative or not finite"},
         {(double)h.good, 0, (double)h.step, "good in the state is more than its steps"},
         {h.loss_scale, h.loss_scale == 0 ? 0 : 0x1p-24, 0x1p24,
          "loss_scale in the state is neither 0 nor within 2^-24 and 2^24"},
         {(double)h.samples, 0, 0x1p53, "samples in the state are above 2^53"},
     };
-    for (const HeaderRange &r : ranges)
+    for (const auto &r : ranges)
         if (!(r.value >= r.least && r.value <= r.most))
-            return net_refuse(c, NET_BAD_STATE, call, r.fault, 0, 0);
+            return net_refuse(c, NET_BAD_STATE, call, r.fault);
     for (const FigureSum &of : h.figures)
         if (!(fabs(of.sum) <= DBL_MAX && of.weight >= 0 && of.weight <= DBL_MAX))
-            return net_refuse(c, NET_BAD_STATE, call, "sums in the state are not finite", 0, 0);
+            return net_refuse(c, NET_BAD_STATE, call, "sums in the state are not finite");
     return NET_OK;
+}
+
+// Inference takes the beginning of any state with its parameters, training only its own.
+static int net_accept(net_context *c, const StateHeader *header, const char *call)
+{
+    const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
+                                  : header->params_hash == NET_PARAMS_HASH;
+    if (header->magic == NET_MAGIC && known) return net_check_header(c, *header, call);
+    return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net, or none");
 }
 
 int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
                struct cublasContext *cublas)
 {
     StateHeader header;
-    if (const int status = net_bind(c, arena, arena_bytes, stream, cublas)) return status;
-    if (net_read_header(c, &header) || net_accept(c, &header, "attach")) return c->error.status;
+    TRY(net_bind(c, arena, arena_bytes, stream, cublas));
+    TRY(net_read_header(c, &header));
+    TRY(net_accept(c, &header, "attach"));
     header.arrivals = 0;                // a launch may have failed halfway
-    if (net_write_header(c, &header) || net_warm(c) || net_write_header(c, &header))
-        return c->error.status;
+    TRY(net_write_header(c, &header));
+    TRY(net_every_step(c));
+    TRY(net_write_header(c, &header));
     c->ready = 1;
     return NET_OK;
 }
@@ -266,12 +252,11 @@ static int net_is_ready(net_context *c, const char *call)
 {
     if (!c) return NET_BAD_ARGUMENT;
     if (c->ready) return net_is_clean(c, call);
-    // The first failure stays: it says why.
-    if (c->error.status == NET_OK) net_refuse(c, NET_NOT_READY, call, "init or attach first", 0, 0);
+    if (c->error.status == NET_OK) net_refuse(c, NET_NOT_READY, call, "init or attach first");
     return NET_NOT_READY;
 }
 
-// That a tensor is given whole samples, 1 to BATCH of them and as many as those before it.
+// Refuses a tensor that is not whole samples, 1 to BATCH, as many as the tensors before it.
 static int net_samples(net_context *c, const char *call, const void *tensor, size_t bytes,
                        size_t sample_bytes, size_t *given)
 {
@@ -284,50 +269,46 @@ static int net_samples(net_context *c, const char *call, const void *tensor, siz
 
 int net_set(net_context *c, net_setting setting, double value)
 {
-    if (const int status = net_is_ready(c, "set")) return status;
-    if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting", 0, 0);
+    const double rates[] = {value, value};      // rate and base_rate
+    TRY(net_is_ready(c, "set"));
+    if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting");
     if (!(value >= 0 && value <= FLT_MAX))
-        return net_refuse(c, NET_BAD_ARGUMENT, "set", "the rate is negative or not a finite float",
-                          0, 0);
-    const double rates[] = {value, value}; // rate and base_rate, which follows it
-    return net_stage(c, offsetof(StateHeader, rate), sizeof rates, rates, sizeof rates) ||
-                   net_wait(c)
-               ? c->error.status
-               : NET_OK;
+        return net_refuse(c, NET_BAD_ARGUMENT, "set", "the rate is negative or not a finite float");
+    TRY(net_stage(c, offsetof(StateHeader, rate), sizeof rates, rates, sizeof rates));
+    return net_wait(c);
+}
+
+static int net_check_state(net_context *c, const void *state, size_t bytes, const char *call)
+{
+    TRY(net_is_ready(c, call));
+    if (state && bytes == NET_STATE_BYTES) return NET_OK;
+    return net_refuse(c, NET_BAD_ARGUMENT, call, "the size of the state is wrong", NET_STATE_BYTES,
+                      bytes);
 }
 
 int net_export(net_context *c, void *state, size_t bytes)
 {
-    if (const int status = net_is_ready(c, "export")) return status;
-    if (!state || bytes != NET_STATE_BYTES)
-        return net_refuse(c, NET_BAD_ARGUMENT, "export", "the size of the state is wrong",
-                          NET_STATE_BYTES, bytes);
-    return net_fetch(c, state, 0, bytes) || net_wait(c) ? c->error.status : NET_OK;
+    TRY(net_check_state(c, state, bytes, "export"));
+    TRY(net_fetch(c, state, 0, bytes));
+    return net_wait(c);
 }
 
 int net_import(net_context *c, const void *state, size_t bytes)
 {
     StateHeader header;
-    if (const int status = net_is_ready(c, "import")) return status;
-    if (!state || bytes != NET_STATE_BYTES)
-        return net_refuse(c, NET_BAD_ARGUMENT, "import", "the size of the state is wrong",
-                          NET_STATE_BYTES, bytes);
+    TRY(net_check_state(c, state, bytes, "import"));
     memcpy(&header, state, sizeof header);
-    if (const int status = net_accept(c, &header, "import")) return status;
-    return net_stage(c, 0, bytes, state, bytes) ||
-                   net_stage(c, offsetof(StateHeader, arrivals), sizeof header.arrivals, 0, 0) ||
-                   net_wait(c)
-               ? c->error.status
-               : NET_OK;
+    TRY(net_accept(c, &header, "import"));
+    TRY(net_stage(c, 0, bytes, state, bytes));
+    TRY(net_stage(c, offsetof(StateHeader, arrivals), sizeof header.arrivals, 0, 0));
+    return net_wait(c);
 }
 
 // The index-th tensor whose offset in the state is from begin to before end, or NULL.
 static const net_tensor *net_tensor_between(int index, size_t begin, size_t end)
 {
-    for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
-        const net_tensor *const tensor = &net_params[i];
-        if (tensor->offset >= begin && tensor->offset < end && index-- == 0) return tensor;
-    }
+    for (const net_tensor &tensor : net_params)
+        if (tensor.offset >= begin && tensor.offset < end && index-- == 0) return &tensor;
     return 0;
 }
 

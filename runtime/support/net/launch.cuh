@@ -3,8 +3,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// LAUNCH: a kernel on the stream in scope; step is its number in the plan, -1 outside it.  By its
-// address, so that template arguments that are left out are the defaults, not the arguments' types.
+// LAUNCH: a kernel on the stream in scope; step is its number in the plan, or -1.  The launch is by
+// address: template arguments that are left out are then the defaults.
 #ifndef LAUNCH
 #define LAUNCH(step, kernel, grid, block, ...)                                              \
     do {                                                                                    \
@@ -13,14 +13,18 @@
     } while (0)
 #endif
 
-// ARENA_AT: announces where an arena lies; false if the host runtime knows that it can't lie there.
+// ARENA_AT: false if the host runtime knows that the arena's bytes are not of one allocation.
 #ifndef ARENA_AT
 #define ARENA_AT(arena, bytes) true
 #endif
 
-// STEP: a launch that is checked; on failure the function returns.
+// TRY: a call that returns a status; on failure the function returns it.
+#define TRY(call)                                                                           \
+    if (const int status = (call)) return status
+
+// STEP: a launch that is checked.
 #define STEP(step, kernel, grid, block, ...)                                                \
     do {                                                                                    \
         LAUNCH(step, kernel, grid, block, __VA_ARGS__);                                     \
-        if (net_check(c, cudaGetLastError(), step, #kernel)) return c->error.status;        \
+        TRY(net_check(c, cudaGetLastError(), step, #kernel));                               \
     } while (0)

@@ -8,18 +8,16 @@
 #define LIBRARY_STEP(step) ((void)0)
 #endif
 
-// What cuBLAS met may be CUDA's last error too, where the two share a runtime.
 static int net_check_product(net_context *c, cublasStatus_t error, int step, const char *call)
 {
     if (error == CUBLAS_STATUS_SUCCESS) return NET_OK;
-    cudaGetLastError();
+    cudaGetLastError();                 // it may be CUDA's last error too
     return net_fail(c, NET_CUBLAS_FAILED, error, cublasGetStatusString(error), step, call);
 }
 
-// PRODUCT: a cuBLAS product that is checked; on failure the function returns.
+// PRODUCT: a cuBLAS product that is checked.
 #define PRODUCT(step, call, ...)                                                            \
     do {                                                                                    \
         LIBRARY_STEP(step);                                                                 \
-        if (net_check_product(c, call(c->cublas, stream, __VA_ARGS__), step, #call))        \
-            return c->error.status;                                                         \
+        TRY(net_check_product(c, call(c->cublas, stream, __VA_ARGS__), step, #call));       \
     } while (0)

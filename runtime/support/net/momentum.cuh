@@ -3,9 +3,8 @@
 #include "header.cuh"
 #include "../vec/load.cuh"
 
-// Momentum: what a kernel that makes a gradient is given in the place of its pointer, so that
-// gradient[i] = sum adds the sum, and weight_decay * weight[i], to what is kept of the momentum.
-// A skipped step leaves that alone.
+// Momentum: takes the place of a gradient's pointer.  gradient[i] = sum adds the sum, and
+// weight_decay * weight[i], to the decayed momentum.  A skipped step leaves it unchanged.
 struct Momentum {
     real *momentum;
     const real *weight;

@@ -4,8 +4,7 @@
 #include "header.cuh"
 #include "../vec/real.cuh"
 
-// norm_scale: what an optimizer multiplies gradients by; 1, which costs nothing, where no
-// norm is clipped and no loss scaled.
+// norm_scale: the factor of gradients, if norms are clipped or the loss is scaled.
 template <bool scaled>
 static __device__ inline real norm_scale(const StateHeader *header)
 {

@@ -56,7 +56,7 @@ static int await_copy(net_context *c, int step, const void *tensor, int event)
 static int net_find_host(net_context *c, const net_host *host)
 {
     bool known;
-    if (net_find(c, host->memory, host->bytes, &known)) return c->error.status;
+    TRY(net_find(c, host->memory, host->bytes, &known));
     return known ? NET_OK
                  : net_refuse(c, NET_BAD_ARGUMENT, "init or attach",
                               "the host memory is not pinned, or was freed, or has fewer bytes",
@@ -78,12 +78,9 @@ static int net_check_host(net_context *c, const net_host *host, struct CUstream_
 // After a failure copies may still be under way: nothing goes to the arena before they are done.
 static int net_join_copies(net_context *c)
 {
-    return net_check(c, cudaEventRecord(c->host.events[0], c->host.stream), -1,
-                     "cudaEventRecord") ||
-                   net_check(c, cudaStreamWaitEvent(c->stream, c->host.events[0], 0), -1,
-                             "cudaStreamWaitEvent")
-               ? c->error.status
-               : NET_OK;
+    TRY(net_check(c, cudaEventRecord(c->host.events[0], c->host.stream), -1, "cudaEventRecord"));
+    return net_check(c, cudaStreamWaitEvent(c->stream, c->host.events[0], 0), -1,
+                     "cudaStreamWaitEvent");
 }
 
 // All that copies need, once, for as long as the program runs.

@@ -7,8 +7,8 @@
 #include "../vec/real.cuh"
 #include "../vec/reduce.cuh"
 
-// softmax_sum: the sum over a row [classes] of exp(logit - largest), by a warp in a fixed order; a
-// NaN or +infinity in the row makes it a NaN.
+// softmax_sum: the sum of exp(logit - largest) over a row, by a warp in a fixed order; NaN if the
+// row has a NaN or +infinity.
 template <class X>
 static __device__ inline real softmax_sum(X row, long long classes, real &largest)
 {
@@ -21,8 +21,7 @@ static __device__ inline real softmax_sum(X row, long long classes, real &larges
     return warp_reduce(sum, [](real a, real b) { return a + b; });
 }
 
-// ScoreRow: row n of logits in the hands of a warp, and its label.  largest and sum are those of
-// softmax_sum, where a Score has SOFTMAX.
+// ScoreRow: row n of logits and its label, for a warp; largest and sum as softmax_sum gives them.
 template <class X>
 struct ScoreRow {
     RowOf<X> logits;
@@ -33,8 +32,8 @@ struct ScoreRow {
     __device__ bool known() const { return want >= 0 && want < classes; }
 };
 
-// score_rows: each Score makes of each row of logits [batch, classes] what it says, one after the
-// other, so that the last may write over the row; a warp a row.  Then what is Last.
+// score_rows: each Score in turn for each row of logits [batch, classes], a warp a row; the last
+// may overwrite the row.  Then Last.
 template <class X, class Last, class... Score>
 __global__ void score_rows(X logits, const int *label, long long samples, long long batch,
                            long long classes, Last last, Score... score)

@@ -2,7 +2,7 @@
 #pragma once
 #include "real.cuh"
 
-// identity: y = x; in a backward launch nothing is read of y, which may be null.
+// identity: y = x; the gradient does not read y, which may be null.
 struct identity {
     static __device__ real forward(real x) { return x; }
     template <class Y>

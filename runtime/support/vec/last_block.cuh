@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-// is_last_block: whether all other blocks of the launch have been here: what they wrote before is
-// then there to be read, and arrivals is 0 again.  Every thread of every block calls it once.
+// is_last_block: true in the last block of a launch to call it, which then sees the writes of all
+// others.  Every thread calls it once.
 static __device__ inline bool is_last_block(uint32_t *arrivals)
 {
     __shared__ bool last;

@@ -7,8 +7,7 @@
 template <int COUNT>
 struct List { real at[COUNT]; };
 
-// list_pick: the i-th number of a list; one number is meant for all.  Found by comparing, for an
-// index would put the list, and what else lies in a struct with it, in memory.
+// list_pick: the i-th number of a list, or its only one.  Comparisons keep the list in registers.
 template <int COUNT>
 static __device__ inline real list_pick(const List<COUNT> &list, int i)
 {

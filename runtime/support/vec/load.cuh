@@ -10,7 +10,7 @@
 template <int V, class T>
 static __device__ inline Vec<V> load_vec(T *x, long long i)
 {
-    const Vec<V, T> stored = *vec_at<const Vec<V, T>>(x + i);
+    const Vec<V, T> stored = *(const Vec<V, T> *)ALIGNED(x + i, sizeof(Vec<V, T>));
     Vec<V> v;
     for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
     return v;
@@ -34,13 +34,13 @@ static constexpr int plain_width(long)
     return std::is_pointer_v<X> ? 1 << 20 : 0;
 }
 
-// store_vec: the V elements from the i-th on become v, i a multiple of V.
+// store_vec: sets the V elements from the i-th on, i a multiple of V.
 template <int V, class T>
 static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
 {
     Vec<V, T> stored;
     for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
-    put_vec(y + i, stored);
+    each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
 }
 template <int V, class Y>
 static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v)
@@ -48,7 +48,7 @@ static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v
     y.put(i, v);
 }
 
-// vec_each: the same element by element, of what has no faster way.
+// vec_each: V elements of x, one by one.
 template <int V, class X>
 static __device__ inline Vec<V> vec_each(const X &x, long long i)
 {
@@ -69,20 +69,15 @@ static __device__ inline Vec<V> load_pieces(const X &x, long long i)
     return v;
 }
 
-// LoadedVec: V elements of an array, from `first` on, in registers, indexed as the array is.
+// LoadedVec: V elements of an array, from `first` on, in registers, with the array's indices.
 template <int V>
 struct LoadedVec {
-    real at[V];
+    Vec<V> vec;
     long long first;
-    __device__ LoadedVec(const Vec<V> &v, long long first) : first(first)
-    {
-        for (int j = 0; j < V; j++) at[j] = v.at[j];
-    }
-    __device__ real operator[](long long i) const { return at[i - first]; }
+    __device__ real operator[](long long i) const { return vec.at[i - first]; }
 };
 
-// LazyVec: the same of an array that is read as late as an element is wanted, so that it may be
-// null where none is.  The compiler makes one load of all that nothing is stored between.
+// LazyVec: V elements that are loaded when one is used, so x may be null if none is.
 template <int V, class T>
 struct LazyVec {
     T *x;
@@ -93,8 +88,7 @@ struct LazyVec {
     }
 };
 
-// load_lazy: x for the V elements from `first` on, a multiple of V: loaded as a vector, where x has
-// vectors.
+// load_lazy: x for the V elements from `first` on, a multiple of V; a vector if x has vectors.
 template <int V, class T>
 static __device__ inline LazyVec<V, T> load_lazy(T *x, long long first)
 {
@@ -102,7 +96,7 @@ static __device__ inline LazyVec<V, T> load_lazy(T *x, long long first)
 }
 template <int V, class X>
 static __device__ inline auto load_lazy(const X &x, long long first)
-    -> decltype(LoadedVec<V>(x.template vec<V>(first), first))
+    -> decltype(LoadedVec<V>{x.template vec<V>(first), first})
 {
     return {load_vec<V>(x, first), first};
 }
@@ -112,10 +106,10 @@ static __device__ inline const X &load_lazy(const X &x, long long, None...)
     return x;
 }
 
-// load_lazy_in: load_lazy of elements in channel c and beside it, which x need not find then.
+// load_lazy_in: load_lazy of elements from channel c on.
 template <int V, class X>
 static __device__ inline auto load_lazy_in(const X &x, long long first, int c)
-    -> decltype(LoadedVec<V>(x.template vec<V>(first, c), first))
+    -> decltype(LoadedVec<V>{x.template vec<V>(first, c), first})
 {
     return {x.template vec<V>(first, c), first};
 }
@@ -139,7 +133,7 @@ struct Applied {
     }
 };
 
-// RowOf: what x is from element `start` on.
+// RowOf: x from element `start` on.
 template <class X>
 struct RowOf {
     X x;
@@ -147,7 +141,7 @@ struct RowOf {
     __device__ real operator[](long long i) const { return x[start + i]; }
 };
 
-// column_of: of element i of a map with C channels, its channel.
+// column_of: the channel of element i of a map with C channels.
 template <long long C>
 static __device__ inline int column_of(long long i)
 {
@@ -176,8 +170,7 @@ struct BiasLoad {
     }
 };
 
-// Normalized: Act((x - mean[c]) * factor[c] + bias[c]) of a map with C channels, c innermost; bias
-// may be null.
+// Normalized: Act((x - mean[c]) * factor[c] + bias[c]) of a map with C channels; bias may be null.
 template <long long C, class Act, class X = const real *>
 struct Normalized {
     X x;

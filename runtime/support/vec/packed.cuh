@@ -6,15 +6,13 @@
 template <int BITS> struct PackedWord { typedef unsigned char type; };
 template <> struct PackedWord<32> { typedef int type; };
 
-// Packed: numbers of BITS bits, 2, 4, 8 or 32, of maps with CHANNELS channels: EACH of a pixel's in
-// a word, the first in its lowest bits.  A pixel begins with a word of its own, so that no two
-// threads write one.
+// Packed: numbers of BITS bits, 2, 4, 8 or 32, for maps with CHANNELS channels: EACH in a word, the
+// first in its lowest bits.  A pixel begins a word, so that no two threads write one.
 template <int BITS, long long CHANNELS>
 struct Packed {
     typedef typename PackedWord<BITS>::type Word;
     static constexpr int EACH = BITS < 8 ? 8 / BITS : 1, MASK = EACH > 1 ? (1 << BITS % 8) - 1 : -1;
     static constexpr long long WORDS = (CHANNELS + EACH - 1) / EACH;
-    // That of a pixel's channel c.
     static __device__ int get(const Word *words, long long pixel, long long c)
     {
         return words[pixel * WORDS + c / EACH] >> (int)(c % EACH) * BITS & MASK;

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-// philox: Philox4x32-10 of Salmon et al. (SC'11): turns a counter into four random words.
+// philox: Philox4x32-10 of Salmon et al. (SC'11): four random words from a counter.
 static __device__ inline void philox(uint32_t (&c)[4], uint64_t key)
 {
     uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32);

@@ -2,8 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// warp_reduce: op over the values of the 32 lanes, in every lane.  All lanes combine the same
-// pairs, so all get the same bits.
+// warp_reduce: op over the values of the 32 lanes, with the same bits in every lane.
 template <class T, class Operation>
 static __device__ inline T warp_reduce(T value, Operation op)
 {

@@ -2,9 +2,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// TensorList: what a launch is told of each of N arrays.  Blocks are dealt out in order: first[k]
-// is the first of array k's.  Arguments of a kernel may have 4096 bytes; as grid constants they are
-// not copied to index them.
+// TensorList: N arrays of one launch; blocks from first[k] on are for array k.  A kernel may have
+// 4096 bytes of arguments; grid constants can be indexed without a copy.
 template <class Item, int N>
 struct TensorList {
     Item item[N];
@@ -12,27 +11,26 @@ struct TensorList {
     static_assert(sizeof(Item) * N + sizeof(int) * N <= 3968, "too many arrays for a launch");
 };
 
-// item_of_block: the array that this block belongs to, the last one that begins at or before it.
+// item_of_block: the array of this block.
 template <class Item, int N>
 static __device__ inline int item_of_block(const TensorList<Item, N> &items)
 {
-    int k = 0, end = N;
-    while (end - k > 1) {
+    int k = 0;
+    for (int end = N; end - k > 1;) {
         const int middle = (k + end) / 2;
-        if (items.first[middle] <= (int)blockIdx.x) k = middle;
-        else end = middle;
+        (items.first[middle] <= (int)blockIdx.x ? k : end) = middle;
     }
     return k;
 }
 
-// blocks_of_item: how many blocks array k has.
+// blocks_of_item: the number of blocks of array k.
 template <class Item, int N>
 static __device__ inline int blocks_of_item(const TensorList<Item, N> &items, int k)
 {
     return (k + 1 < N ? items.first[k + 1] : (int)gridDim.x) - items.first[k];
 }
 
-// FOR_EACH_OF: the blocks of array k take its elements below count, as FOR_EACH those of a grid.
+// FOR_EACH_OF: FOR_EACH with the blocks of array k.
 #define FOR_EACH_OF(i, items, k, count)                                                     \
     for (long long i = (long long)((int)blockIdx.x - items.first[k]) * blockDim.x +         \
                        threadIdx.x;                                                         \

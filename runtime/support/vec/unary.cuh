@@ -21,8 +21,8 @@ __global__ void unary_forward(Y y, X x, long long count, Number... number)
     }
 }
 
-// unary_gradient: dx[i] from dy[i] and from what F's gradient needs, y[i] or x[i]; all [count].
-// dx may be dy or kept.  A thread takes V elements.
+// unary_gradient: dx[i] = F's gradient of dy[i] and kept[i], which is y or x; all [count].  dx may
+// be dy or kept.  A thread takes V elements.
 template <class F, int V, class DY = const real *, class Kept = const real *, class DX = real *,
           class... Number>
 __global__ void unary_gradient(DX dx, DY dy, Kept kept, long long count, Number... number)

@@ -1,2 +1,2 @@
-# Without the barrier between multiplying the tiles and using their bytes.
-s/^ *__syncthreads\(\); +\/\/ the tiles have been read.*$//
+# Without the barrier between the product of the tiles and the map that takes their place.
+s/^ *__syncthreads\(\); +\/\/ the tiles have been read$//

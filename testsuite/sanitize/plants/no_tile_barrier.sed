@@ -1,2 +1,2 @@
 # Without the barrier between filling a tile and multiplying.
-s/^        __syncthreads\(\);$//
+s/^            __syncthreads\(\);$//
