@@ -1,9 +1,10 @@
-// Parameters that no gradient reaches.  A program that has some is seldom meant
-// so: an operator without a gradient stands between them and the loss, or
-// nothing of what they make leads to it.  So there is a warning for each cause,
-// and an error where nothing at all would be trained.
+// Reports parameters that no gradient reaches.  Such a program is rarely meant:
+// an operator without a gradient stands between the parameter and the loss, or
+// the parameter does not lead to the loss at all.  Each cause gets one warning.
+// A program without any trained parameter is an error.
 //
-// Looked at is the graph of a training step after the passes, since what is
+// The check uses the training graph after the passes, since a parameter is
+// trained if an update writes it.
 // trained is what an update changes.
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
@@ -31,8 +32,8 @@ static bool reads_any(const Node *n, const bool *values)
     return false;
 }
 
-// The first node on the way from a parameter through which no gradient comes
-// back; NONE where its results lead to no loss at all.
+// Returns the first node after a parameter that passes no gradient back; NONE
+// if its results do not lead to a loss.
 static NodeId find_blocker(const Graph *g, ValueId param)
 {
     bool *reached = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);

@@ -1,5 +1,5 @@
-// The functions of the language that give numbers: a table of name, how many
-// arguments, and rule.
+// Functions of the language that return numbers, as a table of name, argument
+// count and rule.
 //
 //     channels(x) height(x) width(x)      of a value
 //     min(a, b) max(a, b)                 of numbers
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "resolve.h"
 
-enum { MOST = 4 };               // arguments
+enum { MOST = 4 };               // maximum of arguments
 
 typedef struct Function {
     const char *name;
@@ -30,7 +30,7 @@ static Datum wrong(Resolver *r, const Expr *call, const char *wants, Datum got)
 
 // ---- of values --------------------------------------------------------------
 
-// rank 0: of any value; dim -1: its last.
+// Returns a dimension of x.  rank 0 accepts any rank; dim -1 is the last one.
 static Datum dimension(Resolver *r, const Expr *call, Datum x, int rank,
                        int dim)
 {
@@ -72,7 +72,7 @@ static double as_float(Datum datum)
     return datum.kind == INT ? (double)datum.i : datum.f;
 }
 
-// The first of equals; an integer stays one.
+// Returns the smallest or largest number, the first of equals, with its type.
 static Datum choose(Resolver *r, const Expr *call, int count,
                     const Datum *datum, bool largest)
 {

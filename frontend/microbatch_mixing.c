@@ -1,13 +1,13 @@
-// Training steps that go through a net in slices, where layers need all samples
-// at once: --microbatch without --ghost.  The step then stays whole, and what
-// lies between such layers takes its slices one after the other (pass split).
+// --microbatch without --ghost, in nets with layers that need the whole batch.
+// The step then stays whole, and pass batch_split slices the layers between
+// them.
 #include <inttypes.h>
 #include "../ir/base/format.h"
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
 #include "compile.h"
 
-// The first node that needs more than its own sample; NONE: there is none.
+// Returns the first node that needs more than its own sample, or NONE.
 static NodeId first_mixing(const Graph *g)
 {
     for (NodeId i = 0; i < g->node_count; i++) {
@@ -20,8 +20,8 @@ static NodeId first_mixing(const Graph *g)
     return NONE;
 }
 
-// Its training step is asked, whatever the mode, since all programs of a file
-// have one batch.
+// Inspects the training graph in every mode, since all programs of a file have
+// one batch.
 bool net_mixes(const Ast *ast, const FrontendOptions *options)
 {
     Arena *arena = arena_new();

@@ -1,5 +1,5 @@
-// The train section: a handful of settings, each once, and what they make: the
-// optimizer, the schedule of its rate, and the state that is kept for every
+// The train section: its settings, each allowed once, and the objects that they
+// make: the optimizer, the learning-rate schedule, and the state of every
 // parameter.
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { MAX_EPOCHS = 1000000000 };
 enum { FIRST_LOSS_SCALE = 65536, SCALE_INTERVAL = 2000 };
 #define MOST_NORM 1e30
 
-// 1 after an error.
+// Returns an integer from 1 to most, or 1 after an error.
 static int64_t positive(Resolver *r, const Stmt *stmt, int64_t most)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -37,7 +37,7 @@ static void set_accumulate(Resolver *r, const Stmt *stmt)
     r->accumulate = positive(r, stmt, MAX_BATCH);
 }
 
-// 0 after an error.
+// Returns a number above 0 and below most, or 0 after an error.
 static double number_between(Resolver *r, const Stmt *stmt, double most)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -68,7 +68,7 @@ static void set_average(Resolver *r, const Stmt *stmt)
     r->g->average = number_between(r, stmt, 1);
 }
 
-// A number, or a word for one that moves.
+// Sets a constant loss scale, or a dynamic one.
 static void set_loss_scale(Resolver *r, const Stmt *stmt)
 {
     const Expr *value = stmt->value;
@@ -107,7 +107,8 @@ static void set_decay(Resolver *r, const Stmt *stmt)
         error(r->diag, value->pos, "decay is all or weights");
 }
 
-// sgd(lr = 0.1), or adam where all has defaults; built after the net.
+// Returns a call such as sgd(lr = 0.1), or the name of an operator whose
+// arguments all have defaults.  It is built after the net.
 static const Expr *called(Resolver *r, const Stmt *stmt, const char *wanted)
 {
     const Expr *value = stmt->value;
@@ -129,7 +130,7 @@ static void set_schedule(Resolver *r, const Stmt *stmt)
                          "cosine(steps = 10000)");
 }
 
-// What the section may set.
+// The settings of the section.
 static const struct Setting {
     const char *name;
     void      (*set)(Resolver *r, const Stmt *stmt);
@@ -200,7 +201,7 @@ static void read_setting(Resolver *r, const Stmt *stmt)
     if (near != NULL) fixit(r->diag, stmt->pos, near);
 }
 
-// Each setting once.
+// True, with an error, if the setting occurs before.
 static bool is_repeated(Resolver *r, const Stmt *stmt)
 {
     for (const Stmt *s = r->ast->train->body.first; s != stmt; s = s->next)
@@ -212,7 +213,7 @@ static bool is_repeated(Resolver *r, const Stmt *stmt)
     return false;
 }
 
-// What a training step takes, and how much of it at a time.
+// Sets the batch of the graph, and its samples at a time.
 static void choose_batch(Resolver *r)
 {
     int64_t most = r->options->microbatch;
@@ -229,8 +230,8 @@ static void choose_batch(Resolver *r)
     g->accumulate = r->accumulate;
 }
 
-// What a scale that moves waits for; one that stays has nothing to.  Gradients
-// in f16, whose exponents are few, are scaled where the program says nothing.
+// Sets the interval of a dynamic loss scale; a constant one has none.  In f16,
+// gradients underflow easily, so the default is dynamic.
 static void choose_scale(Resolver *r)
 {
     Graph *g = r->g;
@@ -270,7 +271,7 @@ void read_train(Resolver *r)
 
 // ---- the optimizer and its schedule -----------------------------------------
 
-// <param>.<name>, what training keeps for a parameter.
+// Adds <param>.<name>, a state that training keeps for a parameter.
 static void add_state(Graph *g, ValueId param, const char *name, Init init)
 {
     const Value *value = &g->values[param];
@@ -281,8 +282,8 @@ static void add_state(Graph *g, ValueId param, const char *name, Init init)
     g->values[state].init = init;
 }
 
-// For each parameter in order the optimizer's, zeros, and after all of those
-// the averages: the state of training and of evaluation lie alike.
+// Adds the optimizer's states for each parameter in order, then the averages:
+// training and evaluation share the layout.
 static void build_states(Graph *g)
 {
     ValueId count = g->value_count;
@@ -297,8 +298,8 @@ static void build_states(Graph *g)
             add_state(g, v, "average", (Init){ INIT_COPY, 1 });
 }
 
-// <param>.sum, where the gradients of several batches are added up; of running
-// statistics too, where each batch may have its own.
+// Adds <param>.sum, where the gradients of several batches accumulate.  With
+// `ghost`, running statistics accumulate too.
 static void build_sums(Graph *g, bool ghost)
 {
     ValueId count = g->value_count;
@@ -315,7 +316,7 @@ static void build_sums(Graph *g, bool ghost)
     }
 }
 
-// Evaluation has the averages where training has the parameters.
+// Replaces parameters by their averages, for evaluation.
 static void read_averages(Graph *g)
 {
     for (ValueId v = 0; v < g->value_count; v++)
@@ -331,8 +332,8 @@ static void choose_decay(const Resolver *r)
     }
 }
 
-// The operator that a setting calls, built; NULL after an error, without a
-// call, and for inference, which is only told what is wrong with it.
+// Builds the operator that a setting calls.  NULL without a call, after an
+// error, and for inference, which only reports errors.
 static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
                               const char *what)
 {
@@ -341,7 +342,7 @@ static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
     if (call == NULL) return NULL;
     const Op *op = find_flagged(r, call, flag, what);
     if (op == NULL) return NULL;
-    // Nothing to name: there is one for the whole net.
+    // It needs no layer name: a net has one.
     Build b = { .g = r->g, .op = op, .pos = call->pos, .name = op->name,
                 .arg = args };
     r->scope = NULL;

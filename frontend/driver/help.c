@@ -1,8 +1,8 @@
-// What --help, --help-ops and --passes print, all of it from the tables.
+// --help, --help-ops and --passes, printed from the tables.
 #include <string.h>
 #include "options.h"
 
-// What options.c reads by its beginning, as rows of help.
+// Options that options.c reads by prefix, as rows of help.
 const Flag pass_flags[] = {
     { "-f[no-]PASS", NULL, "an optional pass on or off", NULL },
     { "-fkeep-gradients", NULL,
@@ -10,7 +10,7 @@ const Flag pass_flags[] = {
     { .name = NULL },
 };
 
-// The rows of flags in groups, by the first of each.
+// Groups of the rows of flags, each by its first row.
 static const struct { const char *first, *title; } groups[] = {
     { "-o", "Output" }, { "--mode", "Network" }, { "--budget", "Memory" },
     { "--summary", "Inspect" }, { "--dump", "Debug" },
@@ -74,7 +74,7 @@ const char *arg_type_words(ArgType type)
     return words[type];
 }
 
-// Name, type, meaning, and what it falls back to.
+// Prints the name, type, meaning and default of each argument.
 static void print_args(const Op *op)
 {
     for (const ArgSpec *spec = op->args;
@@ -86,8 +86,8 @@ static void print_args(const Op *op)
                spec->fallback != NULL ? ")" : "");
 }
 
-// Those that the row has no brackets around, without marks: what may be left
-// out in brackets, any number of them as x, ....
+// Prints the operands that are not in brackets in the row, without marks.
+// Optional ones are printed in brackets, variadic ones as x, ....
 void print_operands(const Op *op)
 {
     const char *separator = "";

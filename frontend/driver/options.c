@@ -1,10 +1,10 @@
-// The command line as a table: a row an option, with what it takes, what help
-// says of it, and what it sets.  `--emit=ir` and `--emit ir` are the same; so
-// are `-D n=3` and `-Dn=3`.
+// The command line as a table.  A row has an option, its value, its line of
+// help, and its function.  `--emit=ir` equals `--emit ir`, and `-D n=3` equals
+// `-Dn=3`.
 //
-// -O is read first, whatever its place, since it sets all passes at once and
-// -f changes single ones.  What names a pass is checked against the table of
-// passes, and every word that is not known is answered by the nearest that is.
+// -O is read first, whatever its place: it sets all passes, and -f changes
+// single ones.  Names of passes are checked against the table of passes.  The
+// message for an unknown word has the nearest known one.
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -24,7 +24,8 @@ int usage(const char *what, const char *word, const char *const *names,
     return EXIT_USAGE;
 }
 
-// inference for infer, training for train: one begins with the other.
+// Maps words to a name with the same beginning: inference to infer, training to
+// train.
 static const char *longer_name(const char *text, const char *const *words,
                                int count)
 {
@@ -55,9 +56,9 @@ int choose(const char *flag, const char *text, const char *const *words,
     return -1;
 }
 
-// ---- what each option sets --------------------------------------------------
+// ---- the function of each option --------------------------------------------
 
-// Each returns -1 to go on, or the status to exit with.
+// Each returns -1 to continue, or the exit status.
 
 static int set_output(Options *o, const char *value)
 {
@@ -118,7 +119,7 @@ static int set_ghost(Options *o, const char *value)
     return -1;
 }
 
-// Later ones win; whether there is such a constant the resolver knows.
+// Later definitions win.  The resolver checks that the constant exists.
 static int set_define(Options *o, const char *value)
 {
     FrontendOptions *f = &o->frontend;
@@ -150,7 +151,7 @@ static int set_format(Options *o, const char *value)
     return format < 0 ? EXIT_USAGE : -1;
 }
 
-// They are printed when the whole command line is known.
+// Printed after the whole command line is read.
 static int set_gpus(Options *o, const char *value)
 {
     (void)value;
@@ -192,7 +193,7 @@ static int set_summary(Options *o, const char *value)
     return -1;
 }
 
-// Done before all others.
+// Nothing to do: -O was read before all others.
 static int set_level(Options *o, const char *value)
 {
     (void)o;
@@ -200,7 +201,7 @@ static int set_level(Options *o, const char *value)
     return -1;
 }
 
-// Whether value names a pass, or is the one other word allowed; says so if not.
+// True if value names a pass or equals `also`; reports an error otherwise.
 static bool is_pass(const char *value, const char *also)
 {
     const char *names[PASS_COUNT + 1] = { also };
@@ -217,7 +218,7 @@ static int set_dump(Options *o, const char *value)
     return is_pass(value, "all") ? -1 : EXIT_USAGE;
 }
 
-// Where to without what is everything.
+// --dump-dir without --dump dumps all passes.
 static int set_dump_dir(Options *o, const char *value)
 {
     o->passes.dump_dir = value;
@@ -324,7 +325,7 @@ const Flag flags[] = {
     { .name = NULL },
 };
 
-// The nearest option's name, for --bacth=64 too.
+// Reports an unknown option with the nearest name, for --bacth=64 too.
 static int unknown_flag(const char *arg)
 {
     const char *names[sizeof flags / sizeof *flags];
@@ -333,7 +334,7 @@ static int unknown_flag(const char *arg)
     size_t length = strcspn(arg, "=");
     int count = 0;
 
-    // What it is set to does not count.
+    // The value after = is ignored.
     if (length < sizeof name) {
         memcpy(name, arg, length);
         name[length] = '\0';
@@ -348,7 +349,7 @@ static int unknown_flag(const char *arg)
     return usage("unknown option", word, names, count);
 }
 
-// Whether arg is this option, perhaps with its value: *value is then that, or
+// True if arg is this option.  Sets *value to the value that it includes, or
 // NULL.
 static bool is_flag(const Flag *flag, const char *arg, const char **value)
 {
@@ -363,7 +364,7 @@ static bool is_flag(const Flag *flag, const char *arg, const char **value)
     return arg[1] == '-' || length == 2;
 }
 
-// -f[no-]PASS
+// Reads -f[no-]PASS.
 static int set_pass(Options *o, const char *arg)
 {
     const char *names[PASS_COUNT + 1] = { "keep-gradients" };
@@ -381,7 +382,7 @@ static int set_pass(Options *o, const char *arg)
     return usage("there is no optional pass", name, names, count);
 }
 
-// Sets what argument number *i says; *i moves on past its value.
+// Reads the option at argument *i, and advances *i past its value.
 static int read_flag(Options *o, int argc, char **argv, int *i)
 {
     const char *arg = argv[*i], *value;
@@ -398,7 +399,7 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
                                            NULL, 0);
             value = argv[*i];
         }
-        // The one value that is two words.
+        // `--checkpoint every N` is the only value of two words.
         if (flag->set == set_checkpoint && value != NULL &&
             strcmp(value, "every") == 0 && *i + 1 < argc)
             value = arena_print(o->arena, "%s %s", value, argv[++*i]);
@@ -407,9 +408,9 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
     return unknown_flag(arg);
 }
 
-// ---- all of it --------------------------------------------------------------
+// ---- the whole command line -------------------------------------------------
 
-// The same command gives the same bytes wherever the files lie.
+// Removes folders, so that the output does not depend on where files are.
 static const char *without_folder(const char *arg)
 {
     const char *start = arg[0] == '-' ? strchr(arg, '=') : arg;

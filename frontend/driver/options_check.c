@@ -1,4 +1,4 @@
-// What of the command line can be said to be wrong without reading the input.
+// Checks of the command line that need no input.
 #include <string.h>
 #include "options.h"
 #include "output.h"
@@ -38,7 +38,7 @@ const char *depend_path(const Options *o)
     return arena_print(o->arena, "%s.d", o->output);
 }
 
-// A file that is written twice, or over one that is read: NULL if none.
+// Returns a file that is written twice, or both read and written; NULL if none.
 static const char *clash(const Options *o)
 {
     enum { READ = 2, FILES = 6 };
@@ -50,8 +50,8 @@ static const char *clash(const Options *o)
     return NULL;
 }
 
-// True, reported, if an option that takes a file took the program: without an
-// input, its value ends in .cnn.
+// True, with an error, if an option that takes a file took the program: there
+// is no input, and the option's value ends in .cnn.
 static bool taken_program(const Options *o)
 {
     const struct { const char *option, *file, *example; } takes[] = {
@@ -73,8 +73,8 @@ static bool taken_program(const Options *o)
     return false;
 }
 
-// Warns of options for training steps when the file is for inference alone.  A
-// build may give one list of options to both of its files.
+// Warns of training options in a file for inference.  It is no error, since a
+// build may pass the same options to both of its files.
 static void warn_of_useless(const Options *o)
 {
     const struct { bool given; const char *option; } of_training[] = {

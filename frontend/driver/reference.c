@@ -1,13 +1,12 @@
 // --reference: operators, train settings, functions, passes and options as one
-// page of Markdown.  What is said of each stands in its table's row; here is
-// only how a page of such rows looks.
+// page of Markdown.  The texts are in the rows of the tables; this file has the
+// layout.
 #include <math.h>
 #include <string.h>
 #include "options.h"
 #include "../resolve.h"
 
-// Text of a table's cell, or of a paragraph: what Markdown would take for its
-// own is escaped.
+// Prints the text of a cell or paragraph, with Markdown's characters escaped.
 static void print_text(const char *text)
 {
     for (const char *c = text; *c != '\0'; c++) {
@@ -62,7 +61,7 @@ static const struct Group {
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-// What the flags promise, in words.
+// The flags' meanings, for the reference.
 static const struct Trait {
     unsigned    flag;
     const char *text;
@@ -72,14 +71,14 @@ static const struct Trait {
     { STORES_ACT, "Its launch can apply an activation to what it stores." },
 };
 
-// Whether fallback lists all words that there are.
+// True if fallback lists all allowed words.
 static bool has_words(const ArgSpec *spec)
 {
     return spec->fallback != NULL &&
            (spec->type == ARG_WORD || spec->type == ARG_INIT);
 }
 
-// "1 to 4096", "at least 0"; bounds of 1e30 and more are none.
+// Prints "1 to 4096" or "at least 0"; bounds of 1e30 and more mean none.
 static void print_range(const ArgSpec *spec)
 {
     bool low = fabs(spec->low) < 1e30, high = fabs(spec->high) < 1e30;
@@ -95,7 +94,7 @@ static void print_range(const ArgSpec *spec)
         printf("at most %.15g ", spec->high);
 }
 
-// Of words the first; all of them are listed after the meaning.
+// Returns the length of the default; of a list of words, the first.
 static int fallback_length(const ArgSpec *spec)
 {
     return (int)(has_words(spec) ? strcspn(spec->fallback, "|")
@@ -137,7 +136,7 @@ static void print_arguments(const Op *op)
     putchar('\n');
 }
 
-// The operands that the row has in brackets: parameters, for the most part.
+// Prints the operands in brackets in the row: parameters, mostly.
 static void print_own_operands(const Op *op)
 {
     const char *separator = "Not given by the call: ";
@@ -149,7 +148,7 @@ static void print_own_operands(const Op *op)
     if (separator[0] == ',') puts(".\n");
 }
 
-// conv(x, channels, kernel, stride = 1): operands, then arguments.
+// Prints conv(x, channels, kernel, stride = 1): operands, then arguments.
 static void print_call(const Op *op)
 {
     printf("    %s(", op->name);
@@ -196,7 +195,7 @@ static void print_groups(void)
 
 // ---- arguments --------------------------------------------------------------
 
-// By ArgType, as a program writes them.
+// The syntax of each ArgType in a program.
 static const char *const spellings[] = {
     [ARG_INT] = "`32`, `64 * 0.5`: a number that is whole",
     [ARG_FLOAT] = "`0.1`, `1e-3`, `1/255`",
@@ -221,7 +220,7 @@ static void print_types(void)
     putchar('\n');
 }
 
-// ---- the rest ---------------------------------------------------------------
+// ---- other tables -----------------------------------------------------------
 
 static void print_train(void)
 {
@@ -315,12 +314,12 @@ static void print_options(void)
     print_flags(pass_flags);
 }
 
-// Links to every heading; an operator's is its name.
+// Links to every heading; an operator's heading is its name.
 static void print_contents(void)
 {
     puts("* [Arguments](#arguments)");
     for (int i = 0; i < GROUP_COUNT; i++) {
-        // The anchor of a heading is that in small letters, with hyphens.
+        // A heading's anchor has small letters, and hyphens for spaces.
         printf("* [%s](#", groups[i].title);
         for (const char *c = groups[i].title; *c != '\0'; c++)
             putchar(*c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
