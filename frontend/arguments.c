@@ -287,7 +287,7 @@ static void check_operands(Binding *w)
     if (!w->ok) return;
     for (int k = 0; k < fewest; k++) {
         if (k < w->b->operand_count && w->b->operand[k] != NONE) continue;
-        error(w->r->diag, w->call->pos, "%s wants %d value%s, and '%.*s' is "
+        error(w->r->diag, w->call->pos, "%s needs %d value%s, and '%.*s' is "
               "missing", w->b->op->name, fewest, fewest == 1 ? "" : "s",
               w->slot[k].length, w->slot[k].name);
         if (k == 0 && w->b->op->flags & LAYER)
@@ -375,7 +375,7 @@ static void bind_fallbacks(Binding *w)
         value->pos = w->call->pos;
         if (text == NULL) {
             if (w->ok)
-                error(w->r->diag, w->call->pos, "%s wants %s: %s",
+                error(w->r->diag, w->call->pos, "%s needs %s: %s",
                       w->b->op->name, spec->name, spec->meaning);
             w->ok = false;
             continue;
@@ -397,7 +397,7 @@ static bool is_activation(Binding *w, const Arg *arg)
         spec_called(op, "activation") != NULL)
         return false;
     error(w->r->diag, arg->name_pos, "%s has no argument 'activation'; the "
-          "activation comes behind it: %s(...) -> %s", op->name, op->name,
+          "activation comes after it: %s(...) -> %s", op->name, op->name,
           word != NULL ? word : "activation");
     w->ok = false;
     return true;

@@ -196,7 +196,7 @@ static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
         if (given->pos.line == 0 && p->value != NULL) {
             datum = evaluate(r, p->value);
         } else if (given->pos.line == 0) {
-            error(r->diag, call->pos, "block '%s' wants '%s'", block->name,
+            error(r->diag, call->pos, "block '%s' needs '%s'", block->name,
                   p->name);
             note(r->diag, p->pos, "the parameter is here");
         }

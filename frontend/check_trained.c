@@ -65,8 +65,8 @@ static void warn(const Graph *g, NodeId blocker, Cause cause)
         arena_print(g->arena, " and %d more", cause.count - 1);
 
     if (blocker == NONE) {
-        warning(g->diag, param->pos, "'%s'%s will not be trained: what is made "
-                "of it leads to no loss", param->name, more);
+        warning(g->diag, param->pos, "'%s'%s will not be trained: it leads to "
+                "no loss", param->name, more);
         return;
     }
     const Node *n = &g->nodes[blocker];

@@ -22,7 +22,7 @@ static const Mark checkpoint = {
     false, "a checkpoint is", "which is kept anyway; a checkpoint is computed",
 };
 static const Mark float32 = {
-    true, "float32 is said of", "which has the type that it is given",
+    true, "float32 marks", "whose type is declared",
 };
 
 // Marks value v.  name is the variable's, or NULL.  Marking twice is allowed.

@@ -64,7 +64,7 @@ static Datum unknown_name(Resolver *r, const Expr *expr)
     if (assigned) {
         error(r->diag, expr->pos, "'%s' has no value yet", expr->text);
     } else if (op_called(expr->text) != NULL) {
-        error(r->diag, expr->pos, "'%s' is an operator and wants ( ) here",
+        error(r->diag, expr->pos, "'%s' is an operator and needs ( ) here",
               expr->text);
     } else if (near != NULL) {
         error(r->diag, expr->pos, "there is no '%s'; did you mean '%s'?",
@@ -258,7 +258,7 @@ static Datum combine_with_number(Resolver *r, const Expr *expr, Datum a,
     error(r->diag, expr->pos, expr->sign == SIGN_DIV
           ? "a number can't be divided by a value of the net"
           : "a number can't be added to a value of the net or taken from it; "
-            "what can be are *, / and values");
+            "*, / and sums of values are allowed");
     return no_datum();
 }
 
@@ -275,9 +275,9 @@ static const Op *op_of_sign(Sign sign)
 // The right side is evaluated only if the left side does not decide.
 static Datum evaluate_logic(Resolver *r, const Expr *expr)
 {
-    Datum a = evaluate_as(r, expr->left, BOOL, "'and' and 'or' want");
+    Datum a = evaluate_as(r, expr->left, BOOL, "'and' and 'or' need");
     if (a.kind == POISON || (a.i != 0) == (expr->sign == SIGN_OR)) return a;
-    return evaluate_as(r, expr->right, BOOL, "'and' and 'or' want");
+    return evaluate_as(r, expr->right, BOOL, "'and' and 'or' need");
 }
 
 static Datum evaluate_binary(Resolver *r, const Expr *expr)
@@ -296,7 +296,7 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
         return combine_with_number(r, expr, a, b);
     if (!is_number(a) || !is_number(b)) {
         error(r->diag, is_number(a) ? expr->right->pos : expr->left->pos,
-              "a number is wanted here, and this is %s",
+              "a number is needed here, and this is %s",
               kind_words[is_number(a) ? b.kind : a.kind]);
         return no_datum();
     }
@@ -307,7 +307,7 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
 static Datum evaluate_unary(Resolver *r, const Expr *expr)
 {
     if (expr->sign == SIGN_NOT) {
-        Datum a = evaluate_as(r, expr->left, BOOL, "'not' wants");
+        Datum a = evaluate_as(r, expr->left, BOOL, "'not' needs");
         return a.kind == POISON ? a : bool_datum(!a.i);
     }
     Datum a = evaluate(r, expr->left);
@@ -316,7 +316,7 @@ static Datum evaluate_unary(Resolver *r, const Expr *expr)
         return scale_value(r, expr, a, expr->left->pos, -1);
     if (!is_number(a)) {
         error(r->diag, expr->left->pos,
-              "a number is wanted here, and this is %s", kind_words[a.kind]);
+              "a number is needed here, and this is %s", kind_words[a.kind]);
         return no_datum();
     }
     if (a.kind == FLOAT) return float_datum(-a.f);

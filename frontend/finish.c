@@ -78,8 +78,8 @@ static void check_mixing(const Resolver *r)
           "(--microbatch, accumulate)%s", n->op->name, mixed_by(r, first),
           more == 0 ? "" : arena_print(g->arena, "; %d more are like it",
                                        more));
-    note(g->diag, n->pos, "--ghost lets each slice have its own; what "
-         "normalises a sample by itself, as groupnorm, needs none");
+    note(g->diag, n->pos, "--ghost lets each slice have its own; layers "
+         "that normalise each sample, as groupnorm, need none");
 }
 
 // Adds the node that sums losses and metrics, whose means a step reports.  All

@@ -23,7 +23,7 @@ typedef struct Function {
 
 static Datum wrong(Resolver *r, const Expr *call, const char *wants, Datum got)
 {
-    error(r->diag, call->pos, "%s() wants %s, and this is %s", call->text,
+    error(r->diag, call->pos, "%s() needs %s, and this is %s", call->text,
           wants, kind_words[got.kind]);
     return no_datum();
 }
@@ -37,7 +37,7 @@ static Datum dimension(Resolver *r, const Expr *call, Datum x, int rank,
     if (x.kind != TENSOR) return wrong(r, call, "a value of the net", x);
     Shape shape = r->g->values[x.value].shape;
     if (rank > 0 && shape.rank != rank) {
-        error(r->diag, call->pos, "%s() wants a map [height, width, channels]",
+        error(r->diag, call->pos, "%s() needs a map [height, width, channels]",
               call->text);
         return no_datum();
     }
@@ -136,7 +136,7 @@ static Datum run_dims(Resolver *r, const Expr *call, int count,
 {
     Datum dims = { .kind = DIMS, .count = count };
     if (count == 3) {
-        error(r->diag, call->pos, "dims() wants 2 or 4 integers");
+        error(r->diag, call->pos, "dims() needs 2 or 4 integers");
         return no_datum();
     }
     for (int k = 0; k < count; k++) {

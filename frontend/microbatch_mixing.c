@@ -48,9 +48,9 @@ static const char *saved_text(const Graph *g)
                                      : "the budget asks for";
     if (g->split_samples == 0)
         return g->split_pixels == 0
-            ? "saves nothing, for between them no map is stored but what is "
-              "kept for all samples"
-            : "saves nothing: the most is alive where maps of all samples are";
+            ? "saves nothing, since all maps between them are kept for all "
+              "samples"
+            : "saves nothing: the peak is where maps of all samples are alive";
     return arena_print(g->arena, "saves %" PRId64 " bytes (%s) of the arena",
                        saved, bytes_text(g->arena, saved));
 }

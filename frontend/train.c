@@ -120,13 +120,13 @@ static const Expr *called(Resolver *r, const Stmt *stmt, const char *wanted)
 
 static void set_optimizer(Resolver *r, const Stmt *stmt)
 {
-    r->optimizer = called(r, stmt, "an optimizer is wanted here, as in "
+    r->optimizer = called(r, stmt, "an optimizer is needed here, as in "
                           "adam(lr = 1e-3)");
 }
 
 static void set_schedule(Resolver *r, const Stmt *stmt)
 {
-    r->schedule = called(r, stmt, "a schedule is wanted here, as in "
+    r->schedule = called(r, stmt, "a schedule is needed here, as in "
                          "cosine(steps = 10000)");
 }
 
@@ -136,31 +136,31 @@ static const struct Setting {
     void      (*set)(Resolver *r, const Stmt *stmt);
     const char *meaning;        // for the reference
 } settings[] = {
-    { "batch", set_batch, "samples of a training step, 1 if not said" },
-    { "accumulate", set_accumulate, "batches of which the trainer program "
-      "makes a training step, by accum and apply, which are there if this is "
-      "said: the gradients are means over the samples of all of them" },
-    { "epochs", set_epochs, "how often the trainer program goes through the "
-      "data, 1 if not said" },
-    { "optimizer", set_optimizer, "how parameters change; must be given" },
-    { "schedule", set_schedule, "how the learning rate changes from step to "
-      "step; constant if not said" },
-    { "decay", set_decay, "what weight_decay applies to: all, or weights, "
-      "which skips biases and norms" },
-    { "clip_value", set_clip_value, "each element of a gradient is kept "
-      "within plus or minus this" },
-    { "clip_norm", set_clip_norm, "gradients are scaled down together where "
-      "their norm passes this" },
-    { "average", set_average, "evaluation and inference read averages of the "
-      "parameters, of which this much is kept at each update" },
-    { "loss_scale", set_loss_scale, "gradients are made with the loss times "
-      "this and applied without, and a training step of which one is not "
-      "finite is skipped: a power of two from 2^-24 to 2^24; or dynamic, which "
-      "is 65536 at first, halved by such a step, and doubled by "
-      "loss_scale_interval others in a row, within those limits; if not said, "
-      "dynamic with --precision f16, else 1" },
-    { "loss_scale_interval", set_loss_scale_interval, "how many training "
-      "steps in a row a dynamic loss_scale stays, 2000 if not said" },
+    { "batch", set_batch, "samples of a training step; default 1" },
+    { "accumulate", set_accumulate, "batches of a training step of the trainer "
+      "program.  Setting it adds the calls accum and apply; gradients are "
+      "means over the samples of all these batches" },
+    { "epochs", set_epochs, "passes of the trainer program over the data; "
+      "default 1" },
+    { "optimizer", set_optimizer, "the update rule of parameters; required" },
+    { "schedule", set_schedule, "the factor of the learning rate for each "
+      "step; default constant" },
+    { "decay", set_decay, "the parameters of weight_decay: all, or weights, "
+      "which excludes biases and norms" },
+    { "clip_value", set_clip_value, "each element of a gradient is clipped "
+      "to plus or minus this" },
+    { "clip_norm", set_clip_norm, "all gradients are scaled down together "
+      "if their norm exceeds this" },
+    { "average", set_average, "evaluation and inference read moving averages "
+      "of the parameters, with this decay at each update" },
+    { "loss_scale", set_loss_scale, "gradients are computed from the loss "
+      "times this and divided by it before the update.  A step with a gradient "
+      "that is not finite is skipped.  A power of two from 2^-24 to 2^24; or "
+      "dynamic, which starts at 65536, is halved by a skipped step, and "
+      "doubled after loss_scale_interval other steps, within these limits.  "
+      "Default dynamic with --precision f16, otherwise 1" },
+    { "loss_scale_interval", set_loss_scale_interval, "training steps "
+      "after which a dynamic loss_scale is doubled; default 2000" },
 };
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 
@@ -265,7 +265,7 @@ void read_train(Resolver *r)
         error(r->diag, r->ast->net->pos, "there is no train section to say how "
               "'%s' is trained; --mode infer needs none", r->ast->net->name);
     else if (train != NULL && r->optimizer == NULL)
-        error(r->diag, train->pos, "train wants an optimizer, as in "
+        error(r->diag, train->pos, "train needs an optimizer, as in "
               "optimizer = adam(lr = 1e-3)");
 }
 

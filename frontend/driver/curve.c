@@ -20,7 +20,7 @@ bool find_curve(const Input *in, const Options *o, ArenaCosts *curve)
     Graph *g = input_graph(in, &o->frontend);
     if (g == NULL) return false;
     if (in->ast == NULL) {
-        error(in->diag, (Pos){ .file = NONE }, "--curve is of a program, and "
+        error(in->diag, (Pos){ .file = NONE }, "--curve needs a program, and "
               "'%s' is a graph", in->path);
         return false;
     }

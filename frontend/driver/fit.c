@@ -42,8 +42,8 @@ static bool is_right(const Input *in, const Options *o)
     PassOptions quiet = without_dumps(&o->passes);
     PlanSize size;
     if (in->ast == NULL && in->diag->error_count == 0)
-        error(in->diag, (Pos){ .file = NONE }, "--fit is of a program, and "
-              "'%s' is a graph, whose batch is what it is", in->path);
+        error(in->diag, (Pos){ .file = NONE }, "--fit needs a program, and "
+              "'%s' is a graph, whose batch is fixed", in->path);
     frontend.batch = 1;
     return measure_plan(in, &frontend, &quiet, &size);
 }

@@ -173,7 +173,7 @@ static void read_tile(Reader *r, Gpu *gpu, Word line)
     int64_t size[4] = { 0 };
     int type = 1 + read_name(r, "a product's type", product_type_names + 1,
                              PRODUCT_TYPES - 1);
-    int role = read_name(r, "what a product is for", product_role_names,
+    int role = read_name(r, "the role of a product", product_role_names,
                          PRODUCT_ROLES);
     for (int i = 0; i < 4 && !r->failed; i++) {
         skip_blanks(r);
@@ -197,7 +197,7 @@ static void read_tile(Reader *r, Gpu *gpu, Word line)
     for (int i = 0; i < count; i++) {
         all[i] = gpu->tuned[i];
         if (same_product(&all[i].key, &key))
-            fail_at(r, line, "a product of this size stands here twice");
+            fail_at(r, line, "a product of this size is given twice");
     }
     all[count] = (TunedTile){ key, (int)rows, (int)columns };
     gpu->tuned = all;
@@ -231,7 +231,7 @@ static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
     int key = read_key(r);
     if (key < 0) return;
     if (seen[key])
-        fail_at(r, word, arena_print(r->arena, "%s stands here twice",
+        fail_at(r, word, arena_print(r->arena, "%s is given twice",
                                      keys[key].name));
     seen[key] = true;
     if (!r->failed && expect_char(r, '=')) read_value(r, &keys[key], gpu);

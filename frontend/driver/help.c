@@ -4,7 +4,7 @@
 
 // Options that options.c reads by prefix, as rows of help.
 const Flag pass_flags[] = {
-    { "-f[no-]PASS", NULL, "an optional pass on or off", NULL },
+    { "-f[no-]PASS", NULL, "turn an optional pass on or off", NULL },
     { "-fkeep-gradients", NULL,
       "every parameter's gradient outlives the step", NULL },
     { .name = NULL },
@@ -40,7 +40,7 @@ int show_help(Options *o, const char *value)
     print_flags(pass_flags);
     puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
          "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
-         "or\nwritten, 4 it does not fit, 70 a fault of cnnc's own.");
+         "or\nwritten, 4 it does not fit, 70 an internal error of cnnc.");
     return EXIT_DONE;
 }
 
@@ -49,7 +49,7 @@ int list_passes(const Options *o)
     static const SheetColumn columns[] = {
         { "pass", "pass", AS_TEXT },
         { "optional", "optional", AS_TRUTH },
-        { "description", "what it does", AS_TEXT },
+        { "description", "effect", AS_TEXT },
     };
     Sheet *s = sheet_new(o->arena, "passes", columns,
                          sizeof columns / sizeof *columns);
@@ -124,10 +124,10 @@ int show_ops(Options *o, const char *value)
     (void)value;
     print_group("Layers: x -> conv(16, 3), or conv(x, 16, 3).  Each takes "
                 "name = \"...\" too.", LAYER);
-    print_group("Losses: a number a sample, after the word loss.", LOSS);
+    print_group("Losses: one number per sample, after the word loss.", LOSS);
     print_group("Metrics: likewise, after the word metric.", METRIC);
-    print_group("Optimizers: of the train section.", OPTIMIZER);
-    print_group("Schedules: of the train section; the learning rate is the "
+    print_group("Optimizers: for the train section.", OPTIMIZER);
+    print_group("Schedules: for the train section; the learning rate is the "
                 "optimizer's times a factor.", SCHEDULE);
     return EXIT_DONE;
 }

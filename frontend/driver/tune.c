@@ -21,19 +21,19 @@ const char *tune_fault(const Options *o)
     const FrontendOptions *f = &o->frontend;
     if (!o->tune) return NULL;
     if (f->mode != TRAIN)
-        return "--tune is of training, and goes not with --mode:";
+        return "--tune is for training, and does not go with --mode:";
     if (o->emit_given || o->passes.stop_after != NULL)
         return "--tune is a program, and goes with neither --emit nor "
                "--stop-after:";
     if (o->header != NULL || o->with_main || o->prefix != NULL ||
         o->report != NULL || prints_table(o))
-        return "--tune is a program of its own, and goes not with --header, "
+        return "--tune is a program of its own, and does not go with --header, "
                "--main, --prefix, --report or tables:";
     if (o->passes.budget > 0 || o->fit > 0)
-        return "--tune measures what no budget changes, and goes with neither "
+        return "--tune measures without a budget, and goes with neither "
                "--budget nor --fit:";
     if (!f->tf32 && f->map != F16 && f->map != BF16)
-        return "--tune is of products on tensor cores, and wants --precision "
+        return "--tune is for products on tensor cores, and needs --precision "
                "tf32, f16 or bf16:";
     return NULL;
 }

@@ -28,7 +28,7 @@ SLASHES = (".c", ".h", ".cpp", ".cuh", ".cu", ".l", ".y", ".def")
 HASHES = (".py", ".cmake", ".txt", ".cnn", ".inc", "")
 # Faults that are left: openings, terms, long sentences, and the word "what" in 1000 words.
 LIMITS = {
-    "frontend": (84, 32, 1, 17.5),
+    "frontend": (0, 0, 0, 3.0),
     "ir": (235, 99, 9, 15.6),
     "passes": (181, 157, 24, 20.7),
     "codegen": (53, 18, 3, 19.5),
