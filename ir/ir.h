@@ -1,7 +1,7 @@
-// The graph: two flat arrays, nodes and values, that name each other by index.
-// A training step's graph holds forward, loss, backward and update, so that
-// one liveness analysis sees them all.  One node is one launch of the emitted
-// file (a view is none), and so one step of the plan.
+// The graph: flat arrays of nodes and values that refer to each other by index.
+// A training step's graph contains forward, loss, backward and update, so that
+// one liveness analysis covers all.  One node, unless it is a view, is one
+// launch of the emitted file and one step of the plan.
 #ifndef CNNC_IR_H
 #define CNNC_IR_H
 
@@ -24,7 +24,7 @@ typedef enum Kind {
                                 // inference
     STATE,                      // the header, state of the optimizer and of
                                 // metrics: persistent
-    INPUT,                      // staging that the caller's data is copied to
+    INPUT,                      // staging buffer of the caller's data
     ACTIVATION, GRADIENT,
     MASK,                       // kept for the gradient, in fewer bits
     WORKSPACE,                  // scratch of one node, or partial sums
@@ -46,7 +46,7 @@ typedef struct Shape {
     int64_t dim[MAX_RANK];      // [batch, height, width, channels] for maps
 } Shape;
 
-// What an operator was told: its meaning is the operator's (Op.attrs).
+// An attribute of a node; the operator defines its meaning (Op.attrs).
 typedef union Attr {
     int64_t i;
     double  f;
@@ -58,14 +58,15 @@ typedef struct List {           // numbers that the program gives: [1, 0.5]
     const double *at;
 } List;
 
-// What a persistent value is before training.
+// The initial contents of a persistent value.
 typedef enum InitKind {
     INIT_CONSTANT,              // all are `scale`
     INIT_UNIFORM,               // in [-scale, scale]
     INIT_NORMAL,                // of mean 0 and standard deviation scale
-    INIT_ORTHOGONAL,            // scale times a matrix of orthonormal rows (or
-                                // columns, if those are fewer): [dim 0, rest]
-    INIT_COPY,                  // STATE: what its parameter (state_of) is
+    INIT_ORTHOGONAL,            // scale times a matrix [dim 0, rest] with
+                                // orthonormal rows, or columns if those are
+                                // fewer
+    INIT_COPY,                  // STATE: a copy of its parameter (state_of)
     INIT_COUNT
 } InitKind;
 
@@ -81,63 +82,63 @@ typedef struct Value {
     Shape   shape;
     DType   dtype;
     Kind    kind;
-    bool    persistent;         // lives from training step to training step
+    bool    persistent;         // keeps its contents between training steps
     bool    output;             // must survive to the last step of the program
-    int32_t output_number;      // 1, 2, ... as the program names its outputs;
-                                // 0: not one that the program names
-    bool    marked;             // the program says that it is kept, and what
-                                // leads to it computed again (--checkpoint)
-    bool    wide;               // the program says that it, and its gradient,
-                                // have 32 bits where maps have 16 (half)
+    int32_t output_number;      // 1, 2, ... in the program's order of outputs;
+                                // 0: no output of the program
+    bool    marked;             // a checkpoint: it is kept, and values that
+                                // lead to it are recomputed (--checkpoint)
+    bool    wide;               // float32: it and its gradient have 32 bits
+                                // where maps have 16 (pass lower_precision)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
-    ValueId gradient_of;        // what it is the gradient of, or NONE
-    ValueId state_of;           // STATE that training keeps for a parameter:
-                                // which; else NONE
-    ValueId again;              // what this is, computed again: made by a node
-                                // of phase RECOMPUTE; else NONE
-    Init    init;               // persistent, but for the header
+    ValueId gradient_of;        // the value it is the gradient of, or NONE
+    ValueId state_of;           // STATE of a parameter: that parameter; else
+                                // NONE
+    ValueId again;              // the value that this recomputes, by a node of
+                                // phase RECOMPUTE; else NONE
+    Init    init;               // persistent, except the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
 
-    int32_t first, last;        // nodes it lives from and to; since liveness
-    ValueId alias_of;           // whose bytes it lies in, or NONE; since share
+    int32_t first, last;        // live range in nodes; after liveness
+    ValueId alias_of;           // the value whose bytes it aliases, or NONE;
+                                // after share_buffers
     bool    view;               // with alias_of: the same value, not a new one
-    int64_t start;              // with alias_of: bytes from where that begins
-    int64_t rows, stride;       // with alias_of: a slice, `rows` rows of equal
-                                // size, `stride` bytes from one to the next;
-                                // 0: it is dense
-    int64_t offset;             // bytes from the start of the arena; since
-                                // plan. Since together, where plan would put it
-                                // if launches were apart; NONE: unknown
+    int64_t start;              // with alias_of: its offset there, in bytes
+    int64_t rows, stride;       // with alias_of: a slice of `rows` equal rows,
+                                // `stride` bytes from one to the next; 0: dense
+    int64_t offset;             // bytes from the start of the arena; after
+                                // assign_offsets.  After fuse_horizontal, the
+                                // offset without fusion; NONE: unknown
 } Value;
 
 typedef struct Node {
     const Op   *op;             // NULL: deleted, until graph_compact
-    int8_t      part;           // which of the operator's launches: Op.parts
+    int8_t      part;           // index into Op.parts
     Phase       phase;
     const char *name;           // unique among nodes: conv1, conv1.dgrad
     Pos         pos;            // of the call in the source
     int32_t     operand_count, result_count;
-    ValueId    *operands;       // one a slot of Part.operands; NONE: left out
+    ValueId    *operands;       // by slot of Part.operands; NONE: absent
     ValueId    *results;        // likewise Part.results
     Attr        attr[MAX_ATTRS];
-    const Op   *act;            // activation applied as it stores, or NULL;
-                                // since fuse_epilogue
-    bool        inlined;        // no launch: what reads its result computes
-                                // that on load, from what this node reads
-    bool        in_place;       // a copy that need not be made, for both of
-                                // its ends are the same bytes; since slices
-    bool        joined;         // in the launch of the node before it, to
-                                // which it is alike; since together
+    const Op   *act;            // activation fused into the epilogue, or NULL;
+                                // after fuse_epilogue
+    bool        inlined;        // no launch: each reader of its result computes
+                                // it on load from this node's operands
+    bool        in_place;       // a copy that is elided, since source and
+                                // destination alias; after elide_copies
+    bool        joined;         // grouped with the launch of the node before
+                                // it; after fuse_horizontal
 } Node;
 
-// What holds of a graph; passes need, give and break these (passes.def), and
-// verify() checks what each promises.
+// Facts that hold of a graph.  Passes need and give them (passes.def), and
+// verify() checks the invariants of each.
 typedef enum Fact {
     HAS_GRADIENTS  = 1 << 0,    // backward and update are in the graph
-    IS_SCHEDULED   = 1 << 1,    // the order of nodes is the order of launches
-    IS_GROUPED     = 1 << 2,    // no more launches are joined
+    IS_SCHEDULED   = 1 << 1,    // node order is launch order
+    IS_GROUPED     = 1 << 2,    // grouping of launches is complete
     HAS_LIFETIMES  = 1 << 3,    // Value.first and last hold
     IS_SHARED      = 1 << 4,    // Value.alias_of and view hold
     IS_PLACED      = 1 << 5,    // Value.offset holds
@@ -151,11 +152,11 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and arithmetic: F32 or F64
-    DType       map;            // what pass half stores maps in: real, F16 or
-                                // BF16
+    DType       map;            // storage type of maps after lower_precision:
+                                // real, F16 or BF16
     bool        tf32;           // products round their operands to TF32
-    const struct Gpu *gpu;      // choices are made by its times (gpu_model.h);
-                                // NULL: the usual one
+    const struct Gpu *gpu;      // the GPU of the time model (gpu_model.h);
+                                // NULL: the default
     uint32_t    facts;
     Node       *nodes;
     int32_t     node_count, node_capacity;
@@ -164,71 +165,70 @@ typedef struct Graph {
     ValueId     header;         // STATE u8[256]: training step, seed, rate, ...
     const Op   *optimizer;      // of the train section; NULL in mode infer
     Attr        optimizer_attr[MAX_ATTRS];
-    int         optimizer_states;   // how many of Op.state it keeps
+    int         optimizer_states;   // number of Op.state that it keeps
     Pos         optimizer_pos;
-    const Op   *schedule;       // of the learning rate; NULL: it stays
+    const Op   *schedule;       // of the learning rate; NULL: constant
     Attr        schedule_attr[MAX_ATTRS];
     Pos         schedule_pos;
-    double      clip_value;     // limits of each element of a gradient and of
-    double      clip_norm;      // the norm of all of them; 0: there is none
-    double      average;        // how much of the parameters' averages is kept
-                                // in an update; 0: there are none
-    double      loss_scale;     // what gradients are multiplied by until they
-                                // are applied, a power of two; 0: nothing
-    int64_t     loss_scale_interval;    // that is the first of a scale that
-                                // moves, after so many steps; 0: it stays
-    int64_t     epochs;         // what the trainer program does if not told
-    int64_t     step_batch;     // gradients are summed over batches until the
-                                // update: samples that one call takes, `batch`
-                                // at a time; 0: a batch is a training step
+    double      clip_value;     // limit of each element of a gradient; 0: none
+    double      clip_norm;      // limit of the norm of all gradients; 0: none
+    double      average;        // decay of the parameters' moving averages; 0:
+                                // there are none
+    double      loss_scale;     // factor of the loss and so of gradients until
+                                // their use, a power of two; 0: none
+    int64_t     loss_scale_interval;    // steps after which a dynamic scale
+                                // grows from loss_scale; 0: it is constant
+    int64_t     epochs;         // default of the trainer program
+    int64_t     step_batch;     // samples of one call, taken `batch` at a time,
+                                // while gradients are summed until the update;
+                                // 0: a batch is a training step
     int64_t     accumulate;     // such calls in a training step of the trainer
-                                // program, if the program says so; else 0
-    int64_t     split_samples;  // pass split gives launches so many samples at
-    int64_t     split_pixels;   // a time, over maps of so many pixels and more;
-                                // 0: all samples at once
-    int64_t     whole_bytes;    // where a budget asked for that: the arena, the
-    int64_t     whole_time;     // time and the FLOPs of the step without it, in
-    int64_t     whole_flops;    // which nothing is computed again; else 0
+                                // program, if the program sets it; else 0
+    int64_t     split_samples;  // batch_split: samples that launches take at a
+    int64_t     split_pixels;   // time, over maps of at least so large a number
+                                // of pixels; 0: all samples at once
+    int64_t     whole_bytes;    // for a budget with slices: arena, time and
+    int64_t     whole_time;     // FLOPs of the step without slices, in which
+    int64_t     whole_flops;    // nothing is recomputed; else 0
     bool        keep_gradients; // every parameter's gradient outlives the step
     int         dropout_count;
-    const Node *written;        // the nodes in the program's order, as they
-    int32_t     written_count;  // were before schedule; NULL: as they are
-    const struct RematProgram *program; // what launches checkpoint is to do
-                                // again; NULL: none
-    const struct Fit *settled;  // what the budget came to when slices were
-                                // tried, and none is taken: its program is
-    const struct RematProgram *settled_program; // known; NULL: look for it
-    const struct Parking *parking;  // which values are to be in host memory
+    const Node *written;        // the nodes in source order, before schedule;
+    int32_t     written_count;  // NULL: the nodes are in source order
+    const struct RematProgram *program; // launches for pass checkpoint to
+                                // recompute; NULL: none
+    const struct Fit *settled;  // the budget's result when slices were tried
+                                // and none were taken
+    const struct RematProgram *settled_program; // its schedule; NULL: unknown
+    const struct Parking *parking;  // values that are offloaded to host memory
                                 // from forward to backward; NULL: none
-    const struct Fit *fit;      // what a budget asked for; since checkpoint,
-                                // NULL: there was none
-    struct Known *known;        // results of searches for this graph and
-                                // others (base/search_cache.h); NULL: none is
-                                // kept
-    bool        is_trial;       // its size is compared: the search for
+    const struct Fit *fit;      // the budget's result; after checkpoint; NULL:
+                                // no budget
+    struct Known *known;        // cache of searches for this graph and others
+                                // (base/search_cache.h); NULL: no cache
+    bool        is_trial;       // only its size matters: the search for
                                 // addresses is short
-    struct Waits {              // which launches may wait to be together:
-        bool makers;            // what makes a value, too
-        int  permille;          // how much of the peak may be filled with what
-                                // launches wait with; 0: all
-        int  parts;             // of so many of the peak, one may wait for a
-                                // launch; 0: as much as there is
+    struct Waits {              // launches that are delayed to be grouped:
+        bool makers;            // also launches that make a value
+        int  permille;          // part of the peak that operands of delayed
+                                // launches may fill; 0: all
+        int  parts;             // an operand of a delayed launch has at most
+                                // 1 / parts of the peak; 0: no limit
     }           waits;
-    uint32_t    apart;          // which gradients of what drops stay apart from
-                                // an activation's: bit k, the k-th that need
-                                // not, bit 31, all from there on; 0: none
-    int64_t     order_peak;     // the most alive at once, without the state
-    int64_t     order_bound;    // and what no order has less than, or 0; since
-                                // schedule, if that is not left out
-    int64_t     arena_bytes, state_bytes;   // since plan
-    int64_t     max_live_bytes;             // since plan
-    struct Names *value_names, *node_names; // what is taken: unique_names.h
+    uint32_t    apart;          // dropout gradients not fused with that of the
+                                // preceding activation: bit k is the k-th
+                                // candidate, bit 31 all from there on
+    int64_t     order_peak;     // peak of live bytes, without the state
+    int64_t     order_bound;    // lower bound on order_peak of any order, or 0;
+                                // after schedule, if it ran
+    int64_t     arena_bytes, state_bytes;   // after assign_offsets
+    int64_t     max_live_bytes;             // after assign_offsets
+    struct Names *value_names, *node_names; // names taken: unique_names.h
     const struct Places *places;    // of a graph that was read, until a pass
                                     // renumbers it; else NULL
 } Graph;
 
-// Where in its own text a graph that was read has its net, values and nodes;
-// Pos in values and nodes is of the net's source.  Of line 0: nowhere.
+// The places of the net, values and nodes in the text of a graph that was read;
+// Pos of values and nodes refer to the net's source.  Line 0: no place.
 typedef struct Places {
     Pos     net;
     Pos    *value, *node;       // by id

@@ -1,8 +1,7 @@
-// What the files of several operators say in common, so that each of them says
-// only what is its own: checks of operands, the shape of a number a sample,
-// the cost and the launch of elementwise work.
+// Functions that several operators share: checks of operands, the shape of one
+// number per sample, the cost and the launch of elementwise operators.
 //
-// Nothing here knows which operator calls it.
+// They do not depend on the operator that calls them.
 #include <math.h>
 #include <string.h>
 #include "../dtype.h"
@@ -197,8 +196,7 @@ static int64_t common_pack(int64_t pack, int64_t count)
     return pack;
 }
 
-// What is computed on load comes in packs of one pixel, of whatever it is
-// computed from.
+// Operands computed on load are vectors within one pixel of all their sources.
 static int64_t loaded_pack(const Graph *g, ValueId v, int64_t pack)
 {
     if (v == NONE || is_stored(g, v)) return pack;
