@@ -1,4 +1,4 @@
-// Adam and AdamW: one rule but for the place of the decay.  Their rows have the
+// Adam and AdamW, which differ only in the weight decay.  Their rows have the
 // states m and v, and their arguments the names and the order below.
 #ifndef CNNC_ADAM_MOMENTS_H
 #define CNNC_ADAM_MOMENTS_H
@@ -18,7 +18,7 @@ extern const char *const moment_states[];
 
 ValueId build_moments(Build *b);
 void cost_moments(const Graph *g, const Node *n, Cost *cost);
-// decoupled: the weight itself decays, not by way of the gradient.
+// decoupled: decays the weight itself instead of adding to the gradient.
 void launch_moments(const Graph *g, const Node *n, Launch *l, bool decoupled);
 void reference_moments(const Ref *r, bool decoupled);
 

@@ -1,6 +1,6 @@
-// Margins: what pad and crop have in common, for each is the other's gradient.
-// A margin that is added is a copy that reads above and to the left of where it
-// writes; one that is taken away, the reverse.
+// Padding of maps, for pad and crop, each of which is the other's gradient.
+// Adding a margin is a copy that reads above and to the left of its
+// destination; removing one is the reverse.
 #include "box_copy.h"
 #include "padding.h"
 

@@ -204,7 +204,7 @@ struct Op {
     double (*act)(double x);
     double (*act_gradient)(double dy, double y);
     // Shapes of a call's operands for random tests, if random shapes would
-    // rarely match.  "a 4, b:c; [1]" asks for a value [a, 4] and a label
+    // rarely match.  Text "a 4, b:c; [1]" means a value [a, 4] and a label
     // class[b, c], for any a, b, c, with [1] for the first argument.  ! marks
     // an operand that must be an input, since it gets no gradient.  The sign |
     // separates alternatives.
