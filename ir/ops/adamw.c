@@ -1,6 +1,6 @@
-// adamw: Adam whose decay is no part of the gradient, and so of no moment, with
-// PyTorch's meaning of its arguments.  Loshchilov and Hutter 2019 (arXiv
-// 1711.05101).
+// adamw: Adam with decoupled weight decay, which is in neither the gradient nor
+// the moments; PyTorch's meaning of the arguments.  Loshchilov and Hutter 2019
+// (arXiv 1711.05101).
 #include "../families/adam_moments.h"
 #include "../op/op_row.h"
 

@@ -1,6 +1,5 @@
-// groupnorm: each sample's channels in groups, which are shifted and scaled to
-// mean 0 and variance 1 over all pixels.  ../families/sample_norm.c has the
-// rest.
+// groupnorm: normalizes groups of a sample's channels to mean 0 and variance 1
+// over all pixels; see ../families/sample_norm.c.
 #include "../families/column_reduce.h"
 #include "../families/sample_norm.h"
 #include "../op/op_row.h"

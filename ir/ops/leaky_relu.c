@@ -1,7 +1,7 @@
 // leaky_relu: y = x where x is positive, else slope * x.
 //
-// As the slope is not negative, the result has the operand's sign and the
-// gradient needs the result alone.
+// The slope is not negative, so the result has the operand's sign and suffices
+// for the gradient.
 #include "../op/op_row.h"
 #include "../families/unary.h"
 

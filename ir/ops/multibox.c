@@ -1,14 +1,15 @@
 // multibox: the loss of a single-shot detector (Liu et al. 2016, arXiv
-// 1512.02325, 2.2), as torchvision has it: divided by the anchors that stand
-// for boxes in the whole batch.  Rows are pairs: what a sample costs, and how
-// many of its anchors stand for boxes.
+// 1512.02325, 2.2), divided by the number of matched anchors of the whole
+// batch, as in torchvision.  Rows are pairs: the loss of a sample, and the
+// number of its matched anchors.
 //
-// Forward is four launches, since each needs all of the one before:
+// Forward has four launches, since each needs the whole result of the one
+// before:
 //
-//   match             which anchors stand for which boxes
-//   entropy           what the scores of each anchor cost
-//   chosen, positives the background that counts: the costliest of each sample
-//   rows              a number a sample
+//   match             matches anchors to boxes
+//   entropy           the cross entropy of each anchor's scores
+//   chosen, positives the background that counts: of the highest entropy
+//   rows              one number per sample
 //
 // The two gradients start from chosen and positives.
 #include <math.h>
@@ -126,7 +127,7 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-// A few operations for each anchor and box, or score.
+// Counts a few operations for each anchor and box, or score.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t most = 1;
@@ -144,8 +145,8 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 enum { BLOCK = 256 };
 
-// anchors and boxes: the slots of what has a row for each; NONE where the
-// launch needs no number of boxes.
+// anchors and boxes: the slots with a row for each; boxes is NONE if the launch
+// does not need their number.
 static void launch_start(const Graph *g, const Node *n, Launch *l,
                          const char *kernel, int64_t grid, int anchors,
                          int boxes)
@@ -168,7 +169,7 @@ static void match_launch(const Graph *g, const Node *n, Launch *l)
     launch_anchors(l, n->attr);
 }
 
-// A warp a row of scores.
+// A warp processes a row of scores.
 static int64_t warps(const Graph *g, ValueId scores)
 {
     Shape shape = g->values[scores].shape;
@@ -237,7 +238,7 @@ static void match_reference(const Ref *r)
                       r->out[0] + n * anchors, anchors);
 }
 
-// The class that an anchor should be told, from its box's number.
+// Returns the target class of an anchor, from its box's number.
 static int64_t class_of(const double *labels, int64_t boxes, int64_t n,
                         double box)
 {
@@ -263,7 +264,8 @@ static void entropy_reference(const Ref *r)
     }
 }
 
-// How many of the background cost more, or as much and come first.
+// Returns the number of background anchors with a higher entropy, or an equal
+// one and a lower index.
 static int64_t rank_of(const double *match, const double *entropy,
                        int64_t anchors, int64_t a)
 {
@@ -300,7 +302,8 @@ static double share_of(const Ref *r, const double *positives)
     return r->n->attr[WEIGHT].f / fmax(total, 1);
 }
 
-// How far the numbers told are from those of the box, of anchor i of all.
+// Computes the differences of the predicted numbers from the code of the box,
+// for anchor i of all.
 static void distances(const Ref *r, const double *told, const double *boxes,
                       int64_t box_count, int64_t anchors, int64_t i,
                       double box, double *distance)

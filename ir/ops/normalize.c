@@ -1,13 +1,13 @@
-// normalize: what networks expect of an image: less the data's mean, over its
-// standard deviation, a channel at a time.
+// normalize: subtracts the mean of the data and divides by its standard
+// deviation, for each channel.
 //
-// Bytes are first brought to [0, 1], so that mean and std are those that are
-// published for images.  Only of real inputs is there a gradient.
+// Bytes are first scaled to [0, 1], so that mean and std are those published
+// for images.  Only real inputs have a gradient.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-// Both lists are arguments of the launch, by value.
+// Both lists are passed to the launch by value.
 enum { MOST = 128 };
 enum { MEAN, STD };
 
@@ -40,7 +40,7 @@ static int64_t channels_of(Shape x)
     return x.dim[x.rank - 1];
 }
 
-// A number a channel, or one.
+// True if the list has one number, or one per channel.
 static bool is_list_right(Build *b, int which)
 {
     const List *list = b->arg[which].list;

@@ -1,4 +1,4 @@
-// pad: a margin of one value around a map.  The gradient crops it away.
+// pad: adds a margin of one value around a map.  The gradient crops it.
 #include "../families/box_copy.h"
 #include "../families/padding.h"
 #include "../op/op_row.h"

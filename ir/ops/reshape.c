@@ -1,7 +1,7 @@
-// reshape: the same elements in the same order, under another shape.
+// reshape: the same elements in the same order, with another shape.
 //
-// A view, like flatten, whose gradient is this one's too: the result's shape is
-// its value's own.
+// It is a view, like flatten, and so is its gradient: the shape is that of the
+// result value.
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 

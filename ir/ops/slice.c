@@ -1,7 +1,7 @@
-// slice: part of a value, along one axis.
+// slice: a part of a value along one axis.
 //
-// The gradient is dy where the part lay, and zero around it: the same copy with
-// the operand and the result in each other's place.
+// The gradient is dy at the place of the part, and zero elsewhere: the same
+// copy with operand and result exchanged.
 #include <inttypes.h>
 #include "../families/box_copy.h"
 #include "../op/op_row.h"
@@ -56,7 +56,7 @@ static Shape shape(const Graph *g, const Node *n)
     return axis < x.rank && end <= x.dim[axis] ? cut(x, n->attr) : shape_of(0);
 }
 
-// All of it.
+// Returns x if the slice is all of it.
 static ValueId fold(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
@@ -69,7 +69,7 @@ static void gradient(Gradient *c)
     gradient_box(c, &op_slice);
 }
 
-// Of both parts; sign is -1 for the gradient.
+// Returns the box of a part; sign is -1 for the gradient.
 static Box box_of(const Graph *g, const Node *n, int sign)
 {
     return box_along(g->values[n->operands[0]].shape,

@@ -1,4 +1,4 @@
-// step: the rate falls by a factor every so many steps; PyTorch's StepLR.
+// step: the rate is multiplied by a factor every N steps; PyTorch's StepLR.
 #include "../op/op_row.h"
 #include "../families/lr_schedule.h"
 
