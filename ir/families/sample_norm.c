@@ -5,9 +5,9 @@
 //   %20 d.weight, %21 d.bias = groupnorm.columns(%19 dy, %1, %5, %6)
 //   %22 d.x = groupnorm.grad(%19, %1, weight, %5, %6)
 //
-// Values mean and scale = 1 / sqrt(variance + epsilon) have one number per statistic
-// and are kept only for the gradient.  With many rows, columns stores partial
-// sums, which a sum_splits node adds.
+// Values mean and scale = 1 / sqrt(variance + epsilon) have one number per
+// statistic and are kept only for the gradient.  With many rows, part columns
+// stores partial sums, which a sum_splits node adds.
 #include <math.h>
 #include "../op/activation_grad.h"
 #include "column_reduce.h"

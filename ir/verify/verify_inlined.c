@@ -1,8 +1,8 @@
-// What holds of nodes that are no launches, but are computed where their result
-// is read: their readers can do that.
+// Checks inlined nodes, which are computed on load: their readers must support
+// that.
 #include "verify.h"
 
-// Whether n can be without operand k as a stored value.
+// True if n can compute operand k on load.
 static bool can_do_without(const Graph *g, const Node *n, int k)
 {
     const Node *maker = &g->nodes[g->values[n->operands[k]].def];

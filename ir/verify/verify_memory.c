@@ -1,22 +1,21 @@
-// The verifier's part about bytes.  Values that lie in the same bytes form a
-// class; its root is the value that lies in no other.  Within a class the
-// contents change when a result is written over an operand: from then on no
-// older value of the class may be read.  A view is no new contents.  Classes in
-// which there are slices are looked at by columns, in verify_strided_views.c.
+// Checks aliases.  Values that share bytes form a class; its root aliases no
+// value.  A result that overwrites an operand replaces the contents of the
+// class: no older value of the class may be read after it.  A view does not
+// change the contents.  Classes with slices are checked by columns, in
+// verify_strided_views.c.
 #include <inttypes.h>
 #include "verify.h"
 #include "../plan/plan.h"
 
-// What is known of a class while the nodes are walked in order; kept at its
-// root.
+// The state of a class during the walk over the nodes, stored at its root.
 typedef struct Class {
-    NodeId last_read;           // of the values in it so far
-    NodeId written;             // where its contents came to be
+    NodeId last_read;           // of its values so far
+    NodeId written;             // the node that made its contents
     bool   kept;                // one of them is an output or persistent
 } Class;
 
-// The root of each value, found once: an alias of an alias follows the links,
-// at most as many as there are values.
+// Returns the root of each value; a chain of aliases has at most as many links
+// as there are values.
 static ValueId *roots_of(const Check *c)
 {
     const Graph *g = c->g;
@@ -32,7 +31,7 @@ static ValueId *roots_of(const Check *c)
                 value_fault(c, v, "what it lies in has no end");
         }
         if (root[end] != NONE) end = root[end];
-        // The same way again, so that nobody has to walk it a third time.
+        // Stores the root for the whole chain.
         for (ValueId w = v; w != NONE && root[w] == NONE;) {
             root[w] = end;
             w = g->values[w].alias_of;
@@ -41,7 +40,7 @@ static ValueId *roots_of(const Check *c)
     return root;
 }
 
-// The last node that reads each value; NONE: nobody does.
+// Returns the last node that reads each value, or NONE.
 static NodeId *last_reads(const Graph *g)
 {
     NodeId *last = NEW_ARRAY(g->arena, (size_t)g->value_count, NodeId);
@@ -55,7 +54,7 @@ static NodeId *last_reads(const Graph *g)
     return last;
 }
 
-// A value joins its class: its reads and its keeping are the class's.
+// Adds a value to its class.
 static void join(Class *class, const Value *value, NodeId last_read)
 {
     if (last_read > class->last_read) class->last_read = last_read;
@@ -69,7 +68,7 @@ bool is_operand(const Node *n, ValueId v)
     return false;
 }
 
-// Result r of node i is written over what is in its class.
+// Result r of node i overwrites the contents of its class.
 static void check_overwrite(const Check *c, NodeId i, int r,
                             const ValueId *root, const Class *class)
 {
@@ -101,7 +100,7 @@ static void check_overwrite(const Check *c, NodeId i, int r,
                    g->values[v].name, class->last_read);
 }
 
-// The same bytes under another name and shape.
+// Checks a view: the same bytes with another name and shape.
 static void check_view(const Check *c, NodeId i, const ValueId *root)
 {
     const Node *n = &c->g->nodes[i];
@@ -117,8 +116,8 @@ static void check_view(const Check *c, NodeId i, const ValueId *root)
                    operand->name);
 }
 
-// A result of node i enters its class: as a view, written over what is there,
-// or as the first.
+// Adds a result of node i to its class: as a view, as an overwrite, or as the
+// first value.
 static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
                          const NodeId *last, Class *classes)
 {
@@ -171,7 +170,7 @@ void check_sharing(const Check *c)
                 check_result(c, i, r, root, last, classes);
 }
 
-// Every buffer lies inside the arena, the state in its prefix.
+// Every buffer is inside the arena, and the state is in its prefix.
 void check_places(const Check *c)
 {
     const Graph *g = c->g;

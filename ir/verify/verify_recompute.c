@@ -1,8 +1,8 @@
-// What is computed again, against what it was: a copy of a node has the same
-// operator, attributes and operands, where a value and what is computed again
-// of it are the same.  So its results are the same bits, if what it reads of
-// the state has not changed, which verify_program.c sees to.  What comes back
-// from host memory is such a value too: verify_offload.c.
+// Checks recomputed nodes: a copy of a node has the same operator, attributes
+// and operands, where a recomputed value equals its original.  Its results have
+// the same bits if the state that it reads has not changed, which
+// verify_program.c checks.  A value fetched from host memory counts as
+// recomputed too: verify_offload.c.
 #include <inttypes.h>
 #include <string.h>
 #include "../base/unique_names.h"
@@ -15,7 +15,7 @@ static ValueId first_of(const Graph *g, ValueId v)
     return v == NONE || g->values[v].again == NONE ? v : g->values[v].again;
 }
 
-// Whether both do the same.
+// True if both nodes compute the same.
 static bool does_the_same(const Graph *g, const Node *a, const Node *b)
 {
     if (a->op != b->op || a->part != b->part || a->act != b->act ||
@@ -33,7 +33,7 @@ static bool does_the_same(const Graph *g, const Node *a, const Node *b)
     return true;
 }
 
-// Of a copy, the node it is one of; NONE: it is none.
+// Returns the node that n repeats, or NONE.
 static NodeId original_of(const Graph *g, const Node *n)
 {
     for (int32_t k = 0; k < n->result_count; k++) {
@@ -44,7 +44,7 @@ static NodeId original_of(const Graph *g, const Node *n)
     return NONE;
 }
 
-// Of a value or what is it again, the node that made it first.
+// Returns the node that made a value, or its original, first.
 static NodeId maker_of(const Graph *g, ValueId v)
 {
     return g->values[first_of(g, v)].def;

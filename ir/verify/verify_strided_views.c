@@ -1,8 +1,7 @@
-// The verifier's part about slices.  A class some of whose values are slices is
-// looked at by columns: each value has bytes begin .. end of every row of the
-// root.  What is written into columns may only be written over what nobody
-// reads any more, and over what its own launch reads only where the operator
-// says so.
+// Checks slices by columns: each value of the class has bytes begin .. end of
+// every row of the root.  A write to columns may overwrite only values that are
+// not read later, and operands of its own launch only if the operator permits
+// it.
 #include <inttypes.h>
 #include "../strided_views.h"
 #include "verify.h"
@@ -10,9 +9,9 @@
 typedef struct Slices {
     const Check *c;
     const ValueId *root;
-    const NodeId *last;         // to read each value
+    const NodeId *last;         // that reads each value
     const Columns *columns;     // of each value
-    ValueId *newest, *before;   // of each root: the values in it so far
+    ValueId *newest, *before;   // of each root: its values so far
 } Slices;
 
 // ---- names ------------------------------------------------------------------
@@ -31,8 +30,8 @@ static void check_name(const Check *c, ValueId v, Within within)
     }
 }
 
-// Rows that fill those of the root, or all of it; the rows are those of the
-// other slices of the root.
+// The rows of a slice are within those of the root, and equal to those of the
+// root's other slices.
 static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
 {
     const Value *value = &c->g->values[v];
@@ -52,7 +51,7 @@ static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
     *rows = value->rows;
 }
 
-// A copy in place is one that its operator says only copies, and does.
+// A copy in place is a pure copy by its operator's rule.
 void check_in_place(const Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id];
@@ -67,9 +66,9 @@ void check_in_place(const Check *c, NodeId id)
             node_fault(c, id, "%s can't be in place", n->op->name);
 }
 
-// ---- what is written over ---------------------------------------------------
+// ---- overwrites -------------------------------------------------------------
 
-// A fault where node i reads `old` and may not write result r over it.
+// Reports a fault if node i reads `old` and may not overwrite it with result r.
 static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
 {
     const Graph *g = s->c->g;
@@ -108,7 +107,7 @@ static void check_write(const Slices *s, NodeId i, int r)
     }
 }
 
-// ---- the whole --------------------------------------------------------------
+// ---- the walk ---------------------------------------------------------------
 
 static void enter(Slices *s, ValueId v)
 {
@@ -116,7 +115,7 @@ static void enter(Slices *s, ValueId v)
     s->newest[s->root[v]] = v;
 }
 
-// Names are no writes: that they read what they name has been seen to.
+// Aliases are no writes; their reads were checked above.
 static void walk(Slices *s, const int64_t *rows)
 {
     const Graph *g = s->c->g;
