@@ -7,10 +7,10 @@
 
 #define MOMENT_ARGS                                                            \
     { "lr", ARG_FLOAT, "1e-3", 0, 1e30, "the learning rate" },                 \
-    { "beta1", ARG_FLOAT, "0.9", 0, 1, "how much of the mean gradient is "     \
-      "kept, below 1" },                                                       \
-    { "beta2", ARG_FLOAT, "0.999", 0, 1, "how much of the mean square is "     \
-      "kept, below 1" },                                                       \
+    { "beta1", ARG_FLOAT, "0.9", 0, 1, "decay of the mean gradient, "          \
+      "below 1" },                                                       \
+    { "beta2", ARG_FLOAT, "0.999", 0, 1, "decay of the mean square, "          \
+      "below 1" },                                                       \
     { "epsilon", ARG_FLOAT, "1e-8", 0, 1e30, "added to the root of the mean "  \
       "square" }
 extern const AttrSpec moment_attrs[];

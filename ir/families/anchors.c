@@ -68,8 +68,8 @@ bool anchor_attrs(Build *b, Attr *attr)
 
     if (maps->count < 1 || maps->count > MOST_MAPS ||
         2 * maps->count * (ratios->count + 3) > MOST_SIZES) {
-        error(b->g->diag, b->arg[MAPS].pos, "%s wants 1 to %d maps of together "
-              "at most %d boxes", b->op->name, MOST_MAPS, MOST_SIZES / 2);
+        error(b->g->diag, b->arg[MAPS].pos, "%s needs 1 to %d maps, at most "
+              "%d boxes together", b->op->name, MOST_MAPS, MOST_SIZES / 2);
         return false;
     }
     if (!wants_whole_maps(b)) return false;

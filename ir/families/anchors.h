@@ -15,7 +15,7 @@
       "side of the boxes of the first map, of the image's" },                  \
     { "max_scale", ARG_FLOAT, "0.95", 0.001, 1, "side of those of the last" }, \
     { "reduce_first", ARG_BOOL, "true", 0, 1,                                  \
-      "whether the first map has but three boxes a cell" }
+      "true: only three boxes per cell in the first map" }
 enum { ANCHOR_ARG_COUNT = 5 };
 
 enum {

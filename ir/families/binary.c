@@ -50,7 +50,7 @@ ValueId build_broadcast(Build *b)
     Shape y = meet(g->values[b->operand[0]].shape,
                    g->values[b->operand[1]].shape);
     if (y.rank > 0) return build_node(b, 2, b->operand, NULL, y);
-    error(g->diag, b->pos, "%s wants shapes of one rank that are equal, or 1 "
+    error(g->diag, b->pos, "%s needs shapes of one rank that are equal, or 1 "
           "where they differ, but these are %s and %s", b->op->name,
           operand_text(b, 0), operand_text(b, 1));
     return NONE;

@@ -34,13 +34,13 @@ bool build_wants_labels(Build *b)
     int64_t classes = scores->shape.dim[3];
     if (!is_label_of(scores, label)) {
         error(g->diag, b->operand_pos[1],
-              "%s wants an input of class%s here, but this is %s",
+              "%s needs an input of class%s here, but this is %s",
               b->op->name, operand_text(b, 0), operand_text(b, 1));
         return false;
     }
     if (label->classes != classes) {
         error(g->diag, b->operand_pos[0],
-              "%s has %lld scores a pixel for a label of %lld classes",
+              "%s has %lld scores per pixel for a label of %lld classes",
               b->op->name, (long long)classes, (long long)label->classes);
         return false;
     }
@@ -55,7 +55,7 @@ bool build_wants_pair(Build *b)
                    g->values[b->operand[1]].shape))
         return true;
     error(g->diag, b->operand_pos[1],
-          "%s wants two values of one shape, but these are %s and %s",
+          "%s needs two values of one shape, but these are %s and %s",
           b->op->name, operand_text(b, 0), operand_text(b, 1));
     return false;
 }

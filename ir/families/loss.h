@@ -6,7 +6,7 @@
 #include "../op/op.h"
 
 #define WEIGHT_ARG                                                             \
-    { "weight", ARG_FLOAT, "1", 0, 1e30, "what the loss is multiplied by" }
+    { "weight", ARG_FLOAT, "1", 0, 1e30, "factor of the loss" }
 #define IGNORE_ARG                                                             \
     { "ignore", ARG_INT, "-1", -1, INT32_MAX, "a class that does not count, "  \
       "-1: none" }

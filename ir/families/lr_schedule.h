@@ -8,11 +8,11 @@
 enum { MOST_STEPS = 1000000000 };
 
 #define STEPS_ARG                                                              \
-    { "steps", ARG_INT, NULL, 1, MOST_STEPS, "how many training steps there "  \
-      "are in all" }
+    { "steps", ARG_INT, NULL, 1, MOST_STEPS, "number of training steps "    \
+      "in total" }
 #define WARMUP_ARG                                                             \
-    { "warmup", ARG_INT, "0", 0, MOST_STEPS, "how many first steps the rate "  \
-      "rises in, evenly" }
+    { "warmup", ARG_INT, "0", 0, MOST_STEPS, "number of first steps in which " \
+      "the rate rises linearly" }
 #define FINAL_ARG                                                              \
     { "final", ARG_FLOAT, "0", 0, 1e30, "the factor of the last step, and of " \
       "all after it" }

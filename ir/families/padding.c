@@ -8,7 +8,7 @@ bool build_margin(Build *b, const ArgValue *padding, Attr *attr)
 {
     if (!build_wants(b, 0, 4, "a map [height, width, channels]")) return false;
     if (padding->count != 4) {
-        error(b->g->diag, padding->pos, "%s wants numbers, 1, 1x2 or 0x1x2x3, "
+        error(b->g->diag, padding->pos, "%s needs numbers, 1, 1x2 or 0x1x2x3, "
               "and '%s' is none", b->op->name, padding->word);
         return false;
     }

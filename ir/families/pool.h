@@ -16,9 +16,9 @@ enum { POOL_LARGEST = 1 << 12, POOL_WIDEST = 1 << 24 };
     { "stride", ARG_DIMS, "kernel", 1, POOL_LARGEST,                           \
       "from window to window" },                                               \
     { "padding", ARG_PADDING, "valid", 0, POOL_WIDEST,                         \
-      "how far windows reach past the map; " beyond },                         \
+      "elements around the map; " beyond },                         \
     { "ceil", ARG_BOOL, "false", 0, 1,                                         \
-      "whether a last window may end outside of the map and its padding" }
+      "true: a last window may end outside of the map and its padding" }
 
 // The first attributes of a pool.
 enum PoolAttrs {

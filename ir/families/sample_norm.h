@@ -8,8 +8,8 @@
 // Their common arguments, which come last: epsilon, scale and bias.
 #define NORMAL_ARGS                                                            \
     { "epsilon", ARG_FLOAT, "1e-5", 1e-12, 1e6, "is added to the variance" },  \
-    { "scale", ARG_BOOL, "true", 0, 1, "whether there is a weight a channel" },\
-    { "bias", ARG_BOOL, "true", 0, 1, "whether there is a bias a channel" }
+    { "scale", ARG_BOOL, "true", 0, 1, "true: a weight for each channel" },    \
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias for each channel" }
 
 extern const AttrSpec normal_attrs[];
 extern const Part normal_parts[];

@@ -107,13 +107,13 @@ bool build_wants(Build *b, int k, int rank, const char *layout)
     const Value *value = &g->values[b->operand[k]];
 
     if (value->shape.rank != rank) {
-        error(g->diag, b->operand_pos[k], "%s wants %s, but this is %s",
+        error(g->diag, b->operand_pos[k], "%s needs %s, but this is %s",
               b->op->name, layout, sample_text(g, value->shape));
         return false;
     }
     if (value->dtype != g->real) {
         error(g->diag, b->operand_pos[k],
-              "%s wants real numbers, but this is %s; scale() converts",
+              "%s needs real numbers, but this is %s; scale() converts",
               b->op->name, dtype_names[value->dtype]);
         return false;
     }

@@ -43,7 +43,7 @@ bool build_wants_real(Build *b, int k)
     const Value *value = &b->g->values[b->operand[k]];
     if (value->classes > 0) {
         error(b->g->diag, b->operand_pos[k],
-              "%s wants real numbers, but this is a class label", b->op->name);
+              "%s needs real numbers, but this is a class label", b->op->name);
         return false;
     }
     return build_wants(b, k, value->shape.rank, "any shape");
@@ -58,13 +58,13 @@ bool build_wants_scores(Build *b)
     int64_t classes = g->values[b->operand[1]].classes;
     if (classes == 0 || g->values[b->operand[1]].shape.rank != 1) {
         error(g->diag, b->operand_pos[1],
-              "%s wants an input of class[%lld] here, but this is %s",
+              "%s needs an input of class[%lld] here, but this is %s",
               b->op->name, (long long)scores, operand_text(b, 1));
         return false;
     }
     if (classes != scores) {
         error(g->diag, b->operand_pos[0],
-              "%s has %lld scores a sample for a label of class[%lld]",
+              "%s has %lld scores per sample for a label of class[%lld]",
               b->op->name, (long long)scores, (long long)classes);
         return false;
     }
@@ -139,7 +139,7 @@ const char *mixes_moments(const Graph *g, const Node *n)
 const char *mixes_total(const Graph *g, const Node *n)
 {
     (void)g, (void)n;
-    return "what counts in the whole batch";
+    return "the count of labels in the whole batch";
 }
 
 double largest_of(const double *row, int64_t count)

@@ -6,8 +6,8 @@
 
 static const ArgSpec args[] = {
     MOMENT_ARGS,
-    { "weight_decay", ARG_FLOAT, "0.01", 0, 1e30, "the weight loses this "
-      "times the rate of itself, beside Adam's step" },
+    { "weight_decay", ARG_FLOAT, "0.01", 0, 1e30, "this times the rate "
+      "times the weight is subtracted, in addition to Adam's step" },
     { .name = NULL },
 };
 

@@ -13,9 +13,9 @@ enum Args { ARG_COUNT_PADDING = POOL_CEIL + 1 };
 enum Attrs { COUNT_PADDING = POOL_ATTR_COUNT };
 
 static const ArgSpec args[] = {
-    POOL_ARGS("what lies there is zero"),
+    POOL_ARGS("these are zero"),
     { "count_padding", ARG_BOOL, "false", 0, 1,
-      "whether the padding counts in what a window is divided by" },
+      "true: the padding counts in the divisor of a window" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -35,11 +35,11 @@ enum {
 };
 
 static const ArgSpec args[] = {
-    { "momentum", ARG_FLOAT, "0.1", 0, 1, "how far the running statistics "
-      "move to the batch's" },
+    { "momentum", ARG_FLOAT, "0.1", 0, 1, "weight of the batch in the "
+      "running statistics" },
     { "epsilon", ARG_FLOAT, "1e-5", 1e-12, 1e6, "is added to the variance" },
-    { "scale", ARG_BOOL, "true", 0, 1, "whether there is a weight a channel" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether there is a bias a channel" },
+    { "scale", ARG_BOOL, "true", 0, 1, "true: a weight for each channel" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias for each channel" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -17,7 +17,7 @@ enum Args { AXIS_WORD };
 enum Attrs { AXIS, START };
 
 static const ArgSpec args[] = {
-    AXIS_ARG("along which the values follow each other"), { .name = NULL },
+    AXIS_ARG("along which the values are joined"), { .name = NULL },
 };
 static const AttrSpec attrs[] = {
     { "axis", ATTR_INT, 0, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0x1p62 },
@@ -44,8 +44,8 @@ static bool fits(Build *b, int k, int axis)
         shape.dim[axis] = first.dim[axis];
         if (same_shape(shape, first)) return true;
     }
-    error(g->diag, b->operand_pos[k], "concat along %s wants values that are "
-          "alike but for that, and this is %s after %s", b->arg[AXIS_WORD].word,
+    error(g->diag, b->operand_pos[k], "concat along %s needs values with equal "
+          "other dimensions, and this is %s after %s", b->arg[AXIS_WORD].word,
           operand_text(b, k), operand_text(b, 0));
     return false;
 }

@@ -25,8 +25,8 @@ static const ArgSpec args[] = {
       "zeros around the map; same: as many results as strides begin" },
     { "dilation", ARG_DIMS, "1", 1, LARGEST, "from tap to tap of a window" },
     { "groups", ARG_INT, "1", 1, WIDEST,
-      "runs of channels that do not see each other" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+      "independent groups of channels" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias is added" },
     INIT_ARG,
     { .name = NULL },
 };

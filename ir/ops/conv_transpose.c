@@ -22,14 +22,14 @@ static const ArgSpec args[] = {
     { "stride", ARG_DIMS, "1", 1, LARGEST,
       "from window to window, in the result" },
     { "padding", ARG_PADDING, "valid", 0, WIDEST,
-      "rows and columns that the result loses; same: stride times the "
-      "operand's are left" },
+      "rows and columns removed from the result; same: the result has "
+      "stride times the operand's" },
     { "output_padding", ARG_DIMS, "0", 0, LARGEST,
-      "rows and columns that the result gains at its end, below the stride" },
+      "rows and columns added at the end of the result, below the stride" },
     { "dilation", ARG_DIMS, "1", 1, LARGEST, "from tap to tap of a window" },
     { "groups", ARG_INT, "1", 1, WIDEST,
-      "runs of channels that do not see each other" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+      "independent groups of channels" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias is added" },
     INIT_ARG,
     { .name = NULL },
 };

@@ -15,7 +15,7 @@ static ValueId build(Build *b)
         return NONE;
     Shape x = b->g->values[b->operand[0]].shape;
     if (x.dim[1] != anchor_count(attr) || x.dim[2] != 4) {
-        error(b->g->diag, b->operand_pos[0], "decode_boxes wants [%lld, 4] for "
+        error(b->g->diag, b->operand_pos[0], "decode_boxes needs [%lld, 4] for "
               "these maps, but this is %s", (long long)anchor_count(attr),
               operand_text(b, 0));
         return NONE;

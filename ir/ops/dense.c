@@ -37,8 +37,8 @@ enum { FORWARD_PART, DGRAD, WGRAD, ACCUMULATE, MASKED };
 enum { OWN_DGRAD };             // attribute
 
 static const ArgSpec args[] = {
-    { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+    { "units", ARG_INT, NULL, 1, INT32_MAX, "elements of the result" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias is added" },
     INIT_ARG,
     { .name = NULL },
 };

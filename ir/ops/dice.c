@@ -15,7 +15,7 @@ enum { LOGITS, TARGET, SUMS };              // operands
 enum { FORWARD_PART, SUM, GRAD };           // parts
 
 static const ArgSpec args[] = {
-    { "smooth", ARG_FLOAT, "1", 0, 1e30, "what is added to both sums" },
+    { "smooth", ARG_FLOAT, "1", 0, 1e30, "is added to both sums" },
     WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -10,7 +10,7 @@
 enum { ALPHA };
 
 static const ArgSpec args[] = {
-    { "alpha", ARG_FLOAT, "1", 0, 1e30, "how far below 0 the result can come" },
+    { "alpha", ARG_FLOAT, "1", 0, 1e30, "minus the lower limit of the result" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -10,8 +10,8 @@
 enum { APPROXIMATE };
 
 static const ArgSpec args[] = {
-    { "approximate", ARG_BOOL, "false", 0, 1, "whether by a hyperbolic "
-      "tangent, not by the error function" },
+    { "approximate", ARG_BOOL, "false", 0, 1, "true: a hyperbolic "
+      "tangent replaces the error function" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

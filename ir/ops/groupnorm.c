@@ -8,7 +8,7 @@
 enum Args { GROUPS_ARG, SHARED_ARGS };
 
 static const ArgSpec args[] = {
-    { "groups", ARG_INT, "32", 1, 1 << 24, "into how many the channels fall" },
+    { "groups", ARG_INT, "32", 1, 1 << 24, "number of groups of channels" },
     NORMAL_ARGS,
     { .name = NULL },
 };

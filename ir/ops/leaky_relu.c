@@ -8,8 +8,8 @@
 enum { SLOPE };
 
 static const ArgSpec args[] = {
-    { "slope", ARG_FLOAT, "0.01", 0, 1e30, "what negative elements are "
-      "multiplied by" },
+    { "slope", ARG_FLOAT, "0.01", 0, 1e30, "factor of negative "
+      "elements" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -9,7 +9,7 @@
 #include "../op/op_checks.h"
 
 static const ArgSpec args[] = {
-    POOL_ARGS("what lies there is never largest"), { .name = NULL },
+    POOL_ARGS("these are never the maximum"), { .name = NULL },
 };
 static const AttrSpec attrs[] = { POOL_ATTRS, { .name = NULL } };
 

@@ -25,10 +25,10 @@ enum { OVERLAP = ANCHOR_ATTR_COUNT, NEGATIVES, WEIGHT, CLASSES };
 
 static const ArgSpec args[] = {
     ANCHOR_ARGS,
-    { "overlap", ARG_FLOAT, "0.5", 0, 1, "from which on an anchor stands for "
-      "the box that it covers: what both cover over what either does" },
-    { "negatives", ARG_FLOAT, "3", 0, 1e6, "anchors of the background that "
-      "count for each that stands for a box" },
+    { "overlap", ARG_FLOAT, "0.5", 0, 1, "the least intersection over union "
+      "at which an anchor is matched to a box" },
+    { "negatives", ARG_FLOAT, "3", 0, 1e6, "background anchors that count "
+      "for each matched anchor" },
     WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -52,15 +52,15 @@ static bool build_wants_shapes(Build *b, int64_t anchors)
     Shape boxes = g->values[b->operand[BOXES]].shape;
     const char *wants =
         locations.dim[1] != anchors || locations.dim[2] != 4 ||
-        scores.dim[1] != anchors ? "a row an anchor in locations, of 4, and in "
-                                   "scores" :
+        scores.dim[1] != anchors ? "a row per anchor in locations, of 4, and "
+                                   "in scores" :
         boxes.dim[2] != 4 ? "boxes of 4 numbers" :
         labels->classes != scores.dim[2] || labels->shape.rank != 2 ||
         labels->shape.dim[1] != boxes.dim[1] ? "labels of class[boxes, "
                                                "classes], as many as boxes and "
                                                "scores have" : NULL;
     if (wants == NULL) return true;
-    error(g->diag, b->pos, "multibox wants %s; there are %lld anchors, and "
+    error(g->diag, b->pos, "multibox needs %s; there are %lld anchors, and "
           "these are %s, %s, %s and %s of %lld classes", wants,
           (long long)anchors, operand_text(b, LOCATIONS),
           operand_text(b, SCORES), operand_text(b, BOXES),

@@ -13,9 +13,9 @@ enum { MEAN, STD };
 
 static const ArgSpec args[] = {
     { "mean", ARG_LIST, NULL, -1e30, 1e30,
-      "what is subtracted: a number a channel, or one for all" },
+      "number to subtract, for each channel or for all" },
     { "std", ARG_LIST, NULL, 1e-30, 1e30,
-      "what is divided by: a number a channel, or one for all" },
+      "divisor, one number for each channel or for all" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -29,7 +29,7 @@ static bool is_image(Build *b)
     Graph *g = b->g;
     const Value *x = &g->values[b->operand[0]];
     if (x->classes == 0 && (x->dtype == U8 || x->dtype == g->real)) return true;
-    error(g->diag, b->operand_pos[0], "normalize wants u8 or real numbers, but "
+    error(g->diag, b->operand_pos[0], "normalize needs u8 or real numbers, but "
           "this is %s", x->classes > 0 ? "a class label"
                                        : dtype_names[x->dtype]);
     return false;

@@ -10,7 +10,7 @@ enum Attrs { FILL = RIGHT + 1 };
 static const ArgSpec args[] = {
     { "padding", ARG_PADDING, NULL, 0, WIDEST_MARGIN,
       "rows and columns that are put around the map" },
-    { "value", ARG_FLOAT, "0", -1e30, 1e30, "what is in them" },
+    { "value", ARG_FLOAT, "0", -1e30, 1e30, "their value" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -8,7 +8,7 @@
 enum { SHAPE };
 
 static const ArgSpec args[] = {
-    { "shape", ARG_LIST, NULL, 1, 1LL << 40, "of a sample: [h, w, c]" },
+    { "shape", ARG_LIST, NULL, 1, 1LL << 40, "shape of a sample: [h, w, c]" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -13,11 +13,11 @@ enum { SQUARE = FIRST_STATE, VELOCITY };    // operands
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, "0.01", 0, 1e30, "the learning rate" },
-    { "decay", ARG_FLOAT, "0.99", 0, 1, "how much of the mean square is kept" },
+    { "decay", ARG_FLOAT, "0.99", 0, 1, "decay of the mean square" },
     { "epsilon", ARG_FLOAT, "1e-8", 0, 1e30, "added to the root of the mean "
       "square" },
-    { "momentum", ARG_FLOAT, "0", 0, 1e30, "how much of the last direction "
-      "is kept" },
+    { "momentum", ARG_FLOAT, "0", 0, 1e30, "decay of the accumulated "
+      "direction" },
     { "weight_decay", ARG_FLOAT, "0", 0, 1e30, "this times the weight is "
       "added to its gradient" },
     { .name = NULL },

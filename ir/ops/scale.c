@@ -18,8 +18,8 @@ enum { FACTOR };
 #define LARGEST 1e30
 
 static const ArgSpec args[] = {
-    { "factor", ARG_FLOAT, NULL, -LARGEST, LARGEST, "what every element is "
-      "multiplied by" },
+    { "factor", ARG_FLOAT, NULL, -LARGEST, LARGEST, "factor of every "
+      "element" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

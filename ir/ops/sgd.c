@@ -14,9 +14,9 @@ enum { MOVE_MOMENTUM = 1 };             // operand of part move
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, NULL, 0, 1e30, "the learning rate" },
-    { "momentum", ARG_FLOAT, "0", 0, 1e30, "how much of the last direction "
-      "is kept" },
-    { "nesterov", ARG_BOOL, "false", 0, 1, "whether to look one step ahead" },
+    { "momentum", ARG_FLOAT, "0", 0, 1e30, "decay of the accumulated "
+      "direction" },
+    { "nesterov", ARG_BOOL, "false", 0, 1, "true: Nesterov momentum" },
     { "weight_decay", ARG_FLOAT, "0", 0, 1e30, "this times the weight is "
       "added to its gradient" },
     { .name = NULL },

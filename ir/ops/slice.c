@@ -11,9 +11,9 @@ enum Args { ARG_START, ARG_SIZE, ARG_AXIS };
 enum Attrs { AXIS, START, SIZE };
 
 static const ArgSpec args[] = {
-    { "start", ARG_INT, NULL, 0, 1LL << 40, "the first that is taken" },
-    { "size", ARG_INT, NULL, 1, 1LL << 40, "how many are taken" },
-    AXIS_ARG("along which"),
+    { "start", ARG_INT, NULL, 0, 1LL << 40, "index of the first element" },
+    { "size", ARG_INT, NULL, 1, 1LL << 40, "number of elements" },
+    AXIS_ARG("of the slice"),
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -37,7 +37,7 @@ static ValueId build(Build *b)
     int64_t start = b->arg[ARG_START].i, size = b->arg[ARG_SIZE].i;
     if (start + size > x.dim[axis]) {
         error(g->diag, b->arg[start >= x.dim[axis] ? ARG_START : ARG_SIZE].pos,
-              "slice wants %" PRId64 " from %" PRId64 " on, but %s has %" PRId64
+              "slice needs %" PRId64 " from %" PRId64 " on, but %s has %" PRId64
               " along %s", size, start, operand_text(b, 0), x.dim[axis],
               b->arg[ARG_AXIS].word);
         return NONE;

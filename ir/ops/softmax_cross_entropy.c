@@ -33,7 +33,7 @@ enum { SUMS = 2, TOTAL = 2 };   // operands of 0, 3
 static const ArgSpec args[] = {
     { "label_smoothing", ARG_FLOAT, "0", 0, 1, "the part of the target that "
       "is spread over all classes" },
-    { "class_weights", ARG_LIST, "[]", 0, 1e30, "what each class counts for" },
+    { "class_weights", ARG_LIST, "[]", 0, 1e30, "weight of each class" },
     IGNORE_ARG, WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -5,8 +5,8 @@
 enum { EVERY, FACTOR };
 
 static const ArgSpec args[] = {
-    { "every", ARG_INT, NULL, 1, MOST_STEPS, "how many steps the rate stays" },
-    { "factor", ARG_FLOAT, "0.1", 0, 1e30, "what it is multiplied by then" },
+    { "every", ARG_INT, NULL, 1, MOST_STEPS, "steps of a constant rate" },
+    { "factor", ARG_FLOAT, "0.1", 0, 1e30, "factor of each change" },
     WARMUP_ARG,
     { .name = NULL },
 };

@@ -12,7 +12,7 @@
 enum { K, IGNORE };
 
 static const ArgSpec args[] = {
-    { "k", ARG_INT, "5", 1, INT32_MAX, "how many scores are looked at" },
+    { "k", ARG_INT, "5", 1, INT32_MAX, "number of scores considered" },
     IGNORE_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {

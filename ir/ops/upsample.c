@@ -15,9 +15,9 @@ enum Args { FACTOR, ARG_MODE };
 enum Attrs { FACTOR_H, FACTOR_W, BILINEAR };
 
 static const ArgSpec args[] = {
-    { "factor", ARG_DIMS, NULL, 1, LARGEST, "how many times larger" },
+    { "factor", ARG_DIMS, NULL, 1, LARGEST, "enlargement of each side" },
     { "mode", ARG_WORD, "nearest|bilinear", 0, 0,
-      "what lies between the pixels of the map" },
+      "interpolation between pixels" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

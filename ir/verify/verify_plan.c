@@ -5,9 +5,9 @@
 //   - that no two live buffers overlap, unless one is declared an alias of the
 //     other;
 //   - by replaying the steps over a map of the value that each byte holds
-//     (verify_replay.c), that every read finds its own value in every byte, that
-//     a step that overwrites an operand declares it, byte for byte, and that all
-//     persistent values and outputs hold their own value at the end.
+//     (verify_replay.c), that every read finds its own value in every byte,
+//     that a step that overwrites an operand declares it, byte for byte, and
+//     that persistent values and outputs hold their own value at the end.
 //
 // Both use a map from bytes to their contents (byte_owner_map.h), which answers
 // in O(log n), so the check takes O(n log n).  The first fault ends it.
