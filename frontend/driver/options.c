@@ -287,7 +287,7 @@ const Flag flags[] = {
       set_microbatch },
     { "--ghost", NULL, "slices may have their own statistics", set_ghost },
     { "--checkpoint", "MODE",
-      "values recomputed: auto (default), elementwise, marked, every N, off",
+      "recompute: auto (default), elementwise, marked, every N, off",
       set_checkpoint },
     { "--split", "N[:HxW]",
       "N samples at a time through maps of HxW pixels and more", set_split },

@@ -29,7 +29,7 @@ static const char *check_values(Against *a)
                            a->plan->buffer_count, (int)a->g->value_count);
     for (ValueId v = 0; v < a->g->value_count; v++)
         if (!is_value(a, v, &a->plan->buffers[v]))
-            return arena_print(a->arena, "%s is not what the program says",
+            return arena_print(a->arena, "%s differs from the program",
                                a->g->values[v].name);
     return NULL;
 }
@@ -44,8 +44,8 @@ static const char *check_names(Against *a)
         const PlanBuffer *whole = &buffers[within.whole];
         if (buffers[v].offset - within.start != whole->offset ||
             buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows))
-            return arena_print(a->arena, "%s does not lie in %s as the program "
-                               "says", buffers[v].name, whole->name);
+            return arena_print(a->arena, "%s does not alias %s as in the "
+                               "program", buffers[v].name, whole->name);
     }
     return NULL;
 }
@@ -57,8 +57,8 @@ static const char *check_slices(Against *a)
     for (ValueId v = 0; v < a->g->value_count; v++)
         if (a->plan->buffers[v].rows > 0 &&
             !may_have_rows(may[v], a->plan->buffers[v].rows))
-            return arena_print(a->arena, "%s is a slice, which not all that "
-                               "touch it can take", a->g->values[v].name);
+            return arena_print(a->arena, "%s is a slice, which not all its "
+                               "launches accept", a->g->values[v].name);
     return NULL;
 }
 

@@ -34,7 +34,7 @@ void check_inlined(const Check *c, NodeId id)
         node_fault(c, id, "%s can't be inlined", n->op->name);
     if (n->phase == UPDATE || n->result_count < 1 || n->results[0] == NONE ||
         g->values[n->results[0]].output)
-        node_fault(c, id, "what it makes must be stored");
+        node_fault(c, id, "its result must be stored");
     for (int k = 1; k < n->result_count; k++)
         if (n->results[k] != NONE)
             node_fault(c, id, "is inlined, but makes more than one value");

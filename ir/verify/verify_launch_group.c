@@ -64,9 +64,10 @@ static void check_last(const Check *c, const Launch *others, NodeId i)
     const Graph *g = c->g;
     const Node *n = &g->nodes[i], *of = others->node;
     if (!others->takes_last)
-        node_fault(c, i, "the launch of %s does no more at its end", of->name);
+        node_fault(c, i, "the launch of %s accepts no last operation",
+                   of->name);
     if (group_end(g, i) > i + 1)
-        node_fault(c, i, "%s is joined behind what is done last",
+        node_fault(c, i, "%s is joined after the last operation",
                    g->nodes[i + 1].name);
     if (n->inlined || n->in_place)
         node_fault(c, i, "it is no launch, but joined to one");

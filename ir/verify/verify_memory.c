@@ -28,7 +28,7 @@ static ValueId *roots_of(const Check *c)
         while (root[end] == NONE && g->values[end].alias_of != NONE) {
             end = g->values[end].alias_of;
             if (end < 0 || end >= g->value_count || ++steps > g->value_count)
-                value_fault(c, v, "what it lies in has no end");
+                value_fault(c, v, "its aliases form a cycle");
         }
         if (root[end] != NONE) end = root[end];
         // Stores the root for the whole chain.
@@ -93,10 +93,10 @@ static void check_overwrite(const Check *c, NodeId i, int r,
         node_fault(c, i, "%s is over %s, which it does not read",
                    g->values[v].name, g->values[root[v]].name);
     if (class->kept)
-        node_fault(c, i, "%s is written over what must be kept",
+        node_fault(c, i, "%s overwrites a value that must be kept",
                    g->values[v].name);
     if (class->last_read > i || class->written == i)
-        node_fault(c, i, "%s is over what [%" PRId32 "] still needs",
+        node_fault(c, i, "%s overwrites a value that [%" PRId32 "] needs",
                    g->values[v].name, class->last_read);
 }
 
@@ -127,7 +127,7 @@ static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
 
     if (n->inlined) {
         if (value->alias_of != NONE)
-            node_fault(c, i, "%s has no bytes, but lies in some", value->name);
+            node_fault(c, i, "%s has no bytes, but aliases some", value->name);
         return;
     }
     if (value->alias_of == NONE && (n->op->flags & VIEW))
@@ -153,10 +153,10 @@ void check_sharing(const Check *c)
         const Value *value = &g->values[v];
         classes[v] = (Class){ .last_read = NONE, .written = NONE };
         if (value->alias_of != NONE && !is_stored(g, value->alias_of))
-            value_fault(c, v, "it lies in %s, which has no bytes",
+            value_fault(c, v, "it aliases %s, which has no bytes",
                         g->values[value->alias_of].name);
         if (value_bytes(value) > value_bytes(&g->values[root[v]]))
-            value_fault(c, v, "it is larger than %s, in which it lies",
+            value_fault(c, v, "it is larger than %s, which it aliases",
                         g->values[root[v]].name);
         if (value->alias_of != NONE && value->def == NONE)
             value_fault(c, v, "nothing makes it, but it shares its bytes");
@@ -189,7 +189,7 @@ void check_places(const Check *c)
                         is_state ? "state" : "arena");
         if (alias && value->offset - value->start !=
                          g->values[value->alias_of].offset)
-            value_fault(c, v, "it does not lie in %s",
+            value_fault(c, v, "it is not inside %s",
                         g->values[value->alias_of].name);
     }
     if (g->values[g->header].offset != 0)

@@ -45,7 +45,7 @@ static const char *begin_copy(Copies *c, const Node *n)
     ValueId of = n->part == COPY_IN ? c->g->values[v].again : v;
     if (c->flying[event] != NONE)
         return wrong(c, n, "its event is still another copy's");
-    if (c->event[v] != 0) return wrong(c, n, "it is still on its way");
+    if (c->event[v] != 0) return wrong(c, n, "its copy is not done");
     c->flying[event] = v;
     c->event[v] = event;
     if (n->part == COPY_OUT) {
@@ -80,7 +80,7 @@ static const char *check_reads(const Copies *c, const Node *n)
     ValueId reads[MAX_READS];
     for (int k = node_reads(c->g, n, reads) - 1; k >= 0; k--)
         if (c->back[reads[k]] && c->event[reads[k]] != 0)
-            return wrong(c, n, "it reads what is still on its way");
+            return wrong(c, n, "it reads a value before its copy is done");
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static const char *check_copy(const Copies *c, const Node *n)
         return wrong(c, n, "it has no place or no event");
     if (value->persistent || value->output || value->rows > 0 ||
         !is_stored(c->g, copied_by(n)))
-        return wrong(c, n, "what it copies can't leave the arena");
+        return wrong(c, n, "its value can't leave the arena");
     return NULL;
 }
 

@@ -58,7 +58,7 @@ static const char *check_names(Checker *c)
         int32_t other = plan->buffers[k].alias_of;
         if (other != NONE && (!all_there(&other, 1, plan) ||
                               plan->buffers[k].inlined))
-            return arena_print(c->arena, "%s lies in no buffer",
+            return arena_print(c->arena, "%s aliases no buffer",
                                plan->buffers[k].name);
     }
     return NULL;
@@ -181,7 +181,7 @@ static const char *check_place(Checker *c, int k)
     }
     Span own = buffer_span(c, k), parent = buffer_span(c, buffer->alias_of);
     if (own.begin < parent.begin || own.end > parent.end)
-        return arena_print(c->arena, "%s does not lie in %s", buffer->name,
+        return arena_print(c->arena, "%s is not inside %s", buffer->name,
                            c->plan->buffers[buffer->alias_of].name);
     return NULL;
 }
@@ -265,7 +265,7 @@ static const char *check_lives(Checker *c)
         int32_t first = whole ? c->begin[r] : c->first[k];
         int32_t last = whole ? c->end[r] : c->last[k];
         if (first == NONE || buffer->first != first || buffer->last != last)
-            return arena_print(c->arena, "%s is said to live %d..%d, is "
+            return arena_print(c->arena, "%s states a life of %d..%d, is "
                                "alive %d..%d", buffer->name, buffer->first,
                                buffer->last, first, last);
     }

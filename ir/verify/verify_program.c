@@ -100,8 +100,8 @@ static const char *check_step(Against *a, int32_t at)
     }
     if (i == NONE && reads == step->read_count && writes == step->write_count)
         return NULL;
-    return arena_print(a->arena, "step %s does not read and write what %s "
-                       "does", step->name, a->nodes[last].name);
+    return arena_print(a->arena, "step %s differs from the reads and writes "
+                       "of %s", step->name, a->nodes[last].name);
 }
 
 // Finds the launches of step `at`, which no other step has.
@@ -166,8 +166,8 @@ static const char *check_in_place(Against *a)
         const PlanStep *step = &a->plan->steps[at];
         for (int k = 0; k < step->in_place_count; k++)
             if (!permits(a, at, step->in_place[k][0], step->in_place[k][1]))
-                return arena_print(a->arena, "%s can't write over what it says "
-                                   "it does", step->name);
+                return arena_print(a->arena, "%s may not overwrite as it "
+                                   "declares", step->name);
     }
     return NULL;
 }
@@ -260,7 +260,7 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
                                a->g->values[v].name);
         if ((updates ? o->touched_at[v] : o->updated_at[v]) == at &&
             !is_last(n))
-            return arena_print(a->arena, "%s is launched beside others that "
+            return arena_print(a->arena, "%s is launched with others that "
                                "touch %s", n->name, a->g->values[v].name);
     }
     for (int k = 0; k < read_count; k++) {

@@ -58,11 +58,11 @@ static void check_copied(const Check *c, ValueId v)
     if (first == NONE) value_fault(c, v, "it is no copy, but a copy makes it");
     if (first < 0 || first >= g->value_count || first == v ||
         g->values[first].again != NONE || g->values[first].def == NONE)
-        value_fault(c, v, "it can't be %%%" PRId32 ", computed again", first);
+        value_fault(c, v, "it can't recompute %%%" PRId32, first);
     const Value *of = &g->values[first];
     if (!same_shape(of->shape, value->shape) || of->dtype != value->dtype ||
         of->kind != value->kind || value->persistent || value->output)
-        value_fault(c, v, "it is not like %s, which it is again", of->name);
+        value_fault(c, v, "it is not like %s, which it recomputes", of->name);
 }
 
 void check_again(const Check *c, NodeId id)
@@ -80,9 +80,9 @@ void check_again(const Check *c, NodeId id)
     if (n->phase != RECOMPUTE) return;
     NodeId original = original_of(g, n);
     if (original == NONE || !does_the_same(g, n, &g->nodes[original]))
-        node_fault(c, id, "it does not do again what another node does");
+        node_fault(c, id, "it does not recompute another node");
     if (is_launch(n) && g->nodes[original].phase != FORWARD)
-        node_fault(c, id, "it does again what is not forward");
+        node_fault(c, id, "it recomputes a node that is not forward");
 }
 
 // ---- the nodes of the program -----------------------------------------------
@@ -126,7 +126,7 @@ const char *nodes_as_written(Arena *arena, const Graph *g, const Node **nodes,
         NodeId id = names_find(names, n->name, strlen(n->name));
         if (id == NONE || g->nodes[id].phase != n->phase ||
             !does_the_same(g, &g->nodes[id], n))
-            return arena_print(arena, "%s is not what the program says",
+            return arena_print(arena, "%s differs from the program",
                                n->name);
         as_written[i] = g->nodes[id];
         place_of[id] = i;

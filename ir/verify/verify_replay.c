@@ -51,8 +51,8 @@ static const char *check_said(Checker *c, const PlanStep *step)
             !has(step->reads, step->read_count, read) ||
             c->value[written] == c->value[read] ||
             !same_bytes(c, written, read))
-            return arena_print(c->arena, "%s: what it says of in place is "
-                               "wrong", step->name);
+            return arena_print(c->arena, "%s: a declared overwrite is wrong",
+                               step->name);
     }
     return NULL;
 }
@@ -75,7 +75,7 @@ static const char *check_write(Checker *c, const PlanStep *step, int i)
             reads_it = true;
         else if (overlap(c, k, read) && !is_said(step, k, read))
             return arena_print(c->arena, "%s writes %s over %s, which it "
-                               "reads, and does not say so", step->name,
+                               "reads, without declaring it", step->name,
                                buffers[k].name, buffers[read].name);
     }
     if (!reads_it && was_written(c, k))

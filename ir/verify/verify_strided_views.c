@@ -25,7 +25,7 @@ static void check_name(const Check *c, ValueId v, Within within)
     } else if (value->alias_of != within.whole || !value->view ||
                value->start != within.start ||
                (within.rows > 0 && value->rows != within.rows)) {
-        value_fault(c, v, "it does not lie in %s as it should",
+        value_fault(c, v, "it does not alias %s as it should",
                     c->g->values[within.whole].name);
     }
 }
@@ -43,7 +43,7 @@ static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
         value_fault(c, v, "it is no slice of %s", c->g->values[root].name);
     Columns columns = value_columns(c->g, v);
     if (columns.begin < 0 || columns.end > value->stride)
-        value_fault(c, v, "its rows do not lie in those of %s",
+        value_fault(c, v, "its rows are not inside those of %s",
                     c->g->values[root].name);
     if (*rows != 0 && *rows != value->rows)
         value_fault(c, v, "other slices of %s have other rows",
@@ -98,10 +98,11 @@ static void check_write(const Slices *s, NodeId i, int r)
         const Value *value = &g->values[old];
         if (!columns_meet(columns, s->columns[old])) continue;
         if (value->output || value->persistent)
-            node_fault(s->c, i, "%s is written over what must be kept",
+            node_fault(s->c, i, "%s overwrites a value that must be kept",
                        g->values[v].name);
         if (s->last[old] > i || value->def == i)
-            node_fault(s->c, i, "%s is over what [%" PRId32 "] still needs",
+            node_fault(s->c, i, "%s overwrites a value that [%" PRId32
+                       "] needs",
                        g->values[v].name, s->last[old]);
         check_replaced(s, i, r, old);
     }
@@ -153,10 +154,10 @@ void check_slices(const Check *c, const ValueId *root, const NodeId *last,
         if (rows[root[v]] == 0) continue;
         check_name(c, v, within[v]);
         if (g->values[v].rows > 0 && !may_have_rows(may[v], g->values[v].rows))
-            value_fault(c, v, "a slice, which not all that touch it can take");
+            value_fault(c, v, "a slice, which not all its launches accept");
         if (g->values[v].rows == 0 &&
             value_bytes(&g->values[v]) != value_bytes(&g->values[root[v]]))
-            value_fault(c, v, "it lies in %s, but is no slice",
+            value_fault(c, v, "it aliases %s, but is no slice",
                         g->values[root[v]].name);
     }
     for (NodeId i = 0; i < g->node_count; i++)

@@ -194,7 +194,7 @@ static void check_looked_at(const Check *c, NodeId id, const bool *seen)
                           ? NULL : &g->nodes[g->values[d].def];
     if (def == NULL || def->phase != UPDATE || def->operand_count == 0 ||
         def->operands[0] == NONE || !seen[def->operands[0]])
-        node_fault(c, id, "nothing has looked at %s", g->values[d].name);
+        node_fault(c, id, "nothing has checked %s", g->values[d].name);
 }
 
 // True if n changes values that the next training step reads.
@@ -244,7 +244,7 @@ static void check_gated(const Check *c, NodeId id)
         node_fault(c, id, "no sign says where its gradient is 0");
     if (elements(c->g->values[n->operands[mask]].shape) !=
         elements(c->g->values[n->results[0]].shape))
-        node_fault(c, id, "%s is not what the gradient is of",
+        node_fault(c, id, "%s is not the gradient's value",
                    c->g->values[n->operands[mask]].name);
 }
 
@@ -273,7 +273,7 @@ void check_batch(const Check *c)
               g->batch);
     if (g->step_batch < 0 || g->step_batch > MAX_BATCH || g->accumulate < 0 ||
         g->accumulate > MAX_BATCH)
-        fault(c, "no training step has so many samples");
+        fault(c, "no training step has this number of samples");
 }
 
 void check_training(const Check *c)

@@ -69,7 +69,7 @@ static void check_operand_types(const Check *c, NodeId id)
         if (n->operands[k] == NONE || !slot->typed || slot->integers) continue;
         const Value *x = &g->values[n->operands[k]];
         if (!is_real(x->dtype))
-            node_fault(c, id, "%s is %s, and %s wants real numbers", x->name,
+            node_fault(c, id, "%s is %s, and %s needs real numbers", x->name,
                        dtype_names[x->dtype], n->op->name);
     }
 }
