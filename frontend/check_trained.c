@@ -1,11 +1,10 @@
-// Reports parameters that no gradient reaches.  Such a program is rarely meant:
-// an operator without a gradient stands between the parameter and the loss, or
-// the parameter does not lead to the loss at all.  Each cause gets one warning.
-// A program without any trained parameter is an error.
+// Reports parameters that no gradient reaches.  Such a program is rarely meant.
+// Either an operator without a gradient stands between the parameter and the
+// loss, or the parameter does not lead to the loss.  Each cause gets one
+// warning.  A program without any trained parameter is an error.
 //
 // The check uses the training graph after the passes, since a parameter is
 // trained if an update writes it.
-// trained is what an update changes.
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
 #include "compile.h"

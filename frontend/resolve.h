@@ -195,8 +195,8 @@ const char *foreign_type(const char *word);
 
 // ---- warnings.c -------------------------------------------------------------
 
-// Warns at a loss, whose rows are given, if its logits come from the function
-// that it applies itself, or from an operator with flag LIMITS.
+// Warns at a loss, given by its rows, if its logits come from the function that
+// it applies, or from an operator with flag LIMITS.
 void warn_of_logits(Resolver *r, ValueId rows);
 // Warns of an input [batch, dims...] that appears to be [channels, height,
 // width].

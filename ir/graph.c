@@ -1,5 +1,5 @@
 // Building and changing a graph.  Ids are indices, arrays grow in the arena,
-// and nothing is freed: a pass marks nodes deleted (op = NULL) and compacts
+// and nothing is freed.  A pass marks nodes deleted (op = NULL) and compacts
 // once at its end.  A Node or Value pointer is good only until the next
 // graph_node or graph_value, which may move the array.
 #include <stdarg.h>

@@ -98,8 +98,8 @@ int node_reads(const Graph *g, const Node *n, ValueId reads[MAX_READS]);
 // Sets loads to those that n computes operands from other than elementwise.
 int node_loads(const Graph *g, const Node *n, ValueId loads[MAX_READS]);
 // True if result r of n may overwrite v element by element, by the node's own
-// rules: on each path by which n reads v, directly or through inlined nodes,
-// the element written is the only one read.
+// rules.  On each path by which n reads v, directly or through inlined nodes,
+// the element written is then the only one read.
 bool may_lie_over(const Graph *g, const Node *n, int r, ValueId v);
 // Returns the number of inlined nodes, n included, that compute the result of
 // inlined node n, a chain or a tree; most + 1 if there are more.
@@ -153,8 +153,9 @@ Graph *graph_read(Arena *arena, Diag *diag, int32_t file);
 // ---- interpret.c: the reference ---------------------------------------------
 
 // The values as doubles in row-major order, one array for each ValueId.
-// interpret runs every node once, in order, by its scalar reference.  `samples`
-// is the number of valid samples of the batch; the others have no loss.
+// Function interpret runs every node once, in order, by its scalar reference.
+// `samples` is the number of valid samples of the batch; the others have no
+// loss.
 typedef struct Tensors {
     double **data;
     // Called with `with` after node n has run; may change its results.  May be

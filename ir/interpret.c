@@ -1,6 +1,6 @@
 // The reference interpreter: runs a graph node by node, each by its operator's
 // scalar loops in double.  Emitted programs are compared with it before and
-// after any pass, so it depends on as little as possible: every value has its
+// after any pass, so it depends on as little as possible.  Every value has its
 // own array, aliases and offsets are ignored, and a view copies.
 #include <string.h>
 #include "dtype.h"

@@ -185,8 +185,8 @@ typedef struct Graph {
     int64_t     accumulate;     // such calls in a training step of the trainer
                                 // program, if the program sets it; else 0
     int64_t     split_samples;  // batch_split: samples that launches take at a
-    int64_t     split_pixels;   // time, over maps of at least so large a number
-                                // of pixels; 0: all samples at once
+    int64_t     split_pixels;   // time, over maps of split_pixels and more; 0:
+                                // all samples at once
     int64_t     whole_bytes;    // for a budget with slices: arena, time and
     int64_t     whole_time;     // FLOPs of the step without slices, in which
     int64_t     whole_flops;    // nothing is recomputed; else 0

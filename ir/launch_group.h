@@ -8,9 +8,9 @@
 // They are one step of the plan, which touches the values of all nodes.  The
 // nodes are independent, so their blocks may run in any order.
 //
-// Alternatively, the kernel does several operations on the same operands, row
-// by row in the order of the nodes (launch_own), so that the last one may
-// overwrite a row:
+// Alternatively, the kernel does several operations on the same operands
+// (launch_own).  It works row by row in the order of the nodes, so the last one
+// may overwrite a row:
 //
 //   [13] forward loss: %25 rows = softmax_cross_entropy(logits, label, -)
 //   [14] forward accuracy: %26 right = accuracy(logits, label, -) joined

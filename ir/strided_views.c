@@ -3,9 +3,9 @@
 //   %9 c = concat(%7 a, %8 b) axis=3 in_place      a and b alias parts of c
 //   %20 d.a = concat.grad(%19 d.c, -) in_place     d.a aliases a part of d.c
 //
-// Nothing is copied: the launch that makes a writes its channels of c, row by
-// row, and the launch that reads d.a reads those of d.c.  Chains of such
-// aliases may be of any length and contain views.
+// Nothing is copied.  The launch that makes a writes its channels of c, row by
+// row.  The launch that reads d.a reads those of d.c.  Chains of such aliases
+// may be of any length and contain views.
 #include "dtype.h"
 #include "strided_views.h"
 

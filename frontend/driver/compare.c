@@ -16,8 +16,8 @@
 // passes have the whole batch and no budget.  The last row is the plan that the
 // same command with -o makes; it is compiled first, and reports errors of the
 // program.  An option before the last row is compiled only if the last plan
-// uses it and a later one: at most three searches for a budget and one for
-// slices are needed.
+// uses it and a later one.  So at most three searches for a budget and one for
+// slices run.
 #include "../../ir/base/minmax.h"
 #include "batch_search.h"
 #include "run_pipeline.h"

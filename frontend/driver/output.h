@@ -25,9 +25,9 @@ enum { MOST_OUTPUTS = 4 };      // open at once
 // Opens an output.  path NULL or "-" is standard output.  Errors are printed on
 // standard error.  The arena must outlive the output.
 bool output_open(Output *out, Arena *arena, const char *path);
-// Closes and moves all outputs or none: nothing is moved before all are
-// written, and if a move fails, earlier ones are undone (except on file systems
-// without hard links).  Outputs that were never opened are skipped.
+// Closes and moves all outputs or none.  Nothing is moved before all are
+// written.  If a move fails, earlier moves are undone, except on file systems
+// without hard links.  Outputs that were never opened are skipped.
 bool output_close(Output *out, int count);
 // True if both paths are one plain file, which may not exist yet.
 bool same_file(const char *a, const char *b);

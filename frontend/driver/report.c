@@ -1,6 +1,5 @@
 // --report: compiles the contents of the page: the programs of the output, the
-// rows of --compare, and other batches, to find the largest for several memory
-// sizes.
+// rows of --compare, and the largest batches for several memory sizes.
 #include <string.h>
 #include "../../ir/base/minmax.h"
 #include "../../ir/base/search_cache.h"

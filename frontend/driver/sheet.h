@@ -47,7 +47,7 @@ typedef enum SheetKind {
 
 // A column's key in CSV and JSON ends in its unit; title is its heading in
 // text.  NULL leaves the column out of that format.  A column without a key,
-// other than AS_TEXT, is derived: it shows the cell before it in another form
+// other than AS_TEXT, is derived.  It shows the cell before it in another form
 // and has no cell of its own.
 typedef struct SheetColumn {
     const char *key, *title;

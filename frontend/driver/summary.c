@@ -284,7 +284,7 @@ static void put_phase(Sheet *s, Mode mode, const char *key, const char *text,
     put_count(s, sum->time);
 }
 
-// Adds a row for the launches of each phase, if there are several phases, and a
+// Adds a row for the launches of each phase, if there are several.  Then adds a
 // row for the whole step, which includes waits for copies.
 static void put_phases(Sheet *s, const Graph *g)
 {

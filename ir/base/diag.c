@@ -6,8 +6,8 @@
 //           |              conv
 //
 // Columns count characters (code points of UTF-8), as in Pos.  A terminal
-// expands a tab to the next multiple of 8, so the quoted line and the line
-// under it are written with spaces for tabs.
+// expands a tab to the next multiple of 8.  So the quoted line and the line
+// under it are written with spaces.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -258,9 +258,9 @@ static bool is_alike(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-// Returns the Damerau-Levenshtein distance of a and b, the number of letters to
-// insert, delete, change or swap with a neighbour, where no swapped pair is
-// edited again.  row[i % 3] has the distances of a's first i letters.
+// Returns the Damerau-Levenshtein distance of a and b: the number of letters to
+// insert, delete, change or swap with a neighbour.  No swapped pair is edited
+// again.  row[i % 3] has the distances of a's first i letters.
 static int edit_distance(const char *a, int a_length, const char *b,
                          int b_length)
 {

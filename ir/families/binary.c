@@ -3,8 +3,7 @@
 //
 // The gradient of a repeated operand is a sum over those axes, fused with the
 // operator's gradient.  If the sum is long and leaves few blocks, it is cut
-// into splits.  They depend only on the shape, so that the order of sums is
-// fixed:
+// into splits.  They depend only on the shape, so the order of sums is fixed:
 //
 //   %9 d.gate.splits = mul.grad_b(%8 dy, %2 map, -) splits=4
 //   %10 d.gate = sum_splits(%9)
@@ -56,8 +55,8 @@ ValueId build_broadcast(Build *b)
     return NONE;
 }
 
-// An axis of the result, or several merged ones: its extent, and the strides in
-// a and b, which are 0 where the operand is repeated.
+// An axis of the result, or several merged ones.  The strides a and b are 0 if
+// the operand is repeated.
 typedef struct Dim {
     int64_t extent, a, b;
 } Dim;

@@ -17,8 +17,8 @@ enum {
     READS_A = 1 << 0, READS_B = 1 << 1,
     PASSES = 1 << 2,            // it is dy if the shapes are equal
 };
-// Makes the gradient of operand k (0: a, 1: b) from dz, that of the result
-// before its activation: part 1 + k, and sum_splits if the sum is long.
+// Makes the gradient of operand k (0: a, 1: b): part 1 + k, and sum_splits if
+// the sum is long.  dz is the gradient of the result before its activation.
 void broadcast_gradient(Gradient *c, int k, ValueId dz, unsigned from);
 
 extern const AttrSpec broadcast_attrs[];

@@ -1,6 +1,6 @@
 // Copies of boxes.  The dimensions inside the one that is cut are contiguous in
-// memory, and those outside are alike, so that any axis of any rank reduces to
-// a matrix:
+// memory, and those outside are alike.  So any axis of any rank reduces to a
+// matrix:
 //
 //   slice(x, 2, 3, axis = height)   [n, 5, w, c] -> [n, 3, w, c]
 //   n rows, of 5*w*c columns -> 3*w*c columns, 2*w*c to the right

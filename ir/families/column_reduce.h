@@ -22,8 +22,8 @@ int64_t columns_runs(Shape shape, int64_t pack);
 void launch_columns(Launch *l, const char *kernel, int64_t rows,
                     int64_t columns, int64_t splits);
 
-// Launches a kernel that sums few rows, with a block for each tile of up to
-// COLUMNS_BLOCK columns, such as the last block's sum over partial sums.
+// Launches a kernel that sums few rows, such as partial sums.  A block has a
+// tile of up to COLUMNS_BLOCK columns.
 void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
                          int64_t columns);
 

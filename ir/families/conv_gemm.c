@@ -4,7 +4,7 @@
 // The three launches are GEMMs (runtime/support/gemm/product.cuh) over tiles.
 // Depthwise convolutions use direct kernels (conv_depthwise.cuh).  Tiles and
 // splits of the weight gradient depend only on shapes, and on tensor cores also
-// on the GPU, so that no budget or pass changes the order of a sum.
+// on the GPU.  So no budget or pass changes the order of a sum.
 #include "conv_gemm.h"
 #include "momentum.h"
 #include "../op/op_checks.h"

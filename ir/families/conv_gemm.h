@@ -1,6 +1,6 @@
 // Convolutions as GEMMs, shared by conv, conv_transpose and dense.  A node of
-// conv is one of three products: y from x, the gradient of x from that of y,
-// and the gradient of the weights.
+// conv is one of three products: y, the gradient of x, or the gradient of the
+// weights.
 #ifndef CNNC_CONV_GEMM_H
 #define CNNC_CONV_GEMM_H
 

@@ -2,7 +2,7 @@
 //
 //   %6 c = conv(%4, %1, %2)   %7 p, %8 index = maxpool(%6)
 // is one kernel, conv_pool_forward.  A row of a block's tile is a pixel of the
-// map, and a tile contains whole windows of the pool, so that only the pool's
+// map, and a tile contains whole windows of the pool.  So only the pool's
 // results are stored.
 //
 // The rows of a tile are patches of BLOCK_P x BLOCK_Q windows with all their

@@ -1,7 +1,7 @@
 // Functions that losses and metrics share.
 //
 // The loss of a large sample would be a long sum for one block.  Several blocks
-// then share it, depending only on the shape: they store partial sums, and a
+// then share it, depending only on the shape.  They store partial sums, and a
 // second launch adds these in order and makes the rows.
 //
 //   %7 iou.sums = dice.sum(logits, target)

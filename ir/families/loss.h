@@ -31,10 +31,10 @@ Deal deal_pixels(Shape scores);
 // Adds the constants BATCH, ITEMS, SPLITS, RUN and LANES to a launch.
 void launch_deal(Launch *l, const Deal *deal);
 
-// Launches a kernel over rows of scores [batch, classes], operand 0, with a
-// warp and a label, operand 1, for each row.  `score` is the struct of runtime/
-// that processes a row; its members are the arguments of the launch returned.
-// Other structs may be grouped into the launch.
+// Launches a kernel over rows of scores [batch, classes], operand 0, and their
+// labels, operand 1, with a warp for each row.  `score` is the struct of
+// runtime/ that processes a row; its members are the arguments of the launch
+// returned.  Other structs may be grouped into the launch.
 Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
                           const char *score);
 
@@ -45,8 +45,8 @@ ValueId build_before(Build *b, int part, const char *name, DType dtype,
 
 // Rows with weights are pairs [batch, 2]: for each sample the sum over its
 // labels that count, and their total weight, or 0.  The metric is the sum of
-// all sums over the sum of all weights.  pair_rows_shape returns that shape,
-// shape_of_pairs is the rule for it, is_weighted is true for such rows.
+// all sums over the sum of all weights.  Function pair_rows_shape returns that
+// shape; shape_of_pairs is the rule for it; is_weighted is true for such rows.
 Shape pair_rows_shape(int64_t batch);
 Shape shape_of_pairs(const Graph *g, const Node *n);
 bool  is_weighted(const Graph *g, ValueId rows);
@@ -66,9 +66,9 @@ void ratio_reference(const Ref *r, int k, double offset, double factor,
 // Returns the last operand, "header?", of a loss's gradient: the header, if the
 // loss is scaled (ops/loss_scale.c), or NONE.
 ValueId loss_header(const Graph *g);
-// Add the weight of a loss times its scale to a gradient's kernel: its type, a
-// real or a struct that reads the scale from the header, as a template
-// argument, and its value as an argument.
+// Add the weight of a loss times its scale to a gradient's kernel: its type as
+// a template argument, and its value as an argument.  The type is a real, or a
+// struct that reads the scale from the header.
 void launch_loss_type(const Node *n, Launch *l);
 void launch_loss_weight(const Node *n, Launch *l, double weight,
                         const char *label);

@@ -1,9 +1,8 @@
-// Momentum fusion: a launch that computes a weight gradient may add it to the
-// momentum when it stores it, so that the gradient has no bytes.  Such a part
-// (Part.accumulating) has no result.  Its operands are: those of the part it
-// replaces (exactly two); for each gradient the parameter and its momentum,
-// which is updated; and the header.  If the header says skip, momentum is
-// unchanged.
+// Momentum fusion: a launch may add the weight gradient that it computes to the
+// momentum.  The gradient then has no bytes.  Such a part (Part.accumulating)
+// has no result.  Its operands are: those of the part it replaces (exactly
+// two); for each gradient the parameter and its momentum, which is updated; and
+// the header.  If the header says skip, momentum is unchanged.
 //
 //     d.w, d.b = conv.wgrad(dy, x)
 //     conv.accumulate(dy, x, w, w.momentum!, b, b.momentum!, header)

@@ -13,9 +13,9 @@ int64_t update_count(const Graph *g, const Node *n);
 // argument is true if the header scales gradients.
 void launch_update(const Graph *g, const Node *n, Launch *l,
                    const char *kernel);
-// Adds the arguments with which updates begin, and their type: a struct of
-// runtime/ with n's operands in order, except the header, the weight decay and
-// the number of elements; then the header.
+// Adds the first arguments of updates, and their type.  They are a struct of
+// runtime/ and the header.  The struct has n's operands in order except the
+// header, the weight decay and the number of elements.
 void launch_arrays(const Graph *g, const Node *n, Launch *l, const char *name,
                    double decay);
 // Returns element i of the gradient as applied: scaled if the norm is clipped

@@ -1,15 +1,14 @@
 // Dropout and stochastic depth.  The draw for an element is a function of a
-// counter: the seed, the training step, the layer's number in source order, the
-// sample and the element.  So no mask is stored: the backward pass draws again,
-// and the gradient is the forward launch on dy.  If a training step has several
-// batches, samples are numbered across them, and slices of a batch have the
-// number of their first sample.
+// counter.  The counter has the seed, the training step, the layer's number in
+// source order, the sample and the element.  So no mask is stored: the backward
+// pass draws again, and the gradient is the forward launch on dy.  If a
+// training step has several batches, samples are numbered across them, and
+// slices of a batch have the number of their first sample.
 //
 // Dropout's result y = x / (1 - rate) or 0 has the sign of x or is 0.  Rounding
 // does not make it 0, since |y| >= |x|.  If x is the result of a BY_SIGN
 // activation, one launch on dy that reads y, and draws nothing, computes both
 // gradients:
-// launch on dy that looks at y, and draws nothing, is the gradient of both:
 //
 //   %30 d.y = dropout(%29, header)      %31 = relu.grad(%30, %9)
 //   %31 = dropout.gated(%29, %10) act=relu

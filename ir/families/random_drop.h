@@ -26,7 +26,7 @@ double drop_keep(const Node *n);
 // Adds the launch's arguments: y, x, the header, number, threshold, factor, the
 // result as [batch, width], and the first sample.
 void drop_arguments(const Graph *g, const Node *n, Launch *l);
-// Part "gated": dx from dy and the forward result, including the gradient of
+// Part "gated": dx from dy and the forward result.  It includes the gradient of
 // the activation before it, which depends only on the sign of that result.
 void drop_gated_launch(const Graph *g, const Node *n, Launch *l);
 void drop_gated_reference(const Ref *r);

@@ -1,10 +1,10 @@
 // Chooses the tile of a product from its size alone.
 //
 // Large tiles have more reuse of each operand element; small tiles waste less
-// on odd sizes and leave more blocks.  8x8 sums for each thread (64 products
-// for 16 elements from shared memory) keep the arithmetic busy; 4x4 is used if
-// a block would have too few threads to load its tile.  A block needs as many
-// threads as its tile has rows if rows are contiguous in memory.
+// on odd sizes and leave more blocks.  A thread computes 8x8 sums, 64 products
+// for 16 elements from shared memory, which keeps the arithmetic busy.  It
+// computes 4x4 if a block would have too few threads to load its tile.  A block
+// needs as many threads as its tile has rows if rows are contiguous in memory.
 //
 // On tensor cores, tensor_core_tile.c chooses.
 //

@@ -22,8 +22,8 @@ typedef enum ProductRole {
 } ProductRole;
 
 // The size of a product: `times` matrices of rows x columns sums of depth terms
-// each.  pack: the smallest run of contiguous elements in its operands, of
-// which all runs are multiples.
+// each.  All runs of contiguous elements in its operands are multiples of
+// `pack`.
 typedef struct ProductSize {
     int64_t     rows, columns, depth, times, pack;
     ProductType type;

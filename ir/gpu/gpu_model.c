@@ -7,8 +7,7 @@
 //
 // A copy to host memory or back takes launch + bytes / host.  The achieved
 // shares of peak rates and the launch overhead are assumptions, equal for all
-// GPUs: nothing is measured here.  assumptions, the same for all: nothing is
-// measured here.
+// GPUs.  Nothing is measured here.
 #include "gpu_model.h"
 #include "offload.h"
 #include "../launch_group.h"

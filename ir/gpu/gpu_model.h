@@ -6,9 +6,9 @@
 
 #include "../op/cost.h"
 
-// The key of a product on tensor cores in tables of tiles: its ProductType and
-// ProductRole (gemm_tile.h), and `times` matrices of rows x columns sums of
-// depth terms each.
+// The key of a product on tensor cores in tables of tiles.  It has the
+// ProductType, the ProductRole (gemm_tile.h) and the size: `times` matrices of
+// rows x columns sums of depth terms.
 typedef struct ProductKey {
     int     type, role;
     int64_t rows, columns, depth, times;

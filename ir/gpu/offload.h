@@ -34,8 +34,8 @@ typedef struct HostUse {
 } HostUse;
 HostUse host_use(const Graph *g);
 
-// verify_offload.c: checks nodes in launch order: every copy is waited for
-// once, nothing reads a value before it is fetched, and a fetched value is the
+// verify_offload.c: checks nodes in launch order.  Every copy is waited for
+// once, no value is read before its fetch is done, and a fetched value is the
 // one that was offloaded.  Returns NULL, or the fault, in arena.
 const char *check_copies(Arena *arena, const Graph *g,
                          const Node *const *nodes, int32_t count);

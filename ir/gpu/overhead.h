@@ -4,10 +4,10 @@
 
 #include "gpu_model.h"
 
-// The overhead of recomputed launches: their number, and the additional time
-// and FLOPs, as fractions of those without recomputation.  `waiting` is the
-// fraction of time in which launches wait for copies of `parked` values, which
-// take host_bytes of host memory.
+// The overhead of recomputed launches.  `time` and `flops` are the additions,
+// as fractions of those without recomputation.  Member `waiting` is the
+// fraction of time in which launches wait for copies.  The copies are of
+// `parked` values, in host_bytes of host memory.
 typedef struct Overhead {
     int32_t launches;
     double  time, flops;

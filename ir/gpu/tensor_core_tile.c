@@ -1,6 +1,6 @@
-// Chooses the tile of a product on tensor cores: the tile that the GPU's file
-// gives for such a product (frontend/driver/gpu_file.c), measured by --tune, or
-// the candidate with the least time in a model of the GPU.  The model:
+// Chooses the tile of a product on tensor cores.  A tile measured by --tune is
+// in the GPU's file (frontend/driver/gpu_file.c).  Without one, the candidate
+// with the least time in a model of the GPU is used.  The model:
 //
 //     step     = max(2 rows columns DEPTH / (rate * product / multiprocessors),
 //                    bytes / (CACHE memory elementwise / multiprocessors))

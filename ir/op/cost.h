@@ -14,8 +14,8 @@ typedef struct Cost {
     int64_t bytes;              // read from and written to device memory
 } Cost;
 
-// Sets the cost of launch n, after any passes: that of its operator's rule, its
-// activation, and the operands that it computes on load, once for each operand.
+// Sets the cost of launch n, after any passes.  It includes the operator's
+// rule, the activation, and operands computed on load, once for each operand.
 // Each stored value is read once, and each result written once.  The cost is 0
 // if n is no launch: a view, a copy in place, or inlined.
 void node_cost(const Graph *g, const Node *n, Cost *cost);

@@ -101,8 +101,8 @@ void launch_type_int(Launch *l, int64_t value);
 void launch_type_of(Launch *l, ValueId v);          // of its elements
 void launch_argument(Launch *l, LaunchArg argument);
 void launch_value(Launch *l, ValueId value);
-// Adds operand k of n, whose slot is marked ~ or /, as a type and an argument:
-// the struct that computes it if it is inlined, otherwise its array.
+// Adds operand k of n, whose slot is marked ~ or /, as a type and an argument.
+// They are the struct that computes it if it is inlined, otherwise its array.
 void launch_load(Launch *l, const Node *n, int k);
 // Adds the type of a result whose slot is marked /.
 void launch_result_type(Launch *l, ValueId v);

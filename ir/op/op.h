@@ -29,9 +29,9 @@ typedef enum OpFlags {
     EXACT      = 1 << 10,       // forward and backward results are maxima of
                                 // operands, or sums of products with at most
                                 // one element of each operand (LOSS: two) and
-                                // one number, all of one sign for equal
-                                // operands: no rounding on integers and powers
-                                // of two
+                                // one number; those of the same operands have
+                                // one sign.  Integers and powers of two are
+                                // not rounded
     POOLS      = 1 << 11,       // its forward launch can compute operand 0,
                                 // window by window: Op.pooling
     SELECTS    = 1 << 12,       // forward, its results are maxima of elements:
@@ -134,9 +134,8 @@ typedef struct Part {
     void (*launch)(const Graph *g, const Node *n, Launch *l);
     void (*reference)(const Ref *r);
     // Sets the struct by which the last block of another launch does this
-    // operation, with few threads, on operands that no other block still needs
-    // (is_last_block).  NULL: it must be launched.
-    // still needs (is_last_block).  NULL: it must be launched.
+    // operation.  It has few threads, and no other block still needs its
+    // operands (is_last_block).  NULL: it must be launched.
     void (*last)(const Graph *g, const Node *n, Launch *l);
     // Sets the struct that computes result 0 on load.  False, or NULL: it must
     // be launched.
@@ -151,8 +150,8 @@ typedef struct Part {
     int (*divided)(const Graph *g, const Node *n);
 } Part;
 
-// How the pool (flag POOLS) that is the only reader of a map can compute it: n,
-// the forward node that makes the map, is then inlined.
+// How the pool (flag POOLS) that is the only reader of a map can compute it.
+// The forward node n that makes the map is then inlined.
 typedef struct Pooling {
     // True if there is such a launch and it is worth its repeated work.
     bool    (*fits)(const Graph *g, const Node *n, const Node *pool);
@@ -186,7 +185,7 @@ struct Op {
     // For a forward node of a training step: makes the nodes of the update
     // phase that write its state, such as running statistics; NULL: none.  They
     // must not change the state if the header says skip.  The k-th value that
-    // such a node updates follows its k-th other operand.
+    // such a node updates takes its k-th operand that is no state.
     void (*update)(Graph *g, NodeId n);
     // For a forward node of a training step: names the statistic for which it
     // needs all samples of the step, as "mean and variance"; NULL if a sample's

@@ -72,8 +72,8 @@ void launch_slots(Launch *l, const Node *n, int results, int operands);
 // Sets result k to zeros.
 void ref_clear(const Ref *r, int k);
 
-// Returns the number of consecutive elements, a divisor of count, that a thread
-// of n moves at once: at most 16 bytes of its maps of the fewest bits.
+// Returns the number of consecutive elements that a thread of n moves at once.
+// It divides count, and is at most 16 bytes of the map with the fewest bits.
 int64_t pack_width(const Graph *g, const Node *n, int64_t count);
 // The same as if no operand were computed on load, so that the order of sums
 // does not depend on fusion.

@@ -7,13 +7,12 @@
 //   %5 fc = bias(%3, %4 fc.bias)
 //
 // Every GEMM has its own workspace in the arena, alive for one step.  It holds
-// the partial sums of as many splits as fill a GPU of 132 multiprocessors with
-// tiles of 128 x 128, with at least 128 terms each.  Its size depends only on
-// the shape, and is between 64 KiB (with 16 KiB, no GEMM of cuBLAS fails for
-// lack of workspace) and 4 MiB.
+// the partial sums of splits with at least 128 terms.  The splits fill a GPU of
+// 132 multiprocessors with tiles of 128 x 128.  Its size depends only on the
+// shape, from 64 KiB to 4 MiB; 16 KiB are enough for any GEMM of cuBLAS.
 //
-// The library can neither add to a momentum, which a skipped step must not
-// change, nor multiply by an activation's derivative, so that the gradient of a
+// The library can't add to a momentum, which a skipped step must not change.
+// Nor can it multiply by an activation's derivative, so that the gradient of a
 // map could overwrite the map.  GEMMs of a convolution of a map of one pixel
 // can do both and need no workspace, but their sums have another order.  So the
 // program alone, and no pass, decides between the two.  The weight gradient is

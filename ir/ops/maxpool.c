@@ -1,8 +1,8 @@
 // maxpool: the maximum of each window.
 //
 // In training the launch also stores the index of the maximum, in as few bits
-// as the window needs, so that the gradient needs neither x nor y.  The
-// gradient gathers, so that overlapping windows need no atomics.
+// as the window needs.  So the gradient needs neither x nor y.  The gradient
+// gathers, so that overlapping windows need no atomics.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../families/pool.h"

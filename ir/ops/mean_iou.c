@@ -1,7 +1,7 @@
-// mean_iou: a metric of labels per pixel: for each class the intersection over
-// union of predicted and labelled pixels, then the mean over the classes that
-// occur.  It is no mean over batches, so the counts are state, from one reset
-// of the metrics to the next.
+// mean_iou: a metric of labels per pixel.  It is the mean, over the classes
+// that occur, of the intersection over union of predicted and labelled pixels.
+// It is no mean over batches, so the counts are state, from one reset of the
+// metrics to the next.
 //
 // A metric is the sum of its rows over the sum of their weights since the reset
 // (tally).  All rows of a batch are equal here, and chosen so that the metric
@@ -15,13 +15,13 @@
 // the mean only in the first step after a reset.
 //
 // A step is known to be skipped only after its rows are made.  Its counts are
-// therefore kept separately in the state, and the next step adds them to the
+// therefore kept separately in the state.  The next step adds them to the
 // others, unless the header says that the step was skipped.  A header without
 // samples means a reset, after which the state does not count.
 //
 // In a training step of several batches, the header is unchanged until the
-// update: it has extra slots for the samples and the sum of earlier batches,
-// and the counts of all of them are the step's.
+// update.  It has extra slots for the samples and the sum of earlier batches.
+// The counts of all of them are the step's.
 //
 //   %5 partials = mean_iou.count(logits, label)
 //   %6 rows = mean_iou(logits, label, %5, %2 mean_iou.counts!, header)

@@ -7,7 +7,7 @@
 // hold a sum and its weight for each.  The results are the sum of the losses'
 // means, the mean of each metric, and, with several losses, the mean of each.
 //
-// It also checks the loss: if it is not finite, the header says skip, every
+// It also checks the loss.  If it is not finite, the header says skip: every
 // launch that would change the state returns at once, and the sums stay
 // unchanged.  A metric that is not finite is not added to its sums.
 //

@@ -8,9 +8,9 @@
 //
 // An operand updated in place is both read and written.  A view is another name
 // of its operand.  It is an input if its operand is one, and its operand is an
-// output if the view is one, since the bytes must survive.  first and last
-// count steps that touch the buffer.  A buffer with aliases lives as long as
-// any of them.  max_live_bytes is the maximum over steps of the sum of live
+// output if the view is one, since the bytes must survive.  Fields first and
+// last count steps that touch the buffer.  A buffer with aliases lives as long
+// as any of them.  max_live_bytes is the maximum over steps of the sum of live
 // root buffers, padded.
 #include <string.h>
 #include "../gpu/gpu_model.h"
@@ -89,9 +89,9 @@ static void add_once(int32_t *list, int *count, int32_t k)
     if (k != NONE && !contains(list, *count, k)) list[(*count)++] = k;
 }
 
-// Lists each id once, though an operator may read a value in two slots.  The
-// operation of the last block, in the launch of nodes first to before end, also
-// reads the others' results, which is no read of the step.
+// Lists each id once, though an operator may read a value in two slots.  In the
+// launch of nodes first to before end, the operation of the last block reads
+// the others' results.  That is no read of the step.
 static void list_reads_and_writes(const Graph *g, const Node *n, NodeId first,
                                   NodeId end, PlanStep *step)
 {

@@ -20,8 +20,8 @@ _Noreturn void node_fault(const Check *c, NodeId id, const char *format, ...)
 _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// verify_inlined.c: an inlined node has one result, which is no output, and its
-// readers can compute it on load: by its part's rule, or as the operand of a
+// verify_inlined.c: an inlined node has one result, which is no output.  Its
+// readers can compute it on load, by its part's rule or as the operand of a
 // fused pool.
 void check_inlined(const Check *c, NodeId id);
 // verify_types.c: check the type of a value, and of a node's operands and

@@ -18,8 +18,8 @@ typedef struct Checker {
     int32_t    *before;         // of each buffer: the one written before it
 } Checker;
 
-// The bytes that a buffer covers.  For slices and their root, as if the root
-// were stored column by column: a slice is then one range, and overlap and
+// The bytes that a buffer covers.  For slices and their root, the root counts
+// as stored column by column.  A slice is then one range, and overlap and
 // coverage are the same as in the arena.  This requires that all slices of a
 // root have the same rows.
 typedef struct Span {

@@ -250,9 +250,9 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
         ValueId v = o->viewed[reads[k]];
         bool updates = is_among(updated, count, reads[k]);
         bool late = place < (updates ? o->touch[v] : o->update[v]);
-        // A recomputed node reads from the header the seed, the number of the
-        // step, which only the last launch changes, and the start of the batch
-        // in the step, which the batch's last step changes.
+        // A recomputed node reads three numbers of the header.  The seed is
+        // constant; only the last launch changes the number of the step; the
+        // batch's last step changes its start in the step.
         if (n->phase == RECOMPUTE && v == a->g->header)
             late = o->update[v] == o->end;
         if (late)
