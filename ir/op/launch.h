@@ -116,7 +116,7 @@ Launch *launch_members(Launch *l, const char *name);
 // in runtime/, are the arguments of the launch returned.
 Launch *launch_item(Launch *l, const char *name);
 // For a kernel whose last block takes a further operation: reserves its type
-// and argument here.  Nothing stands for it until one is added.
+// and argument here.  The struct Nothing stands there until one is added.
 void launch_last(Launch *l);
 void launch_nothing_last(Launch *l);
 // Sets that operation to n's.
