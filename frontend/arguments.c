@@ -1,31 +1,31 @@
-// From the arguments of a call to those of an operator.  Values of the net are
-// operands and come first; numbers and words are arguments, by position or by
-// name, and are checked against the operator's list of them:
+// Binds the arguments of a call to those of an operator.  Values of the net are
+// operands and come first.  Numbers and words are arguments, by position or by
+// name, and are checked against the operator's argument list:
 //
 //     x -> conv(32, 3x3, stride = 2)      conv(x, 32, kernel = 3)
 //
-// An operand may be named too, add(a = x, b = y), and then is one.  What the
-// call leaves out falls back to what the list says, written as the language
-// has it.  Every argument is looked at even after an error, so that all that
-// is wrong with a call is said at once; but what is missing is said only where
-// nothing else is wrong, since the two may be the same mistake.
+// An operand may be named too: add(a = x, b = y).  An argument that the call
+// leaves out gets its default, which the list has in the language's syntax.
+// Binding continues after an error, so that one call reports all its errors.
+// A missing argument is reported only if nothing else is wrong, since both may
+// be one mistake.
 #include <inttypes.h>
 #include <string.h>
 #include "../ir/dtype.h"
 #include "resolve.h"
 
-// One call on its way.
+// The state of binding one call.
 typedef struct Binding {
     Resolver   *r;
     Build      *b;
     const Expr *call;
-    Slot        slot[MAX_SLOTS];     // those that the call gives
+    Slot        slot[MAX_SLOTS];     // operands of the call
     int         slot_count;
-    int         next;                   // argument by position
+    int         next;                   // next argument by position
     bool        ok;
 } Binding;
 
-// ---- an operator's lists ----------------------------------------------------
+// ---- the lists of an operator -----------------------------------------------
 
 static int spec_count(const Op *op)
 {
@@ -35,7 +35,7 @@ static int spec_count(const Op *op)
     return count;
 }
 
-// The operands that the row does not have in brackets.
+// Collects the operands that the operator's row does not have in brackets.
 static int call_slots(const Op *op, Slot *slots)
 {
     Slot all[MAX_SLOTS];
@@ -63,9 +63,9 @@ const Arg *name_argument(const Expr *call)
     return NULL;
 }
 
-// ---- what can be wrong ------------------------------------------------------
+// ---- errors -----------------------------------------------------------------
 
-// A row whose limits are both 0 has none.
+// True if number is within the row's limits.  Limits of 0 and 0 mean none.
 static bool within(const ArgSpec *spec, double number)
 {
     return (number >= spec->low && number <= spec->high) ||
@@ -80,15 +80,14 @@ static bool check_range(Binding *w, const ArgSpec *spec, Pos pos, double number)
     return false;
 }
 
-// A real number must lie within its range and be one that a literal of the
-// precision's type stands for.
+// True if the number is in its range and the precision's type can hold it.
 static bool check_real(Binding *w, const ArgSpec *spec, Pos pos, double number)
 {
     return check_range(w, spec, pos, number) &&
            check_small(w->r, pos, spec->name, number);
 }
 
-// By ArgType, as a sentence needs it.
+// Reports an argument of the wrong kind.  The texts are indexed by ArgType.
 static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
 {
     static const char *const wants[] = {
@@ -110,7 +109,7 @@ static bool wrong_kind(Binding *w, const ArgSpec *spec, Pos pos, Datum datum)
     return false;
 }
 
-// NULL: there is none, or no name.
+// Returns the argument called name, or NULL; name may be NULL.
 static const ArgSpec *spec_called(const Op *op, const char *name)
 {
     for (int k = 0; name != NULL && k < spec_count(op); k++)
@@ -120,7 +119,7 @@ static const ArgSpec *spec_called(const Op *op, const char *name)
 
 // ---- one argument -----------------------------------------------------------
 
-// A float that is whole will do: 64 * 0.5.
+// A float with an integral value is accepted, as 64 * 0.5.
 static bool bind_int(Binding *w, const ArgSpec *spec, ArgValue *value,
                      Datum datum)
 {
@@ -154,7 +153,7 @@ static bool bind_bool(Binding *w, const ArgSpec *spec, ArgValue *value,
     return true;
 }
 
-// n is nxn; as padding, axb is axaxbxb, top and bottom before left and right.
+// n means nxn; in paddings axb means axaxbxb: top, bottom, left, right.
 static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
                       Datum datum)
 {
@@ -180,7 +179,7 @@ static bool bind_dims(Binding *w, const ArgSpec *spec, ArgValue *value,
     return true;
 }
 
-// One of the operator's words.
+// The word must be one of the operator's own.
 static bool bind_word(Binding *w, const ArgSpec *spec, ArgValue *value,
                       Datum datum)
 {
@@ -210,7 +209,7 @@ static bool bind_init(Binding *w, const ArgSpec *spec, ArgValue *value,
     return bind_word(w, spec, value, datum);
 }
 
-// By ArgType: converts and checks; says what is wrong.
+// Converts and checks a value by its ArgType; reports errors.
 static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
                        Datum datum)
 {
@@ -222,7 +221,7 @@ static bool bind_value(Binding *w, const ArgSpec *spec, ArgValue *value,
     return bind[spec->type](w, spec, value, datum);
 }
 
-// Argument number k of the operator's list.
+// Binds argument k of the operator's list.
 static void bind_argument(Binding *w, int k, Pos pos, Datum datum)
 {
     const ArgSpec *spec = &w->b->op->args[k];
@@ -242,7 +241,7 @@ static void bind_argument(Binding *w, int k, Pos pos, Datum datum)
 
 // ---- operands ---------------------------------------------------------------
 
-// How many values a call may give, and how many it must.
+// Returns the largest number of values that a call may give.
 static int most_operands(const Binding *w)
 {
     int count = w->slot_count;
@@ -257,7 +256,7 @@ static int fewest_operands(const Binding *w)
     return count;
 }
 
-// Slot k of those that the call gives.
+// Binds slot k among the operands of the call.
 static void bind_operand(Binding *w, int k, Pos pos, Datum datum)
 {
     Build *b = w->b;
@@ -280,7 +279,7 @@ static void bind_operand(Binding *w, int k, Pos pos, Datum datum)
     if (k >= b->operand_count) b->operand_count = k + 1;
 }
 
-// How many values the call has, where it has too few.
+// Reports the first required operand that the call does not give.
 static void check_operands(Binding *w)
 {
     int fewest = fewest_operands(w);
@@ -288,7 +287,7 @@ static void check_operands(Binding *w)
     if (!w->ok) return;
     for (int k = 0; k < fewest; k++) {
         if (k < w->b->operand_count && w->b->operand[k] != NONE) continue;
-        error(w->r->diag, w->call->pos, "%s wants %d value%s, and '%.*s' is "
+        error(w->r->diag, w->call->pos, "%s needs %d value%s, and '%.*s' is "
               "missing", w->b->op->name, fewest, fewest == 1 ? "" : "s",
               w->slot[k].length, w->slot[k].name);
         if (k == 0 && w->b->op->flags & LAYER)
@@ -301,8 +300,8 @@ static void check_operands(Binding *w)
 
 // ---- the call ---------------------------------------------------------------
 
-// Poison is taken for a value while values are missing, so that it does not
-// shift the arguments behind it.
+// Poison counts as a value while values are missing, so that the arguments
+// after it keep their positions.
 static void bind_by_position(Binding *w, Pos pos, Datum datum)
 {
     Build *b = w->b;
@@ -321,7 +320,7 @@ static void bind_by_position(Binding *w, Pos pos, Datum datum)
     }
 }
 
-// "name" is every operator's.
+// Every operator has the argument "name".
 static void unknown_argument(Binding *w, const Arg *arg)
 {
     const Op *op = w->b->op;
@@ -340,7 +339,7 @@ static void unknown_argument(Binding *w, const Arg *arg)
     w->ok = false;
 }
 
-// An argument of the list, or else an operand.
+// Binds a named argument of the list, or an operand of that name.
 static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
 {
     const ArgSpec *spec = spec_called(w->b->op, arg->name);
@@ -363,7 +362,8 @@ static void bind_by_name(Binding *w, const Arg *arg, Datum datum)
     unknown_argument(w, arg);
 }
 
-// What was not given falls back to what the operator says, of words the first.
+// Sets the arguments that are not given to their defaults; the first word of a
+// list of words is the default.
 static void bind_fallbacks(Binding *w)
 {
     for (int k = 0; k < spec_count(w->b->op); k++) {
@@ -375,7 +375,7 @@ static void bind_fallbacks(Binding *w)
         value->pos = w->call->pos;
         if (text == NULL) {
             if (w->ok)
-                error(w->r->diag, w->call->pos, "%s wants %s: %s",
+                error(w->r->diag, w->call->pos, "%s needs %s: %s",
                       w->b->op->name, spec->name, spec->meaning);
             w->ok = false;
             continue;
@@ -385,7 +385,8 @@ static void bind_fallbacks(Binding *w)
     }
 }
 
-// activation = relu, as Keras has it: the operator comes behind the call.
+// True for activation = relu as in Keras, an error that names the remedy: the
+// operator follows the call.
 static bool is_activation(Binding *w, const Arg *arg)
 {
     const Op *op = w->b->op;
@@ -396,13 +397,13 @@ static bool is_activation(Binding *w, const Arg *arg)
         spec_called(op, "activation") != NULL)
         return false;
     error(w->r->diag, arg->name_pos, "%s has no argument 'activation'; the "
-          "activation comes behind it: %s(...) -> %s", op->name, op->name,
+          "activation comes after it: %s(...) -> %s", op->name, op->name,
           word != NULL ? word : "activation");
     w->ok = false;
     return true;
 }
 
-// What comes from a chain or a sum can only be a value.
+// Binds an operand that comes from a chain or a sum: it must be a value.
 static void bind_given(Binding *w, const Operand *given)
 {
     if (given->datum.kind == TENSOR || given->datum.kind == POISON) {

@@ -1,11 +1,11 @@
-// The constructors behind the grammar's rules.  What can be said about a
-// program without evaluating it is said here: a second net, a name defined
-// twice, an expression too deep to walk.
+// Constructors called by the grammar's rules.  They report all errors that need
+// no evaluation: a second net, a name defined twice, an expression that is too
+// deep to walk.
 #include <string.h>
 #include "parse.h"
 #include "resolve.h"
 
-// Deeper than anyone writes, and shallow enough to walk by recursion.
+// A bound on recursion over expressions, far above any real program.
 enum { MAX_HEIGHT = 500 };
 
 Pos span(Pos a, Pos b)
@@ -16,7 +16,7 @@ Pos span(Pos a, Pos b)
 
 static Expr *checked(Parse *p, Expr *expr, int height)
 {
-    // Said once: what is built on it is deeper by one or more.
+    // Reported once: every expression built on this one is deeper still.
     expr->height = height;
     if (height == MAX_HEIGHT + 1)
         error(p->diag, expr->pos, "this expression is too deep; give a part "
@@ -63,7 +63,7 @@ Expr *new_sign(Parse *p, Sign sign, Pos sign_pos, Pos pos, Expr *left,
     return checked(p, expr, height_of(left, right));
 }
 
-// A chain is a list and not a tree, so that a long one is not deep.
+// A chain is a list and not a tree, so that long chains are not deep.
 Expr *new_chain(Parse *p, Expr *head, Expr *call, Pos pos)
 {
     Expr *chain = head;
@@ -103,7 +103,7 @@ Stmt *new_stmt(Parse *p, StmtKind kind, Pos pos)
     return stmt;
 }
 
-// stmt may be NULL, what is left of a statement with an error, or a list.
+// Appends a list of statements.  stmt is NULL after a syntax error.
 void append_stmt(Body *body, Stmt *stmt)
 {
     if (stmt == NULL) return;
@@ -125,8 +125,8 @@ static void count_name(Table *counts, Arena *arena, const char *name)
     ++*count;
 }
 
-// Counts assignments; those within repeat count twice, since a name made
-// there may be made many times.
+// Counts assignments.  An assignment within repeat counts twice, since it may
+// be executed many times.
 static void count_assigned(Table *counts, Arena *arena, const Body *body,
                            bool repeated)
 {

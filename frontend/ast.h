@@ -1,7 +1,7 @@
-// The program as written: what the parser makes and the resolver walks, once
-// for each mode.  The grammar knows neither operators nor settings, so a call
-// here is a name and arguments, whatever it means.  Nothing changes a tree
-// once it is parsed.
+// The syntax tree.  The parser makes it, and the resolver walks it once for
+// each mode.  The grammar knows neither operators nor settings, so a call here
+// is a name with arguments, whatever it calls.  The tree is immutable after
+// parsing.
 #ifndef CNNC_AST_H
 #define CNNC_AST_H
 
@@ -44,8 +44,8 @@ typedef struct ArgList {
 struct Expr {
     ExprKind    kind;
     Sign        sign;           // UNARY, BINARY
-    Pos         pos, name_pos;  // all of it; the callee's name, or the sign
-    int         height;         // of the tree below, to refuse absurd ones
+    Pos         pos, name_pos;  // whole; callee's name, or sign
+    int         height;         // of the subtree, which is bounded
     int         count;          // DIMS
     int64_t     i;              // INT, BOOL
     double      f;              // FLOAT
@@ -53,7 +53,7 @@ struct Expr {
     const char *text;           // NAME, CALL, TEXT
     Arg        *args;           // CALL, LIST
     Expr       *left, *right;   // UNARY: left; BINARY: both; CHAIN: left is
-                                // what goes into the first call
+                                // the operand of the first call
     Expr       *calls, *last;   // CHAIN: calls and marks, linked by next
     Expr       *next;
 };
@@ -94,11 +94,11 @@ typedef struct Block {
     Pos         pos;            // of the name
     Arg        *params;         // name, and value: the default, or NULL
     Body        body;
-    Table       assigned;       // how often each name is assigned in body
+    Table       assigned;       // assignments of each name in body
     enum { MAKES_UNKNOWN, MAKES_NONE, MAKES_SOME } makes;   // parameters
 } Block;
 
-// One file with all that it includes.
+// The tree of one file and all files that it includes.
 typedef struct Ast {
     Arena   *arena;
     Diag    *diag;
@@ -108,22 +108,22 @@ typedef struct Ast {
     Table    constant_names;    // Stmt
     Stmt    *train;             // body: assignments; NULL: none
     bool     unreadable;        // a file could not be read
-    bool     gave_up;           // a limit of included files was met
+    bool     gave_up;           // too many or too deep includes
 } Ast;
 
-// ast.c: what the grammar's rules make.
+// ast.c: the constructors that the grammar's rules call.
 typedef struct Parse Parse;
 Expr *new_expr(Parse *p, ExprKind kind, Pos pos);
 Expr *new_call(Parse *p, const char *name, Pos name_pos, Pos pos, Arg *args);
 Expr *new_sign(Parse *p, Sign sign, Pos sign_pos, Pos pos, Expr *left,
                Expr *right);
-// head -> call: longer by one where head is a chain without parentheses.
+// Makes head -> call.  Extends head in place if it is a chain.
 Expr *new_chain(Parse *p, Expr *head, Expr *call, Pos pos);
 Arg *new_arg(Parse *p, const char *name, Pos name_pos, Expr *value, Pos pos);
 void append_arg(ArgList *list, Arg *arg);
 Stmt *new_stmt(Parse *p, StmtKind kind, Pos pos);
 void append_stmt(Body *body, Stmt *stmt);
-// From the first character of a to the last of b, as far as a's line goes.
+// Returns the range from a to the end of b, within a's line.
 Pos span(Pos a, Pos b);
 
 // Top-level items.

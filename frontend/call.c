@@ -1,18 +1,18 @@
-// Calls: of the language's functions, of blocks, of operators, looked for in
-// this order.  A block is a function over values: each call of it evaluates
-// its body in a scope of its own, whose layers are named below the call's:
+// Evaluates calls of functions, blocks and operators, looked up in this order.
+// A block is a function over values: each call evaluates its body in a new
+// scope, whose layers are named under the call's name:
 //
 //     x = x -> basic(64)      basic_1.conv_1, basic_1.conv_2, ...
 //
-// A body with an error would say the same at every call, so that a block in
-// which one was reported makes poison from then on.  Blocks may call blocks
-// that are defined later; what calls itself without end is stopped, and so is
-// a program that would run for ever.
+// A body with an error would report it at every call.  A block in which an
+// error was reported therefore returns poison from then on.  Blocks may call
+// blocks that are defined later.  Bounds on depth, steps and nodes stop endless
+// recursion and programs that do not end.
 #include <string.h>
 #include "resolve.h"
 
 enum { MAX_DEPTH = 100, MAX_STEPS = 20000000, MAX_NODES = 100000 };
-// A block's scope and names take as much time and memory as many statements.
+// Steps counted for a block call: its scope and names cost as much.
 enum { STEPS_OF_BLOCK = 20 };
 
 bool count_steps(Resolver *r, Pos pos, int count)
@@ -35,14 +35,14 @@ Datum call_operator(Resolver *r, const Expr *call, const Op *op,
     Build b = { .g = r->g, .op = op, .pos = call->pos, .arg = args };
 
     if (!bind_arguments(r, &b, call, given, count)) return no_datum();
-    // Inference has no loss, though what it reads is evaluated, so that the
-    // parameters of both are the same.
+    // Inference has no loss.  Its operands are evaluated all the same, so that
+    // training and inference have the same parameters.
     if (r->g->mode == INFER && op->flags & (LOSS | METRIC)) return int_datum(0);
     b.name = name_layer(r, call, op->name);
     return b.name == NULL ? no_datum() : tensor_datum(op->build(&b));
 }
 
-// Of an operator in a place that is not its own.
+// Describes where an operator belongs that stands in the wrong place.
 static const char *where_it_belongs(const Op *op)
 {
     if (op->flags & LOSS) return "a loss: write it after the word loss";
@@ -54,8 +54,8 @@ static const char *where_it_belongs(const Op *op)
     return "an operator on values of the net";
 }
 
-// Blocks and functions can be meant only where layers can.  NULL too where
-// nobody will see it, for the search takes time.
+// Returns the nearest name that may be called here.  Blocks and functions count
+// only where layers do.  NULL if errors are not shown, for the search is slow.
 static const char *nearest_callable(Resolver *r, const char *name,
                                     unsigned flags)
 {
@@ -118,8 +118,8 @@ const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
 
 // ---- blocks -----------------------------------------------------------------
 
-// The number of the parameter that an argument goes to: by name, or the one at
-// position.  -1: none.
+// Returns the index of the parameter that an argument binds to, by name or by
+// position; -1 if there is none.
 static int param_of(const Block *block, const Arg *arg, int position)
 {
     int k = 0;
@@ -129,7 +129,7 @@ static int param_of(const Block *block, const Arg *arg, int position)
     return -1;
 }
 
-// An argument by name that is misspelt, or one too many.
+// Reports an unknown argument name, or one argument too many.
 static void unknown_parameter(Resolver *r, const Block *block, const Arg *arg)
 {
     const char *names[MAX_PARAMS], *near = NULL;
@@ -151,8 +151,8 @@ static void unknown_parameter(Resolver *r, const Block *block, const Arg *arg)
     note(r->diag, block->pos, "the block is here");
 }
 
-// What each parameter is given: operands by position are counted, and a
-// threaded value is the first of them.  False where one has no parameter.
+// Fills given[k] for each parameter.  A threaded value is the first argument by
+// position.  False if an argument has no parameter.
 static bool match_arguments(Resolver *r, const Block *block, const Expr *call,
                             const Operand *threaded, Operand *given)
 {
@@ -181,8 +181,8 @@ static bool match_arguments(Resolver *r, const Block *block, const Expr *call,
     return r->diag->error_count == errors;
 }
 
-// Sets the block's parameters in scope, in order, so that what one falls back
-// to may name those before it.  False where one is missing or poison.
+// Sets the block's parameters in scope, in order, so that a default may name
+// earlier parameters.  False if one is missing or poison.
 static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
                             const Operand *given)
 {
@@ -196,7 +196,7 @@ static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
         if (given->pos.line == 0 && p->value != NULL) {
             datum = evaluate(r, p->value);
         } else if (given->pos.line == 0) {
-            error(r->diag, call->pos, "block '%s' wants '%s'", block->name,
+            error(r->diag, call->pos, "block '%s' needs '%s'", block->name,
                   p->name);
             note(r->diag, p->pos, "the parameter is here");
         }
@@ -207,7 +207,7 @@ static bool bind_parameters(Resolver *r, Scope *scope, const Expr *call,
     return ok;
 }
 
-// The caller's scope and the name that it had for its next layer wait.
+// Runs a block; the caller's scope and pending layer name are restored after.
 static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
 {
     const Block *block = scope->block;
@@ -223,7 +223,7 @@ static Datum run_block(Resolver *r, Scope *scope, const Expr *call)
     r->layer_call = outer.layer_call;
     r->depth = outer.depth;
     if (r->diag->error_count > errors) {
-        // Of a block that calls itself, the innermost call is enough.
+        // A recursive block is noted only for its innermost call.
         if (table_find(&r->broken, block->name) == NULL)
             note(r->diag, call->pos, "in block '%s', called here", block->name);
         table_set(&r->broken, r->arena, block->name, scope);
@@ -262,9 +262,9 @@ static Datum call_block(Resolver *r, const Block *block, const Expr *call,
     return run_block(r, scope, call);
 }
 
-// ---- any of them ------------------------------------------------------------
+// ---- all calls --------------------------------------------------------------
 
-// A chain threads values of the net, and a function makes none.
+// A chain threads values of the net; functions take no such value.
 static Datum call_threaded_function(Resolver *r, const Expr *call,
                                     const Operand *threaded)
 {

@@ -1,9 +1,9 @@
-// The numbers that launches are given, as literals of the emitted file.
+// Checks the numbers of launches, which become literals of the emitted file.
 //
-// The front end checks each argument of a call.  But a launch may be given a
-// number that is computed from several, as a loss's weight divided by the
-// elements of a sample, and a literal of it must not round to 0 either.  The
-// graph is checked after the passes, of which none changes such a number.
+// The front end checks each argument of a call.  A launch may also have a
+// number computed from several, such as a loss's weight divided by the elements
+// of a sample.  Its literal must not round to 0 either.  The check runs on the
+// graph after the passes, none of which changes such a number.
 #include <math.h>
 #include "../ir/dtype.h"
 #include "../ir/op/op.h"
@@ -53,7 +53,7 @@ static bool check_launch(const Node *n, const Launch *l)
 
 bool check_literals(Graph *g)
 {
-    Graph scratch = *g;         // launches do not stay in the graph's arena
+    Graph scratch = *g;         // keeps launches out of the graph's arena
     bool ok = true;
     scratch.arena = arena_new();
     for (NodeId i = 0; ok && i < g->node_count; i++) {

@@ -1,10 +1,10 @@
-// Parameters that no gradient reaches.  A program that has some is seldom meant
-// so: an operator without a gradient stands between them and the loss, or
-// nothing of what they make leads to it.  So there is a warning for each cause,
-// and an error where nothing at all would be trained.
+// Reports parameters that no gradient reaches.  Such a program is rarely meant.
+// Either an operator without a gradient stands between the parameter and the
+// loss, or the parameter does not lead to the loss.  Each cause gets one
+// warning.  A program without any trained parameter is an error.
 //
-// Looked at is the graph of a training step after the passes, since what is
-// trained is what an update changes.
+// The check uses the training graph after the passes, since a parameter is
+// trained if an update writes it.
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
 #include "compile.h"
@@ -32,8 +32,8 @@ static bool reads_any(const Node *n, const bool *values)
     return false;
 }
 
-// The first node on the way from a parameter through which no gradient comes
-// back; NONE where its results lead to no loss at all.
+// Returns the first node after a parameter that passes no gradient back; NONE
+// if its results do not lead to a loss.
 static NodeId find_blocker(const Graph *g, ValueId param)
 {
     bool *reached = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
@@ -65,8 +65,8 @@ static void warn(const Graph *g, NodeId blocker, Cause cause)
         arena_print(g->arena, " and %d more", cause.count - 1);
 
     if (blocker == NONE) {
-        warning(g->diag, param->pos, "'%s'%s will not be trained: what is made "
-                "of it leads to no loss", param->name, more);
+        warning(g->diag, param->pos, "'%s'%s will not be trained: it leads to "
+                "no loss", param->name, more);
         return;
     }
     const Node *n = &g->nodes[blocker];

@@ -1,31 +1,31 @@
-// What the program says of values besides how they are made.
+// Marks that a program puts on values.
 //
 //     checkpoint y                a statement, in the net or a block
-//     x -> f -> checkpoint -> g   a mark on what f made, which goes on to g
+//     x -> f -> checkpoint -> g   marks the result of f and passes it to g
 //     float32 y                   likewise, both ways
 //
-// Checkpoints are values that a training step keeps, where what leads to them
-// is computed again when the backward pass reads it.  The graph of a training
-// step has the mark (Value.marked); what is made of it the passes know.  Other
-// modes compute nothing again, and have no marks.
+// A training step keeps its checkpoints.  The values that lead to them are
+// recomputed when the backward pass reads them.  The graph of a training step
+// has the mark (Value.marked), and pass checkpoint acts on it.  Other modes
+// recompute nothing and have no marks.
 //
-// What is float32 is stored in 32 bits, with its gradient, where maps have 16
-// (Value.keep_f32).
+// A float32 value and its gradient are stored in 32 bits where maps have 16
+// (Value.wide).
 #include "resolve.h"
 
 typedef struct Mark {
     bool        keep_f32;
-    const char *noun, *of_input;    // why an input can't have it
+    const char *noun, *of_input;    // texts of errors
 } Mark;
 
 static const Mark checkpoint = {
     false, "a checkpoint is", "which is kept anyway; a checkpoint is computed",
 };
 static const Mark float32 = {
-    true, "float32 is said of", "which has the type that it is given",
+    true, "float32 marks", "whose type is declared",
 };
 
-// name: of the variable, or NULL.  To mark a value twice is to mark it.
+// Marks value v.  name is the variable's, or NULL.  Marking twice is allowed.
 static void mark_value(Resolver *r, ValueId v, Pos pos, const char *name,
                        const Mark *mark)
 {

@@ -1,5 +1,5 @@
-// From a source file to forward graphs.  A file is parsed once and resolved
-// once for each mode.
+// The front end: from a source file to forward graphs.  A file is parsed once
+// and resolved once for each mode.
 #ifndef CNNC_COMPILE_H
 #define CNNC_COMPILE_H
 
@@ -8,43 +8,43 @@
 
 typedef struct FrontendOptions {
     Mode         mode;
-    int64_t      batch;         // 0: what the train section says, or 1
-    int64_t      microbatch;    // samples at a time, where that is fewer than
-                                // the batch; 0: all.  Where layers need all
-                                // of it, between those
-    bool         ghost;         // batches that are added up may each have
-                                // statistics of their own
+    int64_t      batch;         // 0: the train section's, or 1
+    int64_t      microbatch;    // samples at a time, if less than the batch;
+                                // 0: all.  Layers that need the whole batch
+                                // still get it; slices are between them
+    bool         ghost;         // batches of one step may each have their own
+                                // statistics
     DType        real;          // F32 or F64
-    DType        map;           // F16 or BF16: what maps are stored in; else
-                                // they are real
-    bool         tf32;          // products round their operands to TF32
+    DType        map;           // F16 or BF16: the storage type of maps; else
+                                // equal to real
+    bool         tf32;          // GEMMs round operands to TF32
     const char **defines;       // NAME=V, from -D
     int          define_count;
     bool         keep_gradients;
-    const Gpu   *gpu;           // of --gpu; NULL: the usual one
+    const Gpu   *gpu;           // of --gpu; NULL: the default
 } FrontendOptions;
 
-// The tree of the file at path and of those that it includes.  NULL where path
-// can't be read, with the reason in *why; errors are counted in diag.
+// Returns the tree of the file at path and its included files.  NULL if path
+// can't be read, with the reason in *why.  Errors are counted in diag.
 Ast *parse_file(Arena *arena, Diag *diag, const char *path, const char **why);
 
-// The forward graph, loss and metrics in it but in mode infer; NULL after
-// errors.
+// Returns the forward graph; loss and metrics are absent in mode infer.  NULL
+// after errors.
 Graph *resolve(const Ast *ast, const FrontendOptions *options);
 
-// microbatch_mixing.c: whether a layer or loss of the net needs all samples of
+// microbatch_mixing.c: true if a layer or loss of the net needs all samples of
 // a training step at once.
 bool net_needs_whole_batch(const Ast *ast, const FrontendOptions *options);
-// A note of the bytes that slices between layers that need the whole batch save
-// in a placed training step, where options ask for slices.
+// Notes the bytes that slices between whole-batch layers save in the arena of a
+// training step, if the options ask for slices.
 void note_slices(const Graph *g, const FrontendOptions *options);
 
-// check_literals.c: false, after an error at the call, if a launch is given a
-// number that the precision's type can't hold.
+// check_literals.c: false if the precision's type can't hold a number of a
+// launch; reports the error at the call.
 bool check_literals(Graph *g);
 
-// check_trained.c: warns of parameters that a training step does not change; an
-// error at pos where there are parameters and it changes none.
+// check_trained.c: warns of parameters that training does not change.  Reports
+// an error at pos if there are parameters and training changes none.
 void check_trained(const Graph *g, Pos pos);
 
 #endif

@@ -1,9 +1,9 @@
-// Expressions.  Integers are 64 bits and checked; a quotient of integers is an
-// integer where it is one and a float otherwise, so 28/2 is 14 and 1/255 is
-// 0.0039.  Where either side is a float, so is the result.
+// Evaluates expressions.  Integers have 64 bits and overflow is an error.  A
+// quotient of integers is an integer if it is exact and a float otherwise: 28/2
+// is 14, 1/255 is 0.0039.  If either side is a float, so is the result.
 //
-// What is wrong is reported where it is and becomes POISON, which every rule
-// passes on in silence: one mistake, one message.
+// An error is reported where it occurs, and the result is POISON.  Every rule
+// passes POISON on without a message: one mistake, one message.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -18,8 +18,8 @@ Variable *find_variable(const Resolver *r, const char *name)
     return variable != NULL ? variable : table_find(&r->constants, name);
 }
 
-// The name that could have been meant, of those that could stand here; NULL
-// too where nobody will see it, for the search takes time.
+// Returns the visible name nearest to name, or NULL.  NULL also if errors are
+// not shown, for the search is slow.
 static const char *nearest_visible(const Resolver *r, const char *name)
 {
     static const Table none;
@@ -54,7 +54,7 @@ void expect_word(Resolver *r, const Expr *expr, const ArgSpec *spec)
     r->words_for = spec->name;
 }
 
-// Reported once: from now on the name is there, and poison.
+// Reports an unknown name once: it is then defined, as poison.
 static Datum unknown_name(Resolver *r, const Expr *expr)
 {
     const char *near = nearest_visible(r, expr->text);
@@ -64,7 +64,7 @@ static Datum unknown_name(Resolver *r, const Expr *expr)
     if (assigned) {
         error(r->diag, expr->pos, "'%s' has no value yet", expr->text);
     } else if (op_called(expr->text) != NULL) {
-        error(r->diag, expr->pos, "'%s' is an operator and wants ( ) here",
+        error(r->diag, expr->pos, "'%s' is an operator and needs ( ) here",
               expr->text);
     } else if (near != NULL) {
         error(r->diag, expr->pos, "there is no '%s'; did you mean '%s'?",
@@ -80,7 +80,7 @@ static Datum unknown_name(Resolver *r, const Expr *expr)
     return no_datum();
 }
 
-// same and valid are words where no variable has their name.
+// The words same and valid are hidden by variables of these names.
 static Datum evaluate_name(Resolver *r, const Expr *expr)
 {
     Variable *variable = find_variable(r, expr->text);
@@ -112,13 +112,13 @@ static Datum too_large(Resolver *r, const Expr *expr)
     return no_datum();
 }
 
-// A result that is not finite is as wrong as one that overflows.
+// An infinite or NaN result is reported like an overflow.
 static Datum finite_datum(Resolver *r, const Expr *expr, double f)
 {
     return isfinite(f) ? float_datum(f) : too_large(r, expr);
 }
 
-// f is a / b or a * b: a result near 0 would lose its digits, or become 0.
+// Checks f, a / b or a * b: a subnormal result would lose digits or become 0.
 static Datum quotient_or_product(Resolver *r, const Expr *expr, double a,
                                  double b, double f)
 {
@@ -129,7 +129,7 @@ static Datum quotient_or_product(Resolver *r, const Expr *expr, double a,
     return no_datum();
 }
 
-// The least integer by -1 has no integer for a quotient.
+// INT64_MIN / -1 overflows, and is computed in floating point.
 static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
     if (as_float(b) == 0) {
@@ -143,7 +143,7 @@ static Datum divide(Resolver *r, const Expr *expr, Datum a, Datum b)
                                as_float(a) / as_float(b));
 }
 
-// As in mathematics: a % b has b's sign.
+// a % b has the sign of b, as in mathematics.
 static Datum modulo(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
     if (as_float(b) == 0) return divide(r, expr, a, b);
@@ -185,7 +185,8 @@ static bool same_dims(Datum a, Datum b)
            memcmp(a.dim, b.dim, (size_t)a.count * sizeof *a.dim) == 0;
 }
 
-// Anything with its like but values of the net, which have no value yet.
+// Compares two data of one kind.  Values of the net can't be compared: they are
+// not known at compile time.
 static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
 {
     bool equal;
@@ -202,7 +203,7 @@ static Datum compare_equal(Resolver *r, const Expr *expr, Datum a, Datum b)
     return bool_datum(equal == (expr->sign == SIGN_EQ));
 }
 
-// Integers are compared as such: as doubles they could be equal.
+// Integers are compared as integers: as doubles, distinct ones may be equal.
 static Datum compare_order(const Expr *expr, Datum a, Datum b)
 {
     double x = as_float(a), y = as_float(b);
@@ -217,7 +218,7 @@ static Datum compare_order(const Expr *expr, Datum a, Datum b)
     }
 }
 
-// x + y of two values is the operator add, and so on.
+// A sum of two values is the operator add; the other signs likewise.
 static Datum combine_values(Resolver *r, const Expr *expr, const Op *op,
                             Datum a, Datum b)
 {
@@ -225,7 +226,7 @@ static Datum combine_values(Resolver *r, const Expr *expr, const Op *op,
     return call_operator(r, expr, op, sides, 2);
 }
 
-// factor times a value, as scale(factor) has it.
+// Multiplies a value by a number with the operator scale.
 static Datum scale_value(Resolver *r, const Expr *expr, Datum value, Pos pos,
                          double factor)
 {
@@ -240,7 +241,7 @@ static Datum scale_value(Resolver *r, const Expr *expr, Datum value, Pos pos,
     return call_operator(r, call, find_op("scale", 5), &operand, 1);
 }
 
-// A value and a number: x * 2, 2 * x, x / 2.
+// Combines a value and a number: x * 2, 2 * x, x / 2.
 static Datum combine_with_number(Resolver *r, const Expr *expr, Datum a,
                                  Datum b)
 {
@@ -257,11 +258,11 @@ static Datum combine_with_number(Resolver *r, const Expr *expr, Datum a,
     error(r->diag, expr->pos, expr->sign == SIGN_DIV
           ? "a number can't be divided by a value of the net"
           : "a number can't be added to a value of the net or taken from it; "
-            "what can be are *, / and values");
+            "*, / and sums of values are allowed");
     return no_datum();
 }
 
-// The operator that a sign stands for between values, or NULL.
+// Returns the operator that a sign means between values, or NULL.
 static const Op *op_of_sign(Sign sign)
 {
     static const char *const names[] = {
@@ -271,12 +272,12 @@ static const Op *op_of_sign(Sign sign)
     return sign <= SIGN_DIV ? find_op(names[sign], 3) : NULL;
 }
 
-// The right side is evaluated only where it decides.
+// The right side is evaluated only if the left side does not decide.
 static Datum evaluate_logic(Resolver *r, const Expr *expr)
 {
-    Datum a = evaluate_as(r, expr->left, BOOL, "'and' and 'or' want");
+    Datum a = evaluate_as(r, expr->left, BOOL, "'and' and 'or' need");
     if (a.kind == POISON || (a.i != 0) == (expr->sign == SIGN_OR)) return a;
-    return evaluate_as(r, expr->right, BOOL, "'and' and 'or' want");
+    return evaluate_as(r, expr->right, BOOL, "'and' and 'or' need");
 }
 
 static Datum evaluate_binary(Resolver *r, const Expr *expr)
@@ -295,7 +296,7 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
         return combine_with_number(r, expr, a, b);
     if (!is_number(a) || !is_number(b)) {
         error(r->diag, is_number(a) ? expr->right->pos : expr->left->pos,
-              "a number is wanted here, and this is %s",
+              "a number is needed here, and this is %s",
               kind_words[is_number(a) ? b.kind : a.kind]);
         return no_datum();
     }
@@ -306,7 +307,7 @@ static Datum evaluate_binary(Resolver *r, const Expr *expr)
 static Datum evaluate_unary(Resolver *r, const Expr *expr)
 {
     if (expr->sign == SIGN_NOT) {
-        Datum a = evaluate_as(r, expr->left, BOOL, "'not' wants");
+        Datum a = evaluate_as(r, expr->left, BOOL, "'not' needs");
         return a.kind == POISON ? a : bool_datum(!a.i);
     }
     Datum a = evaluate(r, expr->left);
@@ -315,16 +316,16 @@ static Datum evaluate_unary(Resolver *r, const Expr *expr)
         return scale_value(r, expr, a, expr->left->pos, -1);
     if (!is_number(a)) {
         error(r->diag, expr->left->pos,
-              "a number is wanted here, and this is %s", kind_words[a.kind]);
+              "a number is needed here, and this is %s", kind_words[a.kind]);
         return no_datum();
     }
     if (a.kind == FLOAT) return float_datum(-a.f);
     return a.i == INT64_MIN ? too_large(r, expr) : int_datum(-a.i);
 }
 
-// ---- all of it --------------------------------------------------------------
+// ---- all expressions --------------------------------------------------------
 
-// Each call gets what the one before it made; a mark hands it on.
+// Each call gets the result of the call before it; a mark passes it on.
 static Datum evaluate_chain(Resolver *r, const Expr *chain)
 {
     Operand operand = { evaluate(r, chain->left), chain->left->pos };
@@ -338,7 +339,7 @@ static Datum evaluate_chain(Resolver *r, const Expr *chain)
     return operand.datum;
 }
 
-// Numbers alone.
+// Evaluates a list, whose elements must be numbers.
 static Datum evaluate_list(Resolver *r, const Expr *expr)
 {
     List *list = NEW(r->arena, List);
@@ -379,7 +380,7 @@ Datum evaluate(Resolver *r, const Expr *expr)
     case EXPR_BINARY: return evaluate_binary(r, expr);
     case EXPR_LIST:   return evaluate_list(r, expr);
     case EXPR_MARK:
-    case EXPR_WIDE:   break;            // of a chain alone
+    case EXPR_WIDE:   break;            // occurs only in chains
     }
     bug("an expression of kind %d", (int)expr->kind);
 }

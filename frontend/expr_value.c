@@ -1,5 +1,5 @@
-// What an expression comes to: how it is made, what it is called, and how it is
-// read from text that is not a program's (-D, what tables fall back to).
+// Values of expressions: constructors, names of kinds, and conversion from text
+// that is not part of a program, such as -D and defaults of tables.
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -38,7 +38,7 @@ Datum bool_datum(bool b)
     return (Datum){ .kind = BOOL, .i = b };
 }
 
-// 3 is an integer, 3x5 dimensions.
+// Reads an integer (3) or dimensions (3x5).
 static bool dims_of_text(const char *text, Datum *datum)
 {
     *datum = (Datum){ .kind = DIMS };
@@ -65,7 +65,7 @@ bool is_word_of(const char *word, const char *words)
     return false;
 }
 
-// Whether an argument of some operator can be this word.
+// True if an argument of some operator can be this word.
 static bool is_word(const char *text)
 {
     if (is_word_of(text, "same|valid")) return true;

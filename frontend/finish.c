@@ -1,13 +1,13 @@
-// What a mode asks for, at the end of the net:
+// Finishes the graph of a net, depending on the mode:
 //
-//     train   the sums of loss and metrics, the optimizer and its state
-//     eval    the metric sums, the outputs; the state too, since both share it,
-//             where it has averages of the parameters, those in their place
-//     infer   the outputs, and only what they need
+//     train   the metric sums of loss and metrics, the optimizer and its state
+//     eval    the metric sums and outputs; the state too, since both modes
+//             share it; averages of parameters, if any, replace parameters
+//     infer   the outputs, and only the nodes that they need
 #include <string.h>
 #include "resolve.h"
 
-// The inputs that a launch reads, itself or through views.
+// Returns the set of values that a launch reads, directly or through views.
 static bool *inputs_read(const Graph *g)
 {
     bool *read = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);
@@ -21,7 +21,7 @@ static bool *inputs_read(const Graph *g)
     return read;
 }
 
-// What a net must have is asked only of one without errors.
+// Checks that the net is complete, if it has no errors so far.
 static void check_net(Resolver *r)
 {
     Pos pos = r->ast->net->pos;
@@ -45,8 +45,8 @@ static void check_net(Resolver *r)
         error(r->diag, pos, "the net has no output");
 }
 
-// What node i needs all samples of a training step for; NULL: nothing, or each
-// slice of them may do for itself.
+// Names the statistic for which node i needs all samples of a training step.
+// NULL if it needs none, or if each slice may use its own.
 static const char *mixed_by(const Resolver *r, NodeId i)
 {
     const Node *n = &r->g->nodes[i];
@@ -79,12 +79,12 @@ static void check_mixing(const Resolver *r)
           "(--microbatch, accumulate)%s", n->op->name, mixed_by(r, first),
           more == 0 ? "" : arena_print(g->arena, "; %d more are like it",
                                        more));
-    note(g->diag, n->pos, "--ghost lets each slice have its own; what "
-         "normalises a sample by itself, as groupnorm, needs none");
+    note(g->diag, n->pos, "--ghost lets each slice have its own; layers "
+         "that normalise each sample, as groupnorm, need none");
 }
 
-// Rows of each loss and of each metric, whose means a training step reports.
-// All modes share the header, so inference has room for the sums there too.
+// Adds the node that sums losses and metrics, whose means a step reports.  All
+// modes share the header, so inference has space for the sums too.
 static void build_tally(Resolver *r)
 {
     Graph *g = r->g;
@@ -108,8 +108,8 @@ static void build_tally(Resolver *r)
     g->nodes[metrics].attr[0].i = r->loss_count;
 }
 
-// A training step has its figures for output, and drops everything else as
-// soon as it can, unless all is to be looked at (of slices it has but one).
+// Marks outputs.  A training step outputs only its loss and metrics, unless
+// gradients are kept for inspection and the step has no slices.
 static void mark_outputs(Resolver *r)
 {
     bool wanted = r->g->mode != TRAIN ||
@@ -120,8 +120,8 @@ static void mark_outputs(Resolver *r)
     }
 }
 
-// Drops what inference does not need: the label and all that led to the loss
-// alone.  Parameters stay.
+// Deletes all nodes that no output depends on: the loss and the nodes that only
+// it reads.  Parameters stay.
 static void drop_unneeded(Graph *g)
 {
     bool *needed = NEW_ARRAY(g->arena, (size_t)g->value_count, bool);

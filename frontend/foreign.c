@@ -1,12 +1,12 @@
-// Words of other frameworks: how this language says the same.  The table is
-// looked at where a name is unknown, before a name that is only spelt alike.
+// Hints for words of other frameworks.  An unknown name is looked up here
+// first, and then by spelling.
 #include <ctype.h>
 #include <string.h>
 #include "resolve.h"
 
 typedef struct Foreign {
     const char *words;          // a|b|c, lower case and without underscores
-    const char *hint;           // what to write instead
+    const char *hint;           // the way to write it here
 } Foreign;
 
 static const Foreign operators[] = {

@@ -1,5 +1,5 @@
-// The functions of the language that give numbers: a table of name, how many
-// arguments, and rule.
+// Functions of the language that return numbers, as a table of name, argument
+// count and rule.
 //
 //     channels(x) height(x) width(x)      of a value
 //     min(a, b) max(a, b)                 of numbers
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "resolve.h"
 
-enum { MOST = 4 };               // arguments
+enum { MOST = 4 };               // maximum of arguments
 
 typedef struct Function {
     const char *name;
@@ -23,21 +23,21 @@ typedef struct Function {
 
 static Datum wrong(Resolver *r, const Expr *call, const char *wants, Datum got)
 {
-    error(r->diag, call->pos, "%s() wants %s, and this is %s", call->text,
+    error(r->diag, call->pos, "%s() needs %s, and this is %s", call->text,
           wants, kind_words[got.kind]);
     return no_datum();
 }
 
 // ---- of values --------------------------------------------------------------
 
-// rank 0: of any value; dim -1: its last.
+// Returns a dimension of x.  rank 0 accepts any rank; dim -1 is the last one.
 static Datum dimension(Resolver *r, const Expr *call, Datum x, int rank,
                        int dim)
 {
     if (x.kind != TENSOR) return wrong(r, call, "a value of the net", x);
     Shape shape = r->g->values[x.value].shape;
     if (rank > 0 && shape.rank != rank) {
-        error(r->diag, call->pos, "%s() wants a map [height, width, channels]",
+        error(r->diag, call->pos, "%s() needs a map [height, width, channels]",
               call->text);
         return no_datum();
     }
@@ -72,7 +72,7 @@ static double as_float(Datum datum)
     return datum.kind == INT ? (double)datum.i : datum.f;
 }
 
-// The first of equals; an integer stays one.
+// Returns the smallest or largest number, the first of equals, with its type.
 static Datum choose(Resolver *r, const Expr *call, int count,
                     const Datum *datum, bool largest)
 {
@@ -136,7 +136,7 @@ static Datum run_dims(Resolver *r, const Expr *call, int count,
 {
     Datum dims = { .kind = DIMS, .count = count };
     if (count == 3) {
-        error(r->diag, call->pos, "dims() wants 2 or 4 integers");
+        error(r->diag, call->pos, "dims() needs 2 or 4 integers");
         return no_datum();
     }
     for (int k = 0; k < count; k++) {

@@ -1,14 +1,13 @@
-// Training steps that go through a net in slices, where layers need all samples
-// at once: --microbatch without --ghost.  The step then stays whole, and what
-// lies between such layers takes its slices one after the other (pass
-// batch_split).
+// --microbatch without --ghost, in nets with layers that need the whole batch.
+// The step then stays whole, and pass batch_split slices the layers between
+// them.
 #include <inttypes.h>
 #include "../ir/base/format.h"
 #include "../ir/families/loss.h"
 #include "../ir/op/op.h"
 #include "compile.h"
 
-// The first node that needs more than its own sample; NONE: there is none.
+// Returns the first node that needs more than its own sample, or NONE.
 static NodeId first_mixing(const Graph *g)
 {
     for (NodeId i = 0; i < g->node_count; i++) {
@@ -22,8 +21,8 @@ static NodeId first_mixing(const Graph *g)
     return NONE;
 }
 
-// Its training step is asked, whatever the mode, since all programs of a file
-// have one batch.
+// Inspects the training graph in every mode, since all programs of a file have
+// one batch.
 bool net_needs_whole_batch(const Ast *ast, const FrontendOptions *options)
 {
     Arena *arena = arena_new();
@@ -50,9 +49,9 @@ static const char *saved_text(const Graph *g)
                                      : "the budget asks for";
     if (g->decisions.split_samples == 0)
         return g->decisions.split_pixels == 0
-            ? "saves nothing, for between them no map is stored but what is "
-              "kept for all samples"
-            : "saves nothing: the most is alive where maps of all samples are";
+            ? "saves nothing, since all maps between them are kept for all "
+              "samples"
+            : "saves nothing: the peak is where maps of all samples are alive";
     return arena_print(g->arena, "saves %" PRId64 " bytes (%s) of the arena",
                        saved, bytes_text(g->arena, saved));
 }

@@ -1,5 +1,5 @@
-// Names of layers and values.  They end up in the emitted code, the plan and
-// the weight files, so they follow the program and move little when it does.
+// Names of layers and values.  The emitted code, the plan and weight files have
+// these names, so they are stable under small changes of the program.
 //
 //     conv1 = image -> conv(32, 5) -> relu     layers conv1 and relu_1; the
 //                                              relu's result is value conv1
@@ -12,16 +12,16 @@
 //     x = basic(x, 64)                         basic_1.conv_1, ...
 //     x = x -> conv(64, 3, name = "stem")      stem
 //
-// So the variable names the layer of the one call that makes parameters, or of
-// the only call.  A call of a block makes parameters if a call in it does.
+// The variable names the layer of the one call that makes parameters, or of the
+// only call.  A call of a block makes parameters if a call in it does.
 //
-// Layers are counted for each operator or block, in each scope, in the order
-// of the program, the named ones too: to name one renumbers no other.
+// Layers are counted for each operator or block, in each scope, in program
+// order, named ones included: naming one layer renumbers no other.
 #include <string.h>
 #include "../ir/base/unique_names.h"
 #include "resolve.h"
 
-// ---- which call takes the name of an assignment -----------------------------
+// ---- the call that takes the name of an assignment --------------------------
 
 typedef struct Calls {
     const Expr *any, *maker;    // the last seen
@@ -60,8 +60,8 @@ static bool body_makes_params(const Resolver *r, const Body *body)
     return false;
 }
 
-// Found once for each block.  One that calls itself makes what its other calls
-// do.
+// Computed once for each block.  A recursive call adds nothing to the result of
+// the other calls.
 static bool block_makes_params(const Resolver *r, Block *block)
 {
     if (block->makes == MAKES_UNKNOWN) {
@@ -80,8 +80,8 @@ static void find_calls(const Resolver *r, const Expr *expr, Calls *calls)
         if (call->kind == EXPR_CALL) find_call(r, call, calls);
 }
 
-// The one call that makes parameters; or the only call, where nothing is added
-// to it.
+// Returns the one call that makes parameters, or the only call if it is not an
+// operand of a sum.
 const Expr *call_to_name(const Resolver *r, const Expr *expr)
 {
     Calls calls = { .count = 0 };
@@ -98,7 +98,7 @@ bool names_for_good(const Resolver *r, const char *name)
 
 // ---- layers -----------------------------------------------------------------
 
-// stem_N for the next N that is free, where last holds the N of each stem.
+// Returns stem_N for the next free N; `last` maps each stem to its last N.
 static const char *numbered(Resolver *r, Table *last, const char *stem,
                             int first)
 {
@@ -130,8 +130,8 @@ static bool is_name(const char *text)
     return text[length] == '\0';
 }
 
-// name = "stem", or NULL after an error.  Of a call that is repeated it gets a
-// number from the second time on.
+// Returns the name given by name = "stem", or NULL after an error.  A repeated
+// call gets a number from its second execution on.
 static const char *given_name(Resolver *r, const Expr *call, const Arg *arg)
 {
     Datum datum = evaluate_as(r, arg->value, TEXT, "a name is");
@@ -173,7 +173,7 @@ const char *name_layer(Resolver *r, const Expr *call, const char *what)
 
 // ---- values -----------------------------------------------------------------
 
-// The word of the call that was given the statement's name, not an alias.
+// Returns the word of the call that got the statement's name, without aliases.
 static const char *layer_word(const Resolver *r, NodeId def)
 {
     const char *word = r->layer_call != NULL ? r->layer_call->text : NULL;
@@ -183,8 +183,8 @@ static const char *layer_word(const Resolver *r, NodeId def)
     return op != NULL ? op->name : word;
 }
 
-// conv1 names the last value of its statement; the value of the layer conv1
-// itself then is conv1.conv.
+// conv1 names the last value of its statement.  The value of the layer conv1
+// itself is then renamed to conv1.conv.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
 {
     Graph *g = r->g;
@@ -198,7 +198,7 @@ void name_result(Resolver *r, ValueId value, ValueId first, const char *name)
                                       layer_word(r, def));
         g->values[v].name = names_take(g->value_names, own, v);
     }
-    // What held the name may have been renamed just now.
+    // The value with this name may have been renamed above.
     ValueId holder = names_find(g->value_names, full, strlen(full));
     g->values[value].name =
         holder >= first ? full : names_take(g->value_names, full, value);

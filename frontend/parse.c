@@ -1,6 +1,6 @@
-// Opens files and drives the grammar over each.  An included file is parsed
-// where it is named, by a parser of its own that adds to the same tree; it is
-// looked for beside the file that names it.
+// Opens files and runs the grammar on each.  An included file is parsed at its
+// include, by its own parser, which adds to the same tree.  A path is relative
+// to the including file.
 #define _POSIX_C_SOURCE 200809L
 
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "parser.h"
 #include "read_file.h"
 
-// Deeper is a mistake, and so are more files; cycles are found before.
+// Bounds on includes; cycles are detected separately.
 enum { MAX_INCLUDES = 50, MAX_FILES = 1000 };
 
-// Bytes that may still be read.
+// Returns the bytes that may still be read.
 static size_t text_left(const Diag *diag)
 {
     size_t left = MOST_TEXT;
@@ -22,7 +22,7 @@ static size_t text_left(const Diag *diag)
     return left;
 }
 
-// False, with the reason in *why, where it can't be read.
+// Parses one file.  False if it can't be read, with the reason in *why.
 static bool parse_text(Arena *arena, Diag *diag, Ast *ast, OpenFile *file,
                        const char **why)
 {
@@ -39,7 +39,7 @@ static bool parse_text(Arena *arena, Diag *diag, Ast *ast, OpenFile *file,
     return true;
 }
 
-// A pipe has no other name, and a file that is not there is not read.
+// Sets the device and inode of a file, if it exists.
 static void identify(OpenFile *file)
 {
     struct stat status;
@@ -65,7 +65,7 @@ static bool ends_in(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-// path as seen from the folder of the file that names it.
+// Returns path relative to the folder of the including file.
 static const char *beside(Parse *p, const char *path)
 {
     const char *slash = strrchr(p->file->path, '/');
@@ -74,7 +74,7 @@ static const char *beside(Parse *p, const char *path)
                        p->file->path, path);
 }
 
-// True if a file is open already, by whatever name.
+// True if the same file is open already, under any name.
 static bool is_cycle(const OpenFile *file)
 {
     const OpenFile *open = file->includer;
@@ -91,7 +91,7 @@ static int depth_of(const OpenFile *file)
     return depth;
 }
 
-// No more files are read.
+// Reports a limit; no more files are read.
 static void give_up(Parse *p, Pos pos, const char *why)
 {
     error(p->diag, pos, "%s", why);
@@ -103,8 +103,8 @@ void include_file(Parse *p, const char *path, Pos pos)
     OpenFile file = { .path = beside(p, path), .includer = p->file };
     const char *why;
 
-    // Where no error is shown any more, a file that can't be read would decide
-    // the exit status without a word.
+    // Once errors are no longer shown, an unreadable file would set the exit
+    // status without a message.
     if (p->ast->gave_up || !shows_errors(p->diag)) return;
     if (!ends_in(path, ".inc")) {
         error(p->diag, pos, "the name of an included file ends in .inc");

@@ -1,4 +1,4 @@
-// What scanner, grammar and driver share while one file is parsed.
+// State that scanner, grammar and driver share while one file is parsed.
 #ifndef CNNC_PARSE_H
 #define CNNC_PARSE_H
 
@@ -6,12 +6,12 @@
 
 // A file that is being parsed, and the one that includes it.
 typedef struct OpenFile {
-    const char      *path;      // as diagnostics name it
-    uint64_t         device, inode;     // which file that is
+    const char      *path;      // as in diagnostics
+    uint64_t         device, inode;     // its identity
     struct OpenFile *includer;
 } OpenFile;
 
-// A token on its way from the scanner to the grammar.
+// The value of a token or of a grammar symbol.
 typedef union TokenValue {
     const char *text;           // NAME, STRING
     Expr       *number;
@@ -34,12 +34,12 @@ struct Parse {
     OpenFile   *file;
     void       *scanner;        // flex's
     int32_t     source;         // Pos.file
-    int32_t     line, column;   // where the scanner is
+    int32_t     line, column;   // of the scanner
     // token_rules.c
-    Token       queue[2];       // read ahead
+    Token       queue[2];       // lookahead
     int         queued;
     int         brackets;       // ( and [ that are open
-    Token       previous, before;   // the last that the grammar has got
+    Token       previous, before;   // the grammar's last two tokens
 };
 
 // scanner.l
@@ -47,12 +47,11 @@ int  scan(Parse *p, TokenValue *value, Pos *pos);
 void scanner_open(Parse *p, const char *text, size_t length);
 void scanner_close(Parse *p);
 
-// token_rules.c: the scanner's tokens without the newlines that separate
-// nothing.
+// token_rules.c: returns the scanner's tokens without insignificant newlines.
 int next_token(TokenValue *value, Pos *pos, Parse *p);
-// After a syntax error: a newline ends the statement again.
+// Closes all brackets after a syntax error, so that newlines end statements.
 void forget_brackets(Parse *p);
-// The words of the language that can begin a statement, for fix-its.
+// The keywords that can begin a statement, for fix-its.
 extern const char *const keywords[];
 extern const int keyword_count;
 

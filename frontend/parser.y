@@ -1,9 +1,9 @@
-/* The grammar of the language.  It knows its own words and none of the
-   operators: a call is a name and arguments.
+/* The grammar of the language.  It knows the keywords and no operator: a call
+   is a name with arguments.
 
    A -> threads a value through calls and binds weakest, so a + b -> relu is
-   the relu of the sum.  Statements end where a line does (token_rules.c says
-   which newlines count).  After an error the parser goes on at the next
+   the relu of the sum.  Statements end where a line does (token_rules.c decides
+   which newlines count).  After an error the parser resumes at the next
    statement. */
 
 %define api.pure full
@@ -27,7 +27,7 @@
 #define YYLLOC_DEFAULT(now, right, count)                                     \
     ((now) = (count) > 0 ? span(YYRHSLOC(right, 1), YYRHSLOC(right, count))   \
                          : YYRHSLOC(right, 0))
-// Deep enough for anything; the stack then never moves to the heap.
+// A fixed parser stack, which is never moved to the heap.
 #define YYINITDEPTH 2000
 #define YYMAXDEPTH  2000
 
@@ -44,7 +44,7 @@ static void refuse_tuple(Parse *p, Pos pos, const Expr *first,
 static Stmt *new_branch(Parse *p, Pos pos, Expr *condition, Body body,
                         Body other);
 static Stmt *new_call_stmt(Parse *p, StmtKind kind, Pos pos, Expr *call);
-// an output or a mark
+// Makes an output or a mark.
 static Stmt *new_named(Parse *p, StmtKind kind, Pos pos, const char *name);
 static void append_named(Stmt *list, Stmt *stmt);
 }
@@ -240,7 +240,7 @@ value: NUMBER                   { $$ = $1; }
 
 %%
 
-// (3, 3), as Python has it: written 3x3 if all are integers.
+// Reports (3, 3), as in Python; the fix-it is 3x3 if all are integers.
 static void refuse_tuple(Parse *p, Pos pos, const Expr *first, const Arg *rest)
 {
     bool whole = first->kind == EXPR_INT;
@@ -288,11 +288,11 @@ static void append_named(Stmt *list, Stmt *stmt)
 
 static void cnnc_error(Pos *pos, Parse *p, const char *message)
 {
-    (void)message;              // "memory exhausted" is the only one left
+    (void)message;              // only "memory exhausted" comes here
     error(p->diag, *pos, "this is nested too deeply");
 }
 
-// ---- what a syntax error says -----------------------------------------------
+// ---- texts of syntax errors -------------------------------------------------
 
 enum { MAX_EXPECTED = 60 };
 
@@ -304,7 +304,7 @@ static bool has_symbol(const yysymbol_kind_t *list, int count,
     return false;
 }
 
-// What may go on an expression is not worth listing beside what may end it.
+// True for tokens that can continue an expression; they are not listed.
 static bool is_continuation(yysymbol_kind_t symbol)
 {
     const char *name = yysymbol_name(symbol);
@@ -314,7 +314,7 @@ static bool is_continuation(yysymbol_kind_t symbol)
            symbol == YYSYMBOL_OR;
 }
 
-// What begins a statement or an expression is listed as one thing.
+// True for tokens that begin a statement; they are listed as one.
 static bool is_statement(yysymbol_kind_t symbol)
 {
     return symbol == YYSYMBOL_INPUT_ || symbol == YYSYMBOL_OUTPUT ||
@@ -335,7 +335,7 @@ static bool is_beginning(yysymbol_kind_t symbol)
            strcmp(name, "'['") == 0;
 }
 
-// Whether a symbol that is expected goes without saying, beside the others.
+// True if an expected symbol is implied by the others in the list.
 static bool is_left_out(const yysymbol_kind_t *list, int count,
                         yysymbol_kind_t symbol)
 {
@@ -349,7 +349,7 @@ static bool is_left_out(const yysymbol_kind_t *list, int count,
            (may_end && (strcmp(name, "'('") == 0 || strcmp(name, "'}'") == 0));
 }
 
-// "')' or ','", in the arena.
+// Lists the expected tokens, such as "')' or ','", in the arena.
 static const char *expected_text(Parse *p, const yysymbol_kind_t *list,
                                  int count)
 {
@@ -369,7 +369,7 @@ static const char *expected_text(Parse *p, const yysymbol_kind_t *list,
                            : arena_print(p->arena, "%s or %s", text, last);
 }
 
-// What is missing at the end of a line is shown there and not in the next.
+// Returns the place of an error: the end of the previous line if it ends early.
 static Pos place_of_error(const Parse *p, Pos pos)
 {
     Pos end = p->before.pos;

@@ -1,5 +1,5 @@
-// Reads whole files, and gives up on those that have no end: devices without an
-// end by their bytes, pipes that nobody writes to by the time.
+// Reads whole files with limits: on bytes, for devices without an end, and on
+// time, for pipes without a writer.
 #define _POSIX_C_SOURCE 200809L
 
 #include "read_file.h"
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Seconds without a byte: of a pipe that no program has opened to write, and
-// of one that a program has.
+// Time limits in seconds without a byte: of a pipe that no program has opened
+// for writing, and of one that a program has.
 enum { NO_WRITER = 5, SILENT = 60 };
 
 typedef struct Text {
@@ -23,10 +23,10 @@ typedef struct Text {
     size_t      most, length;
     char       *bytes;
     int32_t     capacity;
-    const char *why;            // it can't be read
+    const char *why;            // the error, or NULL
 } Text;
 
-// Waits for bytes, or for the end.  Says why there are none after that time.
+// Waits for bytes or the end of the file.  Sets t->why after `seconds`.
 static void await(Text *t, int seconds, const char *why)
 {
     struct pollfd wanted = { .fd = t->file, .events = POLLIN };
@@ -35,8 +35,8 @@ static void await(Text *t, int seconds, const char *why)
     else if (ready < 0 && errno != EINTR) t->why = strerror(errno);
 }
 
-// True if the end of a pipe is one: a program has written to it and closed it.
-// A pipe that was never opened to write looks alike, but poll tells them apart.
+// True if a read of 0 bytes is the end: a writer has closed the pipe.  A pipe
+// without a writer reads alike, but poll tells them apart.
 static bool is_end(Text *t)
 {
     if (!t->is_pipe || t->length > 0) return true;

@@ -1,9 +1,8 @@
-// From the tree to the forward graph of one mode: constants, the train section,
-// then the body of the net, statement by statement, and what the mode asks for
-// at its end (finish.c).
+// Resolves the tree to the forward graph of one mode.  The order is: constants,
+// the train section, the body of the net statement by statement, and the end
+// that the mode needs (finish.c).
 //
-// What is wrong with a program is found in any mode, so that the first one
-// resolved finds it all.
+// All modes find the same errors, so the first resolved mode reports them all.
 #include <inttypes.h>
 #include <string.h>
 #include "../ir/dtype.h"
@@ -18,7 +17,7 @@ void set_variable(Resolver *r, const char *name, Pos pos, Datum datum)
     Table *table = r->scope != NULL ? &r->scope->variables : &r->constants;
     Variable *variable = table_find(table, name);
 
-    // An input stays listed, to see whether it was used.
+    // An assigned input stays listed for the check of unused inputs.
     if (variable == NULL || variable->is_input) {
         variable = NEW(r->arena, Variable);
         table_set(table, r->arena, name, variable);
@@ -35,7 +34,7 @@ static Datum define_datum(Resolver *r, const char *text)
     return no_datum();
 }
 
-// The value that -D gives a constant, or NULL.
+// Returns the value that -D gives a constant, or NULL.
 static const char *defined(const FrontendOptions *options, const char *name)
 {
     size_t length = strlen(name);
@@ -46,7 +45,7 @@ static const char *defined(const FrontendOptions *options, const char *name)
     return NULL;
 }
 
-// Constants are all known now: every -D must name one.
+// Every -D must name a constant.  All constants are known at this point.
 static void check_defines(Resolver *r)
 {
     for (int i = 0; i < r->options->define_count; i++) {
@@ -62,7 +61,7 @@ static void check_defines(Resolver *r)
     }
 }
 
-// In order, so that one may name those before it.
+// Evaluates constants in order, so that one may name earlier ones.
 static void read_constants(Resolver *r)
 {
     for (const Stmt *s = r->ast->constants.first; s != NULL; s = s->next) {
@@ -76,7 +75,7 @@ static void read_constants(Resolver *r)
 
 // ---- inputs and outputs -----------------------------------------------------
 
-// 0 after an error.
+// Returns a dimension of an input, or 0 after an error.
 static int64_t input_dim(Resolver *r, const Expr *expr)
 {
     Datum datum = evaluate_as(r, expr, INT, "a dimension is");
@@ -87,7 +86,7 @@ static int64_t input_dim(Resolver *r, const Expr *expr)
     return 0;
 }
 
-// [batch, dims...]; of rank 0 after an error.
+// Returns [batch, dims...], of rank 0 after an error.
 static Shape input_shape(Resolver *r, const Stmt *stmt)
 {
     Shape shape = shape_of(1, r->g->batch);
@@ -105,8 +104,8 @@ static Shape input_shape(Resolver *r, const Stmt *stmt)
     return shape;
 }
 
-// class[10]: a number from 0 to 9 a sample; class[32, 32, 10]: one a pixel, in
-// the shape of the scores that it is compared with.
+// Makes a label.  class[10] is a number from 0 to 9 for each sample.
+// class[32, 32, 10] is one for each pixel, in the shape of the scores.
 static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
 {
     int64_t classes = shape.dim[--shape.rank];
@@ -116,7 +115,7 @@ static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
     return id;
 }
 
-// f32 is the precision's real type.
+// Makes an input; f32 means the precision's real type.
 static ValueId new_input(Resolver *r, const Stmt *stmt)
 {
     static const char *const types[] = { "f32", "u8", "i32", "class" };
@@ -139,7 +138,7 @@ static ValueId new_input(Resolver *r, const Stmt *stmt)
     return NONE;
 }
 
-// An input may hide a constant, and nothing else.
+// Runs an input statement.  An input may hide a constant, and nothing else.
 static void run_input(Resolver *r, const Stmt *stmt)
 {
     Variable *other = find_variable(r, stmt->name);
@@ -172,8 +171,8 @@ bool is_view_of_input(const Graph *g, ValueId v)
     return true;
 }
 
-// An output of a name that was not kept, since it was assigned more than once,
-// still gets it.
+// Marks an output.  A variable that is assigned more than once still names its
+// output.
 static void run_output(Resolver *r, const Stmt *stmt)
 {
     Expr name = { .kind = EXPR_NAME, .pos = stmt->pos, .text = stmt->name };
@@ -209,7 +208,7 @@ static Datum figure(Resolver *r, const Stmt *stmt, unsigned flag,
     return op != NULL ? call_operator(r, stmt->value, op, NULL, 0) : no_datum();
 }
 
-// Losses are added up.
+// Runs a loss statement; several losses are added up.
 static void run_loss(Resolver *r, const Stmt *stmt)
 {
     Datum datum = figure(r, stmt, LOSS, "loss");
@@ -223,7 +222,7 @@ static void run_loss(Resolver *r, const Stmt *stmt)
     r->losses[r->loss_count++] = datum.kind == TENSOR ? datum.value : NONE;
 }
 
-// A loss may be one too: it is then not trained for.
+// Runs a metric statement.  A loss may be a metric, and is then not trained.
 static void run_metric(Resolver *r, const Stmt *stmt)
 {
     Datum datum = figure(r, stmt, METRIC | LOSS, "metric");
@@ -237,7 +236,7 @@ static void run_metric(Resolver *r, const Stmt *stmt)
 
 // ---- statements -------------------------------------------------------------
 
-// A name that stays names the layer and the last value of the expression.
+// A variable assigned once names the layer and the expression's last value.
 static void run_assign(Resolver *r, const Stmt *stmt)
 {
     ValueId first = r->g->value_count;
@@ -254,8 +253,8 @@ static void run_assign(Resolver *r, const Stmt *stmt)
     set_variable(r, stmt->name, stmt->name_pos, datum);
 }
 
-// A condition that is poison takes neither way; what it would have assigned is
-// then poison too.
+// Sets all variables that body assigns to poison: the condition of an if is
+// poison, so neither branch runs.
 static void poison_assigned(Resolver *r, const Body *body)
 {
     for (const Stmt *stmt = body->first; stmt != NULL; stmt = stmt->next) {
@@ -278,7 +277,7 @@ static void run_if(Resolver *r, const Stmt *stmt)
     poison_assigned(r, &stmt->other);
 }
 
-// Stops at the first round with errors: the next would have the same.
+// Stops at the first iteration with errors: later ones would repeat them.
 static void run_repeat(Resolver *r, const Stmt *stmt)
 {
     Datum count = evaluate_as(r, stmt->value, INT, "how often to repeat is");
@@ -303,7 +302,7 @@ static void run_repeat(Resolver *r, const Stmt *stmt)
     r->scope->repeats--;
 }
 
-// What follows it in the block is not run.
+// Returns from a block; statements after it are not run.
 static void run_return(Resolver *r, const Stmt *stmt)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -311,7 +310,8 @@ static void run_return(Resolver *r, const Stmt *stmt)
     r->scope->returned = true;
 }
 
-// What belongs in the net alone is refused in blocks, and the other way round.
+// Runs one statement.  Checks that net statements are in the net only, and
+// return in blocks only.
 static void run_stmt(Resolver *r, const Stmt *stmt)
 {
     static void (*const run[])(Resolver *, const Stmt *) = {
@@ -341,7 +341,7 @@ void run_body(Resolver *r, const Body *body)
     }
 }
 
-// ---- all of it --------------------------------------------------------------
+// ---- the whole program ------------------------------------------------------
 
 static void run_net(Resolver *r)
 {
@@ -354,7 +354,7 @@ static void run_net(Resolver *r)
     r->scope = NULL;
 }
 
-// Training steps alone: without a backward pass, less is alive anyway.
+// Asks for slices in training only: inference has a lower peak anyway.
 static void split_between(Graph *g, const FrontendOptions *options)
 {
     if (g->mode != TRAIN || options->microbatch >= g->batch) return;

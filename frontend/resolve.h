@@ -1,5 +1,5 @@
-// What the resolver's files share: values of the language, scopes, and the
-// state of one walk over the tree.
+// Shared by the resolver's files: values of the language, scopes, and the state
+// of one walk over the tree.
 #ifndef CNNC_RESOLVE_H
 #define CNNC_RESOLVE_H
 
@@ -7,9 +7,9 @@
 #include "ast.h"
 #include "compile.h"
 
-// What an expression comes to.
+// The kinds of expression values.
 typedef enum DatumKind {
-    POISON,                     // nothing, and the error has been reported
+    POISON,                     // after an error that has been reported
     TENSOR,                     // a value of the graph
     INT, FLOAT, BOOL,
     DIMS,                       // 3x5, 0x1x2x3
@@ -36,16 +36,16 @@ typedef struct Variable {
     bool        is_input, used;
 } Variable;
 
-// The net's names, or those of one instance of a block.  if and repeat have no
+// The names of the net or of one instance of a block.  if and repeat have no
 // scope of their own.
 typedef struct Scope {
     const char  *prefix;        // of its layers: "" or "basic_2."
     const Block *block;
     Table        variables;     // Variable
-    Table        layers;        // what took each layer's name: its Expr
-    Table        counters;      // int: of conv, how many conv_N there are
-    Table        repeated;      // int: of a name given, its last stem_N
-    int          repeats;       // how many repeats it is inside of
+    Table        layers;        // Expr: the call of each layer name
+    Table        counters;      // int: the number of conv_N so far
+    Table        repeated;      // int: last N of each given name
+    int          repeats;       // depth of nested repeats
     bool         returned;
     Datum        result;
 } Scope;
@@ -59,29 +59,29 @@ typedef struct Resolver {
     Scope       *scope;         // NULL: at top level
     Table        constants;     // Variable
     const char  *layer;         // the name for the next layer, or NULL
-    const Expr  *layer_call;    // the call that is to have it
+    const Expr  *layer_call;    // the call that gets it
     Table        broken;        // blocks in which errors were reported
     Variable   **inputs;
     int32_t      input_count, input_capacity;
     ValueId     *outputs;
     int32_t      output_count, output_capacity;
     int          depth;         // of blocks
-    int64_t      steps;         // statements and calls, against endless ones
+    int64_t      steps;         // executed, to stop endless programs
     ValueId      losses[MAX_LOSSES], metrics[MAX_METRICS];  // their rows
     int          loss_count, metric_count;
     Pos          loss_pos;
-    int64_t      batch, epochs, accumulate; // the last: 0 if not said
+    int64_t      batch, epochs, accumulate; // accumulate: 0 if unset
     const Expr  *optimizer, *schedule;  // of the train section, or NULL
-    bool         decays_vectors;        // what has rank 1 decays too
-    bool         scale_moves, scale_stays;  // loss_scale, if it is said
-    int64_t      scale_interval;        // 0 if not said
+    bool         decays_vectors;        // rank 1 decays too
+    bool         scale_moves, scale_stays;  // dynamic; constant
+    int64_t      scale_interval;        // 0 if unset
     Pos          scale_interval_pos;
-    const Expr  *word;          // an argument that may be a word, or NULL:
-    const char  *words, *words_for;     // what it may be, and its name
+    const Expr  *word;          // an argument that may be a word, or NULL
+    const char  *words, *words_for;     // the words allowed; its name
 } Resolver;
 
-// A value that a call gets before its own arguments: what a chain threads
-// through it, or both sides of a sum.
+// A value that a call gets before its own arguments: the value threaded by a
+// chain, or a side of a sum.
 typedef struct Operand {
     Datum datum;
     Pos   pos;
@@ -95,20 +95,20 @@ Datum int_datum(int64_t i);
 Datum float_datum(double f);
 Datum bool_datum(bool b);
 Datum tensor_datum(ValueId value);
-// 3, 1e-3, true, 3x3, same, []: what -D gives and what tables fall back to.
+// Reads 3, 1e-3, true, 3x3, same or [] from -D or from a default in a table.
 bool datum_of_text(const char *text, Datum *datum);
-// Whether word is one of words, which stand between |.
+// True if word is in words, which are separated by |.
 bool is_word_of(const char *word, const char *words);
 
 // ---- evaluate.c: expressions ------------------------------------------------
 
 Datum evaluate(Resolver *r, const Expr *expr);
-// Of a condition, a count: POISON where it is anything else.
+// Evaluates expr, which must be of one kind; POISON otherwise.
 Datum evaluate_as(Resolver *r, const Expr *expr, DatumKind kind,
                   const char *what);
-// expr is given for an argument: an unknown name is answered by what it can be.
+// Declares expr an argument, so that an unknown name lists the allowed words.
 void expect_word(Resolver *r, const Expr *expr, const ArgSpec *spec);
-// The variable that a name stands for here, or NULL.
+// Returns the variable visible under name, or NULL.
 Variable *find_variable(const Resolver *r, const char *name);
 
 // ---- functions.c: channels(x), min(a, b) ------------------------------------
@@ -116,96 +116,96 @@ Variable *find_variable(const Resolver *r, const char *name);
 bool is_function(const char *name);
 Datum call_function(Resolver *r, const Expr *call);
 const char **function_names(Arena *arena, int *count);
-// Row i of the table, for the reference; false past its end.
+// Gets row i of the table, for the reference; false past its end.
 bool function_row(int i, const char **name, int *fewest, int *most,
                   const char **meaning);
 
 // ---- call.c: operators and blocks -------------------------------------------
 
-// A call in a chain gets the value that is threaded through it; others NULL.
+// threaded is the value of a chain, or NULL.
 Datum evaluate_call(Resolver *r, const Expr *call, const Operand *threaded);
-// A call of op that gets count operands before the call's own.
+// Calls op with count operands before the call's own.
 Datum call_operator(Resolver *r, const Expr *call, const Op *op,
                     const Operand *given, int count);
-// The operator of this name or alias, or NULL.
+// Returns the operator of this name or alias, or NULL.
 const Op *op_called(const char *name);
-// The operator that a call names, which must have one of flags; NULL after an
-// error, where `what` is what such operators are called.
+// Returns the operator that a call names, which must have one of flags.  NULL
+// after an error; `what` names such operators in it.
 const Op *find_flagged(Resolver *r, const Expr *call, unsigned flags,
                        const char *what);
-// Counts what a program does; false, and an error once, when it is too much.
+// Counts steps of the program; false, with one error, past the limit.
 bool count_steps(Resolver *r, Pos pos, int count);
 
-// ---- arguments.c: of operators ----------------------------------------------
+// ---- arguments.c: arguments of operators ------------------------------------
 
 enum { MAX_ARGS = 32 };
 
-// Fills in b's operands and arguments (arg has room for MAX_ARGS) from those
-// given and the call's; false after an error.
+// Fills b's operands and arguments from `given` and the call.  b->arg has space
+// for MAX_ARGS.  False after an error.
 bool bind_arguments(Resolver *r, Build *b, const Expr *call,
                     const Operand *given, int count);
-// True if the precision's type holds the number called name; an error at pos if
-// it is too small.
+// True if the precision's type can hold the number called name; otherwise
+// reports at pos that it is too small.
 bool check_small(Resolver *r, Pos pos, const char *name, double number);
-// The call's name = "...", or NULL.
+// Returns the call's argument name = "...", or NULL.
 const Arg *name_argument(const Expr *call);
-// Whether an operator makes parameters.
+// True if an operator makes parameters.
 bool makes_params(const Op *op);
 
 // ---- naming.c ---------------------------------------------------------------
 
-// The full name of the layer that a call of `what` makes.
+// Returns the full name of the layer that a call of `what` makes.
 const char *name_layer(Resolver *r, const Expr *call, const char *what);
-// The call within an assigned expression that takes the assigned name, or NULL.
+// Returns the call in an assigned expression that takes the variable's name, or
+// NULL.
 const Expr *call_to_name(const Resolver *r, const Expr *expr);
-// Whether this assignment's name is for good.
+// True if the variable is assigned once, so that it may name a layer.
 bool names_for_good(const Resolver *r, const char *name);
-// The last value of a statement gets the assigned name; its values are those
-// from first on.
+// Gives the last value of a statement the assigned name.  The statement's
+// values begin at `first`.
 void name_result(Resolver *r, ValueId value, ValueId first, const char *name);
 
-// ---- checkpoint_marks.c: checkpoints, and what stays float32 ----------------
+// ---- checkpoint_marks.c: checkpoints and float32 values ---------------------
 
-// x -> checkpoint, x -> float32: gives the operand, marked; POISON after an
-// error.
+// Marks the operand of x -> checkpoint or x -> float32 and returns it; POISON
+// after an error.
 Datum mark_operand(Resolver *r, const Expr *expr, const Operand *operand);
 void run_mark(Resolver *r, const Stmt *stmt);
 
 // ---- finish.c ---------------------------------------------------------------
 
-// After the net's body: what the mode asks for, and whether it can have it.
+// Completes the graph after the net's body, and checks it for the mode.
 void finish_net(Resolver *r);
 
 // ---- train.c ----------------------------------------------------------------
 
 void read_train(Resolver *r);
-// Setting i, for the reference; false past the last.
+// Gets setting i, for the reference; false past the last.
 bool setting_row(int i, const char **name, const char **meaning);
-// What the train section calls, and the state that it keeps.
+// Builds the optimizer and schedule of the train section, and their state.
 void build_training(Resolver *r);
 
 // ---- foreign.c --------------------------------------------------------------
 
-// How to say a word of another framework, or NULL: a sentence for an operator;
-// the name for an argument or the type of an input.
+// Translate a word of another framework, or return NULL: a sentence for an
+// operator; a name for an argument or the type of an input.
 const char *foreign_operator(const char *word);
 const char *foreign_argument(const char *word);
 const char *foreign_type(const char *word);
 
 // ---- warnings.c -------------------------------------------------------------
 
-// Warns at a loss, which makes rows, if its logits come from an operator that
-// it applies itself, or from one that LIMITS.
+// Warns at a loss, given by its rows, if its logits come from the function that
+// it applies, or from an operator with flag LIMITS.
 void warn_of_logits(Resolver *r, ValueId rows);
-// Warns of an input [batch, dims...] of stmt that seems to be [channels,
-// height, width].
+// Warns of an input [batch, dims...] that appears to be [channels, height,
+// width].
 void warn_of_layout(Resolver *r, const Stmt *stmt, Shape shape);
 
 // ---- resolve.c --------------------------------------------------------------
 
 void run_body(Resolver *r, const Body *body);
-// Whether a value is an input, or views alone lead from one to it: no launch
-// would make it.
+// True if a value is an input or a view of one, so that no launch makes it.
 bool is_view_of_input(const Graph *g, ValueId v);
 void set_variable(Resolver *r, const char *name, Pos pos, Datum datum);
 

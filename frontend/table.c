@@ -1,6 +1,6 @@
-// Open addressing over a power of two, at most half full, grown by doubling.
-// Nothing is ever taken out.  Most tables here hold a handful of words, a few
-// hold one for each layer of a net with ten thousand of them.
+// A hash table with open addressing.  Its capacity is a power of two, doubled
+// when half full.  Entries are never removed.  Most tables have a few words;
+// some have one for each layer of a net with ten thousand layers.
 #include <string.h>
 #include "table.h"
 
@@ -12,7 +12,7 @@ static uint32_t hash(const char *key)
     return h;
 }
 
-// Where key is, or the free place where it would go.
+// Returns the entry of key, or the free entry where it would be inserted.
 static TableEntry *place_of(const Table *table, const char *key)
 {
     uint32_t mask = (uint32_t)table->capacity - 1;

@@ -1,4 +1,4 @@
-// A table from words to what the words stand for.  Keys are kept, not copied.
+// A hash table from words to pointers.  It keeps keys by reference, uncopied.
 #ifndef CNNC_TABLE_H
 #define CNNC_TABLE_H
 
@@ -15,11 +15,11 @@ typedef struct Table {
     int32_t     capacity, count;    // capacity: 0 or a power of two
 } Table;
 
-// The item of key, or NULL.
+// Returns the item of key, or NULL.
 void *table_find(const Table *table, const char *key);
 // Sets the item of key, new or old.
 void table_set(Table *table, Arena *arena, const char *key, void *item);
-// All keys, in no useful order; table->count of them.
+// Returns all table->count keys, in no particular order.
 const char **table_keys(const Table *table, Arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-// Between scanner and grammar: which newlines end a statement, and which words
-// were meant to begin one.
+// Filters tokens between scanner and grammar: decides which newlines end a
+// statement, and corrects misspelt keywords.
 //
 // A newline ends nothing inside ( ) and [ ], after a token that can't end a
 // statement, and before one that can't begin one:
@@ -7,9 +7,9 @@
 //     x = x -> conv(16, 3,        y = x          if deep
 //                   stride = 2)     -> relu      {
 //
-// A name at the start of a statement that goes on like no assignment or call
-// ("ouput logits") is a misspelt keyword: it is reported and becomes the
-// keyword that was meant, so that nothing follows from it.
+// A name at the start of a statement that continues neither as an assignment
+// nor as a call ("ouput logits") is a misspelt keyword.  It is reported and
+// replaced by the nearest keyword, so that no further errors follow.
 #include <string.h>
 #include "parse.h"
 #include "parser.h"
@@ -30,7 +30,7 @@ static bool is_one_of(int kind, const char *characters)
     return kind > 0 && kind < 128 && strchr(characters, kind) != NULL;
 }
 
-// Tokens with an operand on both sides.
+// True for tokens with an operand on both sides.
 static bool joins(int kind)
 {
     return is_one_of(kind, "+-*/%<>=,:") || kind == ARROW || kind == EQ ||
@@ -55,7 +55,7 @@ static Token read_token(Parse *p)
     return token;
 }
 
-// The first token that is not an END, after any number of them.
+// Returns the next token that is not END.
 static Token read_past_ends(Parse *p)
 {
     Token token = read_token(p);
@@ -70,7 +70,7 @@ static void count_brackets(Parse *p, int kind)
     if (is_one_of(kind, "{}")) p->brackets = 0;
 }
 
-// The next token, from those read ahead or the scanner, before repairs.
+// Returns the next token, from the lookahead or the scanner, before repairs.
 static Token plain_token(Parse *p)
 {
     if (p->queued > 0) {
@@ -99,7 +99,7 @@ static int peek(Parse *p)
     return p->queue[0].kind;
 }
 
-// The keyword that a name was meant to be, or the name's own token.
+// Returns the keyword that a name was meant to be, or the name's own token.
 static int meant(Parse *p, const Token *token)
 {
     int next = peek(p);

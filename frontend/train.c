@@ -1,5 +1,5 @@
-// The train section: a handful of settings, each once, and what they make: the
-// optimizer, the schedule of its rate, and the state that is kept for every
+// The train section: its settings, each allowed once, and the objects that they
+// make: the optimizer, the learning-rate schedule, and the state of every
 // parameter.
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { MAX_EPOCHS = 1000000000 };
 enum { FIRST_LOSS_SCALE = 65536, SCALE_INTERVAL = 2000 };
 #define MOST_NORM 1e30
 
-// 1 after an error.
+// Returns an integer from 1 to most, or 1 after an error.
 static int64_t positive(Resolver *r, const Stmt *stmt, int64_t most)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -37,7 +37,7 @@ static void set_accumulate(Resolver *r, const Stmt *stmt)
     r->accumulate = positive(r, stmt, MAX_BATCH);
 }
 
-// 0 after an error.
+// Returns a number above 0 and below most, or 0 after an error.
 static double number_between(Resolver *r, const Stmt *stmt, double most)
 {
     Datum datum = evaluate(r, stmt->value);
@@ -68,7 +68,7 @@ static void set_average(Resolver *r, const Stmt *stmt)
     r->g->training.average = number_between(r, stmt, 1);
 }
 
-// A number, or a word for one that moves.
+// Sets a constant loss scale, or a dynamic one.
 static void set_loss_scale(Resolver *r, const Stmt *stmt)
 {
     const Expr *value = stmt->value;
@@ -107,7 +107,8 @@ static void set_decay(Resolver *r, const Stmt *stmt)
         error(r->diag, value->pos, "decay is all or weights");
 }
 
-// sgd(lr = 0.1), or adam where all has defaults; built after the net.
+// Returns a call such as sgd(lr = 0.1), or the name of an operator whose
+// arguments all have defaults.  It is built after the net.
 static const Expr *called(Resolver *r, const Stmt *stmt, const char *wanted)
 {
     const Expr *value = stmt->value;
@@ -119,47 +120,47 @@ static const Expr *called(Resolver *r, const Stmt *stmt, const char *wanted)
 
 static void set_optimizer(Resolver *r, const Stmt *stmt)
 {
-    r->optimizer = called(r, stmt, "an optimizer is wanted here, as in "
+    r->optimizer = called(r, stmt, "an optimizer is needed here, as in "
                           "adam(lr = 1e-3)");
 }
 
 static void set_schedule(Resolver *r, const Stmt *stmt)
 {
-    r->schedule = called(r, stmt, "a schedule is wanted here, as in "
+    r->schedule = called(r, stmt, "a schedule is needed here, as in "
                          "cosine(steps = 10000)");
 }
 
-// What the section may set.
+// The settings of the section.
 static const struct Setting {
     const char *name;
     void      (*set)(Resolver *r, const Stmt *stmt);
     const char *meaning;        // for the reference
 } settings[] = {
-    { "batch", set_batch, "samples of a training step, 1 if not said" },
-    { "accumulate", set_accumulate, "batches of which the trainer program "
-      "makes a training step, by accum and apply, which are there if this is "
-      "said: the gradients are means over the samples of all of them" },
-    { "epochs", set_epochs, "how often the trainer program goes through the "
-      "data, 1 if not said" },
-    { "optimizer", set_optimizer, "how parameters change; must be given" },
-    { "schedule", set_schedule, "how the learning rate changes from step to "
-      "step; constant if not said" },
-    { "decay", set_decay, "what weight_decay applies to: all, or weights, "
-      "which skips biases and norms" },
-    { "clip_value", set_clip_value, "each element of a gradient is kept "
-      "within plus or minus this" },
-    { "clip_norm", set_clip_norm, "gradients are scaled down together where "
-      "their norm passes this" },
-    { "average", set_average, "evaluation and inference read averages of the "
-      "parameters, of which this much is kept at each update" },
-    { "loss_scale", set_loss_scale, "gradients are made with the loss times "
-      "this and applied without, and a training step of which one is not "
-      "finite is skipped: a power of two from 2^-24 to 2^24; or dynamic, which "
-      "is 65536 at first, halved by such a step, and doubled by "
-      "loss_scale_interval others in a row, within those limits; if not said, "
-      "dynamic with --precision f16, else 1" },
-    { "loss_scale_interval", set_loss_scale_interval, "how many training "
-      "steps in a row a dynamic loss_scale stays, 2000 if not said" },
+    { "batch", set_batch, "samples of a training step; default 1" },
+    { "accumulate", set_accumulate, "batches of a training step of the trainer "
+      "program.  Setting it adds the calls accum and apply; gradients are "
+      "means over the samples of all these batches" },
+    { "epochs", set_epochs, "passes of the trainer program over the data; "
+      "default 1" },
+    { "optimizer", set_optimizer, "the update rule of parameters; required" },
+    { "schedule", set_schedule, "the factor of the learning rate for each "
+      "step; default constant" },
+    { "decay", set_decay, "the parameters of weight_decay: all, or weights, "
+      "which excludes biases and norms" },
+    { "clip_value", set_clip_value, "each element of a gradient is clipped "
+      "to plus or minus this" },
+    { "clip_norm", set_clip_norm, "all gradients are scaled down together "
+      "if their norm exceeds this" },
+    { "average", set_average, "evaluation and inference read moving averages "
+      "of the parameters, with this decay at each update" },
+    { "loss_scale", set_loss_scale, "gradients are computed from the loss "
+      "times this and divided by it before the update.  A step with a gradient "
+      "that is not finite is skipped.  A power of two from 2^-24 to 2^24; or "
+      "dynamic, which starts at 65536, is halved by a skipped step, and "
+      "doubled after loss_scale_interval other steps, within these limits.  "
+      "Default dynamic with --precision f16, otherwise 1" },
+    { "loss_scale_interval", set_loss_scale_interval, "training steps "
+      "after which a dynamic loss_scale is doubled; default 2000" },
 };
 enum { SETTING_COUNT = sizeof settings / sizeof settings[0] };
 
@@ -200,7 +201,7 @@ static void read_setting(Resolver *r, const Stmt *stmt)
     if (near != NULL) fixit(r->diag, stmt->pos, near);
 }
 
-// Each setting once.
+// True, with an error, if the setting occurs before.
 static bool is_repeated(Resolver *r, const Stmt *stmt)
 {
     for (const Stmt *s = r->ast->train->body.first; s != stmt; s = s->next)
@@ -212,7 +213,7 @@ static bool is_repeated(Resolver *r, const Stmt *stmt)
     return false;
 }
 
-// What a training step takes, and how much of it at a time.
+// Sets the batch of the graph, and its samples at a time.
 static void choose_batch(Resolver *r)
 {
     int64_t most = r->options->microbatch;
@@ -229,8 +230,8 @@ static void choose_batch(Resolver *r)
     g->training.accumulate = r->accumulate;
 }
 
-// What a scale that moves waits for; one that stays has nothing to.  Gradients
-// in f16, whose exponents are few, are scaled where the program says nothing.
+// Sets the interval of a dynamic loss scale; a constant one has none.  In f16,
+// gradients underflow easily, so the default is dynamic.
 static void choose_scale(Resolver *r)
 {
     Graph *g = r->g;
@@ -264,13 +265,13 @@ void read_train(Resolver *r)
         error(r->diag, r->ast->net->pos, "there is no train section to say how "
               "'%s' is trained; --mode infer needs none", r->ast->net->name);
     else if (train != NULL && r->optimizer == NULL)
-        error(r->diag, train->pos, "train wants an optimizer, as in "
+        error(r->diag, train->pos, "train needs an optimizer, as in "
               "optimizer = adam(lr = 1e-3)");
 }
 
 // ---- the optimizer and its schedule -----------------------------------------
 
-// <param>.<name>, what training keeps for a parameter.
+// Adds <param>.<name>, a state that training keeps for a parameter.
 static void add_state(Graph *g, ValueId param, const char *name, Init init)
 {
     const Value *value = &g->values[param];
@@ -281,8 +282,8 @@ static void add_state(Graph *g, ValueId param, const char *name, Init init)
     g->values[state].init = init;
 }
 
-// For each parameter in order the optimizer's, zeros, and after all of those
-// the averages: the state of training and of evaluation lie alike.
+// Adds the optimizer's states for each parameter in order, then the averages:
+// training and evaluation share the layout.
 static void build_states(Graph *g)
 {
     ValueId count = g->value_count;
@@ -298,8 +299,8 @@ static void build_states(Graph *g)
             add_state(g, v, "average", (Init){ INIT_COPY, 1 });
 }
 
-// <param>.sum, where the gradients of several batches are added up; of running
-// statistics too, where each batch may have its own.
+// Adds <param>.sum, where the gradients of several batches accumulate.  With
+// `ghost`, running statistics accumulate too.
 static void build_sums(Graph *g, bool ghost)
 {
     ValueId count = g->value_count;
@@ -316,7 +317,7 @@ static void build_sums(Graph *g, bool ghost)
     }
 }
 
-// Evaluation has the averages where training has the parameters.
+// Replaces parameters by their averages, for evaluation.
 static void read_averages(Graph *g)
 {
     for (ValueId v = 0; v < g->value_count; v++)
@@ -332,8 +333,8 @@ static void choose_decay(const Resolver *r)
     }
 }
 
-// The operator that a setting calls, built; NULL after an error, without a
-// call, and for inference, which is only told what is wrong with it.
+// Builds the operator that a setting calls.  NULL without a call, after an
+// error, and for inference, which only reports errors.
 static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
                               const char *what)
 {
@@ -342,7 +343,7 @@ static const Op *build_called(Resolver *r, const Expr *call, unsigned flag,
     if (call == NULL) return NULL;
     const Op *op = find_flagged(r, call, flag, what);
     if (op == NULL) return NULL;
-    // Nothing to name: there is one for the whole net.
+    // It needs no layer name: a net has one.
     Build b = { .g = r->g, .op = op, .pos = call->pos, .name = op->name,
                 .arg = args };
     r->scope = NULL;

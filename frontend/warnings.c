@@ -1,7 +1,7 @@
-// Warnings of programs that are right by the rules and seldom meant so.
+// Warnings of programs that are valid but rarely intended.
 #include "resolve.h"
 
-// The operator that makes v, or what v is a view of; NULL if v is an input.
+// Returns the operator that makes v or the value it views; NULL for inputs.
 static const Op *maker_of(const Graph *g, ValueId v)
 {
     while (g->values[v].def != NONE) {
@@ -29,7 +29,7 @@ void warn_of_logits(Resolver *r, ValueId rows)
                 loss->name, loss->applies->name, maker->name);
 }
 
-// Images have 1 or 3 channels, and height and width of one order of size.
+// Images have 1 or 3 channels, and height and width of similar size.
 void warn_of_layout(Resolver *r, const Stmt *stmt, Shape shape)
 {
     enum { LEAST = 8, MOST_RATIO = 4 };

@@ -1,4 +1,4 @@
-// Types of numbers, and how a number is rounded to one.
+// Types of numbers, and rounding to them.
 #include <float.h>
 #include <math.h>
 #include "dtype.h"
@@ -45,8 +45,8 @@ bool can_hold(DType real, double x)
            (size >= least_normal(real) && size <= largest_normal(real));
 }
 
-// Of maps of this type, the real numbers' distance: 2^-digits is half a unit in
-// the last place of 1 (IEEE 754, 3.6: binary16 has 11 digits; bfloat16 8).
+// Returns the digits of the significand (IEEE 754, 3.6): binary16 has 11,
+// bfloat16 has 8.
 static int half_digits(DType dtype)
 {
     return dtype == F16 ? 11 : 8;
@@ -61,8 +61,9 @@ const char *stored_name(DType dtype)
     return names[dtype];
 }
 
-// Numbers of one exponent are whole multiples of a unit, which is the same for
-// all below the smallest normal one.  Multiplying by a power of two is exact.
+// Numbers of one exponent are integral multiples of a unit; subnormal numbers
+// share the unit of the smallest normal one.  Scaling by powers of two is
+// exact.
 double rounded(DType dtype, double x)
 {
     int least = dtype == F16 ? -13 : -125, most = dtype == F16 ? 16 : 128;

@@ -1,32 +1,31 @@
-// What numbers are stored in.  Arithmetic is in the graph's real type; pass
-// lower_precision stores maps in 16 bits, and what reads them makes reals of
-// them.
+// Storage types of numbers.  Arithmetic is in the graph's real type.  Pass
+// lower_precision stores maps in 16 bits; their readers convert them to real.
 #ifndef CNNC_DTYPE_H
 #define CNNC_DTYPE_H
 
 #include "op/op.h"
 
-// Whether it is of 16 bits.
+// True for types of 16 bits.
 bool is_half(DType dtype);
-// Whether it holds real numbers, in however many bits.
+// True for types of real numbers.
 bool is_real(DType dtype);
-// x as it is stored: of 16 bits the nearest, of two the even one, infinite
-// where it would round past the largest; else x itself.  NaN stays.
+// Returns x as stored: in 16 bits rounded to nearest even, infinite past the
+// largest number; otherwise x.  NaN stays NaN.
 double rounded(DType dtype, double x);
-// The smallest and the largest positive number that F32 or F64 holds with all
-// its digits, and "float" or "double".
+// The smallest and largest positive normal numbers of F32 or F64, and "float"
+// or "double".
 double least_normal(DType real);
 double largest_normal(DType real);
 const char *real_name(DType real);
-// True if a literal of this type, F32 or F64, stands for x: x is 0, or neither
-// smaller nor larger than those.
+// True if a literal of this type, F32 or F64, represents x: x is 0 or within
+// these limits in magnitude.
 bool can_hold(DType real, double x);
-// What kernels call what of this type is stored in.
+// Returns the kernels' name for the storage type.
 const char *stored_name(DType dtype);
 
-// Whether the program says that v, or what it is the gradient of, has 32 bits.
+// True if the program marks v, or the value that v is the gradient of, float32.
 bool keeps_f32(const Graph *g, ValueId v);
-// Whether every slot of n that has v may hold 16 bits, as ops.def marks it.
+// True if every slot of n that has v accepts 16 bits (^ in ops.def).
 bool takes_half(const Node *n, ValueId v);
 
 #endif

@@ -1,11 +1,12 @@
-// What a launch reads.  A node may be computed on load: no launch, no bytes for
-// its result, which whoever reads it computes as it loads.
+// The values that a launch reads.  An inlined node has no launch, and its
+// result has no bytes: each reader computes the result on load (prologue
+// fusion).
 //
 //   %5 y = batchnorm(%4 x, weight, ...) act=relu fused_load
 //   %6 z = conv(%5, %2)                  reads %4, weight, ... and %2
 //
-// So what is computed on load stands for all that it is computed from, through
-// any number of fused_load nodes.
+// The reads of an inlined result are the reads of its node, through any number
+// of inlined nodes.
 #include "op/op.h"
 
 bool is_launch(const Node *n)
@@ -19,7 +20,7 @@ bool is_stored(const Graph *g, ValueId v)
     return def == NONE || !g->nodes[def].fused_load;
 }
 
-// The values read so far; each once.
+// The values found so far; each once.
 typedef struct Found {
     ValueId *reads;
     int      count;
@@ -54,13 +55,13 @@ int nodes_on_load(const Graph *g, const Node *n, int most)
     return count <= most ? count : most + 1;
 }
 
-// Ways by which something is read: how many, and how many element by element.
+// The paths by which a value is read: all, and those element by element.
 typedef struct Ways {
     int count, over;
 } Ways;
 
-// Adds those by which n reads v; over: what n makes is read element by element
-// itself.
+// Adds the paths by which n reads v.  over: the result of n is itself read
+// element by element.
 static void find_ways(const Graph *g, const Node *n, int r, ValueId v,
                       bool over, Ways *ways)
 {

@@ -1,5 +1,5 @@
 // Building and changing a graph.  Ids are indices, arrays grow in the arena,
-// and nothing is freed: a pass marks nodes deleted (op = NULL) and compacts
+// and nothing is freed.  A pass marks nodes deleted (op = NULL) and compacts
 // once at its end.  A Node or Value pointer is good only until the next
 // graph_node or graph_value, which may move the array.
 #include <stdarg.h>
@@ -113,7 +113,7 @@ const char *shape_text(Graph *g, Shape shape)
     return arena_print(g->arena, "[%.*s]", length, text);
 }
 
-// Dimensions are divided out of the limit since their product may overflow.
+// Divides dimensions out of the limit, since their product may overflow.
 bool is_addressable(Shape shape, DType dtype)
 {
     int64_t left = ((int64_t)1 << 62) / dtype_bytes(dtype);
@@ -157,8 +157,8 @@ Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
     return g;
 }
 
-// A figure has a sum and a weight, in doubles, twice: since the last reset, and
-// since the last update (runtime/support/net/header.cuh, accumulated.cuh).
+// A loss or metric has a sum and a weight, both doubles, since the last reset
+// and since the last update (runtime/support/net/header.cuh, accrued.cuh).
 enum { HEADER_FIXED_BYTES = 128, FIGURE_BYTES = 32 };
 
 int64_t header_bytes(int figures)
@@ -209,7 +209,7 @@ ValueId graph_value_like(Graph *g, ValueId v, const char *name, Kind kind,
     return id;
 }
 
-// Callers' arrays are often on the stack; a node keeps copies.
+// Copies ids into the graph, since callers' arrays are often on the stack.
 static ValueId *copy_ids(Graph *g, int count, const ValueId *ids)
 {
     ValueId *copy = NEW_ARRAY(g->arena, (size_t)count, ValueId);
@@ -234,15 +234,15 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
         .operands = copy_ids(g, operand_count, operands),
         .results = copy_ids(g, result_count, results),
     };
-    // A value that another node made before (fusions hand results on) is from
-    // now on made here.
+    // A result that another node made before, as in fusions, is made by this
+    // node from now on.
     for (int i = 0; i < result_count; i++)
         if (results[i] != NONE) g->values[results[i]].def = id;
     return id;
 }
 
-// Nodes and values are few beside what passes make of them, so names are taken
-// anew.
+// Takes all names again: nodes and values are few compared with the work of
+// passes.
 Graph *graph_copy(const Graph *g, Arena *arena)
 {
     Graph *copy = NEW(arena, Graph);
@@ -294,8 +294,8 @@ void graph_mark_too(Graph *g, ValueId a, ValueId b)
     g->values[b].keep_f32 |= g->values[a].keep_f32;
 }
 
-// The new id of each old one: kept[i] is 1 for what stays.  Afterwards kept[i]
-// is how many before i stay, and kept[count] how many in all.
+// Turns flags into new ids: kept[i] is 1 for an element that stays.  Afterwards
+// kept[i] is the number of kept elements before i, and kept[count] their total.
 static void number_kept(int32_t *kept, int32_t count)
 {
     int32_t next = 0;
@@ -306,8 +306,8 @@ static void number_kept(int32_t *kept, int32_t count)
     }
 }
 
-// What was dropped is NONE from now on: a gradient of a value that is gone is
-// nobody's.
+// Returns the new id, or NONE if the element was dropped, as the gradient of a
+// deleted value.
 static ValueId renumber(const int32_t *kept, int32_t id)
 {
     if (id == NONE || kept[id] == kept[id + 1]) return NONE;
@@ -320,7 +320,7 @@ static void mark(int32_t *kept, int count, const ValueId *ids)
         if (ids[i] != NONE) kept[ids[i]] = 1;
 }
 
-// Values that something names: nodes, outputs, the state.
+// Marks the values that nodes read or write, outputs, and the state.
 static int32_t *kept_values(const Graph *g)
 {
     int32_t *kept = NEW_ARRAY(g->arena, (size_t)g->value_count + 1, int32_t);
@@ -333,7 +333,7 @@ static int32_t *kept_values(const Graph *g)
         mark(kept, n->operand_count, n->operands);
         mark(kept, n->result_count, n->results);
     }
-    // An alias needs the value it lies in, and that its own.
+    // An alias keeps the value that it aliases, and so on.
     for (ValueId v = 0; v < g->value_count; v++) {
         ValueId root = kept[v] ? g->values[v].alias_of : NONE;
         for (; root != NONE && !kept[root]; root = g->values[root].alias_of)
@@ -351,8 +351,8 @@ static int32_t *kept_nodes(const Graph *g)
     return kept;
 }
 
-// Names are taken anew, so that those of dropped nodes are free, and a graph
-// read from text gives out the same names as this one.
+// Takes names again, so that names of dropped nodes are free.  A graph read
+// from text then makes the same names as this one.
 static void compact_nodes(Graph *g, const int32_t *node, const int32_t *value)
 {
     int32_t count = node[g->node_count];
@@ -385,7 +385,7 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
         moved.state_of = renumber(value, moved.state_of);
         moved.recompute_of = renumber(value, moved.recompute_of);
         moved.alias_of = renumber(value, moved.alias_of);
-        // A lifetime shrinks to the nodes of it that are left.
+        // A lifetime shrinks to its remaining nodes.
         if (moved.first != NONE) moved.first = node[moved.first];
         if (moved.last != NONE) moved.last = node[moved.last + 1] - 1;
         g->values[value[v]] = moved;
@@ -418,8 +418,8 @@ void graph_reorder(Graph *g, const NodeId *order)
 
 // ---- uses -------------------------------------------------------------------
 
-// A node that reads a value through two slots is one reader of it: the first
-// slot counts.
+// A node that reads a value through several slots is one reader; its first slot
+// counts.
 static bool is_first_slot(const Node *n, int k)
 {
     for (int j = 0; j < k; j++)
@@ -440,7 +440,7 @@ Uses graph_uses(const Graph *g)
     for (ValueId v = 0; v < g->value_count; v++)
         uses.start[v + 1] += uses.start[v];
 
-    // A second walk fills the lists that the first has measured.
+    // A second walk fills the lists, whose lengths the first walk counted.
     int32_t *next = NEW_ARRAY(g->arena, (size_t)g->value_count + 1, int32_t);
     memcpy(next, uses.start, ((size_t)g->value_count + 1) * sizeof *next);
     uses.list = NEW_ARRAY(g->arena, (size_t)uses.start[g->value_count], NodeId);

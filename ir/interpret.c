@@ -1,11 +1,11 @@
-// The reference: a graph run node by node, each by its operator's scalar loops
-// in double.  It is what emitted programs are compared with, before and after
-// any pass, so it knows as little as it can: every value has an array of its
-// own, aliases and offsets are not looked at, and a view copies.
+// The reference interpreter: runs a graph node by node, each by its operator's
+// scalar loops in double.  Emitted programs are compared with it before and
+// after any pass, so it depends on as little as possible.  Every value has its
+// own array, aliases and offsets are ignored, and a view copies.
 #include <string.h>
 #include "dtype.h"
 
-// The header's array holds slots, not bytes; there is room for either.
+// The header's array holds slots instead of bytes, and has space for either.
 Tensors tensors_new(const Graph *g)
 {
     size_t values = (size_t)g->value_count;
@@ -44,12 +44,12 @@ static void gather(const Tensors *t, int count, const ValueId *ids,
 static void copy_view(const Ref *r)
 {
     size_t count = (size_t)elements(ref_in(r, 0));
-    // A view has both.
+    // A view has an operand and a result.
     // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
     memcpy(r->out[0], r->in[0], count * sizeof(double));
 }
 
-// What is stored in 16 bits is rounded to them.
+// Rounds results that are stored in 16 bits.
 static void store_results(const Ref *r)
 {
     for (int32_t k = 0; k < r->n->result_count; k++) {
@@ -61,7 +61,7 @@ static void store_results(const Ref *r)
     }
 }
 
-// A view operator may leave its reference out.
+// Runs a node by its reference, which a view may lack.
 static void run_node(Ref *r)
 {
     const Kernel *kernel = &r->n->op->kernels[r->n->kernel];
@@ -74,8 +74,8 @@ static void run_node(Ref *r)
         bug("%s: %s has no reference", r->n->name, r->n->op->name);
 }
 
-// The most operands or results that a node has, so that one pair of arrays
-// serves all.
+// Returns the maximum number of operands or results, the length of the shared
+// arrays.
 static int most_slots(const Graph *g)
 {
     int most = 1;

@@ -1,7 +1,7 @@
-// The graph: two flat arrays, nodes and values, that name each other by index.
-// A training step's graph holds forward, loss, backward and update, so that
-// one liveness analysis sees them all.  One node is one launch of the emitted
-// file (a view is none), and so one step of the plan.
+// The graph: flat arrays of nodes and values that refer to each other by index.
+// A training step's graph contains forward, loss, backward and update, so that
+// one liveness analysis covers all.  One node, unless it is a view, is one
+// launch of the emitted file and one step of the plan.
 #ifndef CNNC_IR_H
 #define CNNC_IR_H
 
@@ -24,7 +24,7 @@ typedef enum Kind {
                                 // inference
     STATE,                      // the header, state of the optimizer and of
                                 // metrics: persistent
-    INPUT,                      // staging that the caller's data is copied to
+    INPUT,                      // staging buffer of the caller's data
     ACTIVATION, GRADIENT,
     MASK,                       // kept for the gradient, in fewer bits
     WORKSPACE,                  // scratch of one node, or partial sums
@@ -46,7 +46,7 @@ typedef struct Shape {
     int64_t dim[MAX_RANK];      // [batch, height, width, channels] for maps
 } Shape;
 
-// What an operator was told: its meaning is the operator's (Op.attrs).
+// An attribute of a node; the operator defines its meaning (Op.attrs).
 typedef union Attr {
     int64_t i;
     double  f;
@@ -58,14 +58,15 @@ typedef struct List {           // numbers that the program gives: [1, 0.5]
     const double *at;
 } List;
 
-// What a persistent value is before training.
+// The initial contents of a persistent value.
 typedef enum InitKind {
     INIT_CONSTANT,              // all are `scale`
     INIT_UNIFORM,               // in [-scale, scale]
     INIT_NORMAL,                // of mean 0 and standard deviation scale
-    INIT_ORTHOGONAL,            // scale times a matrix of orthonormal rows (or
-                                // columns, if those are fewer): [dim 0, rest]
-    INIT_COPY,                  // STATE: what its parameter (state_of) is
+    INIT_ORTHOGONAL,            // scale times a matrix [dim 0, rest] with
+                                // orthonormal rows, or columns if those are
+                                // fewer
+    INIT_COPY,                  // STATE: a copy of its parameter (state_of)
     INIT_COUNT
 } InitKind;
 
@@ -81,67 +82,63 @@ typedef struct Value {
     Shape   shape;
     DType   dtype;
     Kind    kind;
-    bool    persistent;         // lives from training step to training step
+    bool    persistent;         // keeps its contents between training steps
     bool    output;             // must survive to the last step of the program
-    int32_t output_number;      // 1, 2, ... as the program names its outputs;
-                                // 0: not one that the program names
-    bool    marked;             // the program says that it is kept, and what
-                                // leads to it computed again (--checkpoint)
-    bool    keep_f32;           // the program says that it, and its gradient,
-                                // have 32 bits where maps have 16
-                                // (lower_precision)
+    int32_t output_number;      // 1, 2, ... in the program's order of outputs;
+                                // 0: no output of the program
+    bool    marked;             // a checkpoint: it is kept, and values that
+                                // lead to it are recomputed (--checkpoint)
+    bool    keep_f32;           // float32: it and its gradient have 32 bits
+                                // where maps have 16 (pass lower_precision)
     Pos     pos;
     NodeId  def;                // node that makes it; NONE: input, persistent
-    ValueId gradient_of;        // what it is the gradient of, or NONE
-    ValueId state_of;           // STATE that training keeps for a parameter:
-                                // which; else NONE
-    ValueId recompute_of;       // what this is, computed again: made by a node
-                                // of phase RECOMPUTE; else NONE
-    Init    init;               // persistent, but for the header
+    ValueId gradient_of;        // the value it is the gradient of, or NONE
+    ValueId state_of;           // STATE of a parameter: that parameter; else
+                                // NONE
+    ValueId recompute_of;       // the value that this recomputes, by a node of
+                                // phase RECOMPUTE; else NONE
+    Init    init;               // persistent, except the header
     int64_t classes;            // INPUT of class[.., n]: n; else 0
     bool    decayed;            // PARAM: weight decay applies to it
 
-    int32_t first, last;        // nodes it lives from and to; since liveness
-    ValueId alias_of;           // whose bytes it lies in, or NONE; since
-                                // share_buffers
+    int32_t first, last;        // live range in nodes; after liveness
+    ValueId alias_of;           // the value whose bytes it aliases, or NONE;
+                                // after share_buffers
     bool    view;               // with alias_of: the same value, not a new one
-    int64_t start;              // with alias_of: bytes from where that begins
-    int64_t view_rows;          // with alias_of: a slice, so many rows of equal
-    int64_t view_stride;        // size, so many bytes from one to the next; 0:
-                                // it is dense
-    int64_t offset;             // bytes from the start of the arena; since
-                                // assign_offsets. Since fuse_horizontal, where
-                                // it would be if launches were apart; NONE:
-                                // unknown
+    int64_t start;              // with alias_of: its offset there, in bytes
+    int64_t view_rows;          // with alias_of: a slice of `view_rows` equal
+    int64_t view_stride;        // rows, view_stride bytes apart; 0: dense
+    int64_t offset;             // bytes from the start of the arena; after
+                                // assign_offsets.  After fuse_horizontal, the
+                                // offset without fusion; NONE: unknown
 } Value;
 
 typedef struct Node {
     const Op   *op;             // NULL: deleted, until graph_compact
-    int8_t      kernel;         // which of the operator's launches: Op.kernels
+    int8_t      kernel;           // index into Op.parts
     Phase       phase;
     const char *name;           // unique among nodes: conv1, conv1.dgrad
     Pos         pos;            // of the call in the source
     int32_t     operand_count, result_count;
-    ValueId    *operands;       // one a slot of Kernel.operands; NONE: left out
-    ValueId    *results;        // likewise Kernel.results
+    ValueId    *operands;       // by slot of Part.operands; NONE: absent
+    ValueId    *results;        // likewise Part.results
     Attr        attr[MAX_ATTRS];
-    const Op   *act;            // activation applied as it stores, or NULL;
-                                // since fuse_epilogue
-    bool        fused_load;     // no launch: what reads its result computes
-                                // that on load, from what this node reads
-    bool        in_place;       // a copy that need not be made, for both of
-                                // its ends are the same bytes; since
-                                // elide_copies
-    bool        grouped;        // in the launch of the node before it, to
-                                // which it is alike; since fuse_horizontal
+    const Op   *act;            // activation fused into the epilogue, or NULL;
+                                // after fuse_epilogue
+    bool        fused_load;     // no launch: each reader of its result computes
+                                // it on load from this node's operands
+    bool        in_place;       // a copy that is elided, since source and
+                                // destination alias; after elide_copies
+    bool        grouped;         // grouped with the launch of the node before
+                                // it; after fuse_horizontal
 } Node;
 
-// What holds of a graph; passes need, give and break these (passes.def), and
-// verify() checks what each promises.
+// Facts that hold of a graph.  Passes need and give them (passes.def), and
+// verify() checks the invariants of each.
 typedef enum Fact {
     HAS_GRADIENTS  = 1 << 0,    // backward and update are in the graph
-    IS_SCHEDULED   = 1 << 1,    // the order of nodes is the order of launches
-    IS_GROUPED     = 1 << 2,    // no more launches are grouped
+    IS_SCHEDULED   = 1 << 1,    // node order is launch order
+    IS_GROUPED     = 1 << 2,    // grouping of launches is complete
     HAS_LIFETIMES  = 1 << 3,    // Value.first and last hold
     IS_SHARED      = 1 << 4,    // Value.alias_of and view hold
     IS_PLACED      = 1 << 5,    // Value.offset holds
@@ -212,11 +209,11 @@ typedef struct Graph {
     Mode        mode;
     int64_t     batch;
     DType       real;           // of parameters and arithmetic: F32 or F64
-    DType       map;            // what pass lower_precision stores maps in:
+    DType       map;            // storage type of maps after lower_precision:
                                 // real, F16 or BF16
     bool        tf32;           // products round their operands to TF32
-    const struct Gpu *gpu;      // choices are made by its times (gpu_model.h);
-                                // NULL: the usual one
+    const struct Gpu *gpu;      // the GPU of the time model (gpu_model.h);
+                                // NULL: the default
     uint32_t    facts;
     Node       *nodes;
     int32_t     node_count, node_capacity;
@@ -226,19 +223,19 @@ typedef struct Graph {
     Training    training;       // of the train section and the command line
     Decisions   decisions;
     int         dropout_count;
-    const Node *written;        // the nodes in the program's order, as they
-    int32_t     written_count;  // were before schedule; NULL: as they are
-    int64_t     order_peak;     // since schedule: bytes alive at once without
+    const Node *written;        // the nodes in source order, before schedule;
+    int32_t     written_count;  // NULL: the nodes are in source order
+    int64_t     order_peak;     // after schedule: peak of live bytes without
     int64_t     order_bound;    // the state, and a bound of any order, or 0
-    int64_t     arena_bytes, state_bytes;   // since
-    int64_t     max_live_bytes;             // assign_offsets
-    struct Names *value_names, *node_names; // what is taken: unique_names.h
+    int64_t     arena_bytes, state_bytes;   // after assign_offsets
+    int64_t     max_live_bytes;             // after assign_offsets
+    struct Names *value_names, *node_names; // names taken: unique_names.h
     const struct Places *places;    // of a graph that was read, until a pass
                                     // renumbers it; else NULL
 } Graph;
 
-// Where in its own text a graph that was read has its net, values and nodes;
-// Pos in values and nodes is of the net's source.  Of line 0: nowhere.
+// The places of the net, values and nodes in the text of a graph that was read;
+// Pos of values and nodes refer to the net's source.  Line 0: no place.
 typedef struct Places {
     Pos     net;
     Pos    *value, *node;       // by id

@@ -1,6 +1,6 @@
-// Groups of launches that are one.  The launch of a group is the first's, with
-// the arrays of all, one after the other, and blocks for each as it would have
-// alone; or with the structs of all, and the blocks that each has.
+// Groups of launches that are fused into one (horizontal fusion).  It is the
+// first node's launch with the arrays and blocks of all nodes, one after the
+// other; or with the structs of all nodes and the blocks of one.
 #include "launch_group.h"
 #include <string.h>
 
@@ -58,7 +58,7 @@ static bool same_type(const TypeArg *a, const TypeArg *b)
                : same_source(a->source, b->source);
 }
 
-// What is computed on load: NULL where nothing is.
+// True if the structs computed on load are equal; NULL is none.
 static bool same_source(const Launch *a, const Launch *b)
 {
     if (a == NULL || b == NULL) return a == b;
@@ -73,8 +73,8 @@ static bool same_source(const Launch *a, const Launch *b)
     return same;
 }
 
-// Types and arguments are alike up to these: the last of the types is the
-// number of arrays, and what is to be done last is neither's yet.
+// True if types and arguments are equal.  The last type, the number of arrays,
+// and the operation of the last block are not compared.
 static bool same_types(const Launch *a, const Launch *b)
 {
     int count = a->own_arg > 0 ? a->own_type : a->type_count - 1;
@@ -109,7 +109,7 @@ bool are_alike(const Launch *a, const Launch *b)
     return same_types(a, b) && same_arguments(a, b);
 }
 
-// A member has at most 8 bytes; one that is a struct may be without its own.
+// Returns the bytes of the members: at most 8 each, and more for a struct.
 static int64_t member_bytes(const Launch *item)
 {
     enum { WORD = 8, MOST_WORDS = 5 };
@@ -125,7 +125,7 @@ static int64_t member_bytes(const Launch *item)
     return bytes;
 }
 
-// The members of each, and the number of its first block.
+// Returns the bytes of all arrays' members and first blocks.
 int64_t item_bytes(const Launch *l)
 {
     const LaunchArg *arrays = items_of(l);
@@ -136,7 +136,7 @@ int64_t item_bytes(const Launch *l)
     return bytes;
 }
 
-// Appends to these arrays of l the ones of b, which is alike.
+// Appends the arrays of b, which is alike, to those of l.
 static void add_items(Launch *l, LaunchArg *to, const Launch *b,
                       const TensorList *more)
 {
@@ -158,7 +158,7 @@ static void add_items(Launch *l, LaunchArg *to, const Launch *b,
     l->type[l->type_count - 1].text = arena_print(arena, "%d", count);
 }
 
-// Appends what b, which is alike, has of its own.
+// Appends the types and arguments that b, which is alike, has of its own.
 static void add_own(Launch *l, const Launch *b)
 {
     for (int i = b->own_type; i < b->type_count; i++)
@@ -189,7 +189,7 @@ void group_launch(const Graph *g, NodeId i, Launch *l)
     }
 }
 
-// Bytes that both read.
+// Returns the bytes of values that both nodes read.
 static int64_t common_bytes(const Graph *g, const Node *a, const Node *b)
 {
     ValueId own[MAX_READS], others[MAX_READS];
@@ -201,8 +201,8 @@ static int64_t common_bytes(const Graph *g, const Node *a, const Node *b)
     return bytes;
 }
 
-// Bytes that node k reads of what those from `first` on make, in the same
-// launch: they have just been written.
+// Returns the bytes that node k reads of results of nodes from `first` on in
+// the same launch, which were just written.
 static int64_t made_bytes(const Graph *g, NodeId first, NodeId k)
 {
     ValueId reads[MAX_READS];

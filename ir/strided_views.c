@@ -1,11 +1,11 @@
-// Copies in place.
+// Elided copies, whose values are strided views.
 //
-//   %9 c = concat(%7 a, %8 b) axis=3 in_place      a and b lie in c
-//   %20 d.a = concat.grad(%19 d.c, -) in_place     d.a lies in d.c
+//   %9 c = concat(%7 a, %8 b) axis=3 in_place      a and b alias parts of c
+//   %20 d.a = concat.grad(%19 d.c, -) in_place     d.a aliases a part of d.c
 //
-// Nothing is copied: what writes a writes its channels of c, row by row, and
-// what reads d.a reads those of d.c.  Chains of such names may be of any
-// length, and views may be among them.
+// Nothing is copied.  The launch that makes a writes its channels of c, row by
+// row.  The launch that reads d.a reads those of d.c.  Chains of such aliases
+// may be of any length and contain views.
 #include "dtype.h"
 #include "strided_views.h"
 
@@ -67,7 +67,7 @@ Sliceable *values_sliceable(const Graph *g, const Node *nodes, int32_t count)
     return may;
 }
 
-// Of all links together, since each is in bytes of the root's rows.
+// Adds the starts of all links, which are in bytes of the root's rows.
 Columns value_columns(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];

@@ -1,30 +1,30 @@
-// Values that lie in larger ones because copies between them are in place.
+// Values that alias parts of larger values because copies are elided.
 #ifndef CNNC_STRIDED_VIEWS_H
 #define CNNC_STRIDED_VIEWS_H
 
 #include "op/op.h"
 
-// What a value is a name for: all or, of a slice, part of another one.
+// The value that a value aliases: all of it or, for a slice, a part.
 typedef struct Within {
-    ValueId whole;              // NONE: it is a name for nothing
-    int64_t start, rows;        // bytes from where that begins, and the rows of
-                                // the slice; 0, 0: it is the whole
+    ValueId whole;              // NONE: it aliases no value
+    int64_t start, rows;        // the offset there in bytes, and the rows of
+                                // the slice; 0, 0: all of it
 } Within;
 
-// Of each value of g, as these nodes say, which are g's in some order: a view
-// is its operand, what a copy in place makes is part of that, and what one
-// joins is part of what it makes.
+// Returns the aliases of all values of g by these nodes, which are g's in some
+// order.  A view aliases its operand.  The result of an elided copy aliases a
+// part of the operand, or, if it joins, the operands alias parts of the result.
 Within *values_within(const Graph *g, const Node *nodes, int32_t count);
 
-// What a value may be a slice of.  Of one row it is dense, so any kernel takes
-// it that is no worse for where it begins.
+// The slices that a value may be.  A slice of one row is dense, so any kernel
+// accepts it that does not depend on the alignment of its start.
 typedef enum Sliceable {
     NO_SLICE,
-    OF_ONE_ROW,                 // it is stored, no state and no output
-    OF_ROWS                     // a real number's and made in the program, too,
-                                // and each kernel that reads or makes it, or
-                                // computes on load from it, takes any array
-                                // that it can index
+    OF_ONE_ROW,                 // stored, neither state nor output
+    OF_ROWS                     // real and made in the program, too; each
+                                // kernel that reads or writes it, or computes
+                                // on load from it, takes any array that it can
+                                // index
 } Sliceable;
 Sliceable *values_sliceable(const Graph *g, const Node *nodes, int32_t count);
 static inline bool may_have_rows(Sliceable may, int64_t rows)
@@ -32,12 +32,12 @@ static inline bool may_have_rows(Sliceable may, int64_t rows)
     return may == OF_ROWS || (may == OF_ONE_ROW && rows == 1);
 }
 
-// Bytes that a slice of one row begins at a multiple of, for kernels that read
-// as many at once.
+// Alignment in bytes of slices of one row, for kernels that read 32 bytes at
+// once.
 enum { ROW_ALIGNMENT = 32 };
 
-// Where a value lies in the root of its class, which it leads to by alias_of,
-// by columns: bytes begin .. end of each row.  What is no slice covers all.
+// The columns of a value in its root (the end of alias_of): bytes begin to end
+// of each row.  A value that is no slice covers all columns.
 typedef struct Columns {
     int64_t begin, end;
 } Columns;

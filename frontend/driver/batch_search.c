@@ -1,4 +1,4 @@
-// Batches are compiled until the largest that fits is known: one more does not.
+// Finds the largest batch that fits by compiling for several batches.
 #include "../../ir/base/minmax.h"
 #include "../../ir/base/search_cache.h"
 #include "batch_search.h"
@@ -14,8 +14,8 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o)
                         .passes = without_dumps(&o->passes),
                         .most_work = INT64_MAX };
     s->passes.enabled[PASS_batch_split] = false;
-    // Launches that are put together take no more bytes, and time counts one by
-    // one.
+    // Horizontal fusion does not change the arena, and the model's time adds up
+    // launch by launch.
     s->passes.enabled[PASS_fuse_horizontal] = false;
     s->passes.quick = true;
     s->quiet.quiet = true;
@@ -88,10 +88,10 @@ bool try_batch(BatchSearch *s, int64_t batch)
     return true;
 }
 
-// A line is trusted up to so many times the largest batch that fits.
+// A line is trusted up to MOST_TIMES the largest batch that fits.
 enum { MOST_TIMES = 256 };
 
-// The batch at which the line through two points reaches some bytes.
+// Returns the batch at which the line through two points reaches `bytes`.
 static int64_t meets(const BatchPoint *a, const BatchPoint *b, int64_t bytes)
 {
     double slope = (double)(b->arena_bytes - a->arena_bytes) /
@@ -101,8 +101,8 @@ static int64_t meets(const BatchPoint *a, const BatchPoint *b, int64_t bytes)
     return batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (int64_t)batch;
 }
 
-// Which of the points is the last that fits below the first that does not; -1:
-// none does.
+// Returns the index of the last point that fits before the first that does not;
+// -1 if none fits.
 static int last_that_fits(const BatchSearch *s, int64_t bytes)
 {
     int fits = -1;
@@ -111,9 +111,9 @@ static int last_that_fits(const BatchSearch *s, int64_t bytes)
     return fits;
 }
 
-// The line is that through the last batch that fits and the next, which does
-// not; where all fit, that through the last and one before it with a smaller
-// arena, since of two batches the larger may have the smaller arena.
+// Returns the next batch from a line through two points: the last that fits and
+// the next one, which does not.  If all fit, the line is through the last and
+// an earlier one with a smaller arena, for a larger batch may need less.
 static int64_t next_on_line(const BatchSearch *s, int fits, int64_t bytes)
 {
     int first = fits > 0 ? fits : 0, second = first + 1;
@@ -127,9 +127,9 @@ static int64_t next_on_line(const BatchSearch *s, int fits, int64_t bytes)
     return meets(&s->points[first], &s->points[second], bytes);
 }
 
-// Between a batch that fits and one that does not the next one to try is where
-// the line through the two, or through the last two, says, and every fourth
-// time halfway; so it ends where the two are neighbours, whatever lies between.
+// Interpolates between a batch that fits and one that does not, or extrapolates
+// from the last two.  Every fourth step bisects, so the search always ends,
+// when the two batches are neighbours.
 Capacity largest_batch(BatchSearch *s, int64_t bytes)
 {
     for (int tries = 0;; tries++) {

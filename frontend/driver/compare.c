@@ -1,8 +1,8 @@
-// --compare: the arena after each pass, and after each lever of memory that the
-// command line pulls.  The first row has no optional pass and each row after it
-// has one more, in the order of the table.  Passes that are turned off have no
-// row.  The row `all` sums up.  Saved is the difference from the row before,
-// and the share is of the first row.
+// --compare: the arena after each pass, and after each memory option of the
+// command line.  The first row has no optional pass, and each further row adds
+// one in table order.  Disabled passes have no row.  The row `all` is the sum.
+// `saved` is the difference from the previous row, and `share` is relative to
+// the first row.
 //
 //     passes             arena bytes    MiB    bound  saved bytes  share
 //     none                  12345678  11.77  3456789
@@ -12,12 +12,12 @@
 //     + recomputation        3145678   3.00  3045678      1200000   9.7%
 //     all                    3145678   3.00  3045678      9200000  74.5%
 //
-// An arena is that of the file: a file that trains evaluates in the same arena.
-// Rows of passes have the whole batch and no budget.  The last row is the plan
-// that the same command line with -o makes; it is compiled first, and reports
-// what is wrong with the program.  Levers before the last are compiled only if
-// the last plan uses them and one after them: a search for a budget runs three
-// times at most, and a search for slices once.
+// The arena is that of the file: training and evaluation share it.  Rows of
+// passes have the whole batch and no budget.  The last row is the plan that the
+// same command with -o makes; it is compiled first, and reports errors of the
+// program.  An option before the last row is compiled only if the last plan
+// uses it and a later one.  So at most three searches for a budget and one for
+// slices run.
 #include "../../ir/base/minmax.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
@@ -52,9 +52,9 @@ static bool measure_last(const Input *in, const Options *o, PlanSize *last)
     passes_on.refused = o->passes.refused;
     for (int mode = own; mode < MODE_COUNT; mode++) {
         PlanSize size;
-        // The text of a graph is one program, and --mode eval is of another.
+        // The text of a graph is one program; --mode eval is of another.
         if (mode != (int)own && (in->ast == NULL || own == EVAL)) continue;
-        // Inference has an arena of its own, but must be within the budget too.
+        // Inference has its own arena, which must be within the budget too.
         if (!shares_arena(own, mode) && passes_on.budget == 0) continue;
         frontend.mode = (Mode)mode;
         if (!measure_plan(in, &frontend, &passes_on, &size) ||
@@ -73,7 +73,7 @@ static void add_row(Comparison *c, const char *name, const PlanSize *size)
     c->rows[c->count++] = (PassRow){ name, size->arena_bytes, size->bound };
 }
 
-// False where the whole batch can't be compiled, which -o does not need.
+// False if the whole batch can't be compiled, which -o does not need.
 static bool measure_row(Comparison *c, const char *name)
 {
     PlanSize size;
@@ -82,7 +82,7 @@ static bool measure_row(Comparison *c, const char *name)
     return true;
 }
 
-// A budget replaces the marks of the program, unless --checkpoint names them.
+// A budget replaces the program's marks, unless --checkpoint names them.
 static void begin_rows(Comparison *c)
 {
     PassOptions *with = &c->search.passes;
@@ -105,7 +105,7 @@ static bool add_passes(Comparison *c)
     return true;
 }
 
-// ---- rows of levers ---------------------------------------------------------
+// ---- rows of memory options -------------------------------------------------
 
 static bool has_microbatch(const Comparison *c)
 {
@@ -117,7 +117,7 @@ static void use_microbatch(Comparison *c)
     c->frontend = c->o->frontend;
 }
 
-// Slices that the command line asks for, so that the budget chooses none.
+// True if the command line asks for slices, so that the budget chooses none.
 static bool has_given_slices(const Comparison *c)
 {
     const Ast *ast = c->search.in.ast;
@@ -144,7 +144,7 @@ static bool has_slices(const Comparison *c)
            !has_given_slices(c);
 }
 
-// The slices of the last plan, so that they are not searched again.
+// Sets the slices of the last plan, which saves a second search.
 static void use_slices(Comparison *c)
 {
     c->search.passes = without_dumps(&c->o->passes);
@@ -177,11 +177,11 @@ static const struct Lever {
     const char *name;
     bool      (*is_pulled)(const Comparison *c);
     void      (*use)(Comparison *c);        // NULL: only in the last plan
-    // Whether the last plan differs from that of this lever and those before;
-    // NULL: it may.
+    // True if the last plan also uses later options, so that its row differs
+    // from this one; NULL: it may.
     bool      (*is_more_used)(const PlanSize *last);
-    // Whether the last plan uses this one, or else it saves nothing.  NULL: it
-    // may.
+    // True if the last plan uses this option, which saves nothing otherwise.
+    // NULL: it may.
     bool      (*is_used)(const PlanSize *last);
 } levers[] = {
     { "micro-batch", has_microbatch, use_microbatch, NULL, NULL },
@@ -200,7 +200,7 @@ static bool no_lever_after(const Comparison *c, int lever)
     return true;
 }
 
-// Within the budget no lever after it does anything.
+// True if the budget is met, so that later options have no effect.
 static bool fits_already(const Comparison *c)
 {
     const PassRow *row = &c->rows[c->count - 1];
@@ -257,7 +257,7 @@ static const SheetColumn columns[] = {
     { "share", "share", AS_SHARE },
 };
 
-// before NULL: nothing is saved yet.
+// Adds a row; before is NULL in the first, which saves nothing.
 static void put_row(Sheet *s, const char *name, const char *text,
                     const PassRow *row, const PassRow *before, int64_t whole)
 {

@@ -1,7 +1,7 @@
-// --curve: memory against cost.  Each row is a training step that computes more
-// again than the row before, and has a smaller arena: the share is of the first
-// row's arena, time and FLOPs are what it takes beside that, and the bound is
-// the time that any program with as few bytes alive takes beside it.
+// --curve: memory against cost.  Each row is a training step that recomputes
+// more than the previous row and has a smaller arena.  Columns share, time and
+// FLOPs are relative to the first row.  Column bound is a lower bound on the
+// time of any schedule with at most as many live bytes.
 //
 //     arena bytes    MiB   share    time   FLOPs  again   bound
 //        12345678  11.77  100.0%  +0.00%  +0.00%      0  +0.00%
@@ -20,7 +20,7 @@ bool find_curve(const Input *in, const Options *o, ArenaCosts *curve)
     Graph *g = input_graph(in, &o->frontend);
     if (g == NULL) return false;
     if (in->ast == NULL) {
-        error(in->diag, (Pos){ .file = NONE }, "--curve is of a program, and "
+        error(in->diag, (Pos){ .file = NONE }, "--curve needs a program, and "
               "'%s' is a graph", in->path);
         return false;
     }

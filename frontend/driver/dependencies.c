@@ -1,5 +1,6 @@
-// A rule of make: the output, and every file that was read.  A file that is
-// gone does not stop the build: each included one is also a target of its own.
+// Writes a make rule from the output to every file that was read.  Each
+// included file is also an empty target, so that a deleted file does not stop
+// make.
 #include <string.h>
 #include "input.h"
 #include "run_pipeline.h"
@@ -21,7 +22,7 @@ static bool is_repeated(const Diag *diag, int32_t i)
     return false;
 }
 
-// also: one more, or NULL.
+// Prints the rules; also is one more dependency, or NULL.
 static void print_rules(const Diag *diag, const char *also, const char *target,
                         FILE *out)
 {

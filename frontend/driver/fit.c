@@ -1,12 +1,12 @@
-// --fit: the largest batch whose arena fits in so many bytes, which is then
-// compiled; with --microbatch auto the program's own where that is larger and
+// --fit: finds the largest batch whose arena fits, which is then compiled.
+// With --microbatch auto, the program's batch replaces it if it is larger and
 // fits in slices.
 #include <inttypes.h>
 #include "../../ir/base/format.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-// Whether the budget chooses what a training step computes again.
+// True if the budget chooses the values that a training step recomputes.
 static bool recomputes(const Options *o)
 {
     PassOptions within = o->passes;
@@ -14,9 +14,9 @@ static bool recomputes(const Options *o)
     return o->frontend.mode == TRAIN && searches(&within);
 }
 
-// The largest batches for so many bytes, with no more computed again than the
-// command line says and, where that may be, with the most.  False after an
-// error; the second is the first where nothing may be.
+// Finds the largest batches for `bytes`: `plain` with no recomputation beyond
+// the command line's, and `most` with recomputation, if it is allowed.  Equal
+// if it is not.  False after an error.
 static bool find_batches(const Input *in, const Options *o, int64_t bytes,
                          Capacity *plain, Capacity *most)
 {
@@ -34,22 +34,22 @@ static bool find_batches(const Input *in, const Options *o, int64_t bytes,
     return true;
 }
 
-// Mistakes of the program are shown here, once; of a graph as text the batch is
-// what it is.
+// Reports errors of the program once.  The text of a graph has a fixed batch,
+// which is an error here.
 static bool is_right(const Input *in, const Options *o)
 {
     FrontendOptions frontend = o->frontend;
     PassOptions quiet = without_dumps(&o->passes);
     PlanSize size;
     if (in->ast == NULL && in->diag->error_count == 0)
-        error(in->diag, (Pos){ .file = NONE }, "--fit is of a program, and "
-              "'%s' is a graph, whose batch is what it is", in->path);
+        error(in->diag, (Pos){ .file = NONE }, "--fit needs a program, and "
+              "'%s' is a graph, whose batch is fixed", in->path);
     frontend.batch = 1;
     return measure_plan(in, &frontend, &quiet, &size);
 }
 
-// In slices any batch fits if one sample does: then it is the program's own,
-// where that is more than fits at once.
+// Any batch fits in slices if one sample does.  True if the program's batch is
+// larger than the largest that fits at once.
 static bool needs_slices(const Input *in, Options *o, int64_t most)
 {
     BatchSearch *s = NEW(in->arena, BatchSearch);
@@ -67,7 +67,7 @@ static bool needs_slices(const Input *in, Options *o, int64_t most)
     return true;
 }
 
-// --ghost may be only for slices that the batch does not come in.
+// Returns the options without --ghost if only slices would need it.
 static Options at_once(const Input *in, const Options *o)
 {
     BatchSearch *s = NEW(in->arena, BatchSearch);
@@ -89,7 +89,7 @@ int choose_batch(const Input *in, Options *o)
         return EXIT_INPUT;
     if (needs_slices(in, o, most.batch)) return -1;
     o->frontend = whole.frontend;
-    // Where not even one sample fits, compiling it says why.
+    // If not one sample fits, compiling it reports the reason.
     o->frontend.batch = most.batch > 0 ? most.batch : 1;
     if (most.batch > plain.batch || most.batch == 0)
         o->passes.budget = o->fit;

@@ -1,17 +1,17 @@
-// --gpu: a name of the table, or a file with a line for each number of a Gpu,
+// --gpu: a name of the table, or a file with one line for each number of a Gpu:
 //
 //     fp32 = 53e12                # operations a second
 //
-// in any order, each once, in units without prefix: a second, bytes, shares of
-// 1.  Optional are the rate of copies to host memory, `integrated = 1` where a
-// GPU and its host have one memory, and the figures of its multiprocessors.
-// What has a dot or a slash is the path of a file.  It may also say which tile
-// was measured to be the best for a product on tensor cores: its type, what it
-// is for, rows, columns, depth and how many of them,
+// Lines have any order, each key once, in units without prefix: operations or
+// bytes a second, bytes, shares of 1.  Optional keys are the rate of copies to
+// host memory, `integrated = 1` for a GPU that shares its host's memory, and
+// the numbers of its multiprocessors.  A word with a dot or a slash is a path.
+// Lines of tiles hold the fastest tile measured for a product on tensor cores:
+// type, role, rows, columns, depth, count, tile.
 //
 //     tile f16 forward 100352 64 576 1 = 128x64
 //
-// as the program that --tune writes prints them.
+// The program that --tune writes prints such lines.
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -22,13 +22,13 @@
 #include "options.h"
 #include "../read_file.h"
 
-// A number of a Gpu, so many of which are one in the file.
+// A number of a Gpu; the file's number times `units` is stored.
 typedef struct Key {
     const char *name;
     size_t      at;             // in Gpu, an int64_t
     double      units;
     double      low, high;      // as in the file
-    bool        is_optional;    // then, where it is left out:
+    bool        is_optional;    // missing keys get:
     double      otherwise;      // as in the file
     SheetKind  kind;           // in the table of --gpus
 } Key;
@@ -96,14 +96,14 @@ int list_gpus(const Options *o)
 
 // ---- the file ---------------------------------------------------------------
 
-// At a word that has been read.
+// Fails at a word that was read before.
 static void fail_at(Reader *r, Word word, const char *what)
 {
     r->at = word.text;
     read_fail(r, what);
 }
 
-// The key of this word; -1, reported, if there is none.
+// Reads a key; -1, with an error, if the word is none.
 static int read_key(Reader *r)
 {
     const char *names[KEYS];
@@ -128,7 +128,7 @@ static void set_number(Gpu *gpu, const Key *key, double number)
     *(int64_t *)(void *)at = (int64_t)(number * key->units + 0.5);
 }
 
-// A NaN is in no range.
+// Reads the value of a key; the range check refuses NaN.
 static void read_value(Reader *r, const Key *key, Gpu *gpu)
 {
     char *end;
@@ -151,7 +151,7 @@ static void read_value(Reader *r, const Key *key, Gpu *gpu)
     set_number(gpu, key, number);
 }
 
-// Which of these a word is; `what` says what it should have been.
+// Reads one of `names`; `what` describes it in the error.
 static int read_name(Reader *r, const char *what, const char *const *names,
                      int count)
 {
@@ -167,13 +167,13 @@ static int read_name(Reader *r, const char *what, const char *const *names,
     return 0;
 }
 
-// What stands behind the word tile.
+// Reads the rest of a line after the word tile.
 static void read_tile(Reader *r, Gpu *gpu, Word line)
 {
     int64_t size[4] = { 0 };
     int type = 1 + read_name(r, "a product's type", product_type_names + 1,
                              PRODUCT_TYPES - 1);
-    int role = read_name(r, "what a product is for", product_role_names,
+    int role = read_name(r, "the role of a product", product_role_names,
                          PRODUCT_ROLES);
     for (int i = 0; i < 4 && !r->failed; i++) {
         skip_blanks(r);
@@ -197,7 +197,7 @@ static void read_tile(Reader *r, Gpu *gpu, Word line)
     for (int i = 0; i < count; i++) {
         all[i] = gpu->tuned[i];
         if (same_product(&all[i].key, &key))
-            fail_at(r, line, "a product of this size stands here twice");
+            fail_at(r, line, "a product of this size is given twice");
     }
     all[count] = (TunedTile){ key, (int)rows, (int)columns };
     gpu->tuned = all;
@@ -209,7 +209,7 @@ static void end_line(Reader *r)
     if (!r->failed && r->at < r->end) read_fail(r, "expected the line to end");
 }
 
-// The word tile is next.
+// True if the word tile is next.
 static bool is_tile(const Reader *r)
 {
     const int length = 4;
@@ -231,14 +231,14 @@ static void read_line(Reader *r, Gpu *gpu, bool seen[KEYS])
     int key = read_key(r);
     if (key < 0) return;
     if (seen[key])
-        fail_at(r, word, arena_print(r->arena, "%s stands here twice",
+        fail_at(r, word, arena_print(r->arena, "%s is given twice",
                                      keys[key].name));
     seen[key] = true;
     if (!r->failed && expect_char(r, '=')) read_value(r, &keys[key], gpu);
     end_line(r);
 }
 
-// What is missing is said at the last line.
+// Reads all lines; missing keys are reported at the last one.
 static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
 {
     const Source *source = &diag->sources[0];
@@ -262,7 +262,7 @@ static void read_lines(Arena *arena, Diag *diag, Gpu *gpu)
                   "its numbers", keys[k].name);
 }
 
-// The shortest decimal that is the same number of units again; 90, not 9e+01.
+// Returns the shortest decimal that reads back as number; 90, not 9e+01.
 static const char *number_text(Arena *arena, const Key *key, int64_t number)
 {
     const int64_t most = 1 << 24;
@@ -286,8 +286,8 @@ const char *gpu_text(Arena *arena, const Gpu *gpu)
     return text;
 }
 
-// Checks the GPU against the precision and --offload.  Returns -1, or the
-// status to exit with after what it reported.
+// Checks the GPU against the precision and --offload.  Returns -1, or the exit
+// status after an error.
 static int check_gpu(const Options *o)
 {
     enum { FIRST_SM = 80 };
@@ -307,7 +307,7 @@ static int check_gpu(const Options *o)
     return -1;
 }
 
-// Its own Diag: the file is no part of the program that the output quotes.
+// The file has its own Diag, since the output quotes only the program.
 int read_gpu_file(Options *o, const Diag *diag)
 {
     Diag own = { .arena = diag->arena, .stream = diag->stream,

@@ -1,16 +1,16 @@
-// What --help, --help-ops and --passes print, all of it from the tables.
+// --help, --help-ops and --passes, printed from the tables.
 #include <string.h>
 #include "options.h"
 
-// What options.c reads by its beginning, as rows of help.
+// Options that options.c reads by prefix, as rows of help.
 const Flag pass_flags[] = {
-    { "-f[no-]PASS", NULL, "an optional pass on or off", NULL },
+    { "-f[no-]PASS", NULL, "turn an optional pass on or off", NULL },
     { "-fkeep-gradients", NULL,
       "every parameter's gradient outlives the step", NULL },
     { .name = NULL },
 };
 
-// The rows of flags in groups, by the first of each.
+// Groups of the rows of flags, each by its first row.
 static const struct { const char *first, *title; } groups[] = {
     { "-o", "Output" }, { "--mode", "Network" }, { "--budget", "Memory" },
     { "--summary", "Inspect" }, { "--dump", "Debug" },
@@ -40,7 +40,7 @@ int show_help(Options *o, const char *value)
     print_flags(pass_flags);
     puts("\nA FILE.ir is a graph as --emit ir and --dump print it.\n"
          "Exit: 0 done, 1 the input is wrong, 2 usage, 3 a file can't be read "
-         "or\nwritten, 4 it does not fit, 70 a fault of cnnc's own.");
+         "or\nwritten, 4 it does not fit, 70 an internal error of cnnc.");
     return EXIT_DONE;
 }
 
@@ -49,7 +49,7 @@ int list_passes(const Options *o)
     static const SheetColumn columns[] = {
         { "pass", "pass", AS_TEXT },
         { "optional", "optional", AS_TRUTH },
-        { "description", "what it does", AS_TEXT },
+        { "description", "effect", AS_TEXT },
     };
     Sheet *s = sheet_new(o->arena, "passes", columns,
                          sizeof columns / sizeof *columns);
@@ -74,7 +74,7 @@ const char *arg_type_words(ArgType type)
     return words[type];
 }
 
-// Name, type, meaning, and what it falls back to.
+// Prints the name, type, meaning and default of each argument.
 static void print_args(const Op *op)
 {
     for (const ArgSpec *spec = op->args;
@@ -86,8 +86,8 @@ static void print_args(const Op *op)
                spec->fallback != NULL ? ")" : "");
 }
 
-// Those that the row has no brackets around, without marks: what may be left
-// out in brackets, any number of them as x, ....
+// Prints the operands that are not in brackets in the row, without marks.
+// Optional ones are printed in brackets, variadic ones as x, ....
 void print_operands(const Op *op)
 {
     const char *separator = "";
@@ -124,10 +124,10 @@ int show_ops(Options *o, const char *value)
     (void)value;
     print_group("Layers: x -> conv(16, 3), or conv(x, 16, 3).  Each takes "
                 "name = \"...\" too.", LAYER);
-    print_group("Losses: a number a sample, after the word loss.", LOSS);
+    print_group("Losses: one number per sample, after the word loss.", LOSS);
     print_group("Metrics: likewise, after the word metric.", METRIC);
-    print_group("Optimizers: of the train section.", OPTIMIZER);
-    print_group("Schedules: of the train section; the learning rate is the "
+    print_group("Optimizers: for the train section.", OPTIMIZER);
+    print_group("Schedules: for the train section; the learning rate is the "
                 "optimizer's times a factor.", SCHEDULE);
     return EXIT_DONE;
 }

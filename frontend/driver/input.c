@@ -1,4 +1,4 @@
-// A file ending in .ir is the text of a graph; anything else is a program.
+// Opens inputs: a path that ends in .ir is a graph, any other a program.
 #include <string.h>
 #include "../../ir/plan/plan.h"
 #include "input.h"
@@ -27,13 +27,13 @@ bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
     return in->ast != NULL && !in->ast->unreadable;
 }
 
-// The net's name, or the line net of the text of a graph.
+// Returns the position of the net's name, or of the graph's line net.
 static Pos net_pos(const Input *in, const Graph *g)
 {
     return in->ast != NULL ? in->ast->net->pos : g->places->net;
 }
 
-// A plan that was read is checked as one that was made.
+// A plan that was read is verified like one that was made.
 static bool is_sound_text(const Input *in, Graph *g)
 {
     if (!is_sound(g)) return false;

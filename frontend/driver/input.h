@@ -1,4 +1,4 @@
-// What is compiled: a program, or the text of a graph.
+// The input of a compilation: a program, or the text of a graph.
 #ifndef CNNC_INPUT_H
 #define CNNC_INPUT_H
 
@@ -12,12 +12,12 @@ typedef struct Input {
     int32_t     source;         // of that text
 } Input;
 
-// False, said on standard error, where path, or what it includes, can't be
-// read.  What is wrong in what it read is counted in diag.
+// Opens the input.  False, with a message on standard error, if path or a file
+// that it includes can't be read.  Errors in the text are counted in diag.
 bool input_open(Input *in, Arena *arena, Diag *diag, const char *path);
 
-// A fresh graph, for one pipeline; NULL after errors.  The text of a graph is
-// of one mode, whatever the options ask for.
+// Returns a new graph for one pipeline; NULL after errors.  The text of a graph
+// keeps its mode, whatever the options say.
 Graph *input_graph(const Input *in, const FrontendOptions *options);
 
 #endif

@@ -1,5 +1,5 @@
-// Reads a CSV file of buffers: cells between commas, blanks around them, no
-// quotes.  Empty lines are left out.
+// Reads a CSV file of buffers: cells between commas, with blanks around them
+// and without quotes.  Empty lines are skipped.
 #include "instance.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@ typedef enum Column {
     COLUMNS, END
 } Column;
 
-// Names that MiniMalloc's converter takes, and one of cnnc's.  END is the last
-// time at which a buffer lives, where UPPER is the first at which it does not.
+// Column names of MiniMalloc's converter, and one of cnnc's.  END is the last
+// time at which a buffer is alive; UPPER is the first at which it is not.
 static const struct {
     const char *name;
     Column      column;
@@ -24,7 +24,7 @@ static const struct {
 };
 enum { NAMES = sizeof known / sizeof *known, MOST_COLUMNS = 64 };
 
-// Alignments up to this; sizes are checked with it.
+// The limit of alignments; sizes are checked with it.
 static const int64_t most_alignment = 1LL << 30;
 
 typedef struct Cell {
@@ -49,7 +49,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Characters, not bytes: what a column counts.
+// Returns the number of characters, which columns count, not bytes.
 static int characters(const char *text, int length)
 {
     int count = 0;
@@ -58,7 +58,7 @@ static int characters(const char *text, int length)
     return count;
 }
 
-// The cells of a line, at most MOST_COLUMNS; how many there are in all.
+// Splits a line into at most MOST_COLUMNS cells; returns the number of all.
 static int split(const Reader *r, int32_t line, Cell *cells)
 {
     int32_t length;
@@ -92,7 +92,7 @@ static const char *name_of(Column column)
     return known[k].name;
 }
 
-// A number that is 0 or more.
+// Reads a number that is not negative.
 static int64_t read_number(const Reader *r, const Cell *cell, Column column)
 {
     const char *name = name_of(column);
@@ -227,7 +227,7 @@ static int compare_ids(const void *left, const void *right)
     return order != 0 ? order : a->pos.line - b->pos.line;
 }
 
-// Sizes that can be added up, and ids that are there once.
+// Checks that the sum of sizes does not overflow and that ids are unique.
 static bool fits_in_all(const Reader *r, const Instance *in)
 {
     const Row **sorted = NEW_ARRAY(r->arena, in->count, const Row *);
@@ -255,8 +255,9 @@ static bool fits_in_all(const Reader *r, const Instance *in)
     return r->diag->error_count == 0;
 }
 
-// The largest alignment, which all others divide: offsets are multiples of it,
-// and so of theirs.  Rounded sizes can be added up, too.
+// Sets the unit to the largest alignment.  All others must divide it, so that
+// multiples of it are aligned for every buffer.  Rounded sizes must not
+// overflow either.
 static bool fits_aligned(const Reader *r, Instance *in)
 {
     in->unit = 1;
@@ -278,7 +279,7 @@ static int compare_times(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-// How many of the times are below this one.
+// Returns the number of times below this one.
 static int32_t rank_of(const int64_t *times, int32_t count, int64_t time)
 {
     int32_t low = 0, high = count;
@@ -290,7 +291,7 @@ static int32_t rank_of(const int64_t *times, int32_t count, int64_t time)
     return low;
 }
 
-// Steps are the times at which something begins or ends, however far apart.
+// Makes items.  A step is a time at which a buffer begins or ends.
 static void make_items(Arena *arena, Instance *in)
 {
     int64_t *times = NEW_ARRAY(arena, 2 * (size_t)in->count, int64_t);

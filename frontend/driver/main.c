@@ -1,4 +1,4 @@
-// The compiler on one screen: options and a program in, text out (write.c).
+// The main program: reads options and the input, and writes the output.
 #define _POSIX_C_SOURCE 200809L
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "instance.h"
 #include "run_pipeline.h"
 
-// A file that the program includes, which would be written: NULL if none.
+// Returns an output that is also an included file, or NULL.
 static const char *overwritten(const Input *in, const Options *o)
 {
     const char *const written[] = { o->output, o->header, o->report,
@@ -22,7 +22,7 @@ static const char *overwritten(const Input *in, const Options *o)
     return NULL;
 }
 
-// Nothing is written before all is known to be right.
+// Writes nothing until the whole compilation has succeeded.
 static int run(const Input *in, const Options *o)
 {
     const char *lost = overwritten(in, o);
@@ -35,9 +35,9 @@ static int run(const Input *in, const Options *o)
     return write_output(in, o);
 }
 
-// Plans that are only measured come one after the other, each in an arena of
-// its own: what one has freed stays for the next, instead of coming back as
-// pages to be cleared.
+// Keeps freed memory in the process.  Measured plans each have their own arena,
+// one after the other; returned pages would have to be cleared again for the
+// next.
 static void keep_freed_memory(void)
 {
 #ifdef __GLIBC__
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     if (diag.over_budget && !o.plan) explain_levers(&in, &o);
     if (diag.over_budget) status = EXIT_OVER;
     if (diag.file_failed) status = EXIT_FILE;
-    // What help and lists print is output too.
+    // The output of --help and of lists can fail too.
     Output out = { .stream = stdout };
     if (status == EXIT_DONE && !output_close(&out, 1)) status = EXIT_FILE;
     arena_free(arena);

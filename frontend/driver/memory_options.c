@@ -1,10 +1,10 @@
-// Options that say how much memory there is, and what may be done to fit.
+// The options for the size of memory and for the means to fit in it.
 #include <ctype.h>
 #include <string.h>
 #include "options.h"
 
-// The bytes that a unit stands for: B, KiB, MB and so on, in any case, KB being
-// 1000 of them and KiB or K 1024; 0: it is none.
+// Returns the bytes of a unit: B, KiB, MB and so on, in any case.  KB is 1000
+// bytes; KiB and K are 1024.  0 for other words.
 static int64_t unit_bytes(const char *unit)
 {
     static const char prefixes[] = "kmgt";
@@ -21,8 +21,8 @@ static int64_t unit_bytes(const char *unit)
     return strcmp(unit, "B") == 0 ? decimal : 0;
 }
 
-// A number with up to nine decimals, exact: 5.5GiB.  False if it is none, not
-// positive, or past 2^52 bytes.
+// Reads a number with up to nine decimals exactly: 5.5GiB.  False for other
+// texts, and outside 1 to 2^52 bytes.
 static bool read_size(const char *text, int64_t *bytes)
 {
     const int64_t most = (int64_t)1 << 52;
@@ -44,13 +44,14 @@ static bool read_size(const char *text, int64_t *bytes)
     while (*at == ' ') at++;
     int64_t unit = unit_bytes(at);
     if (unit == 0 || whole > most / unit) return false;
-    // part < 10^9, and unit at most 2^40: in two steps, for 10^9 * 2^40 > 2^63.
+    // part < 10^9 and unit <= 2^40: two steps, since 10^9 * 2^40 > 2^63.
     int64_t high = unit / scale * part, low = unit % scale * part / scale;
     *bytes = whole * unit + high + low;
     return *bytes > 0 && *bytes <= most;
 }
 
-// 5gb as 5GB, 5gib and 5 gib as 5GiB: units as they are written.
+// Returns a size with its unit in the usual spelling: 5GB for 5gb, 5GiB for
+// 5gib and 5 gib.
 static const char *spelt_size(Arena *arena, const char *value)
 {
     char *text = arena_copy(arena, value, strlen(value));
@@ -115,7 +116,7 @@ int set_checkpoint(Options *o, const char *value)
     return kind < 0 ? EXIT_USAGE : -1;
 }
 
-// A number of at most nine digits, which *text is moved past; 0: there is none.
+// Reads a number of at most nine digits and advances *text; 0 if there is none.
 static int64_t take_number(const char **text)
 {
     int64_t n = 0;

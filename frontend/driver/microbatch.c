@@ -1,14 +1,14 @@
-// --microbatch auto: the slices in which the batch of a training step comes, so
-// that the step within the budget costs least.
+// --microbatch auto: chooses the slice size with the cheapest training step
+// within the budget.
 //
-//   batch 12 in 1 GiB      12 at once: 40 launches again, 51 ms
-//                          slices of 6: 11 launches again, 48 ms
-//                          slices of 4: nothing again, 46 ms      <- the least
-//                          smaller ones read weights more often for nothing
+//   batch 12 in 1 GiB      12 at once: 40 launches recomputed, 51 ms
+//                          slices of 6: 11 launches recomputed, 48 ms
+//                          slices of 4: none recomputed, 46 ms    <- the least
+//                          smaller slices only read weights more often
 //
-// Slices divide the batch.  They are compiled from the largest that fit down,
-// until in one nothing is recomputed: below that time only grows.  Nets of
-// which a step does not come in slices stay whole.
+// Slices divide the batch.  They are compiled from the largest that fit
+// downwards, until one recomputes nothing: below it, time only grows.  Nets
+// whose step can't be sliced stay whole.
 #include <inttypes.h>
 #include "../../ir/base/format.h"
 #include "batch_search.h"
@@ -17,13 +17,13 @@
 enum { MOST_SLICE_SIZES = 64 };
 
 typedef struct Slicing {
-    int64_t  slice;             // samples; the batch, where it is whole
+    int64_t  slice;             // samples; the batch if it is whole
     bool     fits;
     PlanSize size;
 } Slicing;
 
-// What fits before what does not; then the cheaper, or the smaller.  a has the
-// larger slices.
+// Orders a slicing that fits before one that does not, then by cost, or by size
+// if neither fits.  a has the larger slices.
 static bool is_better(const Slicing *b, const Slicing *a)
 {
     if (a->fits != b->fits) return b->fits;
@@ -31,13 +31,13 @@ static bool is_better(const Slicing *b, const Slicing *a)
                    : b->size.arena_bytes < a->size.arena_bytes;
 }
 
-// The slices that the batch can come in, from large to small.
+// The possible slices of the batch, from large to small.
 typedef struct Slices {
     int     count;
     int64_t samples[MOST_SLICE_SIZES];
 } Slices;
 
-// Divisors of the batch below it; of too many the largest and 1.
+// Lists the divisors below the batch; of too many, the largest and 1.
 static Slices list_slices(int64_t batch)
 {
     Slices list = { .count = 0 };
@@ -49,8 +49,8 @@ static Slices list_slices(int64_t batch)
     return list;
 }
 
-// Compiles the k-th slices and keeps them if they are the best; false after an
-// error: the net has no step in slices.
+// Compiles the k-th slices and keeps them if they are the best.  False after an
+// error: the net's step can't be sliced.
 static bool try_slices(BatchSearch *s, const Slices *list, int k,
                        int64_t budget, Slicing *best, Slicing *tried)
 {
@@ -63,9 +63,9 @@ static bool try_slices(BatchSearch *s, const Slices *list, int k,
     return true;
 }
 
-// Returns the number of the largest slices that fit and sets *found to their
-// outcome, by halving, for smaller ones have smaller arenas.  list->count: none
-// fit; -1: the net has no step in slices.
+// Returns the index of the largest slices that fit, and sets *found to their
+// result.  Bisects, since smaller slices have smaller arenas.  list->count if
+// none fit; -1 if the net's step can't be sliced.
 static int largest_that_fit(BatchSearch *s, const Slices *list, int64_t budget,
                             Slicing *best, Slicing *found)
 {
@@ -85,8 +85,8 @@ static int largest_that_fit(BatchSearch *s, const Slices *list, int64_t budget,
     return high;
 }
 
-// Searches the slices for the best, from the largest that fit down to those in
-// which nothing is recomputed.  False: the net has no step in slices.
+// Tries slices from the largest that fit down to the first without
+// recomputation.  False if the net's step can't be sliced.
 static bool find_slices(BatchSearch *s, int64_t budget, Slicing *best)
 {
     Slices list = list_slices(best->size.batch);
@@ -136,7 +136,7 @@ int choose_slices(const Input *in, Options *o)
 
     begin_batches(s, in, o);
     s->passes.enabled[PASS_batch_split] = o->passes.enabled[PASS_batch_split];
-    // What is wrong with the program is said when it is compiled.
+    // Errors of the program are reported by the compilation that follows.
     if (in->ast == NULL || !measure_whole(s, &at_once, &whole.size)) return -1;
     whole.slice = whole.size.batch;
     whole.fits = whole.size.arena_bytes <= budget;

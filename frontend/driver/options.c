@@ -1,10 +1,10 @@
-// The command line as a table: a row an option, with what it takes, what help
-// says of it, and what it sets.  `--emit=ir` and `--emit ir` are the same; so
-// are `-D n=3` and `-Dn=3`.
+// The command line as a table.  A row has an option, its value, its line of
+// help, and its function.  `--emit=ir` equals `--emit ir`, and `-D n=3` equals
+// `-Dn=3`.
 //
-// -O is read first, whatever its place, since it sets all passes at once and
-// -f changes single ones.  What names a pass is checked against the table of
-// passes, and every word that is not known is answered by the nearest that is.
+// -O is read first, whatever its place: it sets all passes, and -f changes
+// single ones.  Names of passes are checked against the table of passes.  The
+// message for an unknown word has the nearest known one.
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -24,7 +24,8 @@ int usage(const char *what, const char *word, const char *const *names,
     return EXIT_USAGE;
 }
 
-// inference for infer, training for train: one begins with the other.
+// Maps words to a name with the same beginning: inference to infer, training to
+// train.
 static const char *longer_name(const char *text, const char *const *words,
                                int count)
 {
@@ -55,9 +56,9 @@ int choose(const char *flag, const char *text, const char *const *words,
     return -1;
 }
 
-// ---- what each option sets --------------------------------------------------
+// ---- the function of each option --------------------------------------------
 
-// Each returns -1 to go on, or the status to exit with.
+// Each returns -1 to continue, or the exit status.
 
 static int set_output(Options *o, const char *value)
 {
@@ -118,7 +119,7 @@ static int set_ghost(Options *o, const char *value)
     return -1;
 }
 
-// Later ones win; whether there is such a constant the resolver knows.
+// Later definitions win.  The resolver checks that the constant exists.
 static int set_define(Options *o, const char *value)
 {
     FrontendOptions *f = &o->frontend;
@@ -150,7 +151,7 @@ static int set_format(Options *o, const char *value)
     return format < 0 ? EXIT_USAGE : -1;
 }
 
-// They are printed when the whole command line is known.
+// Printed after the whole command line is read.
 static int set_gpus(Options *o, const char *value)
 {
     (void)value;
@@ -192,7 +193,7 @@ static int set_summary(Options *o, const char *value)
     return -1;
 }
 
-// Done before all others.
+// Nothing to do: -O was read before all others.
 static int set_level(Options *o, const char *value)
 {
     (void)o;
@@ -200,7 +201,7 @@ static int set_level(Options *o, const char *value)
     return -1;
 }
 
-// Whether value names a pass, or is the one other word allowed; says so if not.
+// True if value names a pass or equals `also`; reports an error otherwise.
 static bool is_pass(const char *value, const char *also)
 {
     const char *names[PASS_COUNT + 1] = { also };
@@ -217,7 +218,7 @@ static int set_dump(Options *o, const char *value)
     return is_pass(value, "all") ? -1 : EXIT_USAGE;
 }
 
-// Where to without what is everything.
+// --dump-dir without --dump dumps all passes.
 static int set_dump_dir(Options *o, const char *value)
 {
     o->passes.dump_dir = value;
@@ -265,7 +266,7 @@ const Flag flags[] = {
     { "-o", "FILE", "output; '-', the default, is standard output",
       set_output },
     { "--header", "FILE", "write the C interface too", set_header },
-    { "--prefix", "NAME", "what symbols begin with, instead of the net's name",
+    { "--prefix", "NAME", "prefix of symbols, instead of the net's name",
       set_prefix },
     { "--main", NULL, "add the trainer program", set_main },
     { "--emit", "KIND", "cuda (default), ir, plan or plan-csv", set_emit },
@@ -276,33 +277,34 @@ const Flag flags[] = {
     { "-D", "NAME=V", "instead of a constant's value", set_define },
     { "--precision", "P", "f32 (default), tf32, f16, bf16 or f64",
       set_precision },
-    { "--gpu", "NAME", "whose times count: h200 (default), another, or a file",
+    { "--gpu", "NAME", "GPU of the model: h200 (default), another, or a file",
       set_gpu },
-    { "--budget", "SIZE", "the most that the arena may take: 5GiB",
+    { "--budget", "SIZE", "the largest arena allowed: 5GiB",
       set_budget },
-    { "--fit", "SIZE", "the largest batch whose arena fits in so much",
+    { "--fit", "SIZE", "find the largest batch whose arena fits in SIZE",
       set_fit },
-    { "--microbatch", "N", "the batch in slices of so many samples, or auto",
+    { "--microbatch", "N", "take the batch in slices of N samples, or auto",
       set_microbatch },
-    { "--ghost", NULL, "such slices may have their own statistics", set_ghost },
+    { "--ghost", NULL, "slices may have their own statistics", set_ghost },
     { "--checkpoint", "MODE",
-      "what runs again: auto (default), elementwise, marked, every N, off",
+      "recompute: auto (default), elementwise, marked, every N, off",
       set_checkpoint },
     { "--split", "N[:HxW]",
       "N samples at a time through maps of HxW pixels and more", set_split },
-    { "--offload", NULL, "maps may go to host memory, so that a budget is met",
+    { "--offload", NULL, "keep maps in host memory if a budget needs it",
       set_offload },
     { "--plan", "FILE", "addresses for the buffers of a CSV file", set_plan },
-    { "--capacity", "N", "bytes that --plan has; else few", set_capacity },
+    { "--capacity", "N", "bytes that --plan may use; minimized if absent",
+      set_capacity },
     { "--time-limit", "S", "seconds that --plan may take", set_time_limit },
     { "--summary", NULL, "layers, shapes, parameters, FLOPs, activation bytes",
       set_summary },
-    { "--compare", NULL, "the arena after each pass and lever, as a table",
+    { "--compare", NULL, "the arena after each pass and memory option",
       set_compare },
     { "--curve", NULL, "memory against cost, as a table, or in --report's page",
       set_curve },
     { "--report", "FILE", "the plan as a page of HTML", set_report },
-    { "--tune", NULL, "instead a program that measures tiles for --gpu",
+    { "--tune", NULL, "write a program that measures tiles for --gpu",
       set_tune },
     { "--gpus", NULL, "list the GPUs", set_gpus },
     { "--passes", NULL, "list the passes", set_passes },
@@ -315,16 +317,17 @@ const Flag flags[] = {
     { "--version", NULL, "the version", show_version },
     { "--dump", "PASS", "the graph after a pass, or all", set_dump },
     { "--dump-dir", "DIR", "dumps go to files there", set_dump_dir },
-    { "--stop-after", "PASS", "go no further; or: frontend", set_stop_after },
-    { "--time", NULL, "where the time went", set_time },
-    { "-O0", NULL, "no optional pass: nothing is shared", set_level },
-    { "-O1", NULL, "what costs no arithmetic: so far as -O2", set_level },
+    { "--stop-after", "PASS", "stop after this pass, or after frontend",
+      set_stop_after },
+    { "--time", NULL, "the time of each pass", set_time },
+    { "-O0", NULL, "no optional pass: no buffer is shared", set_level },
+    { "-O1", NULL, "passes that add no arithmetic: as -O2", set_level },
     { "-O2", NULL, "everything (default)", set_level },
     { "-O3", NULL, "the same as -O2", set_level },
     { .name = NULL },
 };
 
-// The nearest option's name, for --bacth=64 too.
+// Reports an unknown option with the nearest name, for --bacth=64 too.
 static int unknown_flag(const char *arg)
 {
     const char *names[sizeof flags / sizeof *flags];
@@ -333,7 +336,7 @@ static int unknown_flag(const char *arg)
     size_t length = strcspn(arg, "=");
     int count = 0;
 
-    // What it is set to does not count.
+    // The value after = is ignored.
     if (length < sizeof name) {
         memcpy(name, arg, length);
         name[length] = '\0';
@@ -348,7 +351,7 @@ static int unknown_flag(const char *arg)
     return usage("unknown option", word, names, count);
 }
 
-// Whether arg is this option, perhaps with its value: *value is then that, or
+// True if arg is this option.  Sets *value to the value that it includes, or
 // NULL.
 static bool is_flag(const Flag *flag, const char *arg, const char **value)
 {
@@ -363,7 +366,7 @@ static bool is_flag(const Flag *flag, const char *arg, const char **value)
     return arg[1] == '-' || length == 2;
 }
 
-// -f[no-]PASS
+// Reads -f[no-]PASS.
 static int set_pass(Options *o, const char *arg)
 {
     const char *names[PASS_COUNT + 1] = { "keep-gradients" };
@@ -381,7 +384,7 @@ static int set_pass(Options *o, const char *arg)
     return usage("there is no optional pass", name, names, count);
 }
 
-// Sets what argument number *i says; *i moves on past its value.
+// Reads the option at argument *i, and advances *i past its value.
 static int read_flag(Options *o, int argc, char **argv, int *i)
 {
     const char *arg = argv[*i], *value;
@@ -398,7 +401,7 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
                                            NULL, 0);
             value = argv[*i];
         }
-        // The one value that is two words.
+        // `--checkpoint every N` is the only value of two words.
         if (flag->set == set_checkpoint && value != NULL &&
             strcmp(value, "every") == 0 && *i + 1 < argc)
             value = arena_print(o->arena, "%s %s", value, argv[++*i]);
@@ -407,9 +410,9 @@ static int read_flag(Options *o, int argc, char **argv, int *i)
     return unknown_flag(arg);
 }
 
-// ---- all of it --------------------------------------------------------------
+// ---- the whole command line -------------------------------------------------
 
-// The same command gives the same bytes wherever the files lie.
+// Removes folders, so that the output does not depend on where files are.
 static const char *without_folder(const char *arg)
 {
     const char *start = arg[0] == '-' ? strchr(arg, '=') : arg;

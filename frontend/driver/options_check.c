@@ -1,4 +1,4 @@
-// What of the command line can be said to be wrong without reading the input.
+// Checks of the command line that need no input.
 #include <string.h>
 #include "options.h"
 #include "output.h"
@@ -38,7 +38,7 @@ const char *depend_path(const Options *o)
     return arena_print(o->arena, "%s.d", o->output);
 }
 
-// A file that is written twice, or over one that is read: NULL if none.
+// Returns a file that is written twice, or both read and written; NULL if none.
 static const char *clash(const Options *o)
 {
     enum { READ = 2, FILES = 6 };
@@ -50,8 +50,8 @@ static const char *clash(const Options *o)
     return NULL;
 }
 
-// True, reported, if an option that takes a file took the program: without an
-// input, its value ends in .cnn.
+// True, with an error, if an option that takes a file took the program: there
+// is no input, and the option's value ends in .cnn.
 static bool taken_program(const Options *o)
 {
     const struct { const char *option, *file, *example; } takes[] = {
@@ -73,8 +73,8 @@ static bool taken_program(const Options *o)
     return false;
 }
 
-// Warns of options for training steps when the file is for inference alone.  A
-// build may give one list of options to both of its files.
+// Warns of training options in a file for inference.  It is no error, since a
+// build may pass the same options to both of its files.
 static void warn_of_useless(const Options *o)
 {
     const struct { bool given; const char *option; } of_training[] = {
@@ -106,15 +106,15 @@ int options_check(const Options *o)
     const struct { bool wrong; const char *what; } rules[] = {
         { o->compare && o->summary, "--compare or --summary, not both:" },
         { o->curve && o->summary, "--curve or --summary, not both:" },
-        { o->format_given && !is_table, "--format is of the tables --compare, "
+        { o->format_given && !is_table, "--format is for the tables --compare, "
           "--curve, --summary, --gpus and --passes:" },
-        { o->curve && o->frontend.mode != TRAIN, "--curve is of training:" },
+        { o->curve && o->frontend.mode != TRAIN, "--curve is for training:" },
         { is_table && (o->emit_given || stops), "--compare, --curve and --"
           "summary are tables, and go with neither --emit nor --stop-after:" },
         { o->report != NULL && strcmp(o->report, "-") == 0 && !only_report(o) &&
           o->output == NULL, "the page and the output are both for standard "
           "output:" },
-        { o->report != NULL && stops, "--report is of a whole plan, and does "
+        { o->report != NULL && stops, "--report needs a whole plan, and does "
           "not go with --stop-after:" },
         { stops && o->emit != EMIT_IR, "--stop-after goes with --emit ir:" },
         { is_cuda && o->frontend.mode == EVAL && is_file, "--mode eval is a "
@@ -133,16 +133,16 @@ int options_check(const Options *o)
         { o->passes.offload && o->passes.budget == 0 && o->fit == 0,
           "--offload goes with --budget or --fit:" },
         { o->passes.offload && o->passes.checkpoint.kind == CHECKPOINT_MARKED,
-          "--checkpoint marked keeps to the marks, and goes not with "
+          "--checkpoint marked uses the marks only, and excludes "
           "--offload:" },
         { o->auto_slices && o->fit == 0 && o->passes.budget == 0,
           "--microbatch auto needs a budget (--budget, --fit):" },
         { (o->frontend.microbatch > 0 || o->auto_slices) &&
           o->frontend.mode == INFER,
-          "--microbatch is for training, and goes not with --mode infer:" },
+          "--microbatch is for training, and excludes --mode infer:" },
         { o->depend_file != NULL && !o->depend, "-MF goes with -MD:" },
         { o->depend && o->depend_file == NULL && (o->output == NULL ||
-          strcmp(o->output, "-") == 0), "-MD wants -MF or -o:" },
+          strcmp(o->output, "-") == 0), "-MD needs -MF or -o:" },
     };
     if (clash(o) != NULL)
         return usage("two of the files are", clash(o), NULL, 0);

@@ -1,4 +1,5 @@
-// What is no plain file, such as /dev/null or a pipe, is written in place.
+// Writes output files.  Special files, such as /dev/null or pipes, are written
+// in place.
 #define _DEFAULT_SOURCE
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include "output.h"
 #include "temporary.h"
 
-// Names that are to go when the program ends, for exit and for signals.
+// Names to remove at exit and on signals.
 static const char *volatile leftovers[2 * MOST_OUTPUTS];
 
 static bool failed(const char *path)
@@ -22,7 +23,8 @@ static bool failed(const char *path)
     return false;
 }
 
-// /dev/stdout may be a plain file, which its descriptor leads to and no name.
+// True for special files.  /dev/stdout may be a plain file, which only its
+// descriptor reaches.
 static bool is_special(const char *path)
 {
     static const char *const places[] = { "/dev/std", "/dev/fd/", "/proc/" };
@@ -32,7 +34,7 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-// Where there is no such file, what is opened there is in this folder.
+// Gets the status of the folder in which path would be created.
 static bool folder_of(const char *path, struct stat *status)
 {
     const char *slash = strrchr(path, '/');
@@ -61,7 +63,7 @@ bool same_file(const char *named, const char *other)
     return left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
-// ---- names that must not stay -----------------------------------------------
+// ---- temporary names --------------------------------------------------------
 
 static void remove_leftovers(void)
 {
@@ -69,7 +71,7 @@ static void remove_leftovers(void)
         if (leftovers[i] != NULL) unlink(leftovers[i]);
 }
 
-// Calls nothing that a signal may not.
+// A signal handler: calls only async-signal-safe functions.
 static void end_by_signal(int number)
 {
     remove_leftovers();
@@ -80,7 +82,7 @@ static void end_by_signal(int number)
 enum { END_COUNT = 3 };
 static const int end_signals[END_COUNT] = { SIGINT, SIGTERM, SIGHUP };
 
-// Lets these signals wait; returns those that wait already.
+// Blocks these signals; returns the signals blocked before.
 static sigset_t hold_ends(void)
 {
     sigset_t ends, before;
@@ -90,8 +92,8 @@ static sigset_t hold_ends(void)
     return before;
 }
 
-// Once.  A signal that was to be ignored still is, and a file past the limit
-// of its size is an error as a full disk is.
+// Installs handlers once.  Ignored signals stay ignored.  Exceeding the limit
+// of file sizes is an error like a full disk, not a signal.
 static void watch_ends(void)
 {
     static bool watching;
@@ -119,8 +121,8 @@ static void forget_leftover(const char *name)
 
 // ---- opening and closing ----------------------------------------------------
 
-// A new file beside the place, as a stream.  Signals wait until its name is
-// known to who removes it.
+// Creates a temporary file in the target's folder, as a stream.  Signals are
+// blocked until its name is registered for removal.
 static FILE *open_temporary(Output *out, Arena *arena)
 {
     enum { MOST_TRIES = 100 };
@@ -144,7 +146,8 @@ static FILE *open_temporary(Output *out, Arena *arena)
     return fdopen(file, "wb");
 }
 
-// In place.  A pipe that nobody opens to read is no place after a while.
+// Opens a special file in place.  A pipe without a reader fails after 5
+// seconds.
 static FILE *open_special(const char *path)
 {
     enum { TRIES = 100 };       // 50 ms apart
@@ -178,7 +181,7 @@ bool output_open(Output *out, Arena *arena, const char *path)
     return out->stream != NULL || failed(path);
 }
 
-// All of it is written, and not yet in its place.
+// True if all bytes are written; the file is not moved yet.
 static bool is_written(Output *out)
 {
     bool written = fflush(out->stream) == 0 && !ferror(out->stream);
@@ -190,8 +193,8 @@ static bool is_written(Output *out)
     return (written && closed) || failed(out->path);
 }
 
-// A second name for what is there, until all are moved.  Its lock says that
-// the name is in use; a file that can't be read has none.
+// Gives the old file a second name until all files are moved.  A lock marks the
+// name as used; a file that can't be read is not locked.
 static void name_old(Output *out)
 {
     out->was_there = true;
@@ -206,7 +209,7 @@ static void name_old(Output *out)
     if (out->old_lock >= 0) flock(out->old_lock, LOCK_SH | LOCK_NB);
 }
 
-// Moves it to its place.
+// Moves a written file to its place.
 static bool is_moved(Output *out)
 {
     if (out->temporary == NULL) return true;
@@ -232,7 +235,7 @@ static void drop_locks(Output *out)
     out->lock = out->old_lock = -1;
 }
 
-// Signals wait until either all are moved or none is.
+// Moves all files or none; signals are blocked meanwhile.
 static bool move_all(Output *out, int count)
 {
     sigset_t before = hold_ends();

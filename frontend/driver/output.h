@@ -1,8 +1,8 @@
-// Files that are whole or not there: written beside their place under another
-// name (temporary.h), and moved when all went well.  None of those names is
-// left when the program exits, whatever the status, or by SIGINT, SIGTERM or
-// SIGHUP; those of a killed program go when the same file is written again.  A
-// link is written through, and a file that was there keeps its mode.
+// Output files that appear whole or not at all.  A file is written under a
+// temporary name (temporary.h) in its folder, and moved on success.  No
+// temporary name is left at exit, whatever the status, nor after SIGINT,
+// SIGTERM or SIGHUP; those of a killed program are removed when the same file
+// is next written.  Links are followed, and a replaced file keeps its mode.
 #ifndef CNNC_OUTPUT_H
 #define CNNC_OUTPUT_H
 
@@ -13,26 +13,25 @@
 typedef struct Output {
     FILE       *stream;         // NULL: never opened
     const char *path;           // as it was given; NULL: standard output
-    const char *place;          // where it goes: the path, with links followed
-    const char *temporary;      // where it is; NULL: in place
-    const char *old;            // what was there, while all are moved
-    int         lock, old_lock; // of the files of those names; -1: none
+    const char *place;          // the target: path with links followed
+    const char *temporary;      // its name until moved; NULL: in place
+    const char *old;            // name of the old file during the move
+    int         lock, old_lock; // of these files; -1: none
     bool        was_there, moved;
 } Output;
 
 enum { MOST_OUTPUTS = 4 };      // open at once
 
-// path NULL or "-" is standard output.  What can't be opened or written is
-// said on standard error.  The arena must live as long as the output.
+// Opens an output.  path NULL or "-" is standard output.  Errors are printed on
+// standard error.  The arena must outlive the output.
 bool output_open(Output *out, Arena *arena, const char *path);
-// All of them or none: nothing is moved before all is written, and where one
-// can't be moved those before it are put back (but on file systems without
-// hard links).  Outputs that were never opened are left out.
+// Closes and moves all outputs or none.  Nothing is moved before all are
+// written.  If a move fails, earlier moves are undone, except on file systems
+// without hard links.  Outputs that were never opened are skipped.
 bool output_close(Output *out, int count);
-// Whether both names are of one plain file, by whatever folders, be it there
-// already or not.
+// True if both paths are one plain file, which may not exist yet.
 bool same_file(const char *a, const char *b);
-// After a failure: nothing is left of them.
+// Removes all traces of the outputs after a failure.
 void output_discard(Output *out, int count);
 
 #endif

@@ -1,4 +1,5 @@
-// Memory that is not enough: what takes it, and what would fit.
+// The notes of a budget that is exceeded: the largest live values, and the
+// settings that would fit.
 //
 //     cnnc: note: the most is alive at step 12, conv_2.dgrad (line 7): 9.18 MiB
 //       4.50 MiB  in the state: parameters, statistics, optimizer
@@ -24,25 +25,25 @@
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-enum { SHOWN = 8 };             // buffers of a peak; the rest is summed up
+enum { SHOWN = 8 };             // buffers listed; the rest is summed
 
-// The work (ir/base/search_cache.h) of a whole refusal, and of the largest
-// batch of a lever where that is spent.
+// Limits of the search work (ir/base/search_cache.h): of a whole refusal, and
+// of one lever's largest batch once that is spent.
 #define REFUSAL_WORK INT64_C(3000000000)
 #define LEAST_WORK   INT64_C(100000000)
 
-// ---- levers -----------------------------------------------------------------
+// ---- levers: ways to use less memory ----------------------------------------
 
-// What can be done for less memory.
+// A way to use less memory.
 typedef struct Lever {
     const char *name;
-    // Changes o so that a training step does it as far as it goes.  False: the
-    // command line or the input does not let it.
+    // Changes o so that a training step uses the lever as far as possible.
+    // False if the command line or the input excludes it.
     bool      (*use)(Options *o);
-    bool        in_slices;      // then any batch fits if a slice does
-    bool        splits;         // the batch inside the net: no other batches
-                                // are searched, for each takes seconds
-    bool        rounds;         // maps: a graph that was read has its types
+    bool        in_slices;      // any batch fits if one slice does
+    bool        splits;         // the batch inside the net: other batches are
+                                // not searched, for each takes seconds
+    bool        rounds;         // maps; a graph that was read has fixed types
 } Lever;
 
 static bool use_nothing(Options *o)
@@ -104,7 +105,7 @@ static bool use_split(Options *o)
     return true;
 }
 
-// On top of what runs again; other numbers come of it.
+// Half precision, on top of recomputation; it changes results.
 static bool use_half(Options *o)
 {
     if (o->frontend.real != F32 || is_half(o->frontend.map)) return false;
@@ -112,7 +113,7 @@ static bool use_half(Options *o)
     return use_checkpoint(o) || use_nothing(o);
 }
 
-// The first is what the others are measured by.
+// The other levers are compared with the first.
 static const Lever levers[] = {
     { "nothing computed again", use_nothing, .in_slices = false },
     { "elementwise", use_elementwise, .in_slices = false },
@@ -131,8 +132,8 @@ typedef struct Use {
     Options      o;
     BatchSearch  search;
     bool         is_used;
-    bool         refused;       // the program is wrong for it
-    PlanSize     size;          // at the batch that was asked for
+    bool         refused;       // the program excludes it
+    PlanSize     size;          // at the requested batch
 } Use;
 
 // ---- the peak ---------------------------------------------------------------
@@ -222,8 +223,9 @@ static void print_slices(const Input *in, const Capacity *c, const Use *use)
             bytes_text(in->arena, c->arena_bytes));
 }
 
-// Starts from the batch that was asked for, whose arena is known, and the
-// state.  parts: the share of the work that is left which this may take.
+// Prints the largest batches.  The search starts from the requested batch,
+// whose arena is known.  parts: the fraction 1 / parts of the remaining work is
+// used.
 static void print_batches(const Input *in, const Options *o, Use *use,
                           int parts)
 {
@@ -248,7 +250,7 @@ static double more_than(int64_t some, int64_t plain)
     return plain > 0 ? 100 * ((double)some / (double)plain - 1) : 0;
 }
 
-// What a lever costs beside a step that does nothing.
+// Describes the cost of a lever, compared with a step without any.
 static const char *cost_text(Arena *arena, const Use *use, const Use *plain)
 {
     const PhaseCost *cost = &use->size.cost, *than = &plain->size.cost;
@@ -262,7 +264,8 @@ static const char *cost_text(Arena *arena, const Use *use, const Use *plain)
                        more_than(cost->cost.flops, than->cost.flops));
 }
 
-// Slices inside the net come on top of what runs again for the whole batch.
+// True if slices inside the net save nothing beyond recomputation of the whole
+// batch.
 static bool adds_nothing(const Use *use)
 {
     const Use *before = use - 1;
@@ -301,7 +304,7 @@ static void print_plain(const Input *in, const Use *plain)
 
 // ---- all levers -------------------------------------------------------------
 
-// Whether what is refused is what the lever makes of the training step.
+// True if the refused plan is the one that this lever makes.
 static bool was_refused(const Options *o, const Use *use)
 {
     return o->passes.refused->arena_bytes > 0 &&
@@ -315,7 +318,7 @@ static bool was_refused(const Options *o, const Use *use)
            o->frontend.microbatch == use->o.frontend.microbatch;
 }
 
-// The size is that of the evaluation beside it.
+// Takes the refused size, or that of the evaluation program if it is larger.
 static void take_refused(Use *use, const PlanSize *refused)
 {
     int64_t beside = use->size.arena_bytes;
@@ -323,7 +326,7 @@ static void take_refused(Use *use, const PlanSize *refused)
     if (beside > use->size.arena_bytes) use->size.arena_bytes = beside;
 }
 
-// False: it can't be used.
+// Measures a lever; false if it can't be used.
 static bool measure_use(const Input *in, const Options *o, const Lever *lever,
                         Use *use)
 {
@@ -354,7 +357,7 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
     return !use->refused;
 }
 
-// Each line comes as soon as it is known, for one may take many seconds.
+// Prints each line when it is known, since one may take many seconds.
 void explain_levers(const Input *in, const Options *o)
 {
     Use *uses = NEW_ARRAY(in->arena, LEVERS, Use), *plain = &uses[0];

@@ -1,5 +1,5 @@
-// cnnc --plan: addresses for buffers from elsewhere, so that planners can be
-// compared.  Nothing is rounded: sizes are what the file says.
+// cnnc --plan: places buffers from a file, to compare planners.  Sizes are
+// those of the file, not rounded.
 #define _POSIX_C_SOURCE 200809L
 
 #include "instance.h"
@@ -11,7 +11,7 @@
 #include <time.h>
 #include "output.h"
 
-// Some ten seconds.
+// About ten seconds of work.
 static const int64_t search_work = 10LL * 1000 * 1000 * 1000;
 
 // ---- options ----------------------------------------------------------------
@@ -74,7 +74,7 @@ static bool is_late(void)
     return now() > deadline;
 }
 
-// ---- what is said and written -----------------------------------------------
+// ---- output -----------------------------------------------------------------
 
 static void print_rows(const Instance *in, FILE *out)
 {
@@ -98,7 +98,7 @@ static void print_figures(const Instance *in, int64_t bound, int64_t height,
             least == height && least > bound ? ", the lowest there is" : "");
 }
 
-// Whether the capacity is kept; says so if not.
+// True if the height is within the capacity; reports an error otherwise.
 static bool is_within(const Options *o, int64_t height, int64_t least)
 {
     if (o->capacity == 0 || height <= o->capacity) return true;
@@ -109,8 +109,8 @@ static bool is_within(const Options *o, int64_t height, int64_t least)
     return false;
 }
 
-// From units to bytes; returns the highest end.  The bound of rounded sizes is
-// none for the sizes as they are, so *least becomes that of those.
+// Converts units to bytes and returns the highest end.  The bound of rounded
+// sizes is not valid for exact sizes, so *least is computed again.
 static int64_t to_bytes(Arena *arena, Instance *in, int64_t height,
                         int64_t *least)
 {

@@ -1,13 +1,12 @@
 // --reference: operators, train settings, functions, passes and options as one
-// page of Markdown.  What is said of each stands in its table's row; here is
-// only how a page of such rows looks.
+// page of Markdown.  The texts are in the rows of the tables; this file has the
+// layout.
 #include <math.h>
 #include <string.h>
 #include "options.h"
 #include "../resolve.h"
 
-// Text of a table's cell, or of a paragraph: what Markdown would take for its
-// own is escaped.
+// Prints the text of a cell or paragraph, with Markdown's characters escaped.
 static void print_text(const char *text)
 {
     for (const char *c = text; *c != '\0'; c++) {
@@ -49,37 +48,37 @@ static const struct Group {
     { "Metrics", "After the word `metric`, where any loss can stand too. "
       "Their means are those of losses.",
       "metric top_k(logits, label, k = 3)", METRIC },
-    { "Optimizers", "Of the train section, each launched once for every "
+    { "Optimizers", "For the train section, each launched once for every "
       "parameter.",
       "optimizer = sgd(lr = 0.1, momentum = 0.9, nesterov = true)", OPTIMIZER },
-    { "Schedules", "Of the train section. The rate of a training step is the "
+    { "Schedules", "For the train section. The rate of a training step is the "
       "optimizer's `lr` times the factor. `t` counts training steps from the "
       "end of the warmup, in whose steps the factor rises evenly to 1; `T` is "
       "`t` at `steps`.",
       "schedule = cosine(steps = 10000, warmup = 500)", SCHEDULE },
-    { "Internal operators", "What passes and other operators make. No program "
+    { "Internal operators", "Made by passes and other operators. No program "
       "calls them, but graphs and plans show them.", NULL, INTERNAL },
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-// What the flags promise, in words.
+// The flags' meanings, for the reference.
 static const struct Trait {
     unsigned    flag;
     const char *text;
 } traits[] = {
-    { VIEW, "Its result is its operand's bytes: nothing is launched." },
-    { ACT, "Can be applied by the launch that computes its operand." },
-    { STORES_ACT, "Its launch can apply an activation to what it stores." },
+    { VIEW, "Its result aliases its operand: nothing is launched." },
+    { ACT, "Can be fused into the launch that computes its operand." },
+    { STORES_ACT, "Its launch can apply an activation to its result." },
 };
 
-// Whether fallback lists all words that there are.
+// True if fallback lists all allowed words.
 static bool has_words(const ArgSpec *spec)
 {
     return spec->fallback != NULL &&
            (spec->type == ARG_WORD || spec->type == ARG_INIT);
 }
 
-// "1 to 4096", "at least 0"; bounds of 1e30 and more are none.
+// Prints "1 to 4096" or "at least 0"; bounds of 1e30 and more mean none.
 static void print_range(const ArgSpec *spec)
 {
     bool low = fabs(spec->low) < 1e30, high = fabs(spec->high) < 1e30;
@@ -95,7 +94,7 @@ static void print_range(const ArgSpec *spec)
         printf("at most %.15g ", spec->high);
 }
 
-// Of words the first; all of them are listed after the meaning.
+// Returns the length of the default; of a list of words, the first.
 static int fallback_length(const ArgSpec *spec)
 {
     return (int)(has_words(spec) ? strcspn(spec->fallback, "|")
@@ -137,7 +136,7 @@ static void print_arguments(const Op *op)
     putchar('\n');
 }
 
-// The operands that the row has in brackets: parameters, for the most part.
+// Prints the operands in brackets in the row: parameters, mostly.
 static void print_own_operands(const Op *op)
 {
     const char *separator = "Not given by the call: ";
@@ -149,7 +148,7 @@ static void print_own_operands(const Op *op)
     if (separator[0] == ',') puts(".\n");
 }
 
-// conv(x, channels, kernel, stride = 1): operands, then arguments.
+// Prints conv(x, channels, kernel, stride = 1): operands, then arguments.
 static void print_call(const Op *op)
 {
     printf("    %s(", op->name);
@@ -196,9 +195,9 @@ static void print_groups(void)
 
 // ---- arguments --------------------------------------------------------------
 
-// By ArgType, as a program writes them.
+// The syntax of each ArgType in a program.
 static const char *const spellings[] = {
-    [ARG_INT] = "`32`, `64 * 0.5`: a number that is whole",
+    [ARG_INT] = "`32`, `64 * 0.5`: an integral number",
     [ARG_FLOAT] = "`0.1`, `1e-3`, `1/255`",
     [ARG_BOOL] = "`true`, `false`, or a comparison",
     [ARG_DIMS] = "`3x5`, height first; `3` is `3x3`",
@@ -221,7 +220,7 @@ static void print_types(void)
     putchar('\n');
 }
 
-// ---- the rest ---------------------------------------------------------------
+// ---- other tables -----------------------------------------------------------
 
 static void print_train(void)
 {
@@ -239,19 +238,19 @@ static void print_checkpoints(void)
     puts("\n## Checkpoints\n\n"
          "    checkpoint a, b\n"
          "    x = x -> f -> checkpoint -> g\n\n"
-         "A statement in the net or a block, or a word in a chain: the values "
-         "are kept in a training step. What leads to one from those before it, "
-         "or from the inputs, is computed again when the backward pass first "
-         "reads it, but for the statistics of a batch; what leads to none is "
-         "kept. Each use of a block and each "
-         "turn of a `repeat` is a checkpoint of its own. No bit of the result "
-         "changes.\n\n"
-         "| `--checkpoint` | what is computed again |\n|---|---|\n"
-         "| `auto` | with `--budget`, what it asks for, whatever is marked; "
-         "without, what is marked |\n"
+         "A statement in the net or a block, or a word in a chain: a training "
+         "step keeps these values. The values between two checkpoints, or "
+         "between an input and a checkpoint, are recomputed when the backward "
+         "pass first reads them, except the statistics of a batch. Values that "
+         "lead to no checkpoint are kept. Each use of a block and each "
+         "iteration of a `repeat` is a checkpoint of its own. No bit of the "
+         "result changes.\n\n"
+         "| `--checkpoint` | values that are recomputed |\n|---|---|\n"
+         "| `auto` | with `--budget`, those that it needs, ignoring the marks; "
+         "without, those of the marks |\n"
          "| `elementwise` | likewise, but no launch with matrix products |\n"
-         "| `marked` | what is marked; a budget is then only checked |\n"
-         "| `off` | nothing; a budget is then only checked |");
+         "| `marked` | those of the marks; a budget is then only checked |\n"
+         "| `off` | none; a budget is then only checked |");
 }
 
 static void print_halves(void)
@@ -260,15 +259,14 @@ static void print_halves(void)
          "    float32 a, b\n"
          "    x = x -> f -> float32 -> g\n\n"
          "With `--precision f16` or `bf16` activations and their gradients "
-         "are stored in 16 bits: a kernel makes a float of each element as "
-         "it loads it and rounds each as it stores it, to the nearest, of "
-         "two the even one; there is no launch for it. Arithmetic is "
-         "float. Parameters, their gradients and all that optimizers keep, "
-         "statistics, sums, losses and metrics are float, and so are "
-         "inputs and outputs. What is `float32`, a statement in the net or "
-         "a block or a word in a chain, is stored as float too, with its "
-         "gradient; without 16 bits that says nothing. A state is the same "
-         "in any of these precisions.");
+         "are stored in 16 bits. Kernels convert each element to float when "
+         "they load it and round it to nearest even when they store it; "
+         "no extra launch is needed. Arithmetic is float. Parameters, their "
+         "gradients, optimizer states, statistics, sums, losses, metrics, "
+         "inputs and outputs are float. `float32` is a statement in the net "
+         "or a block, or a word in a chain. Its values and their gradients are "
+         "stored as float; in other precisions it has no effect. The state is "
+         "the same in all these precisions.");
 }
 
 static void print_functions(void)
@@ -289,7 +287,7 @@ static void print_passes(void)
 {
     puts("\n## Passes\n\nIn the order in which they run. `-f[no-]PASS` turns "
          "those on and off that can be left out.\n\n"
-         "| pass | can be left out | what it does |\n|---|---|---|");
+         "| pass | can be left out | effect |\n|---|---|---|");
     for (int i = 0; i < PASS_COUNT; i++) {
         printf("| `%s` | %s ", passes[i].name,
                passes[i].optional ? "yes" : "no");
@@ -310,17 +308,17 @@ static void print_flags(const Flag *flag)
 
 static void print_options(void)
 {
-    puts("\n## Options\n\n| option | what it does |\n|---|---|");
+    puts("\n## Options\n\n| option | effect |\n|---|---|");
     print_flags(flags);
     print_flags(pass_flags);
 }
 
-// Links to every heading; an operator's is its name.
+// Links to every heading; an operator's heading is its name.
 static void print_contents(void)
 {
     puts("* [Arguments](#arguments)");
     for (int i = 0; i < GROUP_COUNT; i++) {
-        // The anchor of a heading is that in small letters, with hyphens.
+        // A heading's anchor has small letters, and hyphens for spaces.
         printf("* [%s](#", groups[i].title);
         for (const char *c = groups[i].title; *c != '\0'; c++)
             putchar(*c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? *c + 32 : *c);

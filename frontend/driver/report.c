@@ -1,19 +1,18 @@
-// --report: compiles what the page shows.  The programs that the output would
-// hold, the rows of --compare, and other batches, to find the largest for some
-// sizes of memory.
+// --report: compiles the contents of the page: the programs of the output, the
+// rows of --compare, and the largest batches for several memory sizes.
 #include <string.h>
 #include "../../ir/base/minmax.h"
 #include "../../ir/base/search_cache.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-// The work (ir/base/search_cache.h) of a page before its curve, and that of
-// other batches at least.
+// Limits of the search work (ir/base/search_cache.h): of a page before its
+// curve, and a minimum for other batches.
 #define PAGE_WORK  INT64_C(2500000000)
 #define BATCH_WORK INT64_C(500000000)
 
-// The page's own batch is compiled already, if not for a budget: that says how
-// large an arena is, whatever the batch.
+// Finds the largest batches.  Without a budget, the page's own batch is
+// compiled already and is the first point.
 static void find_batches(BatchSearch *s, PageInput *page)
 {
     static const int gib[] = { 2, 4, 8, 16, 24 };
@@ -41,7 +40,7 @@ static void find_batches(BatchSearch *s, PageInput *page)
 
 // ---- the page ---------------------------------------------------------------
 
-// The graph of one mode; the text of a graph is of its own.
+// Adds the program of one mode; the text of a graph has its own mode.
 static bool add_program(PageInput *page, const Input *in, const Options *o,
                         Mode mode)
 {
@@ -56,7 +55,7 @@ static bool add_program(PageInput *page, const Input *in, const Options *o,
     return page->plan[g->mode] != NULL;
 }
 
-// The text of a graph has a mode of its own.
+// Returns the size of the file's arena; the text of a graph has its own mode.
 static PlanSize file_size(const PageInput *page, Mode own)
 {
     PlanSize size = { .arena_bytes = 0 };

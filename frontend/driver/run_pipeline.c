@@ -1,5 +1,5 @@
-// The planner is not trusted: every plan goes through the checker, which knows
-// nothing of how it was made.
+// Runs the pipeline.  The planner is not trusted: an independent checker
+// verifies every plan from its steps.
 #include <string.h>
 #include "../../ir/gpu/offload.h"
 #include "run_pipeline.h"
@@ -46,7 +46,7 @@ PassOptions without_dumps(const PassOptions *o)
     return quiet;
 }
 
-// Everything that it makes is in an arena of its own.
+// Measures a plan; all allocations are in a temporary arena.
 bool measure_plan(const Input *in, const FrontendOptions *frontend,
                   const PassOptions *o, PlanSize *size)
 {

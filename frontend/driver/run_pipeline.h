@@ -1,4 +1,4 @@
-// One graph through all passes, to a plan that has been checked.
+// Runs one graph through all passes to a verified plan.
 #ifndef CNNC_RUN_PIPELINE_H
 #define CNNC_RUN_PIPELINE_H
 
@@ -10,77 +10,76 @@
 #include "output.h"
 #include "sheet.h"
 
-// The plan; NULL where --stop-after ended it before, or after an error: it is
-// over the budget.  A plan that the checker refuses is a bug().
+// Returns the plan.  NULL if --stop-after ended it earlier, or after an error:
+// the budget is exceeded.  A plan that the checker refuses is a bug().
 Plan *run_pipeline(Graph *g, const PassOptions *o);
-// The same without what else it writes: dumps and times.
+// Returns the options without dumps and times.
 PassOptions without_dumps(const PassOptions *o);
 
-// What a plan comes to.
+// The size and cost of a plan.
 typedef struct PlanSize {
     Mode      mode;
     int64_t   arena_bytes, state_bytes, bound;
-    int64_t   batch;            // samples of a step, in whatever slices
+    int64_t   batch;            // samples of a step
     PhaseCost cost;             // graph_cost
-    int32_t   again;            // launches that run again
-    int64_t   split_samples;    // of each slice of the batch; 0: it is whole
+    int32_t   again;            // recomputed launches
+    int64_t   split_samples;    // of each slice; 0: not sliced
     int64_t   split_pixels;     // as in Graph
-    bool      is_sliced;        // so are launches of a program in the arena
-    bool      is_offloaded;     // maps wait in host memory
+    bool      is_sliced;        // a program in the arena has slices
+    bool      is_offloaded;        // maps are offloaded to host memory
 } PlanSize;
-// That of a placed graph.
+// Returns the size of a placed graph.
 PlanSize plan_size(const Graph *g);
-// That of a fresh graph, of which nothing is kept.  False after errors, but
-// one: where nothing fits in the budget it is the smallest that was found.
+// Measures the plan of a new graph, which is not kept.  False after errors,
+// except one: if nothing fits in the budget, *size is the smallest found.
 bool measure_plan(const Input *in, const FrontendOptions *frontend,
                   const PassOptions *o, PlanSize *size);
 
-// write.c: all that the options ask for, into files that appear together, when
-// all of it is right.  The status to exit with.
+// write.c: writes all requested files, which appear together if everything
+// succeeds.  Returns the exit status.
 int write_output(const Input *in, const Options *o);
 
-// compare.c: a table of arena sizes, each optional pass added in turn and then
-// each lever of the command line.  NULL after errors.
+// compare.c: a table of arena sizes, where each row adds an optional pass, then
+// a memory option of the command line.  NULL after errors.
 Sheet *compare(const Input *in, const Options *o);
-// Its rows, at most COMPARE_ROWS; the last is that of `last`, the plan with all
-// of o.  Returns their number, or 0 after errors.
+// Sets its rows, at most COMPARE_ROWS; the last is `last`, the plan with all of
+// o.  Returns their number, or 0 after errors.
 enum { COMPARE_ROWS = PASS_COUNT + 5 };
 int compare_rows(const Input *in, const Options *o, const PlanSize *last,
                  PassRow *rows);
-// Adds a program that shares the arena of the file with those in sum.
+// Adds to sum a program that shares the file's arena.
 void add_size(PlanSize *sum, const PlanSize *size);
 
-// curve.c: training steps from the one that computes nothing again to the one
-// with the smallest arena; as a table.  False or NULL after errors.
+// curve.c: training steps from the one without recomputation to the one with
+// the smallest arena, as points or a table.  False or NULL after errors.
 bool find_curve(const Input *in, const Options *o, ArenaCosts *curve);
 Sheet *list_curve(const Input *in, const Options *o);
 
-// report.c: the plan as a page.  False after errors.
+// report.c: writes the plan as a page.  False after errors.
 bool report_plan(const Input *in, const Options *o, FILE *out);
 
-// over_budget.c: notes to the error that a placed graph is over its budget:
-// what is alive at its fullest step.
+// over_budget.c: notes for the error that a placed graph exceeds its budget:
+// the values alive at its fullest step.
 void explain_peak(Graph *g);
-// And what each lever makes of it: the smallest arenas, and the largest batches
-// that fit.
+// Notes each lever's smallest arena, and the largest batches that fit.
 void explain_levers(const Input *in, const Options *o);
-// fit.c: --fit: sets the batch, the largest whose arena fits, and the budget.
-// -1, or the status to exit with after what it reported.
+// fit.c: --fit: sets the batch to the largest whose arena fits, and the budget.
+// Returns -1, or the exit status after an error, which it reports.
 int choose_batch(const Input *in, Options *o);
 
-// microbatch.c: --microbatch auto: sets the slices that the batch comes in, so
-// that a training step within the budget costs least.  -1.
+// microbatch.c: --microbatch auto: sets the slice size with the cheapest
+// training step within the budget.  Returns -1.
 int choose_slices(const Input *in, Options *o);
 
-// tune.c: what the program of --tune is made from.  False after errors.
+// tune.c: makes the input for the program of --tune.  False after errors.
 bool make_tuning(const Input *in, const Options *o, TuneInput *tune);
 
-// summary.c: the layers and what they cost, as tables.  False after errors.
+// summary.c: prints layers and their costs as tables.  False after errors.
 bool summarize(const Input *in, const Options *o, FILE *out);
-// The program, its mode and its options as a record that starts a document.
+// Returns the program, its mode and its options as a document's first record.
 Sheet *program_sheet(const Input *in, const Options *o, const Graph *g);
 
-// dependencies.c: -MD; without it they do nothing.  False if the file can't be
+// dependencies.c: -MD; they do nothing without it.  False if the file can't be
 // written.
 bool open_dependencies(const Options *o, Output *out);
 void print_dependencies(const Options *o, const Input *in, FILE *out);

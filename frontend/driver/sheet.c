@@ -1,4 +1,4 @@
-// One writer for all tables; see sheet.h.
+// Prints sheets as text, CSV and JSON; see sheet.h.
 #include "sheet.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ static bool is_words(const SheetColumn *column)
     return column->kind <= AS_SHAPE;
 }
 
-// The same cell for the derived columns after it.
+// Stores a cell, and copies it to the derived columns after it.
 static void put(Sheet *s, SheetCell cell)
 {
     SheetCell *row = s->cells + (size_t)(s->rows - 1) * (size_t)s->width;
@@ -130,8 +130,8 @@ static const char *cell_text(const Sheet *s, const SheetCell *cell,
     return arena_print(arena, "%" PRId64, cell->count);
 }
 
-// Words at the left of their column, numbers at the right; blanks come before a
-// cell and never end a line.
+// Prints words left-aligned and numbers right-aligned.  Blanks are printed
+// before a cell, never at the end of a line.  Returns the blanks pending.
 static int print_padded(const char *text, int width, bool at_left, int blanks,
                         FILE *out)
 {
@@ -177,7 +177,7 @@ static void print_text_table(const Sheet *s, FILE *out)
         print_text_row(s, texts + (size_t)i * width, widths, out);
 }
 
-// A line a cell; what is derived from it stands in the same line.
+// Prints one cell a line, with its derived cells in the same line.
 static void print_text_record(const Sheet *s, FILE *out)
 {
     for (int k = 0; k < s->width; k++) {
@@ -202,7 +202,7 @@ static void print_text(const Sheet *s, FILE *out)
 
 // ---- CSV --------------------------------------------------------------------
 
-// As RFC 4180 quotes it, where it must be.
+// Prints text with the quotes of RFC 4180, if necessary.
 static void print_csv_text(const char *text, FILE *out)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
@@ -217,7 +217,7 @@ static void print_csv_text(const char *text, FILE *out)
     fputc('"', out);
 }
 
-// What both formats write alike.
+// Prints a number that CSV and JSON write alike.
 static void print_figure(const SheetCell *cell, SheetKind kind, FILE *out)
 {
     if (kind == AS_TRUTH) fputs(cell->count ? "true" : "false", out);
@@ -291,7 +291,7 @@ static void print_json(Sheet *const *sheets, int count, FILE *out)
     fputs("\n}\n", out);
 }
 
-// ---- all --------------------------------------------------------------------
+// ---- all sheets -------------------------------------------------------------
 
 void sheets_print(Sheet *const *sheets, int count, Format format, FILE *out)
 {

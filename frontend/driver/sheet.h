@@ -1,5 +1,5 @@
-// A table for people and for programs: its columns are described once, and it
-// is printed as text, as CSV or as JSON.
+// A table for people and programs: its columns are described once, and it is
+// printed as text, CSV or JSON.
 //
 //     static const SheetColumn columns[] = {
 //         { "pass", "passes", AS_TEXT },
@@ -31,8 +31,8 @@ typedef enum Format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON } Format;
 // The type of a column's cells, and how text shows them.
 typedef enum SheetKind {
     AS_TEXT,
-    AS_SHAPE,                   // text of a list of integers: [8, 8, 1], which
-                                // is an array in JSON
+    AS_SHAPE,                   // text: list of integers, as [8, 8, 1]; an
+                                // array in JSON
     AS_TRUTH,                   // "yes" or "no"
     AS_NUMBER,                  // a double: %g
     AS_SHARE,                   // a double: 0.257 is 25.7%
@@ -45,10 +45,10 @@ typedef enum SheetKind {
     AS_TIME                     // picoseconds: 12 us
 } SheetKind;
 
-// A column's name in CSV and JSON, which has the unit at its end, and its
-// heading in text, where NULL leaves the column out.  A column of text alone
-// has the key NULL; unless it is AS_TEXT it shows the cell before it in another
-// way, and has none of its own.
+// A column's key in CSV and JSON ends in its unit; title is its heading in
+// text.  NULL leaves the column out of that format.  A column without a key,
+// other than AS_TEXT, is derived.  It shows the cell before it in another form
+// and has no cell of its own.
 typedef struct SheetColumn {
     const char *key, *title;
     SheetKind  kind;
@@ -57,44 +57,44 @@ typedef struct SheetColumn {
 typedef struct SheetCell {
     bool        is_empty;       // null in JSON
     const char *text;
-    int64_t     count;          // a truth too
+    int64_t     count;          // or a truth value
     double      number;
 } SheetCell;
 
 enum SheetUse {
     NOT_IN_CSV  = 1 << 0,
     NOT_IN_TEXT = 1 << 1,
-    IS_RECORD   = 1 << 2,       // of one row: a line a cell in text, members of
+    IS_RECORD   = 1 << 2,       // one row: one cell a line in text, members of
                                 // the document in JSON
 };
 
 typedef struct Sheet {
     Arena        *arena;
     const char   *name;         // of the member in JSON
-    const char   *heading;      // in text alone, a line above it; or NULL
+    const char   *heading;      // a line above it in text; or NULL
     const SheetColumn *columns;
     int           width;        // columns
     unsigned      use;          // SheetUse
     SheetCell         *cells;        // width a row
-    bool         *is_sum;       // of each row: it is in text alone
+    bool         *is_sum;       // for each row: only in text
     int           rows, capacity, next;
 } Sheet;
 
 Sheet *sheet_new(Arena *arena, const char *name, const SheetColumn *columns,
                  int width);
-// Begins a row; of sums, which programs make themselves.
+// Begins a row, or a row of sums, which CSV and JSON leave out.
 void sheet_row(Sheet *s);
 void sheet_sum(Sheet *s);
-// Each fills the row's next cell that is not derived; cells of a row that are
-// not filled are empty.
+// Each fills the row's next cell that is not derived.  Cells that are not
+// filled are empty.
 void put_text(Sheet *s, const char *text);
 void put_count(Sheet *s, int64_t count);
 void put_number(Sheet *s, double number);
 void put_truth(Sheet *s, bool truth);
 void put_nothing(Sheet *s);
 
-// Prints count sheets as one document: one below the other in text and CSV,
-// with an empty line between, and one object in JSON.
+// Prints count sheets as one document: separated by empty lines in text and
+// CSV, one object in JSON.
 void sheets_print(Sheet *const *sheets, int count, Format format, FILE *out);
 
 #endif

@@ -1,14 +1,14 @@
-// --summary: the layers in order and what each costs, then sums.
+// --summary: the layers in order, with the cost of each, then sums.
 //
 //     layer    operator  result     parameters    forward  activation bytes
 //     scale_1  scale     [8, 8, 1]           0  4.1 kflop             16384
 //
-// Parameters are what is trained; running statistics are counted on their own.
+// Parameters are trained values; running statistics are counted separately.
 //
-// A row is what the program calls a layer: the nodes that one call made, as a
-// convolution and its bias.  What is counted is the program as it is written,
-// before any pass; sizes of arenas, and the work of a training step, are those
-// of the plans after all of them.
+// A row is a layer of the program: the nodes that one call made, such as a
+// convolution and its bias.  The counts are of the program as written, before
+// any pass.  Arena sizes and the work of a training step are of the final
+// plans.
 #include <inttypes.h>
 #include <string.h>
 #include "../../ir/base/format.h"
@@ -22,9 +22,9 @@
 #include "../table.h"
 
 typedef struct Layer {
-    const char *name;           // of its nodes, the shortest
+    const char *name;           // the shortest of its nodes' names
     Pos         pos;
-    const Op   *op;             // as the program calls it; NULL: unknown yet
+    const Op   *op;             // the operator called; NULL: unknown yet
     ValueId     result;         // of its last node
     int64_t     parameters, bytes, masks, flops;
 } Layer;
@@ -41,7 +41,7 @@ typedef struct Summary {
 
 // ---- layers -----------------------------------------------------------------
 
-// Whether `name` is a name below `stem`: conv_1.weight below conv_1.
+// True if `name` is below `stem`, as conv_1.weight is below conv_1.
 static bool is_below(const char *name, const char *stem)
 {
     size_t length = strlen(stem);
@@ -56,7 +56,7 @@ static bool same_call(const Layer *a, const Layer *b)
            (is_below(a->name, b->name) || is_below(b->name, a->name));
 }
 
-// The second was made after the first.
+// Merges two layers; the second was made after the first.
 static Layer merged(const Layer *first, const Layer *second)
 {
     Layer both = *second;
@@ -67,7 +67,7 @@ static Layer merged(const Layer *first, const Layer *second)
     return both;
 }
 
-// A node as a layer of its own.
+// Makes a layer of one node.
 static Layer layer_of(const Graph *g, const Node *n)
 {
     Layer layer = { .name = n->name, .pos = n->pos, .result = n->results[0] };
@@ -82,8 +82,8 @@ static Layer layer_of(const Graph *g, const Node *n)
     return layer;
 }
 
-// Layers that come to be known as one only through a later node, as with names
-// a.x, a.y and then a, are put together when it comes.
+// A later node may show that earlier layers are one, as with names a.x, a.y and
+// then a.  They are merged when it comes.
 static void find_layers(Summary *s, const Graph *g)
 {
     s->layers = NEW_ARRAY(s->arena, (size_t)g->node_count + 1, Layer);
@@ -99,7 +99,7 @@ static void find_layers(Summary *s, const Graph *g)
     }
 }
 
-// What lies in memory of its own: a view's result does not.
+// Counts the bytes of results that have their own memory; a view has none.
 static void count_activations(Summary *s, const Graph *g)
 {
     for (int i = 0; i < s->count; i++) {
@@ -111,8 +111,8 @@ static void count_activations(Summary *s, const Graph *g)
     }
 }
 
-// A parameter's layer is the one whose name begins its own; of several, as of
-// a.b.weight those called a and a.b, the longest.
+// Returns the layer whose name is a prefix of the parameter's; the longest of
+// several: a.b for a.b.weight.
 static Layer *owner_of(Summary *s, const Table *named, const char *name)
 {
     Layer *owner = NULL;
@@ -150,7 +150,7 @@ static const SheetColumn program_columns[] = {
     { "budget_bytes", NULL, AS_COUNT },
 };
 
-// Batches of a step in slices are fewer samples than the step.
+// The batch of a step in slices is larger than that of one run.
 Sheet *program_sheet(const Input *in, const Options *o, const Graph *g)
 {
     Sheet *s = sheet_new(in->arena, "program", program_columns,
@@ -179,7 +179,7 @@ static const SheetColumn layer_columns[] = {
     { NULL, "", AS_BYTES },
 };
 
-// [height, width, channels]: without the batch.
+// Returns [height, width, channels], without the batch.
 static const char *sample_text(Arena *arena, const Graph *g, ValueId v)
 {
     const char *text = "";
@@ -198,7 +198,7 @@ static void put_costs(Sheet *s, const Layer *l)
     put_count(s, l->bytes);
 }
 
-// What no call of the program made, as the sum of losses, has no row.
+// Nodes that no call of the program made, such as sums of losses, have no row.
 static Sheet *layers_sheet(Summary *s, const Graph *g)
 {
     Layer *sum = &s->sum;
@@ -250,7 +250,7 @@ typedef struct Placed {         // a graph through all passes
     const Plan  *plan;          // NULL: there were errors
 } Placed;
 
-// A fresh graph of one mode.
+// Plans a new graph of one mode.
 static Placed plan_for(const Input *in, const Options *o, Mode mode)
 {
     FrontendOptions frontend = o->frontend;
@@ -270,7 +270,7 @@ static const SheetColumn phase_columns[] = {
     { "model_time_ps", "model", AS_TIME },
 };
 
-// The key of a whole step is "all".
+// Adds a row; the key of a whole step is "all".
 static void put_phase(Sheet *s, Mode mode, const char *key, const char *text,
                       const PhaseCost *sum)
 {
@@ -284,8 +284,8 @@ static void put_phase(Sheet *s, Mode mode, const char *key, const char *text,
     put_count(s, sum->time);
 }
 
-// Adds what the launches of each phase cost, if there is more than one, and all
-// of them, with what they wait for copies.
+// Adds a row for the launches of each phase, if there are several.  Then adds a
+// row for the whole step, which includes waits for copies.
 static void put_phases(Sheet *s, const Graph *g)
 {
     static const char *const whole[MODE_COUNT] = {
@@ -307,7 +307,7 @@ static void put_phases(Sheet *s, const Graph *g)
     put_phase(s, g->mode, "all", whole[g->mode], &all);
 }
 
-// What the launches of one graph for each mode cost; NULL: there is none.
+// Makes the table of phases from a graph for each mode; NULL: no graph.
 static Sheet *phases_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
                            const Gpu *gpu)
 {
@@ -349,7 +349,7 @@ static void put_some_text(Sheet *s, bool is_there, const char *text)
     else put_nothing(s);
 }
 
-// A file that trains holds the programs train and eval over one arena.
+// Adds the arenas: a training file holds train and eval over one arena.
 static Sheet *arenas_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
                            const Plan *const plan[MODE_COUNT], Mode mode)
 {
@@ -375,7 +375,7 @@ static Sheet *arenas_sheet(Arena *arena, const Graph *const g[MODE_COUNT],
     return s;
 }
 
-// The text of a graph is of one mode alone.
+// Adds the plans of all modes; the text of a graph has one.
 static bool add_plans(Summary *s, const Input *in, const Options *o, Mode mode)
 {
     const Graph *g[MODE_COUNT] = { NULL };

@@ -1,5 +1,5 @@
-// Names, locks and leftovers of temporary files.  A lock is flock's: it belongs
-// to the open file, and the kernel drops it when the process ends.
+// Names and locks of temporary files, and their removal.  The locks are
+// flock's: a lock belongs to the open file and ends with the process.
 #define _DEFAULT_SOURCE
 
 #include "temporary.h"
@@ -16,7 +16,7 @@
 
 enum { TAG_DIGITS = 16, MOST_LINKS = 40 };
 
-// Bytes of the path's folder, with its slash; 0: the current folder.
+// Returns the length of the folder with its slash; 0: the current folder.
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -48,7 +48,7 @@ bool follow_links(const char *path, char place[PATH_ROOM])
     return fail(ELOOP);
 }
 
-// splitmix64: 64 bits that look random.
+// splitmix64: 64 pseudo-random bits.
 static uint64_t mix(uint64_t z)
 {
     z += 0x9E3779B97F4A7C15u;
@@ -68,8 +68,8 @@ const char *temporary_stem(Arena *arena, const char *place)
     return arena_print(arena, "%s.%0*" PRIx64, place, (int)TAG_DIGITS, tag);
 }
 
-// True if mode, owner and group are those of `place`, if there is such a file.
-// Where not all is allowed, the rest is done.
+// Copies mode, owner and group of `place`, if it exists.  True if successful;
+// copies as much as is allowed.
 static bool keep_mode(int file, const char *place)
 {
     struct stat old, fresh;
@@ -82,7 +82,7 @@ static bool keep_mode(int file, const char *place)
     return fchmod(file, old.st_mode & 0777) == 0 && owned;
 }
 
-// A program that sweeps may see the file before it is locked, and remove it.
+// Another program may sweep the file before it is locked, and remove it.
 int temporary_create(const char *name, const char *place)
 {
     struct stat status;
@@ -101,7 +101,7 @@ int temporary_create(const char *name, const char *place)
     return -1;
 }
 
-// base, a dot, a tag, and an ending.
+// True for base, a dot, a tag, and an ending.
 static bool is_temporary_name(const char *name, const char *base)
 {
     size_t length = strlen(base);
@@ -112,8 +112,8 @@ static bool is_temporary_name(const char *name, const char *base)
     return strcmp(name, ".tmp") == 0 || strcmp(name, ".old") == 0;
 }
 
-// The name may by now be another file's.  A lock over NFS wants a file that is
-// open to write.
+// Removes an unlocked file.  Its name may be another file's by now.  Locks over
+// NFS need a file that is open for writing.
 static void sweep_file(int folder, const char *name)
 {
     const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

@@ -1,7 +1,7 @@
-// Temporary files: PLACE.TAG.tmp, in the folder of the file that they become.
-// TAG is random, and the writer holds a lock on the file until it has its
-// place.  So links planted under such a name do no harm, and what a killed
-// program left can be told from what a living one writes.
+// Temporary files: PLACE.TAG.tmp in the target's folder.  TAG is random, and
+// the writer holds a lock until the file is in place.  So links planted under
+// such a name do no harm, and leftovers of killed programs are told apart from
+// files in use.
 #ifndef CNNC_TEMPORARY_H
 #define CNNC_TEMPORARY_H
 
@@ -10,16 +10,16 @@
 
 enum { PATH_ROOM = 4096 };      // bytes of a path, with its end
 
-// The file that a path leads to, be it there or not: links in its last part
-// are followed.  False, with errno set, where there is no such name.
+// Resolves links in the last part of path, whether the file exists or not.
+// False, with errno set, if there is no such name.
 bool follow_links(const char *path, char place[PATH_ROOM]);
-// PLACE.TAG, and a new tag each time.
+// Returns PLACE.TAG, with a new tag each time.
 const char *temporary_stem(Arena *arena, const char *place);
-// Creates and locks a file that nobody else has, with the mode and, if that is
-// allowed, the owner of `place`.  Returns a descriptor; -1, with errno set,
-// where the name is taken (EEXIST) or the file can't be.
+// Creates and locks a new file, with the mode and, if permitted, the owner of
+// `place`.  Returns a descriptor; -1, with errno set, if the name is taken
+// (EEXIST) or on other errors.
 int temporary_create(const char *name, const char *place);
-// Removes the files PLACE.TAG.tmp and PLACE.TAG.old that nobody has locked.
+// Removes all files PLACE.TAG.tmp and PLACE.TAG.old that are not locked.
 void temporary_sweep(const char *place);
 
 #endif

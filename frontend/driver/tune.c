@@ -1,10 +1,10 @@
-// --tune: a program that measures which tiles products of a training step are
-// the fastest in.  The step is compiled as it is, and then once for each size
-// of tile, as if a GPU's file said so of all of its products.
+// --tune: writes a program that measures the fastest tiles for the products of
+// a training step.  The step is compiled as it is, and once for each tile size,
+// as if a GPU's file gave that tile for all products.
 //
-// Launches stay apart, so that each can be timed, and what only finds addresses
-// is left out, for the program has its own.  A budget would choose other
-// launches by what tiles take, so there is none.
+// Horizontal fusion is off, so that each launch can be timed, and so is the
+// search for addresses, since the tuning program has its own.  Budgets are
+// refused: they would choose other launches for other tiles.
 #include "../../ir/gpu/gemm_tile.h"
 #include "input.h"
 #include "run_pipeline.h"
@@ -21,19 +21,19 @@ const char *tune_fault(const Options *o)
     const FrontendOptions *f = &o->frontend;
     if (!o->tune) return NULL;
     if (f->mode != TRAIN)
-        return "--tune is of training, and goes not with --mode:";
+        return "--tune is for training, and does not go with --mode:";
     if (o->emit_given || o->passes.stop_after != NULL)
         return "--tune is a program, and goes with neither --emit nor "
                "--stop-after:";
     if (o->header != NULL || o->with_main || o->prefix != NULL ||
         o->report != NULL || prints_table(o))
-        return "--tune is a program of its own, and goes not with --header, "
+        return "--tune is a program of its own, and does not go with --header, "
                "--main, --prefix, --report or tables:";
     if (o->passes.budget > 0 || o->fit > 0)
-        return "--tune measures what no budget changes, and goes with neither "
+        return "--tune measures without a budget, and goes with neither "
                "--budget nor --fit:";
     if (!f->tf32 && f->map != F16 && f->map != BF16)
-        return "--tune is of products on tensor cores, and wants --precision "
+        return "--tune is for products on tensor cores, and needs --precision "
                "tf32, f16 or bf16:";
     return NULL;
 }
@@ -49,7 +49,7 @@ static const Graph *compile_for(const Input *in, const Options *o,
     return *plan != NULL && in->diag->error_count == 0 ? g : NULL;
 }
 
-// That tile for all of these products, before what is known of any.
+// Returns the GPU with this tile for all products, before its own tiles.
 static const Gpu *gpu_with(Arena *arena, const Gpu *gpu, const ProductKey *keys,
                            int count, const Tile *tile)
 {

@@ -1,12 +1,12 @@
-// What a program becomes: for each mode that the output needs a graph, through
-// the passes, to a plan; then text, and files.
+// Writes the output of a program: a graph for each mode that it needs, through
+// the passes to a plan, then text and files.
 #include <string.h>
 #include "../../codegen/codegen.h"
 #include "../../ir/base/minmax.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-// The largest arena that a program beside a training step has within the
+// Returns the largest arena of an evaluation or inference program within the
 // budget.
 static int64_t largest_beside(const Input *in, const Options *o)
 {
@@ -24,7 +24,7 @@ static int64_t largest_beside(const Input *in, const Options *o)
     return most;
 }
 
-// The graph of one mode, placed; NULL after errors.
+// Compiles the graph of one mode; NULL after errors.
 static Graph *compile(const Input *in, const Options *o, Mode mode, Plan **plan)
 {
     FrontendOptions frontend = o->frontend;
@@ -50,8 +50,8 @@ static bool print_program(const Input *in, const Options *o, FILE *out)
     return true;
 }
 
-// A file that trains holds the programs train and eval, and knows what
-// inference needs; the text of a graph is one program, and must be infer.
+// A training file holds train and eval, and the needs of inference.  The text
+// of a graph is one program, of mode infer.
 static bool make_programs(const Input *in, const Options *o, EmitInput *emit)
 {
     Plan *plan[MODE_COUNT] = { NULL };
@@ -87,7 +87,7 @@ static bool print_tables(const Input *in, const Options *o, FILE *out)
     return true;
 }
 
-// They appear together, when all of it is right.
+// Writes all files, which appear together if all succeed.
 static int write_files(const Input *in, const Options *o, const EmitInput *emit,
                        const TuneInput *tune)
 {

@@ -1,7 +1,7 @@
-// The one allocator.  Memory comes in chunks, each twice as large as what it
-// replaces up to a limit; an allocation is a pointer moved up, and nothing is
-// freed before the end.  What is larger than a chunk gets one of its own, put
-// behind the current chunk so that the current one goes on being filled.
+// The only allocator.  Memory comes in chunks whose sizes double up to a limit.
+// An allocation advances a pointer; all memory is freed at once at the end.  An
+// allocation larger than a chunk gets its own chunk, linked after the current
+// one, which continues to be filled.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ void arena_free(Arena *arena)
     free(arena);
 }
 
-// calloc, since large chunks are then zero pages that cost nothing until
-// they are touched: a tensor of the interpreter, for one.
+// Uses calloc, since the zero pages of large chunks cost nothing until they are
+// touched, as in tensors of the interpreter.
 static Chunk *new_chunk(size_t size)
 {
     Chunk *chunk = calloc(1, sizeof *chunk + size);
@@ -54,8 +54,8 @@ static Chunk *new_chunk(size_t size)
     return chunk;
 }
 
-// The chunk that takes the next bytes.  What would waste more than a quarter
-// of a fresh chunk gets its own; the current one stays in front.
+// Returns a chunk with space.  An allocation that would waste more than a
+// quarter of a new chunk gets its own; the current chunk stays first.
 static Chunk *chunk_with_room(Arena *arena, size_t bytes)
 {
     Chunk *current = arena->chunks;
@@ -80,7 +80,7 @@ void *arena_alloc(Arena *arena, size_t count, size_t size)
     const size_t align = _Alignof(max_align_t), most = SIZE_MAX / 2;
     if (size != 0 && count > most / size) out_of_memory(count, size);
 
-    // Nothing at all still gets an address of its own.
+    // An allocation of 0 bytes gets a unique address too.
     size_t bytes = count * size + (count * size == 0);
     bytes = (bytes + align - 1) / align * align;
     Chunk *chunk = chunk_with_room(arena, bytes);
@@ -98,7 +98,7 @@ char *arena_copy(Arena *arena, const char *text, size_t length)
 
 char *arena_print(Arena *arena, const char *format, ...)
 {
-    // Printed twice: once to measure, once to keep.
+    // Formats twice: to measure, and to store.
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -118,8 +118,8 @@ void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
     if (need <= *capacity) return array;
     if (need > INT32_MAX) out_of_memory((size_t)need, size);
 
-    // The old array stays behind in the arena; with doubling all that is left
-    // behind is smaller than the array itself.
+    // The old array stays in the arena.  With doubling, all old arrays together
+    // are smaller than the new one.
     int64_t first = size > 32 ? 4 : 16;
     int64_t larger = *capacity > 0 ? 2 * (int64_t)*capacity : first;
     if (larger < need) larger = need;

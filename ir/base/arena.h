@@ -1,5 +1,5 @@
-// One allocation arena per compilation: everything a compilation makes lives
-// in it and is freed at once.  Nothing else in the compiler allocates.
+// The allocation arena.  A compilation allocates everything in its arenas, and
+// frees each of them as a whole.
 #ifndef CNNC_ARENA_H
 #define CNNC_ARENA_H
 
@@ -8,23 +8,24 @@
 
 typedef struct Arena Arena;
 
-// A new, empty arena; arena_free frees it and all that was allocated in it.
+// Makes an empty arena; arena_free frees it with all its allocations.
 Arena *arena_new(void);
 void arena_free(Arena *arena);
 
-// count objects of size bytes, zeroed, aligned for any type.  Never NULL:
-// when memory runs out, or count * size overflows, cnnc says so and exits 70.
+// Returns count objects of size bytes, zeroed, aligned for any type.  Never
+// NULL: out of memory, or if count * size overflows, cnnc reports it and exits
+// 70.
 void *arena_alloc(Arena *arena, size_t count, size_t size);
 
-// A copy of the first length bytes of text, with a terminating 0.
+// Returns a copy of the first length bytes of text, with a terminating 0.
 char *arena_copy(Arena *arena, const char *text, size_t length);
 
-// printf into the arena.
+// Formats as printf does, into the arena.
 char *arena_print(Arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Makes room for at least need elements in an array that grows: returns the
-// array, moved if it had to be, and updates *capacity.  New elements are zero.
+// Grows an array to at least need elements.  Returns the array, which may have
+// moved, and updates *capacity.  New elements are zero.
 void *arena_grow(Arena *arena, void *array, int32_t *capacity, int64_t need,
                  size_t size);
 

@@ -1,13 +1,13 @@
-// Diagnostics as a compiler writes them:
+// Diagnostics in the format of gcc:
 //
 //     digits.cnn:5:14: error: there is no operator "conf"
 //         5 |     x = x -> conf(16, 3)
 //           |              ^~~~
 //           |              conv
 //
-// Columns are counted in characters (code points of UTF-8), as in Pos; on the
-// terminal a tab reaches to the next multiple of 8, so the quoted line and
-// the line under it are both written with spaces for tabs.
+// Columns count characters (code points of UTF-8), as in Pos.  A terminal
+// expands a tab to the next multiple of 8.  So the quoted line and the line
+// under it are written with spaces.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@
 
 enum { MAX_ERRORS = 20, TAB = 8, MAX_QUOTE = 1000 };
 
-// Lines are found once, here, so that any diagnostic can quote any line.  A
-// text that ends with a newline has an empty last line, where the end of the
-// file is reported.
+// Finds the lines of a text, so that diagnostics can quote them.  A text that
+// ends with a newline has an empty last line, where the end of the file is
+// reported.
 int32_t diag_add_source(Diag *diag, const char *name, const char *text,
                         size_t length)
 {
@@ -57,20 +57,20 @@ const char *source_line(const Source *source, int32_t line, int32_t *length)
     return source->text + start;
 }
 
-// ---- the quoted line and what stands under it -------------------------------
+// ---- the quoted line and the line under it ----------------------------------
 
 static bool continues(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;   // not the first byte of UTF-8
 }
 
-// Writes up to limit characters of a line, or only measures them where stream
-// is NULL; returns how many columns of the terminal they take.
+// Writes up to limit characters of a line; if stream is NULL, only measures
+// them.  Returns the terminal columns that they take.
 static int32_t write_line(FILE *stream, const char *text, int32_t length,
                           int32_t limit)
 {
-    // Bytes that continue a character are written, but take no column.  Control
-    // characters are not passed to a terminal.
+    // Continuation bytes of a character take no column.  Control characters are
+    // replaced, to protect the terminal.
     int32_t width = 0, count = 0;
 
     for (int32_t i = 0; i < length; i++) {
@@ -87,25 +87,25 @@ static int32_t write_line(FILE *stream, const char *text, int32_t length,
     return width;
 }
 
-// The source that pos lies in, or NULL where it has no place.
+// Returns the source of pos, or NULL if it has no place.
 static const Source *source_of(const Diag *diag, Pos pos)
 {
     bool known = pos.file >= 0 && pos.file < diag->source_count;
     return known ? &diag->sources[pos.file] : NULL;
 }
 
-// The columns of the terminal before pos, in its line.
+// Returns the terminal columns before pos, in its line.
 static int32_t columns_before(const char *text, int32_t length, Pos pos)
 {
     int32_t width = write_line(NULL, text, length, pos.column - 1);
     int32_t characters = 0;
     for (int32_t i = 0; i < length; i++)
         characters += !continues(text[i]) || i == 0;
-    // At the end of a line there may be nothing to point at; past it, a space.
+    // A position past the end of the line points at the space after it.
     return pos.column - 1 > characters ? width + 1 : width;
 }
 
-// ^~~~ under the range, as far as the line reaches; the caret at least.
+// Writes ^~~~ under the range, at least the caret, at most to the line's end.
 static void write_caret(const Diag *diag, const char *text, int32_t length,
                         Pos pos)
 {
@@ -120,7 +120,7 @@ static void write_caret(const Diag *diag, const char *text, int32_t length,
     fprintf(diag->stream, "%s\n", diag->color ? "\33[m" : "");
 }
 
-// The line, with the margin that gcc gives it, and the caret.
+// Quotes the line with gcc's margin, and writes the caret.
 static void quote(const Diag *diag, Pos pos)
 {
     const Source *source = source_of(diag, pos);
@@ -128,7 +128,7 @@ static void quote(const Diag *diag, Pos pos)
 
     int32_t length;
     const char *text = source_line(source, pos.line, &length);
-    // What no screen shows is no help; such a file is no program anyway.
+    // Lines that no screen can show are not quoted.
     if (length > MAX_QUOTE) return;
     fprintf(diag->stream, "%5" PRId32 " | ", pos.line);
     write_line(diag->stream, text, length, length);
@@ -138,7 +138,7 @@ static void quote(const Diag *diag, Pos pos)
 
 // ---- messages ---------------------------------------------------------------
 
-// Where there is no position there may still be a file.
+// Writes the place of a message; without a position, only the file.
 static void write_place(const Diag *diag, Pos pos)
 {
     const Source *source = source_of(diag, pos);
@@ -163,8 +163,8 @@ static void message(const Diag *diag, Pos pos, const char *kind,
     quote(diag, pos);
 }
 
-// After so many errors the rest are counted and not shown, nor what belongs
-// to them.
+// True after MAX_ERRORS errors: later ones are counted but not shown, nor are
+// their notes.
 static bool is_silent(const Diag *diag)
 {
     return diag->quiet || diag->error_count > MAX_ERRORS;
@@ -252,15 +252,15 @@ static int min_int(int a, int b)
     return a < b ? a : b;
 }
 
-// The same letter, in any case.
+// True if both are the same letter, in any case.
 static bool is_alike(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-// How many letters to insert, drop, change, or swap with their neighbour to
-// make b of a (Damerau and Levenshtein's distance, where no swapped pair is
-// edited again).  row[i % 3] is the distances of a's first i letters.
+// Returns the Damerau-Levenshtein distance of a and b: the number of letters to
+// insert, delete, change or swap with a neighbour.  No swapped pair is edited
+// again.  row[i % 3] has the distances of a's first i letters.
 static int edit_distance(const char *a, int a_length, const char *b,
                          int b_length)
 {

@@ -1,6 +1,6 @@
-// Diagnostics.  Two kinds of failure, two words: error() is for the user's
-// program (a line, a caret, counted, and the compiler goes on); bug() is for a
-// fault of cnnc's own and ends it with exit code 70.
+// Diagnostics.  error() reports errors of the user's program: a line and a
+// caret, counted, and compilation continues.  bug() reports an internal error
+// of cnnc and exits with status 70.
 #ifndef CNNC_DIAG_H
 #define CNNC_DIAG_H
 
@@ -18,7 +18,7 @@ typedef struct Pos {
 // A source file, kept whole so that diagnostics and the emitted banner can
 // quote it.  line_start[i] is the offset of line i + 1.
 typedef struct Source {
-    const char *name;           // as the user wrote it
+    const char *name;           // as the user gave it
     const char *text;
     size_t      length;
     int32_t    *line_start;
@@ -35,39 +35,39 @@ typedef struct Diag {
     bool    quiet;              // messages are counted and not shown
     Pos    *warned;             // places of the warnings shown so far
     int32_t warned_count, warned_capacity;
-    bool    file_failed;        // one of the errors is about writing a file
-    bool    over_budget;        // one is that nothing fits in the budget
+    bool    file_failed;        // an error was in writing a file
+    bool    over_budget;        // an error was an exceeded budget
 } Diag;
 
 // Adds a source; text is kept, not copied.  Returns its number, for Pos.file.
 int32_t diag_add_source(Diag *diag, const char *name, const char *text,
                         size_t length);
 
-// The text of a line (from 1), without its newline; length in *length.
+// Returns a line (from 1) without its newline, and sets *length.
 const char *source_line(const Source *source, int32_t line, int32_t *length);
 
-// file:line:col: error: text, the source line, a caret under the range.
+// Prints file:line:col: error: text, the source line, a caret under the range.
 void error(Diag *diag, Pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// The same with "warning:"; it is not counted, and the output is made.  A place
-// gets one warning, for each mode of a program finds the same.
+// Prints a "warning:", which is not counted and does not stop the output.  A
+// place is warned of once, since every mode of a program finds the same.
 void warning(Diag *diag, Pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// The same with "note:", after an error, where it helps.
+// Prints a "note:" after an error.
 void note(Diag *diag, Pos pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Under the last error: a line that shows what could stand at pos instead.
+// Prints, under the last error, a line with a replacement for the text at pos.
 void fixit(Diag *diag, Pos pos, const char *replacement);
 
-// Whether one more error would be shown: after so many they are only counted.
+// True if one more error would be shown; there is a limit.
 bool shows_errors(const Diag *diag);
 
-// The nearest of count names to a misspelt word (edit distance with
-// transpositions and without regard to case, at most a third of its length), or
-// NULL.
+// Returns the nearest of count names to a misspelt word, or NULL.  Distances
+// ignore case, count transpositions as one edit, and are at most a third of the
+// word's length.
 const char *nearest_name(const char *word, const char *const *names, int count);
 
-// A fault of cnnc's own: prints "cnnc: internal error: ..." and exits 70.
+// Reports an internal error: prints "cnnc: internal error: ..." and exits 70.
 _Noreturn void bug(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers for people.
 #include "format.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,8 +46,8 @@ const char *flops_text(Arena *arena, int64_t flops)
     return arena_print(arena, "%.*f %s", u > 0 ? 1 : 0, count, unit[u]);
 }
 
-// A model says no more than two digits.  They are rounded before the unit is
-// chosen, since 999.9 us is 1.0 ms.
+// The model is accurate to two digits.  Rounding comes before the choice of the
+// unit: 999.9 us is 1.0 ms.
 const char *time_text(Arena *arena, int64_t picoseconds)
 {
     static const char *const unit[] = { "ns", "us", "ms", "s" };

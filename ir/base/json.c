@@ -1,4 +1,4 @@
-// Strings and numbers as RFC 8259 has them.
+// Prints strings and numbers as in RFC 8259.
 #include "json.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ void json_string(const char *text, FILE *out)
 
 void json_number(double number, FILE *out)
 {
-    enum { EXACT = 17 };        // digits that tell any two doubles apart
+    enum { EXACT = 17 };        // digits that identify any double
     char text[32];
     if (!isfinite(number)) {
         fputs("null", out);

@@ -1,4 +1,4 @@
-// JSON values that are not plain integers.
+// Prints JSON strings and floating-point numbers.
 #ifndef CNNC_JSON_H
 #define CNNC_JSON_H
 
@@ -7,8 +7,8 @@
 // Prints text as a JSON string, in quotes.  Bytes that are not UTF-8 are
 // replaced by U+FFFD, since JSON has no other encoding.
 void json_string(const char *text, FILE *out);
-// Prints the shortest decimal that reads back as number; null where it is not
-// finite, since JSON has no such number.
+// Prints the shortest decimal that reads back as number, or null if it is not
+// finite: JSON has no such numbers.
 void json_number(double number, FILE *out);
 
 #endif

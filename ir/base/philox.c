@@ -1,6 +1,6 @@
-// Random numbers from a counter: no state and no order, so a mask can be drawn
-// again in the backward pass, and no pass or batch size changes it.  The
-// emitted files draw the same words (runtime/support/vec/philox.cuh).
+// Counter-based random numbers: without state and order, so the backward pass
+// can regenerate a mask, and neither passes nor the batch size change it.  The
+// emitted files use the same generator (runtime/support/vec/philox.cuh).
 #include "philox.h"
 
 void philox(const uint32_t counter[4], uint64_t key, uint32_t word[4])

@@ -1,5 +1,5 @@
-// A table of results by 128-bit keys.  Nothing is ever dropped: once all room
-// is used, no more is kept.
+// A cache of search results by 128-bit keys.  Entries are never evicted: once
+// the space is used, no more are stored.
 #include "search_cache.h"
 
 enum {
@@ -31,8 +31,8 @@ KnownKey key_of_kind(KnownKind kind)
     return (KnownKey){ (uint64_t)kind + 1, ~(uint64_t)kind };
 }
 
-// Two chains of splitmix64's mixing (Steele, Lea and Flood, OOPSLA'14), each
-// with an odd factor of its own.
+// Two chains of the mixing function of splitmix64 (Steele, Lea and Flood,
+// OOPSLA'14), with different odd factors.
 static uint64_t mix(uint64_t x, uint64_t factor)
 {
     x = (x ^ (x >> 30)) * factor;

@@ -1,5 +1,5 @@
-// Results of the searches that one answer takes: schedules, orders, placements.
-// Levers, budgets and ways to wait come to equal problems again and again.
+// A cache of the searches of one compilation: schedules, orders, placements.
+// Different memory options and budgets often lead to equal problems.
 #ifndef CNNC_SEARCH_CACHE_H
 #define CNNC_SEARCH_CACHE_H
 
@@ -9,35 +9,35 @@
 
 typedef struct Known Known;
 
-// Which search a key is of.
+// The search that a key belongs to.
 typedef enum KnownKind {
     KNOWN_SCHEDULES, KNOWN_ORDER, KNOWN_PLACEMENT
 } KnownKind;
 
-// 128 bits of a problem's numbers: problems with equal keys are equal.
+// A 128-bit hash of a problem; problems with equal keys are taken as equal.
 typedef struct KnownKey {
     uint64_t low, high;
 } KnownKey;
 
 KnownKey key_of_kind(KnownKind kind);
-// Numbers count in the order in which they are added.
+// Adds numbers to a key; their order matters.
 void key_add(KnownKey *key, int64_t number);
 void key_add_all(KnownKey *key, const int32_t *number, int32_t count);
 void key_add_sizes(KnownKey *key, const int64_t *number, int32_t count);
 void key_add_flags(KnownKey *key, const bool *flag, int32_t count);
 
-// Empty, and all that is kept, in arena.
+// Makes an empty cache, which is stored in arena.
 Known *known_new(Arena *arena);
-// Returns the result that was kept for an equal problem; NULL: there is none.
+// Returns the result stored for an equal problem, or NULL.
 const void *known_find(const Known *known, KnownKey key);
-// Returns the arena to keep a result of `bytes` in; NULL: no room is left, for
-// the bytes of all results are bounded.
+// Returns the arena for a result of `bytes`; NULL if the space for results,
+// which is bounded, is used up.
 Arena *known_room(Known *known, int64_t bytes);
-// Keeps a result that is stored in that arena.
+// Stores a result, which must be in that arena.
 void known_keep(Known *known, KnownKey key, const void *result);
 
-// The work of an answer, by counts alone; a unit takes about a nanosecond.  A
-// search that is recalled costs none.
+// The work of searches, in units of about a nanosecond, derived from counts
+// alone, so that it is deterministic.  Cached searches cost none.
 enum {
     WORK_REMAT_STEP = 25,       // a step in the search for schedules
     WORK_ORDER_STEP = 18,       // a node in the search for an order

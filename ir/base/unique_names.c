@@ -1,6 +1,6 @@
-// Names made unique in constant time: a hash table with open addressing.  An
-// entry remembers the last suffix tried for its name, so that the thousandth
-// relu does not try relu_2 to relu_999 again.
+// Makes names unique in constant time, by a hash table with open addressing.
+// An entry stores the last suffix tried for its name, so that the thousandth
+// relu does not try relu_2 to relu_999.
 #include <string.h>
 #include "unique_names.h"
 
@@ -9,7 +9,7 @@ typedef struct Entry {
     size_t      length;
     uint64_t    hash;
     int32_t     id;
-    int32_t     suffix;         // the last given out for this name
+    int32_t     suffix;         // the last used for this name
 } Entry;
 
 struct Names {
@@ -37,7 +37,7 @@ static uint64_t hash_of(const char *name, size_t length)
     return hash;
 }
 
-// The entry of the name, or the free one where it belongs.
+// Returns the entry of the name, or the free entry for it.
 static Entry *entry_of(const Names *names, const char *name, size_t length,
                        uint64_t hash)
 {
@@ -51,8 +51,8 @@ static Entry *entry_of(const Names *names, const char *name, size_t length,
     }
 }
 
-// The old table stays behind in the arena: all of them together are smaller
-// than the last.
+// The old table stays in the arena; all old tables together are smaller than
+// the new one.
 static void grow(Names *names)
 {
     Entry *old = names->entries;
@@ -71,14 +71,14 @@ int32_t names_find(const Names *names, const char *name, size_t length)
     return entry->name != NULL ? entry->id : -1;
 }
 
-// Takes the name if it is free, else returns NULL and says who has it.
+// Takes the name if it is free.  Otherwise returns NULL and sets *taken.
 static const char *take(Names *names, const char *name, int32_t id,
                         Entry **taken)
 {
     size_t length = strlen(name);
     uint64_t hash = hash_of(name, length);
 
-    // At most half full, so that walks are short.
+    // At most half full, so that probe sequences are short.
     if (2 * names->count >= names->capacity) grow(names);
     Entry *entry = entry_of(names, name, length, hash);
     *taken = entry;
@@ -95,7 +95,7 @@ const char *names_take(Names *names, const char *name, int32_t id)
     const char *result = take(names, name, id, &first);
 
     if (result != NULL) return result;
-    // The table may move while suffixes are tried, so the count is kept here.
+    // The table may move while suffixes are tried, so the count is local.
     int32_t suffix = first->suffix;
     while (result == NULL) {
         const char *next = arena_print(names->arena, "%s_%d", name, ++suffix);
@@ -106,8 +106,8 @@ const char *names_take(Names *names, const char *name, int32_t id)
     return result;
 }
 
-// Of hashes and places alone, for this is asked after every pass: a slot is the
-// upper half of a hash, and the place of its name from 1 on; 0 is free.
+// Uses only hashes and indices, for it runs after every pass.  A slot has the
+// upper half of a hash and the index of its name plus 1; 0 is free.
 const char *names_repeated(Arena *arena, const char *const *names,
                            int32_t count)
 {

@@ -1,4 +1,4 @@
-// The names that are taken in one name space, and what each stands for.
+// The names of one name space, and their ids.
 #ifndef CNNC_UNIQUE_NAMES_H
 #define CNNC_UNIQUE_NAMES_H
 
@@ -8,17 +8,17 @@
 
 typedef struct Names Names;
 
-// With room for `count` names, and more as they come.
+// Makes a name space sized for `count` names; it grows as needed.
 Names *names_new(Arena *arena, int32_t count);
 
-// Takes name, or where it is taken the first of name_2, name_3, ... that is
-// free, for id.  Returns the name taken, a copy in the arena.
+// Takes name for id.  If it is taken, uses the first free one of name_2,
+// name_3, ...  Returns the name taken, a copy in the arena.
 const char *names_take(Names *names, const char *name, int32_t id);
 
-// What took the first length characters of name; NONE (-1): nothing did.
+// Returns the id of a name of length characters; NONE (-1) if it is free.
 int32_t names_find(const Names *names, const char *name, size_t length);
 
-// A name that is there twice, or NULL.
+// Returns a name that occurs twice, or NULL.
 const char *names_repeated(Arena *arena, const char *const *names,
                            int32_t count);
 

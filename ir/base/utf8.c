@@ -1,4 +1,4 @@
-// The table of well-formed byte sequences of the Unicode Standard: no overlong
+// Accepts the well-formed byte sequences of the Unicode Standard: no overlong
 // forms, no surrogates, nothing above 10FFFF.
 #include "utf8.h"
 

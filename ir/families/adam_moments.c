@@ -1,8 +1,8 @@
 // Moments of the gradient, with PyTorch's meaning of the arguments.
 //
-// The corrections of the first steps count updates, not steps: a skipped step
-// has not moved the moments.  The rate is read from the header on the device,
-// where the caller may change it; the argument is its first value.
+// Bias correction counts updates, not steps: a skipped step has not changed the
+// moments.  The rate is read from the header on the device, where the caller
+// may change it; the argument is its initial value.
 #include <math.h>
 #include "adam_moments.h"
 #include "optimizer.h"
@@ -33,7 +33,7 @@ ValueId build_moments(Build *b)
 }
 
 // Two operations for the decay, three and four for the moments, five for the
-// step; weight and moments are written as well as read.
+// step.  Weight and moments are read and written.
 void cost_moments(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
@@ -41,7 +41,7 @@ void cost_moments(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// 1 - beta is rounded here, not beta: a float near 0 has more digits.
+// 1 - beta is rounded instead of beta: a float near 0 is more accurate.
 void launch_moments(const Graph *g, const Node *n, Launch *l, bool decoupled)
 {
     launch_update(g, n, l, "adam_update");

@@ -1,6 +1,6 @@
 // Anchors of a single-shot detector (Liu et al. 2016, arXiv 1512.02325, 2.2),
-// as TensorFlow's object detection makes them: the scales of the maps are
-// evenly apart; each cell has a box for each ratio and a square one of a scale
+// as in TensorFlow's object detection.  The scales of the maps are evenly
+// spaced.  Each cell has a box for each ratio, and a square one whose scale is
 // between its map's and the next one's.
 #include <math.h>
 #include "anchors.h"
@@ -20,7 +20,7 @@ static void add_box(Generator *to, double scale, double ratio)
     to->sizes[to->count++] = scale / sqrt(ratio);
 }
 
-// The boxes of a cell of a map; returns how many.
+// Adds the boxes of one cell of a map; returns their number.
 static int add_map(Generator *to, const List *ratios, double scale, double next,
                    bool reduced)
 {
@@ -44,7 +44,7 @@ static const List *new_list(Arena *arena, int count, const double *at)
     return list;
 }
 
-// A side is a whole number of cells.
+// True if all sides are whole numbers of cells.
 static bool wants_whole_maps(Build *b)
 {
     const List *maps = b->arg[MAPS].list;
@@ -68,8 +68,8 @@ bool anchor_attrs(Build *b, Attr *attr)
 
     if (maps->count < 1 || maps->count > MOST_MAPS ||
         2 * maps->count * (ratios->count + 3) > MOST_SIZES) {
-        error(b->g->diag, b->arg[MAPS].pos, "%s wants 1 to %d maps of together "
-              "at most %d boxes", b->op->name, MOST_MAPS, MOST_SIZES / 2);
+        error(b->g->diag, b->arg[MAPS].pos, "%s needs 1 to %d maps, at most "
+              "%d boxes together", b->op->name, MOST_MAPS, MOST_SIZES / 2);
         return false;
     }
     if (!wants_whole_maps(b)) return false;
@@ -120,7 +120,7 @@ BoundingBox anchor_at(const Attr *attr, int64_t number)
                           size[1] };
 }
 
-// The corners left, top, right, bottom.
+// Returns the box of the corners left, top, right, bottom.
 static BoundingBox box_of_corners(const double *corners)
 {
     return (BoundingBox){ (corners[0] + corners[2]) / 2,
@@ -128,7 +128,7 @@ static BoundingBox box_of_corners(const double *corners)
                           corners[2] - corners[0], corners[3] - corners[1] };
 }
 
-// Of two intervals given by middle and length.
+// Returns the intersection of two intervals given by middle and length.
 static double shared(double a, double length_a, double b, double length_b)
 {
     double end = fmin(a + length_a / 2, b + length_b / 2);
@@ -136,7 +136,7 @@ static double shared(double a, double length_a, double b, double length_b)
     return length > 0 ? length : 0;
 }
 
-// The area of what both cover over that of what either does; 0 for none.
+// Returns the intersection over union of two boxes; 0 if the union is empty.
 static double box_overlap(BoundingBox a, BoundingBox b)
 {
     double both = shared(a.x, a.width, b.x, b.width) *
@@ -155,7 +155,7 @@ void anchor_code(const Attr *attr, int64_t number, const double *corners,
     code[3] = 5 * log(b.height / a.height);
 }
 
-// ---- which anchors stand for which boxes ------------------------------------
+// ---- matching anchors to boxes ----------------------------------------------
 
 typedef struct Boxes {          // of one sample
     const Attr   *attr;
@@ -169,14 +169,14 @@ static double overlap_of(const Boxes *b, int64_t anchor, int64_t box)
                        box_of_corners(b->corners + 4 * box));
 }
 
-// A box of class 0 is none, and neither is one without area.
+// True if a box has a class other than 0 and an area.
 static bool is_box(const Boxes *b, int64_t box)
 {
     BoundingBox bounds = box_of_corners(b->corners + 4 * box);
     return b->labels[box] > 0 && bounds.width > 0 && bounds.height > 0;
 }
 
-// The box that an anchor covers most.
+// Returns the box with the largest overlap with an anchor, or BACKGROUND.
 static double best_box(const Boxes *b, double overlap, int64_t anchor)
 {
     double most = 0, best = BACKGROUND;

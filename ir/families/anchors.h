@@ -1,12 +1,12 @@
-// Anchors: the boxes that a single-shot detector tells its boxes from, as many
-// at each cell of several square maps, in the order map, row, column, box.
+// Anchors: the reference boxes of a single-shot detector.  Every cell of
+// several square maps has the same number, in the order map, row, column, box.
 #ifndef CNNC_ANCHORS_H
 #define CNNC_ANCHORS_H
 
 #include "../op/op.h"
 
-// Arguments that say which anchors there are; operators with anchors have
-// these first, and attributes in the order of the enum first.
+// Arguments that define the anchors.  Operators with anchors have these first,
+// and attributes in the order of the enum first.
 #define ANCHOR_ARGS                                                            \
     { "maps", ARG_LIST, NULL, 1, 4096, "cells along a side of each map" },     \
     { "ratios", ARG_LIST, "[]", 0.001, 1000,                                   \
@@ -15,7 +15,7 @@
       "side of the boxes of the first map, of the image's" },                  \
     { "max_scale", ARG_FLOAT, "0.95", 0.001, 1, "side of those of the last" }, \
     { "reduce_first", ARG_BOOL, "true", 0, 1,                                  \
-      "whether the first map has but three boxes a cell" }
+      "true: only three boxes per cell in the first map" }
 enum { ANCHOR_ARG_COUNT = 5 };
 
 enum {
@@ -34,24 +34,24 @@ bool anchor_attrs(Build *b, Attr *attr);
 int64_t anchor_count(const Attr *attr);
 
 typedef struct BoundingBox {
-    double x, y, width, height; // of the middle; in parts of the image's sides
+    double x, y, width, height; // center and size, relative to the image
 } BoundingBox;
 
 BoundingBox anchor_at(const Attr *attr, int64_t number);
 
-// The four numbers that tell the box of these corners from an anchor.
+// Encodes the box of these corners relative to an anchor, as four numbers.
 void anchor_code(const Attr *attr, int64_t number, const double *corners,
                  double *code);
 
-// The number of the box [boxes, 4] that each anchor of a sample stands for, or
-// BACKGROUND: the one that it covers most, if by `overlap` at least; and each
-// box has the anchor that covers it most.
+// Matches the anchors of a sample to boxes [boxes, 4]: match[anchor] is the box
+// of largest overlap, if it is at least `overlap`, or BACKGROUND.  Each box
+// also gets the anchor of its largest overlap.
 enum { BACKGROUND = -1 };
 void match_anchors(const Attr *attr, double overlap, const double *corners,
                    const double *labels, int64_t boxes, double *match,
                    int64_t anchors);
 
-// The launch's constants MAPS and SIZES and its last three arguments.
+// Adds the constants MAPS and SIZES and the last three arguments of a launch.
 void launch_anchors(Launch *l, const Attr *attr);
 
 #endif

@@ -1,5 +1,4 @@
-// Moments of a batch by the scalar references, and the sums that a gradient
-// takes.
+// References of batch moments, and of the sums for their gradient.
 #include <math.h>
 #include "batch_moments.h"
 #include "column_reduce.h"
@@ -34,7 +33,7 @@ void statistics_reference(const Ref *r)
     }
 }
 
-// From x itself: the mean, then the mean square of what differs from it.
+// Computes the mean from x itself, then the mean square of the deviations.
 void moments_reference(const Ref *r)
 {
     int64_t C = elements(ref_out(r, 0)), rows = batch_rows(r);
@@ -76,9 +75,9 @@ void sums_reference(const Ref *r)
     }
 }
 
-// ---- both in one ------------------------------------------------------------
+// ---- several rules in one ---------------------------------------------------
 
-// Runs a rule as if r's node had these operands and results alone.
+// Runs a rule as if r's node had only these operands and results.
 static void run_as(const Ref *r, void (*rule)(const Ref *), const int *operands,
                    int operand_count, const int *results, int result_count)
 {
@@ -86,7 +85,7 @@ static void run_as(const Ref *r, void (*rule)(const Ref *), const int *operands,
     double *in[3], *out[3];
     Node n = *r->n;
     for (int k = 0; k < operand_count; k++) {
-        // Behind the operands come the results, for what reads what was made.
+        // Indices past the operands are results, for rules that read them.
         int at = operands[k], made = at - n.operand_count;
         in_ids[k] = made < 0 ? r->n->operands[at] : r->n->results[made];
         in[k] = made < 0 ? r->in[at] : r->out[made];

@@ -1,14 +1,15 @@
-// Sums over the pixels of a batch, channel by channel, and the moments made of
-// them: references.  Partial sums [splits, 2, channels] are of runs of rows.
+// References of sums over the pixels of a batch for each channel, and of
+// moments computed from them.  Partial sums [splits, 2, channels] are over runs
+// of rows.
 #ifndef CNNC_BATCH_MOMENTS_H
 #define CNNC_BATCH_MOMENTS_H
 
 #include "../op/op.h"
 
-// Attributes of what calls these.  PIXELS: a sample's.
+// Attributes of operators with batch moments.  PIXELS: of one sample.
 enum BatchAttrs { MOMENTUM, EPSILON, PIXELS, SPLITS };
 
-// The rows of the samples that are there.
+// Returns the rows of the valid samples.
 int64_t batch_rows(const Ref *r);
 double deviation(const Ref *r, double variance);
 

@@ -1,15 +1,15 @@
-// Two operands that meet element by element, one of them repeated along the
-// axes where it has a single element.
+// Operators of two operands with broadcasting: an operand is repeated along the
+// axes where it has one element.
 //
-// The gradient of what is repeated is a sum over those axes, fused with what
-// the operator's gradient computes.  Where the sum is long and leaves few
-// blocks, it is cut into splits by the shape alone, so that its order is fixed:
+// The gradient of a repeated operand is a sum over those axes, fused with the
+// operator's gradient.  If the sum is long and leaves few blocks, it is cut
+// into splits.  They depend only on the shape, so the order of sums is fixed:
 //
 //   %9 d.gate.splits = mul.grad_b(%8 dy, %2 map, -) splits=4
 //   %10 d.gate = sum_splits(%9)
 //
-// For the kernels, axes that lie in a row and belong to the same operands count
-// as one: [n,h,w,c] and [n,1,1,c] meet along n, h*w and c.
+// The kernels merge adjacent axes that belong to the same operands: [n,h,w,c]
+// and [n,1,1,c] broadcast along n, h*w and c.
 #include "binary.h"
 #include "../op/op_checks.h"
 #include "../gpu/gemm_tile.h"
@@ -23,7 +23,7 @@ const AttrSpec broadcast_attrs[] = {
 
 // ---- shapes -----------------------------------------------------------------
 
-// Where two shapes meet; of rank 0 if they don't.
+// Returns the shape of the result; rank 0 if the shapes do not match.
 static Shape meet(Shape a, Shape b)
 {
     Shape y = { .rank = 0 };
@@ -49,21 +49,21 @@ ValueId build_broadcast(Build *b)
     Shape y = meet(g->values[b->operand[0]].shape,
                    g->values[b->operand[1]].shape);
     if (y.rank > 0) return build_node(b, 2, b->operand, NULL, y);
-    error(g->diag, b->pos, "%s wants shapes of one rank that are equal, or 1 "
+    error(g->diag, b->pos, "%s needs shapes of one rank that are equal, or 1 "
           "where they differ, but these are %s and %s", b->op->name,
           operand_text(b, 0), operand_text(b, 1));
     return NONE;
 }
 
-// An axis of the result, or several in a row: how many elements, and how many
-// lie from one to the next in a and in b, 0 where that has but one.
+// An axis of the result, or several merged ones.  The strides a and b are 0 if
+// the operand is repeated.
 typedef struct Dim {
     int64_t extent, a, b;
 } Dim;
 
 typedef struct Dims {
     int count;
-    Dim at[MAX_RANK];           // from the innermost out
+    Dim at[MAX_RANK];           // from the innermost on
 } Dims;
 
 static Dims dims_of(Shape y, Shape a, Shape b)
@@ -88,8 +88,8 @@ static Dims dims_of(Shape y, Shape a, Shape b)
 
 // ---- sums -------------------------------------------------------------------
 
-// How the sum for an operand is dealt out: `lanes` threads take one element's
-// terms in turns, and a block of 256 has as many elements as it has room for.
+// How the sum for an operand is distributed: `lanes` threads share the terms of
+// one element, and a block of 256 threads has 256 / lanes elements.
 typedef struct Sums {
     int64_t kept, terms;        // elements, and terms of each
     int64_t lanes, splits;
@@ -104,8 +104,8 @@ static int64_t power_above(int64_t count, int64_t most)
     return power;
 }
 
-// Neighbours in the result should be neighbours in a warp: along the elements,
-// or, where the innermost axis is summed over, along the terms.
+// Adjacent threads of a warp should access adjacent elements: along the result,
+// or, if the innermost axis is reduced, along the terms.
 static Sums sums_of(Shape y, Shape own)
 {
     enum { EACH = 16, BLOCKS = 512, FEW = 8, WARP = 32 };
@@ -154,8 +154,8 @@ void broadcast_gradient(Gradient *c, int k, ValueId dz, unsigned from)
     gradient_add(c, k, d);
 }
 
-// The shapes that a gradient's node works on: dy's, its operand's and the other
-// operand's.  Of an operand that it does not read no matter what: dy's.
+// The shapes of a gradient node: of dy, its operand and the other operand.  The
+// shape of an operand that it does not read is dy's, which has no effect.
 typedef struct Sides {
     Shape y, own, other;
 } Sides;
@@ -175,7 +175,7 @@ static Sides sides_of(const Graph *g, const Node *n)
 
 // ---- launches ---------------------------------------------------------------
 
-// An operation an element of y; the sums are one more.
+// Counts one operation per element of y, and one more for sums.
 void cost_broadcast(const Graph *g, const Node *n, Cost *cost)
 {
     ValueId y = n->kernel == 0 ? n->results[0] : n->operands[DY];
@@ -267,7 +267,7 @@ bool load_broadcast(const Graph *g, const Node *n, Launch *l)
 
 // ---- references -------------------------------------------------------------
 
-// Where in x lies what element i of y is made from, or goes to.
+// Returns the index in x of the element that belongs to element i of y.
 static int64_t place_in(Shape x, Shape y, int64_t i)
 {
     int64_t at = 0, apart = 1;
@@ -287,7 +287,7 @@ void broadcast_reference(const Ref *r, double (*f)(double a, double b))
                                     r->in[1][place_in(b, y, i)]));
 }
 
-// The axes that are summed over.
+// Returns the shape of the reduced axes.
 static Shape summed(Shape y, Shape own)
 {
     Shape rest = { .rank = y.rank };
@@ -296,13 +296,13 @@ static Shape summed(Shape y, Shape own)
     return rest;
 }
 
-// Element i of y, of what operand k has there: 0 where it is not read.
+// Returns operand k at element i of y; 0 if it is not read.
 static double read_at(const Ref *r, int k, Shape y, int64_t i)
 {
     return r->in[k] == NULL ? 0 : r->in[k][place_in(ref_in(r, k), y, i)];
 }
 
-// Terms are dealt out in runs of equal length, the last ones shorter or empty.
+// Terms are split into runs of equal length; the last are shorter or empty.
 void broadcast_gradient_reference(const Ref *r,
                                   double (*f)(int k, double dz, double a,
                                               double b))

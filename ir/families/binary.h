@@ -1,5 +1,5 @@
-// Operators of two operands that take each pair of elements by itself, where an
-// operand that has one element along an axis has it for all of the axis.
+// Elementwise operators of two operands with broadcasting: an operand with one
+// element along an axis is repeated along it.
 //
 // Their kernels are templates (runtime/support/vec/broadcast.cuh) over the
 // operator's functor.
@@ -8,38 +8,38 @@
 
 #include "../op/op.h"
 
-// The build rule: equal ranks, and along each axis equal sizes or a 1.
+// The build rule: equal ranks, and along each axis equal extents or 1.
 ValueId build_broadcast(Build *b);
 Shape shape_of_broadcast(const Graph *g, const Node *n);
 
-// What the gradient of an operand is made from besides dy.
+// The values that the gradient of an operand reads besides dy.
 enum {
     READS_A = 1 << 0, READS_B = 1 << 1,
-    PASSES = 1 << 2,            // dy itself where the shapes are equal
+    PASSES = 1 << 2,            // it is dy if the shapes are equal
 };
-// The gradient of operand k (0: a, 1: b) from dz, that of the result before its
-// activation: kernel 1 + k, and sum_splits where the sum over the axes is long.
+// Makes the gradient of operand k (0: a, 1: b): part 1 + k, and sum_splits if
+// the sum is long.  dz is the gradient of the result before its activation.
 void broadcast_gradient(Gradient *c, int k, ValueId dz, unsigned from);
 
 extern const AttrSpec broadcast_attrs[];
 
-// All kernels: cost and launch.
+// Cost and launch of all parts.
 void cost_broadcast(const Graph *g, const Node *n, Cost *cost);
 void launch_broadcast(const Graph *g, const Node *n, Launch *l);
 // Kernel.load of kernel 0.
 bool load_broadcast(const Graph *g, const Node *n, Launch *l);
 
-// z = f(a, b), and what f says that dz gives to operand k; where the gradient
-// is not made from a or b, that is 0.
+// z = f(a, b), and the contribution of dz to operand k by f; a or b is 0 if the
+// gradient does not read it.
 void broadcast_reference(const Ref *r, double (*f)(double a, double b));
 void broadcast_gradient_reference(const Ref *r,
                                   double (*f)(int k, double dz, double a,
                                               double b));
 
-// The kernels of an operator with these references.  Where a gradient lies over
-// dy or an operand its shape is the result's, and each of its elements is made
-// from those at the same place; where it is a sum, it lies over its own operand
-// at most, of which a block reads what it writes, before.
+// The parts of an operator with these references.  A gradient may overwrite dy
+// or an operand elementwise if its shape is the result's.  A gradient that is a
+// sum may overwrite at most its own operand: a block reads the elements that it
+// writes, before it writes them.
 #define BROADCAST_KERNELS(forward_rule, gradient_rule)                         \
     { .name = "", .results = "y/", .in_place = "y/a y/b",                      \
       .cost = cost_broadcast, .launch = launch_broadcast,                      \

@@ -1,12 +1,12 @@
-// Copies of boxes.  Every dimension on the inner side of the one that is cut
-// lies side by side in memory, and those on its outer side are alike, so that
-// any axis of any rank comes down to a matrix:
+// Copies of boxes.  The dimensions inside the one that is cut are contiguous in
+// memory, and those outside are alike.  So any axis of any rank reduces to a
+// matrix:
 //
 //   slice(x, 2, 3, axis = height)   [n, 5, w, c] -> [n, 3, w, c]
 //   n rows, of 5*w*c columns -> 3*w*c columns, 2*w*c to the right
 //
-// and a map that is cut on all four sides to h rows of w*c columns, n times.
-// Nothing here knows which operator it is.
+// A map that is cut on all four sides is n times h rows of w*c columns.  This
+// file depends on no operator.
 #include <string.h>
 #include "../op/activation_grad.h"
 #include "box_copy.h"
@@ -86,8 +86,8 @@ void launch_box(Launch *l, const Node *n, Box box, double outside)
     launch_real(l, outside, "outside");
 }
 
-// Of an operand that is larger than the result, what lies in the box is read;
-// likewise of what that is computed from element by element.
+// From an operand larger than the result only the box is read, and likewise
+// from the values that the operand is computed from elementwise.
 void cost_box(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t x = elements(g->values[n->operands[0]].shape);
@@ -101,7 +101,7 @@ void cost_box(const Graph *g, const Node *n, Cost *cost)
     }
 }
 
-// Element i of the result by its digits, one at a time.
+// Copies element i of the result, from its row and column in the box.
 void ref_box(const Ref *r, Box box, double outside)
 {
     int64_t high = box.rows[RESULT], wide = box.columns[RESULT];

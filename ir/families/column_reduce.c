@@ -1,6 +1,6 @@
-// How sums over the rows of a matrix are spread over a device: a block takes
-// some columns, so that its threads read along memory, and a run of rows; by
-// the shape alone, so that the order of every sum is fixed.
+// Distributes sums over the rows of a matrix: a block takes some columns, for
+// contiguous reads, and a run of rows.  It depends only on the shape, so that
+// the order of every sum is fixed.
 #include "column_reduce.h"
 
 int64_t columns_of(Shape shape)
@@ -13,7 +13,7 @@ int64_t rows_of(Shape shape)
     return elements(shape) / columns_of(shape);
 }
 
-// The columns that a block takes: a power of two, at most 32.
+// Returns the columns of a block: a power of two, at most 32.
 static int64_t columns_width(int64_t columns)
 {
     int64_t width = 1;
@@ -21,8 +21,8 @@ static int64_t columns_width(int64_t columns)
     return width;
 }
 
-// As many splits as leave 64 rows to a thread, within about two blocks for
-// each multiprocessor of a large GPU.
+// Returns the largest number of splits with 64 rows for each thread and at most
+// about two blocks for each multiprocessor of a large GPU.
 int64_t columns_splits(Shape shape)
 {
     enum { ROWS = 64, BLOCKS = 256 };
@@ -33,7 +33,7 @@ int64_t columns_splits(Shape shape)
     return splits > 1 ? splits : 1;
 }
 
-// Eight rows to a thread, and no more blocks than a grid may have.
+// Eight rows for each thread, and at most as many blocks as a grid may have.
 int64_t columns_runs(Shape shape, int64_t vec)
 {
     enum { ROWS = 8, MOST = 1 << 20 };

@@ -1,6 +1,6 @@
-// Sums of the columns of a matrix of elements [rows, columns]: how they are
-// cut into blocks (runtime/support/vec/columns.cuh).  The columns of a map are
-// its channels, its rows the pixels of all samples.
+// Sums of the columns of a matrix [rows, columns], and their distribution over
+// blocks (runtime/support/vec/columns.cuh).  The columns of a map are its
+// channels; its rows are the pixels of all samples.
 #ifndef CNNC_COLUMN_REDUCE_H
 #define CNNC_COLUMN_REDUCE_H
 
@@ -8,23 +8,22 @@
 
 enum { COLUMNS_BLOCK = 256 };   // threads
 
-// The last dimension, and all before it.
+// Return the last dimension, and the product of all others.
 int64_t columns_of(Shape shape);
 int64_t rows_of(Shape shape);
 
-// Into how many runs the rows are split: few and long for sums, many and short
-// where elements are made one by one, by threads of `vec` columns.
+// Return the number of runs of rows: few and long for sums; many and short for
+// elementwise kernels, with threads of `pack` columns.
 int64_t columns_splits(Shape shape);
 int64_t columns_runs(Shape shape, int64_t vec);
 
-// A launch of a kernel with a block for each run of each tile of columns; its
+// Launches a kernel with a block for each run of each tile of columns.  Its
 // constants are ROWS, C, WIDTH and SPLITS.
 void launch_columns(Launch *l, const char *kernel, int64_t rows,
                     int64_t columns, int64_t splits);
 
-// A launch of a kernel that sums few rows, a tile of up to COLUMNS_BLOCK
-// columns a block: as the last block of a launch does with what all of them
-// left.
+// Launches a kernel that sums few rows, such as partial sums.  A block has a
+// tile of up to COLUMNS_BLOCK columns.
 void launch_wide_columns(Launch *l, const char *kernel, int64_t rows,
                          int64_t columns);
 

@@ -1,18 +1,16 @@
-// A convolution's nodes, whoever made them: what they compute from the shapes
-// of their values, which kernels do it, and into which tiles and splits it is
-// cut.
+// The nodes of convolutions: their dimensions from the shapes of values, their
+// kernels, and their tiles and splits.
 //
-// All three launches are products (runtime/support/gemm/product.cuh) over
-// tiles, unless each filter sees one channel of many: then they are direct
-// kernels (conv_depthwise.cuh).  Tiles and splits of the weight gradient follow
-// from shapes, and on tensor cores from the GPU, alone, so that a budget or a
-// pass never changes the order of a sum.
+// The three launches are GEMMs (runtime/support/gemm/product.cuh) over tiles.
+// Depthwise convolutions use direct kernels (conv_depthwise.cuh).  Tiles and
+// splits of the weight gradient depend only on shapes, and on tensor cores also
+// on the GPU.  So no budget or pass changes the order of a sum.
 #include "conv_gemm.h"
 #include "momentum.h"
 #include "../op/op_checks.h"
 #include "../gpu/gemm_tile.h"
 
-// Of the words same and valid, the padding is up to a window's span.
+// Limits of padding: the words same and valid give at most a window's span.
 enum { LARGEST = 1 << 12, WIDEST = 1 << 25 };
 
 const AttrSpec convolution_attr_specs[] = {
@@ -52,7 +50,7 @@ Window convolution_window(const Attr *attr, Shape weight)
 
 // ---- a node's dimensions ----------------------------------------------------
 
-// A slot k >= 0 is an operand, -1 - k a result.
+// Returns the value of a slot: k >= 0 is an operand, -1 - k a result.
 static ValueId slot_value(const Node *n, int slot)
 {
     return slot < 0 ? n->results[-1 - slot] : n->operands[slot];
@@ -84,7 +82,7 @@ bool is_biased(const Node *n)
     return operand_named(n, "bias") != NONE || result_named(n, "db") != NONE;
 }
 
-// A multiplication and an addition for each weight and pixel, in each kernel.
+// Counts a multiplication and an addition for each weight and pixel.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 {
     Convolution d = convolution_of(g, n);
@@ -98,8 +96,8 @@ void convolution_cost(const Graph *g, const Node *n, Cost *cost)
 
 // ---- launches ---------------------------------------------------------------
 
-// The constants of a convolution are the same for its three launches, so that
-// they share one struct.
+// Sets the constants of a convolution, which are the same for its three
+// launches, so that they share one struct.
 void convolution_constants(const Node *n, Launch *l, Convolution d)
 {
     const Attr *attr = n->attr;
@@ -126,7 +124,7 @@ static void launch_product(const Node *n, Launch *l, const char *kernel,
     launch_tile(l, t, size);
 }
 
-// The largest power of two up to a word of 16 bytes and more that divides both.
+// Returns the largest power of two, at most 8, that divides both.
 static int64_t pack_of(int64_t a, int64_t b)
 {
     enum { WIDEST = 8 };
@@ -149,14 +147,14 @@ static ProductSize weight_size(const Convolution *d)
                           PRODUCT_WGRAD };
 }
 
-// Each filter sees one channel of many.
+// True if each filter reads one of several channels.
 bool convolution_is_depthwise(const Convolution *d)
 {
     return d->group_c == 1 && d->groups > 1;
 }
 
-// Channels that a thread of a depthwise kernel takes at once, 16 bytes of maps
-// in 16 or 32 bits, of values a and b.
+// Returns the channels that a thread of a depthwise kernel takes at once: 16
+// bytes of values a and b.
 static int64_t depthwise_pack(const Graph *g, Convolution d, ValueId a,
                               ValueId b)
 {
@@ -165,7 +163,7 @@ static int64_t depthwise_pack(const Graph *g, Convolution d, ValueId a,
     return d.K != d.C ? 1 : small && d.C % 8 == 0 ? 8 : d.C % 4 == 0 ? 4 : 1;
 }
 
-// Threads that go through pixels of so many channels.
+// Launches a depthwise kernel over pixels and channels.
 static void launch_depthwise(const Node *n, Launch *l, const char *kernel,
                              int64_t channels, Convolution d, int64_t pixels)
 {
@@ -193,7 +191,7 @@ void convolution_forward(const Graph *g, const Node *n, Launch *l)
     launch_slots(l, n, 1, 3);
 }
 
-// With a stride the pixels of dx fall into classes: conv_strided.cuh.
+// With a stride, the pixels of dx fall into classes: conv_strided.cuh.
 static void launch_dgrad_product(const Node *n, Launch *l, Convolution d)
 {
     int64_t stride_h = d.window.stride[HEIGHT];
@@ -224,7 +222,7 @@ void convolution_dgrad(const Graph *g, const Node *n, Launch *l)
 
 // ---- the weight gradient ----------------------------------------------------
 
-// The channels side by side of a block of depthwise_wgrad: a power of two.
+// Returns the channels of a block of depthwise_wgrad: a power of two.
 static int64_t depthwise_width(int64_t channels)
 {
     int64_t width = 1;
@@ -232,7 +230,7 @@ static int64_t depthwise_width(int64_t channels)
     return width;
 }
 
-// Blocks in one split.  A thread of depthwise_wgrad has at most 25 sums.
+// Returns the blocks of one split.  A thread of depthwise_wgrad has 25 sums.
 static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
 {
     enum { SUMS = 25 };
@@ -244,8 +242,8 @@ static int64_t wgrad_blocks(const Graph *g, const Convolution *d)
     return d->groups * tile_count(t, d->group_k, d->filter);
 }
 
-// Partial sums may take at most a third of what x does.  Blocks without a
-// product wait for memory alone, so that more of them are wanted.
+// Partial sums may take at most a third of the bytes of x.  Depthwise kernels
+// are bound by memory and need more blocks.
 static int64_t count_splits(const Graph *g, const Convolution *d)
 {
     int64_t fitting = d->N * d->H * d->W * d->C / (3 * d->K * d->filter);
@@ -277,7 +275,8 @@ void convolution_wgrad(const Graph *g, const Node *n, Launch *l)
 
 // ---- dense layers -----------------------------------------------------------
 
-// The convolution of a map of one pixel; *n is set to a node of this part.
+// Returns the convolution of a map of one pixel; sets *n to a node of this
+// part.
 static Convolution of_one_pixel(const DenseProduct *p, int kernel, Node *n)
 {
     Window one = { .size = { 1, 1 }, .stride = { 1, 1 },
@@ -321,7 +320,7 @@ void convolution_dense_dgrad(Launch *l, const DenseProduct *p)
 
 // ---- the gradient's nodes ---------------------------------------------------
 
-// The convolution of a weight gradient that is not made yet.
+// Returns the convolution of a weight gradient whose node is not made yet.
 static Convolution wgrad_of(Graph *g, ValueId dy, ValueId x, ValueId weight,
                             const Node *forward)
 {
@@ -358,7 +357,7 @@ void convolution_weight_gradient(Gradient *c, const Op *conv,
         if (d[k] != NONE) gradient_add_to(c, param[k], d[k]);
 }
 
-// ---- what calls have in common ----------------------------------------------
+// ---- functions of build rules -----------------------------------------------
 
 bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
                          const char *whose)

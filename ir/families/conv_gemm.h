@@ -1,5 +1,5 @@
-// Convolutions: what conv and conv_transpose have in common.  A node of conv
-// is one of three: y from x, the gradient of x from that of y, that of the
+// Convolutions as GEMMs, shared by conv, conv_transpose and dense.  A node of
+// conv is one of three products: y, the gradient of x, or the gradient of the
 // weights.
 #ifndef CNNC_CONV_GEMM_H
 #define CNNC_CONV_GEMM_H
@@ -17,15 +17,15 @@ enum {
 };
 extern const AttrSpec convolution_attr_specs[];
 void convolution_attrs(const Window *w, int64_t groups, Attr *attr);
-// The window of these attributes; partial sums of a weight's gradient have a
-// rank more than the weight.
+// Returns the window of these attributes.  Partial sums of a weight gradient
+// have one more dimension than the weight.
 Window convolution_window(const Attr *attr, Shape weight);
 
-// The kernels of conv, by number; the last is a CONV_WGRAD that accumulates.
+// The parts of conv; the last is a CONV_WGRAD that accumulates to momentum.
 enum { CONV_FORWARD, CONV_DGRAD, CONV_WGRAD, CONV_MOMENTUM };
 
-// What all three know: x [N,H,W,C], y [N,P,Q,K], K filters of filter =
-// R*S*group_c weights.
+// The dimensions of all three: x [N,H,W,C], y [N,P,Q,K], and K filters of
+// R*S*group_c weights each.
 typedef struct Convolution {
     Shape   x, y;
     Window  window;
@@ -34,52 +34,52 @@ typedef struct Convolution {
     ProductType type;
 } Convolution;
 
-// Of a node of any kernel of conv.
+// Returns the dimensions of a node of any part of conv.
 Convolution convolution_of(const Graph *g, const Node *n);
 
-// Whether each filter sees one channel of many: its kernels are no products.
+// True if each filter reads one of several channels; its kernels are no GEMMs.
 bool convolution_is_depthwise(const Convolution *d);
-// The constants of a convolution, the same for all its launches.
+// Sets the constants of a convolution, which are equal for all its launches.
 void convolution_constants(const Node *n, Launch *l, Convolution d);
 
-// The forward product, PRODUCT_FORWARD or PRODUCT_POOLED.
+// Returns the size of the forward product, PRODUCT_FORWARD or PRODUCT_POOLED.
 ProductSize convolution_size(const Convolution *d, ProductRole role);
 
-// conv_pool.c: with the pool behind it in one launch.
+// conv_pool.c: fusion with the pool after the convolution.
 extern const Pooling convolution_pooling;
 
-// Whether a kernel of conv or dense adds a bias, or makes the gradient of one.
+// True if a part of conv or dense adds a bias, or computes a bias gradient.
 bool is_biased(const Node *n);
 
-// Parts of conv.
+// Rules of the parts of conv.
 void convolution_cost(const Graph *g, const Node *n, Cost *cost);
 void convolution_forward(const Graph *g, const Node *n, Launch *l);
 void convolution_dgrad(const Graph *g, const Node *n, Launch *l);
 void convolution_wgrad(const Graph *g, const Node *n, Launch *l);
-// A dense layer is the convolution of a map of one pixel.
+// A dense layer as the convolution of a map of one pixel.
 typedef struct DenseProduct {
     const Op   *conv;           // the operator of that convolution
     ProductType type;
     int64_t     batch, inputs, units;
 } DenseProduct;
-// The launch of a dense layer, without its arguments, their types and the bias.
+// Launches a dense layer; arguments, their types and the bias are left out.
 void convolution_dense_forward(Launch *l, const DenseProduct *p);
-// Its weight gradient, likewise.
+// Launches its weight gradient, likewise.
 void convolution_dense_wgrad(Launch *l, const DenseProduct *p);
-// And its data gradient.
+// Launches its data gradient, likewise.
 void convolution_dense_dgrad(Launch *l, const DenseProduct *p);
 
 // Makes the nodes of the weight gradient of the forward node from dy and x and,
-// if asked, of its bias gradient (gradient_bias).  The nodes are of operator
-// conv; where the sum is split, nodes of operator sum_splits add the parts.
+// if asked, of its bias gradient (gradient_bias).  They are of operator conv;
+// if the sum is split, nodes of operator sum_splits add the partial sums.
 void convolution_weight_gradient(Gradient *c, const Op *conv,
                                  const Op *sum_splits, ValueId dy, ValueId x,
                                  bool with_bias);
 
-// A node of operator `bias` over a layer whose channels are those of sum.  The
-// layer's name goes to the biased value: the program means that by it.
+// Makes a node of operator `bias` on the result of a layer whose channels are
+// those of sum.  The biased value takes the layer's name.
 ValueId convolution_bias(Build *b, const Op *bias, ValueId sum);
-// That groups divide channels; an error at pos if not.
+// True if groups divide channels; reports an error at pos otherwise.
 bool convolution_divides(Build *b, Pos pos, int64_t groups, int64_t channels,
                          const char *whose);
 

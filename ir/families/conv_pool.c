@@ -1,14 +1,14 @@
-// A convolution whose map the pool behind it makes in its own launch.
+// Fuses a convolution with the pool that reads its map.
 //
 //   %6 c = conv(%4, %1, %2)   %7 p, %8 index = maxpool(%6)
-// is one kernel, conv_pool_forward: a block's tile has a row a pixel of the map
-// and holds whole windows of the pool, so that nothing but what the pool makes
-// of them is stored.
+// is one kernel, conv_pool_forward.  A row of a block's tile is a pixel of the
+// map, and a tile contains whole windows of the pool.  So only the pool's
+// results are stored.
 //
-// The rows of a tile are patches, each BLOCK_P x BLOCK_Q windows with all their
-// pixels.  A patch is one window where windows do not overlap: then no pixel is
-// computed twice, and any map fills the tiles.  Where windows overlap larger
-// patches share more, and what lies between two of them is computed in both.
+// The rows of a tile are patches of BLOCK_P x BLOCK_Q windows with all their
+// pixels.  If windows do not overlap, a patch is one window: no pixel is
+// computed twice, and any map fills the tiles.  If they overlap, larger patches
+// share more pixels, and pixels shared by two patches are computed in both.
 #include "conv_gemm.h"
 #include "pool.h"
 #include "../gpu/gemm_tile.h"
@@ -23,14 +23,14 @@ typedef struct Patches {
 
 // ---- the patches of a tile --------------------------------------------------
 
-// Pixels of a patch along an axis.
+// Returns the pixels of a patch along an axis.
 static int64_t span(const Window *w, const Patches *p, int axis)
 {
     return (p->windows[axis] - 1) * w->stride[axis] + w->size[axis];
 }
 
-// Of the patches that fit into a tile those that make for the fewest tiles.
-// count is 0 where a window alone has more pixels than the tile has rows.
+// Returns the patches that need the fewest tiles.  count is 0 if one window has
+// more pixels than the tile has rows.
 static Patches patches_of(const Convolution *d, const Window *w, Shape pooled,
                           Tile tile)
 {
@@ -61,10 +61,10 @@ static Patches find_patches(const Graph *g, const Convolution *d,
     return p;
 }
 
-// ---- what it is worth -------------------------------------------------------
+// ---- profitability ----------------------------------------------------------
 
-// How many pixels all patches have in the map, along an axis: what lies between
-// two of them counts in both.
+// Returns the pixels of all patches within the map along an axis; pixels shared
+// by two patches count twice.
 static int64_t reach(const Window *w, const Patches *p, int axis,
                      int64_t windows, int64_t extent)
 {
@@ -92,9 +92,9 @@ static int64_t again(const Graph *g, const Node *n, const Node *pool)
     return capped_product(2 * (computed - d.pixels) * d.K, d.filter);
 }
 
-// Whether the rows that tiles have more than the map has pixels take less time
-// than writing the map and reading it again would.  The time of arithmetic is
-// that of single precision in either, so that a net is the same in both.
+// True if the additional rows of tiles take less time than writing and reading
+// the map.  Arithmetic is timed in single precision always, so that the choice
+// does not depend on the precision.
 static bool is_worth_it(const Convolution *d, const Patches *p)
 {
     const double flops = 60e12, bytes = 4.3e12;     // a second, of a device
@@ -104,7 +104,7 @@ static bool is_worth_it(const Convolution *d, const Patches *p)
     return arithmetic <= 2 * 4 * (double)d->pixels / bytes;
 }
 
-// Groups end where bytes of the index do: a word has at most four channels.
+// Groups must end at bytes of the index: a word has at most four channels.
 static bool fits(const Graph *g, const Node *n, const Node *pool)
 {
     Convolution d = convolution_of(g, n);

@@ -1,7 +1,7 @@
-// Training steps that come in several batches: each adds its gradients, means
-// over its samples, to sums in the arena; the update then takes the mean over
-// all samples.  The sums are no state: between an update and the next batch
-// they hold nothing.
+// Gradient accumulation: training steps of several batches.  Each batch adds
+// its gradients, means over its samples, to sums in the arena.  The update uses
+// the mean over all samples.  The sums are no state: between an update and the
+// next batch their contents are undefined.
 //
 //     forward and backward of a batch        d.w = conv.wgrad(dy, x)
 //     accumulate_grad(w.sum!, d.w, header)   header.accumulated: samples before
@@ -23,10 +23,10 @@ enum {
     ACCUMULATE_CLEAR
 };
 
-// Whether v is such a sum: persistent, but no state.
+// True if v is such a sum: persistent, but no state.
 bool is_sum(const Graph *g, ValueId v);
-// Whether n is the last node of a batch, which is before all of the update;
-// where that is in g; NONE: there is none.
+// ends_batch: true if n is the last node of a batch, which precedes the update.
+// find_batch_end: returns that node of g, or NONE.
 bool ends_batch(const Node *n);
 NodeId find_batch_end(const Graph *g);
 

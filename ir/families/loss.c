@@ -1,20 +1,20 @@
-// What losses and metrics say in common.
+// Functions that losses and metrics share.
 //
-// A loss of a large sample is a sum that one block would be long at, so that
-// several share it, by the shape alone: they leave partial sums, and another
-// launch adds these up in order and makes the rows.
+// The loss of a large sample would be a long sum for one block.  Several blocks
+// then share it, depending only on the shape.  They store partial sums, and a
+// second launch adds these in order and makes the rows.
 //
 //   %7 iou.sums = dice.sum(logits, target)
 //   %8 rows = dice(logits, target, %7)
 //
-// Nothing here knows which operator calls it.
+// This file depends on no operator.
 #include <string.h>
 #include "loss.h"
 #include "../op/op_checks.h"
 
-// ---- what is compared -------------------------------------------------------
+// ---- checks of operands -----------------------------------------------------
 
-// The pixels that both have, but for the scores of each.
+// True if scores and label have the same pixels.
 static bool is_label_of(const Value *scores, const Value *label)
 {
     Shape pixels = scores->shape;
@@ -34,13 +34,13 @@ bool build_wants_labels(Build *b)
     int64_t classes = scores->shape.dim[3];
     if (!is_label_of(scores, label)) {
         error(g->diag, b->operand_pos[1],
-              "%s wants an input of class%s here, but this is %s",
+              "%s needs an input of class%s here, but this is %s",
               b->op->name, operand_text(b, 0), operand_text(b, 1));
         return false;
     }
     if (label->classes != classes) {
         error(g->diag, b->operand_pos[0],
-              "%s has %lld scores a pixel for a label of %lld classes",
+              "%s has %lld scores per pixel for a label of %lld classes",
               b->op->name, (long long)classes, (long long)label->classes);
         return false;
     }
@@ -55,16 +55,16 @@ bool build_wants_pair(Build *b)
                    g->values[b->operand[1]].shape))
         return true;
     error(g->diag, b->operand_pos[1],
-          "%s wants two values of one shape, but these are %s and %s",
+          "%s needs two values of one shape, but these are %s and %s",
           b->op->name, operand_text(b, 0), operand_text(b, 1));
     return false;
 }
 
-// ---- who adds up what -------------------------------------------------------
+// ---- distribution over blocks -----------------------------------------------
 
-// A block has no more threads than its items need, and a sample more blocks
-// than one where each of its threads still has 16 items, as long as all
-// together do not pass what fills a large GPU.
+// A block has at most as many threads as items.  A sample has several blocks if
+// each of their threads still has 16 items, and all blocks together at most
+// fill a large GPU.
 static Deal deal_items(int64_t batch, int64_t items, int lanes)
 {
     enum { EACH = 16, BLOCKS = 1024, MOST = 256 };
@@ -115,8 +115,8 @@ Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
     return launch_own(l, score);
 }
 
-// The result is a figure on its way: an inference that is not scored leaves it
-// out, as it does the rows.
+// The result is a SCALAR, so that an inference without scores omits it, as it
+// does the rows.
 ValueId build_before(Build *b, int kernel, const char *name, DType dtype,
                      Shape shape, const Attr *attr)
 {
@@ -128,7 +128,7 @@ ValueId build_before(Build *b, int kernel, const char *name, DType dtype,
     return result;
 }
 
-// ---- rows with a weight -----------------------------------------------------
+// ---- weighted rows ----------------------------------------------------------
 
 Shape pair_rows_shape(int64_t batch)
 {
@@ -169,7 +169,7 @@ void pairs_reference(const Ref *r, int k)
     }
 }
 
-// ---- rows that are a quotient -----------------------------------------------
+// ---- rows that are quotients ------------------------------------------------
 
 void launch_ratio(const Graph *g, const Node *n, Launch *l, int k,
                   double offset, double factor, double smooth)
@@ -225,7 +225,7 @@ bool reads_scale_alone(const Node *n)
     return (n->op->flags & LOSS) != 0 && is_scaled_loss(n);
 }
 
-// Whether the scale of a node's loss is in the header, and no constant.
+// True if a node's loss has a dynamic scale, which is in the header.
 static bool has_moving_scale(const Graph *g, const Node *n)
 {
     return is_scaled_loss(n) && g->training.loss_scale_interval != 0;

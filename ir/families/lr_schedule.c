@@ -1,12 +1,12 @@
-// Schedules of the learning rate, as far as they are alike.  Steps are counted
-// as PyTorch's schedulers count them: every training step, skipped ones too.
+// Functions that learning-rate schedules share.  Steps are counted as in
+// PyTorch: every training step, including skipped ones.
 //
-// Nothing here knows which schedule calls it.
+// This file depends on no schedule.
 #include <string.h>
 #include "lr_schedule.h"
 #include "../op/op_checks.h"
 
-// The place of an attribute of this name, or NONE.
+// Returns the index of the attribute of this name, or NONE.
 static int attr_called(const Op *op, const char *name)
 {
     for (int i = 0; op->attrs[i].name != NULL; i++)
@@ -27,7 +27,7 @@ ValueId build_rate(Build *b)
     return NONE;
 }
 
-// The few words of the header that a thread reads and writes.
+// One thread reads and writes a few words of the header.
 void cost_rate(const Graph *g, const Node *n, Cost *cost)
 {
     (void)g, (void)n;

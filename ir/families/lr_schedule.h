@@ -1,5 +1,5 @@
-// What the files of schedules say in common: a schedule is one thread that sets
-// the header's rate to the base rate times a factor of the training step.
+// Learning-rate schedules.  A schedule is one thread that sets the header's
+// rate to the base rate times a factor of the training step.
 #ifndef CNNC_LR_SCHEDULE_H
 #define CNNC_LR_SCHEDULE_H
 
@@ -8,24 +8,25 @@
 enum { MOST_STEPS = 1000000000 };
 
 #define STEPS_ARG                                                              \
-    { "steps", ARG_INT, NULL, 1, MOST_STEPS, "how many training steps there "  \
-      "are in all" }
+    { "steps", ARG_INT, NULL, 1, MOST_STEPS, "number of training steps "    \
+      "in total" }
 #define WARMUP_ARG                                                             \
-    { "warmup", ARG_INT, "0", 0, MOST_STEPS, "how many first steps the rate "  \
-      "rises in, evenly" }
+    { "warmup", ARG_INT, "0", 0, MOST_STEPS, "number of first steps in which " \
+      "the rate rises linearly" }
 #define FINAL_ARG                                                              \
     { "final", ARG_FLOAT, "0", 0, 1e30, "the factor of the last step, and of " \
       "all after it" }
 
-// Attributes as the arguments; of both, warmup must be below steps.
+// The build rule: attributes are the arguments; warmup must be below steps.
 ValueId build_rate(Build *b);
 void cost_rate(const Graph *g, const Node *n, Cost *cost);
-// Kernel rate_<operator>: the header, then every attribute, in order.
+// Launches kernel rate_<operator> with the header, then all attributes in
+// order.
 void launch_rate(const Graph *g, const Node *n, Launch *l);
-// factor is of the steps since the end of the warmup.
+// factor takes the steps since the end of the warmup.
 void reference_rate(const Ref *r, double (*factor)(const Attr *attr, double t));
 
-// The kernels of the operator whose reference this is.
+// The parts of an operator with this reference.
 #define RATE_KERNELS(reference_)                                               \
     { { .name = "", .results = "", .cost = cost_rate, .launch = launch_rate,   \
         .reference = reference_ }, { .results = NULL } }

@@ -1,5 +1,5 @@
-// What the files of operators whose launches accumulate have in common.
-// Nothing here knows which operator that is, nor which optimizer.
+// Launches that accumulate gradients into momentum.  This file depends neither
+// on their operator nor on the optimizer.
 #include "momentum.h"
 #include "../op/op_checks.h"
 
@@ -10,8 +10,8 @@ bool accumulates(const Node *n)
     return false;
 }
 
-// The parameter whose gradient k the node makes and adds to its momentum; NONE
-// where there is no such gradient, or the node accumulates nothing.
+// Returns the parameter whose gradient k the node adds to its momentum; NONE if
+// there is no such gradient, or the node does not accumulate.
 static ValueId accumulated_param(const Node *n, int k)
 {
     int at = ACCUMULATED + 2 * k;
@@ -19,7 +19,8 @@ static ValueId accumulated_param(const Node *n, int k)
     return accumulates(n) && at + 1 < n->operand_count ? n->operands[at] : NONE;
 }
 
-// What the optimizer says; the passes and the verifier have asked if it does.
+// Returns the optimizer's momentum; passes and verifier checked that it has
+// one.
 static Momentum momentum_of(const Graph *g, ValueId param)
 {
     Momentum m = { 0 };
@@ -29,7 +30,7 @@ static Momentum momentum_of(const Graph *g, ValueId param)
     return m;
 }
 
-// A node that has no gradient k of several has an empty Momentum for it.
+// A node without gradient k has an empty Momentum for it.
 void launch_gradient(const Graph *g, const Node *n, Launch *l, int k)
 {
     ValueId param = accumulated_param(n, k);

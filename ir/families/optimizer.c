@@ -1,8 +1,8 @@
-// Updates of parameters, as far as they are alike: an elementwise launch over
-// parameter, gradient and states, that reads from the header on the device what
-// may change between training steps.
+// Functions that optimizers share: an elementwise launch over parameter,
+// gradient and states.  It reads values that may change between training steps
+// from the header on the device.
 //
-// Nothing here knows which optimizer calls it.
+// This file depends on no optimizer.
 #include "optimizer.h"
 #include "../op/op_checks.h"
 

@@ -1,6 +1,5 @@
-// What the files of optimizers say in common.  An optimizer's row begins with
-// the parameter and its gradient, then has its states, and ends with the
-// header.
+// Optimizers.  The row of an optimizer has the parameter, its gradient, its
+// states, and the header, in this order.
 #ifndef CNNC_OPTIMIZER_H
 #define CNNC_OPTIMIZER_H
 
@@ -8,21 +7,21 @@
 
 enum { UPDATED_WEIGHT, UPDATE_GRADIENT, FIRST_STATE };  // operands
 
-// Elements of the parameter that n updates.
+// Returns the elements of the parameter that n updates.
 int64_t update_count(const Graph *g, const Node *n);
-// A thread an element: the kernel is told by its first template argument
-// whether the header scales gradients.
+// Launches a kernel with a thread for each element.  Its first template
+// argument is true if the header scales gradients.
 void launch_update(const Graph *g, const Node *n, Launch *l,
                    const char *kernel);
-// The arguments, and the last template argument, that updates begin with: a
-// struct of runtime/ of n's operands in order, but for the header, of the
-// weight's decay and of its elements; then the header.
+// Adds the first arguments of updates, and their type.  They are a struct of
+// runtime/ and the header.  The struct has n's operands in order except the
+// header, the weight decay and the number of elements.
 void launch_arrays(const Graph *g, const Node *n, Launch *l, const char *name,
                    double decay);
-// Element i of the gradient as it is applied: scaled where the norm is
-// clipped or the loss is scaled.
+// Returns element i of the gradient as applied: scaled if the norm is clipped
+// or the loss is scaled.
 double update_gradient(const Ref *r, int64_t i);
-// The rate of this step.
+// Returns the learning rate of this step.
 double update_rate(const Ref *r);
 
 #endif

@@ -1,6 +1,6 @@
-// Margins: what pad and crop have in common, for each is the other's gradient.
-// A margin that is added is a copy that reads above and to the left of where it
-// writes; one that is taken away, the reverse.
+// Padding of maps, for pad and crop, each of which is the other's gradient.
+// Adding a margin is a copy that reads above and to the left of its
+// destination; removing one is the reverse.
 #include "box_copy.h"
 #include "padding.h"
 
@@ -8,7 +8,7 @@ bool build_margin(Build *b, const ArgValue *padding, Attr *attr)
 {
     if (!build_wants(b, 0, 4, "a map [height, width, channels]")) return false;
     if (padding->count != 4) {
-        error(b->g->diag, padding->pos, "%s wants numbers, 1, 1x2 or 0x1x2x3, "
+        error(b->g->diag, padding->pos, "%s needs numbers, 1, 1x2 or 0x1x2x3, "
               "and '%s' is none", b->op->name, padding->word);
         return false;
     }

@@ -1,9 +1,9 @@
-// The mean over a sample's elements of a function of two of them, and its
-// gradient.  Rows are means over a sample, so that their mean over the samples
-// is that over all elements.
+// The mean over a sample's elements of a function of two elements, and its
+// gradient.  Rows are means over a sample, so their mean over samples is the
+// mean over all elements.
 //
-// Nothing here knows which operator calls it: the kernels find the function by
-// the operator's name.
+// This file depends on no operator: the kernels find the function by the
+// operator's name.
 #include "loss.h"
 #include "pointwise_loss.h"
 #include "../op/op_checks.h"
@@ -39,7 +39,7 @@ void pair_gradient(Gradient *c)
         if (d[k] != NONE) gradient_add(c, k, d[k]);
 }
 
-// About five operations a pair.
+// Counts about five operations for each pair.
 void pair_cost(const Graph *g, const Node *n, Cost *cost)
 {
     bool adds_up = n->kernel == 0 && n->operands[PARTIALS] != NONE;
@@ -57,7 +57,7 @@ static bool has_setting(const Node *n)
     return n->op->attrs != NULL && n->op->attrs[PAIR_SETTING].name != NULL;
 }
 
-// What a sum over a sample is multiplied by.
+// Returns the factor of a sum over a sample.
 static double factor_of(const Node *n, const Deal *deal)
 {
     double weight = n->op->flags & LOSS ? n->attr[PAIR_WEIGHT].f : 1;
@@ -128,7 +128,7 @@ static double setting_of(const Node *n)
     return has_setting(n) ? n->attr[PAIR_SETTING].f : 0;
 }
 
-// The mean of sample i, times the weight.
+// Returns the mean of sample i, times the weight.
 static double mean_of(const Ref *r, PairFunction *f, int64_t i)
 {
     Deal deal = deal_elements(ref_in(r, 0));
@@ -151,7 +151,7 @@ void pair_reference(const Ref *r, PairFunction *f)
     }
 }
 
-// All of a sample is in its first sum here.
+// The reference stores all of a sample in its first partial sum.
 void pair_partial_reference(const Ref *r, PairFunction *f)
 {
     Shape partials = ref_out(r, 0);

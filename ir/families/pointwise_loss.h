@@ -1,22 +1,22 @@
-// Losses and metrics that are the mean of a function of two elements, f(a, b):
-// what differs is f and its slopes.
+// Losses and metrics that are the mean of a function of two elements, f(a, b).
+// They differ in f and its derivatives.
 //
-// Kernel 0 makes the rows; of a large sample blocks leave partial sums first
-// (kernel 1); kernel 2 is the gradient of both operands.  The kernels take f
-// from a struct that is named as the operator is.
+// Part 0 makes the rows.  For large samples, blocks store partial sums first
+// (part 1).  Part 2 is the gradient of both operands.  The kernels use a struct
+// with f that is named like the operator.
 #ifndef CNNC_POINTWISE_LOSS_H
 #define CNNC_POINTWISE_LOSS_H
 
 #include "../op/op.h"
 
-// Attributes that these operators begin with: of losses weight, and then,
-// where f has one, its parameter.
+// The first attributes of these operators: for losses weight, then the
+// parameter of f, if it has one.
 enum { PAIR_WEIGHT, PAIR_SETTING };
 
 ValueId build_pair(Build *b, const Attr *attr);
 void pair_gradient(Gradient *c);
 
-// The function of a, b and the parameter.
+// A function of a, b and the parameter.
 typedef double PairFunction(double a, double b, double setting);
 
 void pair_cost(const Graph *g, const Node *n, Cost *cost);
@@ -28,7 +28,7 @@ void pair_partial_reference(const Ref *r, PairFunction *f);
 void pair_grad_reference(const Ref *r, PairFunction *slope_a,
                          PairFunction *slope_b);
 
-// The rows of Kernel that every one of them has.
+// The parts that all of them have.
 #define PAIR_FORWARD(f)                                                        \
     { .name = "", .results = "rows", .cost = pair_cost,                        \
       .launch = pair_launch, .reference = f##_rows },                          \

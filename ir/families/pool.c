@@ -1,11 +1,11 @@
-// Pools: a window that slides over a map, or a whole map at once.
+// Pools: a sliding window over a map, or the whole map at once.
 //
-// Nothing here knows which pool it is; they differ in what becomes of the
+// This file depends on no pool operator; they differ in the reduction of
 // elements.
 #include "pool.h"
 #include "../op/op_checks.h"
 
-// ---- of a window ------------------------------------------------------------
+// ---- windows ----------------------------------------------------------------
 
 Window pool_window(const Attr *attr)
 {
@@ -30,7 +30,7 @@ static void set_attrs(const Window *w, Attr *attr)
     attr[CEIL_MODE].i = w->ceil;
 }
 
-// So that no window lies in the padding alone.
+// True if no window is entirely in the padding; reports an error otherwise.
 static bool is_padding_smaller(Build *b, const Window *w)
 {
     for (int axis = HEIGHT; axis <= WIDTH; axis++)
@@ -128,7 +128,7 @@ void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y)
         launch_constant(l, constants[i].name, constants[i].value);
 }
 
-// ---- which element was the largest ------------------------------------------
+// ---- the index of the maximum -----------------------------------------------
 
 int index_bits(const Attr *attr)
 {
@@ -136,7 +136,7 @@ int index_bits(const Attr *attr)
     return taps <= 4 ? 2 : taps <= 16 ? 4 : taps <= 256 ? 8 : 32;
 }
 
-// Numbers in a word.
+// Returns the indices in a word.
 static int index_each(const Attr *attr)
 {
     int bits = index_bits(attr);
@@ -154,7 +154,7 @@ Shape index_shape(const Attr *attr, Shape y)
     return y;
 }
 
-// The word of element i; *unit is what 1 comes to in the element's place.
+// Returns the word of element i; sets *unit to the value of 1 at its place.
 static int64_t word_of(const Attr *attr, Shape y, int64_t i, int64_t *unit)
 {
     int64_t C = y.dim[3], each = index_each(attr);
@@ -174,7 +174,7 @@ void index_set(const Attr *attr, Shape y, double *index, int64_t i, int64_t tap)
     index[at] += (double)(tap * unit);
 }
 
-// ---- of a whole map ---------------------------------------------------------
+// ---- whole maps -------------------------------------------------------------
 
 Shape pooled(Shape map)
 {
@@ -201,8 +201,8 @@ void cost_read(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// Channels side by side in a block: 32, which fill a line of the cache; down
-// to 8 where there would be too few blocks, and fewer where there are fewer.
+// Returns the channels of a block: 32, which fill a cache line; down to 8 if
+// there would be too few blocks, and fewer if there are fewer channels.
 static int64_t pixels_width(Shape x)
 {
     enum { BLOCKS = 264 };      // that fill a device
@@ -213,8 +213,8 @@ static int64_t pixels_width(Shape x)
     return width;
 }
 
-// As many threads to a channel as leave each eight pixels, in a block of a warp
-// to 512 threads.
+// Returns the threads for each channel: about eight pixels per thread, in a
+// block of a warp to 512 threads.
 static int64_t pixels_lanes(int64_t pixels, int64_t width)
 {
     enum { EACH = 8, MOST = 512 };

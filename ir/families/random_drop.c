@@ -1,13 +1,14 @@
-// What dropout and its kin have in common.  Whether something is kept is drawn
-// from a counter: the seed, the training step, the layer's number in source
-// order, the sample and the element in it.  So no mask is stored; the backward
-// pass draws it again, and the gradient is the same launch on dy.  Where a
-// training step comes in batches, samples are counted through all of them, and
-// slices of a batch know which is their first.
+// Dropout and stochastic depth.  The draw for an element is a function of a
+// counter.  The counter has the seed, the training step, the layer's number in
+// source order, the sample and the element.  So no mask is stored: the backward
+// pass draws again, and the gradient is the forward launch on dy.  If a
+// training step has several batches, samples are numbered across them, and
+// slices of a batch have the number of their first sample.
 //
-// What an activation BY_SIGN made, y = x / (1 - rate) where it is kept, has the
-// sign of x or is 0.  No rounding makes it 0: y is no smaller than x.  So one
-// launch on dy that looks at y, and draws nothing, is the gradient of both:
+// Dropout's result y = x / (1 - rate) or 0 has the sign of x or is 0.  Rounding
+// does not make it 0, since |y| >= |x|.  If x is the result of a BY_SIGN
+// activation, one launch on dy that reads y, and draws nothing, computes both
+// gradients:
 //
 //   %30 d.y = dropout(%29, header)      %31 = relu.grad(%30, %9)
 //   %31 = dropout.gated(%29, %10) act=relu
@@ -90,7 +91,7 @@ double drop_keep(const Node *n)
     return 1 / (1 - n->attr[DROP_RATE].f);
 }
 
-// A draw below it drops.
+// Returns the threshold: a draw below it drops the element.
 static uint32_t drop_threshold(const Node *n)
 {
     return (uint32_t)(n->attr[DROP_RATE].f * 4294967296.0);

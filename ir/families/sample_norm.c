@@ -1,13 +1,13 @@
-// What layernorm and groupnorm have in common, which is all but their calls:
+// layernorm and groupnorm, which differ only in their calls:
 //
 //   %4 y, %5 mean, %6 scale = groupnorm(%1 x, weight, bias)
 //   ...
 //   %20 d.weight, %21 d.bias = groupnorm.columns(%19 dy, %1, %5, %6)
 //   %22 d.x = groupnorm.grad(%19, %1, weight, %5, %6)
 //
-// Mean and scale, 1 / sqrt(variance + epsilon), are a number a statistic and
-// kept for the gradient alone.  Where there are many rows the columns are left
-// as partial sums, which a sum_splits node adds up.
+// Values mean and scale = 1 / sqrt(variance + epsilon) have one number per
+// statistic and are kept only for the gradient.  With many rows, part columns
+// stores partial sums, which a sum_splits node adds.
 #include <math.h>
 #include "../op/activation_grad.h"
 #include "column_reduce.h"
@@ -26,11 +26,11 @@ const AttrSpec normal_attrs[] = {
     { "splits", ATTR_INT, 1, MOST_SPLITS }, { .name = NULL },
 };
 
-// How elements x [rows, channels] fall into statistics.
+// How the elements of x [rows, channels] are grouped into statistics.
 typedef struct Dims {
     int64_t rows, channels, groups, pixels;
     int64_t width;              // channels of a group
-    int64_t statistics, count;  // how many, and the elements of one
+    int64_t statistics, count;  // number, and the elements of one
 } Dims;
 
 static Dims dims_of(const Attr *attr, Shape x)
@@ -115,8 +115,8 @@ static void parameter_gradients(Gradient *c, ValueId dz)
         if (sum[k] != NONE) gradient_add(c, WEIGHT + k, sum[k]);
 }
 
-// The parameters' come first, so that the data gradient, the last to read x
-// and dy, can be written over either.
+// The parameters' gradients come first, so that the data gradient is the last
+// to read x and dy and may overwrite either.
 void normal_gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
@@ -132,7 +132,7 @@ void normal_gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-// Additions and multiplications an element, by kernel.
+// Additions and multiplications for each element, by part.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     static const int flops[] = { 8, 4, 12 };
@@ -147,7 +147,7 @@ static void launch_dims(Launch *l, Dims d)
     launch_constant(l, "PIXELS", d.pixels);
 }
 
-// A team of threads a statistic: a warp where its elements are few.
+// A team of threads computes a statistic: a warp if it has few elements.
 static void launch_teams(Launch *l, const char *kernel, Dims d)
 {
     int64_t team = d.count <= 1024 ? 32 : d.count <= 16384 ? 256 : 512;
@@ -187,13 +187,13 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- references -------------------------------------------------------------
 
-// The statistic that element i counts in.
+// Returns the statistic of element i.
 static int64_t statistic_of(Dims d, int64_t i)
 {
     return i / d.channels / d.pixels * d.groups + i % d.channels / d.width;
 }
 
-// Where the j-th element of statistic s lies.
+// Returns the index of the j-th element of statistic s.
 static int64_t element_of(Dims d, int64_t s, int64_t j)
 {
     int64_t row = s / d.groups * d.pixels + j / d.width;
@@ -247,7 +247,7 @@ static void columns_reference(const Ref *r)
     }
 }
 
-// Through every way that an element of x reaches one of the statistic's.
+// Adds the gradients through the element itself, the mean and the scale.
 static void grad_reference(const Ref *r)
 {
     Dims d = dims_of(r->n->attr, ref_in(r, 1));

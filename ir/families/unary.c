@@ -1,10 +1,10 @@
-// Operators of one operand that take each element by itself.
+// Elementwise operators of one operand.
 //
 //   %6 = elu(%5) alpha=1
 //   %9 d.%5 = elu.grad(%8 d.%6, %6) alpha=1
 //
-// From the result where that tells enough: then the operand can be forgotten or
-// overwritten.  Nothing here knows which operator calls it.
+// The gradient uses the result if that suffices: the operand can then be freed
+// or overwritten.  This file depends on no operator.
 #include "unary.h"
 
 ValueId build_unary(Build *b)

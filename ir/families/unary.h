@@ -1,4 +1,4 @@
-// Operators of one operand that take each element by itself: activations.
+// Elementwise operators of one operand: activations.
 //
 // Their kernels are two templates (runtime/support/vec/unary.cuh) over a
 // functor; the operator's numbers are trailing arguments, in the order of its
@@ -9,32 +9,32 @@
 #include "../op/op.h"
 #include "../op/op_checks.h"
 
-// The build rule: real numbers of any shape; the arguments, all of them floats
-// or numbers of ATTR_INT, become the attributes of the same order.
+// The build rule: an operand of real numbers of any shape.  The arguments,
+// floats or integers, become the attributes in order.
 ValueId build_unary(Build *b);
 
 // Gradient rules: kernel 1 from dy and the result, or from dy and the operand.
 void gradient_from_result(Gradient *c);
 void gradient_from_operand(Gradient *c);
 
-// Kernels 0 and 1: unary_forward or unary_gradient with this functor.
+// Launches part 0 or 1: unary_forward or unary_gradient with this functor.
 void launch_functor(const Graph *g, const Node *n, Launch *l,
                     const char *functor);
-// The same with the functor that the operator is called by.
+// The same with the operator's own functor.
 void launch_unary(const Graph *g, const Node *n, Launch *l);
 
-// Kernel.load of those without numbers: Applied, by their functor or this one.
+// Part.load of operators without attributes: Applied with this functor.
 bool load_unary(const Graph *g, const Node *n, Launch *l);
 bool load_functor(const Node *n, Launch *l, const char *functor);
 
-// y = f(x), and dx = f'(dy, v) where v is what the gradient is made from.
+// y = f(x), and dx = f'(dy, v), where v is the value that the gradient reads.
 void unary_reference(const Ref *r, double (*f)(const Attr *attr, double x));
 void unary_gradient_reference(const Ref *r,
                               double (*f)(const Attr *attr, double dy,
                                           double v));
 
 // The kernels of an operator with these rules; kept is "x" or "y".  load_rule
-// is NULL where it has numbers.
+// is NULL if it has attributes.
 #define UNARY_KERNELS(launch_rule, load_rule, forward_rule, gradient_rule,     \
                       kept)                                                    \
     { .name = "", .results = "y/", .in_place = "y/x",                          \

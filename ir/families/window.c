@@ -1,13 +1,13 @@
-// Windows that slide over a map: padding from the language's words, and how
-// many windows there are.
+// Windows that slide over a map: padding from the words of the language, and
+// the number of windows.
 //
 // Along an axis, window i covers the elements i*stride - before + j*dilation
-// for j < size.  It lies within the map and its padding, or, with ceil, begins
-// there before the padding that follows.
+// for j < size.  It is within the map and its padding or, with ceil, begins
+// before the padding at the end.
 #include <string.h>
 #include "window.h"
 
-// Elements from a window's first to its last.
+// Returns the elements from a window's first to its last.
 static int64_t span(const Window *window, int axis)
 {
     return (window->size[axis] - 1) * window->dilation[axis] + 1;
@@ -44,7 +44,7 @@ int64_t window_count(const Window *window, int axis, int64_t extent)
     if (window->ceil) room += stride - 1;
     if (room < 0) return 0;
     int64_t count = room / stride + 1;
-    // A window must not begin in the padding that follows.
+    // A window must not begin in the padding at the end.
     if (window->ceil && (count - 1) * stride >= extent + before) count--;
     return count;
 }

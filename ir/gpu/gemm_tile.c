@@ -1,24 +1,23 @@
-// Which tiles a product is cut into, from its size alone.
+// Chooses the tile of a product from its size alone.
 //
-// Large tiles read each operand less often, for an element that is read meets
-// as many others as the tile is wide; small ones waste less on odd sizes and
-// leave more blocks.  A square of 8x8 sums a thread (64 products for 16
-// elements from shared memory) keeps the arithmetic busy; 4x4 where a block
-// would have too few threads to load its tile.  A block must have as many
-// threads as its tile has rows where rows lie along memory.
+// Large tiles have more reuse of each operand element; small tiles waste less
+// on odd sizes and leave more blocks.  A thread computes 8x8 sums, 64 products
+// for 16 elements from shared memory, which keeps the arithmetic busy.  It
+// computes 4x4 if a block would have too few threads to load its tile.  A block
+// needs as many threads as its tile has rows if rows are contiguous in memory.
 //
-// On tensor cores the choice is tensor_core_tile.c's.
+// On tensor cores, tensor_core_tile.c chooses.
 //
-// Where tiles are few and sums long, as in a weight's gradient, the sum falls
-// into splits, whose partial sums another launch adds up.
+// If tiles are few and sums long, as in a weight gradient, the sum is split
+// (split-K), and another launch adds the partial sums.
 #include "gemm_tile.h"
 
 enum {
-    BLOCKS = 264,               // that fill a device: two a multiprocessor
-    SHORTEST_SPLIT = 256,       // pixels: less is not worth its partial sums
+    BLOCKS = 264,               // that fill a GPU: two per multiprocessor
+    SHORTEST_SPLIT = 256,       // pixels; shorter ones do not pay off
 };
 
-// The widest of 64, 32 and 16 that does not waste a quarter more than 32 does.
+// Returns the widest of 64, 32 and 16 that wastes at most 25 % more than 32.
 static int width_for(int64_t count)
 {
     if (count <= 16) return 16;

@@ -1,4 +1,4 @@
-// Tiles and splits: into what blocks a product over maps is cut.
+// Tiles and splits of GEMMs over maps.
 #ifndef CNNC_GEMM_TILE_H
 #define CNNC_GEMM_TILE_H
 
@@ -6,72 +6,72 @@
 #include "../op/op.h"
 #include "precision.h"
 
-// A block's share of a product, rows x columns; rows_each x columns_each of
-// that are a thread's, in the GemmTile of runtime/support/gemm/product.cuh, or
-// a warp's, in the TensorTile of runtime/support/gemm/tensor.cuh.
+// The tile of a block, rows x columns.  Each thread computes rows_each x
+// columns_each of it in the BlockTile of runtime/support/gemm/product.cuh; in
+// the TensorTile of runtime/support/gemm/tensor.cuh, each warp does.
 typedef struct Tile {
     int rows, columns, rows_each, columns_each;
     int stages;                 // of a TensorTile; 0: it is a GemmTile
     ProductType type;
 } Tile;
 
-// What a product is for, since what it loads and stores differs by that.
+// The role of a product, which determines its loads and stores.
 typedef enum ProductRole {
     PRODUCT_FORWARD, PRODUCT_POOLED, PRODUCT_DGRAD, PRODUCT_WGRAD,
     PRODUCT_ROLES
 } ProductRole;
 
-// A product: `times` tables of rows x columns sums, each of depth terms; vec:
-// how many elements lie side by side at least in what it reads, a multiple of
-// so many.
+// The size of a product: `times` matrices of rows x columns sums of depth terms
+// each.  All runs of contiguous elements in its operands are multiples of
+// `pack`.
 typedef struct ProductSize {
     int64_t     rows, columns, depth, times, vec;
     ProductType type;
     ProductRole role;
 } ProductSize;
 
-// For products with a row a pixel and a column a channel.
+// Returns the tile of a product with pixels as rows and channels as columns.
 Tile tile_of_pixels(const Graph *g, const ProductSize *size);
-// For products with a row a filter and a column a weight of it, whose depth is
-// split at will.
+// Returns the tile of a product with filters as rows and their weights as
+// columns, whose depth may be split.
 Tile tile_of_weights(const Graph *g, const ProductSize *size);
 
 int64_t tile_count(Tile tile, int64_t rows, int64_t columns);
 int tile_threads(Tile tile);
-// The tile as the launch's next template argument; on tensor cores the launch
-// keeps the size.
+// Adds the tile as the launch's next template argument; on tensor cores the
+// launch also stores the size.
 void launch_tile(Launch *l, Tile tile, const ProductSize *size);
 
-// tensor_core_tile.c: the tile that a product on tensor cores was measured to
-// be the fastest in on the graph's GPU; where it was not, in the model of that.
+// tensor_core_tile.c: returns the tile measured as the fastest for a product on
+// the graph's GPU, or, without a measurement, the fastest in the model.
 Tile tensor_tile(const Graph *g, const ProductSize *size);
 
-// The candidates, in the order in which they are looked at.
+// The candidates, in the order of trial.
 enum { TENSOR_TILES = 5 };
 const Tile *tensor_tile_at(int number);
-// The number of that which takes the least time in the model.
+// Returns the index of the candidate with the least time in the model.
 int modelled_tile(const Gpu *gpu, const ProductSize *size);
-// The candidate of that size; NULL if there is none.
+// Returns the candidate of that size, or NULL.
 const Tile *find_tensor_tile(int64_t rows, int64_t columns);
-// All of them: "128x128, 128x64, ...".
+// Lists all of them: "128x128, 128x64, ...".
 const char *tensor_tile_names(Arena *arena);
 
-// The products on tensor cores among the launches of g, different ones once, in
-// order; returns how many.
+// Sets *keys to the distinct products on tensor cores among the launches of g,
+// in order; returns their number.
 int graph_products(const Graph *g, ProductKey **keys);
 
-// What a GPU's file calls types and roles; NULL: one that it has no lines for.
+// Names of types and roles in a GPU's file; NULL for those without lines.
 extern const char *const product_type_names[PRODUCT_TYPES];
 extern const char *const product_role_names[PRODUCT_ROLES];
 ProductKey product_key(const ProductSize *size);
 bool same_product(const ProductKey *a, const ProductKey *b);
-// "f16 dgrad 100352 64 576 1", as behind the word tile in a GPU's file.
+// Formats "f16 dgrad 100352 64 576 1", as after the word tile in a GPU's file.
 const char *product_text(Arena *arena, const ProductKey *key);
 
-// Into how many splits a sum over pixels falls, at most `most`, where a split
+// Returns the number of splits of a sum over pixels, at most `most`, if a split
 // has `blocks` blocks.
 int64_t tile_splits(int64_t blocks, int64_t pixels, int64_t most);
-// Room for the partial sums of a parameter's gradient: a first dimension more.
+// Makes the value for partial sums of a parameter's gradient: [splits, ...].
 ValueId split_sums(Graph *g, ValueId param, int64_t splits);
 
 #endif

@@ -5,9 +5,9 @@
 //                  + other operations / (rate * elementwise)
 //     memory     = bytes / (memory * elementwise)
 //
-// and, behind all that, launch + bytes / host of a copy to host memory or back.
-// What of its rates a GPU gives a launch, and what a launch costs beside, are
-// assumptions, the same for all: nothing is measured here.
+// A copy to host memory or back takes launch + bytes / host.  The achieved
+// shares of peak rates and the launch overhead are assumptions, equal for all
+// GPUs.  Nothing is measured here.
 #include "gpu_model.h"
 #include "offload.h"
 #include "../launch_group.h"
@@ -15,11 +15,11 @@
 
 enum { MILLION = 1000000 };
 
-// ---- what is known by name --------------------------------------------------
+// ---- the table --------------------------------------------------------------
 
 #define TERA INT64_C(1000000000000)
 
-// Two microseconds a launch, and nine tenths of each peak.
+// Two microseconds for each launch, and nine tenths of each peak.
 #define LAUNCH 2 * MILLION
 #define SHARES 9 * MILLION / 10, 9 * MILLION / 10, NULL, 0
 #define ROW(integrated, name, fp64, fp32, tf32, bf16, fp16, memory, host, sm,  \
@@ -32,16 +32,16 @@ enum { MILLION = 1000000 };
 #define GPU(...) ROW(0, __VA_ARGS__)
 #define INTEGRATED(...) ROW(1, __VA_ARGS__)
 
-// Peaks at boost clock in 1e9 a second, tensor cores without sparsity, sums in
-// fp32, as NVIDIA states them in data sheets and architecture white papers: of
+// Peaks at boost clock in 1e9 per second, tensor cores without sparsity, with
+// sums in fp32.  Sources: NVIDIA's data sheets and architecture white papers of
 // H200 and H100 SXM, A100 SXM 80 GB, V100 SXM2, L4, T4, GeForce RTX 4090, 3090
 // and 3060 12 GB, Jetson AGX Orin 64 GB.
 //
-// host is what pinned memory is taken to get, one way, of the link that each
-// has: PCI Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8.  Orin is
-// integrated: it has one memory with its host, which a copy reads and writes.
-// Compute capability, multiprocessors and the KiB of shared memory of each that
-// blocks can have are of the same papers and the CUDA C++ Programming Guide.
+// host is the assumed rate of pinned memory, one way, on each GPU's link: PCI
+// Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8 GB/s.  Orin is
+// integrated: it shares one memory with its host, which a copy reads and
+// writes.  Compute capability, multiprocessors and the KiB of shared memory for
+// blocks of each are from the same papers and the CUDA C++ Programming Guide.
 const Gpu gpus[GPU_COUNT] = {
     //            fp64   fp32    tf32    bf16    fp16  mem host sm  no. KiB
     GPU(h200,    34000, 67000, 494000, 989000, 989000, 4800,  55, 90, 132, 228),
@@ -55,7 +55,7 @@ const Gpu gpus[GPU_COUNT] = {
     GPU(rtx3060,   199, 12700,  12700,  25500,  25500,  360,  26, 86,  28, 100),
     INTEGRATED(orin,
                     83,  5300,  21000,  42500,  42500,  204, 100, 87,  16, 164),
-    // No machine: it counts operations alone, as published overheads of
+    // No real GPU: it counts only operations, as published overheads of
     // recomputation do.
     { "flops", TERA, TERA, TERA, TERA, TERA, 100000 * TERA, 100000 * TERA, 0,
       0, 90, 132, 228 * 1024, MILLION, MILLION, NULL, 0 },
@@ -68,7 +68,7 @@ const Gpu *graph_gpu(const Graph *g)
 
 // ---- the model --------------------------------------------------------------
 
-// A long division, for the product would pass 2^63.
+// Divides digit by digit, since the product would overflow 2^63.
 int64_t time_at(int64_t amount, int64_t rate, int64_t millionths)
 {
     enum { DIGITS = 12 };

@@ -1,4 +1,4 @@
-// What copies to host memory and back need and cost.
+// The needs and the time of copies to host memory and back.
 #include "offload.h"
 #include "gpu_model.h"
 #include "../op/op.h"
@@ -33,7 +33,7 @@ HostUse host_use(const Graph *g)
 {
     HostUse use = { .values = 0 };
     const Gpu *gpu = graph_gpu(g);
-    int64_t now = 0, link = 0;  // when launches, and copies, are done
+    int64_t now = 0, link = 0;  // completion times of launches and copies
     int64_t *done = NEW_ARRAY(g->arena, g->value_count, int64_t);
     for (NodeId i = 0; i < g->node_count; i++) {
         const Node *n = &g->nodes[i];

@@ -1,4 +1,4 @@
-// What less memory costs, from what launches cost in the model.
+// The cost of memory savings in the model.
 #include "overhead.h"
 #include <inttypes.h>
 #include "../base/format.h"
@@ -21,15 +21,15 @@ static void add_cost(PhaseCost *sum, const PhaseCost *cost, int64_t times)
                                     capped_product(cost->cost.products, times));
 }
 
-// How many batches a training step takes.
+// Returns the number of batches in a training step.
 static int64_t batches_of(const Graph *g)
 {
     if (g->mode != TRAIN || g->training.step_batch <= g->batch) return 1;
     return (g->training.step_batch + g->batch - 1) / g->batch;
 }
 
-// Those that run again apart.  Launches that are grouped count one by one, for
-// which those are hangs on more than the budget.
+// Sums the costs, those of recomputed launches separately.  Grouped launches
+// count singly, since grouping depends on more than the budget.
 static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
                       PhaseCost *again)
 {
@@ -45,7 +45,7 @@ Overhead graph_overhead(const Graph *g)
 {
     PhaseCost once, again;
     HostUse host = host_use(g);
-    // What slices inside the net cost was counted of one batch.
+    // The cost of slices inside the net was computed for one batch.
     int64_t batches = g->decisions.whole_time > 0 ? 1 : batches_of(g);
     sum_costs(g, batches, &once, &again);
     int64_t waiting = capped_product(host.waiting, batches);

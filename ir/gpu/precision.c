@@ -1,10 +1,10 @@
-// What numbers a graph computes with, for those who name them and for the
-// interpreter, which computes in double.
+// The number formats of a graph, for their names and for the interpreter, which
+// computes in double.
 //
 // TF32 has the exponent of single precision and 10 bits of mantissa.  Operands
-// are rounded to the nearest, of two as near to the larger in magnitude, as the
-// PTX instruction cvt.rna.tf32.f32 does; what is too small for single
-// precision does not occur where it would matter.
+// are rounded to nearest, ties away from zero, as by the PTX instruction
+// cvt.rna.tf32.f32.  Numbers too small for single precision do not occur where
+// they would matter.
 #include "precision.h"
 #include <math.h>
 #include "gpu_model.h"
@@ -30,7 +30,7 @@ static double round_tf32(double x)
     enum { MANTISSA = 10 };
     int exponent;
     if (x == 0 || !isfinite(x)) return x;
-    frexp(x, &exponent);        // of a fraction from a half to one
+    frexp(x, &exponent);        // fraction in [0.5, 1)
     double unit = ldexp(1, exponent - 1 - MANTISSA);
     return round(x / unit) * unit;
 }

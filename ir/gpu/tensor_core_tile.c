@@ -1,7 +1,6 @@
-// Which tile a product on tensor cores is cut into: of a few candidates that
-// which takes the least time in a model of the GPU, unless the GPU's file has a
-// line for such a product (frontend/driver/gpu_file.c), which --tune measures.
-// The model:
+// Chooses the tile of a product on tensor cores.  A tile measured by --tune is
+// in the GPU's file (frontend/driver/gpu_file.c).  Without one, the candidate
+// with the least time in a model of the GPU is used.  The model:
 //
 //     step     = max(2 rows columns DEPTH / (rate * product / multiprocessors),
 //                    bytes / (CACHE memory elementwise / multiprocessors))
@@ -15,26 +14,26 @@
 //                          + one step more for each stage / resident
 //                          + 4 rows columns / (memory / multiprocessors))
 //
-// where warps are those resident.  A tile's step is DEPTH terms, 64 bytes of a
-// row.  CACHE and BUSY are assumptions, as the shares of a GPU's peak are; only
-// the order of times matters here.  Large tiles move fewer bytes a sum, small
-// ones waste less on odd sizes and leave more blocks.
+// where warps are the resident ones.  A tile's step is DEPTH terms, 64 bytes of
+// each row.  CACHE and BUSY are assumptions, like the shares of a GPU's peak;
+// only the order of times matters here.  Large tiles move fewer bytes for each
+// sum; small ones waste less on odd sizes and leave more blocks.
 #include "gpu_model.h"
 #include "../base/minmax.h"
 #include "gemm_tile.h"
 #include "../launch_group.h"
 
 enum {
-    CACHE = 2,                  // the second cache gives twice what memory does
+    CACHE = 2,                  // bandwidth of the L2 cache over memory's
     BUSY = 8,                   // warps that keep tensor cores busy
     ROW_BYTES = 64,             // of each row and column in a step
     WARP_THREADS = 32, REGISTERS = 65536,
 };
 
-// Warps a multiple of 16 x 16; static shared memory of 48 KiB at most.
+// Warp tiles are multiples of 16 x 16; static shared memory is at most 48 KiB.
 typedef struct Candidate {
     Tile tile;
-    int  registers;             // of a thread, at most, in TF32 (tensor.budget)
+    int  registers;             // limit for a thread in TF32 (tensor.budget)
 } Candidate;
 static const Candidate candidates[] = {
     { { .rows = 128, .columns = 128, .rows_each = 64, .columns_each = 32,
@@ -51,7 +50,7 @@ static const Candidate candidates[] = {
 _Static_assert(sizeof candidates / sizeof *candidates == TENSOR_TILES,
                "as many as gemm_tile.h says");
 
-// Of an operand's element in shared memory.
+// Returns the bytes of an operand's element in shared memory.
 static int64_t element_bytes(ProductType type)
 {
     return type == PRODUCT_TF32 ? 4 : 2;
@@ -63,7 +62,7 @@ static int64_t rate_of(const Gpu *gpu, ProductType type)
                                 : type == PRODUCT_F16 ? gpu->fp16 : gpu->bf16;
 }
 
-// Picoseconds of a step, of a block that has its multiprocessor to itself.
+// Returns the picoseconds of a step of a block alone on its multiprocessor.
 static int64_t step_time(const Gpu *gpu, Tile t, const ProductSize *size)
 {
     int64_t element = element_bytes(size->type), depth = ROW_BYTES / element;
@@ -82,7 +81,7 @@ static int64_t shared_bytes(Tile t)
     return (int64_t)t.stages * (t.rows + t.columns) * ROW_BYTES;
 }
 
-// Picoseconds of the product in tiles of a candidate.
+// Returns the picoseconds of the product in tiles of a candidate.
 static int64_t product_time(const Gpu *gpu, const Candidate *c,
                             const ProductSize *size)
 {
@@ -94,8 +93,8 @@ static int64_t product_time(const Gpu *gpu, const Candidate *c,
     int64_t element = element_bytes(size->type);
     int64_t steps = ceil_div(size->depth, ROW_BYTES / element);
     int64_t each = ceil_div(blocks, gpu->multiprocessors);
-    // Blocks of splits fill all multiprocessors: in thousandths of what each
-    // would have, were they even.
+    // Blocks of splits fill all multiprocessors: the average share of each, in
+    // thousandths.
     int64_t share = split ? 1000 * blocks / gpu->multiprocessors : 1000 * each;
     int64_t resident = smaller(gpu->shared / shared_bytes(t),
                                REGISTERS / ((int64_t)c->registers * threads));
@@ -138,7 +137,7 @@ const char *tensor_tile_names(Arena *arena)
     return names;
 }
 
-// ---- products by what is known of them --------------------------------------
+// ---- keys of products -------------------------------------------------------
 
 const char *const product_type_names[PRODUCT_TYPES] = {
     [PRODUCT_TF32] = "tf32", [PRODUCT_F16] = "f16", [PRODUCT_BF16] = "bf16",
@@ -194,7 +193,7 @@ int graph_products(const Graph *g, ProductKey **keys)
 
 // ---- the choice -------------------------------------------------------------
 
-// What was measured of such a product, or NULL.
+// Returns the tile measured for such a product, or NULL.
 static const Tile *tuned_tile(const Gpu *gpu, const ProductSize *size)
 {
     ProductKey key = product_key(size);
@@ -206,7 +205,7 @@ static const Tile *tuned_tile(const Gpu *gpu, const ProductSize *size)
     return NULL;
 }
 
-// Of equal times the first.
+// Returns the first of the fastest candidates.
 int modelled_tile(const Gpu *gpu, const ProductSize *size)
 {
     int best = 0;

@@ -1,12 +1,12 @@
-// Node.act in the backward direction.  fuse_epilogue lets a launch apply an
-// activation as it stores, so what arrives is the gradient of y = act(z):
+// Node.act in the backward direction.  Pass fuse_epilogue fuses an activation
+// into a launch, so the incoming gradient is that of y = act(z):
 //
 //   %6 = conv(%0, %1, %2) act=relu
-// begins its gradient with
+// has a gradient that begins with
 //   %20 = relu.grad(%19, %6)
 //
-// and its own rule goes on with %20.  Kernel 1 of every ACT operator is its
-// gradient, from dy and y.
+// and the operator's own rule continues with %20.  Part 1 of every ACT operator
+// is its gradient, computed from dy and y.
 #include "activation_grad.h"
 
 ValueId act_gradient(Gradient *c)

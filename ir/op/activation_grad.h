@@ -1,16 +1,15 @@
-// The gradient of an activation that another operator applies as it stores.
+// The gradient of an activation fused into another operator's epilogue.
 #ifndef CNNC_ACTIVATION_GRAD_H
 #define CNNC_ACTIVATION_GRAD_H
 
 #include "op.h"
 
-// The gradient of what the forward node computes before its activation: a new
-// backward node makes it from the gradient of result 0, or, without an
-// activation, it is that gradient.
+// Returns the gradient of the forward node's result before its activation.  It
+// is the result of a new backward node, or, without an activation, the gradient
+// of result 0.
 ValueId act_gradient(Gradient *c);
-// In the reference of a launch with an operand "mask?", number k, that
-// fuse_activation_grad may have filled: applies the derivative at it to result
-// 0.
+// Multiplies result 0 by the derivative of the activation at operand k,
+// "mask?", which pass fuse_activation_grad may have set.  Used by references.
 void ref_mask(const Ref *r, int k);
 
 #endif

@@ -1,4 +1,4 @@
-// From a call in the language to nodes: what an operator's build rule uses.
+// Functions for build rules, which make nodes from calls in the language.
 // Names follow the program: the layer conv1 makes the node and the value conv1
 // and the parameters conv1.weight and conv1.bias.
 #include <string.h>
@@ -34,7 +34,7 @@ ValueId build_state(Build *b, const char *name, DType dtype, Shape shape)
                       (Init){ INIT_CONSTANT, 0 });
 }
 
-// How many attributes the operator has names for: as many are copied.
+// Returns the number of the operator's attributes.
 static int attr_count(const Op *op)
 {
     int count = 0;
@@ -42,8 +42,8 @@ static int attr_count(const Op *op)
     return count;
 }
 
-// Operands with NONE in the slots that the call left out at the end; returns
-// their number.
+// Copies operands and appends NONE for optional slots that the call left out;
+// returns their number.
 static int pad_operands(const Op *op, int count, const ValueId *operands,
                         ValueId *padded)
 {
@@ -55,8 +55,8 @@ static int pad_operands(const Op *op, int count, const ValueId *operands,
     return count;
 }
 
-// Losses and metrics make figures, a view keeps its operand's elements, and
-// everything else is real.
+// Losses and metrics make scalars, a view keeps its operand's type, and all
+// other results are real.
 ValueId build_node(Build *b, int operand_count, const ValueId *operands,
                    const Attr *attr, Shape result)
 {
@@ -92,7 +92,7 @@ void build_kernel(Build *b, int kernel, const Attr *attr, int operand_count,
     memcpy(g->nodes[id].attr, attr, (size_t)attr_count(b->op) * sizeof *attr);
 }
 
-// A shape as the language writes it: without the batch.
+// Returns a shape as in the language, without the batch.
 static const char *sample_text(Graph *g, Shape shape)
 {
     Shape sample = { .rank = shape.rank - 1 };
@@ -100,20 +100,20 @@ static const char *sample_text(Graph *g, Shape shape)
     return shape_text(g, sample);
 }
 
-// Says one thing at a time: a wrong rank makes the elements irrelevant.
+// Reports one error at a time: after a wrong rank, the type is irrelevant.
 bool build_wants(Build *b, int k, int rank, const char *layout)
 {
     Graph *g = b->g;
     const Value *value = &g->values[b->operand[k]];
 
     if (value->shape.rank != rank) {
-        error(g->diag, b->operand_pos[k], "%s wants %s, but this is %s",
+        error(g->diag, b->operand_pos[k], "%s needs %s, but this is %s",
               b->op->name, layout, sample_text(g, value->shape));
         return false;
     }
     if (value->dtype != g->real) {
         error(g->diag, b->operand_pos[k],
-              "%s wants real numbers, but this is %s; scale() converts",
+              "%s needs real numbers, but this is %s; scale() converts",
               b->op->name, dtype_names[value->dtype]);
         return false;
     }

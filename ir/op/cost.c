@@ -1,12 +1,12 @@
-// What a launch costs, of what its operator says and what it computes beside.
+// The cost of a launch: its operator's, and that of operands computed on load.
 //
 //   %5 y = batchnorm(%4 x, ...) act=relu fused_load
 //   %6 z = conv(%5, %2)        flops of both and of relu; reads %4, ... and %2
 //   %7 p = maxpool(%6)         or, if %6 is too, of all four: z has no bytes
 //
-// What is computed on load is counted once an element of each operand, though
-// a window may load it several times; and what is read is read once, though
-// its blocks may not all find it in a cache.
+// An operand computed on load is counted once per element, though a window may
+// load it several times.  A value is counted as read once, though not every
+// block may find it in a cache.
 #include "op.h"
 
 int64_t capped_product(int64_t a, int64_t b)
@@ -65,7 +65,7 @@ void cost_elementwise(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// What n itself costs, and what it computes on load, with the flops of that.
+// Adds the cost of n, and the flops of nodes that it computes on load.
 static void add_node(const Graph *g, const Node *n, Cost *sum)
 {
     const Kernel *kernel = &n->op->kernels[n->kernel];

@@ -1,42 +1,42 @@
-// What launches cost: arithmetic, and traffic with device memory.  Nothing
-// here knows of a machine; gpu_model.h makes times of it.
+// The cost of launches: arithmetic and device memory traffic, independent of a
+// GPU.  gpu_model.h converts it to times.
 #ifndef CNNC_COST_H
 #define CNNC_COST_H
 
 #include "../ir.h"
 
-// Sums and products of these are capped: what is counted, unlike what is
-// stored, has no bound.
+// Sums and products of costs saturate at INT64_MAX: unlike sizes of values,
+// they have no bound.
 typedef struct Cost {
-    int64_t flops;              // operations on real numbers, of any kind
-    int64_t products;           // of these: multiplications and additions of
-                                // matrix products, which tensor cores can do
-    int64_t bytes;              // read from device memory, and written
+    int64_t flops;              // operations on real numbers
+    int64_t products;           // multiplications and additions of products
+                                // among them, which tensor cores can do
+    int64_t bytes;              // read from and written to device memory
 } Cost;
 
-// What launch n costs in g, after any passes: its operator's rule, the
-// activation it applies, and all that it computes on load, once for each
-// operand.  It reads each value with bytes once and writes each result once.
-// Nothing where n is no launch: a view, a copy in place, or computed on load.
+// Sets the cost of launch n, after any passes.  It includes the operator's
+// rule, the activation, and operands computed on load, once for each operand.
+// Each stored value is read once, and each result written once.  The cost is 0
+// if n is no launch: a view, a copy in place, or inlined.
 void node_cost(const Graph *g, const Node *n, Cost *cost);
 void cost_add(Cost *sum, const Cost *cost);
 
 // ---- for the operators' rules (Kernel.cost) ---------------------------------
 
-// They say what n itself costs, wherever it is computed: flops without its
-// activation, and bytes if it is a launch.  *cost is 0 before.
+// Rules set the cost of n itself, launched or computed on load: flops without
+// its activation, and bytes as a launch.  *cost is 0 before.
 
-// One operation an element of the first result; every operand is read once and
+// One operation per element of the first result; every operand is read once and
 // every result written once.
 void cost_elementwise(const Graph *g, const Node *n, Cost *cost);
-// What launch n moves where it reads what it is made from and writes its
-// results; of operands that are updated, both.  Not workspaces, whose use is
-// the library's affair.
+// Returns the bytes that launch n reads and writes; operands updated in place
+// count twice.  Workspaces are excluded, since their use depends on the
+// library.
 int64_t cost_bytes(const Graph *g, const Node *n);
-// All of it is the arithmetic of a product.
+// All flops are those of a matrix product.
 void cost_product(Cost *cost, int64_t flops);
 
-// Of numbers that are not negative, or the largest number there is.
+// Saturating arithmetic on numbers that are not negative.
 int64_t capped_product(int64_t a, int64_t b);
 int64_t capped_sum(int64_t a, int64_t b);
 

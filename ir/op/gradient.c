@@ -1,9 +1,9 @@
-// What an operator's gradient rule works with: the gradients so far, new
-// backward nodes, and the sums where a value is read more than once.
+// Functions for gradient rules: the gradients so far, new backward nodes, and
+// sums of gradients of values that are read more than once.
 //
-// The differentiate pass walks the forward nodes from last to first and calls
-// each operator's rule; the rules reach the graph through these functions
-// alone, so they need to know nothing of the walk.
+// Pass differentiate walks the forward nodes from last to first and calls each
+// operator's rule.  Rules access the graph only through these functions, so
+// they do not depend on the walk.
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ ValueId gradient_value_of(Gradient *c, ValueId of)
     return d;
 }
 
-// A library's product, which has a workspace, sums no bias gradient.
+// A library GEMM, which has a workspace, computes no bias gradient.
 bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId id)
 {
     const Node *n = &g->nodes[id];
@@ -77,7 +77,7 @@ NodeId gradient_node(Gradient *c, const Op *op, int kernel, int operand_count,
     return id;
 }
 
-// A parameter's gradient is looked for by the name that the first one has.
+// The sum takes the name of the first gradient, which users look up.
 static void swap_names(Graph *g, ValueId a, ValueId b)
 {
     const char *name = g->values[a].name;

@@ -1,13 +1,13 @@
-// What ops/<name>.c says of a launch, gathered in a Launch.  The emitter turns
-// it into text:
+// Fills a Launch, which describes how ops/<name>.c launches a node.  The
+// emitter turns it into text:
 //
 //     launch_kernel(l, "conv_forward", 392, 256);
 //     launch_constant(l, "N", 64);            struct conv1_shape { ... N = 64
 //     launch_act(l, n);                       conv_forward<conv1_shape, relu>
 //     launch_value(l, n->operands[0]);        (a[image], ...)
 //
-// Nothing here knows of an operator.  The limits are of the tables in Launch;
-// an operator that passes one is a fault of ours.
+// This file depends on no operator.  The limits are those of the arrays in
+// Launch; exceeding one is an internal error.
 #include <inttypes.h>
 #include "../dtype.h"
 
@@ -101,8 +101,8 @@ const char *slice_arguments(const Graph *g, const Value *value)
                        stored_name(value->dtype), width, stride, vec);
 }
 
-// The type of v as a pointer, or as the slice that it is: of one row it is
-// dense.  pointer: its text where v is of reals.
+// Adds the type of v: a pointer, or Strided for a slice of several rows.
+// pointer is the text for a value of reals.
 static void launch_array(Launch *l, ValueId v, const char *pointer)
 {
     const Graph *g = l->g;
@@ -126,7 +126,7 @@ bool can_load(const Graph *g, const Node *n)
 {
     const Kernel *kernel = &n->op->kernels[n->kernel];
     if (kernel->load == NULL) return false;
-    // What is made for an answer does not stay.
+    // The trial launch is made in a temporary arena.
     Arena *arena = arena_new();
     Graph alone = *g;
     alone.arena = arena;
@@ -187,7 +187,7 @@ Launch *launch_item(Launch *l, const char *name)
 
 static const char nothing[] = "Nothing";
 
-// A struct as an argument, and its type.
+// Adds a struct as an argument, and its type.
 static Launch *launch_typed(Launch *l, const char *name, const Node *n)
 {
     Launch *made = launch_members(l, name);
@@ -217,7 +217,7 @@ void launch_nothing_last(Launch *l)
     launch_typed(l, nothing, l->node);
 }
 
-// The last of the types and arguments of l takes the place of Nothing.
+// Replaces Nothing by the last type and argument of l.
 static void move_to_last(Launch *l)
 {
     l->type[l->last_type] = l->type[--l->type_count];
@@ -240,7 +240,7 @@ void launch_alone(const Graph *g, const Node *n, Launch *l)
     n->op->kernels[n->kernel].last(g, n, launch_typed(l, nothing, n));
 }
 
-// ---- numbers and the rest ---------------------------------------------------
+// ---- numbers and other arguments --------------------------------------------
 
 void launch_int(Launch *l, int64_t i, const char *label)
 {

@@ -1,6 +1,6 @@
-// A launch: what ops/<name>.c says of how a node is launched, or computed where
-// it is read; the emitter turns it into text (launch.c shows how).  What it
-// points to is in the arena of its graph.
+// A launch: how ops/<name>.c launches a node, or computes it where it is read.
+// The emitter turns it into text (launch.c has an example).  Its pointers are
+// into the arena of its graph.
 #ifndef CNNC_LAUNCH_H
 #define CNNC_LAUNCH_H
 
@@ -8,16 +8,16 @@
 
 typedef struct Launch Launch;
 
-// Most values that a call, and so a launch, has.
+// The maximum number of values in a call, and so in a launch.
 enum { MAX_SLOTS = 64 };
 
 typedef enum LaunchArgKind {
     LAUNCH_VALUE,               // a pointer into the arena; NULL if NONE
-    LAUNCH_INT, LAUNCH_REAL,    // numbers; a real is of the graph's precision
-    LAUNCH_SAMPLES,             // how many of the batch are real, at run time
+    LAUNCH_INT, LAUNCH_REAL,    // numbers; a real has the graph's precision
+    LAUNCH_SAMPLES,             // the valid samples of the batch, at run time
     LAUNCH_HEADER,              // a pointer to the state header
-    LAUNCH_SOURCE,              // a struct: what an operand is computed from as
-                                // it is loaded, or where a result is stored
+    LAUNCH_SOURCE,              // a struct that computes an operand on load, or
+                                // describes where a result is stored
     LAUNCH_LIST,                // a List<n> of reals (support/vec/list.cuh)
     LAUNCH_TENSOR_LIST,         // a TensorList<struct, n> (tensor_list.cuh)
 } LaunchArgKind;
@@ -30,8 +30,8 @@ typedef struct LaunchArg {
     const List   *list;
     const Launch *source;
     const struct TensorList *items;
-    const char   *label;        // printed as a comment where a bare number
-                                // would not explain itself; may be NULL
+    const char   *label;        // comment printed after a bare number; may be
+                                // NULL
 } LaunchArg;
 
 typedef struct Constant {
@@ -44,8 +44,8 @@ enum {
     MAX_TEMPLATE = MAX_SLOTS + 4
 };
 
-// What a launch is told of each of several arrays, and how many blocks each of
-// them has, one after the other.
+// The arguments for each of several arrays of a launch, and the number of
+// blocks of each; their blocks are consecutive.
 typedef struct TensorList {
     int            count;
     const Launch **item;        // structs: their members are arguments
@@ -53,26 +53,26 @@ typedef struct TensorList {
 } TensorList;
 
 // A template argument: C++ text, or the type of an operand that may be computed
-// on load, which defaults to a pointer where it is stored.
+// on load; by default it is a pointer to the stored operand.
 typedef struct TypeArg {
     const char   *text;
-    const Launch *source;       // NULL: it is not on load
+    const Launch *source;       // NULL: not computed on load
 } TypeArg;
-extern const char plain_source[];   // the text of what is stored
-extern const char plain_result[];   // and of what is written, if no slice
+extern const char plain_source[];   // type of a stored operand
+extern const char plain_result[];   // type of a result that is no slice
 
-// How a node is launched, or what a fused_load node is computed by on load.
+// Describes how a node is launched, or how an inlined node is computed on load.
 // The kernel is a function of runtime/kernels/<operator>.cuh; the emitter
-// copies it and all it needs.
+// copies it with its dependencies.
 struct Launch {
     Graph      *g;
-    const Node *node;           // of a source: the fused_load node
-    const char *kernel;         // or a host function, if library or copy; of a
-                                // source a struct; its members are arguments
-    bool        library;        // a call of a library (cuBLAS), not a launch
-    bool        copy;           // nor is this: of an operator with COPIES
-    // Members of a struct that is its first template argument, shared by
-    // launches with equal constants: struct conv1_shape.  Or none.
+    const Node *node;           // of a source: the inlined node
+    const char *kernel;         // or a host function, if library or copy; for a
+                                // source, a struct, whose members are arg
+    bool        library;        // a call of cuBLAS, not a launch
+    bool        copy;           // a copy, of an operator with COPIES
+    // Members of the struct that is the first template argument, which launches
+    // with equal constants share: struct conv1_shape.  May be empty.
     Constant   *constant;
     TypeArg    *type;           // further template arguments
     int32_t     constant_count, constant_capacity, type_count, type_capacity;
@@ -80,63 +80,64 @@ struct Launch {
     int         block;          // threads, a multiple of 32
     LaunchArg  *arg;
     int32_t     arg_count, arg_capacity;
-    // Where its kernel takes what is to be done last (Kernel.last); its types
-    // and arguments from own_type and own_arg on are of this node alone, and
-    // those of others may follow them: 0 where there are none.
+    // Positions where the kernel takes the operation of its last block
+    // (Part.last).  Types and arguments from own_type and own_arg on belong to
+    // this node; those of grouped nodes follow them.  0 if there are none.
     bool        takes_last;
     int         last_type, last_arg;
     int         own_type, own_arg;
-    // The size of a product on tensor cores (gemm_tile.h); NULL: it is none.
+    // The size of a product on tensor cores (gemm_tile.h), or NULL.
     const struct ProductSize *product;
 };
 
-// launch.c: what ops/<name>.c fills a Launch with.
+// launch.c: functions for the launch rules of ops/<name>.c.
 void launch_kernel(Launch *l, const char *kernel, int64_t grid, int block);
 void launch_library(Launch *l, const char *function);
 void launch_copy(Launch *l, const char *function);
 void launch_constant(Launch *l, const char *name, int64_t value);
 void launch_type(Launch *l, const char *text);      // "relu", "true", "64"
-void launch_type_as(Launch *l, TypeArg type);       // as another launch's
+void launch_type_as(Launch *l, TypeArg type);       // of another launch
 void launch_type_int(Launch *l, int64_t value);
 void launch_type_of(Launch *l, ValueId v);          // of its elements
 void launch_argument(Launch *l, LaunchArg argument);
 void launch_value(Launch *l, ValueId value);
-// Operand k of n, whose slot is marked ~ or /: what it is computed from where
-// it is computed on load, as the next of the types and an argument.
+// Adds operand k of n, whose slot is marked ~ or /, as a type and an argument.
+// They are the struct that computes it if it is inlined, otherwise its array.
 void launch_load(Launch *l, const Node *n, int k);
-// The type of a result whose slot is marked /, as the next of the types.
+// Adds the type of a result whose slot is marked /.
 void launch_result_type(Launch *l, ValueId v);
-// The template arguments of a slice's Strided: <real, 64, 128, 4>.
+// Returns the template arguments of a slice's Strided: <real, 64, 128, 4>.
 const char *slice_arguments(const Graph *g, const Value *value);
-// An argument, a struct of runtime/; its members: arguments of what it returns.
+// Adds a struct of runtime/ as an argument; its members are the arguments of
+// the launch returned.
 Launch *launch_members(Launch *l, const char *name);
-// Of a kernel that takes several arrays: an argument, what it is told of this
-// one, and as the last of the types how many there are.  The struct is of
-// runtime/; its members: arguments of what it returns.
+// For a kernel that takes several arrays: adds the struct of this array, and
+// the number of arrays as the last type.  The members of the struct, which is
+// in runtime/, are the arguments of the launch returned.
 Launch *launch_item(Launch *l, const char *name);
-// Of a kernel that takes what is to be done last: here, as the next of the
-// types and arguments.  Where others follow, Nothing stands there till then.
+// For a kernel whose last block takes a further operation: reserves its type
+// and argument here.  The struct Nothing stands there until one is added.
 void launch_last(Launch *l);
 void launch_nothing_last(Launch *l);
-// What another says of itself, there.
+// Sets that operation to n's.
 void launch_add_last(Launch *l, const Node *n);
-// The launch rule of what is done last (Kernel.last), if by a launch of its
-// own.
+// The launch rule of an operation with Part.last that is launched on its own.
 void launch_alone(const Graph *g, const Node *n, Launch *l);
-// Of a kernel that does several things, one after the other, to the same
-// operands: a struct of runtime/, as the next of the types and arguments; its
-// members: arguments of what it returns.  All before it is common to them.
+// For a kernel that does several operations in turn on the same operands: adds
+// a struct of runtime/ as a type and an argument.  Its members are the
+// arguments of the launch returned.  Everything before it is common to the
+// operations.
 Launch *launch_own(Launch *l, const char *name);
-// Whether n says by which struct its result is computed on load.
+// True if n has a struct that computes its result on load.
 bool can_load(const Graph *g, const Node *n);
-// The struct of runtime/ that a fused_load node is computed by, in Kernel.load.
+// Sets the struct of runtime/ that computes an inlined node, in Part.load.
 void launch_struct(Launch *l, const char *name);
 void launch_int(Launch *l, int64_t i, const char *label);
 void launch_real(Launch *l, double f, const char *label);
 void launch_samples(Launch *l);
 void launch_header(Launch *l);
 void launch_list(Launch *l, const List *list, const char *label);
-// The functor that applies n's activation as it stores, or "identity".
+// Adds the functor of n's fused activation, or "identity".
 void launch_act(Launch *l, const Node *n);
 const char *functor_of(const Op *op);
 int64_t ceil_div(int64_t a, int64_t b);

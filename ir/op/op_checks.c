@@ -1,8 +1,7 @@
-// What the files of several operators say in common, so that each of them says
-// only what is its own: checks of operands, the shape of a number a sample,
-// the cost and the launch of elementwise work.
+// Functions that several operators share: checks of operands, the shape of one
+// number per sample, the cost and the launch of elementwise operators.
 //
-// Nothing here knows which operator calls it.
+// They do not depend on the operator that calls them.
 #include <math.h>
 #include <string.h>
 #include "../dtype.h"
@@ -44,7 +43,7 @@ bool build_wants_real(Build *b, int k)
     const Value *value = &b->g->values[b->operand[k]];
     if (value->classes > 0) {
         error(b->g->diag, b->operand_pos[k],
-              "%s wants real numbers, but this is a class label", b->op->name);
+              "%s needs real numbers, but this is a class label", b->op->name);
         return false;
     }
     return build_wants(b, k, value->shape.rank, "any shape");
@@ -59,13 +58,13 @@ bool build_wants_scores(Build *b)
     int64_t classes = g->values[b->operand[1]].classes;
     if (classes == 0 || g->values[b->operand[1]].shape.rank != 1) {
         error(g->diag, b->operand_pos[1],
-              "%s wants an input of class[%lld] here, but this is %s",
+              "%s needs an input of class[%lld] here, but this is %s",
               b->op->name, (long long)scores, operand_text(b, 1));
         return false;
     }
     if (classes != scores) {
         error(g->diag, b->operand_pos[0],
-              "%s has %lld scores a sample for a label of class[%lld]",
+              "%s has %lld scores per sample for a label of class[%lld]",
               b->op->name, (long long)scores, (long long)classes);
         return false;
     }
@@ -140,7 +139,7 @@ const char *needs_moments(const Graph *g, const Node *n)
 const char *needs_total(const Graph *g, const Node *n)
 {
     (void)g, (void)n;
-    return "what counts in the whole batch";
+    return "the count of labels in the whole batch";
 }
 
 double largest_of(const double *row, int64_t count)
@@ -197,8 +196,7 @@ static int64_t common_vec(int64_t vec, int64_t count)
     return vec;
 }
 
-// What is computed on load comes in vectors of one pixel, of whatever it is
-// computed from.
+// Operands computed on load are vectors within one pixel of all their sources.
 static int64_t loaded_vec(const Graph *g, ValueId v, int64_t vec)
 {
     if (v == NONE || is_stored(g, v)) return vec;

@@ -1,5 +1,5 @@
-// A row of ops.def as constants, so that ops/<name>.c can begin its table with
-// ROW(<name>) and the row is written nowhere else:
+// Rows of ops.def as constants, so that ops/<name>.c can begin its table with
+// ROW(<name>) and no row is written twice:
 //
 //     const Op op_relu = { ROW(relu), .build = build, .kernels = kernels };
 //

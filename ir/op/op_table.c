@@ -1,14 +1,14 @@
-// The table of operators: the rows of ops.def beside what ops/<name>.c says.
-// Also the small language of slot lists, "x weight bias?", in which rows and
-// parts name their operands and results:
+// The table of operators, from ops.def and ops/<name>.c.  Also the parser of
+// slot lists, "x weight bias?", which name the operands and results of rows and
+// parts:
 //
-//     weight      always there
-//     bias?       may be left out (NONE)
+//     weight      required
+//     bias?       optional (NONE)
 //     momentum!   persistent, and updated in place
-//     x~          may be computed as it is loaded: Node.fused_load
-//     rows*       the last one: any number of them, none too
-//     x/          may be a slice of a larger value, as may x~, for the kernel
-//                 takes any array that it can index
+//     x~          may be computed on load: Node.inlined
+//     rows*       the last one: any number, also zero
+//     x/          may be a slice of a larger value, as may x~: the kernel takes
+//                 any array that it can index
 //     x^          may have 16 bits, as may x~ and x/: the kernel has a type
 //                 for it
 //     [weight]    made by the operator, not passed to the call
@@ -27,7 +27,7 @@ const Op *const ops[OP_COUNT] = {
 #undef OP
 };
 
-// A walk over a handful of rows; nothing that calls it is near to hot.
+// A linear search; no caller is performance-critical.
 const Op *find_op(const char *name, size_t length)
 {
     for (int i = 0; i < OP_COUNT; i++)
@@ -45,8 +45,8 @@ const Op *find_alias(const char *name)
     return NULL;
 }
 
-// A row's operands without brackets are not in the row, so they are spelt out
-// when first asked for, once for each operator.
+// Returns a row's operands without those in brackets.  The text is made on
+// first use, once for each operator.
 static const char *row_operands(const Op *op)
 {
     enum { LIMIT = 100 };
@@ -68,7 +68,7 @@ const char *kernel_operands(const Op *op, int kernel)
     return own != NULL ? own : row_operands(op);
 }
 
-// isalnum asks for the locale, and this is asked of every slot by every pass.
+// isalnum depends on the locale and is slow; every pass parses every slot.
 static bool is_of_name(char c)
 {
     return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9') ||
@@ -86,8 +86,7 @@ int kernel_slots(const char *list, Slot *slots, int limit)
 {
     int count = 0;
 
-    // A name, then its marks, then blanks.  There are no brackets here:
-    // row_operands has removed them.
+    // A name, then its marks, then blanks.  row_operands has removed brackets.
     for (const char *c = list; *c != '\0' && count < limit;) {
         Slot slot = { .name = c, .length = slot_name_length(c) };
         for (c += slot.length; *c != '\0' && *c != ' '; c++) {
@@ -144,7 +143,7 @@ ValueId result_named(const Node *n, const char *name)
     return k != NONE ? n->results[k] : NONE;
 }
 
-// Writes slot k's name to slot; false if the list is shorter than that.
+// Sets *slot to slot k; false if the list is shorter.
 static bool slot_of(const char *list, int k, Slot *slot)
 {
     Slot slots[MAX_SLOTS];
@@ -161,8 +160,8 @@ bool may_write_over(const Node *n, int r, int k)
     if (kernel->in_place == NULL || !slot_of(kernel->results, r, &result) ||
         !slot_of(kernel_operands(n->op, n->kernel), k, &operand))
         return false;
-    // Pairs are compared as text, "dx/dy" with "dx" and "dy", since both
-    // come from the same row of names.
+    // Pairs are compared as text, "dx/dy" with "dx" and "dy", since both come
+    // from the same row of names.
     for (const char *pair = kernel->in_place; *pair != '\0';) {
         int length = (int)strcspn(pair, " ");
         if (length == result.length + 1 + operand.length &&
@@ -177,7 +176,7 @@ bool may_write_over(const Node *n, int r, int k)
     return false;
 }
 
-// Whether each of these that is v has its mark in the list.
+// True if each operand or result that is v has the mark for slices.
 static bool all_sliced(const char *list, int count, const ValueId *ids,
                        ValueId v)
 {

@@ -1,38 +1,36 @@
-// The slots of an operator's operands and results: from the text of its row to
-// what a node has in them.  op.h includes this.
+// The slots of an operator's operands and results, from the text of its row to
+// the values of a node.  op.h includes this.
 #ifndef CNNC_SLOTS_H
 #define CNNC_SLOTS_H
 
-// The text of a kernel's operand list (the row's, brackets removed, for kernel
-// 0).
+// Returns the text of a part's operands (for part 0, the row's, no brackets).
 const char *kernel_operands(const Op *op, int kernel);
-// How many of a slot's characters are its name; marks follow.
+// Returns the length of a slot's name; marks follow.
 int slot_name_length(const char *slot);
-// Slot k's name in an operand or result list, and its marks.
+// A slot's name in an operand or result list, and its marks.
 typedef struct Slot {
     const char *name;
     int         length;
     bool        optional, updated, loads, variadic, sliced, typed, integers;
 } Slot;
-// Splits a list, up to its first limit slots; returns how many these are.
+// Splits a list into at most limit slots; returns their number.
 int kernel_slots(const char *list, Slot *slots, int limit);
-// Of a list's slots, count of them, that of operand or result k: the last also
-// stands for all that come after it.
+// Returns the slot of operand or result k among count slots: the last slot also
+// stands for all later ones.
 const Slot *slot_at(const Slot *slots, int count, int k);
 bool slot_is(const Slot *slot, const char *name);
-// Which operand of n is in the slot of this name; NONE: there is no such slot.
+// Returns the index of the operand of n in the slot of this name, or NONE.
 int operand_called(const Node *n, const char *name);
-// The operand or result of n that is in such a slot; NONE: there is none.
+// Returns the operand or result of n in the slot of this name, or NONE.
 ValueId operand_named(const Node *n, const char *name);
 ValueId result_named(const Node *n, const char *name);
-// Whether result r of n may be written over operand k.
+// True if result r of n may overwrite operand k.
 bool may_write_over(const Node *n, int r, int k);
-// Whether all attributes have the same bits; lists must be the same list.
+// True if all attributes are bitwise equal; lists must be the same list.
 bool same_attributes(const Node *a, const Node *b);
-// Whether n is done by the block that ends last of the launch it is grouped
-// with.
+// True if n is done by the last block of the launch that it is grouped with.
 bool is_last(const Node *n);
-// Whether every slot of n that has value v may have a slice.
+// True if every slot of n that has value v accepts a slice.
 bool takes_slice(const Node *n, ValueId v);
 
 #endif

@@ -1,11 +1,11 @@
-// accumulate_grad: gradients summed over the batches of a training step
+// accrue: sums gradients over the batches of a training step
 // (grad_accumulation.h).
 //
-// A batch's gradients are means over its samples, so that they count as many
-// times as it has samples; the first batch since the update begins the sum.
-// How many samples came before, and what their losses and metrics add up to, is
-// in the header's spare bytes: what the caller does between two batches changes
-// neither, and a captured graph of launches stays valid.
+// A batch's gradients are means over its samples, so they are weighted by the
+// number of samples; the first batch after an update starts the sum.  The
+// header holds the earlier samples and the sums of losses and metrics.  The
+// calls between two batches change neither, and a captured graph of launches
+// stays valid.
 #include "../families/grad_accumulation.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -61,7 +61,7 @@ static void add_reference(const Ref *r)
                         (double)r->samples * r->in[ADDED][i];
 }
 
-// What one thread does to the header.
+// One thread updates the header.
 static void header_cost(const Graph *g, const Node *n, Cost *cost)
 {
     (void)g, (void)n;

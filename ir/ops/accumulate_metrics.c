@@ -1,21 +1,20 @@
-// accumulate_metrics: the end of the forward pass: the loss and the metrics of
-// the batch, and the header's running sums of them.
+// tally: ends the forward pass: computes the loss and metrics of the batch, and
+// updates the header's running sums.
 //
-// One warp in a fixed order, in double.  A loss or metric is a pair, of a sum
-// over the samples that count and of its weight; both are summed over batches
-// before the division.  Rows [batch] weigh 1 a sample; rows [batch, 2] hold a
-// sum and its weight for each.  The figures are the sum of the losses' means,
-// the mean of each metric and, of several losses, the mean of each.
+// One warp works in a fixed order, in double.  A loss or metric is a pair: a
+// sum over the samples that count, and its weight; both are summed over batches
+// before the division.  Rows [batch] have weight 1 per sample; rows [batch, 2]
+// hold a sum and its weight for each.  The results are the sum of the losses'
+// means, the mean of each metric, and, with several losses, the mean of each.
 //
-// It also judges the loss: where that is not finite the header says skip, every
-// launch that would change the state returns at once, and the sums stay as they
-// are.  A metric that is not finite is left out of its own sums.
+// It also checks the loss.  If it is not finite, the header says skip: every
+// launch that would change the state returns at once, and the sums stay
+// unchanged.  A metric that is not finite is not added to its sums.
 //
-// Where gradients are summed over several batches the header's sums are for the
-// update to change (accumulate_grad): until then it keeps sums of its own, the
-// figures are those of all batches so far, and one loss that is not finite is
-// enough.  So it is where the loss is scaled, of which a gradient may skip the
-// step.
+// With gradient accumulation, only the update changes the header's sums
+// (accrue).  Until then tally has separate sums, the results are over all
+// batches so far, and one loss that is not finite skips the step.  A scaled
+// loss works the same, since a gradient may skip the step.
 #include <math.h>
 #include "../families/loss.h"
 #include "../op/op_row.h"
@@ -27,13 +26,13 @@ static const AttrSpec attrs[] = {
     { "losses", ATTR_INT, 1, INT32_MAX }, { .name = NULL },
 };
 
-// Of the operands the first is the header.
+// Returns the number of rows operands; the first operand is the header.
 static int row_count(const Node *n)
 {
     return n->operand_count - 1;
 }
 
-// A header without room for the sums fits no such node.
+// The shape is invalid if the header has no space for the sums.
 static Shape shape(const Graph *g, const Node *n)
 {
     int64_t rows = row_count(n), losses = n->attr[LOSSES].i;
@@ -52,7 +51,7 @@ static bool is_partial(const Graph *g)
     return (is_accumulating(g) || is_scaled(g)) && g->mode == TRAIN;
 }
 
-// Of each bit whether the rows of that number have weights.
+// Returns a mask with a bit for each rows operand that has weights.
 static int64_t pairs_of(const Graph *g, const Node *n)
 {
     int64_t pairs = 0;
@@ -77,7 +76,7 @@ static void last(const Graph *g, const Node *n, Launch *l)
         launch_value(rows, n->operands[1 + k]);
 }
 
-// Adds to sums [figures, 2] the sum and the weight of each figure of a batch.
+// Adds the sums and weights of a batch to `sums` [figures, 2].
 static void add_rows(const Ref *r, double *sums)
 {
     for (int k = 0; k < row_count(r->n); k++) {
@@ -90,7 +89,7 @@ static void add_rows(const Ref *r, double *sums)
     }
 }
 
-// The figures of such sums.
+// Computes the results from such sums.
 static void write_figures(const Ref *r, const double *sums)
 {
     int losses = (int)r->n->attr[LOSSES].i, rows = row_count(r->n);

@@ -1,10 +1,10 @@
 // accuracy: a metric, 1 for each sample whose largest score is its label's.
 //
-// Of equal scores the first is the largest.  A row with a NaN is wrong, and so
-// is a label out of range.  Metrics have no gradient.
+// The first of equal scores is the largest.  A row with a NaN and a label out
+// of range count as wrong.  Metrics have no gradient.
 //
-// Of a label a pixel, or with a class that is ignored, rows are pairs: how many
-// labels of the sample are right, and how many count.
+// With labels per pixel, or with an ignored class, rows are pairs: the number
+// of correct labels of the sample, and of labels that count.
 //
 //   %5 sums = accuracy.sum(logits, label)
 //   %6 rows = accuracy(logits, label, %5)
@@ -61,7 +61,7 @@ static void row_launch(const Graph *g, const Node *n, Launch *l)
     launch_value(launch_score_rows(g, n, l, "Accuracy"), n->results[0]);
 }
 
-// Whether label is the first of the largest; comparisons with a NaN are false.
+// True if label is the first maximum; comparisons with a NaN are false.
 static bool is_right(const double *row, int64_t classes, double label)
 {
     if (!(label >= 0 && label < (double)classes)) return false;
@@ -96,7 +96,7 @@ static void sum_launch(const Graph *g, const Node *n, Launch *l)
     launch_samples(l);
 }
 
-// All of a sample is in its first sum here.
+// The reference stores all of a sample in its first sum.
 static void sum_reference(const Ref *r)
 {
     Shape scores = ref_in(r, 0), sums = ref_out(r, 0);

@@ -1,5 +1,5 @@
-// adam: moments of the gradient, with PyTorch's meaning of its arguments:
-// weight_decay is PyTorch's Adam's (added to the gradient), not AdamW's.
+// adam: moments of the gradient, with PyTorch's meaning of the arguments:
+// weight_decay is added to the gradient, unlike in AdamW.
 #include "../families/adam_moments.h"
 #include "../op/op_row.h"
 

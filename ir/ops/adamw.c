@@ -1,13 +1,13 @@
-// adamw: Adam whose decay is no part of the gradient, and so of no moment, with
-// PyTorch's meaning of its arguments.  Loshchilov and Hutter 2019 (arXiv
-// 1711.05101).
+// adamw: Adam with decoupled weight decay, which is in neither the gradient nor
+// the moments; PyTorch's meaning of the arguments.  Loshchilov and Hutter 2019
+// (arXiv 1711.05101).
 #include "../families/adam_moments.h"
 #include "../op/op_row.h"
 
 static const ArgSpec args[] = {
     MOMENT_ARGS,
-    { "weight_decay", ARG_FLOAT, "0.01", 0, 1e30, "the weight loses this "
-      "times the rate of itself, beside Adam's step" },
+    { "weight_decay", ARG_FLOAT, "0.01", 0, 1e30, "this times the rate "
+      "times the weight is subtracted, in addition to Adam's step" },
     { .name = NULL },
 };
 

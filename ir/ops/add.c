@@ -1,7 +1,7 @@
-// add: y = a + b, in the net (residual connections) and for sums of gradients.
+// add: y = a + b, for residual connections and for sums of gradients.
 //
-// The gradient of a sum is dy for both operands: where the shapes are equal no
-// launch is needed, the same value is contributed twice.
+// The gradient of both operands is dy.  If the shapes are equal, the value is
+// contributed twice without a launch.
 #include "../op/activation_grad.h"
 #include "../families/binary.h"
 #include "../op/op_row.h"

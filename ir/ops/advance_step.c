@@ -1,5 +1,5 @@
-// advance_step: the end of a training step.  Steps count for the random
-// numbers, updates for the optimizer; a skipped step is no update.
+// advance: ends a training step.  Random numbers depend on the number of steps,
+// the optimizer on updates; a skipped step is no update.
 #include "../op/op_row.h"
 
 static void cost(const Graph *g, const Node *n, Cost *cost)

@@ -1,6 +1,6 @@
-// average: the mean of a parameter over the training steps, the older the less,
-// as the train section's average wants it: evaluation and inference have it in
-// the place of the parameter.  It begins as the parameter does.
+// average: an exponential moving average of a parameter, for the train
+// section's setting average.  Evaluation and inference use it instead of the
+// parameter.  Its initial value is the parameter's.
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
@@ -18,7 +18,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// 1 - keep is rounded here, not keep: a float near 0 has more digits.
+// 1 - keep is rounded instead of keep: a float near 0 is more accurate.
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     int64_t count = elements(g->values[n->operands[AVERAGE]].shape);

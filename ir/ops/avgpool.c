@@ -1,9 +1,9 @@
 // avgpool: the mean of each window.
 //
-// What a window is divided by is how many of its elements lie in the map, or,
-// with count_padding, in the map and its padding; what reaches past that, as
-// the last windows may with ceil, never counts.  The gradient gathers, and
-// counts again what each window was divided by.
+// The divisor of a window is the number of its elements in the map, or, with
+// count_padding, in the map and its padding.  Elements past that, in the last
+// windows with ceil, never count.  The gradient gathers, and computes the
+// divisors again.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../families/pool.h"
@@ -13,9 +13,9 @@ enum Args { ARG_COUNT_PADDING = POOL_CEIL + 1 };
 enum Attrs { COUNT_PADDING = POOL_ATTR_COUNT };
 
 static const ArgSpec args[] = {
-    POOL_ARGS("what lies there is zero"),
+    POOL_ARGS("these are zero"),
     { "count_padding", ARG_BOOL, "false", 0, 1,
-      "whether the padding counts in what a window is divided by" },
+      "true: the padding counts in the divisor of a window" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -41,7 +41,7 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-// What counts in a window.
+// Adds the constants that determine a window's divisor.
 static void launch_counted(const Node *n, Launch *l)
 {
     launch_constant(l, "PAD_BOTTOM", n->attr[PAD_BOTTOM].i);
@@ -91,7 +91,7 @@ static bool grad_load(const Graph *g, const Node *n, Launch *l)
 
 // ---- references -------------------------------------------------------------
 
-// How many taps of window i along an axis count: one by one.
+// Returns the number of taps of window i that count, along an axis.
 static int64_t counted(const Attr *attr, int axis, int64_t i, int64_t extent)
 {
     Window w = pool_window(attr);
@@ -105,7 +105,7 @@ static int64_t counted(const Attr *attr, int axis, int64_t i, int64_t extent)
     return count;
 }
 
-// What the window of element i of y is divided by.
+// Returns the divisor of the window of element i of y.
 static double divisor(const Ref *r, Shape x, Shape y, int64_t i)
 {
     int64_t q = i / y.dim[3] % y.dim[2], p = i / y.dim[3] / y.dim[2] % y.dim[1];

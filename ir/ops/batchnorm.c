@@ -1,9 +1,9 @@
-// batchnorm: each channel shifted and scaled to mean 0 and variance 1.
+// batchnorm: normalizes each channel to mean 0 and variance 1.
 //
-// In training the mean and the variance are those of the batch, over all pixels
-// of its samples; else the running ones.  Sums over rows take two launches,
-// partial sums and their end, or one whose last block does the end; either way
-// their order is fixed:
+// In training, mean and variance are those of the batch, over all pixels of its
+// samples; otherwise the running ones.  Sums over rows take two launches, for
+// partial sums and their total, or one whose last block computes the total.
+// The order is the same and fixed:
 //   %5 partials = batchnorm.statistics(%1 x)
 //   %6 mean, %7 variance, %8 factor = batchnorm.moments(%5, %1, weight)
 //   %9 y = batchnorm(%1, weight, bias, mean, variance, %6, %7, %8)
@@ -12,8 +12,8 @@
 //   %21 d.bias, %22 d.weight = batchnorm.sums(%20, %7)
 //   %23 d.x = batchnorm.grad(%19, %1, weight, %6, %7, %21, %22)
 //   batchnorm.commit(mean!, variance!, %6, %7, header)
-// The running statistics are written by that last launch alone, in the update:
-// whatever is run again, they move once.  Rows past samples get no gradient.
+// Only the last launch, in the update, writes the running statistics, so that
+// recomputation does not change them.  Rows past the samples get no gradient.
 #include <math.h>
 #include <string.h>
 #include "../op/activation_grad.h"
@@ -35,11 +35,11 @@ enum {
 };
 
 static const ArgSpec args[] = {
-    { "momentum", ARG_FLOAT, "0.1", 0, 1, "how far the running statistics "
-      "move to the batch's" },
+    { "momentum", ARG_FLOAT, "0.1", 0, 1, "weight of the batch in the "
+      "running statistics" },
     { "epsilon", ARG_FLOAT, "1e-5", 1e-12, 1e6, "is added to the variance" },
-    { "scale", ARG_BOOL, "true", 0, 1, "whether there is a weight a channel" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether there is a bias a channel" },
+    { "scale", ARG_BOOL, "true", 0, 1, "true: a weight for each channel" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias for each channel" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -57,7 +57,7 @@ static ValueId new_value(Graph *g, const Node *n, const char *suffix,
                        kind, g->real, shape, n->pos);
 }
 
-// The nodes that find the batch's mean and variance, for operand's last slots.
+// Makes the nodes for the batch's mean and variance, as operand's last slots.
 static void add_statistics(Build *b, const Attr *attr, Shape channels,
                            ValueId *operand)
 {
@@ -109,8 +109,8 @@ static Shape shape(const Graph *g, const Node *n)
 
 // ---- gradient and update ----------------------------------------------------
 
-// The gradient of a parameter, which is one of the two sums; the sum alone
-// where there is no parameter.
+// Returns the gradient of a parameter, which is one of the two sums; without
+// the parameter, a workspace for the sum.
 static ValueId sum_value(Gradient *c, int operand, const char *suffix)
 {
     Node n = c->g->nodes[c->node];
@@ -164,7 +164,8 @@ static Shape in_shape(const Graph *g, const Node *n, int k)
     return g->values[n->operands[k]].shape;
 }
 
-// Operations an element of the first operand.  Of x the moments want a row.
+// Operations for each element of the first operand.  MOMENTS reads one row of
+// x.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     static const int flops[] = { 4, 3, 1, 4, 1, 8, 3, 3, 4 };
@@ -190,7 +191,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_real(l, n->attr[EPSILON].f, "epsilon");
 }
 
-// Of the batch alone: its factor is not made anew for each element.
+// Only with batch statistics: running ones have no precomputed factor.
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
     if (n->operands[FACTOR] == NONE) return false;
@@ -210,9 +211,9 @@ static void launch_rows(Launch *l, const Node *n)
     launch_int(l, n->attr[PIXELS].i, "pixels");
 }
 
-// Sums over rows in splits, and what becomes of the partial sums, in a launch
-// each or both in one: these are a matrix, a split a row, of the sums and the
-// products side by side.
+// Launches sums over rows in splits, and their totals, in one launch each or in
+// one.  Partial sums are a matrix with a row for each split, which has the sums
+// and the products side by side.
 static void sums_launch(const Graph *g, const Node *n, Launch *l)
 {
     static const struct {

@@ -1,19 +1,18 @@
-// bias: a number a channel, added where the operator before can't do it.
+// bias: adds a number per channel, if the operator before can't do it.
 //
-// Dense layers end in it, since their product is a library call, and so do
-// convolutions until fuse_epilogue.  An activation may be applied as it stores.
+// Dense layers have one, since their GEMM is a library call, and so do
+// convolutions until pass fuse_epilogue.  An activation may be fused into it.
 //
-// A convolution's weight gradient sums the bias gradient too, also where a bias
-// node follows it (gradient_takes_bias).  Elsewhere the bias gradient is a
-// launch of its own: the sum of dy's columns.  Where there are many rows they
-// are split over blocks, by the shape alone, and a sum_splits node adds up what
-// the blocks leave:
+// A convolution's weight gradient also computes the bias gradient, even if a
+// bias node follows it (gradient_takes_bias).  Elsewhere the bias gradient is a
+// launch of its own: the column sums of dy.  Many rows are split over blocks,
+// depending only on the shape, and a sum_splits node adds the partial sums:
 //
 //   %8 d.conv1.bias.partials = bias.grad(%7) splits=32
 //   %9 d.conv1.bias = sum_splits(%8)
 //
-// That adds up a dense layer's few rows itself, so that several layers' sums
-// are one launch; not rows in 16 bits, or in slices.
+// sum_splits also sums the few rows of a dense layer, so that sums of several
+// layers can be one launch; except rows in 16 bits, or in slices.
 #include "../op/activation_grad.h"
 #include "../families/column_reduce.h"
 #include "../op/op_row.h"
@@ -109,7 +108,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape dy = g->values[n->operands[0]].shape;
     int64_t columns = columns_of(dy), rows = rows_of(dy);
-    // A thread can add up a column of few rows, as in sum_splits.
+    // A thread can sum a column of few rows, as in sum_splits.
     if (rows <= FEW_ROWS) {
         launch_elements(l, "bias_gradient_few", columns);
         launch_constant(l, "ROWS", rows);
@@ -120,7 +119,7 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
     launch_slots(l, n, 1, 1);
 }
 
-// Rows are dealt out in runs of equal length, the last ones shorter or empty.
+// Rows are split into runs of equal length; the last are shorter or empty.
 static void grad_reference(const Ref *r)
 {
     Shape dy = ref_in(r, 0);

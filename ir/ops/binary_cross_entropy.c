@@ -1,8 +1,8 @@
-// binary_cross_entropy: of independent yes-or-no answers, from logits,
-// PyTorch's binary_cross_entropy_with_logits: -t*log(p) - (1-t)*log(1-p) where
-// p is the sigmoid of the logit and t, the target, lies in [0, 1].
+// binary_cross_entropy: the loss of independent binary classes, from logits, as
+// PyTorch's binary_cross_entropy_with_logits: -t*log(p) - (1-t)*log(1-p), where
+// p is the sigmoid of the logit and t, the target, is in [0, 1].
 //
-// Written as max(x, 0) - x*t + log(1 + exp(-|x|)), in which nothing overflows.
+// It is computed as max(x, 0) - x*t + log(1 + exp(-|x|)), which can't overflow.
 #include <math.h>
 #include "../families/loss.h"
 #include "../op/op_row.h"
@@ -21,7 +21,7 @@ static ValueId build(Build *b)
     return build_pair(b, attr);
 }
 
-// log(1 + exp(x)).
+// Returns log(1 + exp(x)).
 static double softplus(double x)
 {
     return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));

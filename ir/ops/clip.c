@@ -1,5 +1,5 @@
-// clip: each element of a gradient within a limit, as the train section's
-// clip_value wants it.
+// clip: limits each element of a gradient, for the train section's setting
+// clip_value.
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
@@ -10,7 +10,7 @@ static const AttrSpec attrs[] = {
     { "limit", ATTR_FLOAT, 0, 1e38 }, { .name = NULL },
 };
 
-// Gradients of a scaled loss are clipped before that is taken back.
+// Gradients of a scaled loss are clipped while scaled.
 static void launch_limit(const Node *n, Launch *l)
 {
     bool scaled = n->operands[HEADER] != NONE;
@@ -30,7 +30,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, count, "count");
 }
 
-// What is not a number is in no order, and stays.
+// NaN compares false and stays.
 static void reference(const Ref *r)
 {
     double limit = r->n->attr[LIMIT].f;

@@ -1,11 +1,11 @@
-// clip_norm: one scale for all gradients, as torch.nn.utils.clip_grad_norm_ has
-// it, which the optimizers multiply by: the header's, since the gradients may
-// be large and are read once more anyway.  Those of a scaled loss have its
-// scale still, which the header's takes back.
+// clip_norm: one scale for all gradients, as in torch.nn.utils.clip_grad_norm_.
+// It is in the header, and optimizers multiply by it, which saves a pass over
+// the gradients.  Gradients of a scaled loss are still scaled; the header's
+// scale compensates.
 //
-// Sums of squares are PARTS numbers a gradient, in double, and are added up in
-// a fixed order.  A launch has only so many operands: of many gradients some
-// sums are joined first.
+// Sums of squares are PARTS numbers for each gradient, in double, and are added
+// in a fixed order.  The operands of a launch are limited, so the sums of many
+// gradients are joined first.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -23,7 +23,7 @@ static Shape shape(const Graph *g, const Node *n)
     return shape_of(1, (int64_t)PARTS);
 }
 
-// ---- of one gradient --------------------------------------------------------
+// ---- one gradient -----------------------------------------------------------
 
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
@@ -42,7 +42,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, PARTS, "parts");
 }
 
-// All of it in the first kernel.
+// The reference stores the whole sum in the first part.
 static void reference(const Ref *r)
 {
     double sum = 0;
@@ -51,7 +51,7 @@ static void reference(const Ref *r)
     for (int k = 0; k < PARTS; k++) r->out[0][k] = k == 0 ? sum : 0;
 }
 
-// ---- of several -------------------------------------------------------------
+// ---- several gradients ------------------------------------------------------
 
 static void join_cost(const Graph *g, const Node *n, Cost *cost)
 {

@@ -1,24 +1,23 @@
-// concat: values one after the other along an axis, any number in one launch.
+// concat: joins values along an axis, any number in one launch.
 //
-// Along the axis the rest of each operand lies side by side in memory, so that
-// operand k is a matrix of as many rows as the result, and the result's rows
-// are theirs in turn.  So they are where the result is computed on load, from
-// operands that may be computed on load themselves.  The gradient of an operand
-// is a slice of dy.
+// From the axis on, each operand is contiguous in memory.  So operand k is a
+// matrix with as many rows as the result, and the result's rows are the rows of
+// all operands in turn.  This holds on load too, with operands that may be
+// computed on load themselves.  The gradient of an operand is a slice of dy.
 //
-// Axis 0 is that of the samples, which no program can name: so slices of a
-// batch are joined (pass batch_split).
+// Axis 0, of the samples, can't be named in programs: pass batch_split joins
+// slices of a batch along it.
 #include "../families/box_copy.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-// As many as a launch can take pointers and widths of.
+// The pointers and widths of more would exceed a launch's parameters.
 enum { MOST = 32 };
 enum Args { AXIS_WORD };
 enum Attrs { AXIS, START };
 
 static const ArgSpec args[] = {
-    AXIS_ARG("along which the values follow each other"), { .name = NULL },
+    AXIS_ARG("along which the values are joined"), { .name = NULL },
 };
 static const AttrSpec attrs[] = {
     { "axis", ATTR_INT, 0, MAX_RANK - 1 }, { "start", ATTR_INT, 0, 0x1p62 },
@@ -35,7 +34,7 @@ static bool is_number_right(Build *b)
     return false;
 }
 
-// Whether operand k fits operand 0 in all dimensions but the axis.
+// True if operand k equals operand 0 in all dimensions except the axis.
 static bool fits(Build *b, int k, int axis)
 {
     Graph *g = b->g;
@@ -45,14 +44,14 @@ static bool fits(Build *b, int k, int axis)
         shape.dim[axis] = first.dim[axis];
         if (same_shape(shape, first)) return true;
     }
-    error(g->diag, b->operand_pos[k], "concat along %s wants values that are "
-          "alike but for that, and this is %s after %s", b->arg[AXIS_WORD].word,
+    error(g->diag, b->operand_pos[k], "concat along %s needs values with equal "
+          "other dimensions, and this is %s after %s", b->arg[AXIS_WORD].word,
           operand_text(b, k), operand_text(b, 0));
     return false;
 }
 
-// The sum of what the operands have along the axis.  What is too much to be
-// addressed is left for the result's shape to say.
+// Returns the shape of the result.  Extents that are too large are reported
+// when the result is made.
 static Shape joined(const Graph *g, int count, const ValueId *operands,
                     int axis)
 {
@@ -124,7 +123,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// Of operand k as a matrix of `rows` rows.
+// Returns the columns of operand k as a matrix of `rows` rows.
 static int64_t width_of(const Graph *g, const Node *n, int k, int64_t rows)
 {
     return elements(g->values[n->operands[k]].shape) / rows;
@@ -137,8 +136,8 @@ static int64_t rows_of(Shape y, int64_t axis)
     return rows;
 }
 
-// Operand k as a source of so many columns: Columns<64>, or of what is no plain
-// array, Columns<64, Strided<...>> or Columns<64, Normalized<64, relu>>.
+// Adds operand k as a source of `width` columns: Columns<64>, or, if it is no
+// plain array, Columns<64, Strided<...>> or Columns<64, Normalized<64, relu>>.
 static void launch_columns_of(Launch *l, const Node *n, int k, int64_t width)
 {
     launch_load(l, n, k);
@@ -199,7 +198,7 @@ static Slice place(const Graph *g, const Node *n, int k)
                     .stride = elements(y) / rows, .start = start };
 }
 
-// Operand by operand, each to where its elements belong.
+// Copies each operand to its place.
 static void reference(const Ref *r)
 {
     int axis = (int)r->n->attr[AXIS].i;

@@ -1,4 +1,4 @@
-// constant: the rate as it was set, after a warmup.
+// constant: the base rate, after a warmup.
 #include "../op/op_row.h"
 #include "../families/lr_schedule.h"
 

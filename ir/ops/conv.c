@@ -1,9 +1,9 @@
 // conv: convolution with weights [K, R, S, C/groups], a bias and an activation.
 //
-// Its three launches are chosen in conv_gemm.c.
+// conv_gemm.c chooses its three launches.
 //
-// A call makes two nodes, conv and bias, which fuse_epilogue merges: only then
-// does the forward launch have its third operand.
+// A call makes two nodes, conv and bias, which pass fuse_epilogue merges: only
+// then has the forward launch its third operand.
 #include "../op/activation_grad.h"
 #include "../families/conv_gemm.h"
 #include "../families/momentum.h"
@@ -25,8 +25,8 @@ static const ArgSpec args[] = {
       "zeros around the map; same: as many results as strides begin" },
     { "dilation", ARG_DIMS, "1", 1, LARGEST, "from tap to tap of a window" },
     { "groups", ARG_INT, "1", 1, WIDEST,
-      "runs of channels that do not see each other" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+      "independent groups of channels" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias is added" },
     INIT_ARG,
     { .name = NULL },
 };
@@ -72,7 +72,7 @@ static Shape shape(const Graph *g, const Node *n)
     Shape x = g->values[n->operands[0]].shape;
     Shape weight = g->values[n->operands[1]].shape;
     int64_t groups = n->attr[CONV_GROUPS].i;
-    // Of any other rank or number of groups there is no result.
+    // Other ranks or numbers of groups have no result.
     if (x.rank != 4 || weight.rank != 4 || weight.dim[0] % groups != 0 ||
         weight.dim[3] * groups != x.dim[3] ||
         !is_vector_of(g, n, 2, weight.dim[0]))
@@ -83,8 +83,8 @@ static Shape shape(const Graph *g, const Node *n)
 
 // ---- gradient ---------------------------------------------------------------
 
-// The weight gradient comes first: it is the last to read x, which the data
-// gradient can then be written over.
+// The weight gradient comes first: it is the last to read x, so the data
+// gradient may overwrite x.
 static void gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
@@ -117,8 +117,8 @@ static void add_to_weight(double *x, double *weight, double *y)
     *weight += *y * *x;
 }
 
-// One tap of every filter at one place; the pointers are at the pixel of x, at
-// the tap of the first filter and at the pixel of y.
+// Applies `meet` to one tap of every filter.  The pointers are to the pixel of
+// x, the tap of the first filter and the pixel of y.
 static void meet_tap(const Convolution *d, double *x, double *weight, double *y,
                      Meet *meet)
 {
@@ -128,8 +128,8 @@ static void meet_tap(const Convolution *d, double *x, double *weight, double *y,
                  &weight[k * d->filter + c], &y[k]);
 }
 
-// Every element of y meets the weights and elements of x that it depends on;
-// weights of a split of its own, where there are several.
+// Applies `meet` to every element of y with the weights and elements of x that
+// it depends on; each split has its own weights.
 static void meet_all(const Ref *r, double *x, double *weight, double *y,
                      Meet *meet)
 {
@@ -145,8 +145,8 @@ static void meet_all(const Ref *r, double *x, double *weight, double *y,
         }
 }
 
-// An operand of count elements as the node's kernel reads it: where each filter
-// sees one channel there is no product.
+// Returns an operand of count elements as the kernel reads it.  Depthwise
+// kernels do not round operands.
 static double *operand(const Ref *r, Arena *room, double *x, int64_t count)
 {
     Convolution d = convolution_of(r->g, r->n);
@@ -154,7 +154,7 @@ static double *operand(const Ref *r, Arena *room, double *x, int64_t count)
     return product_operands(d.type, room, x, count);
 }
 
-// meet_all of operands a and b of the node, which stand where to does not.
+// Applies meet_all to operands a and b and the result `to`.
 static void meet_operands(const Ref *r, double *to, Meet *meet)
 {
     Arena *room = arena_new();
@@ -205,7 +205,7 @@ static void wgrad_reference(const Ref *r)
 
 // ---- the operator -----------------------------------------------------------
 
-// Without groups the channels of dx are those of the weights.
+// Without groups, dx and the weights have the same channels.
 static int dgrad_divided(const Graph *g, const Node *n)
 {
     (void)g;

@@ -1,10 +1,9 @@
-// conv_transpose: the transpose of a convolution, which makes maps larger.
+// conv_transpose: the transpose of a convolution, which enlarges maps.
 //
-// It is what a convolution's data gradient computes, with weights [C, R, S,
-// K/groups] of a convolution from K channels to C; its own data gradient is
-// that convolution, and its weight gradient is that convolution's with the two
-// maps in each other's place.  So all launches are conv's, and backward nodes
-// are nodes of conv.
+// It computes a convolution's data gradient, with weights [C, R, S, K/groups]
+// of a convolution from K channels to C.  Its own data gradient is that
+// convolution; its weight gradient is that convolution's with the two maps
+// exchanged.  So all launches are conv's, and backward nodes are nodes of conv.
 #include "../families/conv_gemm.h"
 #include "../op/op_row.h"
 #include "../gpu/precision.h"
@@ -23,28 +22,28 @@ static const ArgSpec args[] = {
     { "stride", ARG_DIMS, "1", 1, LARGEST,
       "from window to window, in the result" },
     { "padding", ARG_PADDING, "valid", 0, WIDEST,
-      "rows and columns that the result loses; same: stride times the "
-      "operand's are left" },
+      "rows and columns removed from the result; same: the result has "
+      "stride times the operand's" },
     { "output_padding", ARG_DIMS, "0", 0, LARGEST,
-      "rows and columns that the result gains at its end, below the stride" },
+      "rows and columns added at the end of the result, below the stride" },
     { "dilation", ARG_DIMS, "1", 1, LARGEST, "from tap to tap of a window" },
     { "groups", ARG_INT, "1", 1, WIDEST,
-      "runs of channels that do not see each other" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+      "independent groups of channels" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias is added" },
     INIT_ARG,
     { .name = NULL },
 };
 
 // ---- from a call to nodes ---------------------------------------------------
 
-// Along an axis, how far `count` windows reach before padding takes some away.
+// Returns the extent of `count` windows along an axis, with padding.
 static int64_t reach(const Window *w, int axis, int64_t count)
 {
     return (count - 1) * w->stride[axis] +
            (w->size[axis] - 1) * w->dilation[axis] + 1;
 }
 
-// The extent of the result; its padding is set in w.  0 where nothing is left.
+// Returns the extent of the result and sets the padding in w; 0 if it is empty.
 static int64_t result_extent(Build *b, Window *w, int axis, int64_t count)
 {
     const ArgValue *padding = &b->arg[PADDING];
@@ -65,7 +64,7 @@ static int64_t result_extent(Build *b, Window *w, int axis, int64_t count)
     return extent > 0 ? extent : 0;
 }
 
-// The rows that output padding adds lie before the next window would begin.
+// Checks that output padding ends before the next window would begin.
 static bool is_padding_small(Build *b, const Window *w)
 {
     const ArgValue *more = &b->arg[OUTPUT_PADDING];
@@ -79,7 +78,7 @@ static bool is_padding_small(Build *b, const Window *w)
     return true;
 }
 
-// [N, H, W, K]; of rank 0 after an error.
+// Returns [N, H, W, K], of rank 0 after an error.
 static Shape result_shape(Build *b, Window *w)
 {
     Shape map = b->g->values[b->operand[0]].shape;
@@ -115,7 +114,7 @@ static ValueId build(Build *b)
 
     Attr attr[MAX_ATTRS] = { { 0 } };
     convolution_attrs(&w, groups, attr);
-    // Of the windows that reach an element of the result, one in strides does.
+    // An element of the result is covered by one in `strides` of the windows.
     double taps = (double)(w.size[HEIGHT] * w.size[WIDTH]);
     double strides = (double)(w.stride[HEIGHT] * w.stride[WIDTH]);
     double met = taps > strides ? taps / strides : 1;
@@ -129,8 +128,8 @@ static ValueId build(Build *b)
     return b->arg[BIASED].i ? convolution_bias(b, &op_bias, sum) : sum;
 }
 
-// The result's extents are not in the attributes: of those that the operand's
-// windows fit into, they are what the node has.
+// The attributes do not determine the result's extents: any extent whose
+// windows match the operand is accepted.
 static Shape shape(const Graph *g, const Node *n)
 {
     Shape x = g->values[n->operands[0]].shape;
@@ -151,7 +150,7 @@ static Shape shape(const Graph *g, const Node *n)
 
 enum { OPERANDS = 3 };          // dy weight mask?
 
-// n as conv's data gradient; operands has room for its slots.
+// Returns n as conv's data gradient; operands has space for its slots.
 static Node as_dgrad(const Node *n, ValueId *operands)
 {
     Node as = *n;
@@ -193,7 +192,7 @@ static void gradient(Gradient *c)
     gradient_add(c, 0, dx);
 }
 
-// By its own definition: every element of x lays its windows over y.
+// By definition: every element of x adds its windows to y.
 static void reference(const Ref *r)
 {
     Shape x = ref_in(r, 0), w = ref_in(r, 1), y = ref_out(r, 0);
@@ -204,7 +203,7 @@ static void reference(const Ref *r)
     Arena *room = arena_new();
     const double *from = r->in[0], *weights = r->in[1];
     if (K > 1 || r->n->attr[CONV_GROUPS].i == 1) {
-        // Else each filter sees one channel, and there is no product.
+        // Depthwise kernels do not round operands.
         ProductType type = product_type(r->g, r->n->operands[0],
                                         r->n->results[0]);
         from = product_operands(type, room, r->in[0], elements(x));

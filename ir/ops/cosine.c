@@ -1,6 +1,6 @@
-// cosine: half a cosine from the rate to its last value; PyTorch's
-// CosineAnnealingLR, but that the rate stays where it ends.  Loshchilov and
-// Hutter 2017 (arXiv 1608.03983).
+// cosine: half a cosine from the rate to its final value; PyTorch's
+// CosineAnnealingLR, except that the rate stays there.  Loshchilov and Hutter
+// 2017 (arXiv 1608.03983).
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/lr_schedule.h"

@@ -1,4 +1,4 @@
-// crop: a map without its margin.  The gradient puts zeros there.
+// crop: removes the margin of a map.  The gradient pads with zeros.
 #include "../families/box_copy.h"
 #include "../families/padding.h"
 #include "../op/op_row.h"

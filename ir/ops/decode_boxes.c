@@ -1,5 +1,5 @@
-// decode_boxes: the boxes that a detector's numbers tell, for inference; the
-// loss multibox works from the numbers themselves.  It has no gradient.
+// decode_boxes: decodes a detector's numbers to boxes, for inference.  Loss
+// multibox uses the numbers directly.  It has no gradient.
 #include <math.h>
 #include "../families/anchors.h"
 #include "../op/op_row.h"
@@ -15,7 +15,7 @@ static ValueId build(Build *b)
         return NONE;
     Shape x = b->g->values[b->operand[0]].shape;
     if (x.dim[1] != anchor_count(attr) || x.dim[2] != 4) {
-        error(b->g->diag, b->operand_pos[0], "decode_boxes wants [%lld, 4] for "
+        error(b->g->diag, b->operand_pos[0], "decode_boxes needs [%lld, 4] for "
               "these maps, but this is %s", (long long)anchor_count(attr),
               operand_text(b, 0));
         return NONE;
@@ -23,7 +23,8 @@ static ValueId build(Build *b)
     return build_node(b, 1, b->operand, attr, x);
 }
 
-// Two products and a sum for each of the middle, an exponential for each side.
+// Two products and a sum for each coordinate of the center, an exp for each
+// side.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     cost->flops = 4 * elements(g->values[n->results[0]].shape);

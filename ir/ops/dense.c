@@ -1,30 +1,29 @@
-// dense: y = x w^T, and its two gradients, products of cuBLAS.
+// dense: y = x w^T and its two gradients, GEMMs of cuBLAS.
 //
-// A layer with a bias is two nodes, and stays so where the library stores what
-// it computes:
+// A layer with a bias is two nodes, and stays so if the library stores the
+// result:
 //
 //   %3 fc.product = dense(%1, %2 fc.weight)
 //   %5 fc = bias(%3, %4 fc.bias)
 //
-// Every product has its own workspace in the arena, alive for one step: room
-// for the partial sums of as many splits as fill a GPU of 132 multiprocessors
-// with tiles of 128 x 128, 128 terms or more each.  It follows from the shape
-// alone, and lies between 64 KiB (from 16 KiB on no product of cuBLAS fails for
-// want of workspace) and 4 MiB.
+// Every GEMM has its own workspace in the arena, alive for one step.  It holds
+// the partial sums of splits with at least 128 terms.  The splits fill a GPU of
+// 132 multiprocessors with tiles of 128 x 128.  Its size depends only on the
+// shape, from 64 KiB to 4 MiB; 16 KiB are enough for any GEMM of cuBLAS.
 //
-// The library can't add to a momentum as it stores, which a skipped step must
-// leave alone, nor multiply by an activation's derivative, so that the gradient
-// of a map can be written over the map.  Products of a convolution of a map of
-// one pixel do both, and need no workspace.  Their sums have another order than
-// the library's.  So the program alone chooses between the two, and no pass:
-// the weight gradient is such a product if the optimizer begins with a momentum
-// (Op.momentum), the data gradient if the operand is a view of an activated
-// map, or of the maxima of one (the attribute own_dgrad).
+// The library can't add to a momentum, which a skipped step must not change.
+// Nor can it multiply by an activation's derivative, so that the gradient of a
+// map could overwrite the map.  GEMMs of a convolution of a map of one pixel
+// can do both and need no workspace, but their sums have another order.  So the
+// program alone, and no pass, decides between the two.  The weight gradient is
+// such a GEMM if the optimizer begins with a momentum (Op.momentum).  The data
+// gradient is one if the operand is a view of an activated map, or of its
+// maxima (attribute own_dgrad).
 //
-// Where maps have 16 bits those products do all of it, and add the bias and sum
-// its gradient too.  The library multiplies 16 bits by 16 alone, so that it
-// would need a copy of the weights; these read the weights as they are, once,
-// and they are most of what is read.
+// If maps have 16 bits, those GEMMs do everything, also add the bias and
+// compute its gradient.  The library multiplies 16 bits only by 16 bits and
+// would need a copy of the weights.  These read the weights, most of the
+// traffic, once and as they are.
 #include "../op/activation_grad.h"
 #include "../families/conv_gemm.h"
 #include "../families/momentum.h"
@@ -37,8 +36,8 @@ enum { FORWARD_KERNEL, DGRAD, WGRAD, MOMENTUM, MASKED };
 enum { OWN_DGRAD };             // attribute
 
 static const ArgSpec args[] = {
-    { "units", ARG_INT, NULL, 1, INT32_MAX, "how many numbers it gives" },
-    { "bias", ARG_BOOL, "true", 0, 1, "whether a bias is added" },
+    { "units", ARG_INT, NULL, 1, INT32_MAX, "elements of the result" },
+    { "bias", ARG_BOOL, "true", 0, 1, "true: a bias is added" },
     INIT_ARG,
     { .name = NULL },
 };
@@ -55,14 +54,14 @@ static Shape shape(const Graph *g, const Node *n)
     return fits ? shape_of(2, x.dim[0], weight.dim[0]) : shape_of(0);
 }
 
-// Whether the products are the library's.
+// True if the GEMMs are the library's.
 static bool is_library(const Graph *g)
 {
     return g->map == g->real;
 }
 
-// Bytes for a product whose result is v, each element a sum of so many terms;
-// NONE: it is not the library's.
+// Makes the workspace of a GEMM with result v, of `terms` terms per element;
+// NONE if it is not the library's.
 static ValueId workspace(Graph *g, ValueId v, int64_t terms)
 {
     enum { LEAST = 64 << 10, MOST = 4 << 20, ALIGN = 256 };
@@ -89,8 +88,8 @@ static const Node *maker_of(const Graph *g, ValueId v)
     return def == NONE ? NULL : &g->nodes[def];
 }
 
-// True if x is a view of the result of an activation, or of the maxima of one
-// that moves behind them (pass fuse_pool).
+// True if x is a view of an activation's result, or of its maxima, where pass
+// fuse_pool moves the activation after the maximum.
 static bool is_activated_map(const Graph *g, ValueId x)
 {
     const Node *n = maker_of(g, x);
@@ -162,8 +161,8 @@ static ValueId build(Build *b)
 
 // ---- gradient --------------------------------------------------------------
 
-// True if the update of a parameter begins with its momentum, so that the
-// launch that makes a gradient may add it there (pass fuse_momentum).
+// True if a parameter's update begins with its momentum, so that the launch of
+// a gradient may add to it (pass fuse_momentum).
 static bool moves_a_momentum(const Graph *g)
 {
     Momentum m;
@@ -172,7 +171,7 @@ static bool moves_a_momentum(const Graph *g)
            g->training.optimizer->momentum(g, &m) && !is_accumulating(g);
 }
 
-// The weight's, and the bias's where the product added one.
+// Makes the weight gradient, and the bias gradient if the GEMM adds the bias.
 static void weight_gradient(Gradient *c, ValueId dz)
 {
     Node n = c->g->nodes[c->node];
@@ -204,7 +203,7 @@ static void data_gradient(Gradient *c, ValueId dz)
     gradient_add(c, 0, d);
 }
 
-// The weight's first: then the data's can be written over what it has read.
+// The weight gradient comes first, so that the data gradient may overwrite x.
 static void gradient(Gradient *c)
 {
     ValueId dz = act_gradient(c);
@@ -214,7 +213,7 @@ static void gradient(Gradient *c)
 
 // ---- launches --------------------------------------------------------------
 
-// The sizes of a kernel's product.
+// The sizes of a part's GEMM.
 typedef struct Sizes {
     int64_t batch, inputs, units;
 } Sizes;
@@ -259,7 +258,7 @@ static void launch_product(const Graph *g, const Node *n, Launch *l)
     if (g->tf32) launch_int(l, 1, "tf32");
 }
 
-// Of a launch that is our own product.
+// Returns the type of a GEMM that is not the library's.
 static ProductType type_of(const Graph *g, const Node *n)
 {
     bool both = n->kernel != FORWARD_KERNEL && n->kernel != DGRAD &&
@@ -268,7 +267,7 @@ static ProductType type_of(const Graph *g, const Node *n)
                         both ? n->operands[1] : n->results[0]);
 }
 
-// The product as a convolution.
+// Returns the GEMM as a convolution.
 static DenseProduct product_of(const Graph *g, const Node *n)
 {
     Sizes s = sizes(g, n);
@@ -276,7 +275,7 @@ static DenseProduct product_of(const Graph *g, const Node *n)
                            s.units };
 }
 
-// The same product as that of a convolution's weight gradient.
+// Launches the GEMM as a convolution's weight gradient.
 static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
 {
     DenseProduct p = product_of(g, n);
@@ -287,7 +286,7 @@ static void launch_wgrad(const Graph *g, const Node *n, Launch *l)
     for (int k = 0; k < 2; k++) launch_load(l, n, k);
 }
 
-// Of weights as they are stored.
+// Launches the data gradient with the weights as stored.
 static void launch_dgrad(const Graph *g, const Node *n, Launch *l)
 {
     DenseProduct p = product_of(g, n);
@@ -325,7 +324,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- references ------------------------------------------------------------
 
-// Both operands as a product reads them.
+// Both operands as the GEMM reads them.
 typedef struct Factors {
     Arena  *room;
     double *in[2];

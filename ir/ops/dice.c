@@ -1,7 +1,6 @@
-// dice: how little a map of probabilities and its target overlap, a sample:
-// 1 - (2 * sum(p*t) + smooth) / (sum(p) + sum(t) + smooth), p the sigmoid of
-// the logits.  The two sums of a sample are kept for the gradient, in as many
-// parts as blocks made them:
+// dice: the loss 1 - (2 * sum(p*t) + smooth) / (sum(p) + sum(t) + smooth) for
+// each sample, where p is the sigmoid of the logits and t the target.  The two
+// sums of a sample are kept for the gradient, as partial sums of blocks:
 //
 //   %5 sums = dice.sum(logits, target)
 //   %6 rows = dice(logits, target, %5)
@@ -16,7 +15,7 @@ enum { LOGITS, TARGET, SUMS };              // operands
 enum { FORWARD_KERNEL, SUM, GRAD };         // kernels
 
 static const ArgSpec args[] = {
-    { "smooth", ARG_FLOAT, "1", 0, 1e30, "what is added to both sums" },
+    { "smooth", ARG_FLOAT, "1", 0, 1e30, "is added to both sums" },
     WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -51,7 +50,7 @@ static void gradient(Gradient *c)
         if (d[k] != NONE) gradient_add(c, k, d[k]);
 }
 
-// A sigmoid, and as much again for what is made of it.
+// Counts a sigmoid, and as many operations again.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     bool divides = n->kernel == FORWARD_KERNEL;
@@ -104,7 +103,7 @@ static void reference(const Ref *r)
     ratio_reference(r, SUMS, weight, -weight, r->n->attr[SMOOTH].f);
 }
 
-// All of a sample is in its first sum here.
+// The reference stores all of a sample in its first sum.
 static void sum_reference(const Ref *r)
 {
     Shape sums = ref_out(r, 0);
@@ -118,7 +117,7 @@ static void sum_reference(const Ref *r)
     }
 }
 
-// The quotient rule, of sample n's sums.
+// Applies the quotient rule to the sums of sample n.
 static void grad_reference(const Ref *r)
 {
     Shape sums = ref_in(r, SUMS);

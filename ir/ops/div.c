@@ -1,6 +1,6 @@
 // div: y = a / b.
 //
-// The gradient of a is dy / b, that of b is -dy * a / b^2.
+// The gradient of a is dy / b, and that of b is -dy * a / b^2.
 #include "../op/activation_grad.h"
 #include "../families/binary.h"
 #include "../op/op_row.h"

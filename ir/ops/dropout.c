@@ -1,6 +1,5 @@
-// dropout: drops elements at random while training, and makes up for them.
-// How it draws is in ../families/random_drop.c; outside training there is no
-// node at all.
+// dropout: drops elements at random in training and scales the others.  The
+// draws are in ../families/random_drop.c; outside training there is no node.
 #include "../families/random_drop.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"

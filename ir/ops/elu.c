@@ -1,8 +1,8 @@
 // elu: y = x where x is positive, else alpha * (exp(x) - 1) (Clevert et al.
 // 2015, arXiv 1511.07289).
 //
-// As alpha is not negative, the result has the operand's sign; where it is
-// negative, the slope is the result plus alpha.
+// alpha is not negative, so the result has the operand's sign.  Below 0, the
+// derivative is the result plus alpha.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/unary.h"
@@ -10,7 +10,7 @@
 enum { ALPHA };
 
 static const ArgSpec args[] = {
-    { "alpha", ARG_FLOAT, "1", 0, 1e30, "how far below 0 the result can come" },
+    { "alpha", ARG_FLOAT, "1", 0, 1e30, "minus the lower limit of the result" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -1,7 +1,7 @@
 // flatten: maps [h, w, c] as vectors [h*w*c].
 //
-// Maps lie in memory with channels innermost, so a flat map is the same bytes:
-// both directions are views, without a launch.
+// Channels are innermost in memory, so a flat map has the same bytes: both
+// directions are views, without a launch.
 #include <string.h>
 #include "../op/op_row.h"
 

@@ -1,8 +1,8 @@
-// gelu: y = x * Phi(x), where Phi is the normal distribution's function
-// (Hendrycks and Gimpel 2016, arXiv 1606.08415), or that with Phi approximated
-// by a hyperbolic tangent.
+// gelu: y = x * Phi(x), where Phi is the cumulative normal distribution
+// (Hendrycks and Gimpel 2016, arXiv 1606.08415), or its approximation by a
+// hyperbolic tangent.
 //
-// The result does not tell the operand, which the gradient needs.
+// The gradient needs the operand: the result does not determine it.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/unary.h"
@@ -10,8 +10,8 @@
 enum { APPROXIMATE };
 
 static const ArgSpec args[] = {
-    { "approximate", ARG_BOOL, "false", 0, 1, "whether by a hyperbolic "
-      "tangent, not by the error function" },
+    { "approximate", ARG_BOOL, "false", 0, 1, "true: a hyperbolic "
+      "tangent replaces the error function" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -31,7 +31,7 @@ static bool load(const Graph *g, const Node *n, Launch *l)
 
 static const double pi = 3.14159265358979323846;
 
-// Phi, and its slope.
+// Phi, and its derivative.
 static double phi(const Attr *attr, double x)
 {
     if (!attr[APPROXIMATE].i) return 0.5 * (1 + erf(x / sqrt(2)));

@@ -1,5 +1,5 @@
 // global_avgpool: the mean of each channel over a whole map.  The gradient
-// gives every pixel its share.
+// spreads dy over the pixels.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../families/pool.h"

@@ -1,8 +1,8 @@
-// global_maxpool: the largest element of each channel of a whole map; the first
-// of equals, and a NaN wins.
+// global_maxpool: the maximum of each channel over a whole map; the first of
+// equals, and NaN wins.
 //
-// In training the launch also leaves which pixel that was: the gradient goes
-// there alone, and needs neither x nor y.
+// In training the launch also stores the index of that pixel.  The gradient
+// goes there alone, and needs neither x nor y.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../families/pool.h"

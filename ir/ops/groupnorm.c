@@ -1,6 +1,5 @@
-// groupnorm: each sample's channels in groups, which are shifted and scaled to
-// mean 0 and variance 1 over all pixels.  ../families/sample_norm.c has the
-// rest.
+// groupnorm: normalizes groups of a sample's channels to mean 0 and variance 1
+// over all pixels; see ../families/sample_norm.c.
 #include "../families/column_reduce.h"
 #include "../families/sample_norm.h"
 #include "../op/op_row.h"
@@ -9,7 +8,7 @@
 enum Args { GROUPS_ARG, SHARED_ARGS };
 
 static const ArgSpec args[] = {
-    { "groups", ARG_INT, "32", 1, 1 << 24, "into how many the channels fall" },
+    { "groups", ARG_INT, "32", 1, 1 << 24, "number of groups of channels" },
     NORMAL_ARGS,
     { .name = NULL },
 };

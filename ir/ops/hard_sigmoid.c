@@ -1,8 +1,8 @@
-// hard_sigmoid: three straight lines in the place of a sigmoid.
+// hard_sigmoid: a piecewise linear approximation of the sigmoid.
 #include "../op/op_row.h"
 #include "../families/unary.h"
 
-// A NaN stays one.
+// NaN stays NaN.
 static double hard_sigmoid(double x)
 {
     if (x <= -3) return 0;

@@ -1,10 +1,10 @@
 // hard_swish: y = x * hard_sigmoid(x) (Howard et al. 2019, arXiv 1905.02244).
 //
-// It falls before it rises, so the gradient needs the operand.
+// It is not monotonic, so the gradient needs the operand.
 #include "../op/op_row.h"
 #include "../families/unary.h"
 
-// A NaN stays one.
+// NaN stays NaN.
 static double hard_swish(const Attr *attr, double x)
 {
     (void)attr;

@@ -1,6 +1,5 @@
-// layernorm: each pixel's channels shifted and scaled to mean 0 and variance 1.
-// It is the normalisation of ../families/sample_norm.c with one group, and
-// every pixel by itself.
+// layernorm: normalizes each pixel's channels to mean 0 and variance 1.  It is
+// the normalisation of ../families/sample_norm.c with one group for each pixel.
 #include "../families/sample_norm.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"

@@ -1,15 +1,15 @@
 // leaky_relu: y = x where x is positive, else slope * x.
 //
-// As the slope is not negative, the result has the operand's sign and the
-// gradient needs the result alone.
+// The slope is not negative, so the result has the operand's sign and suffices
+// for the gradient.
 #include "../op/op_row.h"
 #include "../families/unary.h"
 
 enum { SLOPE };
 
 static const ArgSpec args[] = {
-    { "slope", ARG_FLOAT, "0.01", 0, 1e30, "what negative elements are "
-      "multiplied by" },
+    { "slope", ARG_FLOAT, "0.01", 0, 1e30, "factor of negative "
+      "elements" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -1,5 +1,5 @@
-// loss_scale: gradients that would underflow in 16 bits survive if the loss is
-// multiplied by a power of two, and they are divided by it where they are
+// loss_scale: keeps gradients from underflow in 16 bits.  The loss is
+// multiplied by a power of two, and gradients are divided by it where they are
 // applied (Micikevicius et al. 2018, arXiv 1710.03740, 3.2).
 //
 //   %9 d.logits = softmax_cross_entropy.grad(logits, label, header)   scaled
@@ -8,18 +8,19 @@
 //   loss_scale.begin(header!, bad, ...)              the update begins
 //   sgd(a!, d.a, header)                             ... times gradient_scale
 //
-// The loss's gradients multiply as they store, optimizers divide as they read:
-// the header's gradient_scale is then 1 / scale, times what clip_norm makes of
-// it.  A power of two changes no digit of what neither over- nor underflows.
+// The loss's gradients multiply when they store, and optimizers divide when
+// they read: the header's gradient_scale is 1 / scale, times the factor of
+// clip_norm.  A power of two changes no digit of numbers that neither over- nor
+// underflow.
 //
-// A gradient that is not finite skips the whole training step, as a loss that
-// is not: so the update waits for all gradients, and what the forward pass adds
-// to the header's sums waits with it (accumulate_metrics).  A scale that moves
-// is halved then, and doubles after `interval` steps in a row without that.  A
-// loss that is not finite says nothing of the scale.
+// A gradient that is not finite skips the whole training step, as does a loss.
+// So the update waits for all gradients, and so do the forward pass's sums for
+// the header (tally).  A dynamic scale is then halved; it doubles after
+// `interval` consecutive good steps.  A loss that is not finite does not change
+// it.
 //
-// A fixed scale is a constant of the file; one that moves is in the header, and
-// 0 there is the state of a file without one: it begins anew.
+// A fixed scale is a constant of the file.  A dynamic one is in the header; 0
+// there is a state from a file without one, and starts it afresh.
 #include <math.h>
 #include "../families/loss_scale.h"
 #include "../op/op_row.h"
@@ -50,7 +51,7 @@ static Shape shape(const Graph *g, const Node *n)
     return shape_of(1, (int64_t)PARTS);
 }
 
-// ---- whether all is finite --------------------------------------------------
+// ---- the check for overflow -------------------------------------------------
 
 static int64_t largest(const Graph *g, const Node *n)
 {
@@ -88,7 +89,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_nothing_last(l);
 }
 
-// All of it in the first kernel.
+// The reference stores the whole result in the first part.
 static void reference(const Ref *r)
 {
     bool bad = false;
@@ -98,7 +99,7 @@ static void reference(const Ref *r)
     for (int i = 0; i < PARTS; i++) r->out[0][i] = i == 0 && bad;
 }
 
-// ---- the update begins ------------------------------------------------------
+// ---- the beginning of the update --------------------------------------------
 
 static void begin_cost(const Graph *g, const Node *n, Cost *cost)
 {
@@ -106,7 +107,7 @@ static void begin_cost(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// What the kernel makes of the scale: MovingScale{65536.0f, 2000}, or
+// Adds the struct of the scale: MovingScale{65536.0f, 2000}, or
 // FixedScale{1024.0f}.
 static void launch_scale(const Graph *g, Launch *l)
 {

@@ -1,6 +1,6 @@
-// maximum: the larger of two elements; a NaN wins.
+// maximum: the larger of two elements; NaN wins.
 //
-// The gradient goes to the larger, and to a alone where they are equal.
+// The gradient goes to the larger one, and to a if they are equal.
 #include "../op/activation_grad.h"
 #include "../families/binary.h"
 #include "../op/op_row.h"

@@ -1,21 +1,21 @@
-// maxpool: the largest element of each window.
+// maxpool: the maximum of each window.
 //
-// In training the launch also leaves which element that was, in as few bits as
-// the window needs: the gradient then needs neither x nor y.  The gradient
-// gathers, so overlapping windows need no atomics.
+// In training the launch also stores the index of the maximum, in as few bits
+// as the window needs.  So the gradient needs neither x nor y.  The gradient
+// gathers, so that overlapping windows need no atomics.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../families/pool.h"
 #include "../op/op_checks.h"
 
 static const ArgSpec args[] = {
-    POOL_ARGS("what lies there is never largest"), { .name = NULL },
+    POOL_ARGS("these are never the maximum"), { .name = NULL },
 };
 static const AttrSpec attrs[] = { POOL_ATTRS, { .name = NULL } };
 
 // ---- from a call to a node --------------------------------------------------
 
-// The index is kept for the gradient alone.
+// Adds the index, which only the gradient reads.
 static void add_index(Build *b, ValueId y, const Attr *attr)
 {
     Graph *g = b->g;
@@ -35,7 +35,7 @@ static ValueId build(Build *b)
     return y;
 }
 
-// No other index than this can be written, or read.
+// The index must have the type and shape of the kernels.
 static Shape shape(const Graph *g, const Node *n)
 {
     Shape y = pool_shape(g, n);

@@ -1,5 +1,5 @@
-// mean_absolute_error: a metric, the mean distance of two values.  Metrics have
-// no gradient.
+// mean_absolute_error: a metric, the mean of |a - b|.  Metrics have no
+// gradient.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/pointwise_loss.h"

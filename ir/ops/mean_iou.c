@@ -1,27 +1,27 @@
-// mean_iou: a metric of labels a pixel: of each class, how many pixels are both
-// predicted and labelled so, over how many are either; then the mean over the
-// classes that occur.  A mean of batches would not be it, so that what is
-// counted is state, from one reset of the metrics to the next.
+// mean_iou: a metric of labels per pixel.  It is the mean, over the classes
+// that occur, of the intersection over union of predicted and labelled pixels.
+// It is no mean over batches, so the counts are state, from one reset of the
+// metrics to the next.
 //
-// A metric is the sum of its rows over that of their weights, since the reset
-// (accumulate_metrics).  Here all rows of a batch are equal, and such that this
-// comes out:
+// A metric is the sum of its rows over the sum of their weights since the reset
+// (tally).  All rows of a batch are equal here, and chosen so that the metric
+// is the mean:
 //
 //   weight = (all - header.weight) / samples
 //   row    = (mean * all - header.sum) / samples
 //
-// where all = header.samples + samples, or 0 while no class occurs, and the
-// header is as it was before the batch.  So the figure of a single step is the
-// mean only in the first step after a reset.
+// Here all = header.samples + samples, or 0 while no class occurs, and the
+// header is that before the batch.  The metric of a single step is therefore
+// the mean only in the first step after a reset.
 //
-// Whether a step is skipped is known only after its rows are made.  Its counts
-// are therefore kept apart in the state, and joined to the others by the next
-// step, unless the header says that the step was skipped.  A header without
-// samples is one after a reset, and then nothing of the state counts.
+// A step is known to be skipped only after its rows are made.  Its counts are
+// therefore kept separately in the state.  The next step adds them to the
+// others, unless the header says that the step was skipped.  A header without
+// samples means a reset, after which the state does not count.
 //
-// Where a training step comes in several batches, the header stays as it is
-// until the update: the samples and the sum of those before are kept beside it,
-// and the counts of all of them are the step's.
+// In a training step of several batches, the header is unchanged until the
+// update.  It has extra slots for the samples and the sum of earlier batches.
+// The counts of all of them are the step's.
 //
 //   %5 partials = mean_iou.count(logits, label)
 //   %6 rows = mean_iou(logits, label, %5, %2 mean_iou.counts!, header)
@@ -33,7 +33,7 @@ enum { IGNORE };
 enum { LOGITS, LABEL, PARTIALS, COUNTS, HEADER };   // operands
 enum { ROWS_KERNEL, COUNT };                        // kernels
 enum { RIGHT, PREDICTED, LABELLED };                // of partials
-enum { MOST_CLASSES = 4096 };   // whose counts are 48 KB, a block's memory
+enum { MOST_CLASSES = 4096 };   // their counts fill 48 KB, a block's limit
 
 static const ArgSpec args[] = { IGNORE_ARG, { .name = NULL } };
 static const AttrSpec attrs[] = {
@@ -45,8 +45,8 @@ static int64_t classes_of(Shape scores)
     return scores.dim[scores.rank - 1];
 }
 
-// The blocks that count, a run of the batch's pixels each; a warp has counts of
-// its own.
+// The blocks that count: each has a run of the batch's pixels, and each warp
+// has its own counts.
 typedef struct Counting {
     int64_t pixels, run, blocks;
     int     lanes, warps;
@@ -121,8 +121,8 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, figure_of(g, n->results[0]), "figure");
 }
 
-// The counts of class c since the reset: right pixels and those of either.
-// counts [2, 2, classes]: of all steps but the last, and of that.
+// Returns the counts of class c since the reset: correct pixels and the union.
+// counts [2, 2, classes]: of all steps except the last, and of the last.
 static void count_class(const Ref *r, int64_t c, double *right, double *either)
 {
     Shape partials = ref_in(r, PARTIALS);
@@ -197,7 +197,7 @@ static void count_launch(const Graph *g, const Node *n, Launch *l)
     launch_samples(l);
 }
 
-// The first of the largest; a NaN is never one.
+// Returns the first maximum, which is never a NaN.
 static int64_t prediction(const double *row, int64_t classes)
 {
     int64_t best = -1;
@@ -206,7 +206,7 @@ static int64_t prediction(const double *row, int64_t classes)
     return best < 0 ? 0 : best;
 }
 
-// All pixels are in the first block's counts here.
+// The reference counts all pixels in the first block.
 static void count_reference(const Ref *r)
 {
     Shape scores = ref_in(r, LOGITS);

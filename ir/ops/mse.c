@@ -1,5 +1,5 @@
 // mse: the mean of squared differences, PyTorch's mse_loss.  The target may be
-// a value of the net too, and then has a gradient as well.
+// a value of the net; then it has a gradient too.
 #include "../families/loss.h"
 #include "../op/op_row.h"
 #include "../families/pointwise_loss.h"

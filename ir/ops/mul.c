@@ -1,6 +1,6 @@
-// mul: y = a * b, a gate on each channel (squeeze and excite) for one.
+// mul: y = a * b, such as a gate on each channel (squeeze and excite).
 //
-// An operand's gradient needs the other.
+// The gradient of each operand needs the other.
 #include "../op/activation_grad.h"
 #include "../families/binary.h"
 #include "../op/op_row.h"

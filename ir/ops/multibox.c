@@ -1,14 +1,15 @@
 // multibox: the loss of a single-shot detector (Liu et al. 2016, arXiv
-// 1512.02325, 2.2), as torchvision has it: divided by the anchors that stand
-// for boxes in the whole batch.  Rows are pairs: what a sample costs, and how
-// many of its anchors stand for boxes.
+// 1512.02325, 2.2), divided by the number of matched anchors of the whole
+// batch, as in torchvision.  Rows are pairs: the loss of a sample, and the
+// number of its matched anchors.
 //
-// Forward is four launches, since each needs all of the one before:
+// Forward has four launches, since each needs the whole result of the one
+// before:
 //
-//   match             which anchors stand for which boxes
-//   entropy           what the scores of each anchor cost
-//   chosen, positives the background that counts: the costliest of each sample
-//   rows              a number a sample
+//   match             matches anchors to boxes
+//   entropy           the cross entropy of each anchor's scores
+//   chosen, positives the background that counts: of the highest entropy
+//   rows              one number per sample
 //
 // The two gradients start from chosen and positives.
 #include <math.h>
@@ -24,10 +25,10 @@ enum { OVERLAP = ANCHOR_ATTR_COUNT, NEGATIVES, WEIGHT, CLASSES };
 
 static const ArgSpec args[] = {
     ANCHOR_ARGS,
-    { "overlap", ARG_FLOAT, "0.5", 0, 1, "from which on an anchor stands for "
-      "the box that it covers: what both cover over what either does" },
-    { "negatives", ARG_FLOAT, "3", 0, 1e6, "anchors of the background that "
-      "count for each that stands for a box" },
+    { "overlap", ARG_FLOAT, "0.5", 0, 1, "the least intersection over union "
+      "at which an anchor is matched to a box" },
+    { "negatives", ARG_FLOAT, "3", 0, 1e6, "background anchors that count "
+      "for each matched anchor" },
     WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -51,15 +52,15 @@ static bool build_wants_shapes(Build *b, int64_t anchors)
     Shape boxes = g->values[b->operand[BOXES]].shape;
     const char *wants =
         locations.dim[1] != anchors || locations.dim[2] != 4 ||
-        scores.dim[1] != anchors ? "a row an anchor in locations, of 4, and in "
-                                   "scores" :
+        scores.dim[1] != anchors ? "a row per anchor in locations, of 4, and "
+                                   "in scores" :
         boxes.dim[2] != 4 ? "boxes of 4 numbers" :
         labels->classes != scores.dim[2] || labels->shape.rank != 2 ||
         labels->shape.dim[1] != boxes.dim[1] ? "labels of class[boxes, "
                                                "classes], as many as boxes and "
                                                "scores have" : NULL;
     if (wants == NULL) return true;
-    error(g->diag, b->pos, "multibox wants %s; there are %lld anchors, and "
+    error(g->diag, b->pos, "multibox needs %s; there are %lld anchors, and "
           "these are %s, %s, %s and %s of %lld classes", wants,
           (long long)anchors, operand_text(b, LOCATIONS),
           operand_text(b, SCORES), operand_text(b, BOXES),
@@ -126,7 +127,7 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-// A few operations for each anchor and box, or score.
+// Counts a few operations for each anchor and box, or score.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t most = 1;
@@ -145,8 +146,8 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
 
 enum { BLOCK = 256 };
 
-// anchors and boxes: the slots of what has a row for each; NONE where the
-// launch needs no number of boxes.
+// anchors and boxes: the slots with a row for each; boxes is NONE if the launch
+// does not need their number.
 static void launch_start(const Graph *g, const Node *n, Launch *l,
                          const char *kernel, int64_t grid, int anchors,
                          int boxes)
@@ -169,7 +170,7 @@ static void match_launch(const Graph *g, const Node *n, Launch *l)
     launch_anchors(l, n->attr);
 }
 
-// A warp a row of scores.
+// A warp processes a row of scores.
 static int64_t warps(const Graph *g, ValueId scores)
 {
     Shape shape = g->values[scores].shape;
@@ -238,7 +239,7 @@ static void match_reference(const Ref *r)
                       r->out[0] + n * anchors, anchors);
 }
 
-// The class that an anchor should be told, from its box's number.
+// Returns the target class of an anchor, from its box's number.
 static int64_t class_of(const double *labels, int64_t boxes, int64_t n,
                         double box)
 {
@@ -264,7 +265,8 @@ static void entropy_reference(const Ref *r)
     }
 }
 
-// How many of the background cost more, or as much and come first.
+// Returns the number of background anchors with a higher entropy, or an equal
+// one and a lower index.
 static int64_t rank_of(const double *match, const double *entropy,
                        int64_t anchors, int64_t a)
 {
@@ -301,7 +303,8 @@ static double share_of(const Ref *r, const double *positives)
     return r->n->attr[WEIGHT].f / fmax(total, 1);
 }
 
-// How far the numbers told are from those of the box, of anchor i of all.
+// Computes the differences of the predicted numbers from the code of the box,
+// for anchor i of all.
 static void distances(const Ref *r, const double *told, const double *boxes,
                       int64_t box_count, int64_t anchors, int64_t i,
                       double box, double *distance)

@@ -1,21 +1,21 @@
-// normalize: what networks expect of an image: less the data's mean, over its
-// standard deviation, a channel at a time.
+// normalize: subtracts the mean of the data and divides by its standard
+// deviation, for each channel.
 //
-// Bytes are first brought to [0, 1], so that mean and std are those that are
-// published for images.  Only of real inputs is there a gradient.
+// Bytes are first scaled to [0, 1], so that mean and std are those published
+// for images.  Only real inputs have a gradient.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
-// Both lists are arguments of the launch, by value.
+// Both lists are passed to the launch by value.
 enum { MOST = 128 };
 enum { MEAN, STD };
 
 static const ArgSpec args[] = {
     { "mean", ARG_LIST, NULL, -1e30, 1e30,
-      "what is subtracted: a number a channel, or one for all" },
+      "number to subtract, for each channel or for all" },
     { "std", ARG_LIST, NULL, 1e-30, 1e30,
-      "what is divided by: a number a channel, or one for all" },
+      "divisor, one number for each channel or for all" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -29,7 +29,7 @@ static bool is_image(Build *b)
     Graph *g = b->g;
     const Value *x = &g->values[b->operand[0]];
     if (x->classes == 0 && (x->dtype == U8 || x->dtype == g->real)) return true;
-    error(g->diag, b->operand_pos[0], "normalize wants u8 or real numbers, but "
+    error(g->diag, b->operand_pos[0], "normalize needs u8 or real numbers, but "
           "this is %s", x->classes > 0 ? "a class label"
                                        : dtype_names[x->dtype]);
     return false;
@@ -40,7 +40,7 @@ static int64_t channels_of(Shape x)
     return x.dim[x.rank - 1];
 }
 
-// A number a channel, or one.
+// True if the list has one number, or one per channel.
 static bool is_list_right(Build *b, int which)
 {
     const List *list = b->arg[which].list;

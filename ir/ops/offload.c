@@ -1,17 +1,16 @@
-// offload: a map that is kept for the backward pass, in host memory meanwhile.
+// offload: keeps a map in host memory until the backward pass.
 //
 //   [12] forward relu_1.offload: = offload(relu_1) place=0 event=1
 //   [13] forward relu_1.offload.wait: = offload.wait(relu_1) event=1
 //   ...                                 relu_1 has no bytes from here on
 //   [40] backward relu_1.fetch: %60 relu_1.back = offload.fetch() event=1
 //   [41] backward relu_1.arrive: = offload.arrive(relu_1.back) event=1
-//   [42] backward ... (relu_1.back)     and has them again from [40] on
+//   [42] backward ... (relu_1.back)     and has bytes again from [40] on
 //
-// Each copy is two steps: one begins it, behind all launches before; the other
-// waits until it is done.  Between them the launches go on, while the map's
-// bytes are the copy's.  Copies come one after the other, so that host memory
-// holds what was put there last.  What a fetch makes is Value.recompute_of of
-// what was offloaded.
+// Each copy is two steps: one starts it, after all earlier launches; the other
+// waits until it is done.  Between them launches continue, while the copy uses
+// the map's bytes.  Copies run in sequence, so host memory holds the last value
+// stored.  The result of a fetch is Value.again of the offloaded value.
 #include "../gpu/offload.h"
 #include "../op/op_row.h"
 
@@ -21,7 +20,7 @@ static const AttrSpec attrs[] = {
     { .name = NULL },
 };
 
-// The traffic with device memory is the copy's, not a launch's.
+// The copy's traffic with device memory is not part of a launch.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     (void)g, (void)n;
@@ -62,7 +61,7 @@ static void reference(const Ref *r)
     (void)r;
 }
 
-// As if x had been there all the time.
+// Copies the offloaded value, as if it had stayed in device memory.
 static void fetch_reference(const Ref *r)
 {
     ValueId v = r->g->values[r->n->results[0]].recompute_of;

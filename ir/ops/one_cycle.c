@@ -1,6 +1,6 @@
-// one_cycle: up to the rate and down to almost nothing, each half a cosine;
-// PyTorch's OneCycleLR whose max_lr is the rate, without its cycle of the
-// momentum.  It rises by itself, and so has no warmup.  Smith and Topin 2018
+// one_cycle: up to the rate and then down to almost 0, each half a cosine;
+// PyTorch's OneCycleLR with max_lr equal to the rate and without its cycle of
+// momentum.  It has no warmup, since it rises itself.  Smith and Topin 2018
 // (arXiv 1708.07120).
 #include <math.h>
 #include "../op/op_row.h"
@@ -24,13 +24,13 @@ static const AttrSpec attrs[] = {
     { "final_div_factor", ATTR_FLOAT, 0, 0 }, { .name = NULL },
 };
 
-// Half a cosine: a where part is 0, b where it is 1.
+// Returns half a cosine: a if part is 0, b if part is 1.
 static double between(double a, double b, double part)
 {
     return b + (a - b) / 2 * (1 + cos(acos(-1) * part));
 }
 
-// The steps at which the rate is highest and lowest need not be whole.
+// The steps of the maximum and the minimum need not be integers.
 static double factor(const Attr *attr, double t)
 {
     double first = 1 / attr[DIV_FACTOR].f;

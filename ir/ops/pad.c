@@ -1,4 +1,4 @@
-// pad: a margin of one value around a map.  The gradient crops it away.
+// pad: adds a margin of one value around a map.  The gradient crops it.
 #include "../families/box_copy.h"
 #include "../families/padding.h"
 #include "../op/op_row.h"
@@ -10,7 +10,7 @@ enum Attrs { FILL = RIGHT + 1 };
 static const ArgSpec args[] = {
     { "padding", ARG_PADDING, NULL, 0, WIDEST_MARGIN,
       "rows and columns that are put around the map" },
-    { "value", ARG_FLOAT, "0", -1e30, 1e30, "what is in them" },
+    { "value", ARG_FLOAT, "0", -1e30, 1e30, "their value" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

@@ -1,4 +1,4 @@
-// polynomial: a power of the part of the steps that is left; PyTorch's
+// polynomial: a power of the fraction of steps that remain; PyTorch's
 // PolynomialLR, which ends at 0.
 #include <math.h>
 #include "../op/op_row.h"

@@ -1,15 +1,15 @@
-// relu: y = max(x, 0), the model of an activation's file.
+// relu: y = max(x, 0), the model for an activation's file.
 //
-// What it has in common with the others (a call, launches, cost) is in
-// unary.c; here stand what it computes and the gradient, as the scalar
-// reference has them, beside the operator's row.
+// unary.c has the functions that activations share: build, launches, cost.
+// This file has the function and its gradient, for the scalar reference, and
+// the operator's row.
 //
-// The gradient needs the result alone, so the operand can be forgotten or
-// overwritten, and other operators can apply it as they store (ACT).
+// The gradient needs only the result, so the operand can be freed or
+// overwritten, and other operators can fuse it into their epilogue (ACT).
 #include "../op/op_row.h"
 #include "../families/unary.h"
 
-// A NaN stays one, and -0 becomes 0, so that equals are the same bits.
+// NaN stays NaN; -0 becomes 0, so that equal results have equal bits.
 static double relu(double x)
 {
     return x <= 0 ? 0 : x;

@@ -1,8 +1,8 @@
-// relu6: y = x kept within [0, 6]; the gradient is 0 at both ends.
+// relu6: y = x limited to [0, 6]; the gradient is 0 at both ends.
 #include "../op/op_row.h"
 #include "../families/unary.h"
 
-// A NaN stays one, and -0 becomes 0.
+// NaN stays NaN; -0 becomes 0.
 static double relu6(double x)
 {
     if (x <= 0) return 0;

@@ -1,14 +1,14 @@
-// reshape: the same elements in the same order, under another shape.
+// reshape: the same elements in the same order, with another shape.
 //
-// A view, like flatten, whose gradient is this one's too: the result's shape is
-// its value's own.
+// It is a view, like flatten, and so is its gradient: the shape is that of the
+// result value.
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
 enum { SHAPE };
 
 static const ArgSpec args[] = {
-    { "shape", ARG_LIST, NULL, 1, 1LL << 40, "of a sample: [h, w, c]" },
+    { "shape", ARG_LIST, NULL, 1, 1LL << 40, "shape of a sample: [h, w, c]" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {

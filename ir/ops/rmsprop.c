@@ -1,8 +1,8 @@
-// rmsprop: the gradient over the root of its mean square, with PyTorch's
-// meaning of its arguments (its alpha is decay here), not centered.
+// rmsprop: the gradient divided by the root of its mean square, with PyTorch's
+// meaning of the arguments (decay is its alpha), not centered.
 //
 // Without momentum there is one state.  The rate is read from the header on the
-// device, where the caller may change it; the argument is its first value.
+// device, where the caller may change it; the argument is its initial value.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/optimizer.h"
@@ -13,11 +13,11 @@ enum { SQUARE = FIRST_STATE, VELOCITY };    // operands
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, "0.01", 0, 1e30, "the learning rate" },
-    { "decay", ARG_FLOAT, "0.99", 0, 1, "how much of the mean square is kept" },
+    { "decay", ARG_FLOAT, "0.99", 0, 1, "decay of the mean square" },
     { "epsilon", ARG_FLOAT, "1e-8", 0, 1e30, "added to the root of the mean "
       "square" },
-    { "momentum", ARG_FLOAT, "0", 0, 1e30, "how much of the last direction "
-      "is kept" },
+    { "momentum", ARG_FLOAT, "0", 0, 1e30, "decay of the accumulated "
+      "direction" },
     { "weight_decay", ARG_FLOAT, "0", 0, 1e30, "this times the weight is "
       "added to its gradient" },
     { .name = NULL },
@@ -36,8 +36,8 @@ static ValueId build(Build *b)
     return NONE;
 }
 
-// Two operations for the decay, four for the square, three for the direction
-// and two each for the momentum and the step; what is updated is written too.
+// Two operations for the decay, four for the square, three for the direction,
+// and two each for momentum and step.  Operands updated in place count twice.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
@@ -46,7 +46,7 @@ static void cost(const Graph *g, const Node *n, Cost *cost)
     cost->bytes = cost_bytes(g, n);
 }
 
-// 1 - decay is rounded here, not decay: a float near 0 has more digits.
+// 1 - decay is rounded instead of decay: a float near 0 is more accurate.
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     launch_update(g, n, l, "rmsprop_update");

@@ -1,15 +1,15 @@
-// scale: y = factor * x; from integers to real numbers where x is not real.
+// scale: y = factor * x; converts integers to real numbers.
 //
-// The gradient is the same operation on dy.  A factor of 1 changes nothing.
-// Of two scales in a row one is enough if both factors are powers of two from 1
-// on, for then neither rounds:
+// The gradient is the same operation on dy.  A factor of 1 on real numbers is
+// the identity.  Two scales are merged if both factors are powers of two and at
+// least 1, since then neither rounds:
 //
 //   %2 = scale(%1) factor=2    %3 = scale(%2) factor=4
 // becomes
 //   %3 = scale(%1) factor=8
 //
-// Other pairs stay: their product rounds once and not twice, and what overflows
-// or underflows between them would not.
+// Other pairs stay: their product would round once instead of twice, and avoid
+// an overflow or underflow between them.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -18,8 +18,8 @@ enum { FACTOR };
 #define LARGEST 1e30
 
 static const ArgSpec args[] = {
-    { "factor", ARG_FLOAT, NULL, -LARGEST, LARGEST, "what every element is "
-      "multiplied by" },
+    { "factor", ARG_FLOAT, NULL, -LARGEST, LARGEST, "factor of every "
+      "element" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -38,7 +38,7 @@ static ValueId build(Build *b)
     return build_node(b, 1, b->operand, attr, x->shape);
 }
 
-// True if to multiply by it is exact, but for an overflow.
+// True if multiplication by factor is exact, except for overflow.
 static bool is_exact(double factor)
 {
     int exponent;
@@ -51,7 +51,7 @@ static ValueId simplify(Graph *g, NodeId id)
     NodeId maker = g->values[n->operands[0]].def;
     double before = maker != NONE && g->nodes[maker].op == &op_scale
         ? g->nodes[maker].attr[FACTOR].f : NAN;
-    // The product must be one that a call could have given.
+    // The product must be allowed in a call.
     if (is_exact(before) && is_exact(n->attr[FACTOR].f) &&
         n->attr[FACTOR].f * before <= LARGEST) {
         n->attr[FACTOR].f *= before;

@@ -1,5 +1,5 @@
-// selu: an elu whose constants keep the mean and the variance of what passes
-// through many layers (Klambauer et al. 2017, arXiv 1706.02515).
+// selu: an elu whose constants preserve mean and variance through many layers
+// (Klambauer et al. 2017, arXiv 1706.02515).
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/unary.h"
@@ -12,7 +12,7 @@ static double selu(double x)
     return factor * (x > 0 ? x : alpha * expm1(x));
 }
 
-// Where y is negative, alpha * exp(x) is y / factor + alpha.
+// For negative y, alpha * exp(x) is y / factor + alpha.
 static double selu_gradient(double dy, double y)
 {
     return y > 0 ? factor * dy : factor * (y / factor + alpha) * dy;

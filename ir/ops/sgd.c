@@ -1,8 +1,8 @@
-// sgd: stochastic gradient descent, with PyTorch's meaning of its arguments.
+// sgd: stochastic gradient descent, with PyTorch's meaning of the arguments.
 //
-// Without momentum there is no state.  The first step's momentum is the
-// gradient: the buffer starts at zero.  The rate is read from the header on
-// the device, where the caller may change it; the argument is its first value.
+// Without momentum there is no state.  The momentum starts at 0, so that after
+// the first step it is the gradient.  The rate is read from the header on the
+// device, where the caller may change it; the argument is its initial value.
 #include "../families/momentum.h"
 #include "../op/op_row.h"
 #include "../families/optimizer.h"
@@ -10,13 +10,13 @@
 
 enum { RATE, MOMENTUM, NESTEROV, DECAY };
 enum { VELOCITY = FIRST_STATE };        // operand
-enum { MOVE_MOMENTUM = 1 };             // likewise, of the kernel move
+enum { MOVE_MOMENTUM = 1 };             // operand of part move
 
 static const ArgSpec args[] = {
     { "lr", ARG_FLOAT, NULL, 0, 1e30, "the learning rate" },
-    { "momentum", ARG_FLOAT, "0", 0, 1e30, "how much of the last direction "
-      "is kept" },
-    { "nesterov", ARG_BOOL, "false", 0, 1, "whether to look one step ahead" },
+    { "momentum", ARG_FLOAT, "0", 0, 1e30, "decay of the accumulated "
+      "direction" },
+    { "nesterov", ARG_BOOL, "false", 0, 1, "true: Nesterov momentum" },
     { "weight_decay", ARG_FLOAT, "0", 0, 1e30, "this times the weight is "
       "added to its gradient" },
     { .name = NULL },
@@ -41,7 +41,7 @@ static ValueId build(Build *b)
 }
 
 // A multiplication and an addition each for the decay, the momentum and the
-// step; weight and momentum are written as well as read.
+// step.  Weight and momentum are read and written.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *weight = &g->values[n->operands[UPDATED_WEIGHT]];
@@ -79,7 +79,7 @@ static void reference(const Ref *r)
     }
 }
 
-// ---- the rest, where the gradient was added to the momentum -----------------
+// ---- part move, after the gradient was added to the momentum ----------------
 
 static bool momentum(const Graph *g, Momentum *m)
 {

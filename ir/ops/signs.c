@@ -1,13 +1,14 @@
-// signs: of each element of an activation's result, whether its gradient is dy
-// there or 0: a bit, and all that is kept of a map that nothing else needs.
+// signs: a bit for each element of an activation's result: 1 if its gradient is
+// dy, 0 if it is 0.  The bits are kept in place of the map, if nothing else
+// reads it.
 //
 //   %9 signs = signs(%8 y) act=relu             8 elements a byte
 //   ...
 //   %20 passes = signs.read(%9) fused_load     1 where the bit is set, else 0
 //   %21 dx = conv.dgrad(%19, %2, %20) act=relu
 //
-// The activation is one that GATES: of 1 its gradient is dy, of 0 it is 0.  The
-// last byte may have bits of no element, which are 0.
+// The activation has flag GATES: the gradient at 1 is dy, at 0 it is 0.  Unused
+// bits of the last byte are 0.
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
 
@@ -44,7 +45,7 @@ static bool read_load(const Graph *g, const Node *n, Launch *l)
     return true;
 }
 
-// Bit i % 8 of byte i / 8.
+// Element i is bit i % 8 of byte i / 8.
 static void reference(const Ref *r)
 {
     int64_t count = elements(ref_in(r, 0)), unit = 1;

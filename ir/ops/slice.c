@@ -1,7 +1,7 @@
-// slice: part of a value, along one axis.
+// slice: a part of a value along one axis.
 //
-// The gradient is dy where the part lay, and zero around it: the same copy with
-// the operand and the result in each other's place.
+// The gradient is dy at the place of the part, and zero elsewhere: the same
+// copy with operand and result exchanged.
 #include <inttypes.h>
 #include "../families/box_copy.h"
 #include "../op/op_row.h"
@@ -11,9 +11,9 @@ enum Args { ARG_START, ARG_SIZE, ARG_AXIS };
 enum Attrs { AXIS, START, SIZE };
 
 static const ArgSpec args[] = {
-    { "start", ARG_INT, NULL, 0, 1LL << 40, "the first that is taken" },
-    { "size", ARG_INT, NULL, 1, 1LL << 40, "how many are taken" },
-    AXIS_ARG("along which"),
+    { "start", ARG_INT, NULL, 0, 1LL << 40, "index of the first element" },
+    { "size", ARG_INT, NULL, 1, 1LL << 40, "number of elements" },
+    AXIS_ARG("of the slice"),
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -37,7 +37,7 @@ static ValueId build(Build *b)
     int64_t start = b->arg[ARG_START].i, size = b->arg[ARG_SIZE].i;
     if (start + size > x.dim[axis]) {
         error(g->diag, b->arg[start >= x.dim[axis] ? ARG_START : ARG_SIZE].pos,
-              "slice wants %" PRId64 " from %" PRId64 " on, but %s has %" PRId64
+              "slice needs %" PRId64 " from %" PRId64 " on, but %s has %" PRId64
               " along %s", size, start, operand_text(b, 0), x.dim[axis],
               b->arg[ARG_AXIS].word);
         return NONE;
@@ -56,7 +56,7 @@ static Shape shape(const Graph *g, const Node *n)
     return axis < x.rank && end <= x.dim[axis] ? cut(x, n->attr) : shape_of(0);
 }
 
-// All of it.
+// Returns x if the slice is all of it.
 static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
@@ -69,7 +69,7 @@ static void gradient(Gradient *c)
     gradient_box(c, &op_slice);
 }
 
-// Of both kernels; sign is -1 for the gradient.
+// Returns the box of a part; sign is -1 for the gradient.
 static Box box_of(const Graph *g, const Node *n, int sign)
 {
     return box_along(g->values[n->operands[0]].shape,

@@ -1,10 +1,9 @@
-// slice_batch: some samples of a batch, as pass batch_split gives them to each
-// slice.
+// take_rows: a slice of the samples of a batch, made by pass batch_split.
 //
-//   %5 a = slice_batch(%4 x) size=8     %6 b = slice_batch(%4 x) start=8 size=8
-// a and b lie in x where pass elide_copies can have it so, and nothing is
-// copied.  Where nodes in a row take all of x, the gradient of x is theirs one
-// after the other, by concat; else it is zero around dy, a sum of as many.
+//   %5 a = take_rows(%4 x) size=8     %6 b = take_rows(%4 x) start=8 size=8
+// a and b alias x if pass elide_copies allows it, and nothing is copied.  If
+// consecutive nodes take all of x, its gradient is the concat of theirs;
+// otherwise it is a sum of dy's, each padded with zeros.
 #include "../families/box_copy.h"
 #include "../dtype.h"
 #include "../op/op_row.h"
@@ -35,9 +34,9 @@ static bool follows(const Node *n, const Node *before)
            n->attr[START].i == before->attr[START].i + before->attr[SIZE].i;
 }
 
-// Of the nodes in a row that take all of what the gradient's node takes some
-// of, the first; *count: how many.  NONE: there are no such, one has no
-// gradient, or they are more than can be joined.
+// Returns the first of consecutive nodes that together take all of the operand
+// of the gradient's node, and sets *count to their number.  NONE if there are
+// none, if one has no gradient, or if there are too many to concat.
 static NodeId find_row(const Gradient *c, int *count)
 {
     const Graph *g = c->g;
@@ -57,7 +56,7 @@ static NodeId find_row(const Gradient *c, int *count)
     return first;
 }
 
-// The first of a row is met last.
+// The first node of a row is visited last, and makes the gradient.
 static void gradient(Gradient *c)
 {
     int count;
@@ -105,8 +104,8 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     launch_int(l, box.columns[RESULT], "count");
 }
 
-// Of what is computed on load itself; of what is stored pass elide_copies takes
-// a part.
+// Only for operands computed on load; for stored ones elide_copies makes a
+// view.
 static bool load(const Graph *g, const Node *n, Launch *l)
 {
     int64_t start = box_of(g, n, 1).right;

@@ -1,6 +1,6 @@
-// smooth_l1: the distance of two values, but for near ones half its square over
-// beta, so that the slope has no jump: PyTorch's smooth_l1_loss.  beta = 0
-// makes it the distance everywhere.
+// smooth_l1: the distance of two values, quadratic below beta so that the
+// derivative is continuous: PyTorch's smooth_l1_loss.  With beta = 0 it is the
+// distance everywhere.
 #include <math.h>
 #include "../families/loss.h"
 #include "../op/op_row.h"
@@ -34,7 +34,7 @@ static double smooth_l1(double a, double b, double beta)
 static double slope(double a, double b, double beta)
 {
     if (fabs(a - b) < beta) return (a - b) / beta;
-    return (a > b) - (a < b) + 0 * (a - b);     // a NaN stays one
+    return (a > b) - (a < b) + 0 * (a - b);     // NaN stays NaN
 }
 
 static double target_slope(double a, double b, double beta)

@@ -1,7 +1,6 @@
-// softmax: what is along the last axis becomes positive numbers that add up to
-// 1, in the proportions of the exponentials.
+// softmax: normalizes the exponentials along the last axis to a sum of 1.
 //
-// The gradient needs the result alone: dx = y * (dy - sum of dy * y).
+// The gradient needs only the result: dx = y * (dy - sum of dy * y).
 #include <math.h>
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -12,8 +11,8 @@ static int64_t width_of(Shape shape)
     return shape.dim[shape.rank - 1];
 }
 
-// About five operations an element, forward: a maximum, a difference, an
-// exponential, a sum, a quotient; four for the gradient.
+// About five operations per element forward: maximum, difference, exponential,
+// sum, quotient; four for the gradient.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t count = elements(g->values[n->results[0]].shape);
@@ -45,7 +44,7 @@ static void reference(const Ref *r)
     }
 }
 
-// By the matrix of derivatives: of y[j] by x[i], y[j] * ((i == j) - y[i]).
+// Multiplies by the Jacobian: dy[j]/dx[i] is y[j] * ((i == j) - y[i]).
 static void grad_reference(const Ref *r)
 {
     int64_t count = elements(ref_out(r, 0)), width = width_of(ref_out(r, 0));

@@ -1,22 +1,22 @@
-// softmax_cross_entropy: the loss of classification, a number a sample.
+// softmax_cross_entropy: the loss of classification, one number per sample.
 //
-// The loss of the batch is the mean over its samples (accumulate_metrics), so
-// the gradient of a row is (softmax(logits) - onehot(label)) / samples.  Rows
-// past the samples that the caller gave have no loss and no gradient.  A label
-// out of range is a fault of the data: its row is NaN, and the step is skipped.
+// The loss of the batch is the mean over its samples (tally), so the gradient
+// of a row is (softmax(logits) - onehot(label)) / samples.  Rows past the
+// caller's samples have no loss and no gradient.  A label out of range is an
+// error in the data: its row is NaN, and the step is skipped.
 //
-// That is the plain case.  Where a sample has a label a pixel, or one of the
-// arguments is given, the loss is PyTorch's weighted mean over the batch,
+// That is the plain case.  With labels per pixel, or with one of the arguments,
+// the loss is PyTorch's weighted mean over the batch,
 //
 //   target[i,o] = (1 - smoothing) * w[y] * (o == y) + smoothing / C * w[o]
 //   loss = sum over i,o of target[i,o] * -log(softmax(logits[i])[o])
 //          / sum over i of w[y],  y = label[i], over the i with y != ignore
 //
-// so that the rows need the sum below first: kernel 2 leaves, for runs of
-// pixels, both sums.  Where all samples weigh the same, kernel 0 divides those
-// of a sample; with class weights or an ignored class it makes pairs of them.
-// It keeps the total weight for the gradient.  A batch in which nothing counts
-// has the loss 0 and no gradient.
+// so that the rows need the sum below first: part 2 stores both sums for runs
+// of pixels.  If all samples have equal weight, part 0 divides those of each
+// sample; with class weights or an ignored class it makes pairs of them.  It
+// keeps the total weight for the gradient.  A batch in which nothing counts has
+// loss 0 and no gradient.
 //
 //   %5 sums = softmax_cross_entropy.sum(logits, label)
 //   %6 rows, %7 total = softmax_cross_entropy(logits, label, %5)
@@ -33,7 +33,7 @@ enum { SUMS = 2, TOTAL = 2 };   // operands of 0, 3
 static const ArgSpec args[] = {
     { "label_smoothing", ARG_FLOAT, "0", 0, 1, "the part of the target that "
       "is spread over all classes" },
-    { "class_weights", ARG_LIST, "[]", 0, 1e30, "what each class counts for" },
+    { "class_weights", ARG_LIST, "[]", 0, 1e30, "weight of each class" },
     IGNORE_ARG, WEIGHT_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -44,7 +44,7 @@ static const AttrSpec attrs[] = {
 
 // ---- build and gradient -----------------------------------------------------
 
-// They are an argument of the kernels, and those may take 4 KB in all.
+// Class weights are kernel arguments, which may take 4 KB in all.
 static bool check_class_weights(Build *b)
 {
     Graph *g = b->g;
@@ -64,7 +64,7 @@ static bool check_class_weights(Build *b)
     return true;
 }
 
-// Whether samples may weigh more or less than others.
+// True if samples may have different weights.
 static bool weighs(const Attr *attr)
 {
     return attr[CLASS_WEIGHTS].list != NULL || attr[IGNORE].i >= 0;
@@ -83,7 +83,7 @@ static bool is_plain(const Build *b)
            b->arg[CLASS_WEIGHTS].list->count == 0 && b->arg[WEIGHT].f == 1;
 }
 
-// The total is kept for the gradient alone.
+// Adds the total weight, which only the gradient reads.
 static void add_total(Build *b, ValueId rows)
 {
     Graph *g = b->g;
@@ -120,7 +120,7 @@ static ValueId build(Build *b)
     return result;
 }
 
-// Where each sample counts for as much, the mean over the batch is that of the
+// With equal weights of samples, the mean over the batch is the mean of the
 // samples' means.
 static const char *needs_whole_batch(const Graph *g, const Node *n)
 {
@@ -145,8 +145,8 @@ static void gradient(Gradient *c)
 
 // ---- the plain case ---------------------------------------------------------
 
-// A maximum, a difference, an exponential, a sum: about five operations a
-// logit, two more for the gradient.
+// Maximum, difference, exponential and sum: about five operations per logit,
+// and two more for the gradient.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     int64_t count = elements(g->values[n->operands[0]].shape);
@@ -202,7 +202,7 @@ static void grad_reference(const Ref *r)
 
 // ---- the weighted case ------------------------------------------------------
 
-// Without weights of classes there is one, for all of them.
+// Returns the class weights, or one weight for all classes.
 static const List *class_weights(const Node *n)
 {
     static const double one = 1;
@@ -217,7 +217,7 @@ static double class_weight(const Node *n, int64_t o)
     return list->at[list->count == 1 ? 0 : o];
 }
 
-// Constants that the kernels of kernel 2 and 3 have in common.
+// Adds the constants of the kernels of parts 2 and 3.
 static void launch_shape(const Graph *g, const Node *n, Launch *l)
 {
     Shape logits = g->values[n->operands[0]].shape;
@@ -230,8 +230,8 @@ static void launch_shape(const Graph *g, const Node *n, Launch *l)
     launch_slots(l, n, 1, 2);
 }
 
-// What the target says beside the label: (1 - smoothing) at it, and this
-// everywhere.
+// Returns the part of the target that every class gets; the label gets
+// 1 - smoothing in addition.
 static double spread_of(const Graph *g, const Node *n)
 {
     Shape logits = g->values[n->operands[0]].shape;
@@ -290,7 +290,7 @@ static void forward_launch(const Graph *g, const Node *n, Launch *l)
     (n->operands[SUMS] == NONE ? plain_launch : weighted_launch)(g, n, l);
 }
 
-// Where sums are added up, nothing else is read.
+// With partial sums, only these are read.
 static void forward_cost(const Graph *g, const Node *n, Cost *c)
 {
     if (n->operands[SUMS] == NONE) {
@@ -302,12 +302,12 @@ static void forward_cost(const Graph *g, const Node *n, Cost *c)
                value_bytes(&g->values[n->results[0]]);
 }
 
-// One pixel as the formula at the top has it.
+// One pixel i of the formula at the top.
 typedef struct Pixel {
     const double *row;
     int64_t       classes;
     double        label, largest, log_sum;
-    bool          counts;       // for the loss
+    bool          counts;       // in the loss
 } Pixel;
 
 static Pixel pixel_of(const Ref *r, int64_t i)
@@ -331,7 +331,7 @@ static double target(const Ref *r, const Pixel *p, int64_t o)
            smoothing / (double)p->classes * w;
 }
 
-// All of a sample is in its first sum here.
+// The reference stores all of a sample in its first sum.
 static void sum_reference(const Ref *r)
 {
     Shape sums = ref_out(r, 0);

@@ -1,12 +1,12 @@
-// step: the rate falls by a factor every so many steps; PyTorch's StepLR.
+// step: the rate is multiplied by a factor every N steps; PyTorch's StepLR.
 #include "../op/op_row.h"
 #include "../families/lr_schedule.h"
 
 enum { EVERY, FACTOR };
 
 static const ArgSpec args[] = {
-    { "every", ARG_INT, NULL, 1, MOST_STEPS, "how many steps the rate stays" },
-    { "factor", ARG_FLOAT, "0.1", 0, 1e30, "what it is multiplied by then" },
+    { "every", ARG_INT, NULL, 1, MOST_STEPS, "steps of a constant rate" },
+    { "factor", ARG_FLOAT, "0.1", 0, 1e30, "factor of each change" },
     WARMUP_ARG,
     { .name = NULL },
 };

@@ -1,7 +1,6 @@
-// stochastic_depth: drops whole samples of a branch at random while training,
-// and makes up for them, so that the nets that are trained are of many depths.
-// How it draws is in ../families/random_drop.c, of element 0; outside training
-// there is no node at all.
+// stochastic_depth: drops whole samples of a branch at random in training and
+// scales the others, so that nets of many depths are trained.  The draws are in
+// ../families/random_drop.c, for element 0; outside training there is no node.
 #include "../families/random_drop.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -14,7 +13,7 @@ static const ArgSpec args[] = {
     { .name = NULL },
 };
 
-// A block stays within a sample; a thread draws once for some elements.
+// A block is within one sample; a thread draws once for EACH elements.
 static void launch(const Graph *g, const Node *n, Launch *l)
 {
     enum { BLOCK = 256, EACH = 8 };

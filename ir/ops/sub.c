@@ -1,6 +1,6 @@
 // sub: y = a - b.
 //
-// The gradient of a is dy: where it has y's shape no launch is needed.
+// The gradient of a is dy, without a launch if the shapes are equal.
 #include "../op/activation_grad.h"
 #include "../families/binary.h"
 #include "../op/op_row.h"

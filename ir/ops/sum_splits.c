@@ -1,11 +1,11 @@
-// sum_splits: adds up the partial sums that several blocks of another launch
-// left, so that a long reduction is spread over the GPU and its order is still
-// fixed.  A weight gradient and its bias's take one launch together:
+// sum_splits: adds the partial sums that blocks of another launch stored, so
+// that a long reduction is spread over the GPU in a fixed order.  A weight
+// gradient and its bias gradient share one launch:
 //
 //   %9 partials, %10 bias_partials = conv.wgrad(%7, %1) splits=8
 //   %11 d.conv1.weight, %12 d.conv1.bias = sum_splits(%9, %10)
 //
-// Or it adds them to momenta, as it stores.
+// It can also add the sums to momenta (accumulate).
 #include "../families/momentum.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -22,7 +22,7 @@ static int64_t count_of(const Graph *g, ValueId v)
     return v == NONE ? 0 : elements(g->values[v].shape);
 }
 
-// How many sums are made of operand k.
+// Returns the number of sums made from operand k.
 static int64_t sum_count(const Graph *g, const Node *n, int k)
 {
     ValueId v = n->operands[k];

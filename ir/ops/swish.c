@@ -1,6 +1,6 @@
-// swish: y = x / (1 + exp(-x)), which is called silu as well (Op.alias).
+// swish: y = x / (1 + exp(-x)), also called silu (Op.alias).
 //
-// It falls before it rises, so the gradient needs the operand.
+// It is not monotonic, so the gradient needs the operand.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/unary.h"

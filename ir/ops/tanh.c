@@ -1,6 +1,6 @@
 // tanh: the hyperbolic tangent.
 //
-// Its functor has another name, since kernels call the function itself.
+// Its functor has another name, since kernels call the function tanh itself.
 #include <math.h>
 #include "../op/op_row.h"
 #include "../families/unary.h"

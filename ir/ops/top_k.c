@@ -1,11 +1,10 @@
 // top_k: a metric, 1 for each sample whose label is among the k largest scores.
 //
-// Of equal scores the first is the larger, as for accuracy, which is top_k with
-// k = 1.  A NaN counts as larger than the label's score, and a label out of
-// range is wrong.  Metrics have no gradient.
+// The first of equal scores is the larger, as in accuracy, which equals top_k
+// with k = 1.  A NaN counts as larger than the label's score, and a label out
+// of range counts as wrong.  Metrics have no gradient.
 //
-// With a class that is ignored, rows are pairs: 1 or 0, and whether the sample
-// counts.
+// With an ignored class, rows are pairs: 1 or 0, and 1 if the sample counts.
 #include "../families/loss.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -13,7 +12,7 @@
 enum { K, IGNORE };
 
 static const ArgSpec args[] = {
-    { "k", ARG_INT, "5", 1, INT32_MAX, "how many scores are looked at" },
+    { "k", ARG_INT, "5", 1, INT32_MAX, "number of scores considered" },
     IGNORE_ARG, { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -62,8 +61,8 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     if (pairs) launch_int(score, n->attr[IGNORE].i, "ignore");
 }
 
-// How many scores come before that of label, which counts itself if it is a
-// NaN.
+// Returns the number of scores before the label's, which includes itself if it
+// is a NaN.
 static int64_t place_of(const double *row, int64_t classes, int64_t label)
 {
     int64_t place = 0;

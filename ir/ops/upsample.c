@@ -1,10 +1,10 @@
-// upsample: a map made larger by a whole factor an axis.
+// upsample: enlarges a map by an integral factor along each axis.
 //
-// nearest repeats pixels.  bilinear takes result pixel p from source position
-// (p + 1/2) / factor - 1/2, kept within the map: between the pixels around it,
-// in proportion (PyTorch's align_corners = false).  Both gradients gather: each
-// element adds up dy times the very shares that it had in the forward launch.
-// What is repeated need not be stored: it is read from the map.
+// nearest repeats pixels.  bilinear interpolates result pixel p at source
+// position (p + 1/2) / factor - 1/2, clamped to the map (PyTorch's
+// align_corners = false).  Both gradients gather: each element sums dy times
+// the weights that it had in the forward launch.  The result of nearest can be
+// computed on load.
 #include "../op/activation_grad.h"
 #include "../op/op_row.h"
 #include "../op/op_checks.h"
@@ -15,9 +15,9 @@ enum Args { FACTOR, ARG_MODE };
 enum Attrs { FACTOR_H, FACTOR_W, BILINEAR };
 
 static const ArgSpec args[] = {
-    { "factor", ARG_DIMS, NULL, 1, LARGEST, "how many times larger" },
+    { "factor", ARG_DIMS, NULL, 1, LARGEST, "enlargement of each side" },
     { "mode", ARG_WORD, "nearest|bilinear", 0, 0,
-      "what lies between the pixels of the map" },
+      "interpolation between pixels" },
     { .name = NULL },
 };
 static const AttrSpec attrs[] = {
@@ -46,7 +46,7 @@ static ValueId build(Build *b)
               operand_text(b, 0));
         return NONE;
     }
-    // Without a larger map both modes copy, and nearest does it exactly.
+    // With a factor of 1 both modes copy, and nearest does so exactly.
     bool is_larger = b->arg[FACTOR].dim[0] > 1 || b->arg[FACTOR].dim[1] > 1;
     Attr attr[] = {
         [FACTOR_H] = { .i = b->arg[FACTOR].dim[0] },
@@ -62,7 +62,7 @@ static Shape shape(const Graph *g, const Node *n)
         ? enlarged(g->values[n->operands[0]].shape, n->attr) : shape_of(0);
 }
 
-// A factor of 1 gives the operand itself, bit by bit in either direction.
+// A factor of 1 is the identity, bit by bit in both directions.
 static ValueId simplify(Graph *g, NodeId id)
 {
     const Node *n = &g->nodes[id];
@@ -81,7 +81,7 @@ static void gradient(Gradient *c)
 
 // ---- launches ---------------------------------------------------------------
 
-// Four shares an element of the larger map, or one.
+// Counts four weights for each element of the larger map, or one copy.
 static void cost(const Graph *g, const Node *n, Cost *cost)
 {
     const Value *small = &g->values[n->operands[0]];
@@ -138,8 +138,8 @@ static void grad_launch(const Graph *g, const Node *n, Launch *l)
 
 // ---- references -------------------------------------------------------------
 
-// Along an axis, where result pixel p of a map of this extent comes from:
-// pixels low and high, the second with this share.
+// The sources of result pixel p along an axis: pixels low and high, the second
+// with weight `share`.
 typedef struct Between {
     int64_t low, high;
     double  share;
@@ -156,7 +156,7 @@ static Between between(const Attr *attr, int64_t factor, int64_t p,
                       at - (double)low };
 }
 
-// The four elements of x that element i of y comes from, and their shares.
+// Computes the four sources in x of element i of y, and their weights.
 static void sources(const Ref *r, Shape x, Shape y, int64_t i, int64_t at[4],
                     double share[4])
 {

@@ -1,5 +1,5 @@
-// What a plan has alive, as its bound counts it: each buffer that lies in no
-// other, padded, from its first step to its last.
+// The live bytes of a plan, for its bound: each buffer that aliases no other,
+// padded, is live from its first step to its last.
 #include <stdlib.h>
 #include "plan.h"
 
@@ -36,7 +36,7 @@ static int compare_alive(const void *a, const void *b)
     return (x->holder > y->holder) - (x->holder < y->holder);
 }
 
-// Of what lies in each root, the last to come to be by a step.
+// Finds, for each root, its alias that was made last at a step.
 static int32_t *find_holders(Arena *arena, const Plan *plan, int step)
 {
     const PlanBuffer *buffers = plan->buffers;

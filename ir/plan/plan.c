@@ -1,18 +1,17 @@
-// From a placed graph to its plan: one step a launch (nodes that are grouped
-// are one), one buffer a value (a buffer of no bytes for what is computed on
-// load).
+// Makes the plan of a placed graph: one step for each launch (grouped nodes are
+// one), one buffer for each value (without bytes for inlined values).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
 //   c = concat a b, in place    no step; a, b: alias_of c, view, rows, stride
 //   relu1 = relu conv1          step: reads conv1, writes relu1,
 //                               in place [relu1, conv1] if they share bytes
 //
-// An operand that is updated in place is both read and written.  A view is its
-// operand under another name: it is an input if that is one, and its operand is
-// an output if the view is, since what must survive are the bytes.  First and
-// last are counted in steps, from what the steps touch: a buffer that others
-// lie in lives as long as any of them, and max_live_bytes is the largest sum
-// of those buffers, padded, over the steps.
+// An operand updated in place is both read and written.  A view is another name
+// of its operand.  It is an input if its operand is one, and its operand is an
+// output if the view is one, since the bytes must survive.  Fields first and
+// last count steps that touch the buffer.  A buffer with aliases lives as long
+// as any of them.  max_live_bytes is the maximum over steps of the sum of live
+// root buffers, padded.
 #include <string.h>
 #include "../gpu/gpu_model.h"
 #include "../gpu/offload.h"
@@ -22,7 +21,7 @@
 #include "../launch_group.h"
 
 typedef struct Builder {
-    Arena       *scratch;       // launches lie here, and go with it
+    Arena       *scratch;       // temporary, for launches
     const Graph *g;
     Plan        *plan;
     int32_t     *root;          // the end of a buffer's chain of aliases
@@ -31,7 +30,7 @@ typedef struct Builder {
 
 // ---- buffers ----------------------------------------------------------------
 
-// The end of the chain of aliases of each value, or of its chain of views.
+// Returns the end of each value's chain of aliases, or of views.
 static int32_t *chain_ends(const Graph *g, bool views_only)
 {
     int32_t *ends = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -90,9 +89,9 @@ static void add_once(int32_t *list, int *count, int32_t k)
     if (k != NONE && !contains(list, *count, k)) list[(*count)++] = k;
 }
 
-// Each id once, though an operator may read a value in two slots.  What is done
-// last in a launch, that of the nodes from first to before end, reads what the
-// others make there: that is no read of the step.
+// Lists each id once, though an operator may read a value in two slots.  In the
+// launch of nodes first to before end, the operation of the last block reads
+// the others' results.  That is no read of the step.
 static void list_reads_and_writes(const Graph *g, const Node *n, NodeId first,
                                   NodeId end, PlanStep *step)
 {
@@ -111,7 +110,8 @@ static void list_reads_and_writes(const Graph *g, const Node *n, NodeId first,
             add_once(step->writes, &step->write_count, n->operands[k]);
 }
 
-// Of two buffers of one root.  What is no slice covers all of it.
+// True if two buffers of one root overlap.  A buffer that is no slice covers
+// all.
 static bool overlap(const PlanBuffer *a, const PlanBuffer *b)
 {
     if (a->rows == 0 || b->rows == 0) return true;
@@ -119,7 +119,7 @@ static bool overlap(const PlanBuffer *a, const PlanBuffer *b)
            b->offset < a->offset + a->bytes / a->rows;
 }
 
-// Whether two buffers are the same bytes but not the same value.
+// True if two buffers share bytes but hold different values.
 static bool lies_over(const Builder *b, int32_t written, int32_t read)
 {
     return b->root[written] == b->root[read] &&
@@ -141,7 +141,7 @@ static void list_in_place(const Builder *b, PlanStep *step)
     }
 }
 
-// Room for what these nodes touch, and the names of those after the first.
+// Allocates the lists of these nodes, and the names of those after the first.
 static void list_group(const Graph *g, NodeId i, NodeId end, PlanStep *step)
 {
     size_t reads = 0, writes = 0;
@@ -159,7 +159,7 @@ static void list_group(const Graph *g, NodeId i, NodeId end, PlanStep *step)
         list_reads_and_writes(g, &g->nodes[k], i, end, step);
 }
 
-// The step of node i and all that are grouped with it.
+// Makes the step of node i with all nodes grouped with it.
 static void make_step(Builder *b, NodeId i)
 {
     const Graph *g = b->g;
@@ -191,7 +191,7 @@ static void make_step(Builder *b, NodeId i)
 
 // ---- lives ------------------------------------------------------------------
 
-// An input that no step writes is staged before the first.
+// An input that no step writes is staged before the first step.
 static void touch(PlanBuffer *buffer, int step, bool read)
 {
     if (buffer->persistent) return;
@@ -218,9 +218,8 @@ static void find_own_lives(Plan *plan)
     }
 }
 
-// A view that no step touches is no more than a name: one that is only viewed
-// again, or an output that nobody reads.  It is not printed, nor is what is
-// computed where it is read.
+// A view that no step touches is only a name: one that is only viewed again, or
+// an output that nothing reads.  It is not printed, nor are inlined values.
 static void number_buffers(Builder *b)
 {
     int32_t count = 0;
@@ -232,8 +231,8 @@ static void number_buffers(Builder *b)
     }
 }
 
-// A root lives as long as all that lies in it; what no step touches, as long as
-// its root.
+// A root lives as long as its aliases; a buffer that no step touches, as long
+// as its root.
 static void widen_roots(Builder *b)
 {
     PlanBuffer *buffers = b->plan->buffers;
@@ -251,7 +250,7 @@ static void widen_roots(Builder *b)
     }
 }
 
-// Sums what begins and ends at each step; what lies in others costs nothing.
+// Sums the changes at each step; aliases add nothing.
 static int64_t count_max_live(const Graph *g, const Plan *plan)
 {
     size_t steps = (size_t)plan->step_count + 1;

@@ -1,6 +1,6 @@
-// The plan as text: JSON, which other programs can check, and MiniMalloc's CSV,
-// which other planners can solve.  Names are escaped, though the language makes
-// none that would need it.
+// Prints the plan: as JSON, which other programs can check, and as MiniMalloc's
+// CSV, which other planners can solve.  Names are escaped, though names of the
+// language do not need it.
 #include <inttypes.h>
 #include "../op/cost.h"
 #include "../base/json.h"
@@ -11,7 +11,7 @@ static const char *truth(bool b)
     return b ? "true" : "false";
 }
 
-// "name": "text", or null, with the comma: never the last of its object.
+// Prints "name": "text" or null, with a comma: it is never the last member.
 static void print_field(const char *name, const char *text, FILE *out)
 {
     fprintf(out, "\"%s\": ", name);
@@ -20,7 +20,7 @@ static void print_field(const char *name, const char *text, FILE *out)
     fputs(", ", out);
 }
 
-// Ids as they are printed: a step touches no buffer that is left out.
+// Prints ids; a step touches no buffer that is left out.
 static void print_ids(const Plan *plan, const int32_t *ids, int count,
                       FILE *out)
 {
@@ -31,7 +31,7 @@ static void print_ids(const Plan *plan, const int32_t *ids, int count,
     fputc(']', out);
 }
 
-// What a buffer lies in, past those that are not printed, as an id or null.
+// Prints the printed buffer that a buffer aliases, as an id or null.
 static void print_alias(const Plan *plan, int32_t k, FILE *out)
 {
     while (k != NONE && plan->buffers[k].printed_id == NONE)
@@ -42,7 +42,7 @@ static void print_alias(const Plan *plan, int32_t k, FILE *out)
         fprintf(out, "%" PRId32, plan->buffers[k].printed_id);
 }
 
-// One line a step, so that plans can be compared line by line.
+// Prints a step in one line, so that plans can be compared by line.
 static void print_step(const Plan *plan, const PlanStep *step, FILE *out)
 {
     fputs("    {", out);
@@ -74,7 +74,7 @@ static void print_shape(Shape shape, FILE *out)
     fputs("], ", out);
 }
 
-// One line a buffer; first and last are steps, both included.
+// Prints a buffer in one line; first and last are steps, inclusive.
 static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
                          FILE *out)
 {
@@ -98,7 +98,7 @@ static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
     fprintf(out, ", \"line\": %" PRId32 "}", buffer->line);
 }
 
-// The costs of all steps together, in the model of the plan's GPU.
+// Prints the total costs of all steps, in the model of the plan's GPU.
 static void print_costs(const Plan *plan, FILE *out)
 {
     int64_t flops = 0, moved = 0, time = plan->waiting, again = 0;
@@ -122,7 +122,7 @@ static void print_costs(const Plan *plan, FILE *out)
             ", \"recomputed_steps\": %" PRId64 ",\n", flops, moved, again);
 }
 
-// The figures, then all steps, then all buffers.
+// Prints the numbers of the plan, then all steps, then all buffers.
 void plan_print_json(const Plan *plan, FILE *out)
 {
     fputs("{\n  \"schema\": 1,\n  ", out);
@@ -154,7 +154,7 @@ void plan_print_json(const Plan *plan, FILE *out)
     fputs("\n  ]\n}\n", out);
 }
 
-// Buffers that lie in no other, with sizes padded as they are placed; upper is
+// Prints the buffers that alias no other, with padded sizes; upper is
 // exclusive.
 void plan_print_csv(const Plan *plan, FILE *out)
 {

@@ -1,5 +1,5 @@
-// The text of a graph.  read.c reads it back to the same graph, so a dump is a
-// test's input and a report of a fault in one file.  Lines are of four kinds:
+// Prints a graph as text, which read.c reads back to the same graph: a dump is
+// both a test's input and a fault report.  There are four kinds of lines:
 //
 //     net digits mode=train batch=64 real=f32 epochs=5
 //     %1 image u8[64, 8, 8, 1] input @3:11+5
@@ -7,16 +7,16 @@
 //         conv_1.bias) stride_h=1 stride_w=1 groups=1 act=relu @7:22+4
 //     # a comment
 //
-// (a node is one line, broken here).  First the net, the optimizer and the
-// facts; then the values that no node makes; then the nodes in order, each with
-// the values that it makes.  Attributes that are 0 are not written, nor is what
-// does not hold yet.  A value's id is before its name; operands are named.
+// (a node is one line, broken here).  First come the net, the optimizer and the
+// facts, then the values that no node makes, then the nodes in order, each with
+// its results.  Attributes that are 0 are not printed, nor are fields that do
+// not hold yet.  A value's id precedes its name; operands are printed by name.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include "../op/op.h"
 
-// As few digits as read back to the same number: 0.1, not 0.10000000000000001.
+// Prints the fewest digits that read back: 0.1, not 0.10000000000000001.
 static void print_double(double f, FILE *out)
 {
     char text[40];
@@ -25,7 +25,7 @@ static void print_double(double f, FILE *out)
     fputs(text, out);
 }
 
-// The file is not written: a graph comes from one.
+// The file is left out, since a graph comes from one.
 static void print_pos(Pos pos, FILE *out)
 {
     if (pos.line > 0)
@@ -43,7 +43,7 @@ static void print_list(const char *name, const List *list, FILE *out)
     fputc(']', out);
 }
 
-// By the operator's own names; 0 goes without saying, -0 does not.
+// Prints attributes by their names; 0 is left out, -0 is not.
 static void print_attrs(const Op *op, const Attr *attr, FILE *out)
 {
     const AttrSpec *spec = op->attrs;
@@ -72,7 +72,7 @@ static void print_facts(const Graph *g, FILE *out)
     fputc('\n', out);
 }
 
-// What the train section calls: nothing where it calls none.
+// Prints an operator of the train section, if there is one.
 static void print_called(const char *word, const Op *op, const Attr *attr,
                          Pos pos, FILE *out)
 {
@@ -151,7 +151,7 @@ static void print_type(const Value *value, FILE *out)
     fputc(']', out);
 }
 
-// Only what the facts vouch for: before its pass a field means nothing.
+// Prints only fields that the facts guarantee.
 static void print_memory(const Graph *g, const Value *value, FILE *out)
 {
     if (g->facts & HAS_LIFETIMES)
@@ -170,8 +170,8 @@ static void print_memory(const Graph *g, const Value *value, FILE *out)
         fprintf(out, " near=%" PRId64, value->offset);
 }
 
-// An activation is not called one, and persistence goes without saying where
-// the kind says it.  here: the position that needs no saying either.
+// The kind activation is left out, and so are persistence implied by the kind
+// and the position `here`.
 static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
 {
     const Value *value = &g->values[id];
@@ -207,8 +207,8 @@ static void print_value(const Graph *g, ValueId id, Pos here, FILE *out)
 
 // ---- nodes ------------------------------------------------------------------
 
-// Each result with all that is known of it; " =" ends them.  A node without
-// results (an update) begins with its operator at once.
+// Prints each result with its fields, and then " =".  A node without results
+// (an update) begins with its operator.
 static void print_results(const Graph *g, const Node *n, FILE *out)
 {
     for (int k = 0; k < n->result_count; k++) {

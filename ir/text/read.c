@@ -1,15 +1,15 @@
-// The text of a graph, read back; print.c says what it looks like.  Written by
-// hand it may leave out more: a value's %id (it takes the next one), the
-// node's [number] (never looked at), all positions, the header.  Operands may
-// be names or %ids.  Reading ends at the first error.  Whether the graph makes
-// sense is for verify to say; here only what could not be stored is refused.
+// Reads the text of a graph, in the format of print.c.  A text written by hand
+// may omit a value's %id (it gets the next one), the node's [number] (which is
+// ignored), positions, and the header.  Operands may be names or %ids.  Reading
+// ends at the first error.  The verifier checks the graph; the reader refuses
+// only text that can't be stored.
 //
-// Positions are those of the net's source, which is not at hand: their file
-// is NONE.
+// Positions refer to the net's source, which is not available: their file is
+// NONE.
 #include <ctype.h>
 #include "read.h"
 
-// All of the line that is read, from its first word on.
+// Returns the range of the current line, from its first word on.
 static Pos line_pos(const Reader *r)
 {
     Pos pos = r->pos;
@@ -27,7 +27,7 @@ void note_place(Reader *r, Pos **places, int32_t *capacity, int32_t id)
     (*places)[id] = line_pos(r);
 }
 
-// The line that must come first, since it makes the graph.
+// Reads the first line, which makes the graph.
 static void read_net(Reader *r)
 {
     char *name = word_text(r, read_word(r));
@@ -92,8 +92,8 @@ static void read_memory(Reader *r)
     }
 }
 
-// The first word tells what the line is; one that is none of the words below
-// is the name of a value.
+// Reads a line by its first word; a word that is none of those below is the
+// name of a value.
 static void read_line(Reader *r)
 {
     if (accept_char(r, '[')) {
@@ -126,7 +126,7 @@ static void read_line(Reader *r)
     if (peek_char(r) != '\0') read_fail(r, "the line should end here");
 }
 
-// Every id that was named must have been declared.
+// True if an id that was named is declared.
 static bool is_declared(const Graph *g, ValueId id)
 {
     return id == NONE ||

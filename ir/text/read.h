@@ -1,5 +1,5 @@
-// Between the files of the reader of graphs.  All of these report what is wrong
-// by read_fail, and return anything then.
+// Functions of the reader of graphs.  All report errors by read_fail, and then
+// return any value.
 #ifndef CNNC_READ_H
 #define CNNC_READ_H
 
@@ -8,21 +8,21 @@
 
 // ---- read.c -----------------------------------------------------------------
 
-// Keeps the place of this line as that of value or node id.
+// Stores the place of this line as that of the value or node id.
 void note_place(Reader *r, Pos **places, int32_t *capacity, int32_t id);
 
 // ---- read_value.c -----------------------------------------------------------
 
-// %id, which may be of a value to come, or the name of one declared before.
+// Reads %id, which may be declared later, or the name of a declared value.
 ValueId read_reference(Reader *r);
-// A declaration; the header, which every graph has, may be declared again.
+// Reads a declaration; the header, which exists already, may be declared again.
 ValueId read_value(Reader *r);
 
 // ---- read_node.c ------------------------------------------------------------
 
-// name: results = op.kernel(operands) attributes @position
+// Reads name: results = op.part(operands) attributes @position
 void read_node(Reader *r, Phase phase);
-// What the train section calls: an operator with attributes.
+// Reads an operator of the train section with its attributes.
 void read_called(Reader *r, const Op **op, Attr *attr, Pos *pos);
 
 #endif

@@ -1,5 +1,5 @@
-// Nodes in the text of a graph: an operator's kernel, what it reads and makes,
-// and its attributes, each within its range.
+// Reads nodes of a graph's text: the part of an operator, operands, results,
+// and attributes, each within its range.
 #include <ctype.h>
 #include <string.h>
 #include "../base/unique_names.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_SLOTS = 64 };
 
-// NULL, and a complaint, if there is none.
+// Returns the operator; NULL, with an error, if there is none.
 static const Op *read_op(Reader *r, Word word)
 {
     const Op *op = find_op(word.text, (size_t)word.length);
@@ -17,7 +17,7 @@ static const Op *read_op(Reader *r, Word word)
     return op;
 }
 
-// conv or conv.dgrad.
+// Reads conv or conv.dgrad.
 static const Op *read_kernel(Reader *r, int *kernel)
 {
     Word word = read_word(r), name = { .text = "" };
@@ -34,7 +34,7 @@ static const Op *read_kernel(Reader *r, int *kernel)
     return NULL;
 }
 
-// [1, 0.5, 2]
+// Reads [1, 0.5, 2].
 static const List *read_list(Reader *r)
 {
     List *list = NEW(r->arena, List);
@@ -50,7 +50,7 @@ static const List *read_list(Reader *r)
     return list;
 }
 
-// The ends of what an attribute may be: its own, or its argument's.
+// Gets the range of an attribute: its own, or its argument's.
 static void attr_range(const Op *op, const AttrSpec *spec, double *low,
                        double *high)
 {
@@ -65,7 +65,8 @@ static void attr_range(const Op *op, const AttrSpec *spec, double *low,
     bug("%s: no argument is called %s", op->name, spec->name);
 }
 
-// Whether number, of an attribute, is within the range that its operator has.
+// True if an attribute's number is within its range; reports an error
+// otherwise.
 static bool check_attr(Reader *r, const Op *op, const AttrSpec *spec,
                        double number)
 {
@@ -94,8 +95,8 @@ static void check_list(Reader *r, const Op *op, const AttrSpec *spec,
         check_attr(r, op, spec, list->at[k]);
 }
 
-// Also those that are not there, which are 0: where that is none of the
-// numbers that they can be, they are missing.
+// Checks absent attributes too, which are 0: if 0 is not allowed, they are
+// missing.
 static void check_attrs(Reader *r, const Op *op, const Attr *attr)
 {
     const AttrSpec *spec = op->attrs;
@@ -108,11 +109,11 @@ static void check_attrs(Reader *r, const Op *op, const Attr *attr)
             check_list(r, op, &spec[i], attr[i].list);
 }
 
-// Attributes, act=, "fused_load", "in_place" and "grouped", as far as there are
-// any.  n is NULL where the last four cannot stand.
+// Reads attributes, act=, "inlined", "in_place" and "joined".  n is NULL if the
+// last four are not allowed.
 static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
 {
-    if (op == NULL) return;     // which has been complained about
+    if (op == NULL) return;     // after an error
     while (!r->failed && isalpha((unsigned char)peek_char(r))) {
         Word key = read_word(r);
         const AttrSpec *spec = op->attrs;
@@ -144,7 +145,7 @@ static void read_attrs(Reader *r, const Op *op, Attr *attr, Node *n)
     check_attrs(r, op, attr);
 }
 
-// Up to the "="; none where the operator's call comes at once.
+// Reads results up to "="; none if the operator's call comes first.
 static int read_results(Reader *r, ValueId *results)
 {
     int count = 0;
@@ -165,7 +166,7 @@ static int read_results(Reader *r, ValueId *results)
     return count;
 }
 
-// (a, %3, -), as many as there are; whether that is right is not asked here.
+// Reads (a, %3, -); the verifier checks their number.
 static int read_operands(Reader *r, ValueId *operands)
 {
     int count = 0;
@@ -201,7 +202,7 @@ void read_node(Reader *r, Phase phase)
     note_place(r, &r->places->node, &r->places->node_capacity, id);
     read_attrs(r, op, n->attr, n);
     read_pos(r, &n->pos);
-    // A result is where its node is unless it says otherwise.
+    // The position of a result is its node's by default.
     for (int k = 0; k < result_count; k++)
         if (results[k] != NONE && g->values[results[k]].pos.line == 0)
             g->values[results[k]].pos = n->pos;

@@ -1,4 +1,4 @@
-// Values in the text of a graph: a declaration has a type, marks and fields.
+// Reads values of a graph's text: a type, marks and fields.
 #include <ctype.h>
 #include "../base/unique_names.h"
 #include "read.h"
@@ -15,7 +15,7 @@ ValueId read_reference(Reader *r)
     return id;
 }
 
-// f32[64, 28, 28, 32].
+// Reads f32[64, 28, 28, 32].
 static void read_type(Reader *r, Value *value)
 {
     value->dtype = (DType)read_choice(r, dtype_names, DTYPE_COUNT);
@@ -33,7 +33,7 @@ static void read_type(Reader *r, Value *value)
         read_fail(r, "this shape is too large to be addressed, or empty");
 }
 
-// What follows a word and "=".
+// Reads a field after its word and "=".
 static bool read_value_field(Reader *r, Value *value, Word key)
 {
     int init = word_place(key, init_names, INIT_COUNT);
@@ -73,7 +73,7 @@ static bool read_value_field(Reader *r, Value *value, Word key)
     return !r->failed;
 }
 
-// A word alone: the kind, or what holds.
+// Reads a single word: a kind or a mark.
 static bool read_value_flag(Reader *r, Value *value, Word word)
 {
     int kind = word_place(word, kind_names, KIND_COUNT);
@@ -111,7 +111,7 @@ static void read_value_rest(Reader *r, Value *value)
     read_pos(r, &value->pos);
 }
 
-// Makes room for value id, with blanks before it that have no name yet.
+// Grows the array to hold value id; new entries have no name yet.
 static bool make_room(Reader *r, int64_t id)
 {
     Graph *g = r->g;

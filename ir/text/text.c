@@ -1,10 +1,10 @@
-// The words of a line of graph text; read.c makes a graph of them.
+// Reads the words of a line of graph text, for read.c.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "text.h"
 
-// The column is counted only now, in characters like every Pos.
+// The column is counted here, in characters as in every Pos.
 bool read_fail(Reader *r, const char *what)
 {
     if (r->failed) return false;
@@ -17,7 +17,7 @@ bool read_fail(Reader *r, const char *what)
     return false;
 }
 
-// Names are the net's, so bytes past ASCII belong to words as well.
+// Bytes past ASCII belong to words too, since names are the net's.
 static bool is_word(char c)
 {
     return isalnum((unsigned char)c) || (unsigned char)c >= 0x80 ||
@@ -30,7 +30,7 @@ void skip_blanks(Reader *r)
     if (r->at < r->end && *r->at == '#') r->at = r->end;
 }
 
-// The next character after blanks; 0 at the end of the line.
+// Returns the next character after blanks; 0 at the end of the line.
 char peek_char(Reader *r)
 {
     skip_blanks(r);
@@ -72,7 +72,7 @@ char *word_text(Reader *r, Word word)
     return arena_copy(r->arena, word.text, (size_t)word.length);
 }
 
-// The word's place in a table of names, or NONE.
+// Returns the word's index in a table of names, or NONE.
 int word_place(Word word, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
@@ -97,7 +97,7 @@ int64_t read_int(Reader *r)
 
     if (!isdigit((unsigned char)peek_char(r)))
         read_fail(r, "expected a number");
-    // Stops before it would overflow, since a text may be anything.
+    // Stops before an overflow, since the text may be invalid.
     for (; r->at < r->end && isdigit((unsigned char)*r->at); r->at++) {
         int digit = *r->at - '0';
         if (i > (INT64_MAX - digit) / 10) {
@@ -117,7 +117,7 @@ int32_t read_int32(Reader *r)
     return r->failed ? 0 : (int32_t)i;
 }
 
-// By way of a copy: strtod wants a text that ends.
+// Reads from a copy, since strtod needs a terminated string.
 double read_double(Reader *r)
 {
     Word word = read_word(r);
@@ -127,7 +127,7 @@ double read_double(Reader *r)
     return f;
 }
 
-// @line:column+length, or nothing.
+// Reads @line:column+length, or nothing.
 void read_pos(Reader *r, Pos *pos)
 {
     if (!accept_char(r, '@')) return;

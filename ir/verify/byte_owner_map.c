@@ -1,7 +1,7 @@
 // A segment tree over the ranges between addresses.  A node whose ranges all
-// hold the same says so, whoever wrote them, else it is MIXED; so below a MIXED
-// node that lies in a range something always differs, and both writing and
-// asking take O(log n).
+// hold the same id stores it; otherwise it is MIXED.  Below a MIXED node within
+// a queried range some leaf always differs, so both writes and queries take
+// O(log n).
 #include "byte_owner_map.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@ enum { MIXED = -2 };
 
 struct ByteMap {
     int64_t *addresses;         // ascending, each once
-    int32_t  count, leaves;     // leaf i holds what lies from addresses[i] on
+    int32_t  count, leaves;     // leaf i begins at addresses[i]
     int32_t *held;              // of node k; its children are 2k and 2k + 1
 };
 
-// The leaves from .. to, both included.
+// The leaves from .. to, inclusive.
 typedef struct Range {
     int32_t from, to;
 } Range;
@@ -39,7 +39,7 @@ ByteMap *byte_map_new(Arena *arena, int64_t *addresses, int32_t count)
     return map;
 }
 
-// By binary search; the address must be one that the map was made with.
+// Returns the leaf of an address of the map, by binary search.
 static int32_t leaf_at(const ByteMap *map, int64_t address)
 {
     int32_t low = 0, high = map->count - 1;
@@ -60,7 +60,7 @@ static Range range_of(const ByteMap *map, int64_t begin, int64_t end)
     return (Range){leaf_at(map, begin), leaf_at(map, end) - 1};
 }
 
-// Node k stands for the leaves low .. high.
+// Assigns id to the range; node k covers the leaves low .. high.
 static void assign(ByteMap *map, int32_t k, int32_t low, int32_t high,
                    Range range, int32_t id)
 {

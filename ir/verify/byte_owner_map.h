@@ -1,4 +1,4 @@
-// A map from bytes to what they hold, an id or NONE: for the plan's checker.
+// A map from bytes to the id that they hold, or NONE, for the plan's checker.
 #ifndef CNNC_BYTE_OWNER_MAP_H
 #define CNNC_BYTE_OWNER_MAP_H
 
@@ -6,12 +6,11 @@
 
 typedef struct ByteMap ByteMap;
 
-// Only ranges that begin and end at one of these addresses can be asked for or
-// written; all hold NONE at first.  The addresses are sorted in place.
+// Makes a map whose ranges begin and end at these addresses; all bytes hold
+// NONE.  Sorts the addresses in place.
 ByteMap *byte_map_new(Arena *arena, int64_t *addresses, int32_t count);
 void byte_map_write(ByteMap *map, int64_t begin, int64_t end, int32_t id);
-// Whether some byte of the range holds something other than id; if so, what,
-// in *other.
+// True if a byte of the range holds an id other than id; sets *other to it.
 bool byte_map_differs(const ByteMap *map, int64_t begin, int64_t end,
                       int32_t id, int32_t *other);
 

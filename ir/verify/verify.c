@@ -1,8 +1,8 @@
-// What holds of every graph, and what each fact adds to that: this file is the
-// definition of them, and it runs after every pass.  The first fault ends the
-// compiler: it is a pass's, never the user's, but for a graph that was read
-// from text, whose faults are errors like any other.  Where buffers lie apart
-// is not judged here but by verify_plan, from the finished plan.
+// The verifier: defines the invariants of every graph and of each fact, and
+// runs after every pass.  The first fault ends the compiler, since it is a
+// pass's and not the user's.  Faults of a graph read from text are reported as
+// errors.  verify_plan checks in the final plan that live buffers do not
+// overlap.
 //
 //   always         ids in range; a value is made once, by the node it names,
 //                  and before it is read; slots as the kernel lists them;
@@ -20,7 +20,7 @@
 #include "../launch_group.h"
 #include "verify.h"
 
-// text is what is wrong; pos is where a graph that was read says so.
+// Reports a fault: as an error at pos for a graph that was read, or by bug().
 static _Noreturn void refuse(const Check *c, Pos pos, const char *text)
 {
     if (c->refuse == NULL || c->g->places == NULL)
@@ -40,7 +40,7 @@ _Noreturn void fault(const Check *c, const char *format, ...)
     refuse(c, (Pos){ .line = 0 }, text);
 }
 
-// Of value or node id called name; place is NULL in a graph that was not read.
+// Reports a fault of the value or node id; place is NULL if the graph was made.
 static _Noreturn void fault_at(const Check *c, const Pos *place,
                                const char *id, const char *name, Pos source,
                                const char *what)
@@ -81,7 +81,7 @@ _Noreturn void value_fault(const Check *c, ValueId id, const char *format, ...)
 
 // ---- nodes ------------------------------------------------------------------
 
-// What everything after it relies on.
+// Checks the fields that all other checks depend on.
 static void check_op(const Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id];
@@ -98,14 +98,14 @@ static void check_op(const Check *c, NodeId id)
         node_fault(c, id, "%s is no activation", n->act->name);
 }
 
-// That ids has what the slots say; what says which list it is.
+// Checks ids against the slots; `what` names the list.
 static void check_slots(const Check *c, NodeId id, const char *list, int count,
                         const ValueId *ids, const char *what)
 {
     const Graph *g = c->g;
     Slot slot[MAX_SLOTS];
     int slots = kernel_slots(list, slot, MAX_SLOTS);
-    // A variadic slot is the last and may stand for none at all.
+    // A variadic slot is the last one and may be empty.
     bool any_number = slots > 0 && slot[slots - 1].variadic;
 
     if (any_number ? count < slots - 1 : count != slots)
@@ -122,7 +122,7 @@ static void check_slots(const Check *c, NodeId id, const char *list, int count,
     }
 }
 
-// Marks made[v] as the node's results are met.
+// Checks results in order, and sets made[v].
 static void check_results(const Check *c, NodeId id, bool *made)
 {
     const Node *n = &c->g->nodes[id];
@@ -157,10 +157,10 @@ static void check_operands(const Check *c, NodeId id, const bool *made)
     }
 }
 
-// The forward result against the operator's rule of shapes.
+// Checks the forward result against the operator's shape rule.
 static void check_shape(const Check *c, NodeId id)
 {
-    Graph *g = (Graph *)c->g;   // for shape_text's arena alone
+    Graph *g = (Graph *)c->g;   // only for shape_text's arena
     const Node *n = &g->nodes[id];
 
     if (n->kernel != 0 || n->result_count == 0 || n->results[0] == NONE) return;
@@ -174,8 +174,8 @@ static void check_shape(const Check *c, NodeId id)
                    shape_text(g, result->shape));
 }
 
-// One walk in the order of the list: operands are checked before results are
-// marked, so a node that reads its own result is caught too.
+// Walks nodes in order.  Operands are checked before results are marked, so a
+// node that reads its own result is a fault.
 static void check_nodes(const Check *c)
 {
     const Graph *g = c->g;
@@ -204,9 +204,9 @@ static void check_nodes(const Check *c)
 
 // ---- values -----------------------------------------------------------------
 
-// What is staged for no launch has no place in a plan; a view is none; and
-// samples are staged one by one.  The front end makes no other net, so only a
-// graph that was read is asked.
+// Inputs must be read by a launch, views do not count, and they begin with the
+// batch.  The front end makes no other nets, so this checks graphs that were
+// read.
 static void check_inputs(const Check *c)
 {
     const Graph *g = c->g;
@@ -256,7 +256,7 @@ static void check_value(const Check *c, ValueId id)
     check_state(c, id);
 }
 
-// Not from the graph's own tables of names, which might be what is wrong.
+// Does not use the graph's tables of names, which may be wrong.
 static void check_unique(const Check *c, const char *const *names,
                          int32_t count)
 {
@@ -280,7 +280,7 @@ static void check_names(const Check *c)
 
 // ---- facts ------------------------------------------------------------------
 
-// Passes before schedule count on sections that follow each other.
+// Passes before schedule depend on phases in sequence.
 static void check_phases(const Check *c)
 {
     const Graph *g = c->g;
@@ -291,8 +291,8 @@ static void check_phases(const Check *c)
                        phase_names[g->nodes[i - 1].phase]);
 }
 
-// A parameter is what it was before the step until its update, and nothing
-// may see it afterwards but what the update phase takes from it.
+// A parameter keeps its value until its update; afterwards only nodes of the
+// update phase may read it.
 static void check_updates(const Check *c)
 {
     const Graph *g = c->g;
@@ -329,8 +329,8 @@ static void check_life(const Check *c, NodeId at, ValueId v)
                     value->last, at, c->g->nodes[at].name);
 }
 
-// Inputs are staged before the first node runs; outputs are read after the
-// last, and what is persistent by the next step.
+// Inputs are staged before the first node, outputs are read after the last, and
+// persistent values by the next step.
 static void check_lifetimes(const Check *c)
 {
     const Graph *g = c->g;
@@ -383,7 +383,7 @@ static void check_graph(const Check *c)
 
 void verify(const Graph *g, const char *after)
 {
-    // Tables of a check do not stay in the graph's arena.
+    // The tables of a check are in a temporary arena.
     Graph scratch = *g;
     scratch.arena = arena_new();
     const Check check = { .g = &scratch, .after = after };

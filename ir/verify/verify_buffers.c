@@ -1,13 +1,13 @@
-// A plan's buffers against the values of the graph:
+// Checks a plan's buffers against the values of the graph:
 //
-//   - a buffer for each value, of its type, shape and kind, and where the value
-//     that it is a name for says; slices where launches take them;
-//   - the state one prefix, packed, in the order that files of it count on.
+//   - there is a buffer for each value, of its type, shape and kind, aliased as
+//     the value is; slices only where launches accept them;
+//   - the state is a packed prefix, in the order of state files.
 #include <string.h>
 #include "verify_program.h"
 
-// A view of an input is one too, and what lies under an output may be marked
-// as one.
+// True if the buffer matches value v.  A view of an input may be an input, and
+// a buffer under an output may be marked as output.
 static bool is_value(const Against *a, ValueId v, const PlanBuffer *buffer)
 {
     const Graph *g = a->g;
@@ -29,12 +29,12 @@ static const char *check_values(Against *a)
                            a->plan->buffer_count, (int)a->g->value_count);
     for (ValueId v = 0; v < a->g->value_count; v++)
         if (!is_value(a, v, &a->plan->buffers[v]))
-            return arena_print(a->arena, "%s is not what the program says",
+            return arena_print(a->arena, "%s differs from the program",
                                a->g->values[v].name);
     return NULL;
 }
 
-// What a value is a name for is where it says, in as many rows.
+// An alias has the offset and the rows of its value.
 static const char *check_names(Against *a)
 {
     const PlanBuffer *buffers = a->plan->buffers;
@@ -44,25 +44,25 @@ static const char *check_names(Against *a)
         const PlanBuffer *whole = &buffers[within.whole];
         if (buffers[v].offset - within.start != whole->offset ||
             buffers[v].rows != (within.rows > 0 ? within.rows : whole->rows))
-            return arena_print(a->arena, "%s does not lie in %s as the program "
-                               "says", buffers[v].name, whole->name);
+            return arena_print(a->arena, "%s does not alias %s as in the "
+                               "program", buffers[v].name, whole->name);
     }
     return NULL;
 }
 
-// A slice is touched by launches alone that take one.
+// Only launches that accept slices touch one.
 static const char *check_slices(Against *a)
 {
     const Sliceable *may = values_sliceable(a->g, a->nodes, a->count);
     for (ValueId v = 0; v < a->g->value_count; v++)
         if (a->plan->buffers[v].rows > 0 &&
             !may_have_rows(may[v], a->plan->buffers[v].rows))
-            return arena_print(a->arena, "%s is a slice, which not all that "
-                               "touch it can take", a->g->values[v].name);
+            return arena_print(a->arena, "%s is a slice, which not all its "
+                               "launches accept", a->g->values[v].name);
     return NULL;
 }
 
-// The next of the state's buffers begins where the one before ends.
+// True if a buffer of the state begins where the previous one ends.
 static bool follows(const PlanBuffer *buffer, int64_t *end)
 {
     if (buffer->offset != *end) return false;
@@ -70,7 +70,7 @@ static bool follows(const PlanBuffer *buffer, int64_t *end)
     return true;
 }
 
-// The header, then what inference needs, then the rest.
+// The state has the header, then the values of inference, then the rest.
 static const char *check_state(Against *a)
 {
     const Graph *g = a->g;

@@ -1,8 +1,8 @@
-// What holds of nodes that are no launches, but are computed where their result
-// is read: their readers can do that.
+// Checks inlined nodes, which are computed on load: their readers must support
+// that.
 #include "verify.h"
 
-// Whether n can be without operand k as a stored value.
+// True if n can compute operand k on load.
 static bool can_do_without(const Graph *g, const Node *n, int k)
 {
     const Node *maker = &g->nodes[g->values[n->operands[k]].def];
@@ -35,7 +35,7 @@ void check_fused_load(const Check *c, NodeId id)
         node_fault(c, id, "%s can't be computed on load", n->op->name);
     if (n->phase == UPDATE || n->result_count < 1 || n->results[0] == NONE ||
         g->values[n->results[0]].output)
-        node_fault(c, id, "what it makes must be stored");
+        node_fault(c, id, "its result must be stored");
     for (int k = 1; k < n->result_count; k++)
         if (n->results[k] != NONE)
             node_fault(c, id,

@@ -1,16 +1,16 @@
-// Several launches as one (launch_group.h): they are alike, they fit in one
-// launch, and none touches what another does.
+// Checks groups of launches (launch_group.h): they are alike, fit in one
+// launch, and no node touches a value that another changes.
 #include "../launch_group.h"
 #include "verify.h"
 
-// Which node touched each value last, and which made or updated it; NONE:
-// nobody.
+// The node that last touched each value, and that last made or updated it;
+// NONE: no node.
 typedef struct Touches {
     NodeId *touched, *changed;
 } Touches;
 
-// Node i, of a group that begins at `first`, touches v.  What is done last may
-// touch what the others did.
+// Node i, of a group that begins at `first`, touches v.  The operation of the
+// last block may touch the others' values.
 static void check_touch(const Check *c, Touches *t, NodeId first, NodeId i,
                         ValueId v, bool changes)
 {
@@ -40,8 +40,8 @@ static void check_touches(const Check *c, Touches *t, NodeId first, NodeId i)
             check_touch(c, t, first, i, n->results[r], true);
 }
 
-// Of a launch that does several things, each may be of another operator and
-// phase.  others: that of the first.  Returns item_bytes of what i adds.
+// Checks node i against the first node's launch.  If the kernel does several
+// operations, operators and phases may differ.  Returns the item_bytes of i.
 static int64_t check_alike(const Check *c, const Launch *others, NodeId i)
 {
     const Graph *g = c->g;
@@ -59,15 +59,17 @@ static int64_t check_alike(const Check *c, const Launch *others, NodeId i)
     return item_bytes(&own);
 }
 
-// What is done last comes last in the group, to a launch that takes it.
+// An operation of the last block is the last node of its group, on a launch
+// that accepts it.
 static void check_last(const Check *c, const Launch *others, NodeId i)
 {
     const Graph *g = c->g;
     const Node *n = &g->nodes[i], *of = others->node;
     if (!others->takes_last)
-        node_fault(c, i, "the launch of %s does no more at its end", of->name);
+        node_fault(c, i, "the launch of %s accepts no last operation",
+                   of->name);
     if (group_end(g, i) > i + 1)
-        node_fault(c, i, "%s is grouped behind what is done last",
+        node_fault(c, i, "%s is grouped after the last operation",
                    g->nodes[i + 1].name);
     if (n->fused_load || n->in_place)
         node_fault(c, i, "it is no launch, but grouped with one");

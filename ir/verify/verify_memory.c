@@ -1,22 +1,21 @@
-// The verifier's part about bytes.  Values that lie in the same bytes form a
-// class; its root is the value that lies in no other.  Within a class the
-// contents change when a result is written over an operand: from then on no
-// older value of the class may be read.  A view is no new contents.  Classes in
-// which there are slices are looked at by columns, in verify_strided_views.c.
+// Checks aliases.  Values that share bytes form a class; its root aliases no
+// value.  A result that overwrites an operand replaces the contents of the
+// class: no older value of the class may be read after it.  A view does not
+// change the contents.  Classes with slices are checked by columns, in
+// verify_strided_views.c.
 #include <inttypes.h>
 #include "verify.h"
 #include "../plan/plan.h"
 
-// What is known of a class while the nodes are walked in order; kept at its
-// root.
+// The state of a class during the walk over the nodes, stored at its root.
 typedef struct Class {
-    NodeId last_read;           // of the values in it so far
-    NodeId written;             // where its contents came to be
+    NodeId last_read;           // of its values so far
+    NodeId written;             // the node that made its contents
     bool   kept;                // one of them is an output or persistent
 } Class;
 
-// The root of each value, found once: an alias of an alias follows the links,
-// at most as many as there are values.
+// Returns the root of each value; a chain of aliases has at most as many links
+// as there are values.
 static ValueId *roots_of(const Check *c)
 {
     const Graph *g = c->g;
@@ -29,10 +28,10 @@ static ValueId *roots_of(const Check *c)
         while (root[end] == NONE && g->values[end].alias_of != NONE) {
             end = g->values[end].alias_of;
             if (end < 0 || end >= g->value_count || ++steps > g->value_count)
-                value_fault(c, v, "what it lies in has no end");
+                value_fault(c, v, "its aliases form a cycle");
         }
         if (root[end] != NONE) end = root[end];
-        // The same way again, so that nobody has to walk it a third time.
+        // Stores the root for the whole chain.
         for (ValueId w = v; w != NONE && root[w] == NONE;) {
             root[w] = end;
             w = g->values[w].alias_of;
@@ -41,7 +40,7 @@ static ValueId *roots_of(const Check *c)
     return root;
 }
 
-// The last node that reads each value; NONE: nobody does.
+// Returns the last node that reads each value, or NONE.
 static NodeId *last_reads(const Graph *g)
 {
     NodeId *last = NEW_ARRAY(g->arena, (size_t)g->value_count, NodeId);
@@ -55,7 +54,7 @@ static NodeId *last_reads(const Graph *g)
     return last;
 }
 
-// A value joins its class: its reads and its keeping are the class's.
+// Adds a value to its class.
 static void join(Class *class, const Value *value, NodeId last_read)
 {
     if (last_read > class->last_read) class->last_read = last_read;
@@ -69,7 +68,7 @@ bool is_operand(const Node *n, ValueId v)
     return false;
 }
 
-// Result r of node i is written over what is in its class.
+// Result r of node i overwrites the contents of its class.
 static void check_overwrite(const Check *c, NodeId i, int r,
                             const ValueId *root, const Class *class)
 {
@@ -94,14 +93,14 @@ static void check_overwrite(const Check *c, NodeId i, int r,
         node_fault(c, i, "%s is over %s, which it does not read",
                    g->values[v].name, g->values[root[v]].name);
     if (class->kept)
-        node_fault(c, i, "%s is written over what must be kept",
+        node_fault(c, i, "%s overwrites a value that must be kept",
                    g->values[v].name);
     if (class->last_read > i || class->written == i)
-        node_fault(c, i, "%s is over what [%" PRId32 "] still needs",
+        node_fault(c, i, "%s overwrites a value that [%" PRId32 "] needs",
                    g->values[v].name, class->last_read);
 }
 
-// The same bytes under another name and shape.
+// Checks a view: the same bytes with another name and shape.
 static void check_view(const Check *c, NodeId i, const ValueId *root)
 {
     const Node *n = &c->g->nodes[i];
@@ -117,8 +116,8 @@ static void check_view(const Check *c, NodeId i, const ValueId *root)
                    operand->name);
 }
 
-// A result of node i enters its class: as a view, written over what is there,
-// or as the first.
+// Adds a result of node i to its class: as a view, as an overwrite, or as the
+// first value.
 static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
                          const NodeId *last, Class *classes)
 {
@@ -128,7 +127,7 @@ static void check_result(const Check *c, NodeId i, int r, const ValueId *root,
 
     if (n->fused_load) {
         if (value->alias_of != NONE)
-            node_fault(c, i, "%s has no bytes, but lies in some", value->name);
+            node_fault(c, i, "%s has no bytes, but aliases some", value->name);
         return;
     }
     if (value->alias_of == NONE && (n->op->flags & VIEW))
@@ -154,10 +153,10 @@ void check_sharing(const Check *c)
         const Value *value = &g->values[v];
         classes[v] = (Class){ .last_read = NONE, .written = NONE };
         if (value->alias_of != NONE && !is_stored(g, value->alias_of))
-            value_fault(c, v, "it lies in %s, which has no bytes",
+            value_fault(c, v, "it aliases %s, which has no bytes",
                         g->values[value->alias_of].name);
         if (value_bytes(value) > value_bytes(&g->values[root[v]]))
-            value_fault(c, v, "it is larger than %s, in which it lies",
+            value_fault(c, v, "it is larger than %s, which it aliases",
                         g->values[root[v]].name);
         if (value->alias_of != NONE && value->def == NONE)
             value_fault(c, v, "nothing makes it, but it shares its bytes");
@@ -171,7 +170,7 @@ void check_sharing(const Check *c)
                 check_result(c, i, r, root, last, classes);
 }
 
-// Every buffer lies inside the arena, the state in its prefix.
+// Every buffer is inside the arena, and the state is in its prefix.
 void check_places(const Check *c)
 {
     const Graph *g = c->g;
@@ -190,7 +189,7 @@ void check_places(const Check *c)
                         is_state ? "state" : "arena");
         if (alias && value->offset - value->start !=
                          g->values[value->alias_of].offset)
-            value_fault(c, v, "it does not lie in %s",
+            value_fault(c, v, "it is not inside %s",
                         g->values[value->alias_of].name);
     }
     if (g->values[g->header].offset != 0)

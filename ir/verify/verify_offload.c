@@ -1,8 +1,8 @@
-// Copies to host memory and back, in the order that the steps run in.  They are
-// done one after the other, so host memory is replayed as they are begun: it
-// holds what was put there last, which is what a fetch must want.  That no
-// launch writes over what is being copied follows from lives, since the wait
-// for a copy reads what is copied.
+// Checks copies to host memory and back, in launch order.  Copies run in
+// sequence, so host memory is replayed when they start: it holds the last value
+// stored, which a fetch must expect.  Live ranges guarantee that no launch
+// overwrites a value during its copy, since the wait for a copy reads the
+// value.
 #include "byte_owner_map.h"
 #include "../gpu/offload.h"
 #include "verify.h"
@@ -11,10 +11,10 @@ typedef struct Copies {
     Arena       *arena;
     const Graph *g;
     ByteMap     *host;
-    ValueId     *flying;        // of each event: what it says of, or NONE
-    int64_t     *event;         // of each value: of the copy that is begun and
-                                // not waited for; 0: there is none
-    bool        *gone, *back;   // of each value: a copy of it was begun
+    ValueId     *flying;        // of each event: its value, or NONE
+    int64_t     *event;         // of each value: the event of its copy that is
+                                // not waited for yet; 0: none
+    bool        *gone, *back;   // of each value: a copy was started
 } Copies;
 
 static const char *wrong(const Copies *c, const Node *n, const char *what)
@@ -45,7 +45,7 @@ static const char *begin_copy(Copies *c, const Node *n)
     ValueId of = n->kernel == COPY_IN ? c->g->values[v].recompute_of : v;
     if (c->flying[event] != NONE)
         return wrong(c, n, "its event is still another copy's");
-    if (c->event[v] != 0) return wrong(c, n, "it is still on its way");
+    if (c->event[v] != 0) return wrong(c, n, "its copy is not done");
     c->flying[event] = v;
     c->event[v] = event;
     if (n->kernel == COPY_OUT) {
@@ -74,13 +74,13 @@ static const char *end_copy(Copies *c, const Node *n)
     return NULL;
 }
 
-// What comes back is not there before it has been waited for.
+// A fetched value must not be read before its wait.
 static const char *check_reads(const Copies *c, const Node *n)
 {
     ValueId reads[MAX_READS];
     for (int k = node_reads(c->g, n, reads) - 1; k >= 0; k--)
         if (c->back[reads[k]] && c->event[reads[k]] != 0)
-            return wrong(c, n, "it reads what is still on its way");
+            return wrong(c, n, "it reads a value before its copy is done");
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static const char *check_copy(const Copies *c, const Node *n)
         return wrong(c, n, "it has no place or no event");
     if (value->persistent || value->output || value->view_rows > 0 ||
         !is_stored(c->g, copied_by(n)))
-        return wrong(c, n, "what it copies can't leave the arena");
+        return wrong(c, n, "its value can't leave the arena");
     return NULL;
 }
 

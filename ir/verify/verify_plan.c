@@ -1,17 +1,16 @@
-// The plan's checker.  It shares no code with the planner and trusts nothing
-// but the steps: what each reads and writes.  From these it works out again
-// when each buffer is alive, holds the plan's figures against that, and checks
+// The plan's checker.  It shares no code with the planner and trusts only the
+// reads and writes of the steps.  It computes lifetimes from these, compares
+// them and the plan's numbers, and checks
 //
-//   - that no two buffers that are alive together overlap, except where one is
-//     said to lie in the other;
-//   - by replaying the steps over a map of which value each byte holds
+//   - that no two live buffers overlap, unless one is declared an alias of the
+//     other;
+//   - by replaying the steps over a map of the value that each byte holds
 //     (verify_replay.c), that every read finds its own value in every byte,
-//     that a step which writes over what it reads says so, byte for byte, and
-//     that all that is persistent or an output still holds its own at the end.
+//     that a step that overwrites an operand declares it, byte for byte, and
+//     that persistent values and outputs hold their own value at the end.
 //
-// Both use one structure, a map from bytes to what they hold (byte_owner_map.h)
-// that answers in O(log n), so the whole takes O(n log n).  The first fault
-// ends it.
+// Both use a map from bytes to their contents (byte_owner_map.h), which answers
+// in O(log n), so the check takes O(n log n).  The first fault ends it.
 #include <stdlib.h>
 #include "verify_plan.h"
 
@@ -31,9 +30,9 @@ static int64_t round_up(int64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-// ---- what the plan names exists ---------------------------------------------
+// ---- ids --------------------------------------------------------------------
 
-// Buffers, and such as have bytes.
+// True if all ids are buffers with bytes.
 static bool all_there(const int32_t *list, int count, const Plan *plan)
 {
     for (int i = 0; i < count; i++)
@@ -43,7 +42,7 @@ static bool all_there(const int32_t *list, int count, const Plan *plan)
     return true;
 }
 
-// Every id is one; the rest may index with them.
+// Checks that every id is valid; later checks index with them.
 static const char *check_names(Checker *c)
 {
     const Plan *plan = c->plan;
@@ -59,14 +58,14 @@ static const char *check_names(Checker *c)
         int32_t other = plan->buffers[k].alias_of;
         if (other != NONE && (!all_there(&other, 1, plan) ||
                               plan->buffers[k].fused_load))
-            return arena_print(c->arena, "%s lies in no buffer",
+            return arena_print(c->arena, "%s aliases no buffer",
                                plan->buffers[k].name);
     }
     return NULL;
 }
 
-// Follows every chain of aliases, or of views, to its end; false if one leads
-// in a circle.  Each link is followed once.
+// Follows every chain of aliases, or of views, to its end; false if one is a
+// cycle.  Each link is followed once.
 static bool follow(Checker *c, bool views_only, int32_t *ends)
 {
     enum { on_path = -2 };
@@ -95,9 +94,9 @@ static const char *check_aliases(Checker *c)
     return NULL;
 }
 
-// ---- each buffer by itself --------------------------------------------------
+// ---- single buffers ---------------------------------------------------------
 
-// Bytes that a shape of elements needs; -1 if they are too many.
+// Returns the bytes that a shape needs; -1 on overflow.
 static int64_t bytes_needed(const PlanBuffer *buffer)
 {
     int64_t bytes = dtype_bytes(buffer->dtype);
@@ -109,7 +108,7 @@ static int64_t bytes_needed(const PlanBuffer *buffer)
     return bytes;
 }
 
-// Room for every element and, but for scratch, for not much more.
+// A buffer has space for every element and, except workspaces, not much more.
 static const char *check_size(Checker *c, const PlanBuffer *buffer)
 {
     if (buffer->dtype >= DTYPE_COUNT || buffer->kind >= KIND_COUNT ||
@@ -138,17 +137,17 @@ static const char *check_inside(Checker *c, int k)
         return arena_print(c->arena, "%s is outside the arena", buffer->name);
     if (is_persistent(buffer->kind) && !root->persistent)
         return arena_print(c->arena, "%s is not persistent", buffer->name);
-    // A name that no step touches is not printed: whoever reads the plan learns
-    // of an output from what it is a name for.
+    // A view that no step touches is not printed: readers of the plan see the
+    // output mark on the buffer that it aliases.
     if (buffer->output && !c->plan->buffers[c->value[k]].output)
         return arena_print(c->arena, "%s is an output, and its value is not",
                            buffer->name);
     return NULL;
 }
 
-// A slice has whole rows, and each lies in a row of the root, so that no span
-// overflows; slices of a root have the same rows, and what is none covers all
-// of it.  So does a root that states rows: one after the other, they are dense.
+// A slice has whole rows, each within a row of the root, so that no span
+// overflows.  Slices of a root have equal rows, and a buffer that is no slice
+// covers all of the root.  A root that states rows is dense.
 static bool is_slice(const Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -162,7 +161,7 @@ static bool is_slice(const Checker *c, int k)
            column >= 0 && column <= buffer->stride - buffer->bytes / rows;
 }
 
-// Rows of a root are those of any slice in it.
+// The rows of a root are those of its slices.
 static void find_rows(Checker *c)
 {
     for (int k = 0; k < c->plan->buffer_count; k++)
@@ -170,7 +169,7 @@ static void find_rows(Checker *c)
             c->rows[c->root[k]] = c->plan->buffers[k].rows;
 }
 
-// Aligned; and what lies in another buffer lies inside it.
+// A root is aligned; an alias is inside its buffer.
 static const char *check_place(Checker *c, int k)
 {
     const PlanBuffer *buffer = &c->plan->buffers[k];
@@ -182,7 +181,7 @@ static const char *check_place(Checker *c, int k)
     }
     Span own = buffer_span(c, k), parent = buffer_span(c, buffer->alias_of);
     if (own.begin < parent.begin || own.end > parent.end)
-        return arena_print(c->arena, "%s does not lie in %s", buffer->name,
+        return arena_print(c->arena, "%s is not inside %s", buffer->name,
                            c->plan->buffers[buffer->alias_of].name);
     return NULL;
 }
@@ -194,7 +193,7 @@ static const char *check_buffers(Checker *c)
         if (!wrong) wrong = check_inside(c, k);
         if (wrong) return wrong;
     }
-    // Only now does no end of a buffer overflow.
+    // Only from here on the ends of buffers can't overflow.
     find_rows(c);
     for (int k = 0; k < c->plan->buffer_count; k++)
         if (!is_slice(c, k))
@@ -208,7 +207,7 @@ static const char *check_buffers(Checker *c)
     return NULL;
 }
 
-// ---- lives ------------------------------------------------------------------
+// ---- lifetimes --------------------------------------------------------------
 
 // An input that is read before it is written was staged before any step.
 static void touch(Checker *c, int32_t k, int step, bool read)
@@ -240,7 +239,7 @@ static void find_touches(Checker *c)
             c->last[k] = plan->step_count - 1;
 }
 
-// The life of a root is that of all that lie in it, whatever it states.
+// The lifetime of a root is the union of those of its aliases.
 static void join_roots(Checker *c)
 {
     for (int k = 0; k < c->plan->buffer_count; k++) {
@@ -252,8 +251,8 @@ static void join_roots(Checker *c)
     }
 }
 
-// A root must state the life of all that lie in it, any other its own; one
-// that no step touches, that of its root; and a root has one.
+// A root must state the union of its aliases' lifetimes, another buffer its
+// own, and one that no step touches, its root's; a root must have one.
 static const char *check_lives(Checker *c)
 {
     find_touches(c);
@@ -266,15 +265,15 @@ static const char *check_lives(Checker *c)
         int32_t first = whole ? c->begin[r] : c->first[k];
         int32_t last = whole ? c->end[r] : c->last[k];
         if (first == NONE || buffer->first != first || buffer->last != last)
-            return arena_print(c->arena, "%s is said to live %d..%d, is "
+            return arena_print(c->arena, "%s states a life of %d..%d, is "
                                "alive %d..%d", buffer->name, buffer->first,
                                buffer->last, first, last);
     }
     return NULL;
 }
 
-// The steps of a batch come before those of the update, which read only such of
-// what a batch made as persists, since there may be several.
+// Steps of a batch come before those of the update, which reads only persistent
+// values of a batch, since there may be several batches.
 static const char *check_batches(Checker *c)
 {
     const Plan *plan = c->plan;
@@ -310,7 +309,7 @@ ByteMap *plan_byte_map(Checker *c)
 }
 
 typedef struct Event {
-    int32_t step;               // ends, at the step after the last, come first
+    int32_t step;               // ends are at last + 1, and come first
     bool    begins;
     int32_t buffer;
 } Event;
@@ -323,7 +322,7 @@ static int compare_events(const void *left, const void *right)
     return (a->buffer > b->buffer) - (a->buffer < b->buffer);
 }
 
-// Of roots alone: what lies in them is theirs to share.
+// Lists events of roots only: aliases share their root's bytes.
 static Event *list_events(Checker *c, int32_t *count)
 {
     int32_t limit = c->plan->buffer_count;
@@ -337,7 +336,7 @@ static Event *list_events(Checker *c, int32_t *count)
     return events;
 }
 
-// The bound and the arena as stated; the arena may end in padding.
+// Checks the bound and the arena, which may end in padding.
 static const char *check_figures(Checker *c, int64_t most, int64_t top)
 {
     if (most != c->plan->max_live_bytes)
@@ -351,7 +350,7 @@ static const char *check_figures(Checker *c, int64_t most, int64_t top)
     return NULL;
 }
 
-// Goes through the steps with a map of who is alive where.
+// Walks the steps with a map of live buffers.
 static const char *check_overlap(Checker *c)
 {
     const PlanBuffer *buffers = c->plan->buffers;

@@ -1,16 +1,16 @@
-// A plan against the graph that it was made from.  verify_plan.c trusts the
-// steps; here they are held against the program, so that both together trust
-// nothing that a pass from schedule on has made:
+// Checks a plan against its graph.  verify_plan.c trusts the steps; this file
+// compares them with the program, so that both together trust no pass from
+// schedule on.  The rules are:
 //
-//   - a buffer for each value, and the state as its files have it
-//     (verify_buffers.c);
-//   - a step for each launch and no other, which reads and writes what the
-//     launch does, or those that are one launch, none of which touches what
-//     another changes; and writes in place what its operator may;
-//   - what is updated in place is read and updated in the program's order: its
-//     bytes hold one value throughout, so no map of bytes would show it;
-//   - what goes to host memory comes back as it went (verify_offload.c);
-//   - where gradients are summed over batches, a batch ends where it should.
+//   - there is a buffer for each value, and the state is laid out as in its
+//     files (verify_buffers.c);
+//   - there is one step for each launch or group, with its reads and writes; no
+//     node of a group touches a value that another changes; and a step
+//     overwrites only operands that its operator may;
+//   - values updated in place are read and updated in source order: their bytes
+//     hold one value throughout, so a map of bytes can't show it;
+//   - offloaded values come back unchanged (verify_offload.c);
+//   - with gradient accumulation, a batch ends at the right step.
 #include <inttypes.h>
 #include <string.h>
 #include "../families/grad_accumulation.h"
@@ -31,8 +31,8 @@ static bool is_among(const int32_t *list, int count, int32_t k)
     return false;
 }
 
-// Marks each of these but NONE as touched by step `at`, in `by`; false if one
-// is not in the list.  Counts those that are marked for the first time.
+// Sets by[id] to at + 1 for each id except NONE; false if one is not in the
+// list.  Counts the ids set for the first time.
 static bool all_listed(const int32_t *ids, int count, const int32_t *list,
                        int length, int32_t *by, int32_t at, int *met)
 {
@@ -45,7 +45,7 @@ static bool all_listed(const int32_t *ids, int count, const int32_t *list,
     return true;
 }
 
-// The operands that n updates, each once; returns how many.
+// Lists the operands that n updates, each once; returns their number.
 static int updated_by(const Node *n, ValueId *updated)
 {
     Slot slots[MAX_SLOTS];
@@ -59,7 +59,7 @@ static int updated_by(const Node *n, ValueId *updated)
     return found;
 }
 
-// Whether a node of the launch of step `at` makes v.
+// True if a node of the launch of step `at` makes v.
 static bool makes_at(const Against *a, int32_t at, ValueId v)
 {
     for (int32_t i = a->node_of[at]; i != NONE; i = a->beside[i])
@@ -68,8 +68,8 @@ static bool makes_at(const Against *a, int32_t at, ValueId v)
     return false;
 }
 
-// Whether step `at` reads and writes what node n of its launch does, which may
-// read what others of the launch make if it is done last.
+// True if step `at` reads and writes the values of node n of its launch.  An
+// operation of the last block also reads results of the other nodes.
 static bool does_node(Against *a, int32_t at, const Node *n, int *reads,
                       int *writes)
 {
@@ -89,7 +89,7 @@ static bool does_node(Against *a, int32_t at, const Node *n, int *reads,
            step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1);
 }
 
-// It does what all of its nodes do, and no more.
+// The step reads and writes the values of all of its nodes, and no others.
 static const char *check_step(Against *a, int32_t at)
 {
     const PlanStep *step = &a->plan->steps[at];
@@ -101,11 +101,11 @@ static const char *check_step(Against *a, int32_t at)
     }
     if (i == NONE && reads == step->read_count && writes == step->write_count)
         return NULL;
-    return arena_print(a->arena, "step %s does not read and write what %s "
-                       "does", step->name, a->nodes[last].name);
+    return arena_print(a->arena, "step %s differs from the reads and writes "
+                       "of %s", step->name, a->nodes[last].name);
 }
 
-// The launches of step `at`, none of which another step has.
+// Finds the launches of step `at`, which no other step has.
 static const char *find_launches(Against *a, int32_t at, const Names *names,
                                  bool *found)
 {
@@ -124,7 +124,7 @@ static const char *find_launches(Against *a, int32_t at, const Names *names,
     return NULL;
 }
 
-// Each launch has a step, alone or with others; no step has more.
+// Each launch has one step, alone or grouped.
 static const char *find_steps(Against *a)
 {
     Names *names = names_new(a->arena, a->count);
@@ -149,7 +149,7 @@ static const char *check_steps(Against *a)
     return wrong;
 }
 
-// Whether a node of step `at` makes `written` and may write it over `read`.
+// True if a node of step `at` makes `written` and may overwrite `read` with it.
 static bool permits(const Against *a, int32_t at, ValueId written, ValueId read)
 {
     for (int32_t i = a->node_of[at]; i != NONE; i = a->beside[i])
@@ -160,20 +160,20 @@ static bool permits(const Against *a, int32_t at, ValueId written, ValueId read)
     return false;
 }
 
-// What steps say of in place, their operators may do.
+// The operators permit all overwrites that steps declare.
 static const char *check_in_place(Against *a)
 {
     for (int32_t at = 0; at < a->plan->step_count; at++) {
         const PlanStep *step = &a->plan->steps[at];
         for (int k = 0; k < step->in_place_count; k++)
             if (!permits(a, at, step->in_place[k][0], step->in_place[k][1]))
-                return arena_print(a->arena, "%s can't write over what it says "
-                                   "it does", step->name);
+                return arena_print(a->arena, "%s may not overwrite as it "
+                                   "declares", step->name);
     }
     return NULL;
 }
 
-// Copies to host memory and back, in the order of the steps.
+// Checks copies to host memory and back, in the order of steps.
 static const char *check_host(Against *a)
 {
     int32_t count = a->plan->step_count;
@@ -192,7 +192,7 @@ static const char *check_host(Against *a)
     return check_copies(a->arena, a->g, nodes, count);
 }
 
-// A batch ends where the program says, if steps are run more than once at all.
+// A batch ends where the program says, if steps run more than once.
 static const char *check_batch(Against *a)
 {
     int32_t count = a->plan->batch_steps;
@@ -207,7 +207,7 @@ static const char *check_batch(Against *a)
 
 // ---- the order of updates ---------------------------------------------------
 
-// What each value is a name for.
+// Returns the value that each value views.
 static ValueId *find_viewed(const Against *a)
 {
     ValueId *viewed = NEW_ARRAY(a->arena, a->g->value_count, ValueId);
@@ -221,7 +221,7 @@ static ValueId *find_viewed(const Against *a)
     return viewed;
 }
 
-// Of the launches in the program's order.
+// Returns the last place of a launch in source order.
 static int32_t last_place(const Against *a)
 {
     int32_t last = NONE;
@@ -230,8 +230,8 @@ static int32_t last_place(const Against *a)
     return last;
 }
 
-// Who touched each value, and who updated it: the last in the program's order
-// of those so far.  Places are counted from one: zero is nobody.
+// The last node, in source order, that touched or updated each value so far.
+// Places count from 1; 0 is none.
 typedef struct Order {
     const ValueId *viewed;
     int32_t       *touch, *update;
@@ -239,8 +239,8 @@ typedef struct Order {
     int32_t        end;
 } Order;
 
-// Node i of step `at` comes after all that the program has before it of those
-// who touch what it updates, or update what it touches.
+// Checks source order: node i runs after every earlier node that touches a
+// value i updates or updates a value i touches.
 static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
 {
     const Node *n = &a->nodes[i];
@@ -251,9 +251,9 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
         ValueId v = o->viewed[reads[k]];
         bool updates = is_among(updated, count, reads[k]);
         bool late = place < (updates ? o->touch[v] : o->update[v]);
-        // A copy is a layer's: of the header it reads the seed and the number
-        // of the step, which the last launch alone changes, and where in the
-        // step a batch begins, which its last step changes.
+        // A recomputed node reads three numbers of the header.  The seed is
+        // constant; only the last launch changes the number of the step; the
+        // batch's last step changes its start in the step.
         if (n->phase == RECOMPUTE && v == a->g->header)
             late = o->update[v] == o->end;
         if (late)
@@ -261,14 +261,14 @@ static const char *check_place(Against *a, Order *o, int32_t at, int32_t i)
                                a->g->values[v].name);
         if ((updates ? o->touched_at[v] : o->updated_at[v]) == at &&
             !is_last(n))
-            return arena_print(a->arena, "%s is launched beside others that "
+            return arena_print(a->arena, "%s is launched with others that "
                                "touch %s", n->name, a->g->values[v].name);
     }
     for (int k = 0; k < read_count; k++) {
         ValueId v = o->viewed[reads[k]];
         o->touched_at[v] = at;
-        // accumulate_metrics changes other parts of the header; what changes
-        // the scale reads what gradients come to.
+        // tally changes other parts of the header; the loss scale is changed
+        // after gradients are checked.
         if (v == a->g->header && reads_scale_alone(n)) continue;
         if (place > o->touch[v]) o->touch[v] = place;
     }

@@ -1,8 +1,8 @@
-// What is computed again, against what it was: a copy of a node has the same
-// operator, attributes and operands, where a value and what is computed again
-// of it are the same.  So its results are the same bits, if what it reads of
-// the state has not changed, which verify_program.c sees to.  What comes back
-// from host memory is such a value too: verify_offload.c.
+// Checks recomputed nodes: a copy of a node has the same operator, attributes
+// and operands, where a recomputed value equals its original.  Its results have
+// the same bits if the state that it reads has not changed, which
+// verify_program.c checks.  A value fetched from host memory counts as
+// recomputed too: verify_offload.c.
 #include <inttypes.h>
 #include <string.h>
 #include "../base/unique_names.h"
@@ -16,7 +16,7 @@ static ValueId first_of(const Graph *g, ValueId v)
     return of == NONE ? v : of;
 }
 
-// Whether both do the same.
+// True if both nodes compute the same.
 static bool does_the_same(const Graph *g, const Node *a, const Node *b)
 {
     if (a->op != b->op || a->kernel != b->kernel || a->act != b->act ||
@@ -34,7 +34,7 @@ static bool does_the_same(const Graph *g, const Node *a, const Node *b)
     return true;
 }
 
-// Of a copy, the node it is one of; NONE: it is none.
+// Returns the node that n repeats, or NONE.
 static NodeId original_of(const Graph *g, const Node *n)
 {
     for (int32_t k = 0; k < n->result_count; k++) {
@@ -45,7 +45,7 @@ static NodeId original_of(const Graph *g, const Node *n)
     return NONE;
 }
 
-// Of a value or what is it again, the node that made it first.
+// Returns the node that made a value, or its original, first.
 static NodeId maker_of(const Graph *g, ValueId v)
 {
     return g->values[first_of(g, v)].def;
@@ -59,11 +59,11 @@ static void check_copied(const Check *c, ValueId v)
     if (first == NONE) value_fault(c, v, "it is no copy, but a copy makes it");
     if (first < 0 || first >= g->value_count || first == v ||
         g->values[first].recompute_of != NONE || g->values[first].def == NONE)
-        value_fault(c, v, "it can't be %%%" PRId32 ", computed again", first);
+        value_fault(c, v, "it can't recompute %%%" PRId32, first);
     const Value *of = &g->values[first];
     if (!same_shape(of->shape, value->shape) || of->dtype != value->dtype ||
         of->kind != value->kind || value->persistent || value->output)
-        value_fault(c, v, "it is not like %s, which it is again", of->name);
+        value_fault(c, v, "it is not like %s, which it recomputes", of->name);
 }
 
 void check_again(const Check *c, NodeId id)
@@ -81,9 +81,9 @@ void check_again(const Check *c, NodeId id)
     if (n->phase != RECOMPUTE) return;
     NodeId original = original_of(g, n);
     if (original == NONE || !does_the_same(g, n, &g->nodes[original]))
-        node_fault(c, id, "it does not do again what another node does");
+        node_fault(c, id, "it does not recompute another node");
     if (is_launch(n) && g->nodes[original].phase != FORWARD)
-        node_fault(c, id, "it does again what is not forward");
+        node_fault(c, id, "it recomputes a node that is not forward");
 }
 
 // ---- the nodes of the program -----------------------------------------------
@@ -127,7 +127,7 @@ const char *nodes_as_written(Arena *arena, const Graph *g, const Node **nodes,
         NodeId id = names_find(names, n->name, strlen(n->name));
         if (id == NONE || g->nodes[id].phase != n->phase ||
             !does_the_same(g, &g->nodes[id], n))
-            return arena_print(arena, "%s is not what the program says",
+            return arena_print(arena, "%s differs from the program",
                                n->name);
         as_written[i] = g->nodes[id];
         place_of[id] = i;

@@ -1,8 +1,7 @@
-// The second half of the plan's checker: the steps are replayed over a map of
-// which value each byte holds.  Parameters, state and inputs are there from the
-// start; a view holds the value it is a view of.  A value is written once, at
-// once or in parts, and again only by a step that reads it as well, which
-// updates it.
+// Replays the steps of a plan over a map of the value that each byte holds.
+// Parameters, state and inputs are present from the start; a view holds the
+// value that it views.  A value is written once, at once or in parts.  Only a
+// step that also reads it, an update, may write it again.
 #include "verify_plan.h"
 
 static bool has(const int32_t *list, int count, int32_t k)
@@ -12,7 +11,7 @@ static bool has(const int32_t *list, int count, int32_t k)
     return false;
 }
 
-// In place means all bytes: a part would mix two values.
+// An overwrite covers all bytes: a part would mix two values.
 static bool same_bytes(const Checker *c, int32_t k, int32_t other)
 {
     Span a = buffer_span(c, k), b = buffer_span(c, other);
@@ -25,8 +24,8 @@ static bool overlap(const Checker *c, int32_t k, int32_t other)
     return a.begin < b.end && b.begin < a.end;
 }
 
-// Whether some of buffer k's value has been written to its bytes before: parts
-// of a value are compared with each other.
+// True if a part of buffer k's value was written to its bytes before; parts of
+// a value are compared with each other.
 static bool was_written(const Checker *c, int32_t k)
 {
     int32_t part = c->writer[c->value[k]];
@@ -42,8 +41,8 @@ static bool is_said(const PlanStep *step, int32_t written, int32_t read)
     return false;
 }
 
-// What is said to be in place is written and read here, is another value, and
-// covers the same bytes.
+// A declared overwrite is of a value written here over another value read here,
+// with the same bytes.
 static const char *check_said(Checker *c, const PlanStep *step)
 {
     for (int i = 0; i < step->in_place_count; i++) {
@@ -52,14 +51,14 @@ static const char *check_said(Checker *c, const PlanStep *step)
             !has(step->reads, step->read_count, read) ||
             c->value[written] == c->value[read] ||
             !same_bytes(c, written, read))
-            return arena_print(c->arena, "%s: what it says of in place is "
-                               "wrong", step->name);
+            return arena_print(c->arena, "%s: a declared overwrite is wrong",
+                               step->name);
     }
     return NULL;
 }
 
-// What write i of a step may not overlap: other writes, and reads of another
-// value unless it says so.
+// Write i of a step may overlap neither other writes nor reads of another
+// value, unless the overwrite is declared.
 static const char *check_write(Checker *c, const PlanStep *step, int i)
 {
     const PlanBuffer *buffers = c->plan->buffers;
@@ -76,7 +75,7 @@ static const char *check_write(Checker *c, const PlanStep *step, int i)
             reads_it = true;
         else if (overlap(c, k, read) && !is_said(step, k, read))
             return arena_print(c->arena, "%s writes %s over %s, which it "
-                               "reads, and does not say so", step->name,
+                               "reads, without declaring it", step->name,
                                buffers[k].name, buffers[read].name);
     }
     if (!reads_it && was_written(c, k))
@@ -85,7 +84,7 @@ static const char *check_write(Checker *c, const PlanStep *step, int i)
     return NULL;
 }
 
-// Whether buffer k holds its own value in every byte.
+// Checks that buffer k holds its own value in every byte.
 static const char *check_held(Checker *c, const ByteMap *memory,
                               const char *reader, int32_t k)
 {
@@ -99,8 +98,8 @@ static const char *check_held(Checker *c, const ByteMap *memory,
                        other == NONE ? "nothing" : buffers[other].name);
 }
 
-// From here on the bytes of buffer k hold its value.  A whole is listed though
-// parts of it are: it covers others too.
+// Sets the bytes of buffer k to its value.  A whole is listed even if its parts
+// are, since it covers others too.
 static void hold(Checker *c, ByteMap *memory, int32_t k)
 {
     Span span = buffer_span(c, k);
@@ -112,7 +111,7 @@ static void hold(Checker *c, ByteMap *memory, int32_t k)
     c->writer[c->value[k]] = k;
 }
 
-// Reads come before writes, as they do in a launch.
+// Reads precede writes, as in a launch.
 static const char *replay_step(Checker *c, ByteMap *memory,
                                const PlanStep *step)
 {
@@ -126,8 +125,7 @@ static const char *replay_step(Checker *c, ByteMap *memory,
     return wrong;
 }
 
-// From what is there before the first step to what must be there after the
-// last.
+// Checks all steps, from the initial contents to the final ones.
 const char *check_replay(Checker *c)
 {
     const Plan *plan = c->plan;

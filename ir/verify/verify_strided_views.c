@@ -1,8 +1,7 @@
-// The verifier's part about slices.  A class some of whose values are slices is
-// looked at by columns: each value has bytes begin .. end of every row of the
-// root.  What is written into columns may only be written over what nobody
-// reads any more, and over what its own launch reads only where the operator
-// says so.
+// Checks slices by columns: each value of the class has bytes begin .. end of
+// every row of the root.  A write to columns may overwrite only values that are
+// not read later, and operands of its own launch only if the operator permits
+// it.
 #include <inttypes.h>
 #include "../strided_views.h"
 #include "verify.h"
@@ -10,9 +9,9 @@
 typedef struct Slices {
     const Check *c;
     const ValueId *root;
-    const NodeId *last;         // to read each value
+    const NodeId *last;         // that reads each value
     const Columns *columns;     // of each value
-    ValueId *newest, *before;   // of each root: the values in it so far
+    ValueId *newest, *before;   // of each root: its values so far
 } Slices;
 
 // ---- names ------------------------------------------------------------------
@@ -26,13 +25,13 @@ static void check_name(const Check *c, ValueId v, Within within)
     } else if (value->alias_of != within.whole || !value->view ||
                value->start != within.start ||
                (within.rows > 0 && value->view_rows != within.rows)) {
-        value_fault(c, v, "it does not lie in %s as it should",
+        value_fault(c, v, "it does not alias %s as it should",
                     c->g->values[within.whole].name);
     }
 }
 
-// Rows that fill those of the root, or all of it; the rows are those of the
-// other slices of the root.
+// The rows of a slice are within those of the root, and equal to those of the
+// root's other slices.
 static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
 {
     const Value *value = &c->g->values[v];
@@ -45,7 +44,7 @@ static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
         value_fault(c, v, "it is no slice of %s", c->g->values[root].name);
     Columns columns = value_columns(c->g, v);
     if (columns.begin < 0 || columns.end > value->view_stride)
-        value_fault(c, v, "its rows do not lie in those of %s",
+        value_fault(c, v, "its rows are not inside those of %s",
                     c->g->values[root].name);
     if (*rows != 0 && *rows != value->view_rows)
         value_fault(c, v, "other slices of %s have other rows",
@@ -53,7 +52,7 @@ static void check_rows(const Check *c, ValueId v, ValueId root, int64_t *rows)
     *rows = value->view_rows;
 }
 
-// A copy in place is one that its operator says only copies, and does.
+// A copy in place is a pure copy by its operator's rule.
 void check_in_place(const Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id];
@@ -68,9 +67,9 @@ void check_in_place(const Check *c, NodeId id)
             node_fault(c, id, "%s can't be in place", n->op->name);
 }
 
-// ---- what is written over ---------------------------------------------------
+// ---- overwrites -------------------------------------------------------------
 
-// A fault where node i reads `old` and may not write result r over it.
+// Reports a fault if node i reads `old` and may not overwrite it with result r.
 static void check_replaced(const Slices *s, NodeId i, int r, ValueId old)
 {
     const Graph *g = s->c->g;
@@ -100,16 +99,17 @@ static void check_write(const Slices *s, NodeId i, int r)
         const Value *value = &g->values[old];
         if (!columns_meet(columns, s->columns[old])) continue;
         if (value->output || value->persistent)
-            node_fault(s->c, i, "%s is written over what must be kept",
+            node_fault(s->c, i, "%s overwrites a value that must be kept",
                        g->values[v].name);
         if (s->last[old] > i || value->def == i)
-            node_fault(s->c, i, "%s is over what [%" PRId32 "] still needs",
+            node_fault(s->c, i, "%s overwrites a value that [%" PRId32
+                       "] needs",
                        g->values[v].name, s->last[old]);
         check_replaced(s, i, r, old);
     }
 }
 
-// ---- the whole --------------------------------------------------------------
+// ---- the walk ---------------------------------------------------------------
 
 static void enter(Slices *s, ValueId v)
 {
@@ -117,7 +117,7 @@ static void enter(Slices *s, ValueId v)
     s->newest[s->root[v]] = v;
 }
 
-// Names are no writes: that they read what they name has been seen to.
+// Aliases are no writes; their reads were checked above.
 static void walk(Slices *s, const int64_t *rows)
 {
     const Graph *g = s->c->g;
@@ -156,10 +156,10 @@ void check_slices(const Check *c, const ValueId *root, const NodeId *last,
         check_name(c, v, within[v]);
         if (g->values[v].view_rows > 0 &&
             !may_have_rows(may[v], g->values[v].view_rows))
-            value_fault(c, v, "a slice, which not all that touch it can take");
+            value_fault(c, v, "a slice, which not all its launches accept");
         if (g->values[v].view_rows == 0 &&
             value_bytes(&g->values[v]) != value_bytes(&g->values[root[v]]))
-            value_fault(c, v, "it lies in %s, but is no slice",
+            value_fault(c, v, "it aliases %s, but is no slice",
                         g->values[root[v]].name);
     }
     for (NodeId i = 0; i < g->node_count; i++)

@@ -1,6 +1,6 @@
-// The verifier's part about training: what differentiate counts on, and the
-// order of the facts.  The front end makes nothing else, but a graph that was
-// read from text may say anything.
+// Checks training: the preconditions of pass differentiate, and the order of
+// facts.  The front end makes only valid graphs, but a graph that was read may
+// contain anything.
 #include <inttypes.h>
 #include "../families/grad_accumulation.h"
 #include "../families/loss_scale.h"
@@ -9,8 +9,8 @@
 #include "../families/optimizer.h"
 #include "verify.h"
 
-// A gradient is added to its value's like, so it must look like it.  Partial
-// sums, which do not, are gradients of nothing.
+// A gradient has the shape and type of its value.  Partial sums, which do not,
+// are gradients of no value.
 void check_gradient(const Check *c, ValueId id)
 {
     const Graph *g = c->g;
@@ -42,7 +42,7 @@ void check_state(const Check *c, ValueId id)
                     "it is", of->name);
 }
 
-// Each fact but the first holds only with the one before it.
+// Each fact except the first requires the one before it.
 static void check_order(const Check *c)
 {
     for (int i = 1; i < FACT_COUNT; i++)
@@ -65,8 +65,8 @@ static void check_called(const Check *c, const Op *op, unsigned flag,
         fault(c, "%s is no %s", op->name, what);
 }
 
-// The row's slots are weight, gradient, what must be kept, what may be, and the
-// header.
+// The row's slots are weight, gradient, required states, optional states, and
+// the header.
 static void check_states(const Check *c)
 {
     const Op *op = c->g->training.optimizer;
@@ -94,8 +94,8 @@ static void check_states_of_params(const Check *c)
                         g->training.optimizer_states);
 }
 
-// A node that adds gradients to momenta: to each parameter's own, as this
-// optimizer does first.
+// A node that accumulates adds to the momentum of each parameter, as the
+// optimizer's update begins.
 static void check_momenta(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
@@ -118,7 +118,7 @@ static void check_momenta(const Check *c, NodeId id)
         node_fault(c, id, "its last operand is not the header");
 }
 
-// ---- gradients summed over batches ------------------------------------------
+// ---- gradient accumulation --------------------------------------------------
 
 static void check_sums(const Check *c)
 {
@@ -140,8 +140,8 @@ static void check_sums(const Check *c)
     }
 }
 
-// Before differentiate there is a sum for each parameter; after it the last
-// node of a batch, before all of the update, which sees nothing else of one.
+// Before differentiate each parameter has a sum.  After it, the last node of a
+// batch precedes the whole update, which reads only sums.
 static void check_accumulation(const Check *c)
 {
     const Graph *g = c->g;
@@ -170,7 +170,7 @@ static void check_accumulation(const Check *c)
 
 // ---- a scaled loss ----------------------------------------------------------
 
-// A loss's gradient has the header where it is scaled, and only there.
+// The gradient of a loss reads the header exactly if the loss is scaled.
 static void check_loss(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
@@ -184,7 +184,8 @@ static void check_loss(const Check *c, NodeId id)
                                          : "its loss is to be scaled");
 }
 
-// What an update reads has been looked at, as it is or before it was clipped.
+// The gradient of an update, before or after clipping, was checked for
+// overflow.
 static void check_looked_at(const Check *c, NodeId id, const bool *seen)
 {
     const Graph *g = c->g;
@@ -195,10 +196,10 @@ static void check_looked_at(const Check *c, NodeId id, const bool *seen)
                           ? NULL : &g->nodes[g->values[d].def];
     if (def == NULL || def->phase != UPDATE || def->operand_count == 0 ||
         def->operands[0] == NONE || !seen[def->operands[0]])
-        node_fault(c, id, "nothing has looked at %s", g->values[d].name);
+        node_fault(c, id, "nothing has checked %s", g->values[d].name);
 }
 
-// Whether n changes what the next training step reads.
+// True if n changes values that the next training step reads.
 static bool changes_state(const Graph *g, const Node *n)
 {
     Slot slot[MAX_SLOTS];
@@ -213,7 +214,7 @@ static bool changes_state(const Graph *g, const Node *n)
     return false;
 }
 
-// In order: gradients are looked at, the update begins, all else of it comes.
+// The order is: checks of gradients, the beginning of the update, the updates.
 static void check_scaled(const Check *c)
 {
     const Graph *g = c->g;
@@ -235,7 +236,7 @@ static void check_scaled(const Check *c)
     if (!begun) fault(c, "no update of a scaled loss begins");
 }
 
-// A gradient that is stopped by the sign of what was dropped from.
+// The mask of a gated gradient has the shape of its result.
 static void check_gated(const Check *c, NodeId id)
 {
     const Node *n = &c->g->nodes[id];
@@ -246,7 +247,7 @@ static void check_gated(const Check *c, NodeId id)
         node_fault(c, id, "no sign says where its gradient is 0");
     if (elements(c->g->values[n->operands[mask]].shape) !=
         elements(c->g->values[n->results[0]].shape))
-        node_fault(c, id, "%s is not what the gradient is of",
+        node_fault(c, id, "%s is not the gradient's value",
                    c->g->values[n->operands[mask]].name);
 }
 
@@ -275,9 +276,8 @@ void check_batch(const Check *c)
         fault(c, "a batch has from 1 to %d samples, not %" PRId64, MAX_BATCH,
               g->batch);
     if (g->training.step_batch < 0 || g->training.step_batch > MAX_BATCH ||
-        g->training.accumulate < 0 ||
-        g->training.accumulate > MAX_BATCH)
-        fault(c, "no training step has so many samples");
+        g->training.accumulate < 0 || g->training.accumulate > MAX_BATCH)
+        fault(c, "no training step has this number of samples");
 }
 
 void check_training(const Check *c)

@@ -1,10 +1,10 @@
-// Of which type values are: real ones of the net's type, maps of 16 bits where
-// the net says so and kernels have a type for them; doubles, integers and bytes
-// are where operators and passes put them, and no layer's result.
+// Checks types: real values have the net's type; maps may have 16 bits if the
+// net says so and kernels support it; doubles, integers and bytes are made only
+// by operators and passes, and are no layer's result.
 #include "../dtype.h"
 #include "verify.h"
 
-// 16 bits are for maps.
+// Only maps may have 16 bits.
 static void check_half(const Check *c, ValueId id)
 {
     const Graph *g = c->g;
@@ -33,9 +33,9 @@ void check_type(const Check *c, ValueId id)
                     dtype_names[g->real]);
 }
 
-// A view keeps its operand's elements, and all else that leads to the losses
-// is of real numbers, as gradients are, but for slices of integers.  Since
-// there are gradients, passes may have put masks there.
+// A view keeps its operand's type.  All other values that lead to losses are
+// real, as gradients are, except slices of integers.  With gradients, passes
+// may insert masks.
 static void check_result_type(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
@@ -54,8 +54,8 @@ static void check_result_type(const Check *c, NodeId id)
                    result->name, dtype_names[result->dtype]);
 }
 
-// What a kernel reads as a map is of real numbers, but where bytes and integers
-// are taken, too.  Since there are gradients, a map's place may have a mask.
+// Operands are real, unless the kernel accepts bytes and integers.  With
+// gradients, a mask may replace a map.
 static void check_operand_types(const Check *c, NodeId id)
 {
     const Graph *g = c->g;
@@ -70,7 +70,7 @@ static void check_operand_types(const Check *c, NodeId id)
         if (n->operands[k] == NONE || !slot->typed || slot->integers) continue;
         const Value *x = &g->values[n->operands[k]];
         if (!is_real(x->dtype))
-            node_fault(c, id, "%s is %s, and %s wants real numbers", x->name,
+            node_fault(c, id, "%s is %s, and %s needs real numbers", x->name,
                        dtype_names[x->dtype], n->op->name);
     }
 }

@@ -18,7 +18,7 @@ RULES = [
         ("writes name buffers", "!all_there(step->writes, step->write_count, plan)", "false"),
         ("steps and aliases name what has bytes", "plan->buffers[list[i]].fused_load", "false"),
     ]),
-    ("verify_plan.c", "%s lies in no buffer", [
+    ("verify_plan.c", "%s aliases no buffer", [
         ("aliases name buffers", "!all_there(&other, 1, plan)", "false"),
         ("what has no bytes lies in nothing",
          " ||\n"
@@ -69,11 +69,11 @@ RULES = [
     ("verify_plan.c", "%s is not aligned", [
         ("alignment", "buffer->offset % ALIGNMENT != 0", "false"),
     ]),
-    ("verify_plan.c", "%s does not lie in %s", [
+    ("verify_plan.c", "%s is not inside %s", [
         ("an alias lies in its parent",
          "own.begin < parent.begin || own.end > parent.end", "false"),
     ]),
-    ("verify_plan.c", "%s is said to live", [
+    ("verify_plan.c", "%s states a life of", [
         ("lives are stated",
          "first == NONE || buffer->first != first || buffer->last != last", "first == NONE"),
     ]),
@@ -96,7 +96,7 @@ RULES = [
     ("verify_plan.c", "the buffers end at", [
         ("the arena's end", "round_up(top) != round_up(c->plan->arena_bytes)", "false"),
     ]),
-    ("verify_replay.c", "%s: what it says of in place", [
+    ("verify_replay.c", "%s: a declared overwrite", [
         ("what is said of in place",
          "const char *wrong = check_said(c, step);",
          "const char *wrong = step->in_place_count < 0 ? check_said(c, step) : NULL;"),
@@ -123,11 +123,11 @@ RULES = [
     ("verify_buffers.c", "%d buffers for %d values", [
         ("as many buffers as values", "a->plan->buffer_count != a->g->value_count", "false"),
     ]),
-    ("verify_buffers.c", "%s is not what the program says", [
+    ("verify_buffers.c", "%s differs from the program", [
         ("buffers are as the program says",
          "!is_value(a, v, &a->plan->buffers[v])", "v < 0 && !is_value(a, v, NULL)"),
     ]),
-    ("verify_buffers.c", "%s does not lie in %s as", [
+    ("verify_buffers.c", "%s does not alias %s as", [
         ("names lie where the program says",
          "buffers[v].offset - within.start != whole->offset ||\n", "\n", SLICES),
         ("names have the rows that the program says",
@@ -141,14 +141,14 @@ RULES = [
         ("the layout of the state",
          "in_order && end == a->plan->state_bytes", "end >= 0 || in_order"),
     ]),
-    ("verify_program.c", "step %s does not read and write", [
+    ("verify_program.c", "step %s differs from the reads", [
         ("reads and writes of the launch",
          "if (i == NONE && reads == step->read_count && writes == step->write_count)\n"
          "        return NULL;", "if (reads >= 0) return NULL;"),
         ("copies lie where the program says",
          "step->host == (begins_copy(n) ? n->attr[COPY_PLACE].i : -1)", "true", HOSTED),
     ]),
-    ("verify_program.c", "%s can't write over what", [
+    ("verify_program.c", "%s may not overwrite as it", [
         ("in place where the operator may", "may_lie_over(a->g, &a->nodes[i], r, read)", "true",
          ("skip",)),
     ]),
@@ -164,7 +164,7 @@ RULES = [
     ("verify_program.c", "%s comes too late", [
         ("updates in order", "if (late)", "if (late && i < 0)"),
     ]),
-    ("verify_program.c", "%s is launched beside others", [
+    ("verify_program.c", "%s is launched with others", [
         ("updates apart from who touches what they change",
          "if ((updates ? o->touched_at[v] : o->updated_at[v]) == at &&\n",
          "if (at < 0 &&\n", ACCUMULATED),

@@ -28,8 +28,8 @@ SLASHES = (".c", ".h", ".cpp", ".cuh", ".cu", ".l", ".y", ".def")
 HASHES = (".py", ".cmake", ".txt", ".cnn", ".inc", "")
 # Faults that are left: openings, terms, long sentences, and the word "what" in 1000 words.
 LIMITS = {
-    "frontend": (84, 32, 1, 17.4),
-    "ir": (235, 97, 9, 15.3),
+    "frontend": (0, 0, 0, 3.0),
+    "ir": (0, 0, 0, 3.0),
     "passes": (176, 158, 25, 19.2),
     "codegen": (53, 18, 3, 19.5),
     "runtime": (119, 82, 11, 9.9),

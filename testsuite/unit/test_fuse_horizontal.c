@@ -92,10 +92,10 @@ static void faults_of_what_is_done_last_are_caught(void **state)
     group_launch(g, W_AVERAGE, &l);
     assert_string_equal(l.type[l.type_count - 1].source->kernel, "AdvanceStep");
     swap_nodes(g, V_AVERAGE, ADVANCE);
-    expect_fault(g, "v.average is grouped behind what is done last");
+    expect_fault(g, "v.average is grouped after the last operation");
     g = read_text(text), swap_nodes(g, 4, 6);
     g->nodes[4].grouped = true;
-    expect_fault(g, "the launch of dv does no more at its end");
+    expect_fault(g, "the launch of dv accepts no last operation");
 }
 
 // ---- several things to the same operands ------------------------------------
@@ -169,7 +169,7 @@ static void faults_of_rows_are_caught(void **state)
     place_net(g, 6);
     assert_int_equal(g->values[D_LOGITS].alias_of, NONE);
     g->values[D_LOGITS].alias_of = LOGITS;
-    expect_fault(g, "d.logits is over what [3] still needs");
+    expect_fault(g, "d.logits overwrites a value that [3] needs");
     g = grouped_rows(), g->nodes[RIGHT].operands[0] = 1;
     expect_fault(g, "right (line 0): its launch can't be that of loss too");
     g = grouped_rows();
@@ -221,7 +221,7 @@ static void steps_are_the_groups(void **state)
     expect_wrong(g, plan, "no step launches v.sgd");
     plan = plan_groups(&g);
     plan->steps[2].write_count--;
-    expect_wrong(g, plan, "does not read and write what v.sgd does");
+    expect_wrong(g, plan, "differs from the reads and writes of v.sgd");
     plan = plan_groups(&g);
     plan->steps[3].more[0] = "advance_step";
     expect_wrong(g, plan,
@@ -233,7 +233,7 @@ static void steps_are_the_groups(void **state)
     expect_wrong(g, plan, "step w.sgd launches w.sgd, which is no launch");
     plan = plan_groups(&g);
     g->nodes[V_SGD].grouped = false;
-    expect_wrong(g, plan, "does not read and write what v.sgd does");
+    expect_wrong(g, plan, "differs from the reads and writes of v.sgd");
 }
 
 // What updates w, and what reads it, in one step.
@@ -244,7 +244,7 @@ static void one_launch_has_no_order(void **state)
     g = grouped();
     g->nodes[W_AVERAGE].grouped = true;
     place_net(g, 6);
-    expect_wrong(g, plan_of(g), "w.average is launched beside others that "
+    expect_wrong(g, plan_of(g), "w.average is launched with others that "
                  "touch w");
 }
 

@@ -77,9 +77,9 @@ static void copies_are_waited_for(void **state)
     (void)state;
     expect_fault(without("[7] forward b.offload.wait"), "its event is still");
     expect_fault(without("[9] backward a.arrive"),
-                 "it reads what is still on its way");
+                 "it reads a value before its copy is done");
     Graph *g = without("[12] backward b.arrive");
-    expect_fault(g, "it reads what is still on its way");
+    expect_fault(g, "it reads a value before its copy is done");
     g->nodes[12].operands[1] = value_called(g, "a.back");
     expect_fault(g, "nothing waits for the copy of b.back");
     // Of another copy, of none, and twice.
@@ -183,12 +183,12 @@ static void plans_say_what_is_copied(void **state)
     expect_unsound(g, plan, "copies end at 1024 of host memory, not at 1280");
     plan->host_bytes -= 256;
     plan->steps[2].host = 0;
-    expect_unsound(g, plan, "does not read and write what a.offload does");
+    expect_unsound(g, plan, "differs from the reads and writes of a.offload");
     plan->steps[2].host = 512;
     PlanStep step = plan->steps[9];
     plan->steps[9] = plan->steps[10];
     plan->steps[10] = step;
-    expect_unsound(g, plan, "e: it reads what is still on its way");
+    expect_unsound(g, plan, "e: it reads a value before its copy is done");
 }
 
 // ---- random nets ------------------------------------------------------------

@@ -67,18 +67,18 @@ static void faults_of_memory_are_caught(void **state)
     Graph *g;
     (void)state;
     g = read_text(step_text), g->values[5].alias_of = 9;
-    expect_fault(g, "what it lies in has no end");
+    expect_fault(g, "its aliases form a cycle");
     g = read_text(step_text), g->values[9].alias_of = 7;
     g->nodes[4].operands[0] = 7, g->nodes[4].operands[1] = 7;
     g->nodes[3].operands[0] = 7, g->values[7].last = 4;
     assert_null(verdict(g));    // over a view of it is over it
     g = read_text(step_text), g->nodes[4].operands[1] = 5;
     g->values[5].last = 4;
-    expect_fault(g, "[1] relu (line 4): relu is over what [4] still needs");
+    expect_fault(g, "[1] relu (line 4): relu overwrites a value that [4] needs");
     g = read_text(step_text), g->values[5].output = true, g->values[5].last = 6;
-    expect_fault(g, "relu is written over what must be kept");
+    expect_fault(g, "relu overwrites a value that must be kept");
     g = read_text(step_text), g->values[8].alias_of = 7;
-    expect_fault(g, "scale is over what [4] still needs");
+    expect_fault(g, "scale overwrites a value that [4] needs");
     g = read_text(step_text), g->values[10].alias_of = 9;
     expect_fault(g, "d.conv.weight must not be written over d.conv");
     g = read_text(step_text), g->values[10].alias_of = 8;
@@ -96,7 +96,7 @@ static void faults_of_memory_are_caught(void **state)
     g = read_text(step_text), g->values[4].offset = 1024;
     expect_fault(g, "it ends outside the state");
     g = read_text(step_text), g->values[6].offset = 1024;
-    expect_fault(g, "it does not lie in conv");
+    expect_fault(g, "it is not inside conv");
 }
 
 static const char slices_text[] =
@@ -127,28 +127,27 @@ static void faults_of_slices_are_caught(void **state)
     (void)state;
     assert_null(verdict(read_text(slices_text)));
     g = read_text(slices_text), g->values[3].start = 4;
-    expect_fault(g, "%3 a (line 0): it does not lie in c as it should");
+    expect_fault(g, "%3 a (line 0): it does not alias c as it should");
     g = read_text(slices_text), g->values[5].view_rows = 4;
     expect_fault(g, "it is no slice of c");
     g = read_text(slices_text), g->values[7].view_stride = 24;
     expect_fault(g, "it is no slice of c");
     g = read_text(slices_text), g->values[7].start = 12;
-    expect_fault(g, "its rows do not lie in those of c");
+    expect_fault(g, "its rows are not inside those of c");
     g = read_text(slices_text), g->values[3].view = false;
-    expect_fault(g, "it does not lie in c as it should");
+    expect_fault(g, "it does not alias c as it should");
     g = read_text(slices_text), g->values[7].offset = 768;
-    expect_fault(g, "it does not lie in c");
+    expect_fault(g, "it is not inside c");
     g = read_text(slices_text), g->values[5].output = true;
     g->values[5].last = 4;
-    expect_fault(g, "a slice, which not all that touch it can take");
+    expect_fault(g, "a slice, which not all its launches accept");
     g = read_text(slices_text), g->values[8].alias_of = 5;
     g->values[8].offset = 776;
     expect_fault(g, "e must not be written over d");
     g = read_text(slices_text), g->values[6].output = true;
-    expect_fault(g, "e is written over what must be kept");
-    g = read_text(slices_text),
-    g->values[8].view_rows = g->values[8].view_stride = 0;
-    expect_fault(g, "it lies in c, but is no slice");
+    expect_fault(g, "e overwrites a value that must be kept");
+    g = read_text(slices_text), g->values[8].view_rows = g->values[8].view_stride = 0;
+    expect_fault(g, "it aliases c, but is no slice");
     g = read_text(slices_text), g->nodes[2].in_place = false;
     expect_fault(g, "it is no view of %6");
     g = read_text(slices_text), g->nodes[2].act = g->nodes[4].op;
@@ -201,9 +200,9 @@ static void what_is_fused_on_load_must_be_loaded(void **state)
     g = read_text(READS_RELU("forward y: y f32[2, 3] output = add(x, x)\n"));
     assert_null(verdict(g));
     g->nodes[0].phase = UPDATE;
-    expect_fault(g, "[0] x (line 0): what it makes must be stored");
+    expect_fault(g, "[0] x (line 0): its result must be stored");
     g = read_text(chain_text), g->nodes[2].fused_load = true;
-    expect_fault(g, "[2] c (line 0): what it makes must be stored");
+    expect_fault(g, "[2] c (line 0): its result must be stored");
 }
 
 // No operator that can be computed on load makes two things: this relu does.
@@ -278,7 +277,7 @@ static void nothing_is_written_over_what_is_loaded(void **state)
     g = read_text(pooled), g->values[4].alias_of = 2;
     expect_fault(g, "y must not be written over x, which it reads on load");
     g = read_text(text), g->values[3].alias_of = 2;
-    expect_fault(g, "[1] r (line 0): r has no bytes, but lies in some");
+    expect_fault(g, "[1] r (line 0): r has no bytes, but aliases some");
     g = read_text(text), g->values[2].last = 1;
     expect_fault(g, "%2 x (line 0): it lives from [0] to [1], but [2] y");
 }
@@ -325,7 +324,7 @@ static void a_sign_stops_what_drops(void **state)
     g->nodes[0].act = NULL;
     expect_fault(g, "no sign says where its gradient is 0");
     g = read_text(text), g->values[2].shape.dim[0] = 1;
-    expect_fault(g, "y is not what the gradient is of");
+    expect_fault(g, "y is not the gradient's value");
 }
 
 // ---- the interpreter --------------------------------------------------------
