@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Plants each bug of bugs/*.patch in a copy of the tree, and expects random nets to find it.
 
-usage: find_bugs.py BUILD [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...]
+usage: find_bugs.py BUILD [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...] [--shrink BUG...]
 
 The copy is built once, and again where a patch changes it.  Nets are drawn, in double and in the
-integer mode by turns, until one fails or N of each have passed; what fails must shrink to at most
-STATEMENTS statements of the net's body, and pass in the tree as it is, which BUILD is of.  Prints
-a line a bug; exits with 1 unless all are found."""
+integer mode by turns, until one fails or N of each have passed; what fails must pass in the tree as
+it is, which BUILD is of.  With a bug of --shrink it must also shrink to at most STATEMENTS
+statements of the net's body.  Prints a line a bug; exits with 1 unless all are found."""
 import argparse
 import re
 import shutil
@@ -54,7 +54,8 @@ def hunt(tree, options, name):
         for mode in ([], ["--exact"]):
             got = run([sys.executable, tree / "testsuite/random/random_nets.py", tree / "build",
                        "--seed", begin, "--nets", ROUND, "--settings", 4, "--batch", ROUND // 4,
-                       "--first", "-j", options.j, "--shrink", options.tries, *mode,
+                       "--first", "-j", options.j, "--shrink",
+                       options.tries if name in options.shrink else 0, *mode,
                        "--output", Path(options.output) / name])
             if got.returncode:
                 return f"({' '.join(mode)})\n{got.stdout}{got.stderr}"
@@ -83,7 +84,7 @@ def try_bug(tree, options, patch):
     if sound.returncode:
         print(f"{name}: what fails does so without the bug:\n{sound.stdout}", flush=True)
         return False
-    small = int(size.group(1)) <= options.most
+    small = int(size.group(1)) <= options.most or name not in options.shrink
     print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'} "
           f"after {size.group(2)} tries; {seconds:.0f} s; {what.group(1)[:150]}", flush=True)
     return small
@@ -98,6 +99,7 @@ def main():
     parser.add_argument("-j", type=int, default=1)
     parser.add_argument("--output", default="found-bugs")
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--shrink", nargs="*", default=[])
     options = parser.parse_args()
     options.output = Path(options.output).resolve()
     patches = sorted((HERE / "bugs").glob("*.patch"))
