@@ -81,20 +81,22 @@ def try_bug(tree, options, patch):
     if text is None:
         print(f"{name}: not found by {2 * options.nets} nets; {seconds:.0f} s", flush=True)
         return False
+    shrunk = name in options.shrink
     size = re.search(r"^---- .*: (\d+) statements, after (\d+) tries$", text, re.M)
     what = re.search(r"^FAILED \S+ (.*)", text, re.M)
-    if not size or not what:
+    if not what or (shrunk and not size):
         print(f"{name}: the hunt itself fails:\n{text}", flush=True)
         return False
-    nets = (Path(options.output) / name).glob("*.small.cnn")
+    nets = (Path(options.output) / name).glob("*.small.cnn" if shrunk else "*.cnn")
     sound = run([sys.executable, HERE / "random_nets.py", options.build, "--net", *nets] +
                 (["--exact"] if "(--exact)" in text else []))
     if sound.returncode:
         print(f"{name}: what fails does so without the bug:\n{sound.stdout}", flush=True)
         return False
-    small = int(size.group(1)) <= options.most or name not in options.shrink
-    print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'} "
-          f"after {size.group(2)} tries; {seconds:.0f} s; {what.group(1)[:150]}", flush=True)
+    small = not shrunk or int(size.group(1)) <= options.most
+    words = (f", {size.group(1)} statements{'' if small else ': too many'} after "
+             f"{size.group(2)} tries" if shrunk else "")
+    print(f"{name}: found{words}; {seconds:.0f} s; {what.group(1)[:150]}", flush=True)
     return small
 
 
