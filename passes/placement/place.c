@@ -179,7 +179,8 @@ static Placing new_placing(Arena *arena, Item *items, int32_t count,
     int64_t bound = place_bound(arena, items, count);
     Placing p = {.arena = arena, .items = items, .count = count,
                  .steps = step_count(items, count),
-                 .work = GAPS_WORK * goal->work,
+                 .work = goal->work > INT64_MAX / GAPS_WORK
+                             ? INT64_MAX : GAPS_WORK * goal->work,
                  .bound = bound, .least = bound,
                  .goal = goal->height > bound ? goal->height : bound,
                  .order = NEW_ARRAY(arena, count, int32_t),

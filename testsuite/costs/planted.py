@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import link_with_fault, look, looks  # noqa: E402
+from plant_faults import choose, link_with_fault, look, looks  # noqa: E402
 
 build, root, compiler = sys.argv[1:4]
 here = os.path.join(root, "testsuite", "costs")
@@ -89,7 +89,7 @@ def main():
     failed = 0
     if looks:
         return look(root, FAULTS)
-    for name, fault in FAULTS.items():
+    for name, fault in choose(root, FAULTS, "testsuite/costs").items():
         print(name, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             if is_found(fault, folder) != (name != "nothing"):

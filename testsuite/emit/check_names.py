@@ -7,7 +7,7 @@ A net may call its inputs, layers, parameters and outputs, and itself, what the
 language allows.  What is emitted for such nets must compile without a warning,
 header and program too, as C++ and its header as C99; or cnnc refuses the name
 and says where.  Inputs, layers and outputs are many to a net; nets are one
-each, so that few of their names are tried without --all.
+each, so that of their names few are tried, or with --all every fourth.
 """
 import re
 import subprocess
@@ -151,7 +151,7 @@ def main():
             checker.check("n", some, ["--main"])
             if every:
                 checker.check("n", some[1:] + some[:1], ["--mode", "infer"])
-        for name in known if every else NETS:
+        for name in known[::4] if every else NETS:
             checker.check(name, ["a"], ["--main"])
     print("\n".join(checker.faults) or f"{len(known)} names: "
           f"{checker.compiled} files compiled, {checker.refused} nets refused")

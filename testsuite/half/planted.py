@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import compile_files, link_with_fault, look, looks  # noqa: E402
+from plant_faults import choose, compile_files, link_with_fault, look, looks  # noqa: E402
 
 # Name: precision, net of ops/, an edit of the emitted file for sed -E.
 EMITTED = {
@@ -157,23 +157,25 @@ class Faults:
 
 def main():
     build, root, compiler = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
-    only, failed = os.environ.get("FAULT", ""), 0
+    failed = 0
     if looks:
         return look(root, COMPILER)
+    in_compiler = choose(root, COMPILER, "testsuite/half")
+    # What an emitted file has of the runtime.
+    in_emitted = choose(root, {name: ("runtime/support",) for name in EMITTED},
+                        "runtime/kernels", "testsuite/half", "testsuite/check_net")
     with tempfile.TemporaryDirectory() as folder:
         faults = Faults(folder, build, root, compiler)
 
         def judge(name, found, wanted=True):
             print(f"{name}: {'found' if found else 'not found'}", flush=True)
             return found != wanted
-        for kind in sorted({place[3] for place in COMPILER.values()}):
+        for kind in sorted({place[3] for place in in_compiler.values()}):
             failed += judge(f"nothing, {kind}", getattr(faults, kind)(None), False)
-        for name, place in COMPILER.items():
-            if only in name:
-                failed += judge(name, getattr(faults, place[3])(place[:3]))
-        for name, place in EMITTED.items():
-            if only in name:
-                failed += judge(name, faults.edited(*place))
+        for name, place in in_compiler.items():
+            failed += judge(name, getattr(faults, place[3])(place[:3]))
+        for name in in_emitted:
+            failed += judge(name, faults.edited(*EMITTED[name]))
     return 1 if failed else 0
 
 

@@ -17,7 +17,7 @@ checker takes for sound must be harmless:
 
 All are run, and of nets the fewer are drawn the larger they are (listed.c); or, with --run, of NAME
 one in EVERY, and of other nets none. --unrun is how much of what is sound may be left out then, at
-most, in hundredths. --part K/N takes each Nth net, from the Kth on.
+most, in hundredths. With --needed N each rule of the checker must have refused N corruptions.
 
 Files that differ in nothing but offsets and the order of launches are one program, which reads them
 when it starts.
@@ -41,7 +41,7 @@ for name in "count", "all":
     parser.add_argument(name, type=int)
 parser.add_argument("--run", nargs="*")
 parser.add_argument("--unrun", type=int, default=0)
-parser.add_argument("--part", default="1/1")
+parser.add_argument("--needed", type=int, default=0)
 parser.add_argument("--nets", nargs="*", default=[])
 parser.add_argument("--program", help="in place of corrupt_plans")
 parser.add_argument("--seed", default="1")
@@ -50,6 +50,7 @@ options = parser.parse_args()
 sys.path[:0] = [options.tests, os.path.join(options.tests, "tools")]
 import emitted  # noqa: E402
 import plan_check  # noqa: E402
+from checker_rules import is_said, rules_said  # noqa: E402
 
 
 def nets():
@@ -71,8 +72,7 @@ def nets():
     run = dict(word.split("=") for word in options.run or [])
     assert known >= {*options.nets, *run}, f"no such nets: {({*options.nets, *run}) - known}"
     text = ""
-    part, parts = map(int, options.part.split("/"))
-    for name, path, batch, *words in lines[part - 1::parts]:
+    for name, path, batch, *words in lines:
         if not options.nets or name in options.nets:
             every = "weighed" if options.run is None else run.get(name, "0")
             text += " ".join([name, path, batch, every, *words]) + "\n"
@@ -194,6 +194,7 @@ class Results:
         self.stricter = collections.Counter()
         self.harmless = collections.Counter()
         self.run, self.tallies = collections.Counter(), []
+        self.said = collections.Counter()
         self.unrun = {"never": collections.Counter(), "sampled": collections.Counter()}
 
     def fail(self, text):
@@ -242,10 +243,19 @@ class Results:
             self.corruption(*words[1:], plan=plan)
         elif words[0] == "wild":
             self.fail(" ".join(words))
+        elif words[0] == "said":
+            self.said[" ".join(words[1:])] += 1
         elif words[0] == "tally":
             self.tallies.append((words[1], int(words[2]), int(words[3])))
         else:
             print(" ".join(words))
+
+    def look_at_rules(self):
+        """Messages of the checker that too few corruptions were refused with."""
+        for message in rules_said():
+            count = sum(n for text, n in self.said.items() if is_said(text, message))
+            if count < options.needed:
+                self.fail(f"refused {count} times: {message}")
 
     def print_row(self, kind, drawn, caught, counts):
         print(f"{kind:20} {drawn:8} {caught:8}" + "".join(f" {count:8}" for count in counts))
@@ -293,6 +303,7 @@ def main():
         if drawing.wait() != 0:
             results.fail(f"corrupt_plans ends with {drawing.returncode}")
         results.print_table()
+        results.look_at_rules()
     return 1 if results.failures else 0
 
 

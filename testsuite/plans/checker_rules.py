@@ -180,6 +180,24 @@ RULES = [
     ]),
 ]
 
+# Messages that a stricter rule of verify_program.c gives instead: planted_rules.py needs them.
+SHADOWED = {
+    "step %d %s names no buffer", "%s has no type", "%s is not where a batch ends",
+    "%s reads %s of the last batch alone", "%s writes %s again",
+}
+
+
+def rules_said():
+    """The messages that corruptions can be refused with."""
+    return [says for _, says, _ in RULES if says not in SHADOWED]
+
+
+def is_said(text, says, before=""):
+    """Whether the text has this message, after what matches `before`."""
+    message = ".*".join(map(re.escape, re.split(r"%\w+", says)))
+    return bool(re.search(before + message, text))
+
+
 # Messages that no rule here gives, and why.
 EXCEPTIONS = {
     ("verify_program.c", "a batch ends with %s"):

@@ -18,7 +18,9 @@
 // emitted from that plan; or a number, and FOLDER/NUMBER.cu is that file.
 // Before the first of a net's files come the sound plans and FOLDER/NET.LEVEL.
 // MODE.cu, made from them; train and eval are one file.  Nets that are run have
-// that plan printed before what is let through, too.  The table comes last.
+// that plan printed before what is let through, too.  If ALL is not negative,
+// a line `said MESSAGE` has each refusal of the compiler's checker.  The table
+// comes last.
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +221,7 @@ static void corrupt(Job *job, int number)
         grouped_as(scratch, sample.net->graph[sample.mode], plan);
     const char *wrong = verify_program(scratch, g, plan);
     bool through = wrong && !second_checker(scratch, g, plan);
+    if (wrong && job->all >= 0) printf("said %s\n", wrong);
     if (!wrong &&
         !can_be_grouped(scratch, sample.net->graph[sample.mode], plan))
         wrong = "launches that can't be one step are";

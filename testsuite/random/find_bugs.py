@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Plants each bug of bugs/*.patch in a copy of the tree, and expects random nets to find it.
 
-usage: find_bugs.py BUILD [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...]
+usage: find_bugs.py BUILD [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...] [--shrink BUG...]
 
 The copy is built once, and again where a patch changes it.  Nets are drawn, in double and in the
-integer mode by turns, until one fails or N of each have passed; what fails must shrink to at most
-STATEMENTS statements of the net's body, and pass in the tree as it is, which BUILD is of.  Prints
-a line a bug; exits with 1 unless all are found."""
+integer mode by turns, until one fails or N of each have passed; what fails must pass in the tree as
+it is, which BUILD is of.  With a bug of --shrink it must also shrink to at most STATEMENTS
+statements of the net's body.  Prints a line a bug; exits with 1 unless all are found."""
 import argparse
 import re
 import shutil
@@ -18,6 +18,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.append(str(ROOT / "testsuite/tools"))
+from changed import has_changed  # noqa: E402
 FOLDERS = ["codegen", "frontend", "ir", "passes", "runtime", "testsuite"]
 TARGETS = ["cnnc", "cnnc_host", "random_net", "emit_batch", "random_run"]
 ROUND = 40      # nets of a mode before the other has its turn
@@ -54,11 +56,18 @@ def hunt(tree, options, name):
         for mode in ([], ["--exact"]):
             got = run([sys.executable, tree / "testsuite/random/random_nets.py", tree / "build",
                        "--seed", begin, "--nets", ROUND, "--settings", 4, "--batch", ROUND // 4,
-                       "--first", "-j", options.j, "--shrink", options.tries, *mode,
+                       "--first", "-j", options.j, "--shrink",
+                       options.tries if name in options.shrink else 0, *mode,
                        "--output", Path(options.output) / name])
             if got.returncode:
                 return f"({' '.join(mode)})\n{got.stdout}{got.stderr}"
     return None
+
+
+def is_chosen(patch):
+    """Whether a file that the patch changes, or the hunt, differs from the last landing."""
+    files = re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)
+    return has_changed(str(ROOT), *files, "testsuite/random")
 
 
 def try_bug(tree, options, patch):
@@ -72,20 +81,22 @@ def try_bug(tree, options, patch):
     if text is None:
         print(f"{name}: not found by {2 * options.nets} nets; {seconds:.0f} s", flush=True)
         return False
+    shrunk = name in options.shrink
     size = re.search(r"^---- .*: (\d+) statements, after (\d+) tries$", text, re.M)
     what = re.search(r"^FAILED \S+ (.*)", text, re.M)
-    if not size or not what:
+    if not what or (shrunk and not size):
         print(f"{name}: the hunt itself fails:\n{text}", flush=True)
         return False
-    nets = (Path(options.output) / name).glob("*.small.cnn")
+    nets = (Path(options.output) / name).glob("*.small.cnn" if shrunk else "*.cnn")
     sound = run([sys.executable, HERE / "random_nets.py", options.build, "--net", *nets] +
                 (["--exact"] if "(--exact)" in text else []))
     if sound.returncode:
         print(f"{name}: what fails does so without the bug:\n{sound.stdout}", flush=True)
         return False
-    small = int(size.group(1)) <= options.most
-    print(f"{name}: found, {size.group(1)} statements{'' if small else ': too many'} "
-          f"after {size.group(2)} tries; {seconds:.0f} s; {what.group(1)[:150]}", flush=True)
+    small = not shrunk or int(size.group(1)) <= options.most
+    words = (f", {size.group(1)} statements{'' if small else ': too many'} after "
+             f"{size.group(2)} tries" if shrunk else "")
+    print(f"{name}: found{words}; {seconds:.0f} s; {what.group(1)[:150]}", flush=True)
     return small
 
 
@@ -98,11 +109,17 @@ def main():
     parser.add_argument("-j", type=int, default=1)
     parser.add_argument("--output", default="found-bugs")
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--shrink", nargs="*", default=[])
     options = parser.parse_args()
     options.output = Path(options.output).resolve()
     patches = sorted((HERE / "bugs").glob("*.patch"))
     if options.only:
         patches = [patch for patch in patches if patch.stem in options.only]
+    else:
+        patches = [patch for patch in patches if is_chosen(patch)]
+    if not patches:
+        print("no bug is in a file that differs from the last landing")
+        return 0
     found = 0
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
@@ -113,7 +130,7 @@ def main():
         for patch in patches:
             found += try_bug(tree, options, patch)
     print(f"{found} of {len(patches)} bugs found")
-    return found < len(patches) or not patches
+    return found < len(patches)
 
 
 if __name__ == "__main__":

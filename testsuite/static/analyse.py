@@ -4,7 +4,9 @@
     analyse.py TOOL ROOT GENERATED              prints every complaint; 1 if any
     analyse.py TOOL ROOT GENERATED --planted    the same for the files of planted/
 
-TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  GENERATED holds what
+TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  gcc and clang-tidy, which take minutes, are
+given those that differ from the last landing, or include a file that does (tools/changed.py); with
+MUTANTS=all they are given all.  GENERATED holds what
 flex and bison made.  Each file of planted/ has one fault, named in FAULTS with the
 words that TOOL must say; it is analysed by the same commands as the sources, as C and as C++.
 """
@@ -16,6 +18,9 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from changed import changed_files, has_changed  # noqa: E402
 
 FAULTS = {
     "leak.c": {"gcc": "analyzer-malloc-leak", "cppcheck": "memleak",
@@ -48,6 +53,15 @@ def gcc(root, generated, files):
     return [["gcc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fanalyzer", "-fno-diagnostics-"
              "show-caret", *flags_of(f, root, generated), "-c", "-o", "/dev/null", str(f)]
             for f in files if f.suffix == ".c" and "pack" not in f.parts]
+
+
+def is_stale(file, root):
+    """Whether the file, or one that it includes by name, differs from the last landing."""
+    if has_changed(str(root), str(file.relative_to(root)), ".clang-tidy", "testsuite/static"):
+        return True
+    names = {Path(name).name for name in changed_files(os.path.realpath(root))}
+    return any(Path(name).name in names for name in re.findall(r'#include "([^"]+)"',
+                                                               file.read_text()))
 
 
 def clang_tidy(root, generated, files):
@@ -121,9 +135,12 @@ def main(tool, root, generated, *rest):
     if rest:
         return 1 if planted(tool, root, generated) else 0
     c_files, cpp_files = sources(root)
-    faults, count = analyse(tool, root, generated, c_files + cpp_files)
+    files = c_files + cpp_files
+    if tool != "cppcheck":
+        files = [file for file in files if is_stale(file, root)]
+    faults, count = analyse(tool, root, generated, files)
     print(f"{tool}: {count} commands, {faults} with complaints")
-    return 1 if faults or not count else 0
+    return 1 if faults or not (count or tool != "cppcheck") else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import look, looks, text_with_fault  # noqa: E402
+from plant_faults import is_chosen, look, looks, text_with_fault  # noqa: E402
 
 # What is planted: the test, a file of runtime/support/gemm, a text, and what stands there instead.
 FAULTS = {
@@ -95,7 +95,7 @@ def planted(folder, root, fault):
 
 def main():
     root = os.path.abspath(sys.argv[2])
-    only, failed = os.environ.get("FAULT", ""), 0
+    failed = 0
     if looks:
         return look(root, {name: ("runtime/support/gemm/" + file, old)
                            for name, (_, file, old, _) in FAULTS.items()})
@@ -103,7 +103,8 @@ def main():
         for name in "runtime/support", "testsuite/tensor", "testsuite/host":
             shutil.copytree(os.path.join(root, name), os.path.join(folder, name))
         for name, fault in FAULTS.items():
-            if only in name and planted(folder, root, fault) == name.startswith("none"):
+            chosen = is_chosen(root, name, "runtime/support/gemm/" + fault[1], "testsuite/tensor")
+            if chosen and planted(folder, root, fault) == name.startswith("none"):
                 print(f"not as it should be: {name}")
                 failed += 1
     print(f"{len(FAULTS)} faults, {failed} not as they should be")

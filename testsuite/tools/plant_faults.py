@@ -2,8 +2,9 @@
 
 A script has a table of them.  Where they are in passes/ and ir/ and a unit test must find them it
 calls plant(); its arguments are BUILD ROOT CC, and FAULT in the environment chooses those with that
-text in their names.  With LOOK in the environment nothing is planted: the texts that faults
-replace are looked for, by plant() or look().
+text in their names.  Without it those are planted whose file, test or script differs from the last
+landing (changed.py); MUTANTS=all plants all.  With LOOK in the environment nothing is planted: the
+texts that faults replace are looked for, by plant() or look().
 """
 import os
 import re
@@ -13,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+from changed import has_changed  # noqa: E402
 
 looks = "LOOK" in os.environ
 
@@ -26,6 +29,24 @@ def source_of(root, name):
     if len(found) != 1:
         return name
     return str(found[0].relative_to(root))
+
+
+def is_chosen(root, name, *files):
+    """Whether this fault is to be planted, where these files are the ones that it is about."""
+    if "FAULT" in os.environ:
+        return os.environ["FAULT"] in name
+    script = os.path.relpath(os.path.abspath(sys.argv[0]), os.path.realpath(root))
+    return has_changed(root, script, "testsuite/tools/plant_faults.py",
+                       *(source_of(root, file) for file in files))
+
+
+def choose(root, faults, *files):
+    """Of faults (name: a file from ROOT, ...; or None), those to be planted; with them those that
+    are None, which show that nothing is found where nothing is planted."""
+    chosen = {name: fault for name, fault in faults.items()
+              if fault and is_chosen(root, name, fault[0], *files)}
+    return {name: fault for name, fault in faults.items()
+            if name in chosen or (chosen and not fault)}
 
 
 def missing(name, path, old):
@@ -122,15 +143,15 @@ def plant(test, faults, seconds=60, words=()):
     arguments = [os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]]
     if looks:
         return look(arguments[1], faults)
-    only = os.environ.get("FAULT", "")
+    source = os.path.join(arguments[1], "testsuite", "unit", test + ".c")
+    chosen = choose(arguments[1], {"nothing": None, **faults}, f"testsuite/unit/{test}.c")
+    print(f"{test}: {len(chosen)} of {len(faults) + 1}", flush=True)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(arguments[1], "testsuite", "unit", test + ".c")
         objects = [os.path.join(folder, test + ".o")]
-        compile_files(["-c", source, "-o", objects[0]], arguments[2], arguments[1])
-        for name, fault in {"nothing": None, **faults}.items():
-            if only not in name:
-                continue
+        if chosen:
+            compile_files(["-c", source, "-o", objects[0]], arguments[2], arguments[1])
+        for name, fault in chosen.items():
             program = unit_test(folder, fault, objects, arguments)
             caught = is_caught([program, *words], seconds)
             failed += caught != (fault is not None)

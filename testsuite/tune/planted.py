@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from plant_faults import link_with_fault, look, looks
+from plant_faults import choose, link_with_fault, look, looks
 
 # Name: an edit of the emitted program, for sed -E.
 PROGRAM = {
@@ -83,12 +83,14 @@ def main():
         os.path.abspath(word) if os.path.exists(word) else word for word in sys.argv[1:6])
     if looks:
         return look(root, COMPILER)
-    cnnc, only = os.path.join(build_folder, "cnnc"), os.environ.get("FAULT", "")
+    cnnc = os.path.join(build_folder, "cnnc")
+    # An edit of the program is about what it is emitted from.
+    chosen = choose(root, {"none": None, "none, in texts": None,
+                           **{name: ("runtime/tune",) for name in PROGRAM}, **COMPILER},
+                    "testsuite/tune", "codegen/tune")
     missed = count = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("none", "none, in texts", *PROGRAM, *COMPILER):
-            if only not in name:
-                continue
+        for name in chosen:
             fault = COMPILER.get(name)
             clean = name.startswith("none")
             program = build(folder, build_folder, root, compiler, fault) if fault else cnnc

@@ -1,0 +1,45 @@
+"""Which files differ from the last landing: of the planted faults, those in other files were found then.
+
+MUTANTS in the environment is `all`, or the commit to compare with.  Without it that is where this
+branch left main; on main itself, as many commits back as a landing has at most.  Where git does not
+know, every file counts as changed.
+"""
+import functools
+import os
+import subprocess
+
+MOST_COMMITS = 20
+
+
+def git(root, *words):
+    done = subprocess.run(["git", "-C", root, *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def last_landing(root):
+    """A commit, or None."""
+    head = git(root, "rev-parse", "HEAD")
+    for main in "origin/main", "main":
+        base = git(root, "merge-base", "HEAD", main)
+        if base and base != head:
+            return base
+    return git(root, "rev-parse", f"HEAD~{MOST_COMMITS}")
+
+
+@functools.cache
+def changed_files(root):
+    """Paths from root; None: all."""
+    since = os.environ.get("MUTANTS", "")
+    if since == "all":
+        return None
+    since = since or last_landing(root)
+    names = since and git(root, "diff", "--relative", "--name-only", since)
+    return None if names is None else set(names.split("\n"))
+
+
+def has_changed(root, *paths):
+    """Whether one of these files has, or a file in one that is a folder."""
+    changed = changed_files(os.path.realpath(root))
+    return changed is None or any(name == path or name.startswith(path + "/")
+                                  for name in changed for path in paths)
