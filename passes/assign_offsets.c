@@ -1,17 +1,18 @@
-// assign_offsets: an offset for every value, and so the arena's exact size.
+// assign_offsets: assigns an offset to every value and computes the exact size
+// of the arena.
 //
-//   0           header             the state: one contiguous prefix, the same
-//   256         conv1.weight       whatever the passes, so that it can be saved
-//   ...         conv1.momentum     and loaded in one copy
-//   state_bytes conv1.weight.sum   where gradients are summed over batches; in
-//   ...                            evaluation too, which may run between them
-//               everything else, by lifetime
+//   0           header             the state: one contiguous prefix, which no
+//   256         conv1.weight       pass changes, so that one copy saves or
+//   ...         conv1.momentum     loads it
+//   state_bytes conv1.weight.sum   sums of gradients over batches, kept by an
+//   ...                            evaluation that runs between two batches
+//               everything else, by live range
 //
-// Values that lie in others (alias_of) take their offset from the end of the
-// chain, slices with where they begin in its rows.  The rest is placed so that
-// no two that live at one node overlap: place.h has the search.  Left out,
-// every value has an address of its own, which is what the other passes are
-// compared with.
+// A value with alias_of takes the offset of the last value of its chain; a
+// slice adds its start within a row.  The other values are placed so that no
+// two with overlapping live ranges overlap: place.h declares the search.
+// Without this pass every value has bytes of its own, which tests compare the
+// other passes with.
 #include "../ir/families/grad_accumulation.h"
 #include "../ir/strided_views.h"
 #include "pass.h"
@@ -19,8 +20,8 @@
 #include "placement/arena_estimate.h"
 
 
-// The end of each value's chain of aliases.  Each chain is followed once: a
-// second walk leaves the answer at all that the first one passed.
+// Returns the end of each value's chain of aliases.  Linear: every value on a
+// walked path gets its root, and later walks stop there.
 static ValueId *find_roots(const Graph *g)
 {
     ValueId *root = NEW_ARRAY(g->arena, g->value_count, ValueId);
@@ -48,8 +49,8 @@ static void append(Graph *g, ValueId v, int64_t *top)
     *top += padded_bytes(g, v);
 }
 
-// The header, the parameters, running statistics (this much is all that
-// inference needs), the rest of the state, each in its own order.
+// Places the header, the parameters, the running statistics (inference needs
+// only these) and the rest of the state, each in the order of values.
 static int64_t place_state(Graph *g)
 {
     int64_t top = 0;
@@ -61,8 +62,9 @@ static int64_t place_state(Graph *g)
     return top;
 }
 
-// The sums of gradients over batches, for what may run between two batches
-// must leave them alone.
+// Places the sums of gradients over batches.  They have no other values in
+// their bytes, because a program that runs between two batches must not change
+// them.
 static int64_t place_sums(Graph *g, int64_t top)
 {
     for (ValueId v = 0; v < g->value_count; v++)
@@ -76,8 +78,8 @@ static bool is_placed_alone(const Graph *g, ValueId v)
            v != g->header && is_stored(g, v);
 }
 
-// Where the items would be if no launches were together, as far as that is
-// known.
+// Returns each item's offset in a plan without horizontal fusion, relative to
+// start, as a hint for the search; -1 if unknown.
 static int64_t *find_hints(const Graph *g, const int32_t *number, int32_t count,
                            int64_t start)
 {
@@ -90,8 +92,8 @@ static int64_t *find_hints(const Graph *g, const int32_t *number, int32_t count,
     return hints;
 }
 
-// An item for each value that has bytes of its own outside the state, living
-// as long as any that lies in it; its number for every value.
+// Returns an item for each root value outside the state.  Its life spans those
+// of all its aliases.  number: the item of every value, or NONE.
 static Item *collect_items(Graph *g, const ValueId *root, int32_t *number,
                            int32_t *count)
 {
@@ -114,7 +116,7 @@ static Item *collect_items(Graph *g, const ValueId *root, int32_t *number,
     return items;
 }
 
-// One after the other, in order.
+// Places the items one after the other, in order; returns their total size.
 static int64_t place_apart(Item *items, int32_t count)
 {
     int64_t top = 0;
@@ -125,8 +127,8 @@ static int64_t place_apart(Item *items, int32_t count)
     return top;
 }
 
-// What a search for so few items may take of that work: few are settled soon or
-// not at all, and a budget has many plans tried.
+// Limits the work of a search over few items: it ends soon or not at all, and a
+// search for a budget makes many plans.
 static int64_t enough_work(int64_t work, int32_t count)
 {
     enum { EACH_PAIR = 16384 };
@@ -134,8 +136,8 @@ static int64_t enough_work(int64_t work, int32_t count)
     return work < enough ? work : enough;
 }
 
-// Places in that much work of the search, which ends at an arena of `enough`
-// bytes; work 0: shares nothing.
+// Sets all offsets, with at most `work` steps of search, which stops at an
+// arena of `enough` bytes.  work 0: no two values share bytes.
 static void give_offsets(Graph *g, const PassOptions *o, int64_t work,
                          int64_t enough)
 {
@@ -184,7 +186,7 @@ int64_t plan_near(Graph *g, const PassOptions *o, int64_t limit)
     return g->arena_bytes;
 }
 
-// Left out, every value has bytes of its own.
+// Without the pass, every value has bytes of its own.
 void pass_assign_offsets(Graph *g, const PassOptions *o)
 {
     int64_t work = o->trial ? PLACE_WORK / 4 : PLACE_WORK;

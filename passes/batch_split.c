@@ -1,7 +1,7 @@
-// batch_split: launches over large maps take some samples at a time.
+// batch_split: launches over large maps take slices of the batch.
 //
 //   %5 a = conv(%0 x, %1, %2)   %6 b = conv(%5, %3, %4)   %7 c = maxpool(%6)
-// becomes, of a batch of 16 in slices of 8,
+// becomes, for a batch of 16 in slices of 8,
 //   %8 x.1 = slice_batch(%0) size=8   %9 x.2 = slice_batch(%0) start=8 size=8
 //   %10 a.1 = conv(%8, %1, %2)   %11 b.1 = conv(%10, %3, %4)
 //   %12 c.1 = maxpool(%11)
@@ -9,20 +9,20 @@
 //   %15 c.2 = maxpool(%14)
 //   %7 c = concat(%12, %15) axis=0
 //
-// a and b then exist in slices alone, one after the other.  Pass elide_copies
-// lets rows and joins lie where their whole does, so that nothing is copied;
-// differentiate makes of a weight that is read twice the sum of two gradients;
-// and checkpoint may run a slice again just before it is needed backward.
+// Only slices of a and b then exist, one after the other.  Pass elide_copies
+// removes the copies of slices and concats.  Differentiate adds the gradients
+// that the slices give to one weight, and checkpoint may recompute a slice just
+// before its backward launches.
 //
-// What is split are forward nodes in which each sample's result depends on that
+// The pass splits forward nodes whose results depend, sample by sample, on that
 // sample alone (Op.needs_whole_batch), over maps of Graph.split_pixels pixels
-// and more.  They fall into rounds: from one to the next leads what is not
-// split.  In a round all of a slice comes before the next one; between rounds
-// slices are passed on as they are.  A round is left as it is where no map of
-// it would become smaller.
+// and more.  Split nodes form rounds, separated by nodes that are not split.  A
+// round finishes one slice before it starts the next.  Slices that only split
+// nodes read pass from round to round without a concat.  The pass skips a round
+// in which no map gets smaller.
 //
-// The pass splits what Graph.split_samples says; decide_batch_split.c finds
-// what a budget asks for.
+// Graph.split_samples sets the size of a slice; decide_batch_split.c chooses it
+// for a budget.
 #include <string.h>
 #include "../ir/base/unique_names.h"
 #include "batch_split.h"
@@ -34,16 +34,17 @@ typedef struct Splitter {
     int32_t   old_count, value_count;
     int64_t   pixels;           // of the smallest maps that are split
     SplitSize size;
-    bool     *inside;           // of each of them: it is split
-    int32_t  *round;            // of each: of what is split, when; of the rest,
-                                // before which
+    bool     *inside;           // of each old node: it is split
+    int32_t  *round;            // of each old node: the round it is split in,
+                                // or that it runs before
     int32_t   rounds, slices;
     ValueId **slice;            // of each value, its slices; NULL: not made
-    bool     *made;             // of each value: by what is split
-    bool     *read_whole;       // of each value: by what is not
+    bool     *made;             // of each value: a split node makes it
+    bool     *read_whole;       // of each value: other nodes read it, or it is
+                                // an output
 } Splitter;
 
-// ---- what is split ----------------------------------------------------------
+// ---- the nodes to split -----------------------------------------------------
 
 static int64_t pixels_of(Shape shape)
 {
@@ -101,8 +102,8 @@ static bool may_split(const Graph *g, const Node *n)
            g->values[n->results[0]].dtype == g->real;
 }
 
-// A node that is not split comes after all that it reads, and before the next
-// round: a way that leaves what is split comes back in a later one.
+// Sets rounds.  A node that is not split comes before the nodes of its round
+// that are, and a path that leaves split nodes re-enters them in a later round.
 static void find_rounds(Splitter *s)
 {
     const Graph *g = s->g;
@@ -121,8 +122,8 @@ static void find_rounds(Splitter *s)
     }
 }
 
-// Marks what any node reads that is not of the round which makes it, or no
-// launch.
+// Marks outputs, and values with a reader that is not split or is in another
+// round.
 static bool *find_leaving(const Splitter *s)
 {
     const Graph *g = s->g;
@@ -139,9 +140,8 @@ static bool *find_leaving(const Splitter *s)
     return leaves;
 }
 
-// A map of a slice takes less than the whole one where it is stored, and where
-// nothing outside of the round reads it.  Rounds that make no such map are left
-// as they are.
+// Keeps only rounds that make a stored map which no node outside the round
+// reads: only such a map gets smaller.
 static void drop_idle_rounds(Splitter *s)
 {
     const Graph *g = s->g;
@@ -212,7 +212,8 @@ static ValueId new_slice(Splitter *s, ValueId v, int32_t k)
     return slice;
 }
 
-// What comes from outside is taken in rows, of all slices in a row.
+// Slices the values from outside that n reads, into all slices one after
+// another.
 static void slice_batch(Splitter *s, const Node *n)
 {
     Graph *g = s->g;

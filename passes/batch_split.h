@@ -1,34 +1,34 @@
-// Slices of the batch: what can be given to them, and what a budget asks for.
+// Slices of the batch: which nodes can take them, and the choice for a budget.
 #ifndef CNNC_BATCH_SPLIT_H
 #define CNNC_BATCH_SPLIT_H
 
 #include "pass.h"
 
-// As many slices as there can be.
+// The maximum of slices.
 enum { MOST_SLICES = 32 };
 
-// Of forward node n the most pixels of any map that it reads or makes; 0 where
-// its results depend on other samples, or it is no layer.
+// Returns the pixels of the largest map that forward node n reads or makes; 0
+// if its results depend on other samples, or it is no layer.
 int64_t split_pixels(const Graph *g, const Node *n);
-// What pass batch_split would give slices, over maps of so many pixels and
+// The nodes that pass batch_split would split, for maps of `pixels` pixels and
 // more.
 typedef struct SplitSize {
     int32_t nodes;
-    int64_t bytes;              // of the maps that would then exist in slices
-                                // alone, of all samples
+    int64_t bytes;              // of the maps that only exist in slices then,
+                                // over all samples
 } SplitSize;
 SplitSize split_size(const Graph *g, int64_t pixels);
 
-// Sets what a budget makes pass batch_split do to a forward graph: the
-// cheapest, by the time of all launches, of what fits; nothing where that fits
-// and computes nothing again.  Where nothing fits, the smallest.  compile takes
-// a copy of g through all passes.
+// Chooses the slices for a budget and sets them in a forward graph: the
+// cheapest candidate that fits, by the time of all launches.  Sets none if the
+// whole batch fits without recomputation.  If nothing fits, takes the smallest
+// arena.  compile runs all passes on a copy of g.
 void choose_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o));
 
-// Leaves slices that a graph asks for where they make its arena smaller or, of
-// what fits in a budget, its step cheaper.  Sets split_pixels to 0 where there
-// are none to take.
+// Keeps the slices that the graph asks for if they make its arena smaller or,
+// if both fit in a budget, its step cheaper.  Sets split_pixels to 0 if no node
+// can be split.
 void settle_split(Graph *g, const PassOptions *o,
                   bool (*compile)(Graph *g, const PassOptions *o));
 

@@ -1,8 +1,8 @@
-// differentiate: from the forward graph of a net, the graph of a training step.
+// differentiate: makes the graph of a training step from a net's forward graph.
 //
-// Walks the forward nodes from last to first and lets each operator's rule
-// append its backward nodes; then appends one update a parameter, by the
-// optimizer's row (update.c), and the node that counts the step.
+// Walks the forward nodes from last to first; each operator's rule appends its
+// backward nodes.  Then appends one update per parameter, by the optimizer's
+// row (update.c), and the node that counts the step.
 //
 //   %4 conv1 = conv(%0, %1 conv1.weight, %2 conv1.bias)
 // becomes, after the loss,
@@ -10,16 +10,17 @@
 //   conv1.weight.sgd: sgd(%1!, %9, %3!, header)
 //
 // A loss starts its own gradient, scaled to the mean over the samples and by
-// loss_scale, if the train section has one (loss_scale.c); nothing
-// flows into values that lead to no parameter.  It does not order the nodes
-// for memory (schedule) nor merge them (fuse_activation_grad).  In modes
-// without training it changes nothing.
+// loss_scale, if the train section has one (loss_scale.c).  Values that depend
+// on no parameter get no gradient.  The pass neither orders the nodes for
+// memory (schedule) nor merges them (fuse_activation_grad).  In modes without
+// training it changes nothing.
 
 #include "../ir/families/loss.h"
 #include "pass.h"
 #include "train/update.h"
 
-// Which values lead from a parameter to where a gradient can come from.
+// Returns, for each value, whether it depends on a parameter by operators with
+// a gradient.
 static bool *wanted_values(const Graph *g)
 {
     bool *wanted = NEW_ARRAY(g->arena, g->value_count, bool);
@@ -54,7 +55,8 @@ static void differentiate_nodes(Gradient *c, int32_t forward_count)
     }
 }
 
-// What forward nodes leave in the state, before the step is counted.
+// Appends the updates of state by forward nodes (running statistics), before
+// the step is counted.
 static void update_statistics(Graph *g, int32_t forward_count)
 {
     for (NodeId i = 0; i < forward_count; i++)

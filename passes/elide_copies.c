@@ -1,4 +1,4 @@
-// elide_copies: copies between a value and a larger one that need not be made.
+// elide_copies: removes copies between a value and a larger one.
 //
 //   %7 a = conv(...)    %8 b = conv(...)    %9 c = concat(a, b) axis=3
 //   %20 d.a = concat.grad(%19 d.c, -)
@@ -6,29 +6,30 @@
 //   %9 c = concat(a, b) axis=3 in_place     a and b are written into c
 //   %20 d.a = concat.grad(%19 d.c, -) in_place      d.a is read out of d.c
 //
-// An operator says of a launch that only copies how the one value lies in the
-// other (Kernel.slice).  It is left out where everything that reads or makes
-// the smaller one can take a slice of a larger array, as its operator marks it.
-// Those that are joined must be in nothing else, and no input, output or
-// parameter.  A joined value may be joined again, and a slice be sliced, as
-// long as all slices of one array have the same rows.  An array lives as long
-// as anything in it, so a copy is kept where the bytes alive at once, in the
-// order that the graph has, would be more without it.
+// The operator of a pure copy gives the position of the smaller value in the
+// larger one (Kernel.slice).  The copy is elided if every node that reads or
+// makes the smaller value can take a slice of a larger array, by its operator's
+// marks.  A joined value must not alias another value already, nor be an input,
+// output or parameter.  Joins and slices may nest if all slices of one array
+// have the same rows.  An array lives as long as any value in it, so a copy
+// stays if eliding it would raise the peak of the graph's order.
 //
-// No values or nodes come or go: what is in place is marked, and is a name from
-// here on, as views are.
+// The pass adds and deletes no values or nodes.  It marks elided copies
+// in_place; later passes treat them like views.
 #include "../ir/strided_views.h"
 #include "pass.h"
 
-// Trees of values that lie in each other; what is said of one holds at its
-// root.
+// Trees of values that alias each other.  The fields of a root describe its
+// whole tree.
 typedef struct Trees {
     Graph   *g;
-    ValueId *parent;            // NONE: it lies in nothing
-    Sliceable *may;             // what all of them may be slices of
-    int64_t *rows;              // of the slices among them; 0: there are none
-    NodeId  *first, *last;      // launches that touch any of them; NONE: no one
-    int64_t *more, *most;       // bytes alive, as below
+    ValueId *parent;            // NONE: a root
+    Sliceable *may;             // the slices that every value of the tree may
+                                // be
+    int64_t *rows;              // of the slices in the tree; 0: there are none
+    NodeId  *first, *last;      // first and last launch that touches the tree;
+                                // NONE: none
+    int64_t *more, *most;       // live bytes: see change()
 } Trees;
 
 static ValueId root_of(const Trees *t, ValueId v)
@@ -66,9 +67,9 @@ static void find_touches(Trees *t)
         if (g->values[v].output) touch(t, v, g->node_count - 1);
 }
 
-// Bytes alive at each launch are leaves of a binary tree over the nodes: node k
-// of it has `more` for all below it and `most`, the largest sum below it, that
-// included.  The largest of all is at 1.
+// Adds bytes at launches first to last.  The launches are the leaves of a
+// binary tree: t->more[k] applies to all leaves below node k, t->most[k] is the
+// maximum of live bytes below it, including more[k].  The peak is most[1].
 static void change(Trees *t, int32_t k, NodeId low, NodeId high, NodeId first,
                    NodeId last, int64_t bytes)
 {
@@ -85,9 +86,9 @@ static void change(Trees *t, int32_t k, NodeId low, NodeId high, NodeId first,
     t->most[k] = t->more[k] + (a > b ? a : b);
 }
 
-// A tree is alive from the first launch that touches any value in it to the
-// last; what lasts is the same however the rest lies.  sign: 1 or -1, whether
-// it comes or goes.
+// Adds (sign 1) or removes (sign -1) a tree's bytes, from the first launch that
+// touches a value in it to the last.  Persistent values are left out: their
+// bytes are the same in all plans.
 static void count_bytes(Trees *t, ValueId root, int sign)
 {
     const Value *value = &t->g->values[root];
@@ -96,9 +97,9 @@ static void count_bytes(Trees *t, ValueId root, int sign)
            sign * padded(value_bytes(value)));
 }
 
-// ---- what lies in what ------------------------------------------------------
+// ---- aliases ----------------------------------------------------------------
 
-// Puts a root into another tree.
+// Makes part, a root, an alias in the tree of whole.
 static void put(Trees *t, ValueId part, ValueId whole, int64_t rows)
 {
     ValueId root = root_of(t, whole);
@@ -132,15 +133,15 @@ static Trees name_views(Graph *g)
     return t;
 }
 
-// Inputs are staged, and state is laid out, for others to see: in rows.
+// True if root may hold slices: the caller sees the layout of inputs and state,
+// so an input holds only whole rows.
 static bool may_hold(const Value *root, int64_t rows)
 {
     return root->kind == PARAM || (root->kind == INPUT && rows == 1) ||
            (root->def != NONE && !root->persistent);
 }
 
-// Whether part, with all that lies in it, may lie in whole as a slice of these
-// rows.
+// True if part, with all values in it, may be a slice of whole with these rows.
 static bool fits(const Trees *t, ValueId part, ValueId whole, int64_t rows)
 {
     ValueId root = root_of(t, whole);
@@ -169,7 +170,8 @@ static bool is_joined_once(const Node *n, int32_t k)
     return true;
 }
 
-// A row alone begins where kernels may read several elements at once.
+// True if the slice has several rows, or starts at an address that kernels may
+// read several elements from at once.
 static bool is_aligned(const Trees *t, const Node *n, int32_t k)
 {
     Slice slice = n->op->kernels[n->kernel].slice(t->g, n, k);
@@ -177,8 +179,8 @@ static bool is_aligned(const Trees *t, const Node *n, int32_t k)
     return slice.rows > 1 || slice.start * size % ROW_ALIGNMENT == 0;
 }
 
-// Nobody would be left to read the whole, if this is all that does, where a
-// slice without readers were no launch.
+// True if a later launch reads the slice.  Otherwise this copy may be the only
+// reader of the whole value, and eliding it would leave none.
 static bool is_read(const Trees *t, ValueId part)
 {
     return t->last[part] > t->first[part];
@@ -210,16 +212,15 @@ static ValueId part_of(const Node *n, int k)
     return n->op->kernels[n->kernel].joins ? n->operands[k] : n->results[0];
 }
 
-// Whether a copy is of slices of the batch.  These are put whatever is alive
-// meanwhile: all of them come to be, or are read, one after the other, and a
-// budget has asked for them.
+// True if a copy slices the batch.  It is elided whatever the peak: its slices
+// are made or read one after the other, and a budget asked for them.
 static bool is_of_samples(const Graph *g, const Node *n)
 {
     return g->values[n->operands[0]].shape.dim[0] !=
            g->values[n->results[0]].shape.dim[0];
 }
 
-// Puts the values of a copy into each other, if that costs nothing.
+// Elides the copy n unless the peak grows; then restores all trees.
 static bool is_put(Trees *t, const Node *n)
 {
     const Kernel *kernel = &n->op->kernels[n->kernel];

@@ -1,33 +1,34 @@
-// fuse_activation_grad: an activation's gradient joins the launch before it.
+// fuse_activation_grad: fuses an activation's gradient into the launch before
+// it.
 //
 //   %20 d.relu_1 = conv.dgrad(%18, %5)    %21 = relu.grad(%20, %9 relu_1)
 // becomes
 //   %21 = conv.dgrad(%18, %5, mask %9) act=relu
 //
-// A launch that can has an operand "mask?", or stands in for one that a library
-// computes (Kernel.masking): it multiplies what it stores by the
-// activation's derivative, read from the activation's result at the same
-// element.  The data gradient can then be written over the very map it is the
-// gradient of, and a chain of convolutions needs no gradient buffers.  Between
-// the two there may be views: a flattened map.
+// A launch that can do so has an operand "mask?", or replaces one that a
+// library computes (Kernel.masking).  It multiplies each stored element by the
+// activation's derivative, taken from the activation's result at that element.
+// The data gradient can then overwrite the map it is the gradient of, and a
+// chain of convolutions needs no gradient buffers.  Views may stand between the
+// two.
 //
-// What drops behind an activation BY_SIGN has left the activation's sign in
-// what it made, or 0 where the gradient is 0 in any case.  The launch on the
-// gradient and the activation's are then one, which reads that (Kernel.gated):
+// Dropout after a BY_SIGN activation keeps the sign of its operand, or stores 0
+// where the gradient is 0 anyway.  So one launch does both gradients from
+// dropout's result (Kernel.gated):
 //
 //   %10 = dropout(%9 relu_1, header)
 //   %20 = dropout(%19, header)    %21 = relu.grad(%20, %9)
 // becomes
 //   %21 = dropout.gated(%19, %10) act=relu
 //
-// So nothing of relu_1 is kept.  Not done where only this would keep %10, nor
-// for those that the runner finds to cost bytes (decide_gated_grad.h).
+// Then relu_1 need not be kept.  Not done if nothing else keeps %10, nor if
+// decide_gated_grad.h finds that it raises the peak.
 
 #include <string.h>
 
 #include "pass.h"
 
-// Goes over to the kernel that takes a mask, without what it needed beside.
+// Replaces m's kernel by the one that takes a mask; drops its further results.
 static void take_masking_kernel(Graph *g, Node *m, ValueId mask)
 {
     int count = m->operand_count;
@@ -40,9 +41,9 @@ static void take_masking_kernel(Graph *g, Node *m, ValueId mask)
     m->result_count = 1;
 }
 
-// Gives m the mask if it can take one.  If another kernel takes it, only the
-// gradient of a map is worth it, and m must be no product of a library, whose
-// sums have another order.
+// Sets m's mask if m can take one; returns whether it did.  A change of kernel
+// pays only for the gradient of a viewed map.  It is not made for a library's
+// GEMM (it has a workspace), which sums in another order.
 static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
 {
     int slot = operand_called(m, "mask");
@@ -56,8 +57,8 @@ static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
     return true;
 }
 
-// The forward node that does to v, or to a view of it, what m does to a
-// gradient; NONE: there is none.
+// Returns the forward node that applies to v, or to a view of it, the operation
+// that m applies to a gradient; NONE if there is none.
 static NodeId forward_of(const Graph *g, const Uses *uses, const Node *m,
                          ValueId v)
 {
@@ -82,7 +83,7 @@ static NodeId forward_of(const Graph *g, const Uses *uses, const Node *m,
     return NONE;
 }
 
-// Whether the backward pass reads v, or a view of it, in any case.
+// True if a backward node already reads v or a view of it.
 static bool is_kept(const Graph *g, const Uses *uses, ValueId v)
 {
     for (int32_t i = uses->start[v]; i < uses->start[v + 1]; i++) {
@@ -95,8 +96,8 @@ static bool is_kept(const Graph *g, const Uses *uses, ValueId v)
     return false;
 }
 
-// Lets m, which drops a gradient, do what act does to it then, at y.  gates
-// counts the nodes that could.
+// Makes m, the gradient of dropout, apply act's gradient at y too, if it can.
+// gates numbers the candidates, for Decisions.unfused.
 static bool give_gate(Graph *g, const Uses *uses, Node *m, const Op *act,
                       ValueId y, int *gates)
 {
@@ -123,7 +124,7 @@ static void fuse(Graph *g, const Uses *uses, NodeId id, int *gates)
     ValueId dy = n->operands[0];
     NodeId view = NONE;
     if (only_reader(g, uses, dy) == NONE) return;
-    // What is viewed may be masked before.
+    // A viewed value may be masked before the view.
     for (NodeId def = g->values[dy].def;
          def != NONE && g->nodes[def].op->flags & VIEW;
          def = g->values[dy].def) {

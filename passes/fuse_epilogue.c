@@ -1,19 +1,19 @@
-// fuse_epilogue: a bias and an activation move into the launch before them.
+// fuse_epilogue: fuses a bias and an activation into the launch before them.
 //
 //   %4 = conv(%0, %1)        %5 = bias(%4, %2)        %6 = relu(%5)
 // becomes
 //   %6 = conv(%0, %1, %2) act=relu
 //
-// An operator says by its flags what its store stage can do: ADDS_BIAS (it has
-// a last operand "bias?"), STORES_ACT.  The value in between must have no other
-// reader and be no output.  A library's product, which has a workspace, stores
-// what it computes, so there the bias node takes the activation, and the
-// product's result is biased in place.  Pools are not fused here.
+// An operator's flags tell which epilogue its launch has: ADDS_BIAS (a last
+// operand "bias?"), STORES_ACT.  The value in between must have no other reader
+// and be no output.  A library's GEMM, which has a workspace, has no epilogue.
+// Then the bias node takes the activation and adds the bias in place.  Pass
+// fuse_pool fuses pools.
 
 #include "pass.h"
 
-// n takes over the result of reader, which is deleted.  Where what n made was
-// marked, what it makes now is.
+// Gives n the result of reader and deletes reader.  The result inherits the
+// mark of n's old result.
 static void absorb(Graph *g, NodeId n, NodeId reader)
 {
     ValueId result = g->nodes[reader].results[0];

@@ -1,34 +1,32 @@
-// fuse_horizontal: launches of one kind, each over arrays of its own, as one.
+// fuse_horizontal: fuses launches of one kind over different arrays into one.
 //
 //   [40] a.sgd: sgd(a, d.a, ...)         [41] a.sgd: sgd(a, d.a, ...)
 //   [41] b.grad: ...                 ->  [42] b.sgd: sgd(b, d.b, ...) grouped
 //   [42] b.sgd: sgd(b, d.b, ...)
 //
-// What kernels take several arrays is their operators' to say (launch_item):
-// updates of parameters, of averages and of running statistics, gradients that
-// are summed over batches or in parts; and what does several things to the same
-// rows (launch_own): a loss, its gradient and metrics.  Such a launch waits for
-// others, which keeps alive what it reads, and so it waits no longer than
-// memory allows: before a node in which more bytes would be alive than the
-// order had at its peak, those of a kind are launched, first the kind that
-// keeps most bytes; and before any node those that it needs.  So the peak stays
-// what schedule made it.  What needs one that waits, and is of such a kind,
-// waits with it for a later launch.
+// Operators tell which kernels take several arrays (launch_item): updates of
+// parameters, averages and running statistics, and gradients summed over
+// batches or in parts.  Others do several things to the same rows (launch_own):
+// a loss, its gradient and metrics.  Such a launch is delayed to meet others,
+// which extends the live ranges of its operands.  Two events end the delay: a
+// node at which live bytes would exceed the peak of schedule's order, and a
+// node that needs a delayed result.  In the first case the kind that frees most
+// bytes is launched first.  So the peak stays the same.  A node of such a kind
+// that needs a delayed one is delayed too, into a later wave.
 //
-// What a launch can do last (Kernel.last), as the sums of a loss's rows and the
-// end of the training step, is grouped with the one behind which it stands, or
-// to the one that it waits for.
+// An operation that a last block can do (Kernel.last), such as the sum of a
+// loss's rows, is grouped with the launch before it or with the one that it
+// waits for.
 //
-// Should the arena be larger all the same (addresses are harder to find where
-// more is alive, and slices count as whole here), the runner asks again,
-// without what makes a value, with a part of the peak or for what keeps little
-// (Graph.waits), and at last leaves the pass out.
+// The arena may still grow: offsets are harder to find with more live bytes,
+// and slices count as whole values here.  Then decide_horizontal.c repeats the
+// pass with sparser settings (Graph.waits), and finally leaves it out.
 #include "../ir/launch_group.h"
 #include "order/dependences.h"
 #include "order/live_model.h"
 #include "pass.h"
 
-// A node that waits, to be launched in the wave after those that it needs.
+// A delayed node.  Nodes of one wave need only nodes of earlier waves.
 typedef struct Waiting {
     NodeId  node;
     int32_t wave;
@@ -38,21 +36,24 @@ typedef struct Grouper {
     Graph      *g;
     Dependences depend;
     Lives       now;
-    int64_t     peak;           // what may be alive while launches wait
+    int64_t     peak;           // limit of live bytes while launches are
+                                // delayed
     Launch     *launch;         // of each node that takes several arrays
-    bool       *may_wait;       // of each node
-    int32_t    *left;           // of each: how many it needs that are not put
-    NodeId      group;          // the first of the launch that was put last, if
-                                // it can do more at its end; or NONE
+    bool       *may_wait;       // of each node: it may be delayed
+    int32_t    *left;           // of each: the nodes it needs that are not in
+                                // order yet
+    NodeId      group;          // the first node of the last launch, if its
+                                // last block can do more; or NONE
     Waiting    *waiting;
     int32_t     waiting_count;
-    bool       *trial;          // of each, while bytes are counted
+    bool       *trial;          // of each delayed node, while bytes are counted
     bool       *waits;          // of each node, while all are launched
-    // Of each node that needs one that waits, if `round` is the current one:
-    // the first wave that it could be in.
+    // The first wave that each node could be in, if it needs a delayed one and
+    // its `round` is the current round.
     int32_t    *wave, *round;
     int32_t     rounds;
-    NodeId     *order;          // as far as it is made; which are grouped
+    NodeId     *order;          // the new order so far, and which nodes of it
+                                // are grouped
     bool       *grouped;
     int32_t     order_count;
 } Grouper;
@@ -74,15 +75,15 @@ static bool can_be_last(const Grouper *s, NodeId i)
     return n->op->kernels[n->kernel].last != NULL;
 }
 
-// Puts what can be done last: at the end of the launch before it, if that can
-// do more there.
+// Appends a node that a last block can do: grouped with the launch before it,
+// if that launch has room for it.
 static void put_last(Grouper *s, NodeId i)
 {
     put(s, i, s->group != NONE);
     s->group = NONE;
 }
 
-// Whether waiting nodes a and b are of one kind.
+// True if delayed nodes a and b are of one kind.
 static bool same_kind(const Grouper *s, int32_t a, int32_t b)
 {
     const Node *n = &s->g->nodes[s->waiting[a].node];
@@ -92,8 +93,8 @@ static bool same_kind(const Grouper *s, int32_t a, int32_t b)
            (l->own_arg > 0 && are_alike(l, &s->launch[s->waiting[b].node]));
 }
 
-// Puts what waits to be done last and needs no other that is not put, behind
-// the launch that was put last.
+// Appends delayed nodes that a last block can do and that need nothing more, to
+// the last launch.
 static void put_waiting_last(Grouper *s, bool *done)
 {
     for (int32_t k = 0; k < s->waiting_count && s->group != NONE; k++) {
@@ -104,8 +105,8 @@ static void put_waiting_last(Grouper *s, bool *done)
     }
 }
 
-// Puts the node that waits at `at`, and after it all of its wave that can be in
-// the same launch.
+// Appends the delayed node `at`, grouped with all of its wave that fit in the
+// same launch.
 static void launch_group(Grouper *s, int32_t at, bool *done)
 {
     Waiting first = s->waiting[at];
@@ -133,7 +134,7 @@ static void launch_group(Grouper *s, int32_t at, bool *done)
     put_waiting_last(s, done);
 }
 
-// Whether another that waits needs this node.
+// True if another delayed node needs this one.
 static bool is_waited_for(const Grouper *s, NodeId i)
 {
     const Edge *edges = s->depend.edges;
@@ -142,8 +143,9 @@ static bool is_waited_for(const Grouper *s, NodeId i)
     return e != NONE;
 }
 
-// What no other waits for goes with the last of its kind; if it is done last,
-// behind all, and so nobody has to go before it.
+// Moves nodes that no delayed node needs to the last wave of their kind.  Nodes
+// for a last block go after all waves, so that no other node is launched for
+// them.
 static void move_back(Grouper *s)
 {
     int32_t behind = 0;
@@ -181,8 +183,8 @@ static void wait(Grouper *s, NodeId i)
     }
 }
 
-// Wave by wave those that wait, but for the ones that stay, for which the waves
-// begin anew; of these, what is done last may go with a launch.
+// Launches the delayed nodes wave by wave, except those that stay.  Their waves
+// are numbered anew; those for a last block may still join a launch.
 static void launch_waves(Grouper *s, const bool *stays)
 {
     bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
@@ -210,7 +212,8 @@ static void launch_waiting(Grouper *s)
     launch_waves(s, stays);
 }
 
-// Those that node i needs, and what goes with them.
+// Launches the delayed nodes that node i needs, and others of their kind and
+// wave.
 static void launch_needed(Grouper *s, NodeId i)
 {
     bool *stays = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
@@ -229,8 +232,8 @@ static void launch_needed(Grouper *s, NodeId i)
     launch_waves(s, stays);
 }
 
-// The bytes that would be free if the first wave of waiting node `at` and its
-// kind were launched; all of them are counted.
+// Returns the bytes freed by launching, from the first wave, the kind of
+// delayed node `at`.  Sets counted for all nodes of that kind.
 static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
 {
     int64_t before = s->now.live;
@@ -248,7 +251,8 @@ static int64_t bytes_waiting(Grouper *s, int32_t at, bool *counted)
     return bytes;
 }
 
-// Of all waves those of a kind, that of waiting node `of`, and what they need.
+// Launches all waves of one kind, that of delayed node `of`, and the nodes that
+// they need.
 static void launch_kind(Grouper *s, int32_t of)
 {
     bool *is_kind = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
@@ -269,8 +273,7 @@ static void launch_kind(Grouper *s, int32_t of)
     launch_waves(s, stays);
 }
 
-// The kind that in the first wave keeps most bytes alive; false: none keeps
-// any.
+// Launches the kind whose first wave frees most bytes; false if none frees any.
 static bool launch_fullest(Grouper *s)
 {
     bool *done = NEW_ARRAY(s->g->arena, s->waiting_count, bool);
@@ -286,7 +289,8 @@ static bool launch_fullest(Grouper *s)
     return true;
 }
 
-// Whether what node i reads last has not more bytes than may wait.
+// True if the operands that die at node i have at most the bytes that may be
+// kept for a delay.
 static bool keeps_little(Grouper *s, NodeId i)
 {
     int64_t before = s->now.live, parts = s->g->decisions.waits.parts;

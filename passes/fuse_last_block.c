@@ -1,19 +1,19 @@
-// fuse_last_block: what is made of partial sums is made by the launch that
-// makes them, in the block that ends last.
+// fuse_last_block: the last block of the launch that makes partial sums
+// finishes the reduction.
 //
 //   p = a.statistics(x)                   m, v, p = a.whole(x, w, header)
 //   m, v = a.moments(p, x, w)         ->
 //
-// Where one kernel of an operator says which does both (Kernel.ending), and
-// nobody else reads what lies between.  It needs the header, which counts the
-// blocks that have ended.  Sums keep their order, so no bit changes.  What else
-// the second one reads must be there when the first runs: the new node stands
-// where the second stood, so it is.
+// Applies if the operator has a kernel that does both (Kernel.ending), and no
+// other node reads the partial sums.  It needs the header, which counts the
+// blocks that have ended.  Sums keep their order, so no bit changes.  The new
+// node replaces the second one, so the second one's other operands exist when
+// it runs.
 #include <string.h>
 #include "../ir/op/op.h"
 #include "pass.h"
 
-// The value in the slot of this name of n; false: n has no such slot.
+// Finds the operand of n in the slot of this name; false: n has no such slot.
 static bool find_operand(const Node *n, const Slot *slot, ValueId *found)
 {
     Slot slots[MAX_SLOTS];
@@ -29,8 +29,8 @@ static bool find_operand(const Node *n, const Slot *slot, ValueId *found)
     return false;
 }
 
-// What both read, by the slots of the kernel that does what they do; false:
-// slots of one name have two values.
+// Finds the operands of the kernel that does both nodes, by slot names; false
+// if the two nodes have different operands of one name.
 static bool find_operands(const Graph *g, const Node *n, const Node *reader,
                           int kernel, ValueId *operands, int *count)
 {

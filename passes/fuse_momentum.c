@@ -1,4 +1,4 @@
-// fuse_momentum: the launch that makes a gradient adds it to its momentum.
+// fuse_momentum: the launch that makes a gradient adds it to the momentum.
 //
 //   %20 d.fc.weight, ... = dense.wgrad(%18, %9)
 //   sgd(%4 fc.weight!, %20, %5 fc.weight.momentum!, header)
@@ -6,24 +6,23 @@
 //   dense.momentum(%18, %9, %4 fc.weight, %5 fc.weight.momentum!, header)
 //   sgd.move(%4 fc.weight!, %5 fc.weight.momentum, header)
 //
-// The gradient then has no bytes, and the update may run whenever the readers
-// of the weight have run.  It is done where the optimizer's first act is to add
-// the gradient to the momentum (Op.momentum: neither Nesterov nor clipping, nor
-// a scaled loss, of which all gradients come first), and that update is all
-// that reads the gradient: so not where it is kept, nor where elements are
-// clipped, nor where it is a sum of several (a weight that is used twice) or
-// one over batches (train/grad_accumulation.c).  A launch that makes two
-// gradients accumulates both or none.
+// The gradient then has no bytes, and the update may run once the readers of
+// the weight have run.  Two conditions hold.  The optimizer starts by adding
+// the gradient to the momentum (Op.momentum): it has neither Nesterov nor
+// clipping, and no scaled loss, which needs all gradients first.  And the
+// update is the only reader of the gradient.  This excludes gradients that are
+// outputs, clipped by elements, summed over several uses of a weight, or summed
+// over batches (train/grad_accumulation.c).  A launch that makes two gradients
+// accumulates both or none.
 //
-// What a launch needed to make the gradient in bytes of its own, a library's
-// workspace, goes with it.  A skipped step leaves momenta as they are: the
-// kernels see to that.
+// The workspace of a library's GEMM disappears with the gradient.  A skipped
+// step leaves momenta unchanged: the kernels check that.
 #include "../ir/families/momentum.h"
 #include "../ir/families/optimizer.h"
 #include "pass.h"
 
-// Which node updates a parameter from gradient d; NONE: none does, or others
-// read it or the momentum too.
+// Returns the node that updates a parameter from gradient d; NONE if there is
+// none, or another node reads d or the momentum.
 static NodeId only_update(const Graph *g, const Uses *uses, ValueId d)
 {
     NodeId reader = only_reader(g, uses, d);
@@ -36,8 +35,8 @@ static NodeId only_update(const Graph *g, const Uses *uses, ValueId d)
     return only_reader(g, uses, momentum) == reader ? reader : NONE;
 }
 
-// The updates that read the gradients which node n makes, NONE where there is
-// no such gradient.  False if it makes what can't be accumulated.
+// Finds the updates that read the gradients made by node n, NONE for an absent
+// gradient.  False if a result can't be accumulated.
 static bool updates_of(const Graph *g, const Uses *uses, const Node *n,
                        int pairs, NodeId *updates)
 {
@@ -73,7 +72,7 @@ static void fuse(Graph *g, NodeId i, int kernel, int pairs,
     n->kernel = (int8_t)kernel;
 }
 
-// What is left of an update: its operands without the gradient.
+// Removes the gradient from an update's operands.
 static void shorten(Graph *g, NodeId i)
 {
     Node *n = &g->nodes[i];

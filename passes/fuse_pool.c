@@ -1,26 +1,27 @@
-// fuse_pool: a pool moves into the launch that makes the map it pools.
+// fuse_pool: fuses a pool with the launch that makes the map it pools.
 //
 //   %6 = conv(%0, %1, %2) act=relu     %7, %8 = maxpool(%6)
 // becomes
 //   %6 = conv(%0, %1, %2) fused_load      %7, %8 = maxpool(%6) act=relu
 //
-// First an activation that GATES moves behind a pool that selects the largest:
-// it never falls, so the largest stays where it is, and its gradient is 0 where
-// it makes different numbers equal.  The gradient then needs the pooled value
-// alone, and the map before the pool not even its sign.  That holds of any
-// maker of the map, and of a map that is stored.  Other activations round: two
-// numbers may become equal where the gradient is not 0, and then the first of
-// them is no longer the largest.
+// First an activation that GATES moves after a pool that selects the maximum.
+// It is monotonic, so the maximum keeps its place, and its gradient is 0 where
+// it maps different numbers to one.  The gradient then needs only the pooled
+// value, not even the signs of the map before the pool.  This holds for any
+// maker of the map, even if the map is stored.  Other activations round: two
+// numbers may become equal where the gradient is not 0, and the first of them
+// need not be the maximum.
 //
-// Then a node whose operator knows how (Op.pooling) is fused into the pool
-// that alone reads it, so that its map is nowhere.  What is an output, or has
-// other readers, as the skip of a U-net, stays; so does an activation before a
+// Then a node whose operator can do so (Op.pooling) is fused into the pool that
+// is its map's only reader, and the map is not stored.  Outputs and maps with
+// other readers, such as a U-net's skip, stay.  So does an activation before a
 // mean, whose gradient needs the sign of each element.  The mark of a map that
-// is nowhere goes to what is pooled of it.
+// is not stored moves to the pool's result.
 
 #include "pass.h"
 
-// The node that makes the map that n alone reads; NONE: it must be stored.
+// Returns the node that makes operand 0 of n, if n is its only reader; NONE
+// otherwise: the operand must be stored.
 static NodeId only_maker(const Graph *g, const Uses *uses, const Node *n)
 {
     ValueId x = n->operands[0];
@@ -30,7 +31,8 @@ static NodeId only_maker(const Graph *g, const Uses *uses, const Node *n)
     return m->phase == FORWARD && m->kernel == 0 ? maker : NONE;
 }
 
-// Takes the activation of what makes n's operand, or that itself if it is one.
+// Moves to n the activation of its operand's maker, or the maker if that is
+// one.
 static void take_act(Graph *g, const Uses *uses, Node *n)
 {
     NodeId maker = only_maker(g, uses, n);

@@ -1,4 +1,5 @@
-// fuse_prologue: what is cheap is computed where it is read, and never stored.
+// fuse_prologue: computes cheap values where they are read instead of storing
+// them.
 //
 //   %5 z = conv(%4, %1)
 //   %9 y = batchnorm(%5, ...) act=relu          fused_load
@@ -6,24 +7,24 @@
 //   ...
 //   %40 d.w = conv.wgrad(%39, %9)               and so does this one
 //
-// The batch norm's gradient needs z in any case, so y is 4 bytes an element for
-// nothing.  A node is computed on load where
+// The batch norm's gradient needs z anyway, so storing y costs 4 bytes an
+// element for nothing.  A node is computed on load if
 //
-//   - its operator says how it is computed on load (Kernel.load);
-//   - all that read its result can do so: their slots are marked ~;
-//   - what lives longer for it has fewer bytes than its result (saves);
-//   - it reads one map at most that has as many elements as its result;
-//   - it is the last of few: each reader computes all of them again;
-//   - it is no join, or an operand of it is computed on load (refuse_joins).
+//   - its operator has a rule for that (Kernel.load);
+//   - every reader of its result can compute it: a slot marked ~;
+//   - operands that it keeps alive longer have fewer bytes than it (saves);
+//   - at most one operand has as many elements as its result;
+//   - it ends a short chain: each reader recomputes the whole chain;
+//   - it is no join, or one of its operands is computed on load (refuse_joins).
 //
-// Chains are fused link by link: swish(batchnorm(z)) is read from z.  What
-// is made of two maps as large as it is (a residual sum) stays: to read both is
-// traffic, and what computes it again at a price is another pass's affair.
+// Chains are fused link by link: swish(batchnorm(z)) is read from z.  A value
+// made of two maps of its size (a residual sum) is stored: reading both doubles
+// the traffic, and recomputation for a price is checkpoint's task.
 #include "pass.h"
 #include "../ir/dtype.h"
 
-// Nodes that are computed one from another on load.  Signs that another pass
-// keeps may add as many, and no more than MOST_ON_LOAD are allowed.
+// The longest chain of nodes computed on load.  Sign bits may add as many, up
+// to MOST_ON_LOAD.
 enum { LONGEST = MOST_ON_LOAD / 2 };
 
 typedef struct Loading {
@@ -32,7 +33,7 @@ typedef struct Loading {
     bool   *refused;            // joins that must be stored
 } Loading;
 
-// Whether every reader of v can compute it as it loads.
+// True if every reader of v can compute it on load.
 static bool all_load(const Loading *l, ValueId v)
 {
     const Graph *g = l->g;
@@ -49,8 +50,8 @@ static bool all_load(const Loading *l, ValueId v)
     return true;
 }
 
-// The last launch to read v, through what is computed on load, but for node
-// `apart`.
+// Returns the last launch that reads v, directly or through nodes computed on
+// load, ignoring node `apart`.
 static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
 {
     NodeId last = NONE;
@@ -64,8 +65,8 @@ static NodeId last_reader(const Loading *l, ValueId v, NodeId apart)
     return last;
 }
 
-// Whether n reads each element of operand k once or little more, and not to
-// tell where an activation's gradient passes.
+// True if n reads each element of operand k about once, and not as the mask of
+// an activation's gradient.
 static bool reads_once(const Node *n, int k)
 {
     Slot slot[MAX_SLOTS];
@@ -80,13 +81,13 @@ static bool reads_once(const Node *n, int k)
     return false;
 }
 
-// Whether node i costs its readers nothing but its arithmetic, as long as its
-// result has as many bytes as what lives on for it: all of them read an element
-// once or little more, as what works element by element, losses and metrics do
-// (a bias behind a library's product, an activation).  That saves a launch
-// alone.  So it must not cost bytes: the result could be written over what it
-// is made of, what is written over it now can be written over that, and no
-// activation's gradient reads it, of which bits might be kept.
+// True if computing node i on load costs only its arithmetic, provided its
+// result has as many bytes as the operands that live longer.  All readers then
+// read an element about once: elementwise operators, losses and metrics (a bias
+// after a library's GEMM, an activation).  This saves only a launch, so it must
+// cost no bytes.  The result could overwrite an operand, its readers' results
+// can overwrite that operand instead, and no activation's gradient reads it,
+// for which sign bits might be kept.
 static bool costs_nothing(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
@@ -103,9 +104,8 @@ static bool costs_nothing(const Loading *l, NodeId i)
     return true;
 }
 
-// Whether it is worth it to read, where node i's result is read, what it is
-// made of: of that, what would end before the last of these readers and now
-// lives on takes fewer bytes than the result, or as many at no other cost.
+// True if computing node i on load saves bytes: the operands whose lives it
+// extends have fewer bytes than its result, or as many at no other cost.
 static bool saves(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
@@ -152,16 +152,16 @@ static bool may_fuse(const Loading *l, NodeId i)
     return all_load(l, v) && saves(l, i);
 }
 
-// Joins whose readers can't load, or join and are refused themselves.
+// Refuses joins whose readers can't load, or are joins that are refused.
 //
 //   %20 a = batchnorm(%4, ...) act=relu             fused_load
 //   %21 b = upsample(%19)                           fused_load
 //   %22 = concat(%20, %21) axis=3                   fused_load
 //   %23 = conv(%22, %3)                             loads %4 or %19 by channel
 //
-// Stored operands would lie in a join at no price (pass elide_copies), but what
-// is computed on load would be stored for the join alone.  So a join loads its
-// operands where it is loaded itself, and only there.
+// A stored operand can alias a part of the join for free (pass elide_copies),
+// but an operand computed on load would be stored for the join alone.  So a
+// join loads its operands only if it is computed on load itself.
 static void refuse_joins(Loading *l)
 {
     for (NodeId i = l->g->node_count - 1; i >= 0; i--) {
@@ -170,8 +170,8 @@ static void refuse_joins(Loading *l)
     }
 }
 
-// Fuses what may be, as if each join that is not refused were fused as
-// well.  False if one could not be: it is refused from here on.
+// Fuses all nodes that may be, assuming that every join not refused is fused
+// too.  False if one of them could not be fused; it is refused from then on.
 static bool all_fused_load(Loading *l, const bool *before)
 {
     Graph *g = l->g;

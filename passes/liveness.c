@@ -1,20 +1,19 @@
-// liveness: the first and the last node of each value's life.
+// liveness: sets the first and the last node of each value's live range.
 //
 //   0  conv1   = conv image conv1.weight      image 0..2  conv1 0..1
 //   1  relu1   = relu conv1                   relu1 1..2
 //   2  d.conv1.weight = conv.wgrad d.relu1 image
 //
-// A value lives from the node that makes it to the last that reads it; one that
-// nobody reads lives at its own node alone.  An input lives from the first node
-// on, since it is staged before any runs; what is persistent lives throughout;
-// an output lives to the end.  What is computed on load is read by nobody: its
-// readers read what it is computed from.  Nodes that are one launch read until
-// the last of them has, and what they make lives as long; where that does
-// several things to the same operands and may write over them, they make all
-// from the first on, so that nothing that one makes is where another reads.
-// These are indices of nodes: the steps of a plan leave out what is no launch.
-// What shares bytes is not known here; share widens the lives of values that
-// others lie in.
+// A value lives from its maker to its last reader; without readers, at its
+// maker alone.  An input lives from node 0 on, since it is staged before the
+// step.  A persistent value lives throughout, an output until the end.  A value
+// computed on load has no life: its readers read its operands.  In a group of
+// nodes that is one launch, operands and results live to the end of the group.
+// If the launch does several things to the same operands and may overwrite
+// them, all results live from the group's first node on, so that none
+// overwrites an operand.  Lives are indices of nodes, not steps of a plan,
+// which leaves out nodes that are no launch.  Sharing is unknown here:
+// share_buffers widens the lives of values that have aliases.
 #include "../ir/launch_group.h"
 #include "pass.h"
 

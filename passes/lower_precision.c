@@ -1,4 +1,4 @@
-// lower_precision: maps are stored in 16 bits.
+// lower_precision: stores maps in 16 bits.
 //
 //   net n mode=train batch=8 real=f32 map=f16
 //   %5 a f32[8, 32, 32, 16] = conv(x, conv.weight, conv.bias)
@@ -7,16 +7,15 @@
 //   %5 a f16[8, 32, 32, 16] = conv(x, conv.weight, conv.bias)
 //   %9 d.a f16[8, 32, 32, 16] gradient of=%5 = conv.dgrad(...)
 //
-// No cast is a launch: a kernel makes a real of each element as it loads it,
-// and rounds each as it stores it (ir/dtype.h).  In between all is real.
+// No cast is a launch: a kernel converts each element to a real when it loads
+// it and rounds it when it stores it (ir/dtype.h).  It computes in reals.
 //
-// A map is an activation or the gradient of one.  What else there is stays as
-// it is: parameters with their gradients and all that optimizers keep of them,
-// statistics, sums, losses; inputs and outputs, which are the caller's; and
-// what the program marks (float32).  So does what any launch has no type for
-// (^ in ops.def): none of an operator's maps, but the vectors between a
-// batchnorm's launches.  A view is of its operand's type, and rows of an input
-// are part of the input.
+// A map is an activation or the gradient of one.  Other values keep their type:
+// parameters, their gradients and the optimizer's state, statistics, sums,
+// losses, the caller's inputs and outputs, and values marked float32.  A map
+// also keeps its type if some launch that touches it can't take 16 bits (^ in
+// ops.def); in practice these are the vectors between a batchnorm's launches.
+// A view has its operand's type, and rows of an input have the input's.
 #include "../ir/dtype.h"
 #include "pass.h"
 
@@ -35,7 +34,7 @@ static bool is_map(const Graph *g, ValueId v)
            is_stored(g, v) && !keeps_f32(g, v) && !is_of_parameter(g, v);
 }
 
-// A copy of what no launch makes can be part of it.
+// True if n slices an input, which stays as the caller stores it.
 static bool is_part_of_input(const Graph *g, const Node *n)
 {
     const Kernel *kernel = &n->op->kernels[n->kernel];
@@ -55,7 +54,7 @@ static void ask_node(const Graph *g, const Node *n, bool *halves)
             halves[n->results[r]] = false;
 }
 
-// Both ends of a view are of 16 bits, or neither is.  Returns whether that
+// Makes both ends of a view 16 bits wide or neither.  Returns true if that
 // changed anything, for views of views.
 static bool join_views(const Graph *g, bool *halves)
 {

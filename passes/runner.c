@@ -1,6 +1,6 @@
-// The runner: takes a graph through the table of passes.  It alone checks that
-// what a pass needs holds, times it, verifies the graph after it and dumps it;
-// passes do none of that, and none can be run without it.
+// The runner: takes a graph through the table of passes.  It alone checks a
+// pass's facts, times it, verifies the graph after it and dumps it.  No pass
+// runs without it.
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -42,8 +42,7 @@ const Pass *find_pass(const char *name, size_t length)
     return NULL;
 }
 
-// -O0 shares nothing and fuses nothing; -O1 does what costs no arithmetic;
-// -O2, the default, everything.
+// -O0 enables the required passes only; -O1 and -O2, the default, enable all.
 void pass_options_default(PassOptions *o, int level)
 {
     memset(o, 0, sizeof *o);
@@ -103,8 +102,8 @@ static ValueId *copy_ids(Arena *arena, const ValueId *ids, int32_t count)
     return copy;
 }
 
-// From schedule on, passes may only order nodes: what they must keep is
-// remembered, and the plan is held against it.
+// Copies the nodes before the first pass that orders them.  From then on passes
+// may only reorder, and the verifier compares the plan with the copy.
 static void remember(Graph *g)
 {
     Node *written = NEW_ARRAY(g->arena, g->node_count, Node);
@@ -161,8 +160,8 @@ bool run_pass(Graph *g, const PassOptions *o, int number, bool enabled)
     return runs || pass->gives;
 }
 
-// A graph that was read from text may be past a pass: it has what the pass
-// gives or what a later one gives.
+// A graph read from text may be past a pass: it has the facts of the pass or of
+// a later one.
 static bool is_past(const Graph *g, const PassOptions *o, int place)
 {
     unsigned given = 0;
@@ -177,7 +176,7 @@ static bool stops_after(const PassOptions *o, const Pass *pass)
            same_name(pass->name, o->stop_after, strlen(o->stop_after));
 }
 
-// What schedule found, without what is persistent.
+// Prints the peak and the bound that schedule found, without persistent values.
 static void print_order(const Graph *g)
 {
     if (g->order_peak == 0) return;
@@ -249,8 +248,8 @@ static bool run_rows(Graph *g, const PassOptions *o)
     return true;
 }
 
-// Which slices of the batch are taken: those that --split says, those that the
-// graph asks for, or those that a budget does.  False after an error.
+// Chooses the slices of the batch: by --split, by the graph's own request, or
+// by the budget.  False after an error.
 static bool find_slices(Graph *g, const PassOptions *o)
 {
     bool asked = g->decisions.split_samples > 0;
@@ -277,7 +276,7 @@ bool run_passes(Graph *g, const PassOptions *o)
     double start = seconds();
     Arena *arena = arena_new();
     check_table();
-    // Slices that are chosen are made as they were measured.
+    // Compile chosen slices by the same short search that measured them.
     PassOptions own = *o;
     if (own.known == NULL) own.known = known_new(arena);
     bool done = find_slices(g, &own);

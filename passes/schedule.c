@@ -1,22 +1,21 @@
-// schedule: an order of launches with a smaller peak, the smallest where that
-// can be told.
+// schedule: orders the launches for the smallest peak of live bytes.
 //
 //   wgrad2 dgrad2 wgrad1 sgd1 sgd2  ->  wgrad2 dgrad2 sgd2 wgrad1 sgd1
 //
 // Forward comes before backward, and the last node closes the training step.
-// The order as written is kept where it is as good as any: where its peak is
-// the bound (peak_bound.c).  If not, others are tried, and the first of the
-// lowest peak is taken:
+// The program's order stays if its peak is the lower bound (peak_bound.c).
+// Otherwise the pass tries other orders and takes the first with the lowest
+// peak:
 //
-//   - of the ready nodes the one after which the fewest bytes are alive.  So an
-//     update runs as soon as its gradient exists and every reader of its weight
-//     is done, and a weight gradient waits while what it makes is larger than
-//     what it frees;
-//   - the same, where a gradient that an update alone reads counts as freed;
-//   - the best of all orders, if the search for it ends (peak_search.c): of
-//     backward and update, and of forward where that is what is fullest.
+//   - greedy: the ready node after which the fewest bytes are alive.  So an
+//     update runs as soon as its gradient exists and all readers of its weight
+//     are done.  A weight gradient waits while it is larger than the bytes that
+//     it frees;
+//   - the same, where a gradient that only an update reads counts as freed;
+//   - the best of all orders, if the search ends (peak_search.c): of backward
+//     and update, and of forward if the peak is there.
 //
-// Views and what is computed on load come as soon as they can, since they cost
+// Views and values computed on load come as early as possible: they cost
 // nothing.
 #include <string.h>
 #include "../ir/base/search_cache.h"
@@ -24,7 +23,7 @@
 #include "pass.h"
 
 typedef struct Ready {
-    int64_t key;                // bytes alive after it, less those before
+    int64_t key;                // change of live bytes by the node
     NodeId  node;
 } Ready;
 
@@ -33,10 +32,11 @@ typedef struct Scheduler {
     Graph      *g;
     Dependences depend;
     Lives       start;          // before the first node
-    NodeId      middle, end;    // where backward begins, and what comes last
-    // While a list is made: what is alive; of each class the sum of the numbers
-    // of its readers that have not run, which names the one that is left; those
-    // ready, a heap; what each node waits for.
+    NodeId      middle, end;    // the first backward node; the last node
+    // While a list is made: live bytes; for each class the sum of the node ids
+    // of its readers that have not run, which is the last reader when one is
+    // left; a heap of ready nodes; for each node the number of nodes it waits
+    // for.
     Lives       now;
     int64_t    *sum;
     bool        eager;
@@ -50,14 +50,14 @@ typedef struct Scheduler {
 
 // ---- the list of ready nodes ------------------------------------------------
 
-// Whether all that result v is for is an update.
+// True if an update is the only remaining reader of result v.
 static bool goes_to_update(const Scheduler *s, ValueId v)
 {
     return v != NONE && !s->now.kept[v] && s->now.readers[v] == 1 &&
            s->g->nodes[s->sum[v]].result_count == 0;
 }
 
-// The bytes alive after node i less those before.
+// Returns the change of live bytes by node i; the smallest number for a view.
 static int64_t change(Scheduler *s, NodeId i)
 {
     const Node *n = &s->g->nodes[i];
@@ -108,9 +108,9 @@ static NodeId pop(Scheduler *s)
     return first;
 }
 
-// Puts node i next.  A node that is now the last to read something frees more
-// than when it became ready: it is pushed again, and its older entry, which
-// comes later, finds it done.
+// Appends node i.  A node that is now the last reader of a value frees more
+// than when it was pushed.  It is pushed once more; the older entry, which
+// comes later, is ignored because the node is done.
 static void emit(Scheduler *s, NodeId i)
 {
     Lives *now = &s->now;
@@ -185,8 +185,7 @@ static NodeId *copy_order(const Scheduler *s, const NodeId *order)
     return copy;
 }
 
-// Puts node i next and, as soon as they can come, what is no launch and waits
-// for it.
+// Appends node i, and then nodes without a launch that only waited for it.
 static void place(Scheduler *s, NodeId i)
 {
     const Edge *edges = s->depend.edges;
@@ -201,8 +200,8 @@ static void place(Scheduler *s, NodeId i)
     }
 }
 
-// The same order of launches.  A search has no reason to put a view anywhere,
-// but the lives of values are counted in nodes.
+// Returns the same order of launches with views as early as possible.  The
+// search places views anywhere, but live ranges are counted in nodes.
 static NodeId *hoist_views(Scheduler *s, const NodeId *order)
 {
     begin_list(s, false);
@@ -215,8 +214,8 @@ static NodeId *hoist_views(Scheduler *s, const NodeId *order)
     return s->order;
 }
 
-// Returns whether the search tells that no order is better than the best of it
-// and those before.
+// Searches for the best order.  Returns true if it proves that no order is
+// better than the best of those found so far.
 static bool search(Scheduler *s, int64_t bound, Best *best)
 {
     int64_t most = s->g->decisions.remat_schedule ? 1 << 20 : 1 << 22,
@@ -232,22 +231,21 @@ static bool search(Scheduler *s, int64_t bound, Best *best)
     return exact;
 }
 
-// Sets the best order and its peak; returns a peak that no order is below.  All
-// are the same for graphs of equal dependences and bytes.
+// Sets the best order and its peak; returns a lower bound of all peaks.  The
+// result depends only on dependences and bytes.
 static int64_t find_order(Scheduler *s, Best *best)
 {
     offer(s, copy_order(s, NULL), best);
     int64_t bound = order_bound(&s->start, &s->depend, s->middle, best->order);
     for (int eager = 0; eager < 2 && best->peak > bound; eager++)
         offer(s, make_list(s, eager), best);
-    // An evaluation without scores leaves losses and metrics out: they stay
-    // last.
+    // An evaluation without scores omits losses and metrics, so they stay last.
     if (best->peak > bound && s->g->mode != EVAL && search(s, bound, best))
         bound = best->peak;
     return bound;
 }
 
-// ---- orders that were found before ------------------------------------------
+// ---- cached orders ----------------------------------------------------------
 
 typedef struct Order {
     int64_t peak, bound;
@@ -313,7 +311,7 @@ static int64_t find_or_recall_order(Scheduler *s, Best *best)
     return bound;
 }
 
-// Without a training step, all is forward.
+// In a graph without a training step, all nodes are forward.
 void pass_schedule(Graph *g, const PassOptions *o)
 {
     Scheduler s = {.g = g, .known = o->known, .end = g->node_count};

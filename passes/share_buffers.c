@@ -1,41 +1,40 @@
-// share_buffers: which values lie in the bytes of another.
+// share_buffers: decides which values share bytes.
 //
 //   flat = flatten pool2        flat  alias_of pool2, view
 //   relu1 = relu conv1          relu1 alias_of conv1, where conv1 ends here
 //
-// A view is another name for its operand.  A result is written over an operand,
-// or what one is computed from on load, if the operators say that each element
-// is read before it is written (may_lie_over), both have the same bytes and
-// elements of the same size, and nothing that lies in those bytes is
-// persistent, an output, or read later.
-// The node may read those bytes under several names only if it may write over
-// each of them, and gives them to one result at most.
+// A view aliases its operand.  A result may overwrite an operand, or a value
+// that an operand is computed from on load, under three conditions.  The
+// operators allow it because each element is read before it is written
+// (may_lie_over).  Both have the same bytes and elements of one size.  And no
+// value in those bytes is persistent, an output, or read later.  The node may
+// read the bytes under several names only if it may overwrite each, and only
+// one result goes there.
 //
-// What lies in the same bytes is one class, found by union and find.  A class
-// lives from its first value to its last, and dies once: when the node that
-// reads it last writes over it, its life goes on in the result.  The life of
-// the value at the end of the chain of aliases is widened to that of its class.
+// Values that share bytes form a class, kept by union-find.  A class lives from
+// its first value to its last.  When its last reader overwrites it, its life
+// continues in the result.  The root of a chain of aliases gets the life of its
+// class.
 //
-// Where there are slices in a class, columns of its root's rows are what dies:
-// a result is written over a slice where nothing in those columns is read
-// later.  It is then a slice itself, and so is all that lies in it.  Not so
-// where the rest of the root would have to stay for its sake alone.  A gradient
-// goes over the slice that it is the gradient of, too, where nobody reads that
-// any more: those columns are of no other use.
+// In a class with slices, columns of the root's rows die: a result may
+// overwrite a slice if no value in those columns is read later.  The result
+// becomes a slice, and so do its aliases.  This is not done if it alone would
+// keep the rest of the root alive.  A gradient may also overwrite the dead
+// slice it is the gradient of, since those columns have no other use.
 #include "../ir/strided_views.h"
 #include "order/live_model.h"
 #include "pass.h"
 
-// Classes of values; what is said of one holds at the value that find returns.
+// Classes of values; the fields at find()'s result describe the class.
 typedef struct Classes {
     int32_t *parent;
     int32_t *first, *last;      // of all in the class
     bool    *kept;              // persistent or an output
     int64_t *rows;              // of the slices in it; 0: there are none
-    ValueId *newest, *oldest;   // the values in it, a list
+    ValueId *newest, *oldest;   // the values of the class, as a list
     ValueId *before;            // of a value: the next older, or NONE
-    Sliceable *may;             // of a value: what it may be a slice of
-    Columns *columns;           // of a value, as value_columns() says
+    Sliceable *may;             // of a value: the slices that it may be
+    Columns *columns;           // of a value, from value_columns()
 } Classes;
 
 static int32_t find(Classes *classes, ValueId v)
@@ -87,8 +86,8 @@ static Classes new_classes(Graph *g)
     return classes;
 }
 
-// A slice's rows, from those of the links by which it leads to the root: with
-// one of them it is a slice.
+// Sets a slice's rows: those of any link of its chain of aliases that is a
+// slice.
 static void find_rows(Graph *g, Classes *classes, const Within *within,
                       ValueId v)
 {
@@ -120,7 +119,7 @@ static Classes name_views(Graph *g)
     return classes;
 }
 
-// Whether a result of n already lies in this class.
+// True if a result of n already is in this class.
 static bool is_taken(Classes *classes, const Node *n, int32_t class)
 {
     for (int32_t r = 0; r < n->result_count; r++)
@@ -129,7 +128,7 @@ static bool is_taken(Classes *classes, const Node *n, int32_t class)
     return false;
 }
 
-// Whether n reads this class to compute an operand on load.
+// True if n reads this class to compute an operand on load.
 static bool loads_from(const Graph *g, Classes *classes, const Node *n,
                        int32_t class)
 {
@@ -139,8 +138,8 @@ static bool loads_from(const Graph *g, Classes *classes, const Node *n,
     return false;
 }
 
-// Whether result r of node i may lie where `old` does, which is in a class that
-// it may be written over, as far as that value is concerned.
+// True if result r of node i may overwrite `old`, one value of the class that
+// it would join.
 static bool may_replace(const Graph *g, const Classes *classes, NodeId i, int r,
                         ValueId old, Columns columns)
 {
@@ -159,8 +158,8 @@ static bool may_replace(const Graph *g, const Classes *classes, NodeId i, int r,
     return true;
 }
 
-// As fits() asks, of classes in one of which there are slices.  What is loaded
-// from them is not written over.
+// Same check as fits(), for classes with slices.  Values that are loaded from
+// are not overwritten.
 static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
                          ValueId x)
 {
@@ -179,8 +178,8 @@ static bool fits_columns(const Graph *g, Classes *classes, NodeId i, int r,
            (!sliced || classes->last[class] > i);
 }
 
-// Whether result r of node i may lie in the bytes of reads[k], one of count
-// that it reads.
+// True if result r of node i may share the bytes of reads[k], one of count
+// values that i reads.
 static bool fits(const Graph *g, Classes *classes, NodeId i, int r,
                  const ValueId *reads, int count, int k)
 {
@@ -200,8 +199,8 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r,
     return true;
 }
 
-// Whether result r of node i may lie in the columns of the slice that it is the
-// gradient of, which are dead while the rest of the root lives on.
+// True if result r of node i may take the columns of the slice it is the
+// gradient of, which are dead while the rest of the root is alive.
 static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
 {
     ValueId v = g->nodes[i].results[r], x = g->values[v].gradient_of;
@@ -226,7 +225,7 @@ static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
     return true;
 }
 
-// What lies in a slice is one.
+// Makes every value of a class a slice, if the value that it aliases is one.
 static void slice_alike(Graph *g, Classes *classes, int32_t class,
                         const Value *slice)
 {
@@ -263,8 +262,8 @@ static void write_over(Graph *g, Classes *classes, NodeId i, int r)
                  g->values[n->results[r]].gradient_of);
 }
 
-// Chains of aliases end at the value that has the bytes: it lives as long as
-// any that lies in it.
+// Gives the root of each chain of aliases, which has the bytes, the life of its
+// class.
 static void widen_roots(Graph *g, Classes *classes)
 {
     for (ValueId v = 0; v < g->value_count; v++) {
@@ -275,7 +274,7 @@ static void widen_roots(Graph *g, Classes *classes)
     }
 }
 
-// Left out, views alone share bytes.
+// Without the pass only views share bytes.
 void pass_share_buffers(Graph *g, const PassOptions *o)
 {
     Classes classes = name_views(g);

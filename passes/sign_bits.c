@@ -1,5 +1,5 @@
-// sign_bits: of a map that the backward pass needs for its signs alone, a bit
-// an element is kept.
+// sign_bits: keeps one bit an element of a map whose signs alone are needed
+// backward.
 //
 //   %8 y = conv(%4, %1) act=relu    %9 = avgpool(%8)
 //   ...
@@ -10,16 +10,17 @@
 //   %31 passes = signs.read(%10) fused_load
 //   %30 = avgpool.grad(%29, mask %31) act=relu
 //
-// Done where the activation's gradient is dy or 0 (GATES), all of its readers
-// in the backward phase read it for that, and no other: not through a view, a
-// copy that may be in place, or what is computed on load.  What another launch
-// keeps in any case (a convolution's operand) has its sign for nothing.  And
-// only where some map is made meanwhile: else the bits are of no use to anyone.
+// Applies if the activation's gradient is dy or 0 (GATES), and all backward
+// readers use the map only as that mask.  None may read it through a view, a
+// copy that may be elided, or a node computed on load.  A map that is kept
+// anyway (a convolution's operand) provides its signs for free.  The bits also
+// pay only if another map is made while they are kept.
 #include <string.h>
 #include "pass.h"
 
-// Which activation's gradient n makes from v, and from nothing else of it: as
-// that of an activation, or as it masks what it stores.  NULL: none.
+// Returns the activation whose gradient n computes from v, as that gradient's
+// own node or as a mask; NULL if there is none, or n reads v for another
+// purpose.
 static const Op *gates(const Node *n, ValueId v)
 {
     const Op *act = NULL;
@@ -38,8 +39,8 @@ static const Op *gates(const Node *n, ValueId v)
     return act != NULL && act->flags & GATES ? act : NULL;
 }
 
-// Whether a launch makes a value of a quarter of v's bytes or more after its
-// last forward reader and before its first backward one.
+// True if a launch between v's last forward and first backward reader makes a
+// value of at least a quarter of v's bytes.
 static bool outlasts_others(const Graph *g, const Uses *uses, ValueId v)
 {
     NodeId last = NONE, first = g->node_count;
@@ -58,8 +59,8 @@ static bool outlasts_others(const Graph *g, const Uses *uses, ValueId v)
     return false;
 }
 
-// The activation by which all backward readers of v read its signs; NULL where
-// there is none, or a reader needs more.
+// Returns the activation by which all backward readers of v use its signs; NULL
+// if there is none, or a reader needs more than signs.
 static const Op *only_gated(const Graph *g, const Uses *uses, ValueId v)
 {
     const Op *act = NULL;
@@ -76,7 +77,7 @@ static const Op *only_gated(const Graph *g, const Uses *uses, ValueId v)
     return act;
 }
 
-// The nodes of a list in whose order new ones have been put.
+// The nodes of the graph in a new order.
 typedef struct Order {
     Node   *nodes;
     int32_t count;
@@ -124,8 +125,8 @@ static void put(Graph *g, Order *order, const Node *n)
     order->nodes[order->count++] = *n;
 }
 
-// A list for each node that was there before: the new ones that keep signs of
-// what it makes.
+// Returns a linked list for each old node: the new nodes that keep signs of its
+// result.
 static NodeId *list_signs(const Graph *g, int32_t old)
 {
     NodeId *next = NEW_ARRAY(g->arena, g->node_count, NodeId);
@@ -138,9 +139,8 @@ static NodeId *list_signs(const Graph *g, int32_t old)
     return next;
 }
 
-// New nodes, from `old` on in pairs, go to where their phase allows: the signs
-// right behind the maker of what they are of, what reads them first of all that
-// is backward.
+// Moves the new nodes, pairs from index `old` on: the signs directly after the
+// maker of their operand, the readers of signs before all other backward nodes.
 static void sort_nodes(Graph *g, int32_t old)
 {
     Order order = {.nodes = NEW_ARRAY(g->arena, g->node_count, Node)};
@@ -164,7 +164,7 @@ static void sort_nodes(Graph *g, int32_t old)
 void pass_sign_bits(Graph *g, const PassOptions *o)
 {
     (void)o;
-    enum { LEAST = 4096 };      // bytes: below, bits are as long in the arena
+    enum { LEAST = 4096 };      // bytes: smaller maps save nothing in the arena
     if (g->mode != TRAIN) return;
     const Uses uses = graph_uses(g);
     int32_t old = g->node_count, values = g->value_count;

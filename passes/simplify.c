@@ -1,26 +1,25 @@
-// simplify: drops nodes that change nothing.
+// simplify: deletes nodes that change nothing.
 //
 //   %2 = scale(%1) factor=2   %3 = scale(%2) factor=4   %4 = scale(%9) factor=1
 // becomes
 //   %3 = scale(%1) factor=8    (readers of %4 read %9)
 //
-// What an operator can become is its own affair (Op.simplify); this pass offers
-// each forward node to its operator, then deletes the nodes whose results
-// nobody reads: from the outputs and from the nodes that update state, or will
-// once there is an update, back over operands.  An output is never left to be
-// an input, or a view of one: some launch makes it.  A mark is not lost: what
-// stands for a value takes its mark, and where nobody reads a value any more,
-// what it would have been computed from does.
+// The operator decides how a node can be simplified (Op.simplify); this pass
+// calls it for each forward node.  Then it deletes dead nodes, by a backward
+// walk from the outputs and from nodes that update state, now or in a training
+// step.  An output never becomes an input or a view of one: a launch makes it.
+// Marks are kept: the value that replaces another inherits its mark.  If a
+// value loses its readers, its operands inherit the mark.
 //
-// The gradient of a value that several nodes read is a sum in the order of
-// these readers.  A node stays if its readers would change that order as
-// readers of its operand: no bit of a gradient depends on this pass.
+// The gradient of a value with several readers is a sum in the order of the
+// readers.  A node stays if its removal would change that order for its
+// operand, so no bit of a gradient depends on this pass.
 
 #include "pass.h"
 
-// What training takes from a forward node for the state is an effect too:
-// running statistics follow whether or not a loss reads what they belong to.
-// It is one in evaluation as well, so that both read the same inputs.
+// True if n must stay.  An update of state in training is an effect: running
+// statistics are updated even if no loss depends on their node.  Evaluation
+// keeps such a node too, so that both read the same inputs.
 static bool has_effect(const Graph *g, const Node *n)
 {
     Slot slots[MAX_SLOTS];
@@ -35,7 +34,7 @@ static bool has_effect(const Graph *g, const Node *n)
     return false;
 }
 
-// Counts the operands that are each value.
+// Returns for each value the number of operands that are it.
 static int32_t *count_readers(const Graph *g)
 {
     int32_t *readers = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -46,8 +45,8 @@ static int32_t *count_readers(const Graph *g)
     return readers;
 }
 
-// Passes the marks of a dropped node on.  A value without readers loses its
-// mark.
+// Moves the marks of a deleted node to its operands.  A value without readers
+// loses its mark.
 static void hand_marks_on(Graph *g, const Node *n, const int32_t *readers)
 {
     for (int j = 0; j < n->result_count; j++)
@@ -76,7 +75,7 @@ static void drop_unread(Graph *g, const int32_t *readers)
     }
 }
 
-// Of every value, whether it is an output or a view of it is.
+// Returns for each value whether it or a view of it is an output.
 static bool *shown_values(const Graph *g)
 {
     bool *shown = NEW_ARRAY(g->arena, g->value_count, bool);
@@ -98,8 +97,8 @@ static bool is_input(const Graph *g, ValueId v)
     return g->values[v].kind == INPUT;
 }
 
-// Of every value, whether it leads from a parameter, so that it has a gradient
-// in training.
+// Returns for each value whether it depends on a parameter, so that training
+// computes its gradient.
 static bool *trained_values(const Graph *g)
 {
     bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
@@ -120,18 +119,18 @@ typedef struct Simplifier {
     Graph   *g;
     bool    *trained, *shown;
     int32_t *readers;
-    ValueId *stands;            // what readers of a value read instead
+    ValueId *stands;            // of each value: its replacement for readers
 } Simplifier;
 
 // True if the sum that is x's gradient stays the same when the readers of y,
-// which is made of x, read x: nobody else does, or two terms change places.
+// made from x, read x: x has no other reader, or two terms change places.
 static bool keeps_sum(const Simplifier *f, ValueId x, ValueId y)
 {
     return !f->trained[x] || f->readers[x] == 1 ||
            (f->readers[x] == 2 && f->readers[y] == 1);
 }
 
-// Lets the operator rewrite node i, and takes that back if it may not be.
+// Lets the operator rewrite node i, and undoes that if it is not allowed.
 static void simplify_node(Simplifier *f, NodeId i)
 {
     Graph *g = f->g;
@@ -147,7 +146,7 @@ static void simplify_node(Simplifier *f, NodeId i)
         f->readers[from]--;
         f->readers[to] += f->readers[from] > 0;
     }
-    // An output is computed: some launch must make it.
+    // A launch must make an output.
     if (instead == NONE || g->values[y].output ||
         (f->shown[y] && is_input(g, instead)) || !keeps_sum(f, instead, y))
         return;
@@ -159,7 +158,7 @@ void pass_simplify(Graph *g, const PassOptions *o)
 {
     (void)o;
     const int32_t *readers = count_readers(g);
-    // One walk renames.
+    // One walk replaces all names.
     Simplifier f = { g, trained_values(g), shown_values(g), count_readers(g),
                   NEW_ARRAY(g->arena, g->value_count, ValueId) };
     for (ValueId v = 0; v < g->value_count; v++) f.stands[v] = v;

@@ -1,5 +1,4 @@
-// split_concat_grad: the gradient of a joined map is made in parts, each where
-// it belongs.
+// split_concat_grad: computes the gradient of a concat's result in parts.
 //
 //   %30 d.c = conv.dgrad(%29, w, -)                 c = concat(a, b)
 //   %31 d.a = concat.grad(d.c, -) axis=3
@@ -10,15 +9,15 @@
 //   %34 w.b = concat.grad(w, -) axis=3 start=64
 //   %32 d.b = conv.dgrad(%29, w.b, b) act=relu
 //
-// An operator says of a launch that an operand has the channels of its result
-// (Kernel.divided): then a slice of the one makes a slice of the other, element
-// by element from the same sums.  What was one map, alive until the last of its
-// slices is read, is as many, each of which may be written over the map it is
-// the gradient of or made as late as it is wanted; and what nobody reads is not
-// made at all.  The slices of the operand are no copies (pass elide_copies).
+// Kernel.divided names an operand with the channels of the result.  A slice of
+// that operand then makes the same slice of the result, element by element from
+// the same sums.  Instead of one map that is alive until its last slice is read
+// there are several.  Each may overwrite the map it is the gradient of, or be
+// made late; a part without readers is not made at all.  The slices of the
+// operand are no copies (pass elide_copies).
 //
-// Not so where parts are narrower than a block's tile or where there are many:
-// each launch reads what the one did.
+// Not done if a part is narrower than a block's tile or if there are many
+// parts: each launch reads all other operands.
 #include <string.h>
 #include "pass.h"
 
@@ -27,12 +26,12 @@ enum { MOST = 4, NARROWEST = 32 };
 typedef struct Parts {
     Graph  *g;
     Uses    uses;
-    NodeId (*made)[2];          // in place of each node: a slice of the operand
-                                // and a part of the gradient; or NONE
+    NodeId (*made)[2];          // of each node, its replacement: a slice of the
+                                // operand and a part of the gradient; or NONE
 } Parts;
 
-// Whether node n takes channels out of v, and no more than that; *width: how
-// many.
+// True if node n reads v only to slice channels out of it; *width: the number
+// of channels.
 static bool takes_channels(const Graph *g, const Node *n, ValueId v,
                            int64_t *width)
 {
@@ -48,7 +47,7 @@ static bool takes_channels(const Graph *g, const Node *n, ValueId v,
            slice.width < slice.stride;
 }
 
-// Whether the result of node i is best made in parts.
+// True if the result of node i should be made in parts.
 static bool is_divided(const Parts *p, NodeId i)
 {
     const Graph *g = p->g;
@@ -71,7 +70,7 @@ static bool is_divided(const Parts *p, NodeId i)
     return true;
 }
 
-// The part of node i's result that node `reader` takes.
+// Makes the part of node i's result that node `reader` slices out.
 static void make_part(Parts *p, NodeId i, NodeId reader)
 {
     Graph *g = p->g;
@@ -108,7 +107,7 @@ static void make_part(Parts *p, NodeId i, NodeId reader)
     g->nodes[reader].op = NULL;
 }
 
-// New nodes, which are last, go to the place of those that they are for.
+// Moves the new nodes, which are last, to the places of the nodes they replace.
 static void put_in_place(const Parts *p, NodeId old_count)
 {
     Graph *g = p->g;

@@ -1,5 +1,5 @@
-// Searches compare arenas: each decision is carried out on a copy of the graph,
-// through the passes that follow, as far as the comparison needs.
+// Searches compare arenas: each decision is applied to a copy of the graph,
+// which runs through as many later passes as the comparison needs.
 #include "trial.h"
 #include "../ir/base/search_cache.h"
 #include "offload/host_copies.h"
@@ -61,7 +61,7 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
     return copy;
 }
 
-// Limit as above.
+// limit: as in arena_after.
 static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
                                 int64_t limit)
 {
