@@ -1,17 +1,17 @@
-// Which slices of the batch a budget asks for.
+// Chooses the slices of the batch for a budget.
 //
-// Slices cost launches, and a sum of weight gradients for each, but what runs
-// again slice by slice needs bytes for one slice alone.  It is the largest maps
-// for which that pays: a candidate is a number of slices and the least pixels
-// of the maps that are split.  Each is compiled like any other graph; but not
-// what takes no less time than the best so far though nothing runs again, and
-// of the others no schedule that does.
+// Slices cost launches, and additions of weight gradients, but a slice that is
+// recomputed needs only the bytes of one slice.  This pays most for the largest
+// maps, so a candidate is a number of slices and the smallest map, in pixels,
+// that is split.  Each candidate is compiled like any other graph, with two
+// exceptions.  One that is as slow as the best so far without recomputation is
+// skipped.  So are the schedules of a candidate that are as slow as the best.
 //
 // The candidates do not depend on the budget, and the cheapest that fits is
-// taken, so more memory never costs more.  Work is limited by their number and
-// by that of the nodes in slices; the searches for schedules and for addresses
-// are short for each.  A candidate whose floor is above the smallest arena yet
-// is not searched.
+// taken, so more memory never costs more.  Their number and the number of their
+// nodes limit the work, and the searches for schedules and offsets are short
+// for each.  A candidate whose lower bound exceeds the smallest arena so far is
+// not searched.
 #include "../batch_split.h"
 #include <string.h>
 #include "../../ir/gpu/overhead.h"
@@ -22,17 +22,19 @@
 enum {
     MOST_CANDIDATES = 10,
     MOST_LEVELS = 5,            // of pixels
-    LEAST_PART = 16,            // of the bytes of all maps, in slices
-    MOST_NODES = 300,           // nodes in slices, of a candidate
-    ALL_NODES = 1600,           // and of all together
-    INFER_TIMES = 8             // where nothing runs again: so many times that
+    LEAST_PART = 16,            // the maps in slices must have 1/16 of all
+                                // maps' bytes
+    MOST_NODES = 300,           // maximum of nodes in slices, of a candidate
+    ALL_NODES = 1600,           // and of all candidates
+    INFER_TIMES = 8             // without recomputation the limits are 8 times
+                                // larger
 };
 
 typedef struct Candidate {
     int64_t samples, pixels;
 } Candidate;
 
-// What comes of one.
+// The result of a candidate.  Time in picoseconds.
 typedef struct Outcome {
     int64_t arena_bytes, time, flops;
 } Outcome;
@@ -47,7 +49,7 @@ typedef struct SplitSearch {
 
 // ---- candidates -------------------------------------------------------------
 
-// Of what forward launches make, stored or not.
+// Returns the bytes of all results of a forward graph, stored or not.
 static int64_t all_bytes(const Graph *g)
 {
     int64_t bytes = 0;
@@ -56,8 +58,8 @@ static int64_t all_bytes(const Graph *g)
     return bytes;
 }
 
-// Of the largest maps down: where more nodes are split than at the one before,
-// and enough.  Returns how many.
+// Lists sizes of maps, largest first, at which more nodes are split than at the
+// size before, and enough bytes.  Returns their number.
 static int list_levels(const Graph *g, int64_t level[MOST_LEVELS])
 {
     int count = 0;
@@ -85,7 +87,8 @@ static bool recomputes(const SplitSearch *s)
            s->o->checkpoint.kind != CHECKPOINT_OFF;
 }
 
-// Few slices first, for these are found soonest; two are seldom worth it.
+// Lists candidates with few slices first, which are searched fastest.  Two
+// slices are seldom useful and come last.
 static void list_candidates(SplitSearch *s)
 {
     static const int64_t slices[] = { 4, 8, 16, 2 };
@@ -105,7 +108,7 @@ static void list_candidates(SplitSearch *s)
         }
 }
 
-// ---- what comes of them -----------------------------------------------------
+// ---- results of candidates --------------------------------------------------
 
 static Outcome outcome_of(const Graph *g)
 {
@@ -119,7 +122,7 @@ static Outcome outcome_of(const Graph *g)
     return outcome;
 }
 
-// What runs again with nothing in slices, so that it is not looked for twice.
+// Keeps the schedule found without slices, so that the search is not repeated.
 static void keep_settled(Graph *g, const Graph *copy)
 {
     if (copy->decisions.fit == NULL ||
@@ -136,7 +139,8 @@ static void keep_settled(Graph *g, const Graph *copy)
     g->decisions.settled_schedule = schedule;
 }
 
-// o: all but what it writes.
+// Compiles a copy of the graph with candidate c.  o: without its output
+// options.
 static Outcome outcome_with(const SplitSearch *s, Candidate c,
                             const PassOptions *o)
 {
@@ -157,7 +161,8 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     return outcome;
 }
 
-// What it takes where nothing is computed again, whatever the order.
+// Returns the time of a step without recomputation; it does not depend on the
+// order.
 static int64_t time_once(const SplitSearch *s, Candidate c)
 {
     PassOptions o = *s->o;
@@ -165,7 +170,8 @@ static int64_t time_once(const SplitSearch *s, Candidate c)
     return outcome_with(s, c, &o).time;
 }
 
-// A budget of 0: the smaller arena, of equal ones that which takes less time.
+// True if a beats b: fits and takes less time, or if none fits has the smaller
+// arena; of equal arenas the faster one.
 static bool beats(const Outcome *a, const Outcome *b, int64_t budget)
 {
     bool fits = a->arena_bytes <= budget;
@@ -198,7 +204,7 @@ static void keep_whole(Graph *g, const Outcome *whole)
     g->decisions.whole_flops = whole->flops;
 }
 
-// The outcome with nothing in slices or in host memory.
+// Returns the outcome without slices and without offloading.
 static Outcome outcome_in_arena(const SplitSearch *s, const PassOptions *once)
 {
     PassOptions apart = *once;
@@ -206,8 +212,8 @@ static Outcome outcome_in_arena(const SplitSearch *s, const PassOptions *once)
     return outcome_with(s, (Candidate){ 0, 0 }, &apart);
 }
 
-// True if a candidate is better than none: *found is the best.  apart: maps
-// stay in the arena meanwhile, whatever the options say.
+// True if a candidate is better than no slices; *found is the best.  apart:
+// maps are not offloaded in these trials, whatever the options say.
 static bool find_candidate(const SplitSearch *s, const PassOptions *once,
                            bool apart, const Outcome *unsliced,
                            Candidate *found)
@@ -247,8 +253,8 @@ void choose_split(Graph *g, const PassOptions *o,
     Outcome unsliced = recomputes(&s)
                            ? outcome_with(&s, (Candidate){ 0, 0 }, &once)
                            : whole;
-    // --offload takes as long as all else for each candidate: of large graphs
-    // it is tried with the best one alone.
+    // --offload doubles the time of each candidate.  For large graphs it is
+    // tried only with the best one.
     bool apart = o->offload && g->node_count > SMALL_GRAPH;
     if (find_candidate(&s, &once, apart, &unsliced, &found) &&
         (!apart || is_better(&s, found, true, &unsliced, &outcome))) {

@@ -1,14 +1,15 @@
-// Gates: a gradient that is stopped by the sign of what was dropped to needs
-// that longer than bits of the activation would be kept, until the launch that
-// makes the gradient has run:
+// Chooses the dropout gradients to fuse with an activation's gradient.  A fused
+// launch reads dropout's result, which must then live until that launch.  Sign
+// bits of the activation might be smaller:
 //
 //   %30 = dense.wgrad(%29, %10)
-//   %31 = dense.dgrad(%29, %2)                here, where there was no %10
+//   %31 = dense.dgrad(%29, %2)                %10 is alive here, too
 //   %32 = dropout.gated(%31, %10) act=relu
 //
-// That may be where the most is alive.  So the graph is taken to where bytes
-// are counted with all of them and with none; if all are worse, one after the
-// other is left out where that helps.  Addresses are not tried.
+// The extended live range may raise the peak.  So copies of the graph go
+// through the passes up to share_buffers, with all fusions and with none.  If
+// all are worse than none, single fusions are left out if that lowers the peak.
+// Offsets are not searched.
 #include "decide_gated_grad.h"
 #include "../trial.h"
 

@@ -1,5 +1,5 @@
-// Which gradients of what drops and of activations behind that are one launch,
-// so that no more bytes are alive at once for it.
+// Decides which dropout gradients are fused with the gradient of the preceding
+// activation without raising the peak.
 #ifndef CNNC_DECIDE_GATED_GRAD_H
 #define CNNC_DECIDE_GATED_GRAD_H
 

@@ -1,12 +1,13 @@
-// Waits: whatever is tried goes through the passes up to a plan.  Pass
-// fuse_horizontal keeps to the order's peak, but addresses are harder to find
-// where more is alive; so ways to wait are tried, and the plan of the launches
-// apart tells each where values can be.
+// Chooses how long launches wait for horizontal fusion.  Each setting runs
+// through the passes up to a plan.  Pass fuse_horizontal keeps the peak of the
+// order, but offsets are harder to find with more live bytes.  The plan without
+// fusion gives each value a hint for its offset.
 #include "decide_horizontal.h"
 #include "../placement/arena_estimate.h"
 #include "../trial.h"
 
-// Plans with the launches apart, which tells values their places: the arena.
+// Plans a copy without fusion and sets the offsets of g's values as hints.
+// Returns its arena in bytes.
 static int64_t plan_apart(Graph *g, const PassOptions *o)
 {
     Arena *arena = arena_new();
@@ -19,8 +20,8 @@ static int64_t plan_apart(Graph *g, const PassOptions *o)
     return bytes;
 }
 
-// Whether at most `limit` bytes are taken if launches wait as g->waits says, as
-// far as a short search finds.
+// True if a short search finds a plan of at most `limit` bytes with launches
+// that wait as g->decisions.waits says.
 static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
 {
     Arena *arena = arena_new();
@@ -35,7 +36,7 @@ static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
 
 static bool choose_waits(Graph *g, const PassOptions *o)
 {
-    // From the fewest launches to the least that is kept for them.
+    // From the fewest launches to the shortest waits.
     static const struct Waits tries[] = {
         {true, 1000, 0},       {true, 999, 0},        {true, 995, 0},
         {true, 990, 0},        {true, 950, 0},        {true, 750, 0},
@@ -43,7 +44,7 @@ static bool choose_waits(Graph *g, const PassOptions *o)
         {false, 990, 100000},  {false, 950, 100000},  {false, 750, 100000}};
     int64_t apart = plan_apart(g, o);
     size_t count = sizeof tries / sizeof *tries;
-    // A plan over its budget is refused: its launches need not be the fewest.
+    // A plan over the budget is refused, so one attempt is enough.
     if (has_limit(o) && apart > o->budget) count = 1;
     for (size_t k = 0; k < count; k++) {
         g->decisions.waits = tries[k];

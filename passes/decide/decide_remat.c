@@ -1,13 +1,13 @@
 // The search for the cheapest training step within a budget.
 //
-// remat_search.h has schedules for all sizes, cheapest first, by what its model
-// says of their peaks.  Here each that might fit is tried: the order, sharing
-// and addresses are found anew for it, and the arena that comes of it is what
-// counts.  The schedules are the same whatever the budget, and more of them are
-// tried where it is larger, so more memory never costs more.
+// remat_search.h lists schedules of all sizes, cheapest first, with peaks by
+// its model.  Each that might fit is tried here: passes order it, share buffers
+// and assign offsets, and only the resulting arena counts.  The schedules are
+// the same for every budget, and a larger budget tries more of them, so more
+// memory never costs more.
 //
-// Where only sizes are asked for the search is short.  A whole one takes the
-// schedules of the short one too, so a size that was named can be had.
+// A short search is enough if only sizes are needed.  A whole search includes
+// the schedules of the short one, so a budget of a size that was named fits.
 #include "decide_remat.h"
 #include <inttypes.h>
 #include <string.h>
@@ -23,12 +23,13 @@
 #include "decide_horizontal.h"
 
 enum {
-    LEVELS = 128,               // that the search aims at
-    BOUND_STEPS = 4,            // that are asked for the bound
-    MARGIN = 16,                // of the model's peak: it may be too large by
-                                // one part in so many
-    TRIED_STEPS = 1 << 14,      // that schedules in the margin have together
-    CURVE_STEPS = 48000,        // and those of a curve, but
+    LEVELS = 128,               // peaks that the search aims at
+    BOUND_STEPS = 4,            // steps at which the lower bound is computed
+    MARGIN = 16,                // the model's peak may be too large by 1/16 of
+                                // it
+    TRIED_STEPS = 1 << 14,      // steps of all schedules that differ by less
+                                // than the margin
+    CURVE_STEPS = 48000,        // the same for a curve
     FEWEST_POINTS = 12,
 };
 
@@ -36,15 +37,16 @@ typedef struct Budgeter {
     Graph             *g;
     const PassOptions *o;
     Remat              r;
-    Remat              written; // in the program's order, if it is asked,
-    int32_t           *step;    // and of its steps those of r
+    Remat              written; // the steps in source order, if searched,
+    int32_t           *step;    // and for each its step in r
     bool               as_written;
-    int64_t            floor;   // bytes that every schedule has in the model
+    int64_t            floor;   // lower bound of all schedules' bytes in the
+                                // model
     RematChoices       all;
-    int32_t            named;   // the choice whose arena a short search names
-    int64_t           *arena;   // of each choice's plan; 0: not known yet
-    int64_t           *least;   // and then what it has at least
-    bool               quick;   // sizes alone are asked for
+    int32_t            named;   // the choice whose arena a refusal names
+    int64_t           *arena;   // of each choice's plan; 0: unknown
+    int64_t           *least;   // a lower bound of it while unknown
+    bool               quick;   // only sizes are needed
     int64_t            state, flops;
     int64_t           *step_flops;
 } Budgeter;
@@ -61,14 +63,14 @@ static int64_t state_bytes(const Graph *g)
     return bytes;
 }
 
-// Whether schedules of pass schedule's order all have more than those of the
-// program's own order must have: those are searched as well then.  Either way
-// all schedules of the search have b->floor bytes alive in the model.
+// Sets b->floor, a lower bound of the model's live bytes for all schedules in
+// the search.  True if the bound is lower in source order than in the order of
+// pass schedule; then schedules of source order are searched as well.
 static bool is_less_as_written(Budgeter *b)
 {
     int32_t at;
     b->floor = remat_least_at_fullest(&b->r, BOUND_STEPS, &at);
-    // A graph that was read after schedule has one order alone.
+    // A graph that was read after schedule has only one order.
     if (b->g->written == NULL) return false;
     b->written = remat_as_written(b->g, &b->step);
     for (int32_t i = 0; i < b->r.step_count; i++)
@@ -102,7 +104,8 @@ static KnownKey key_of_schedules(const Remat *r, int64_t work)
     return key;
 }
 
-// A list of its own of the same schedules, whose bytes are never for others.
+// Returns a list with the same schedules.  Its entries have no spare room, so
+// the schedules' bytes are never overwritten.
 static RematChoices copy_choices(Arena *arena, const RematChoices *all)
 {
     RematChoices copy = { .work = all->work };
@@ -157,7 +160,8 @@ static void search_as_written(Budgeter *b, RematChoices *all, int64_t work)
     remat_sort_choices(all);
 }
 
-// Of schedules that are larger fewer are kept, for each takes longer to try.
+// Searches schedules in both orders.  Keeps fewer of large graphs, because each
+// takes longer to try.
 static RematChoices search_within(Budgeter *b, int64_t work)
 {
     RematChoices all = search_or_recall(b, &b->r, work);
@@ -167,8 +171,8 @@ static RematChoices search_within(Budgeter *b, int64_t work)
     return all;
 }
 
-// Whether the model might be wrong enough for this to fit: order and addresses
-// are found for the schedule after it, and slices are counted as whole.
+// True if a schedule with this peak in the model may fit.  The model may be too
+// large: passes reorder the schedule, and the model counts slices as whole.
 static bool fits_in_model(const Budgeter *b, int64_t peak, int64_t budget)
 {
     return peak - peak / MARGIN + b->state <= budget;
@@ -199,8 +203,8 @@ static void count_flops(Budgeter *b)
     }
 }
 
-// The choice with the fewest bytes in the model, of all or of those that a
-// short search has.
+// Returns the choice with the lowest peak in the model, of all or only of those
+// that a short search finds (brief).
 static int32_t fewest_in_model(const Budgeter *b, bool brief)
 {
     int32_t found = NONE;
@@ -217,7 +221,7 @@ static void search_schedules(Budgeter *b)
     const Graph *g = b->g;
     b->all = search_within(b, REMAT_QUICK_WORK);
     for (int32_t k = 0; k < b->all.count; k++) b->all.choice[k].brief = true;
-    // Where that ends before its work does, a whole search is soon done too.
+    // If a short search does not use up its work, a whole one is fast too.
     b->quick = (b->o->quick || !fits_in_model(b, b->floor, b->o->budget)) &&
                b->all.work > REMAT_QUICK_WORK / 4;
     if (!b->quick) {
@@ -231,8 +235,8 @@ static void search_schedules(Budgeter *b)
     count_flops(b);
 }
 
-// The first choice computes nothing again.  Past `most` bytes it may be any
-// number above that the arena has at least.
+// Returns the arena of choice k, in bytes.  Choice 0 recomputes nothing.  If
+// the arena exceeds `most`, the result is some lower bound that exceeds `most`.
 static int64_t arena_within(Budgeter *b, int32_t k, int64_t most)
 {
     if (b->arena[k] > 0) return b->arena[k];
@@ -249,8 +253,8 @@ static int64_t arena_of(Budgeter *b, int32_t k)
     return arena_within(b, k, INT64_MAX);
 }
 
-// The named schedule is tried in any case: a refusal may have named its arena,
-// and the model may be wrong by more than its margin.
+// True if choice k should be tried.  The named choice always is: a refusal may
+// have named its arena, and the model may be wrong by more than its margin.
 static bool may_fit(const Budgeter *b, int32_t k, int64_t budget)
 {
     return k == b->named || fits_in_model(b, b->all.choice[k].peak, budget);
@@ -265,9 +269,9 @@ static int32_t cheapest_within(Budgeter *b, int64_t budget)
     return NONE;
 }
 
-// Where the named program's arena with its launches apart is at most 1/16 over
-// the budget, horizontal fusion may still make it fit: a refusal then named the
-// arena after that fusion.
+// True if the named choice fits after horizontal fusion.  Tried if its arena
+// without fusion exceeds the budget by at most 1/16, because a refusal names
+// the arena after fusion.
 static bool named_fits_fused(const Budgeter *b)
 {
     const PassOptions *o = b->o;
@@ -286,8 +290,8 @@ static bool named_fits_fused(const Budgeter *b)
     return fits;
 }
 
-// The smallest arena of those whose model says that they may be, and the
-// cheapest with it; NONE: all that are tried have more than `most` bytes.
+// Returns the cheapest choice with the smallest arena, among those that may
+// have it by the model; NONE if all that are tried have more than `most` bytes.
 static int32_t smallest(Budgeter *b, int64_t most)
 {
     int32_t found = fewest_in_model(b, false);
@@ -304,15 +308,15 @@ static int32_t smallest(Budgeter *b, int64_t most)
     return cheapest != NONE ? cheapest : found;
 }
 
-// ---- what they cost ---------------------------------------------------------
+// ---- costs of choices -------------------------------------------------------
 
 static double part_of(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-// Of schedules with as few bytes alive as choice k has, in the order of
-// launches that there is: what runs again costs so much of the rest.
+// Returns a lower bound of the recomputation time of schedules with the peak of
+// choice k, in the same order of launches, relative to a step without any.
 static double bound_of(const Budgeter *b, int32_t k)
 {
     int32_t at;
@@ -336,7 +340,7 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 
 // ---- a budget ---------------------------------------------------------------
 
-// What else fits, or fits for less: with maps in host memory.
+// Looks for a schedule with offloaded maps that fits, or is cheaper than found.
 static int32_t offload_beside(Budgeter *b, int32_t found)
 {
     const HostProblem p = { .g = b->g, .o = b->o, .all = &b->all,
@@ -349,7 +353,7 @@ static int32_t offload_beside(Budgeter *b, int32_t found)
     return best.choice;
 }
 
-// The most bytes of an arena that is of use.
+// Returns the largest arena in bytes that is of use to the caller.
 static int64_t most_of_use(const PassOptions *o)
 {
     if (o->offload) return INT64_MAX;
@@ -399,7 +403,7 @@ static bool find_schedule(Graph *g, const PassOptions *o)
         (kind == CHECKPOINT_OFF && !(o->offload && has_limit(o))) ||
         host_use(g).events > 0)
         return true;
-    // Maps may go to host memory though nothing is computed again.
+    // Maps may be offloaded although recomputation is off.
     if (kind == CHECKPOINT_OFF && o->offload) return fit_budget(g, o);
     if (!searches(o)) return follow_marks(g, o);
     return fit_budget(g, o);
@@ -410,8 +414,8 @@ PassDecision decide_schedule(Graph *g, const PassOptions *o)
     return find_schedule(g, o) ? PASS_RUNS : PASSES_STOP;
 }
 
-// Whether the command line says what runs again, so that there is no other
-// arena to find.
+// True if the command line determines the recomputations, so that there is only
+// one arena.
 static bool is_given(const Graph *g, const PassOptions *o)
 {
     CheckpointKind kind = o->checkpoint.kind;
@@ -434,7 +438,7 @@ static const char *whose_arena(const Graph *g, const PassOptions *o)
                        checkpoint_text(g->arena, &o->checkpoint));
 }
 
-// The rest of a refusal, where more than this schedule counts.
+// Returns the end of a refusal's message, if more than this schedule matters.
 static const char *why_so_many(const Graph *g, const PassOptions *o)
 {
     Arena *arena = g->arena;
@@ -460,7 +464,7 @@ bool check_budget(const Graph *g, const PassOptions *o)
     return false;
 }
 
-// ---- all of them ------------------------------------------------------------
+// ---- all budgets ------------------------------------------------------------
 
 ArenaCosts budget_curve(Graph *g, const PassOptions *o, int most)
 {
