@@ -1,10 +1,11 @@
-// Chains: what their schedules cost and take, from the definition, and the
-// choices that a segment begins with.  chain.h says what they are.
+// Costs and bytes of a chain's schedules, computed from the definition, and the
+// choices that a segment can begin with.  chain.h defines the problem.
 #include "../../ir/base/diag.h"
 #include "../../ir/base/minmax.h"
 #include "chain.h"
 
-// Of the map that stage i reads; the chain's own input is not counted.
+// Returns the bytes of the map that stage i reads; 0 for the chain's own input,
+// which is not counted.
 static int64_t input_bytes(const Chain *c, int32_t i)
 {
     return i == 0 ? 0 : c->stages[i - 1].output;
@@ -15,7 +16,7 @@ static int64_t input_gradient(const Chain *c, int32_t i)
     return i == 0 ? 0 : c->stages[i - 1].gradient;
 }
 
-// ---- what a chain must be ---------------------------------------------------
+// ---- checks of a chain ------------------------------------------------------
 
 static void check_bytes(int32_t stage, const char *what, int64_t bytes,
                         int64_t least)
@@ -58,8 +59,8 @@ static double check_cost(int32_t i, int64_t cost)
     return (double)cost;
 }
 
-// The largest costs of each stage, all runs of it together: it runs for its
-// output alone at most once for each stage of the chain.
+// Returns an upper bound of all runs' costs: a stage runs for its output alone
+// at most once for each stage of the chain.
 static double check_costs(const Chain *c)
 {
     double sum = 0;
@@ -114,12 +115,12 @@ int64_t chain_cost(const Chain *c, const ChainSchedule *p)
     return cost;
 }
 
-// A schedule as it runs.
+// The state while a schedule is replayed.
 typedef struct Walk {
     const Chain *c;
-    bool        *has_map;       // of each stage: its output is there
-    const ChainWay **way;       // that each stage has run in, or NULL
-    int32_t      next;          // the stage whose output's gradient is there
+    bool        *has_map;       // of each stage: its output is alive
+    const ChainWay **way;       // in which each stage has run, or NULL
+    int32_t      next;          // the stage whose output's gradient is alive
     int64_t      alive, peak;
 } Walk;
 
@@ -128,14 +129,14 @@ static void note_peak(Walk *w, int64_t bytes)
     if (bytes > w->peak) w->peak = bytes;
 }
 
-// Others than stage i read its input later on.
+// True if another reader still needs the input of stage i.
 static bool is_lent(const Walk *w, int32_t i)
 {
     return i == 0 || (w->way[i - 1] != NULL && w->way[i - 1]->reads_output);
 }
 
-// A run with this peak, in which its input ends or does not; what else it
-// counts is no longer in w->alive.
+// Raises the peak by a run of stage i.  ends: its input dies in the run.  Other
+// values that the run's peak includes are no longer in w->alive.
 static void note_run(Walk *w, const ChainPeak *peak, int32_t i, bool ends)
 {
     if (!ends) {

@@ -1,21 +1,21 @@
-// Schedules of chains, from a table.  Bytes are counted exactly here: of the
-// choices that fit, the one is taken whose cost the table puts lowest for the
-// bytes that it leaves, so what rounding loses is lost in one segment at a time
-// and not in all together.  A table that rounds up still takes schedules to
-// need more than they do, the more so the more stages there are; so it is also
-// read as if there were more bytes, and the cheapest schedule is kept.
+// Finds schedules of chains from a table.  Bytes are counted exactly here.  The
+// search takes the fitting choice with the lowest cost by the table for the
+// bytes that remain, so rounding loses something in one segment at a time and
+// not in all together.  A table that rounds up overestimates the bytes of
+// schedules, the more so the more stages there are.  So the search also reads
+// it as if there were more bytes, and keeps the cheapest schedule.
 #include <math.h>
 #include "../../ir/base/minmax.h"
 #include "chain.h"
 
-// A capacity of which nothing that is held is ever missed.
+// A capacity that is never exhausted.
 #define UNLIMITED (INT64_MAX / 2)
 
 typedef struct Finding {
     Arena            *arena;
     const ChainTable *t;
     ChainSchedule   *p;
-    double            stretch;  // bytes in the table for a byte that there is
+    double            stretch;  // bytes looked up in the table for each byte
 } Finding;
 
 static double cost_in(const Finding *f, bool owns, int32_t segment,
@@ -44,21 +44,21 @@ int64_t chain_table_cost(const ChainTable *t, int64_t capacity)
     return cost == INFINITY ? INT64_MAX : (int64_t)cost;
 }
 
-// ---- what a segment begins with ---------------------------------------------
+// ---- how a segment begins ---------------------------------------------------
 
 typedef struct Pick {
     int32_t     way;            // or the turn; NO_WAY: a split
     int32_t     at;             // where it splits
     ChainChoice choice;
     double      cost;           // by the table
-    int64_t     need;           // the least bytes that do, exact
-    double      cheapest;       // where bytes do not matter
+    int64_t     need;           // the smallest capacity, exact
+    double      cheapest;       // cost without a limit of bytes
 } Pick;
 
 enum { NO_WAY = -1 };
 
-// Of those that fit, the cheapest; of equal ones, and where the table has no
-// cost, the one that does with the fewest bytes.
+// True if a beats b.  The cheapest choice that fits wins.  The smallest need
+// decides between equal costs, and if the table has no cost.
 static bool is_better(const Pick *a, const Pick *b, int64_t bytes)
 {
     if (a->need > bytes) return false;
@@ -68,7 +68,7 @@ static bool is_better(const Pick *a, const Pick *b, int64_t bytes)
     return a->cheapest < b->cheapest;
 }
 
-// Adds a segment that follows, while so many of the bytes are taken.
+// Adds a segment that follows while `held` of the bytes are taken.
 static void follow(const Finding *f, Pick *pick, bool owns, int32_t segment,
                    int64_t bytes, int64_t held)
 {

@@ -6,12 +6,12 @@
 //     for a between:   s to a - 1 for their outputs + C(a, t, m - held)
 //                      + C(s, a - 1, m)
 //
-// each where its own runs fit in m.  A row of it has the capacities of one
-// segment: from the first that has a schedule to the first at which more bytes
-// make nothing cheaper.  Before the rows, exact and in bytes, the same without
-// capacities: what each segment costs where bytes do not matter, and the least
-// bytes that it has a schedule in.  The former says where a row cannot become
-// better, so most sums are never made.
+// each if its own runs fit in m.  A row holds the capacities of one segment,
+// from the first with a schedule to the first at which more bytes do not lower
+// the cost.  Before the rows, the same recurrence without capacities gives each
+// segment's cost without a limit and its smallest capacity, exact in bytes.
+// The unlimited cost tells where a row cannot improve, so most sums are never
+// computed.
 #include <math.h>
 #include <string.h>
 #include "../../ir/base/minmax.h"
@@ -19,7 +19,7 @@
 
 // ---- without capacities -----------------------------------------------------
 
-// Whether segments from s on occur in which the input is, or is not, lent.
+// True if segments from s on occur that own (or borrow) their input.
 static bool occurs(const Chain *c, bool owns, int32_t s)
 {
     if (s == 0 || owns) return (s == 0) != owns;
@@ -80,7 +80,8 @@ static void bound_segments(ChainTable *t)
 
 // ---- rows -------------------------------------------------------------------
 
-// Of a segment: its least cost so far for each capacity, never rising.
+// A row under construction: the least cost so far for each capacity, never
+// rising.
 typedef struct Filling {
     ChainTable *t;
     double     *best;
@@ -93,7 +94,7 @@ static int32_t to_units(const ChainTable *t, int64_t bytes)
     return units < t->columns ? (int32_t)units : t->columns;
 }
 
-// The first capacity at which the cost so far is not above this one.
+// Returns the first capacity at which the cost so far is at most this one.
 static int32_t first_as_cheap(const Filling *f, double cost)
 {
     int32_t low = 0, high = f->t->columns;
@@ -105,8 +106,8 @@ static int32_t first_as_cheap(const Filling *f, double cost)
     return low;
 }
 
-// All time goes into these: best = min(best, a + b + cost), where a, or both,
-// may have become constant.
+// The innermost loops: best = min(best, a + b + cost), where a or both rows may
+// have become constant.
 static void sum_rows(double *restrict best, const double *restrict a,
                      const double *restrict b, double cost, int32_t count)
 {
@@ -136,8 +137,9 @@ static double top_of(const ChainRow *row)
     return row->cost[row->high - row->low];
 }
 
-// A choice with what follows it: row a in what the choice leaves, then row b in
-// all.  cheapest is what it costs where bytes do not matter.
+// Offers a choice and the segments that follow: row a with the bytes that the
+// choice leaves, then row b with all.  cheapest: the cost without a limit of
+// bytes.
 static void offer(Filling *f, const ChainChoice *choice, const ChainRow *a,
                   const ChainRow *b, double cheapest)
 {
@@ -179,7 +181,8 @@ static void clear(Filling *f)
     for (int32_t i = 0; i < f->t->columns; i++) f->best[i] = INFINITY;
 }
 
-// Keeps of a row what is not the same on either side; the next one begins.
+// Stores the part of a row that is not constant at either end; clears it for
+// the next row.
 static ChainRow keep_row(Filling *f, Arena *arena)
 {
     ChainTable *t = f->t;
@@ -196,14 +199,14 @@ static ChainRow keep_row(Filling *f, Arena *arena)
     return row;
 }
 
-// As many as make a table of 400 stages fastest: more of them do not fit in a
-// cache themselves.
+// Segments computed together.  Fastest for 400 stages; more rows do not fit in
+// the cache.
 enum { TILE = 4 };
 
-// The segments s..e for some s: they share the rows of at..e, which are far
-// more than a cache holds.
+// The segments s..e for several s.  They share the rows of at..e, which
+// together are far larger than a cache.
 typedef struct Tile {
-    Filling     each[TILE][2];          // [s - low][its own input]
+    Filling     each[TILE][2];          // [s - low][owns its input]
     ChainChoice split[TILE][2];
     int32_t     low, high;              // s: low to before high
 } Tile;
@@ -225,7 +228,8 @@ static void next_split(Tile *tile, int owns, int32_t s, int32_t e, int32_t at)
     *split = chain_split(tile->each[0][0].t->chain, owns, s, e, at, *split);
 }
 
-// What s..e can begin with, apart from splits behind the tile.
+// Offers the turns, ways and near splits of s..e; splits after the tile are
+// left out.
 static void offer_near(Tile *tile, int owns, int32_t s, int32_t e)
 {
     static double nothing[] = {0};
@@ -249,7 +253,7 @@ static void offer_near(Tile *tile, int owns, int32_t s, int32_t e)
     }
 }
 
-// All segments of the tile that end with e.
+// Computes all segments of the tile that end with e.
 static void fill_column(Tile *tile, int32_t e, Arena *arena)
 {
     ChainTable *t = tile->each[0][0].t;
@@ -304,7 +308,7 @@ static void divide_peak(int64_t *unit, const ChainPeak *peak)
     *unit = common_divisor(*unit, peak->last);
 }
 
-// The largest that all sizes are multiples of; 1 if all are 0.
+// Returns the greatest common divisor of all sizes; 1 if all are 0.
 static int64_t exact_unit(const Chain *c)
 {
     int64_t unit = 0;
@@ -324,7 +328,7 @@ static int64_t exact_unit(const Chain *c)
     return unit == 0 ? 1 : unit;
 }
 
-// As many columns as take some seconds and 400 MB.
+// Returns the number of columns that take some seconds and 400 MB.
 static int32_t usual_columns(int32_t count)
 {
     const double sums = 4e9, bytes = 4e8;
@@ -358,7 +362,7 @@ ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
     }
     bound_segments(t);
 
-    // All bytes are enough until it is known how many are.
+    // Until the sufficient bytes are known, no capacity is limited.
     ChainSchedule cheapest;
     chain_find(arena, t, INT64_MAX, &cheapest);
     t->enough = chain_peak(c, &cheapest);

@@ -1,11 +1,12 @@
-// From modes to a schedule: the steps in order and, before one that reads what
-// is not there, the steps that make it, and what those need.
+// Makes a schedule from modes: the steps in order and, before a step that reads
+// a missing value, the steps that recompute it and their operands.
 #include "keep_modes.h"
 #include <string.h>
 
 enum { NO_GROUP = -1 };
 
-// Those who make parts of one value run again together.
+// Returns the group of each step: steps that make parts of one value are
+// recomputed together.
 static int32_t *find_groups(const Remat *r)
 {
     int32_t *group = NEW_ARRAY(r->arena, r->step_count, int32_t);
@@ -54,7 +55,7 @@ static void append(Modes *m, int32_t step)
     m->cost += m->r->cost[step];
 }
 
-// ---- what is there ----------------------------------------------------------
+// ---- values that exist ------------------------------------------------------
 
 static void begin_backward(Modes *m)
 {
@@ -69,7 +70,7 @@ static void begin_backward(Modes *m)
 
 static void run_step(Modes *m, int32_t step);
 
-// Nets are as deep as they are long: a stack of their depth is no deeper than
+// Recursion is as deep as the longest chain of recomputed steps, no deeper than
 // the parser's.
 // NOLINTNEXTLINE(misc-no-recursion)
 static void need(Modes *m, int32_t v)
@@ -80,8 +81,8 @@ static void need(Modes *m, int32_t v)
     m->value[v].there = true;
 }
 
-// What is computed each time that it is read is gone when it has been, unless
-// another that is to run reads it too.
+// Runs a step after recomputing its missing operands.  An EACH_TIME value dies
+// after its reader, unless another step on the stack reads it too.
 // NOLINTNEXTLINE(misc-no-recursion)
 static void run_step(Modes *m, int32_t step)
 {
@@ -106,7 +107,7 @@ static void run_step(Modes *m, int32_t step)
 
 // ---- bytes alive ------------------------------------------------------------
 
-// From the end, where what is kept is alive, to the start.
+// Computes live bytes from the end, where kept values are alive, to the start.
 static void find_live(Modes *m)
 {
     RematScan *scan = &m->scan;
@@ -118,7 +119,7 @@ static void find_live(Modes *m)
     }
 }
 
-// ---- all of it --------------------------------------------------------------
+// ---- the schedule -----------------------------------------------------------
 
 bool modes_run(Modes *m)
 {
@@ -137,7 +138,7 @@ bool modes_run(Modes *m)
     return true;
 }
 
-// ---- what lies idle ---------------------------------------------------------
+// ---- idle values ------------------------------------------------------------
 
 static bool is_listed(const int32_t *start, const int32_t *item, int32_t step,
                       int32_t v)
@@ -147,8 +148,8 @@ static bool is_listed(const int32_t *start, const int32_t *item, int32_t step,
     return false;
 }
 
-// Of each value, the place from here on that reads it before it is made again;
-// 0: there is none.
+// Sets for each value the next place from `at` on that reads it before it is
+// remade; 0: there is none.
 static void find_read_later(const Modes *m, int32_t at, int32_t *later)
 {
     const Remat *r = m->r;
@@ -162,7 +163,7 @@ static void find_read_later(const Modes *m, int32_t at, int32_t *later)
     }
 }
 
-// Of each value, 1 more than the last place before this one that touches it.
+// Sets for each value 1 + the last place before `at` that makes or reads it.
 static void find_touched(const Modes *m, int32_t at, int32_t *touched)
 {
     const Remat *r = m->r;

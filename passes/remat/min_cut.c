@@ -1,19 +1,19 @@
 // Minimum cuts by preflow-push.
 //
-// Source fills its arcs, and nodes with more coming in than going out push it
-// on, along arcs with room to nodes one lower: lower is nearer to sink.  Who
-// can push nowhere is lifted.  The highest node with an excess is always next.
-// What can't reach sink any more need not be brought back, since the cut lies
-// where it is: between nodes that reach sink over arcs with room and those that
-// don't.
+// Source saturates its arcs.  A node with an excess, more flow in than out,
+// pushes it along arcs with room to nodes that are one lower; lower is nearer
+// to sink.  A node that can push nowhere is lifted.  The highest node with an
+// excess is always next.  Excess that can't reach sink need not return to
+// source.  The cut is known without that: it separates the nodes that reach
+// sink over arcs with room from the others.
 //
-// Heights are the true distances to sink at the start, and again after as much
-// work as it takes to find them.  When no node is left at some height, all that
-// are higher are cut off.
+// Heights are exact distances to sink at the start.  They are recomputed
+// whenever the work since then equals that of computing them.  When a height
+// has no node left, all higher nodes are cut off (the gap heuristic).
 #include "min_cut.h"
 #include <string.h>
 
-// An arc with room takes flow; its twin leads back and takes it away again.
+// An arc with room takes flow; its twin leads back and cancels flow.
 typedef struct Arc {
     int32_t to, twin;           // twin: its place in Flow.arc
     int64_t room;
@@ -30,20 +30,20 @@ struct Flow {
     Arena   *arena;
     int32_t  node_count, end_count, end_capacity;
     Ends    *ends;              // the arcs as they were given
-    // Of node i: arc[first[i]] to before arc[first[i + 1]]; where given arc k
-    // is among them.
+    // Node i has arc[first[i]] to before arc[first[i + 1]]; place[k] is the
+    // index of the k-th arc of `ends`.
     int32_t *first, *place;
     Arc     *arc;               // NULL before the first cut
     int32_t  source, sink;
     int64_t *excess;
-    int32_t *height;            // node_count: it does not reach sink
-    int32_t *current;           // the arc to look at next
-    // All that are at a height below node_count, in a list with two ends; those
-    // of them with an excess, in one more.
+    int32_t *height;            // node_count: sink is unreachable
+    int32_t *current;           // the next arc to try
+    // Doubly linked lists of the nodes at each height below node_count; singly
+    // linked lists of those with an excess.
     int32_t *at, *next, *before, *full, *next_full;
     int32_t  highest, highest_full;
     int32_t *queue;
-    int64_t  work;              // since heights were distances
+    int64_t  work;              // since heights were exact
 };
 
 Flow *flow_new(Arena *arena, int32_t node_count)
@@ -137,7 +137,7 @@ static void list_full(Flow *f, int32_t i)
     if (f->height[i] > f->highest_full) f->highest_full = f->height[i];
 }
 
-// How far each node is from sink, over arcs with room.
+// Sets each node's distance to sink over arcs with room.
 static void measure_heights(Flow *f)
 {
     int32_t count = 0, found = 0;
@@ -172,7 +172,7 @@ static void begin_heights(Flow *f)
     }
 }
 
-// Nobody is left at this height: who is higher can't reach sink.
+// No node is left at this height, so higher nodes can't reach sink.
 static void cut_off(Flow *f, int32_t height)
 {
     for (int32_t h = height + 1; h <= f->highest; h++) {
@@ -184,7 +184,7 @@ static void cut_off(Flow *f, int32_t height)
     if (f->highest_full > f->highest) f->highest_full = f->highest;
 }
 
-// To one above the lowest to which it has an arc with room.
+// Lifts node i to one above its lowest neighbour over an arc with room.
 static void lift(Flow *f, int32_t i)
 {
     int32_t lowest = f->node_count, old = f->height[i];
@@ -199,7 +199,7 @@ static void lift(Flow *f, int32_t i)
     f->height[i] = lowest + 1 < f->node_count ? lowest + 1 : f->node_count;
     if (f->height[i] < f->node_count) list_node(f, i);
     if (f->at[old] == NOBODY) {
-        // It was the last there: it is higher itself.
+        // It was the last node at its height, and it is higher now.
         if (f->height[i] > old) cut_off(f, old);
     }
 }
@@ -230,8 +230,8 @@ static void empty_node(Flow *f, int32_t i)
     }
 }
 
-// No arc of source has room then, nor ever after: it is as high as can be, and
-// nobody pushes back to it.
+// Saturates the arcs of source.  They never have room again: source has the
+// maximum height, so no node pushes back to it.
 static void fill_from_source(Flow *f)
 {
     for (int32_t k = 0; k < f->end_count; k++) {

@@ -1,5 +1,5 @@
-// Schedules to choose from: those that no other has both fewer bytes and costs
-// than.
+// The Pareto front of recomputation schedules: none is both smaller and cheaper
+// than another.
 #include "pareto.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ static bool is_news(const RematChoices *all, int64_t peak, int64_t cost)
     return true;
 }
 
-// A search finds thousands of schedules and keeps some hundred: what a dropped
-// one took is for those that come.
+// Removes choice k.  A search finds thousands of schedules and keeps some
+// hundred, so the memory of removed ones is reused.
 static void drop(RematChoices *all, Arena *arena, int32_t k)
 {
     all->spare = arena_grow(arena, all->spare, &all->spare_capacity,
@@ -30,7 +30,7 @@ static void drop_dearer(RematChoices *all, Arena *arena, int64_t peak,
             drop(all, arena, k);
 }
 
-// Room for so many steps; what is new is made for schedules that are longer.
+// Returns a choice with room for `steps` steps; new memory has some spare room.
 static RematChoice choice_with_room(RematChoices *all, const Remat *r,
                                     int32_t steps)
 {

@@ -1,17 +1,18 @@
-// A schedule of launches, written into the graph.
+// Writes a schedule of launches into the graph.
 //
 //   [3] forward conv: %7 c = conv(%5 x, %2 w)      [9] backward ... (%7 c)
-// becomes, where the schedule runs [3] again before [9],
+// becomes, if the schedule recomputes [3] before [9],
 //   [3] forward conv: %7 c = conv(%5 x, %2 w)
 //   [9] recompute conv.again: %30 c.again = conv(%5 x, %2 w)
 //   [10] backward ... (%30 c.again)
 //
-// Copies to host memory and back (host_copies.h) are put in likewise: behind a
-// fetch everything reads what came back.
+// Host copies (host_copies.h) are inserted likewise: nodes after a fetch read
+// the fetched value.
 //
-// What is no launch, a name or what is computed on load, is made where it is
-// first read, and again where what it is made from is another by then; at the
-// end, or where a batch ends, if nobody reads it.
+// A node that is no launch, a view or a value computed on load, is made where
+// it is first read.  It is copied where its operands have been recomputed
+// since.  If no launch reads it, it comes at the end, or at the end of the
+// batch.
 #include <string.h>
 #include "../../ir/families/grad_accumulation.h"
 #include "../../ir/base/unique_names.h"
@@ -25,16 +26,16 @@ typedef struct Rewrite {
     int32_t  old_count, old_values;
     NodeId  *launches;          // of each step
     int32_t  launch_count;
-    NodeId   batch_end;         // the old node behind which all is the
-                                // update's; NONE: that is not apart
+    NodeId   batch_end;         // the first old node of the update, if the step
+                                // sums gradients over batches; or NONE
     NodeId  *def;               // of each old value: the old node that makes it
-    ValueId *now;               // of each old value: what it is by now
+    ValueId *now;               // of each old value: its current instance
     ValueId **last;             // of each old node that is no launch: the
                                 // operands of its last copy, or NULL
-    int32_t *again;             // of each old value: repeats that are to come
-                                // and read it; of those that are persistent
-    // Launches that wait for repeats, in order, and for each value how many of
-    // them touch and change it.
+    int32_t *again;             // of each persistent old value: recomputations
+                                // still to come that read it
+    // Launches that wait for recomputations, in order, and for each value the
+    // number of them that touch it and that change it.
     NodeId  *waiting;
     int32_t  waiting_count;
     int32_t *touching, *changing;
@@ -52,7 +53,7 @@ static ValueId value_again(Graph *g, ValueId v, const char *how)
     return again;
 }
 
-// Puts old node i next, with these operands: itself, or a copy.
+// Appends old node i with these operands: itself, or a copy.
 static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
 {
     const Node *n = &w->old[i];
@@ -77,8 +78,8 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
 
 static void find_operands(Rewrite *w, NodeId i, ValueId *operands);
 
-// What old value v is by now.  Nets are read in order, so chains of names are
-// short.
+// Returns the current instance of old value v.  Nets are read in order, so
+// chains of views are short.
 // NOLINTNEXTLINE(misc-no-recursion)
 static ValueId instance(Rewrite *w, ValueId v)
 {
@@ -103,7 +104,7 @@ static void find_operands(Rewrite *w, NodeId i, ValueId *operands)
         operands[k] = instance(w, n->operands[k]);
 }
 
-// Names that no launch reads: what is an output may be one.
+// Appends the nodes without launch that no launch reads: one may be an output.
 static void put_unread(Rewrite *w)
 {
     for (NodeId i = 0; i < w->old_count; i++) {
@@ -121,9 +122,9 @@ static void launch(Rewrite *w, NodeId i, bool copy)
     put(w, i, operands, copy);
 }
 
-// ---- updates that wait ------------------------------------------------------
+// ---- delayed updates --------------------------------------------------------
 
-// What old node i reads and what of it it changes; returns how many.
+// A value that a node reads or makes.  list_touches returns their number.
 typedef struct Touch {
     ValueId value;
     bool    changes;
@@ -149,8 +150,9 @@ static int list_touches(const Graph *old, const Node *n, Touch *touch)
 
 enum { MOST_TOUCHES = MAX_READS + MAX_SLOTS };
 
-// The header is what no launch changes that a repeat reads, until the training
-// step is over: the seed and the number of the step.
+// True if a recomputation that is to come reads v.  The header is excepted: a
+// recomputation reads only the seed and the step's number in it, which no
+// launch changes before the end of the step.
 static bool is_awaited(const Rewrite *w, ValueId v)
 {
     return w->again[v] > 0 && v != w->g->header;
@@ -194,7 +196,7 @@ static void launch_waiting(Rewrite *w, const Graph *old)
         launch_or_wait(w, old, w->waiting[k]);
 }
 
-// ---- all of it --------------------------------------------------------------
+// ---- the graph --------------------------------------------------------------
 
 static void count_repeats(Rewrite *w, const Graph *old, NodeId i, int change)
 {
@@ -227,7 +229,7 @@ static Rewrite new_rewrite(Graph *g)
 
 // ---- copies -----------------------------------------------------------------
 
-// From here on those who read the value read what comes back.
+// Appends a host copy.  From a fetch on, nodes read the fetched value.
 static void put_copy(Rewrite *w, const HostCopy *copy)
 {
     static const struct { const char *name; Phase phase; } row[] = {
@@ -272,7 +274,7 @@ void put_copies(Graph *g, const HostCopy *copy, int32_t count)
 
 void remat_apply(Graph *g, const RematSchedule *schedule)
 {
-    // The graph as it was answers what nodes read.
+    // The old graph tells which values nodes read.
     Graph old = *g;
     Rewrite w = new_rewrite(g);
     size_t values = (size_t)g->value_count;

@@ -1,14 +1,14 @@
-// A bound from below for the cost of what runs again.
+// A lower bound of the cost of recomputation.
 //
-// Of the schedules that have so many bytes while step t runs for the first
-// time, remat_cut.c finds the one that costs least at some price of the byte,
-// by rules that all schedules keep.  What it costs with its bytes says of all
-// of
-// them: price * bytes + cost is no less, a line that none is below.
+// Consider the schedules that have a number of bytes alive while step t first
+// runs.  For a price of the byte, remat_cut.c finds the minimum of price *
+// bytes + cost, by rules that all schedules keep.  This gives a line in the
+// plane of bytes and cost: no schedule is below it.
 //
-// Prices are the slopes between two points that are known.  What is found
-// there is a point between them, and so on; or that nothing is below the line
-// through both, which is an edge of the hull then (Eisner and Severance).
+// Prices are the slopes between two known points.  The minimum at such a price
+// is a point between the two, and the search continues on both sides.  Or no
+// point is below the line through both; the line is then an edge of the lower
+// hull (Eisner and Severance).
 #include "remat_bound.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 typedef struct Bounder {
     RematCut   cut;
     RematCurve c;
-    bool      *closed;          // of each point: none between it and the next
-    int32_t    cuts;            // left to make
+    bool      *closed;          // of each point: the edge to the next is final
+    int32_t    cuts;            // cuts that may still be made
 } Bounder;
 
 static void add_point(Bounder *b, int32_t i, RematPoint point)
@@ -55,10 +55,10 @@ static RematPoint nothing_again(Bounder *b)
     return point;
 }
 
-// Where nothing runs again; and the fewest bytes, at the least cost, since a
-// unit is more there than all costs.  Where numbers would be too large for
-// that, costs are made smaller: then there may be a cheaper point of those
-// bytes, which is found between the two.
+// Adds both ends of the curve: the point without recomputation, and the point
+// with the fewest bytes, by a price that exceeds all costs.  If numbers would
+// overflow, costs are scaled down.  Then a cheaper point of these bytes may
+// exist; it is found between the two.
 static void add_ends(Bounder *b)
 {
     int64_t units = b->cut.all_units, costs = b->cut.all_costs;
@@ -72,7 +72,7 @@ static void add_ends(Bounder *b)
         costs > FLOW_WHOLE / 4)
         bug("%" PRId64 " units of %" PRId64 " bytes, or costs of %" PRId64
             ", are too many", units, b->cut.unit, costs);
-    // Each step counts as 1 at least.
+    // Each step counts at least 1.
     while ((costs >> shift) + b->cut.cost_count + 1 > FLOW_WHOLE / 2 / units)
         shift++;
     RematPoint least = cut_at(b, (costs >> shift) + b->cut.cost_count + 1, 1,
@@ -80,8 +80,8 @@ static void add_ends(Bounder *b)
     if (least.bytes < b->c.point[0].bytes) add_point(b, 1, least);
 }
 
-// Looks between point i and the next at the price that both have in common, or
-// nearly so: numbers that are too large are made smaller.
+// Cuts at the price of the slope between point i and the next.  Numbers that
+// are too large are scaled down, so the price is approximate.
 static void look_between(Bounder *b, int32_t i)
 {
     const RematPoint *more = &b->c.point[i], *less = &b->c.point[i + 1];
@@ -105,7 +105,7 @@ static void look_between(Bounder *b, int32_t i)
         b->closed[i] = true;
 }
 
-// The two points between which to look next; -1: there are none.
+// Returns the point after which to cut next: the largest open edge; -1: none.
 static int32_t most_open(const Bounder *b, int64_t capacity)
 {
     int32_t found = -1;
@@ -128,7 +128,7 @@ RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
                        int32_t cuts)
 {
     if (t < 0 || t >= r->step_count) bug("there is no step %d", (int)t);
-    // The graph is large, and is given back.
+    // The graph is large and is freed.
     Bounder b = {.cut = {.r = r, .t = t, .arena = arena_new()}, .cuts = cuts};
     remat_cut_new(&b.cut);
     b.c.fixed = b.cut.fixed;
@@ -164,7 +164,7 @@ int64_t remat_bound(const RematCurve *c, int64_t capacity)
     return bound;
 }
 
-// ---- at several steps -------------------------------------------------------
+// ---- bounds over several steps ----------------------------------------------
 
 typedef struct Fullness {
     int64_t bytes;
@@ -195,7 +195,7 @@ static Fullness *by_fullness(const Remat *r)
 int64_t remat_bound_at_fullest(const Remat *r, int64_t capacity, int32_t steps,
                                int32_t *at)
 {
-    enum { CUTS = 60 };         // more than it takes to find a capacity
+    enum { CUTS = 60 };         // more than the search for one capacity needs
     Remat own = *r;
     own.arena = arena_new();
     const Fullness *full = by_fullness(&own);

@@ -1,18 +1,18 @@
-// Chains for what is deeper than the search can go (remat_search.c): the best
-// schedule of the stages within so many bytes, by chain.h, for a row of
-// capacities.  A schedule's runs are lists of steps (stage_variants.c), one
-// behind the other.
+// Schedules by chains, for graphs that are too deep for the search
+// (remat_search.c): chain.h finds the best schedule of the stages for a series
+// of capacities.  The runs of a chain's schedule are lists of steps
+// (stage_variants.c), which are concatenated.
 //
-// One table has all capacities, with a unit that is coarse for the small ones;
-// so each quarter has a table of its own.  The stages are merged to so many
-// that a table takes a fraction of a second.
+// One table for all capacities would have a unit too coarse for the small ones,
+// so each quarter has its own table.  Stages are merged until a table takes a
+// fraction of a second.
 #include "remat_chain.h"
 
 enum {
     FEWEST_STAGES = 3,
     MOST_STAGES = 128,
     MOST_COLUMNS = 4000,
-    TABLES = 3,                 // the last is for all that there is
+    TABLES = 3,                 // the last one covers all capacities
     QUARTER = 4,                // of the next table's bytes
     CAPACITIES = 20             // of each table
 };
@@ -34,7 +34,8 @@ static void add_list(Writing *w, const RematList *list)
         p->step[p->count++] = list->step[i];
 }
 
-// What runs first is all of the stage's forward steps.
+// Returns the steps of a forward run.  The first run of a stage has all its
+// forward steps.
 static const RematList *forward_run(const RematStage *stage, const ChainOp *op,
                                     bool is_first)
 {

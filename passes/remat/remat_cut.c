@@ -1,43 +1,44 @@
-// What is alive and what runs again, by minimum cuts.
+// Chooses kept values and recomputed steps by a minimum cut.
 //
-// While step t runs for the first time, some set K of values is alive.  What a
-// later step reads, of what was made before, is in K, or it is made again
-// later: then all of its makers run again, since a value of which a part is
-// made before t and that is read after t is alive at t.  They read values too,
-// of which the same is true.  Steps from backward_start on never run again.  So
-// whatever the schedule is, its K and the set A of forward steps that run again
-// behind t keep these rules:
+// The state when step t runs for the first time is a set K of live values.  Let
+// v be a value that exists before t and that some later step reads.  Either v
+// is in K, or v is recomputed after t.  In the second case all makers of v are
+// in A, because a partial value that is read after t is alive at t.  These
+// makers read values too, and the same holds for each of those.  Steps from
+// backward_start on are never recomputed.  So in every schedule K, and the set
+// A of forward steps recomputed after t, obey three rules:
 //
-//   1. A value that a step behind t reads, or that must be whole in the end, is
+//   1. A value that a step after t reads, or that must be whole in the end, is
 //      in K, or all its makers before t are in A.
-//   2. So is each value that a step in A reads.
-//   3. In K is what t reads, and what is kept and whole; alive beside it is
-//      what t makes, unless it is written over what dies there: what such a
-//      value costs that lives on are the bytes not saved.
+//   2. The same holds for each value that a step in A reads.
+//   3. K contains the values that t reads and the whole values that are kept.
+//      The results of t are alive in addition, unless they overwrite a value
+//      that dies at t.  If such a value lives on, it costs the bytes not saved.
 //
-// and it costs at least what A does, more than one without repeats.  For a
-// price by the byte, the cheapest K and A are a minimum cut.  On the side of
-// source are the steps in A, and values that are needed:
+// The schedule costs at least the sum over A more than one without
+// recomputation.  For a price of a byte, the cheapest K and A are a minimum cut
+// of this graph.  The side of source holds the steps in A and the values that
+// are needed:
 //
-//   source -> v's makers    price * bytes of v    where rule 1 needs v
-//   v -> v's makers         price * bytes of v    else
-//   step -> v               never cut             where the step reads v
-//   step -> sink            its cost
+//   source -> makers(v)    price * bytes of v    if rule 1 applies to v
+//   v -> makers(v)         price * bytes of v    otherwise
+//   step -> v              never cut             if the step reads v
+//   step -> sink           its cost
 //
-// v's makers are that step; sink, if it can't run again; or, if there are
-// several, a node with an arc to each that is never cut.  A step is in A if it
-// is on source's side, a value in K if it is and its makers are not; of sides,
-// those are cheapest where no value is that need not be, so rule 2 is kept and
-// each cut is the price of a K and an A.  What rule 3 says is the same in all.
+// makers(v) is the step that makes v; sink, if v can't be recomputed; or, for
+// several makers, a node with an arc to each that is never cut.  A step on
+// source's side is in A.  A value on source's side whose makers are not is in
+// K.  A cheapest cut has no unneeded value on source's side, so rule 2 holds,
+// and the cut is the price of one K and one A.  Rule 3 adds a constant.
 #include "remat_cut.h"
 #include <string.h>
 
-enum { SOURCE, SINK, NODES };   // of the graph; others behind them
+enum { SOURCE, SINK, NODES };   // of the graph; others follow
 enum { NO_VALUE = -1 };
 
-// ---- what is needed ---------------------------------------------------------
+// ---- the values that are needed ---------------------------------------------
 
-// How many of the value's makers come before step t.
+// Returns the number of v's makers before step t.
 static int32_t makers_before(const Remat *r, int32_t v, int32_t t)
 {
     int32_t count = 0;
@@ -46,7 +47,7 @@ static int32_t makers_before(const Remat *r, int32_t v, int32_t t)
     return count;
 }
 
-// Whether all bytes that are there before step t can be made again behind it.
+// True if all of v that exists before step t can be recomputed after it.
 static bool can_make_again(const Remat *r, int32_t v, int32_t t)
 {
     bool can = r->makers[v] < r->makers[v + 1];
@@ -62,8 +63,8 @@ static bool is_there(const Remat *r, int32_t v, int32_t t)
     return r->makers[v] == r->makers[v + 1] || makers_before(r, v, t) > 0;
 }
 
-// Forward steps behind t run before anything runs again, so what they read is
-// alive.
+// Sets needed and stays.  Forward steps after t run before any recomputation,
+// so the values they read are alive at t.
 static void find_needed(RematCut *c)
 {
     const Remat *r = c->r;
@@ -81,8 +82,8 @@ static void find_needed(RematCut *c)
     }
 }
 
-// The bytes of v, which t makes, that may lie over what dies there; if that is
-// one value, *under is.
+// Returns the bytes of v, a result of t, that can overwrite a dying value.  If
+// only one value qualifies, *under is it.
 static int64_t bytes_over(const RematCut *c, int32_t v, int32_t *under)
 {
     const Remat *r = c->r;
@@ -101,8 +102,9 @@ static int64_t bytes_over(const RematCut *c, int32_t v, int32_t *under)
     return most;
 }
 
-// What dies is written over by one result.  Where a result may lie over several
-// values it is said to do so, whichever of them stays.
+// Subtracts the bytes of overwriting.  Each dying value is overwritten by one
+// result.  A result that may overwrite several values is assumed to do so,
+// whichever of them stays.
 static void count_overs(RematCut *c)
 {
     const Remat *r = c->r;
@@ -116,7 +118,8 @@ static void count_overs(RematCut *c)
     }
 }
 
-// What rule 3 says, and what is needed and can't be made again.
+// Counts the bytes alive in any case: by rule 3, and of needed values that
+// can't be recomputed.
 static void count_fixed(RematCut *c)
 {
     const Remat *r = c->r;
@@ -204,7 +207,7 @@ static void add_arcs(RematCut *c, RematCharge *charges, int32_t count,
     }
 }
 
-// Only what is needed, and what those that make it need.
+// Adds only the needed values, the steps that make them, and their operands.
 static void build_graph(RematCut *c)
 {
     const Remat *r = c->r;

@@ -1,5 +1,5 @@
-// What a graph asks: its launches as steps, what they read, make and may write
-// over, in the bytes that live_model.h counts.
+// Makes the recomputation problem of a graph: its launches as steps, the values
+// that they read, make and may overwrite, with the bytes of live_model.h.
 #include <string.h>
 #include "../../ir/gpu/gpu_model.h"
 #include "../order/live_model.h"
@@ -10,9 +10,9 @@ typedef struct Problem {
     Lives    lives;
     Remat    remat;
     int32_t *value_of;          // of each class; NONE: it has no bytes
-    int32_t *last_maker;        // step, of each value
-    bool    *early;             // of each value: a part of it is read before
-                                // all of it is made
+    int32_t *last_maker;        // the last step that makes each value
+    bool    *early;             // of each value: a part of it is read before it
+                                // is complete
 } Problem;
 
 // ---- steps and values -------------------------------------------------------
@@ -49,9 +49,9 @@ static void list_values(Problem *p)
     }
 }
 
-// ---- what steps read and make -----------------------------------------------
+// ---- operands and results ---------------------------------------------------
 
-// The values that a launch makes, each once; returns how many.
+// Lists the values that a launch makes, each once; returns their number.
 static int list_made(const Problem *p, const Node *n, int32_t *made)
 {
     int count = 0;
@@ -74,8 +74,8 @@ static bool is_maker(const Problem *p, const NodeId *launches, int32_t step,
     return count > 0;
 }
 
-// Where a joined map is read while it is made, as in a densenet, the first
-// launch that makes a part of it makes it all, and the others read it.
+// A joined map may be read while it is made, as in a densenet.  Then its first
+// maker is said to make all of it, and its other makers to read it.
 static void find_early(Problem *p, const NodeId *launches)
 {
     const Lives *l = &p->lives;
@@ -93,8 +93,8 @@ static void find_early(Problem *p, const NodeId *launches)
     }
 }
 
-// A list of lists that grows: list k is item[start[k]] to before
-// item[start[k + 1]].
+// A growing list of lists: list k is item[start[k]] to before item[start[k +
+// 1]].
 typedef struct Lists {
     Arena   *arena;
     int32_t *start, *item;
@@ -205,9 +205,10 @@ static void list_overs(Problem *p, const NodeId *launches)
     r->overs[r->step_count] = count;
 }
 
-// ---- what may run again -----------------------------------------------------
+// ---- steps that may be recomputed -------------------------------------------
 
-// What changes the state must do so once.  Values that last are there anyway.
+// True if a launch may be recomputed: it changes no state, and makes values
+// with bytes, none of them kept to the end.
 static bool may_repeat(const Problem *p, NodeId id)
 {
     const Node *n = &p->g->nodes[id];

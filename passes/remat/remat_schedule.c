@@ -1,21 +1,22 @@
-// What a schedule of steps costs, and the bytes alive in it.
+// Replays a schedule of steps: its cost and its live bytes.
 //
 //   f1 f2 f3 b3 f1 b2 b1       f1's result has two lives: to f2, and from the
-//                              second f1 to the last that reads it, b2 or b1
+//                              second f1 to its last reader, b2 or b1
 //
-// Each time that a step runs it makes its values anew, and who reads after that
-// reads the new one: the old one dies with its last reader before.  Of a value
-// of several makers the old one is read until the new one is whole; a part that
-// is made again, of which the rest never is, has its bytes while it is made.  A
-// value that is kept is read from its first making on, as it is there anyway.
+// Each run of a step makes its values anew.  Later readers read the new
+// instance, and the old one dies with its last reader before.  A value with
+// several makers is replaced once the new instance is complete.  A part that is
+// remade, of a value that is never completed, has its bytes while it is made.
+// A kept value is read from its first instance on, because that is alive
+// anyway.
 #include "remat_schedule.h"
 #include "../../ir/base/diag.h"
 
-// One making of a value.
+// One instance of a value.
 typedef struct Life {
     int32_t value;
     int32_t first, last;        // places in the schedule; last < 0: not read
-    int32_t parts;              // that are made
+    int32_t parts;              // number of parts made
 } Life;
 
 enum { NO_LIFE = -1 };
@@ -25,13 +26,13 @@ typedef struct Replay {
     const RematSchedule *p;
     Life    *life;
     int32_t  life_count;
-    int32_t *whole;             // of each value: the life that is read
-    int32_t *partial;           // and the one of which parts are missing
-    int32_t *part_of;           // of each Remat.make: the life it was last for
-    // Of all that the schedule's steps make and read, in the order of running:
-    // which life.
+    int32_t *whole;             // of each value: the instance that is read
+    int32_t *partial;           // and the one that is incomplete
+    int32_t *part_of;           // of each Remat.make: its last instance
+    // The lives of all values that the schedule's steps make and read, in the
+    // order of the schedule.
     int32_t *made, *seen, made_count, seen_count;
-    int64_t *change;            // of the bytes alive, before each place
+    int64_t *change;            // of live bytes, before each place
 } Replay;
 
 static int32_t *new_lives(Arena *arena, int32_t count)
@@ -55,7 +56,8 @@ static void take_whole(Replay *y, int32_t v, int32_t life)
     if (y->r->kept[v]) y->life[life].last = y->p->count - 1;
 }
 
-// Of values that none makes; one that nobody reads is there for the first step.
+// Begins the lives of values without makers.  One without readers is alive at
+// the first step.
 static void begin_made_by_none(Replay *y)
 {
     const Remat *r = y->r;
@@ -129,7 +131,7 @@ static void find_changes(Replay *y)
         count_bytes(y, life->value, life->first,
                     life->last < 0 ? life->first : life->last);
     }
-    // The later parts of what nobody reads.
+    // Later parts of values without readers.
     for (int32_t at = 0; at < y->p->count; at++) {
         int32_t s = y->p->step[at];
         for (int32_t k = y->r->makes[s]; k < y->r->makes[s + 1]; k++) {
@@ -140,10 +142,11 @@ static void find_changes(Replay *y)
     }
 }
 
-// ---- what is written over ---------------------------------------------------
+// ---- overwriting ------------------------------------------------------------
 
-// The bytes that value v, whose life begins here, finds in one that ends here.
-// given: of each value, the place at which it was last given away.
+// Returns the bytes of value v, whose life begins here, that overwrite a value
+// that dies here.  given: of each value, the place at which it was overwritten
+// last.
 static int64_t bytes_found(const Replay *y, int32_t v, int32_t at,
                            const int32_t *reading, int32_t *given)
 {
@@ -160,7 +163,7 @@ static int64_t bytes_found(const Replay *y, int32_t v, int32_t at,
     return 0;
 }
 
-// Goes through the schedule once more, with all lives known.
+// Replays the schedule once more, with all lives known.
 static void count_alive(Replay *y, Arena *arena, int64_t *bytes)
 {
     const Remat *r = y->r;
@@ -182,7 +185,7 @@ static void count_alive(Replay *y, Arena *arena, int64_t *bytes)
 
 void remat_alive(const Remat *r, const RematSchedule *p, int64_t *bytes)
 {
-    // Asked for often, by a search: what it takes is given back.
+    // A search calls this often, so its memory is freed.
     Arena *arena = arena_new();
     Replay y = new_replay(arena, r, p);
     for (int32_t i = 0; i < p->count; i++) {

@@ -1,24 +1,22 @@
-// The search for what to compute again, on any graph.
+// Searches recomputation schedules of any graph.
 //
-// Each group of forward steps has a mode (keep_modes.h): what it makes is
-// kept, is computed again once, when it is first read after the forward pass,
-// or each time that it is read.  The search goes down from the peak of the
-// schedule that computes nothing again, from one level of bytes to the next.
-// At each level
+// Each group of forward steps has a mode (keep_modes.h): its results are kept,
+// are recomputed once, when first read after the forward pass, or are
+// recomputed for each reader.  The search starts at the peak of the schedule
+// without recomputation and goes down from level to level.  At each level
 //
-//   - where the bytes alive pass it, some group whose results lie there unread
-//     is raised to its next mode: the one that saves most of the bytes above
-//     the level for its cost, until all is below the level;
-//   - modes that turn out not to be needed are lowered, the dearest first;
-//   - some modes are lowered at random, and both is done again, as long as the
-//     level's share of the work lasts.  The cheapest stays.
+//   - while the peak exceeds the level, it raises one group with idle results at
+//     the peak to its next mode: the one that removes the most bytes above the
+//     level for its cost;
+//   - it lowers modes that turn out to be unnecessary, the most expensive first;
+//   - it lowers some modes at random and repeats both, until the level's share
+//     of the work is used.  The cheapest schedule stays.
 //
-// Nets that are chains of stages have schedules from remat_chain.h beside
-// these; very deep ones have no others.
+// A net that is a chain of stages also has the schedules of remat_chain.h; a
+// very deep one has only these.
 //
-// It begins at each level with the modes of the level before and, apart, with
-// what the bound says is best while the first backward step runs, where the two
-// meet.
+// Each level starts from the modes of the level before.  A second start takes
+// the recomputations of the lower bound at the first backward step.
 #include "remat_search.h"
 #include <string.h>
 #include "remat_bound.h"
@@ -27,15 +25,16 @@
 #include "keep_modes.h"
 
 enum {
-    MOST_TRIED = 96,            // groups that are tried before one is raised
-    MOST_LOWERED = 400,         // and that are tried to be lowered, at once
-    MOST_CUTS = 64,             // for the curve that it begins with
+    MOST_TRIED = 96,            // groups that are evaluated before one is
+                                // raised
+    MOST_LOWERED = 400,         // and evaluated to be lowered, in one turn
+    MOST_CUTS = 64,             // for the bound's curve
     LEVEL_EVALUATIONS = 600,    // that a level should have
     FEWEST_LEVELS = 24,
-    PATIENCE = 16,              // shakes in vain before a level is left
-    CHAIN_SUMS = 1,             // of a table of the chain, for each step run
-    MOST_STEPS = 6000,          // of a chain that it is for, and that a short
-    MOST_QUICK_STEPS = 2000     // one is: of more, the chain's are better
+    PATIENCE = 16,              // unsuccessful shakes before a level ends
+    CHAIN_SUMS = 1,             // sums of a chain's table for each unit of work
+    MOST_STEPS = 6000,          // longest chain that is searched,
+    MOST_QUICK_STEPS = 2000     // and in a short search
 };
 
 typedef struct Search {
@@ -46,16 +45,19 @@ typedef struct Search {
     int32_t      *list;         // of groups, room for all
     bool         *may_repeat;   // of each group, as of its steps
     int64_t      *cost;
-    double       *gain;         // at most, if it is raised; if it is listed
+    double       *gain;         // upper bound of the gain by raising it, while
+                                // listed
     int32_t      *listed, listing;
-    int64_t      *above;        // before each place: bytes above the level,
-    int32_t      *places;       // and places
-    int32_t      *last_read;    // of each value, in the forward pass, or made
-    bool         *is_read_back; // of each value: behind it
+    int64_t      *above;        // before each place: sum of bytes above the
+                                // level,
+    int32_t      *places;       // and number of places above it
+    int32_t      *last_read;    // of each value: its last forward reader, or
+                                // its maker
+    bool         *is_read_back; // of each value: a backward step reads it
     uint64_t      random;
-    int64_t       work;         // steps that may yet be run, at this level,
-    int64_t       spare;        // and to get there at all
-    int8_t       *best;         // modes, and what they cost
+    int64_t       work;         // steps that may still be run, at this level,
+    int64_t       spare;        // and to reach it at all
+    int8_t       *best;         // modes, and their cost
     int64_t       best_cost;
 } Search;
 
@@ -66,7 +68,7 @@ static bool evaluate(Search *s)
     return is_short;
 }
 
-// Bytes above the level, summed over the schedule's places.
+// Returns the bytes above the level, summed over the schedule's places.
 static int64_t excess(const Modes *m, int64_t level)
 {
     int64_t sum = 0;
@@ -80,7 +82,7 @@ static void choose(Search *s)
     remat_choose(&s->all, s->r, &s->m.schedule, s->m.peak, s->m.cost, false);
 }
 
-// A schedule of the stages that there are (remat_chain.h).
+// Takes a schedule of a chain of stages (remat_chain.h).
 static void choose_chain(void *search, RematSchedule p)
 {
     Search *s = search;
@@ -90,7 +92,7 @@ static void choose_chain(void *search, RematSchedule p)
 
 // ---- below the level --------------------------------------------------------
 
-// Bytes and places above the level before each place.
+// Sums bytes and places above the level before each place.
 static void sum_excess(Search *s, int64_t level)
 {
     const Modes *m = &s->m;
@@ -102,7 +104,8 @@ static void sum_excess(Search *s, int64_t level)
     }
 }
 
-// What is saved at most above the level if the k-th idle value is not there.
+// Returns an upper bound of the bytes above the level that are saved without
+// the k-th idle value.
 static double most_saved(const Search *s, int32_t k)
 {
     const Modes *m = &s->m;
@@ -113,8 +116,8 @@ static double most_saved(const Search *s, int32_t k)
     return bytes < above ? bytes : above;
 }
 
-// The groups that could be raised where most is alive: those that made what
-// lies there unread, with the most that each could gain.  Returns how many.
+// Lists the groups that made the idle values at the peak, with an upper bound
+// of each one's gain.  Returns their number.
 static int32_t list_candidates(Search *s)
 {
     int32_t count = 0;
@@ -135,7 +138,7 @@ static int32_t list_candidates(Search *s)
     return count;
 }
 
-// Puts the group with the most to gain of those from k on at k.
+// Swaps the group with the largest bound, of those from k on, to k.
 static int32_t take_candidate(Search *s, int32_t k, int32_t count)
 {
     int32_t most = k;
@@ -146,8 +149,8 @@ static int32_t take_candidate(Search *s, int32_t k, int32_t count)
     return s->list[k] = group;
 }
 
-// What is saved above the level for its cost if the group is raised by so many
-// modes; 0: nothing.
+// Returns the bytes above the level saved per cost if the group is raised by
+// `by` modes; 0: none.
 static double gain_of(Search *s, int32_t group, int by, int64_t level,
                       int64_t before, int64_t cost)
 {
@@ -163,9 +166,9 @@ static double gain_of(Search *s, int32_t group, int by, int64_t level,
     return gain > 0 ? gain : 0;
 }
 
-// Raises by so many modes the group that saves most for its cost; false: none
-// saves anything.  They are tried by what they could gain, until none that is
-// left could gain as much as the best does.
+// Raises the group that saves the most per cost by `by` modes; false: none
+// saves bytes.  Groups are tried by their bounds, until no bound exceeds the
+// best gain.
 static bool raise_one(Search *s, int64_t level, int32_t count, int by,
                       int64_t before, int64_t cost)
 {
@@ -184,7 +187,7 @@ static bool raise_one(Search *s, int64_t level, int32_t count, int by,
     return best >= 0;
 }
 
-// A group by one mode or, where that saves nothing of any, by two.
+// Raises the best group by one mode or, if no group gains from that, by two.
 static bool raise_best(Search *s, int64_t level)
 {
     modes_find_idle(&s->m);
@@ -212,7 +215,7 @@ static int32_t list_raised(Search *s)
     return count;
 }
 
-// The most bytes alive while value v, which a group makes again, is not there.
+// Returns the peak while value v, which a group recomputes, does not exist.
 static int64_t most_without(const Search *s, int32_t v)
 {
     const Modes *m = &s->m;
@@ -223,8 +226,8 @@ static int64_t most_without(const Search *s, int32_t v)
     return most;
 }
 
-// Whether what the step makes may be kept: there is room for it where it was
-// not, or what it is made of could make some.
+// True if the results of the step might be kept: where they do not exist now,
+// there is room for them, or their operands could make room.
 static bool could_keep(const Search *s, int32_t step, int64_t level)
 {
     const Remat *r = s->r;
@@ -258,8 +261,8 @@ static void lower_all(Search *s, int64_t level)
     }
 }
 
-// From the modes that there are to such as stay below the level, as cheap as
-// can be.  False: it does not get there.
+// Changes the current modes until the peak is at most the level, as cheaply as
+// possible.  False: that fails.
 static bool settle(Search *s, int64_t level)
 {
     if (!evaluate(s)) return false;
@@ -286,7 +289,7 @@ static void keep_best(Search *s)
     memcpy(s->best, s->m.mode, mode_bytes(s));
 }
 
-// Pseudo-random, below `most` (Vigna, splitmix64).
+// Returns a pseudo-random number below `most` (Vigna, splitmix64).
 static int32_t draw(Search *s, int32_t most)
 {
     uint64_t x = s->random += 0x9E3779B97F4A7C15u;
@@ -295,7 +298,7 @@ static int32_t draw(Search *s, int32_t most)
     return (int32_t)((x ^ (x >> 31)) % (uint64_t)most);
 }
 
-// Lowers some of what is raised.
+// Lowers some groups at random.
 static void shake(Search *s)
 {
     int32_t raised = list_raised(s);
@@ -304,7 +307,7 @@ static void shake(Search *s)
         s->m.mode[s->list[draw(s, raised)]] = KEPT;
 }
 
-// What the bound's curve has for so many bytes: its corner below them.
+// Sets the modes of the corner of the bound's curve below the level.
 static bool begin_at_corner(Search *s, int64_t level)
 {
     const RematCurve *c = &s->curve;

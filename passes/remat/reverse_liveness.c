@@ -1,5 +1,5 @@
-// Bytes from the end: what is read later is alive, down to the step that makes
-// it.
+// Live bytes from the end: a value with a later reader is alive, back to the
+// step that makes it.
 #include "../../ir/base/minmax.h"
 #include "reverse_liveness.h"
 
@@ -32,7 +32,8 @@ void remat_scan_end(RematScan *s)
     }
 }
 
-// The bytes that results have in values which die in step: of each, the first.
+// Returns the bytes that results share with dying operands of step; each result
+// takes the first one.
 static int64_t bytes_over(RematScan *s, int32_t step)
 {
     const Remat *r = s->r;
@@ -56,8 +57,8 @@ int64_t remat_scan_step(RematScan *s, int32_t step)
 {
     const Remat *r = s->r;
     int64_t bytes = s->alive;
-    // Beyond what is alive after it, of which that is a part which it makes for
-    // others: what it makes for nobody, and what it is the last to read.
+    // To the values alive after the step, some of which are its results, add
+    // its results without readers, and the operands whose last reader it is.
     if (r->overs[step] < r->overs[step + 1]) bytes -= bytes_over(s, step);
     for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
         const RematScanned *value = &s->value[r->read[k]];

@@ -1,10 +1,10 @@
-// A training step in the order in which the program has it, but for updates,
-// which come as soon as they can.
+// A training step in source order, with updates as early as possible.
 //
-// Schedule makes the peak of a step small in which all is kept.  For that it
-// may leave gradients of weights to the end, where what they read is there
-// anyway.  Where that can be computed again they hold the gradients of maps
-// alive, which nothing makes again; so schedules of this order may have less.
+// Pass schedule minimizes the peak of a step that keeps all values.  It may
+// delay weight gradients to the end, where their operands are alive anyway.
+// With recomputed operands this is harmful: a delayed weight gradient keeps a
+// gradient of a map alive, which no step recomputes.  So schedules in source
+// order may have fewer bytes.
 #include <string.h>
 #include "../../ir/base/unique_names.h"
 #include "../../ir/op/op.h"
@@ -13,7 +13,7 @@
 #include "remat_graph.h"
 
 typedef struct Writing {
-    Graph      *g;              // a copy, whose nodes are being put in order
+    Graph      *g;              // a copy, whose nodes are being reordered
     Dependences depend;
     NodeId     *order;
     int32_t     count;
@@ -39,7 +39,7 @@ static void put_as_written(Graph *g)
     graph_reorder(g, order);
 }
 
-// Node i comes next, and the updates that waited for it alone; but not what
+// Appends node i, and the updates that only waited for it, except the node that
 // closes the training step.
 static void put_next(Writing *w, NodeId i)
 {

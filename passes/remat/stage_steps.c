@@ -1,7 +1,7 @@
-// The steps of a stage's runs are found from their end: a step runs if it makes
-// what is wanted, and then what it reads is.  Their bytes are counted from the
-// end, too; what is made once counts for none, and the input of a run that may
-// end in it is counted in one of two counts.
+// Finds the steps of a stage's runs from their end: a step runs if a result is
+// wanted, and then its operands are wanted.  Bytes are counted from the end,
+// too.  Values that are made once count as 0.  Peaks are computed with and
+// without the run's input, which may die in the run.
 #include "../../ir/base/minmax.h"
 #include "stage_steps.h"
 
@@ -97,8 +97,8 @@ static bool makes_wanted(const RematRuns *g, int32_t step)
     return false;
 }
 
-// Appends the steps that make what is wanted out of what is there, all of which
-// is there then.
+// Appends the steps that make the wanted values from existing ones, and marks
+// the values as existing.
 static void make_wanted(RematRuns *g)
 {
     const Remat *r = g->s->r;
@@ -142,8 +142,8 @@ RematList remat_runs_forward(RematRuns *g, bool output, bool kept)
     return take_list(g);
 }
 
-// The stage's steps behind backward_start, each after those that make what it
-// reads.
+// Appends the stage's backward steps, each after the steps that recompute its
+// operands.
 static void append_backward(RematRuns *g)
 {
     const RematStages *s = g->s;
@@ -209,7 +209,7 @@ static void need_left(RematRuns *g, RematLeft left)
         remat_scan_need(&g->scan, g->passing[k]);
 }
 
-// That nothing is alive, after a list and what it left.
+// Resets liveness after a list of steps.
 static void forget(RematRuns *g, const RematList *list)
 {
     const Remat *r = g->s->r;
@@ -227,7 +227,8 @@ static void forget(RematRuns *g, const RematList *list)
     g->scan.alive = 0;
 }
 
-// The most bytes alive in a run, and at its ends; at the first with the input.
+// Returns the peak of a run, including the values alive at its ends; the input
+// is alive at its start.
 static int64_t run_bytes(RematRuns *g, const RematList *list, RematLeft left)
 {
     need_left(g, left);

@@ -1,16 +1,16 @@
-// Stages as a chain: the ways to run each, in steps, and what they cost and
-// hold.
+// Stages as a chain: finds the ways to run each stage, with their steps, costs
+// and bytes.
 //
-// The dearest way keeps all that the stage's backward steps read.  From there
-// values are dropped one by one, the one that has the most bytes for what its
-// making again costs first; some of the ways so found are the stage's.  A turn
-// is such a way and its backward steps at once.
+// The most expensive way keeps all operands of the stage's backward steps.
+// From there one value after another is no longer kept: first the one with the
+// most bytes for the cost of its recomputation.  Some of the ways found are the
+// stage's.  A turn is such a way and its backward steps in one run.
 #include "../../ir/base/minmax.h"
 #include "stage_steps.h"
 
 enum {
     MOST_WAYS = 6,              // of a stage
-    MOST_TRIED = 48             // values of which each is tried
+    MOST_TRIED = 48             // values that are evaluated at a time
 };
 
 // ---- ways -------------------------------------------------------------------
@@ -39,8 +39,8 @@ static int64_t kept_bytes(const RematRuns *g)
     return bytes;
 }
 
-// What is kept counts for all of a run back, though a step that makes something
-// else again may make it anew.
+// Raises the peak of a backward run by the kept values: they count throughout,
+// even if a recomputed step remakes one.
 static void count_kept(ChainWay *w, const ChainStage *stage, int64_t input)
 {
     int64_t read = w->kept + stage->gradient +
@@ -80,7 +80,7 @@ static ChainTurn chain_turn_of(RematRuns *g, const RematWay *way,
     return turn;
 }
 
-// All that the stage's backward steps read.
+// Keeps all values that the stage's backward steps read.
 static void keep_all(RematRuns *g)
 {
     const RematStages *s = g->s;
@@ -91,7 +91,8 @@ static void keep_all(RematRuns *g)
                 g->keep[r->read[k]] = true;
 }
 
-// Drops what has most bytes for its making again; false: there is nothing.
+// Stops keeping the value with the most bytes for its recomputation's cost;
+// false: no value is kept.
 static bool drop_one(RematRuns *g)
 {
     const Remat *r = g->s->r;
@@ -114,8 +115,8 @@ static bool drop_one(RematRuns *g)
     return best != NO_VALUE;
 }
 
-// Of so many values to keep, whether the way that keeps this many is one of
-// the stage's: all, none, and some between.
+// True if the way that keeps `kept` of `all` values is one of the stage's: all,
+// none, and some between.
 static bool is_chosen(int32_t kept, int32_t all)
 {
     if (all < MOST_WAYS) return true;
@@ -178,7 +179,7 @@ static void add_stage(RematRuns *g, RematStage *stage, ChainStage *chain,
 RematChain remat_chain_of(Arena *arena, const RematStages *s)
 {
     const Remat *r = s->r;
-    const double most = 4503599627370496.0;     // half of what chains allow
+    const double most = 4503599627370496.0;     // half of the limit of chains
     RematRuns g = remat_runs_new(arena, s);
     RematChain c = {.chain = {s->count, NEW_ARRAY(arena, s->count, ChainStage)},
                     .stage = NEW_ARRAY(arena, s->count, RematStage)};
@@ -188,7 +189,7 @@ RematChain remat_chain_of(Arena *arena, const RematStages *s)
     c.scale = 1 + (int64_t)(costs * MOST_WAYS / most);
     for (int32_t i = s->count - 1; i >= 0; i--) {
         ChainStage *stage = &c.chain.stages[i];
-        // What comes in from behind passed the end of the stage before.
+        // A gradient that enters the stage passes the end of the previous one.
         for (int32_t k = 0; k < g.passing_count; k++)
             stage->gradient += r->bytes[g.passing[k]];
         remat_runs_of(&g, i);

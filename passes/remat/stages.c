@@ -1,39 +1,39 @@
-// Where a training step falls apart into stages.
+// Divides a training step into stages.
 //
-// Forward, a cut is a place that one value alone crosses, of those that can be
-// made again; of several such places for a value it is the first.  Backward it
-// is a place with
+// A forward cut is a place that only one recomputable value crosses; the first
+// such place of each value counts.  Its backward cut is a place that meets two
+// conditions:
 //
-//   - behind it, no step that reads what is made behind the forward cut;
-//   - before it, none that reads what is made before the forward cut, but for
-//     the value that crosses it;
+//   - no step after it reads a value made after the forward cut;
+//   - no step before it reads a value made before the forward cut, except the
+//     value that crosses it.
 //
-// and of those the one that the fewest bytes cross, though none where a value
-// is made in part.  A cut that has none is no cut.  Cuts are taken from the
-// last stage to the first, as the backward pass comes upon them.
+// The place with the fewest crossing bytes is taken; no value may be partly
+// made there.  A forward cut without a backward cut is dropped.  Cuts are
+// placed from the last stage to the first, in the order of the backward pass.
 #include "stage_steps.h"
 #include <string.h>
 
 enum {
-    SMALL = 64,                 // what is made once is a 64th of all
-    FARTHEST = 256              // places that are looked at for a backward cut
+    SMALL = 64,                 // a value of 1/64 of the mean is made once
+    FARTHEST = 256              // places that are tried for a backward cut
 };
 
 typedef struct Cutting {
     Arena       *arena;
     const Remat *r;
     RematStages *s;
-    int32_t *first, *made;      // of each value: its first maker; its last
+    int32_t *first, *made;      // of each value: its first and its last maker
     int32_t *read;              // its last forward reader, or last maker
-    int32_t *back, *last_back;  // its first and last reader behind
-                                // backward_start
-    int32_t *crossing;          // before each forward step: the only value that
-                                // crosses, or NO_VALUE
-    int32_t *behind;            // the last reader behind backward_start of
-                                // what is made from each forward step on
-    int64_t *bytes;             // that cross before each step behind
-                                // backward_start
-    int32_t *partial;           // values of which a part is made by then
+    int32_t *back, *last_back;  // its first and last reader from backward_start
+                                // on
+    int32_t *crossing;          // before each forward step: the only crossing
+                                // value, or NO_VALUE
+    int32_t *behind;            // the last backward reader of values made from
+                                // each forward step on
+    int64_t *bytes;             // that cross before each step from
+                                // backward_start on
+    int32_t *partial;           // values that are partly made there
 } Cutting;
 
 // ---- values -----------------------------------------------------------------
@@ -75,7 +75,7 @@ static bool is_forward(const Cutting *c, int32_t v)
     return c->first[v] >= 0 && c->first[v] < c->r->backward_start;
 }
 
-// The mean of forward values; what has a 64th of it is small.
+// Sets once.  A forward value with at most 1/64 of the mean bytes is made once.
 static void find_once(Cutting *c)
 {
     const Remat *r = c->r;
@@ -99,7 +99,8 @@ static void find_once(Cutting *c)
 
 // ---- places -----------------------------------------------------------------
 
-// How many cross each place and the sum of their numbers: of one, its number.
+// Counts the values that cross each place and sums their numbers: the sum names
+// a single one.
 static void find_crossing(Cutting *c)
 {
     const Remat *r = c->r;
@@ -139,7 +140,7 @@ static void find_behind(Cutting *c)
         if (c->behind[i] < c->behind[i + 1]) c->behind[i] = c->behind[i + 1];
 }
 
-// Of what is made behind backward_start.
+// Sums the bytes of values that are made from backward_start on.
 static void find_bytes(Cutting *c)
 {
     const Remat *r = c->r;
@@ -165,8 +166,8 @@ typedef struct Cut {
     int32_t forward, backward, value;
 } Cut;
 
-// The places where a value begins to cross alone, each with the first step
-// behind backward_start that reads something else from before it.
+// Lists the first places that each value crosses alone, with the first backward
+// step that reads another value from before the place.
 static int32_t list_cuts(const Cutting *c, Cut *cut)
 {
     const Remat *r = c->r;
@@ -196,7 +197,7 @@ static int32_t list_cuts(const Cutting *c, Cut *cut)
     return count;
 }
 
-// Keeps those that have a place in the backward pass, too.
+// Keeps the cuts that have a place in the backward pass.
 static int32_t place_cuts(const Cutting *c, Cut *cut, int32_t count)
 {
     int32_t before = c->r->backward_start, kept = count;
@@ -217,7 +218,8 @@ static int32_t place_cuts(const Cutting *c, Cut *cut, int32_t count)
     return count - kept;
 }
 
-// The bytes that stages make, and the two neighbours that make the fewest.
+// Merges the two neighbouring stages that make the fewest bytes, until there
+// are at most `most` stages.
 static int32_t merge_cuts(const Cutting *c, Cut *cut, int32_t count,
                           int32_t most)
 {

@@ -1,20 +1,21 @@
-// What the program marks is kept, and what leads to it is computed again;
-// with `every N`, what alone crosses each N-th cut of the net (stages.h)
-// is marked instead.
+// Keeps the values that the program marks and recomputes the launches between
+// them; with `every N`, marks the values that alone cross each N-th cut of the
+// net (stages.h) instead.
 //
 //   a = f(x)   b = g(a) marked   c = h(b)   d = k(c) marked   e = l(d)
 // becomes
 //   forward f, g, h, k, l; backward l; recompute h; backward k, h;
 //   recompute f; backward g, f
 //
-// A launch runs again, when what it makes is first read in the backward pass,
-// if it leads to a mark and makes none.  What leads to no mark is kept, since
-// it lies behind the last, or is a map's signs, a bit an element.  So is what
-// the update phase reads, statistics of the batch: that phase does not wait for
-// the backward pass.
+// A launch is recomputed, when the backward pass first reads a result, if it
+// leads to a mark and makes no marked value.  Values that lead to no mark are
+// kept: they follow the last mark, or are a map's sign bits.  So are the
+// operands of the update phase, batch statistics, because that phase does not
+// wait for the backward pass.
 //
-// A marked value may have no bytes.  Kept is then what it is a name of, what it
-// is computed from where it is read, or all the parts that it is joined of.
+// A marked value may have no bytes.  Then the values that it stands for are
+// kept: the operand of a view, the operands of a value computed on load, or all
+// parts of a join.
 #include "user_checkpoints.h"
 #include <inttypes.h>
 #include "remat_graph.h"
@@ -23,8 +24,8 @@
 
 typedef struct Marks {
     Graph *g;
-    bool  *kept, *leads;        // of each value: to a mark
-    bool  *again;               // of each node: it is a launch that runs again
+    bool  *kept, *leads;        // of each value: it leads to a mark
+    bool  *again;               // of each node: a launch that is recomputed
 } Marks;
 
 static bool has_any(const Node *n, const bool *of_value)
@@ -40,7 +41,7 @@ static void set_operands(const Node *n, bool *of_value)
         if (n->operands[k] != NONE) of_value[n->operands[k]] = true;
 }
 
-// From the end of the forward pass to its start.
+// Walks from the end of the forward pass to its start.
 static void find_leading(Marks *m)
 {
     const Graph *g = m->g;
@@ -67,7 +68,7 @@ static void keep_for_update(Marks *m)
     }
 }
 
-// Steps that make parts of one value run again together, or none does.
+// Steps that make parts of one value are recomputed together or not at all.
 static void set_modes(const Marks *m, const Remat *r, Modes *modes)
 {
     int32_t step = 0;
@@ -90,7 +91,8 @@ static bool find_marked(Marks *m)
     return any;
 }
 
-// False, after an error, where there are fewer than `every` cuts.
+// Marks the values of each `every`-th cut.  False, after an error, if there are
+// fewer cuts.
 static bool mark_cuts(Marks *m, const Remat *r, int64_t every)
 {
     Graph *g = m->g;
