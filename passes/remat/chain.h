@@ -18,10 +18,10 @@
 // Schedules have two properties:
 //
 // * Persistence: a kept value stays until its backward run.  A stage that has
-//    run in a way has no second forward run.  A kept map stays until its stage
-//    has run in a way that does not read it, backward, or as a turn.
+//   run in a way has no second forward run.  A kept map stays until its stage
+//   has run in a way that does not read it, backward, or as a turn.
 // * The end first: a stage runs forward only while no map after its input
-//    exists and no later stage keeps anything.
+//   exists and no later stage keeps anything.
 //
 // chain.c         costs and bytes of a schedule; choices
 // chain_table.c   the cost of each segment by capacity

@@ -5,10 +5,10 @@
 // recomputed for each reader.  The search starts at the peak of the schedule
 // without recomputation and goes down from level to level.  At each level
 //
-//   - while the peak exceeds the level, it raises one group with idle results at
-//     the peak to its next mode: the one that removes the most bytes above the
-//     level for its cost;
-//   - it lowers modes that turn out to be unnecessary, the most expensive first;
+//   - while the peak exceeds the level, it raises one group with idle results
+//     at the peak to its next mode: the one that removes the most bytes above
+//     the level for its cost;
+//   - it lowers modes that turn out to be unnecessary, the costliest first;
 //   - it lowers some modes at random and repeats both, until the level's share
 //     of the work is used.  The cheapest schedule stays.
 //
