@@ -1,21 +1,22 @@
-// Which methods a placement tries, in what order, and what it keeps.
+// The methods of placement, their order, and the choice of the best result.
 //
-// Training steps nest: what forward makes first, backward frees last.  The
-// skyline, longest lifetime first, is exact on lifetimes that nest, and the
-// sweep through time nearly so on chains with short-lived gradients between.
-// Both take O(n log n) and so come first.  Where neither reaches the bound, the
-// gaps between placed buffers are tried in several orders, which is within a
-// thousandth on the largest graphs; last comes the exact search.  All stop as
-// soon as the highest end is the bound, below which nothing can be, or when the
-// counted work is spent; so the result is the same on every machine.
+// Buffers of a training step nest: the backward pass frees last the first
+// results of the forward pass.  The skyline, longest lifetime first, is exact
+// for nested lifetimes.  The sweep through time is nearly exact for chains with
+// short-lived gradients in between.  Both take O(n log n) and come first.  If
+// neither reaches the lower bound, buffers go into gaps between placed ones, in
+// several orders; this is within 1/1000 for the largest graphs.  The exact
+// search comes last.  All methods stop when the highest end reaches the bound,
+// or when the counted work is spent, so the result is the same on every
+// machine.
 #include "place.h"
 #include <assert.h>
 #include <stdlib.h>
 
-// The gaps are for large graphs, of which each order is a lot of work: so much
-// of it for each step of the search's.
+// The work of the gap method, relative to the search's work, and its minimum.
+// Each order costs much for large graphs.
 enum { GAPS_WORK = 2, FEWEST_GAPS_WORK = 60 * 1000 * 1000 };
-// How many steps go by between two looks at the clock, where there is one.
+// The number of calls between two readings of the clock, if there is one.
 enum { PATIENCE = 1000 };
 
 static int32_t step_count(const Item *items, int32_t count)
@@ -88,7 +89,7 @@ void place_order(Placing *p, OrderBy by)
     for (int32_t i = 0; i < p->count; i++) p->order[i] = ranked[i].item;
 }
 
-// ---- the search -------------------------------------------------------------
+// ---- methods ----------------------------------------------------------------
 
 bool place_keep(Placing *p, int64_t top)
 {
@@ -115,8 +116,8 @@ static void recall_best(Placing *p)
     for (int32_t i = 0; i < p->count; i++) p->items[i].offset = p->best[i];
 }
 
-// Lets every buffer of the best placement fall as far as it can, until nothing
-// is gained: a skyline in the order of offsets never rises.
+// Lowers every buffer of the best placement as far as possible, until nothing
+// is gained.  A skyline in the order of offsets never raises a buffer.
 static bool settle(Placing *p)
 {
     int64_t before;
@@ -140,13 +141,13 @@ static bool place_quickly(Placing *p)
     return settle(p);
 }
 
-// Work that one order costs place_gaps, at most.
+// Returns the maximum work of one order of place_gaps.
 static int64_t gap_work(const Placing *p)
 {
     return (int64_t)p->count * p->count / 2;
 }
 
-// What has a hint goes there if it can, the largest first: they are where
+// Places items at their hints if they are free, the largest first: then the
 // others fit between them.
 static bool place_where_hinted(Placing *p, const int64_t *hints)
 {
@@ -190,7 +191,7 @@ static Placing new_placing(Arena *arena, Item *items, int32_t count,
     return p;
 }
 
-// Tries all methods until the goal is reached; returns the work that they took.
+// Tries all methods until the goal is reached; returns the work spent.
 static int64_t place_all(Placing *p, const PlaceGoal *goal)
 {
     int64_t spent = p->work;
@@ -217,7 +218,7 @@ int64_t place_towards(Arena *arena, Item *items, int32_t count,
     return p.best_top;
 }
 
-// ---- placements that were found before --------------------------------------
+// ---- cached placements ------------------------------------------------------
 
 typedef struct Placement {
     int64_t top;

@@ -1,11 +1,11 @@
-// Placement: an address for each of many buffers of known size and lifetime,
-// so that no two that live together overlap and the highest end is low.  Knows
-// nothing of graphs, so an instance from elsewhere can be placed as well.
+// Placement: assigns offsets to buffers of known size and lifetime, so that no
+// two with overlapping lifetimes overlap and the highest end is low.
+// Independent of graphs, so other instances can be placed as well.
 //
-// place.c        which methods are tried, and which result is kept
+// place.c        the order of the methods, and the choice of a result
 // place_quick.c  near-linear methods: a skyline, and a sweep through time
-// place_gaps.c   exact gaps between placed buffers: quadratic
-// place_search.c a search for the lowest there is (place_search.h)
+// place_gaps.c   gaps between placed buffers: quadratic
+// place_search.c exact search for the lowest placement (place_search.h)
 #ifndef CNNC_PLACE_H
 #define CNNC_PLACE_H
 
@@ -14,79 +14,79 @@
 #include "../../ir/base/search_cache.h"
 
 typedef struct Item {
-    int32_t first, last;        // it lives at both of these and between them
-    int64_t size;               // a multiple of the alignment
-    int64_t offset;             // the answer
-    int64_t lifetime;           // what orders weigh it by; 0: its steps
+    int32_t first, last;        // first and last step of its life, inclusive
+    int64_t size;               // bytes, a multiple of the alignment
+    int64_t offset;             // the result
+    int64_t lifetime;           // weight of the orders; 0: its number of steps
 } Item;
 
-// The work of a thorough search, and of one in which most of what is found at
-// all is found.
+// The work of a thorough search, and of one that finds most of these
+// placements.
 enum { PLACE_WORK = 300 * 1000 * 1000, TRIAL_WORK = PLACE_WORK / 30 };
 
-// What is asked for.
+// The goal of a placement.
 typedef struct PlaceGoal {
-    int64_t height;             // low enough; 0: as low as can be
-    int64_t work;               // that the search may take, in its inner steps
-    bool  (*is_late)(void);     // ends all work when true; NULL: never
-    const int64_t *hints;       // where each item was in a placement of nearly
-                                // the same ones, negative: nowhere; or NULL
+    int64_t height;             // stop at this height in bytes; 0: as low as
+                                // possible
+    int64_t work;               // limit of the search's inner steps
+    bool  (*is_late)(void);     // stops all work when true; NULL: never
+    const int64_t *hints;       // each item's offset in a placement of similar
+                                // items, negative: unknown; or NULL
 } PlaceGoal;
 
-// A placement under way.  work is what is left of the counted work: a method
-// takes its inner steps from it, so that a result never depends on the clock.
+// The state of a placement.  work is the rest of the counted work; methods
+// subtract their inner steps, so the result never depends on the clock.
 typedef struct Placing {
     Arena   *arena;
     Item    *items;
-    int32_t  count, steps;      // steps: one more than the largest last
+    int32_t  count, steps;      // steps: 1 + the largest `last`
     int64_t  bound, work;
-    int64_t  goal;              // low enough: the bound or higher
-    int64_t  least;             // no placement is lower: the bound or higher
-    int32_t *order;             // items, in the order to place them in
+    int64_t  goal;              // sufficient height: the bound or higher
+    int64_t  least;             // proved lower bound: the bound or higher
+    int32_t *order;             // items in the order of placing
     int64_t *best;              // offsets of the best placement so far
     int64_t  best_top;
     bool   (*is_late)(void);
-    int32_t  patience;          // how often it may still go without asking
+    int32_t  patience;          // calls before the clock is read again
 } Placing;
 
-// The largest sum of sizes that live together: no placement is lower.
+// Returns the largest sum of sizes alive at once: no placement is lower.
 int64_t place_bound(Arena *arena, const Item *items, int32_t count);
 // Sets every offset; returns the highest end.
 int64_t place(Arena *arena, Item *items, int32_t count);
-// The same towards a goal; *least is a height that none can be below, the bound
-// or a higher one that was proved.
+// Like place, with a goal; *least is a proved lower bound of the height.
 int64_t place_towards(Arena *arena, Item *items, int32_t count,
                       const PlaceGoal *goal, int64_t *least);
-// place_towards with a goal that has no clock, or the placement that an equal
-// call has found before.
+// place_towards with a goal that has no clock; returns the cached placement if
+// an equal call was made before.
 int64_t place_or_recall(Known *known, Arena *arena, Item *items, int32_t count,
                         const PlaceGoal *goal);
 
 int64_t item_lifetime(const Item *item);
 
-// What an order sorts by; ties go to the larger, then to the lower index.
+// Keys of orders; ties go to the larger item, then to the lower index.
 typedef enum OrderBy {
     BY_LIFETIME, BY_SIZE, BY_AREA, BY_FIRST, BY_LAST, BY_OFFSET, ORDER_COUNT
 } OrderBy;
 void place_order(Placing *p, OrderBy by);
-// Which gap between placed buffers a buffer goes into.
+// The gap between placed buffers that an item takes.
 typedef enum GapChoice { LOWEST, TIGHTEST, OUTERMOST, CHOICE_COUNT } GapChoice;
-// Notes a placement that is in items: true if the goal is reached.
+// Keeps the placement in items if it is the best: true if the goal is reached.
 bool place_keep(Placing *p, int64_t top);
 
-// Whether time is up; from then on no work is left.
+// True if time is up; then no work is left.
 bool place_is_late(Placing *p);
 
-// Each places all items, in p->order where it has a choice, and returns the
-// highest end; INT64_MAX if work or time was up first.
+// Each places all items, in the order of p->order if it has a choice, and
+// returns the highest end; INT64_MAX if work or time was spent before.
 int64_t place_skyline(Placing *p);
 int64_t place_sweep(Placing *p, bool mirrored, bool best_fit);
 int64_t place_gaps(Placing *p, GapChoice choice);
-// As place_gaps, but an item stays where its hint says if that is free.
+// Like place_gaps, but an item stays at its hint if that is free.
 int64_t place_hinted(Placing *p, const int64_t *hints, GapChoice choice);
-// Looks for a placement of the goal's height, and for lower ones than the best,
-// while work is left: true if the goal is reached.  Graphs of thousands of
-// buffers are too large for it and are left as they are.
+// Searches for a placement of the goal's height, and for others below the best,
+// while work is left: true if the goal is reached.  Does nothing for graphs of
+// thousands of buffers, which are too large for it.
 bool place_search(Placing *p);
 
 #endif

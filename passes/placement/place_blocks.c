@@ -1,11 +1,11 @@
-// The state of the exact search: blocks, sections, and a trail to go back by.
+// State of the exact search: blocks, sections, and a trail for backtracking.
 #include "place_search.h"
 
 // ---- sections ---------------------------------------------------------------
 
-// How many sections have ended before each step.  One ends where something ends
-// after something has begun: what lives together at all then lives together in
-// a section, and no section's items all live in another.
+// Returns the number of sections that end before each step.  A section ends at
+// the first death after a birth.  Then any two blocks that are ever alive
+// together share a section, and no section's blocks are a subset of another's.
 static int32_t *count_sections(const Placing *p)
 {
     bool *begins = NEW_ARRAY(p->arena, p->steps, bool);
@@ -52,7 +52,7 @@ static void fill_sections(Search *s)
         }
 }
 
-// ---- who lives with whom ----------------------------------------------------
+// ---- neighbours -------------------------------------------------------------
 
 static bool lives_with(const Block *a, const Block *b)
 {
@@ -84,7 +84,7 @@ static void find_neighbours(Search *s)
     }
 }
 
-// Puts an item into a block of its own, or on top of those of equal life.
+// Makes a block of an item, or stacks it on a block of equal lifetime.
 static void add_item(Search *s, int32_t item, Block block)
 {
     int32_t k = s->is_joined && !block.placed ? 0 : s->count;
@@ -123,7 +123,7 @@ Search *new_search(Placing *p, bool joined)
     return s;
 }
 
-// ---- what changes when a block is placed ------------------------------------
+// ---- placing a block --------------------------------------------------------
 
 static void note_change(Search *s, int32_t t)
 {
@@ -173,8 +173,9 @@ bool put_block(Search *s, int32_t block)
     return fits;
 }
 
-// Whatever is left in a section has its place above the lowest of them, which
-// is low enough if any is.  That one comes first the next time.
+// True if the unplaced blocks of a section may still fit: they end at or above
+// the lowest `low` among them plus the sum of their sizes.  Moves the first
+// block with a sufficient `low` to the front, for the next check.
 static bool floor_fits(Search *s, const Section *section)
 {
     int32_t *in = s->in + section->in;
@@ -204,7 +205,7 @@ bool check_floors(Search *s)
     return fits;
 }
 
-// ---- going back -------------------------------------------------------------
+// ---- backtracking -----------------------------------------------------------
 
 Mark mark_state(const Search *s)
 {

@@ -1,26 +1,27 @@
-// Placement by exact gaps: each buffer goes into a gap between those already
-// placed that live with it: the lowest that is large enough, the tightest, or
-// the one nearest to an end of the arena, as if that had to be the bound.  The
-// last is exact on chains, whose buffers then alternate between the two ends.
-// That takes O(n) a buffer, and so serves graphs of up to some ten thousand.
+// Placement into gaps: each buffer takes a gap between the placed ones that
+// live with it.  It takes the lowest gap that is large enough, the tightest, or
+// the one nearest to an end of the arena, whose height is taken to be the lower
+// bound.  The last choice is exact for chains, whose buffers alternate between
+// the two ends.  A buffer takes O(n), so this is for graphs of up to some ten
+// thousand buffers.
 #include "place.h"
 #include <string.h>
 
-// A buffer that has its place; the list of them ascends by low.
+// A placed buffer; the list is sorted by low.
 typedef struct Placed {
     int64_t low, high;
     int32_t first, last;
 } Placed;
 
-// The end of the arena that an item is nearest to decides: the lowest offset of
-// a gap, or its highest under the bound, whichever leaves less outside.
+// Returns the lowest offset in a gap or the highest below the bound, whichever
+// is nearer to its end of the arena.
 static int64_t nearer_edge(int64_t low, int64_t high, int64_t size,
                            int64_t bound)
 {
     return high >= 0 && bound - (high + size) < low ? high : low;
 }
 
-// The offset for an item among count placed ones.
+// Returns the offset for an item among count placed ones.
 static int64_t find_gap(const Placed *placed, int32_t count, const Item *item,
                         GapChoice choice, int64_t bound)
 {
@@ -43,7 +44,7 @@ static int64_t find_gap(const Placed *placed, int32_t count, const Item *item,
                                : low;
 }
 
-// Whether an item can be at an offset among count placed ones.
+// True if an item fits at an offset among count placed ones.
 static bool is_free(const Placed *placed, int32_t count, const Item *item,
                     int64_t offset)
 {

@@ -1,14 +1,14 @@
 // Placement in near-linear time, for graphs of any size.
 //
-// The skyline puts each buffer on top of all that is already placed under its
-// lifetime.  A segment tree over the steps holds the heights: because a new
-// height is never below an old one of its steps, a node needs only its largest
+// The skyline puts each buffer on top of all placed ones with overlapping
+// lifetimes.  A segment tree over the steps stores the heights.  A new height
+// is never below an old one of its steps, so a node needs only its largest
 // height and the height that covers it whole, and nothing is pushed down.
 //
-// The sweep is an allocator that is told the future: it goes through time,
-// gives back what has ended and takes a hole for what begins.  It leaves holes
-// that the skyline cannot fill, and fills ones that the skyline leaves.
-// Mirrored, time runs backwards.
+// The sweep is an allocator with knowledge of the future: it goes through time,
+// frees dead buffers and puts new ones into holes.  It leaves holes that the
+// skyline can't fill, and fills others that the skyline leaves.  Mirrored, it
+// goes through time backwards.
 #include "../../ir/base/minmax.h"
 #include "place.h"
 #include <stdlib.h>
@@ -18,11 +18,13 @@
 // Node k of the tree has the children 2k and 2k + 1; the root is 1.
 typedef struct Skyline {
     int32_t  leaves;            // a power of two
-    int64_t *top;               // the largest height under the node
-    int64_t *whole;             // the height at all steps under it, at least
+    int64_t *top;               // the largest height below the node
+    int64_t *whole;             // a lower bound of the height at all steps
+                                // below it
 } Skyline;
 
-// The largest height from first to last, of the steps low .. high under k.
+// Returns the largest height in item's lifetime, of the steps low ..  high
+// below k.
 static int64_t height(const Skyline *s, int32_t k, int32_t low, int32_t high,
                       const Item *item)
 {
@@ -64,7 +66,7 @@ int64_t place_skyline(Placing *p)
 
 // ---- sweep ------------------------------------------------------------------
 
-// A free range of bytes below the top; the list ascends and no two touch.
+// A free range of bytes below the top; the list is sorted and no two touch.
 typedef struct Hole {
     int64_t low, high;
     int32_t next;               // an index, or -1
@@ -72,8 +74,8 @@ typedef struct Hole {
 
 typedef struct Sweep {
     Placing *p;
-    Hole    *holes;             // holes[0] stands before the first
-    int32_t  unused;            // a list of those not in use
+    Hole    *holes;             // holes[0] precedes the first
+    int32_t  unused;            // a list of free entries
     int64_t  top;
 } Sweep;
 
@@ -93,7 +95,7 @@ static void drop_after(Sweep *s, int32_t before)
     s->unused = k;
 }
 
-// Bytes past the top, and those of a hole that ends there.
+// Takes bytes at the top, including a hole that ends there.
 static int64_t take_top(Sweep *s, int64_t size)
 {
     int32_t before = -1;
@@ -107,7 +109,7 @@ static int64_t take_top(Sweep *s, int64_t size)
     return low;
 }
 
-// The first hole that is large enough, or the smallest such.
+// Takes the first hole that is large enough, or the smallest such hole.
 static int64_t take(Sweep *s, int64_t size, bool best_fit)
 {
     int32_t found = -1;
@@ -155,8 +157,9 @@ static int32_t *copy_order(Placing *p, OrderBy by)
     return copy;
 }
 
-// Ends are visited latest first in BY_LAST, so begins must be as well where
-// time is mirrored; then each list serves for the other.
+// begins: items by birth, ends: by death, both in the direction of the sweep.
+// BY_LAST sorts the latest first; reversed, each order serves the other
+// direction.
 static void run_sweep(Sweep *s, const int32_t *begins, const int32_t *ends,
                       bool mirrored, bool best_fit)
 {

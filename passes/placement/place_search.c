@@ -1,24 +1,25 @@
-// The exact search: which heights it is asked for, and in what orders.
+// The exact search: the heights it tries, and the orders it tries them in.
 //
-// First the goal, in each of several orders, with little work: an order that
-// suits an instance needs little.  Then heights between the goal and the best
-// so far, by halving, since a lower placement may be found where the lowest is
-// not.  All of that is done with blocks of equal life joined and then with each
-// apart, and again with twice the work, until it is spent.  What is
-// proved impossible is never asked for again, so that small instances end with
-// the lowest height there is.
+// First it tries the goal in each of several orders, with little work: an order
+// that suits an instance needs little.  Then it bisects the heights between the
+// goal and the best, since a lower placement may exist although the goal is out
+// of reach.  Both are done with blocks of equal lifetime joined, then with
+// separate items, and repeated with twice the work until the work is spent.  A
+// height that is proved impossible is never tried again, so small instances end
+// at the lowest height that exists.
 #include "place_search.h"
 
 enum { MOST_BLOCKS = 4096, FIRST_SHARE = 4 };
 
-// place_tree.c says what the letters mean.  No order is good for all instances:
-// what one finds at once, the others may not find in a hundred times the work.
+// place_tree.c explains the letters.  No order suits all instances: another
+// order may need more than a hundred times the work.
 static const char *const orders[] = {
     "TWA", "TAW", "WAT", "TCA", "TFW", "TUA", "TZW",
 };
 enum { ORDER_KINDS = sizeof orders / sizeof *orders };
 
-// All sizes are multiples of it, and so is every height worth asking for.
+// Returns the greatest common divisor of all sizes: only its multiples are
+// tried as heights.
 static int64_t common_divisor(const Placing *p)
 {
     int64_t divisor = 0;
@@ -45,7 +46,7 @@ static void keep_found(Search *s)
     place_keep(p, top);
 }
 
-// In count orders, one after another, each with as much work as limit says.
+// Tries a height in count orders, one after another, each with `limit` work.
 static Verdict ask_for(Search *s, int64_t capacity, int64_t limit, int count)
 {
     Verdict verdict = STOPPED;
@@ -62,7 +63,7 @@ static Verdict ask_for(Search *s, int64_t capacity, int64_t limit, int count)
     return verdict;
 }
 
-// False where the height is not found; *low is then the next to ask for.
+// True if the height is found; otherwise sets *low to the next height to try.
 static bool try_height(Search *s, int64_t height, int64_t limit, int count,
                        int64_t *low)
 {
@@ -75,7 +76,7 @@ static bool try_height(Search *s, int64_t height, int64_t limit, int count,
     return false;
 }
 
-// The goal in all orders, then heights above it, in one order each.
+// Tries the goal in all orders, then heights above it, in one order each.
 static void search_round(Search *s, int64_t limit)
 {
     Placing *p = s->p;

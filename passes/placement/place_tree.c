@@ -1,29 +1,30 @@
-// Is there a placement no higher than this?  A search that says yes, or no, or
-// that its work is spent.
+// Decides whether a placement of at most a given height exists, unless its work
+// is spent before.
 //
-// Blocks are placed in ascending order of offset, each on the ground: on top of
-// what is placed under its lifetime.  A block that could be placed next and is
-// not is passed over: it will lie on one that has no place yet, which gives it
-// a new lowest offset (`low`), and some block must come to lie in its way, or
-// else it could have stayed on the ground.  In every section the lowest `low`
-// of those without a place, and the sum of their sizes, must fit.  Nothing is
-// placed as high as where another without a place could end, since that one
-// could then lie below.  So only placements are visited in which no block alone
-// can be moved down; if any placement is no higher than this, one such is.
+// Blocks are placed in ascending order of offset, each on its ground: the top
+// of the placed blocks with overlapping lifetimes.  The search branches: the
+// next block is placed there, or is passed over.  A block that is passed over
+// will rest on an unplaced one, which raises the lower bound of its offset
+// (`low`).  And some unplaced block must get into its way, otherwise it could
+// have stayed on the ground.  In every section the lowest `low` of the unplaced
+// blocks plus the sum of their sizes must fit.  No block is placed at or above
+// the lowest possible end of an unplaced one, since that one could be placed
+// below.  So the search visits only placements in which no single block can be
+// moved down.  If any placement of the height exists, one of these does.
 //
-// Where the sections of what is left come apart, the parts are searched one
-// after another, and when one is impossible no other solution of its
-// neighbours is tried.  Parts are ordered anew by what is left in them.
+// The unplaced blocks may fall into parts that share no section.  Parts are
+// searched one after another, and if one is impossible no other solution of its
+// neighbours is tried.  Each part is sorted anew, by its unplaced blocks.
 //
 // Sections, canonical placements, dominance and parts are ideas of MiniMalloc
 // (Moffitt, ASPLOS 2023).
 #include "place_search.h"
 #include <stdlib.h>
 
-// Some of the blocks, in the order to try them, and the sections they are in.
+// A list of blocks in the order to try them, and the sections they are in.
 typedef struct Part {
-    int32_t list, count;        // in Search.lists; some may have a place by now
-    int32_t placed_before;      // how many had one when the list was made
+    int32_t list, count;        // in Search.lists; some may be placed already
+    int32_t placed_before;      // blocks placed when the list was made
     int32_t from, to;
 } Part;
 
@@ -37,10 +38,10 @@ static int compare_ranked(const void *left, const void *right)
     return a->block < b->block ? -1 : a->block > b->block;
 }
 
-// T: the most that any of its sections still has to hold; W: its width, which
-// is its lifetime; A: its area; Z: its size; C: how many sections it is in;
-// F: the first of them, earliest first; U: how many live with it and have no
-// place yet.
+// The keys of an order.  T: the largest sum of unplaced sizes in any of its
+// sections; W: its width, the lifetime; A: its area; Z: its size; C: its number
+// of sections; F: its first section, earliest first; U: its unplaced
+// neighbours.
 static double key_of(const Search *s, const Block *b, char letter)
 {
     int64_t most = 0;
@@ -73,11 +74,11 @@ static void order_part(Search *s, const Part *part)
     for (int32_t i = 0; i < part->count; i++) list[i] = s->ranked[i].block;
 }
 
-// ---- what follows from an order ---------------------------------------------
+// ---- consequences -----------------------------------------------------------
 
-// Whether the block can still be passed over: something must support it where
-// it will be, and something be in its way where it could be now.  Nothing is
-// placed below offset from now on.
+// True if the block can still be passed over.  Some unplaced block must support
+// it at its later offset, and some must be in its way at its ground.  From now
+// on nothing is placed below offset.
 static bool pass_over(Search *s, int32_t block, int64_t offset)
 {
     const Block *b = &s->blocks[block];
@@ -106,7 +107,8 @@ static bool pass_over_all(Search *s, const Part *part, int64_t offset)
     return true;
 }
 
-// Places those that have nothing left above them: there is no better place.
+// Places the neighbours that have no unplaced neighbour themselves: no other
+// position is better.
 static bool put_topmost(Search *s, int32_t block)
 {
     const Block *b = &s->blocks[block];
@@ -119,7 +121,8 @@ static bool put_topmost(Search *s, int32_t block)
     return true;
 }
 
-// One of its twins was passed over: what it would do here failed for that.
+// True if a twin of the block was passed over: placing the block here fails for
+// the same reason.
 static bool twin_failed(const Search *s, int32_t block)
 {
     for (int32_t i = s->blocks[block].twin; i != block; i = s->blocks[i].twin)
@@ -140,8 +143,8 @@ static bool place_next(Search *s, const Part *part, int32_t block)
 
 static Verdict search_part(Search *s, const Part *part);
 
-// The block to try next: the lowest, of these the first.  NONE_LEFT if all have
-// a place, NONE_FITS if none may be placed now.
+// Returns the next block: the lowest, of equal ones the first.  NONE_LEFT if
+// all are placed, NONE_FITS if none may be placed now.
 enum { NONE_LEFT = -1, NONE_FITS = -2 };
 static int32_t choose(Search *s, const Part *part)
 {
@@ -161,7 +164,8 @@ static int32_t choose(Search *s, const Part *part)
     return lowest < roof || chosen == NONE_LEFT ? chosen : NONE_FITS;
 }
 
-// A part of what has no place yet in these sections, at the end of the lists.
+// Makes a part of the unplaced blocks in these sections, at the end of the
+// lists.
 static Part cut_part(Search *s, const Part *whole, int32_t from, int32_t to)
 {
     Part part = {.list = s->list_top, .placed_before = s->placed_count,
@@ -191,7 +195,8 @@ static Verdict search_cut(Search *s, const Part *whole, int32_t from,
     return verdict;
 }
 
-// A part that has not come apart; its list is made anew when half is placed.
+// Searches a part that has not fallen apart.  Makes its list anew when half of
+// it is placed.
 static Verdict search_whole(Search *s, const Part *part)
 {
     int32_t placed = s->placed_count - part->placed_before;
@@ -199,7 +204,7 @@ static Verdict search_whole(Search *s, const Part *part)
     return search_cut(s, part, part->from, part->to, false);
 }
 
-// What is left of a part, in as many parts as it has come apart into.
+// Searches the rest of a part, in the parts that it has fallen into.
 static Verdict search_rest(Search *s, const Part *part)
 {
     int32_t from = part->from;
