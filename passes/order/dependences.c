@@ -1,23 +1,22 @@
-// Dependences, from the order that the graph has: a reader waits for the maker
-// of what it reads.  What is computed on load is read where it is loaded.
-// Where a value is updated in place, its updater waits for all who have read it
-// since the update before, and who reads it later waits for the updater.  So an
-// update of a weight waits for the data gradient, and what draws random numbers
-// keeps its place before the step counter advances.
-// A scaled loss's gradient and accumulate_metrics touch different parts of the
-// header.  Before share no two values lie in the same bytes; only views do.
-// Where gradients are summed over batches, all of a batch comes before its end,
-// and that before all of the update.
+// Finds dependences from the graph's order: a reader waits for the maker of its
+// operand.  A value computed on load is read where it is loaded.  If a value is
+// updated in place, the updater waits for all readers since the update before,
+// and later readers wait for the updater.  So a weight's update waits for the
+// data gradient, and a node that draws random numbers stays before the step
+// counter advances.  A scaled loss's gradient and accumulate_metrics touch
+// different parts of the header.  Before share_buffers only views alias.  If
+// gradients are summed over batches, all nodes of a batch precede its end, and
+// that precedes the update.
 #include "../../ir/families/grad_accumulation.h"
 #include "../../ir/families/loss.h"
 #include "dependences.h"
 
-// What has touched each class of values so far.
+// The nodes that have touched each class of values so far.
 typedef struct Touched {
     NodeId  *updater;           // the last, or NONE
     NodeId   metrics;           // or NONE
-    NodeId   before_metrics;    // the header's updater then
-    int32_t *readers;           // those since, a list in cells
+    NodeId   before_metrics;    // the header's updater at that time
+    int32_t *readers;           // since the last update, lists in cells
     Edge    *cells;
     int32_t  count, capacity;
 } Touched;
@@ -32,7 +31,7 @@ static void add_edge(Dependences *d, NodeId before, NodeId after)
     d->needed[after]++;
 }
 
-// Whose update of a value of this class node i waits for.
+// Returns the node whose update of the class node i waits for, or NONE.
 static NodeId updater_for(const Dependences *d, const Touched *touched,
                           NodeId i, ValueId class)
 {
@@ -59,7 +58,7 @@ static void update_value(Dependences *d, Touched *touched, NodeId i,
 {
     int32_t k = touched->readers[class];
     for (; k != NONE; k = touched->cells[k].next)
-        // There are cells where there is a reader.
+        // A reader implies that cells exist.
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         add_edge(d, touched->cells[k].to, i);
     touched->readers[class] = NONE;

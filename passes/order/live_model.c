@@ -1,11 +1,11 @@
-// Liveness of a graph whose order is still open: bytes, readers, and what may
-// be written over, from which the bytes alive at a launch follow by those that
-// ran before it, in whatever order they did.
+// Liveness of a graph whose order is open.  The bytes alive at a launch follow
+// from the set of launches that ran before it, in any order: sizes, readers,
+// and operands that results may overwrite.
 #include "live_model.h"
 #include <string.h>
 #include "../../ir/strided_views.h"
 
-// ---- what is read -----------------------------------------------------------
+// ---- operands ---------------------------------------------------------------
 
 static void find_classes(Lives *l)
 {
@@ -50,7 +50,7 @@ static void list_reads(Lives *l)
     l->reads[g->node_count] = count;
 }
 
-// ---- what may be written over -----------------------------------------------
+// ---- overwriting ------------------------------------------------------------
 
 bool fits_over(const Graph *g, const Node *n, int r, ValueId v)
 {
@@ -60,8 +60,8 @@ bool fits_over(const Graph *g, const Node *n, int r, ValueId v)
            may_lie_over(g, n, r, v);
 }
 
-// Whether result r of n may lie in the bytes of reads[k], one of count, when
-// that dies.
+// True if result r of n may take the bytes of reads[k], one of count, when that
+// value dies.
 static bool fits(const Lives *l, const Node *n, int r, const ValueId *reads,
                  int count, int k)
 {
@@ -136,21 +136,21 @@ Lives lives_copy(const Lives *l)
 
 // ---- running ----------------------------------------------------------------
 
-// What is in a class outlives the node that makes it.
+// True if values of the class outlive the node that makes them.
 static bool lasts(const Lives *l, ValueId class)
 {
     return l->kept[class] || l->reader_count[class] > 0;
 }
 
-// Whether a class dies with the launch that is next and reads it.  back: 1 if
-// the lives have that launch already.
+// True if a class dies with the next launch, which reads it.  back: 1 if that
+// launch has already run in l.
 static bool ends(const Lives *l, ValueId class, int32_t back)
 {
     return l->readers[class] + back == 1 && !l->kept[class];
 }
 
-// Whether result r of node i finds a class to be written over; taken has those
-// that earlier results found, count of them.
+// True if result r of node i can overwrite a dying class.  taken: the *count
+// classes that earlier results overwrite.
 static bool finds_bytes(const Lives *l, NodeId i, int32_t r, int32_t back,
                         ValueId *taken, int *count)
 {
@@ -165,7 +165,7 @@ static bool finds_bytes(const Lives *l, NodeId i, int32_t r, int32_t back,
     return false;
 }
 
-// How many results of the node, from number r on, are in the class.
+// Returns the number of results of the node, from index r on, in the class.
 static int32_t made_in(const Lives *l, const Node *n, int32_t r, ValueId class)
 {
     int32_t count = 0;
@@ -174,8 +174,8 @@ static int32_t made_in(const Lives *l, const Node *n, int32_t r, ValueId class)
     return count;
 }
 
-// The bytes of results that node i makes room for, before so many runs of it
-// that the lives have: 0 or 1.
+// Returns the bytes of node i's results that overwrite nothing.  back: 1 if the
+// node has already run in l, otherwise 0.
 static int64_t new_bytes(const Lives *l, NodeId i, int32_t back)
 {
     const Node *n = &l->g->nodes[i];
@@ -199,8 +199,8 @@ int64_t lives_within(const Lives *l, NodeId i)
     return l->live + new_bytes(l, i, 0);
 }
 
-// What node i adds to the bytes alive: what it makes first, less what it reads
-// last.  back as above.
+// Returns the change of live bytes by node i: classes that it begins less those
+// that die.  back: as above.
 static int64_t added_bytes(const Lives *l, NodeId i, int32_t back)
 {
     const Node *n = &l->g->nodes[i];
@@ -230,7 +230,8 @@ int64_t lives_before(const Lives *l, NodeId i, int64_t *within)
     return live;
 }
 
-// A class has all its bytes from the first launch on that makes a part of it.
+// Counts results.  A class has all its bytes from the first launch that makes a
+// part of it.
 static void make_results(Lives *l, const Node *n)
 {
     for (int32_t r = 0; r < n->result_count && is_launch(n); r++) {

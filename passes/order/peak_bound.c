@@ -1,14 +1,13 @@
-// A bound from below for the peak of every order.
+// A lower bound of the peak of every order.
 //
-// While launch i runs, whatever the order, alive are its own operands and
-// results, and what is made by a node that i waits for and read by one that
-// waits for i, directly or not.  The largest such sum is the bound.  It is
-// exact wherever one launch is the waist of the net, as the loss is: all maps
-// that backward needs are alive then.
+// While launch i runs, in any order, its operands and results are alive, and so
+// are values made by a node that i waits for and read by one that waits for i,
+// directly or not.  The largest such sum is the bound.  It is exact if one
+// launch is the waist of the net, like the loss: all maps that the backward
+// pass needs are alive then.
 //
-// No launch can have a larger sum than the bytes alive at it in some order, so
-// launches are looked at from the fullest of a given order on, until none that
-// is left could raise the bound.
+// No launch has a larger sum than its live bytes in a given order.  So launches
+// are tried from the fullest on, until no other could raise the bound.
 #include <stdlib.h>
 #include <string.h>
 #include "order.h"
@@ -16,12 +15,13 @@
 typedef struct Bounder {
     const Lives       *l;
     const Dependences *d;
-    int32_t           *first_before;    // edges the other way: who i waits for
+    int32_t           *first_before;    // reversed edges: the nodes that i
+                                        // waits for
     Edge              *before;
-    // Around the launch that is looked at: 1 it waits for, 2 waits for it.
+    // Around launch i: 1: i waits for the node, 2: the node waits for i.
     int8_t            *side;
     NodeId            *stack;
-    // Of each class: who reads it then or after, and who made it before.
+    // By class: readers at i or after it, makers before it.
     int32_t           *needed, *made;
 } Bounder;
 
@@ -42,7 +42,7 @@ static void turn_edges(Bounder *b)
         }
 }
 
-// Marks all that can be reached from i.
+// Marks all nodes that can be reached from i.
 static void mark(Bounder *b, NodeId i, const int32_t *first, const Edge *edges,
                  int8_t side)
 {
@@ -58,7 +58,7 @@ static void mark(Bounder *b, NodeId i, const int32_t *first, const Edge *edges,
     }
 }
 
-// Nodes before `middle` run before all others.
+// Marks both sides of i.  Nodes before `middle` run before all others.
 static void mark_sides(Bounder *b, NodeId i, NodeId middle)
 {
     int32_t count = b->l->g->node_count;
@@ -71,9 +71,9 @@ static void mark_sides(Bounder *b, NodeId i, NodeId middle)
         for (NodeId j = 0; j < middle; j++) b->side[j] = BEFORE;
 }
 
-// Lives with what must have run before i, and i is the last to read what no
-// node must read after it: what it may write over then is a credit that some
-// order may have.
+// Returns the lower bound at launch i: live are the values of nodes that must
+// have run before it.  Operands that no later node must read die at i, so the
+// results may overwrite them, as in some order.
 static int64_t bound_at(Bounder *b, NodeId i, NodeId middle)
 {
     const Graph *g = b->l->g;
@@ -127,7 +127,7 @@ static Fullness *by_fullness(const Lives *start, const NodeId *order)
 int64_t order_bound(const Lives *start, const Dependences *d, NodeId middle,
                     const NodeId *order)
 {
-    enum { WORK = 1 << 27 };    // nodes, values and edges looked at
+    enum { WORK = 1 << 27 };    // nodes, values and edges visited
     const Graph *g = start->g;
     Bounder b = { .l = start, .d = d };
     b.side = NEW_ARRAY(g->arena, (size_t)g->node_count, int8_t);

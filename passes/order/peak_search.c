@@ -1,45 +1,45 @@
-// The order of the smallest peak, from valley to valley.
+// Finds the order with the smallest peak, from valley to valley.
 //
-// What has run is a set; the bytes alive after it, M, follow from the set.  Say
-// that from a set S some nodes A can run, through a peak no higher than that of
-// a best order, such that M(S + A) <= M(S), and that A is a smallest such: then
-// some best order runs A next.  For M is submodular: a class dies with the last
-// of its readers, so what A frees only grows with what else has run, and to run
-// A earlier makes no later moment fuller.  So the search looks from S for a
-// valley through the lowest hill, takes it, and begins anew from there.  Nets
-// are narrow between valleys, and long.
+// The state is the set of nodes that have run; it determines M, the live bytes
+// after them.  Suppose that nodes A can run from set S, through a peak no
+// higher than that of a best order, with M(S + A) <= M(S), and that no smaller
+// set does.  Then some best order runs A next.  The reason is that M is
+// submodular.  A class dies with its last reader, so the bytes that A frees
+// only grow with the set that has run, and running A earlier raises no later
+// state.  So the search looks from S for a valley over the lowest hill, takes
+// it, and starts anew from there.  Nets are narrow between valleys, and long.
 //
-// The search from S is Dijkstra's, over sets: the lowest hill first, then the
-// fewest bytes.  Hills up to `floor`, a peak that every order has, are alike.
-// Where the end of the region is fuller than its beginning, as in the forward
-// pass, the same is done from the end backwards.  There a node that comes late
-// may take from an earlier one the right to write over what both read, so it is
-// only known to be best where no earlier one has that right.
+// The search from S is Dijkstra's over sets: the lowest hill first, then the
+// fewest bytes.  Hills up to `floor`, a lower bound of every peak, count as
+// equal.  If the end of the region is fuller than its start, as in the forward
+// pass, the search runs backward from the end.  There a late node may take from
+// an earlier one the right to overwrite a common operand, so its place is
+// proved only if no earlier node has that right.
 //
-// All is counted, nothing is timed.  A search that passes its limit takes the
-// lowest valley that it has seen; then the order may not be the best.
+// Work is counted, not timed.  A search that exceeds its limit takes the lowest
+// valley that it has seen; the order may then not be the best.
 #include "ready_walk.h"
 #include <string.h>
 
 enum {
-    MOST_SETS = 1 << 13,        // that one search may see
+    MOST_SETS = 1 << 13,        // limit of one search
     TABLE = 4 * MOST_SETS,
-    MOST_SHRUNK = 20,           // nodes of a valley that may have too many
-    MOST_PARTS = 1 << 9,        // sets of those that are looked at
-    MOST_SORTED = 64,           // ready nodes that are worth sorting
+    MOST_SHRUNK = 20,           // nodes of a valley that is shrunk
+    MOST_PARTS = 1 << 9,        // sets tried to shrink it
+    MOST_SORTED = 64,           // ready nodes that are sorted
 };
 
-// A set: nodes from S on.
+// A set: the nodes that have run since S.
 typedef struct Set {
-    int32_t  parent;            // a set with one node less, or NONE: S itself
+    int32_t  parent;            // the set without `node`, or NONE: S itself
     NodeId   node;
-    int32_t  depth;             // how many these are
-    int64_t  hill;              // the most alive on the way here
+    int32_t  depth;             // its number of nodes
+    int64_t  hill;              // the peak on the way here
     int64_t  live;
     uint64_t hash;
 } Set;
 
-// Some nodes of a valley: as bits, and as one more than another part.
+// A part of a valley: its nodes as bits, and another part plus one node.
 typedef struct Some {
     uint32_t bits;
     int32_t  parent;
@@ -47,22 +47,23 @@ typedef struct Some {
 } Some;
 
 typedef struct Search {
-    Walk     w;                 // stands at a set of the search
+    Walk     w;                 // at a set of the search
     // The sets of one search: set 0 is S.
     Set     *sets;
-    int32_t  set_count, at;     // the one that the walk stands at
+    int32_t  set_count, at;     // at: the set of the walk
     int32_t *heap;
     int32_t  heap_count;
     int32_t *table;             // sets by hash
-    NodeId  *path;              // room for the nodes of a valley
-    NodeId  *list;              // for those that are ready
-    Some    *parts;             // and for parts of a valley
+    NodeId  *path;              // scratch for the nodes of a valley
+    NodeId  *list;              // for ready nodes
+    Some    *parts;             // for parts of a valley
     int64_t  floor;
 } Search;
 
 // ---- sets -------------------------------------------------------------------
 
-// Stands at another set: back to what both have in common, and on from there.
+// Moves the walk to another set: back to their common ancestor and on from
+// there.
 static void go_to(Search *s, int32_t set)
 {
     int32_t target = set, count = 0;
@@ -79,7 +80,7 @@ static void go_to(Search *s, int32_t set)
     s->at = target;
 }
 
-// A number of the node, as if at random.
+// Returns a pseudo-random number of the node.
 static uint64_t hash_of(NodeId i)
 {
     uint64_t x = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
@@ -121,8 +122,8 @@ static int32_t pop(Search *s)
     return top;
 }
 
-// The number of a set that is new, or NONE where one like it was seen with a
-// hill that is no higher.
+// Adds a set and returns its number, or NONE if an equal one with no higher
+// hill exists.
 static int32_t add_set(Search *s, Set set)
 {
     uint64_t at = set.hash % TABLE;
@@ -137,7 +138,7 @@ static int32_t add_set(Search *s, Set set)
 
 static void begin_sets(Search *s)
 {
-    // Only what the search before has used is cleared.
+    // Clears only the entries that the previous search used.
     for (int32_t i = 0; i < s->set_count; i++) {
         uint64_t at = s->sets[i].hash % TABLE;
         for (; s->table[at] != NONE; at = (at + 1) % TABLE) s->table[at] = NONE;
@@ -149,8 +150,8 @@ static void begin_sets(Search *s)
 
 // ---- a valley ---------------------------------------------------------------
 
-// The set with one node more; found where it is a valley that no other can
-// have a lower hill than.
+// Adds the set with one node more.  Sets *found if it is a valley with the
+// lowest possible hill.
 static void try_node(Search *s, int32_t from, NodeId i, int32_t *found)
 {
     Set set = { .parent = from, .node = i, .depth = s->sets[from].depth + 1,
@@ -166,8 +167,8 @@ static void try_node(Search *s, int32_t from, NodeId i, int32_t *found)
         *found = number;
 }
 
-// Ready nodes, if not too many in order of their numbers, so that equal ones
-// come as they were written.
+// Lists ready nodes.  A short list is sorted by number, so that equal nodes
+// stay in source order.
 static int32_t list_ready(const Search *s)
 {
     NodeId *list = s->list;
@@ -181,8 +182,8 @@ static int32_t list_ready(const Search *s)
     return s->w.ready_count;
 }
 
-// The valley with the lowest hill; *exact becomes false where the search ended
-// before it could tell.
+// Returns the valley with the lowest hill; sets *exact to false if the search
+// ended before it was known.
 static int32_t find_valley(Search *s, bool *exact)
 {
     int32_t lowest = NONE;
@@ -214,8 +215,8 @@ static bool has_part(const Search *s, int32_t count, uint32_t bits)
     return false;
 }
 
-// Adds the parts with one node more that stay under the hill, from part `at`,
-// which the search stands at.  Returns whether the last of them is a valley.
+// Adds the parts with one node more than part `at`, the walk's position, that
+// stay under the hill.  Returns true if the last of them is a valley.
 static bool widen_part(Search *s, int32_t at, int32_t nodes, int64_t hill,
                        int32_t *count)
 {
@@ -233,10 +234,10 @@ static bool widen_part(Search *s, int32_t at, int32_t nodes, int64_t hill,
     return false;
 }
 
-// Of a valley's nodes in path, the fewest that are a valley under the same
-// hill: the others may only have been on the way.  Sets of few nodes are looked
-// at first; each is bits of path.  Returns how many are left, in the order in
-// which they stay under the hill, or 0 where there were too many to tell.
+// Shrinks a valley, in path, to the fewest nodes that are a valley under the
+// same hill: the others may only have been on the way.  Sets of few nodes are
+// tried first, as bits of path.  Returns their number, in an order that stays
+// under the hill, or 0 if there were too many sets.
 static int32_t shrink(Search *s, int32_t nodes, int64_t hill)
 {
     int32_t count = 1;
@@ -261,8 +262,8 @@ static int32_t shrink(Search *s, int32_t nodes, int64_t hill)
 
 // ---- the region -------------------------------------------------------------
 
-// Puts the nodes of the next valley into path; left is how many the region has.
-// Returns how many they are; 0: the search could not begin.
+// Sets path to the nodes of the next valley and returns their number; 0: the
+// search could not start.  left: the number of nodes in the region.
 static int32_t next_valley(Search *s, int32_t left, bool *exact)
 {
     int32_t set = find_valley(s, exact);
@@ -273,7 +274,7 @@ static int32_t next_valley(Search *s, int32_t left, bool *exact)
     for (int32_t k = set; k != 0; k = s->sets[k].parent)
         s->path[s->sets[k].depth - 1] = s->sets[k].node;
     bool valley = s->sets[set].live <= s->sets[0].live;
-    // What is all that is left has nothing too many.
+    // A valley of all remaining nodes is not shrunk.
     if (valley && count > 1 && count < left) {
         int32_t fewer = shrink(s, count, hill);
         if (fewer == 0) *exact = false;
@@ -299,8 +300,7 @@ static Search new_search(const Lives *start, const Dependences *d,
     return s;
 }
 
-// Takes the nodes of a valley for good.  Returns whether they are known to
-// belong there.
+// Takes the nodes of a valley for good.  Returns true if their place is proved.
 static bool settle(Search *s, Search *other, int32_t count)
 {
     bool known = true;
@@ -311,7 +311,7 @@ static bool settle(Search *s, Search *other, int32_t count)
     return known;
 }
 
-// The nodes that neither side has taken keep the order they were given in.
+// Keeps the nodes that neither side has taken in their given order.
 static void keep_rest(const bool *taken, Region all, Region left,
                       const NodeId *given, NodeId *order)
 {

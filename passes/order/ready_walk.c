@@ -1,7 +1,7 @@
-// What is alive, and who is ready, at each set of a walk.
+// Live bytes and ready nodes at each set of a walk.
 #include "ready_walk.h"
 
-enum { SETTLED = 1 << 29 };     // what a node that is settled waits for
+enum { SETTLED = 1 << 29 };     // the count of a settled node
 
 static void make_ready(Walk *w, NodeId i)
 {
@@ -21,7 +21,8 @@ static bool is_inside(const Walk *w, NodeId i)
     return i >= w->region.start && i < w->region.end;
 }
 
-// From who waits to whom, backwards the other way round.
+// Lists edges from each node to the nodes that wait for it, reversed if
+// backward.
 static void list_edges(Walk *w, const Dependences *d)
 {
     int32_t count = w->l.g->node_count;
