@@ -1,32 +1,32 @@
-// Host memory for a budget: which schedule, and which maps go there.
+// Chooses a schedule and offloaded maps for a budget.
 //
-// A few of the schedules that compute something again are looked at, from the
-// one that computes nothing to the one with the fewest bytes.  For each, in the
-// order that schedule finds for it, maps are offloaded until the model says
-// that the rest fits (host_model.c); then the whole arena counts, and where
-// that is above the budget the model is asked for less.  The cheapest is taken,
-// by the time of what runs again and that for which launches wait.
+// A few recomputation schedules are tried, from the one without recomputation
+// to the one with the fewest bytes.  Each is put into the order that pass
+// schedule finds for it, and maps are offloaded until the rest fits by the
+// model (host_model.c).  Then the whole arena counts; if it exceeds the budget,
+// the model gets a lower limit.  The cheapest result is taken, by the time of
+// recomputation and of waits for copies.
 //
-// Nothing here is optimal, and more memory may cost more where maps are
-// offloaded.  It is the same for equal graphs, and the numbers below bound its
-// work.
+// This is a heuristic, and with offloading more memory may cost more.  Equal
+// graphs have equal results, and the numbers below limit the work.
 #include "host_budget.h"
 #include "../../ir/gpu/gpu_model.h"
 #include "../trial.h"
 
 enum {
-    MOST_SCHEDULES = 12,        // that are looked at
-    QUICK_STRIDE = 4,           // of large graphs, where sizes alone are asked
-                                // for: each so many-th of them, and the last
-    MOST_TRIES = 8,             // for each
-    PARTS = 16,                 // of the level that are offloaded more
+    MOST_SCHEDULES = 12,        // schedules that are tried
+    QUICK_STRIDE = 4,           // if only sizes are needed, every fourth of a
+                                // large graph's schedules is tried, and the
+                                // last
+    MOST_TRIES = 8,             // for each schedule
+    PARTS = 16,                 // 1/16 of the level is offloaded more
 };
 
 typedef struct HostSearch {
     const HostProblem *p;
-    PassOptions        near;    // for arenas to within a thousandth
-    HostSchedule best;          // .fits, or with the smallest arena
-    bool        smallest;       // what has the fewest bytes is looked for
+    PassOptions        near;    // measures arenas to within 1/1000
+    HostSchedule best;          // fits, or has the smallest arena
+    bool        smallest;       // the search is for the fewest bytes
 } HostSearch;
 
 static bool is_better(const HostSchedule *a, const HostSchedule *b)
@@ -48,8 +48,8 @@ static Offloading *offloading_of(const HostSearch *s, const HostModel *m,
     return offloading;
 }
 
-// Of those with the fewest bytes the whole arena counts where it could fit: a
-// refusal names that of the plan.
+// Returns the arena to within 1/1000.  For the fewest bytes, a whole arena that
+// fits counts instead: a refusal names the arena of the plan.
 static int64_t arena_near(const HostSearch *s, const Graph *offloaded,
                           int64_t limit)
 {
@@ -59,8 +59,8 @@ static int64_t arena_near(const HostSearch *s, const Graph *offloaded,
     return whole <= s->p->budget ? whole : near;
 }
 
-// What m has offloaded, kept if it is the best so far.  Addresses are looked
-// for only if it might be: else it is said to fit.
+// Returns the result of m's offloading; keeps it if it is the best so far.
+// Offsets are searched only if it may be; otherwise it is said to fit.
 static HostSchedule offer(HostSearch *s, int32_t choice, const Graph *ordered,
                           const HostModel *m, int64_t level, int64_t limit)
 {
@@ -81,8 +81,8 @@ static HostSchedule offer(HostSearch *s, int32_t choice, const Graph *ordered,
     return found;
 }
 
-// As long as launches wait for copies more is offloaded than must be, so that
-// there is room for copies under way.
+// Offloads more than necessary while launches wait for copies, so that copies
+// in flight have room.
 static void try_budget(HostSearch *s, int32_t choice, const Graph *ordered,
                        HostModel *m)
 {
@@ -98,8 +98,8 @@ static void try_budget(HostSearch *s, int32_t choice, const Graph *ordered,
     }
 }
 
-// All that stays leaves at once, and comes back at the last moment: no level is
-// lower.
+// Offloads all candidates, each copied out at once and back at the last moment:
+// no level is lower.
 static void try_smallest(HostSearch *s, int32_t choice, const Graph *ordered,
                          HostModel *m)
 {
@@ -121,9 +121,8 @@ static void try_choice(HostSearch *s, int32_t choice, bool smallest)
     arena_free(arena);
 }
 
-// The k-th of those that are looked at, in so many schedules that a short
-// search
-// has: a whole search offloads no less.
+// Returns the k-th schedule to try, out of the `brief` ones that a short search
+// finds; so a whole search offloads no less.
 static int32_t looked_at(const RematChoices *all, int32_t brief, int32_t k)
 {
     int32_t before = (brief - 1) * k / (MOST_SCHEDULES - 1), choice = 0;

@@ -1,4 +1,4 @@
-// Host memory for a budget, beside schedules that compute something again.
+// Offloading for a budget, combined with recomputation.
 #ifndef CNNC_HOST_BUDGET_H
 #define CNNC_HOST_BUDGET_H
 
@@ -11,23 +11,24 @@ typedef struct HostProblem {
     const PassOptions  *o;
     const RematChoices *all;
     int64_t             budget; // bytes
-    int64_t             state;  // of these, what is persistent
+    int64_t             state;  // persistent bytes of the budget
 } HostProblem;
 
 typedef struct HostSchedule {
-    int32_t        choice;      // of the schedules
+    int32_t        choice;      // index of the schedule
     const Offloading *offloading;   // in the graph's arena; NULL: nothing is
-                                // offloaded
-    int64_t        arena;       // of the whole plan
+                                    // offloaded
+    int64_t        arena;       // bytes of the whole plan
     int64_t        cost;        // picoseconds
     bool           fits;        // in the budget
 } HostSchedule;
 
-// Nodes of a graph of which all candidates are tried with maps in host memory.
+// In graphs of at most this many nodes, all candidates are tried with
+// offloading.
 enum { SMALL_GRAPH = 256 };
 
-// What is cheapest within the budget, or without maps in host memory if that is
-// as cheap; where nothing fits, the smallest that was found.
+// Returns the cheapest schedule within the budget, or `without` if that is as
+// cheap; if nothing fits, the smallest that was found.
 HostSchedule host_schedule(const HostProblem *p, HostSchedule without);
 
 #endif

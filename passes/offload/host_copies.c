@@ -1,9 +1,9 @@
-// From what is offloaded, and when, to the steps of its copies.
+// Makes the steps of the host copies from the offloaded values and their times.
 //
-// Copies are done in the order that they begin in, so a place in host memory is
-// free for another value as soon as the way back of the one before has begun;
-// place.h finds the places.  An event is free for another copy when it has been
-// waited for.
+// Copies run in the order in which they begin.  So a place in host memory is
+// free for another value as soon as the copy back of the one before has begun;
+// place.h finds the places.  An event is free for another copy when a launch
+// has waited for it.
 #include <stdlib.h>
 #include "host_copies.h"
 #include "../placement/place.h"
@@ -37,7 +37,7 @@ static HostCopy *list_steps(const HostModel *m, int32_t *count)
     return steps;
 }
 
-// The number of the value that a step is about, by stays.
+// Returns the index of the step's value in m->stay.
 static int32_t stay_of(const HostModel *m, const HostCopy *step)
 {
     int32_t low = 0, high = m->stay_count - 1;
@@ -68,7 +68,7 @@ static void find_places(const HostModel *m, HostCopy *steps, int32_t count)
             steps[i].place = items[item_of[stay_of(m, &steps[i])]].offset;
 }
 
-// From 1 on, the first that no copy under way has.
+// Assigns events: from 1 on, the first that no copy in flight has.
 static void find_events(const HostModel *m, HostCopy *steps, int32_t count)
 {
     int64_t *event = NEW_ARRAY(m->arena, (size_t)m->stay_count + 1, int64_t);

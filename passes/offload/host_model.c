@@ -1,32 +1,32 @@
-// Which values lie idle from the forward pass to the backward, what is alive
-// without some of them, and which to do without.
+// Finds values that are idle between the forward and the backward pass,
+// computes live bytes without some of them, and chooses which to offload.
 //
-// Bytes are counted as the plan will have them: what lies in the same bytes is
-// one, from the first launch that touches it to the last.  What is offloaded is
-// not there between its copies, and what is written over it behind that is
-// written over what came back.
+// Bytes are counted as in the plan: aliases are one buffer, from the first
+// launch that touches any of them to the last.  An offloaded value has no bytes
+// between its copies, and a later result that overwrites it overwrites the copy
+// that came back.
 //
-// The copies share one link and come one after the other.  Each has the time
-// that it takes, in the model of the GPU, as long as there is room: the wait
-// for a copy out moves behind the launches that run meanwhile, and the
-// beginning of a copy in before those that run until it is done.  Where there
-// is no room, the launches wait.
+// The copies share one link and run one after the other.  Each gets the time
+// that it takes in the GPU's model if there is room.  The wait for a copy out
+// moves after the launches that run meanwhile.  The start of a copy in moves
+// before the launches that run until it is complete.  Without room, the
+// launches wait.
 #include <stdlib.h>
 #include <string.h>
 #include "../../ir/gpu/gpu_model.h"
 #include "host_copies.h"
 
-// ---- what stays -------------------------------------------------------------
+// ---- idle values ------------------------------------------------------------
 
 typedef struct Scan {
     Graph    *g;
     HostModel m;
-    ValueId  *root;             // of each value: what has the bytes
-    // Of each root: the launches that touched it first and last so far, and
-    // what it holds.
+    ValueId  *root;             // of each value: the root of its alias chain
+    // By root: the first and last launch that touched it so far, and the value
+    // that it holds.
     int32_t  *first, *last;
     ValueId  *holds;
-    bool     *pinned, *kept;    // it can't leave; it is there to the end
+    bool     *pinned, *kept;    // may not be offloaded; lives to the end
     int32_t   backward_start, capacity;  // the first launch that is not forward
 } Scan;
 
@@ -69,8 +69,8 @@ static void add_stay(Scan *s, ValueId root, int32_t from, int32_t to)
         .from = from, .to = to };
 }
 
-// A root has one such gap: whoever touches it behind backward_start is behind
-// it.
+// Notes that a launch touches v.  A buffer has at most one idle gap: from its
+// last use in the forward pass to its first use from backward_start on.
 static void touch(Scan *s, ValueId v, int32_t launch)
 {
     ValueId root = s->root[v];
@@ -96,7 +96,7 @@ static void scan_launch(Scan *s, const Node *n, int32_t launch)
     }
 }
 
-// An input is there from the start, an output to the end.
+// Sums live bytes.  An input lives from the start, an output to the end.
 static void count_live(Scan *s)
 {
     int32_t end = s->m.launch_count - 1;
@@ -132,7 +132,7 @@ static bool takes_longer(const Stay *a, const Stay *b)
     return a->time > b->time;
 }
 
-// Puts stay i into a sorted list of so many numbers, after its equals.
+// Inserts stay i into a sorted list of count indices, after its equals.
 static void insert(const HostModel *m, int32_t *list, int32_t count, int32_t i,
                    bool (*comes_before)(const Stay *a, const Stay *b))
 {
@@ -173,10 +173,10 @@ HostModel host_model(Graph *g)
     return s.m;
 }
 
-// ---- when -------------------------------------------------------------------
+// ---- times of copies --------------------------------------------------------
 
-// The numbers of what is offloaded, by the launch that the copy out comes
-// behind or, downwards, by the one that the copy in comes before.
+// Lists the offloaded values in m->order: ascending by the launch before the
+// copy out or, if back, descending by the launch after the copy in.
 static int32_t list_offloaded(HostModel *m, bool back)
 {
     const int32_t *all = back ? m->by_end : m->by_start;
@@ -216,7 +216,7 @@ static void lay_in(HostModel *m, int64_t level)
     }
 }
 
-// Counts the bytes alive where copies take no room.
+// Computes the live bytes if copies take no time.
 static void count_not_offloaded(HostModel *m)
 {
     int64_t away = 0;
@@ -256,9 +256,10 @@ void host_offload(HostModel *m, const Offloading *offloading)
     host_layout(m, offloading->level);
 }
 
-// ---- which ------------------------------------------------------------------
+// ---- choice of values -------------------------------------------------------
 
-// Bytes and launches above the level before each launch.
+// Sums over the launches before each launch: bytes above the level, and the
+// number of launches above it.
 typedef struct Above {
     int64_t *bytes;
     int32_t *launches;
@@ -273,7 +274,8 @@ static void sum_above(const HostModel *m, int64_t level, Above *above)
     }
 }
 
-// What is saved above the level at most for each picosecond of copies.
+// Returns an upper bound of the bytes above the level saved per picosecond of
+// copies.
 static double gain_of(const Above *above, const Stay *s)
 {
     int32_t from = s->from + 1, to = s->to;
@@ -299,8 +301,8 @@ static bool offload_best(HostModel *m, int64_t level, Above *above)
     return best != NULL;
 }
 
-// True if a offloaded value could stay below the level, were copies to take no
-// room.
+// True if an offloaded value could stay in the arena below the level, if copies
+// took no time.
 static bool has_room(HostModel *m, const Stay *s, int64_t level)
 {
     count_not_offloaded(m);
@@ -309,7 +311,7 @@ static bool has_room(HostModel *m, const Stay *s, int64_t level)
     return true;
 }
 
-// The dearest first.
+// Keeps in the arena the values that fit, the most expensive first.
 static void drop_unneeded(HostModel *m, int64_t level)
 {
     int32_t count = 0;
@@ -324,8 +326,8 @@ static void drop_unneeded(HostModel *m, int64_t level)
     }
 }
 
-// True if the level can be had: with all offloaded no launch has fewer bytes
-// alive, for copies take room only up to the level.
+// True if the level can be reached.  Offloading all values minimises the live
+// bytes of every launch, because copies take room only up to the level.
 static bool is_within_reach(HostModel *m, int64_t level)
 {
     for (int32_t i = 0; i < m->stay_count; i++) m->stay[i].offloaded = true;
