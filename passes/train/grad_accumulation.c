@@ -1,14 +1,13 @@
-// Where a training step sums gradients over batches: what stands between the
-// backward nodes of a batch and the update (ir/families/grad_accumulation.h has
-// the whole).
+// Appends the sums of gradients over batches, between the backward nodes of a
+// batch and the update.  ir/families/grad_accumulation.h describes the whole.
 //
 //   backward  one a gradient   accumulate_grad(w.sum!, d.w, header)
 //   backward  the batch ends   accumulate_grad.next(header!)
 //   update                     accumulate_grad.begin(header!), or loss_scale's
 //   update    one a gradient   accumulate_grad.mean(w.sum!, header)
 //
-// What running statistics follow is summed likewise, where each batch may have
-// statistics of its own: they move to the mean of those.
+// Batch statistics are summed likewise: running statistics move towards their
+// mean.
 #include <string.h>
 
 #include "../../ir/families/grad_accumulation.h"
@@ -21,7 +20,7 @@ static void append(Graph *g, int kernel, Phase phase, const char *name,
                g->training.optimizer_pos, operand_count, operands, 0, NULL);
 }
 
-// Of each parameter or statistic its sum.
+// Returns the sum of each parameter or statistic, or NONE.
 static ValueId *list_sums(const Graph *g)
 {
     ValueId *sums = NEW_ARRAY(g->arena, g->value_count, ValueId);
@@ -47,8 +46,8 @@ static void take_mean(Graph *g, ValueId sum)
            arena_print(g->arena, "%s.mean", g->values[sum].name), 2, operands);
 }
 
-// Node i of the update takes statistics from a batch: its k-th operand that is
-// not of the state is what the k-th that it updates follows (Op.update).
+// Sums the batch statistics that update node i reads.  The k-th value that it
+// updates follows its k-th operand that is no state (Op.update).
 static void accumulate_statistics(Graph *g, NodeId i, const ValueId *sums,
                                   bool *used)
 {
@@ -70,7 +69,8 @@ static void accumulate_statistics(Graph *g, NodeId i, const ValueId *sums,
     }
 }
 
-// The nodes from `first` to `end`, of which none has a result, come last.
+// Moves the nodes from `first` to `end`, none of which has a result, to the
+// end.
 static void move_behind(Graph *g, NodeId first, NodeId end)
 {
     size_t count = (size_t)(end - first);

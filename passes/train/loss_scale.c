@@ -1,14 +1,15 @@
-// Where the loss is scaled: what stands between the backward nodes and the
-// update, which waits for all gradients (ir/ops/loss_scale.c has the whole).
+// Appends the start of the update if the loss is scaled: it waits for all
+// gradients.  ir/ops/loss_scale.c describes the whole.
 //
 //   overflow  %30 bad = loss_scale(d.a, d.b, ...)    as many as a launch reads
 //   begin     loss_scale.begin(header!, %30, ...)
 //
-// All that writes the state comes behind that: running statistics too.
+// All nodes that write the state follow, including those for running
+// statistics.
 #include "../../ir/families/loss_scale.h"
 #include "update.h"
 
-// Looks at so many gradients in one launch.
+// Appends a launch that checks count gradients.
 static ValueId check(Graph *g, int count, const ValueId *gradients)
 {
     const Op *op = ops[OP_loss_scale];

@@ -1,4 +1,4 @@
-// The end of a training step, as the train section wants it:
+// Appends the end of a training step, by the train section:
 //
 //   cosine                    schedule: cosine(header!)
 //   d.w clipped               clip_value: one launch a gradient
@@ -7,7 +7,7 @@
 //   w.average                 average: likewise, after it
 //   advance_step              the step is counted
 //
-// The nodes of a setting that is not made are not there.
+// A setting that is absent has no nodes.
 #include <string.h>
 
 #include "../../ir/families/grad_accumulation.h"
@@ -46,7 +46,7 @@ static void clip_elements(Graph *g, ValueId *d)
     *d = clipped;
 }
 
-// A node of clip_norm that makes sums.
+// Appends a node of clip_norm that makes sums.
 static ValueId append_sums(Graph *g, const char *kernel, const char *name,
                            int operand_count, const ValueId *operands)
 {
@@ -60,7 +60,7 @@ static ValueId append_sums(Graph *g, const char *kernel, const char *name,
     return sums;
 }
 
-// Joins sums, as many at a time as a node can read, until one can read all.
+// Joins sums, in groups that one node can read, until one node can read all.
 static int join_sums(Graph *g, ValueId *sums, int count)
 {
     enum { MOST = MAX_SLOTS - 1 };
@@ -106,8 +106,8 @@ static void clip_gradients(Graph *g, ValueId *d, int32_t value_count)
 
 // ---- the optimizer ----------------------------------------------------------
 
-// What the state keeps for a parameter, in the order it was made: of each
-// parameter the optimizer's, as in Op.state, then its average.
+// Lists a parameter's states in the order in which they were made: the
+// optimizer's, by Op.state, then its average.  Returns their number.
 static int states_of(ValueId param, const int32_t *next, ValueId *states)
 {
     int count = 0;
@@ -116,8 +116,7 @@ static int states_of(ValueId param, const int32_t *next, ValueId *states)
     return count;
 }
 
-// A list for each parameter: after the parameter, and after each of its states,
-// its next state.
+// Returns a linked list of states for each parameter.
 static int32_t *list_states(const Graph *g)
 {
     int32_t *next = NEW_ARRAY(g->arena, g->value_count, int32_t);
@@ -131,7 +130,7 @@ static int32_t *list_states(const Graph *g)
     return next;
 }
 
-// One update: the row's slots are weight, gradient, its states, the header.
+// Appends one update: the row's slots are weight, gradient, states, header.
 static void update(Graph *g, ValueId param, ValueId d, const ValueId *states)
 {
     const Op *op = g->training.optimizer;

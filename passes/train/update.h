@@ -4,11 +4,10 @@
 
 #include "../../ir/op/op.h"
 
-// grad_accumulation.c: where a training step sums gradients over batches, the
-// end of a batch and the beginning of the update: from d of each parameter to
-// what the update has in its place.  statistics is the first of the nodes, up
-// to the last, that take what the state keeps from forward nodes; they move
-// behind.
+// grad_accumulation.c: appends the end of a batch and the start of the update,
+// if a training step sums gradients over batches.  Replaces d, the gradient of
+// each parameter, by its mean.  The nodes from `statistics` on, which update
+// state by forward nodes, move to the end.
 void append_accumulation(Graph *g, ValueId *d, int32_t value_count,
                          NodeId statistics);
 
@@ -16,8 +15,8 @@ void append_accumulation(Graph *g, ValueId *d, int32_t value_count,
 // value_count, or NONE) to the count of the step.
 void append_updates(Graph *g, ValueId *d, int32_t value_count);
 
-// loss_scale.c: where the loss is scaled, the beginning of the update: whether
-// all gradients (d likewise) are finite, or else the step is skipped.
+// loss_scale.c: appends the check of a scaled loss's gradients at the start of
+// the update.  If any is not finite, the step is skipped.
 void append_overflow_check(Graph *g, const ValueId *d, int32_t value_count);
 
 #endif
