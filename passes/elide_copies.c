@@ -134,7 +134,7 @@ static Trees name_views(Graph *g)
 }
 
 // True if root may hold slices: the caller sees the layout of inputs and state,
-// so an input holds only whole rows.
+// so an input holds only contiguous slices.
 static bool may_hold(const Value *root, int64_t rows)
 {
     return root->kind == PARAM || (root->kind == INPUT && rows == 1) ||

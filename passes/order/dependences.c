@@ -58,7 +58,7 @@ static void update_value(Dependences *d, Touched *touched, NodeId i,
 {
     int32_t k = touched->readers[class];
     for (; k != NONE; k = touched->cells[k].next)
-        // A reader implies that cells exist.
+        // There are cells where there is a reader.
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         add_edge(d, touched->cells[k].to, i);
     touched->readers[class] = NONE;

@@ -1,12 +1,12 @@
 // Chooses kept values and recomputed steps by a minimum cut.
 //
-// The state when step t runs for the first time is a set K of live values.  Let
-// v be a value that exists before t and that some later step reads.  Either v
-// is in K, or v is recomputed after t.  In the second case all makers of v are
-// in A, because a partial value that is read after t is alive at t.  These
-// makers read values too, and the same holds for each of those.  Steps from
-// backward_start on are never recomputed.  So in every schedule K, and the set
-// A of forward steps recomputed after t, obey three rules:
+// Two sets describe a schedule at the first run of step t: K, the values alive
+// then, and A, the forward steps recomputed after it.  Take a value v that is
+// made before t and read by a later step.  Either v is in K, or all its makers
+// before t are in A: a value that is partly made before t and read after t is
+// alive at t.  The makers read values too, for which the same holds.  Steps
+// from backward_start on are never recomputed.  So K and A of every schedule
+// obey three rules:
 //
 //   1. A value that a step after t reads, or that must be whole in the end, is
 //      in K, or all its makers before t are in A.
