@@ -82,7 +82,7 @@ UNITS = {
              "        run_step(m, r->maker[k]);", "run_step(m, r->maker[r->makers[v]]);"),
         "steps cost nothing again":
             ("keep_modes.c", "m->cost += m->r->cost[step];",
-             "if (m->program.count <= m->r->step_count) m->cost += m->r->cost[step];"),
+             "if (m->schedule.count <= m->r->step_count) m->cost += m->r->cost[step];"),
         "a kept value dies":
             ("reverse_liveness.c", "if (s->value[v].kept) remat_scan_need(s, v);", ""),
         "a value dies with the first of its parts":
