@@ -1,10 +1,10 @@
-// What a launch is given, as C++: template arguments and arguments.
+// Prints a launch's template arguments and arguments as C++:
 //
 //     (conv_forward<conv_2_shape, GemmTile<128, 64, 8, 8>, relu, true, Normalized<64, relu>>)
 //     a[conv_2], Normalized<64, relu>{a[conv_1], a[norm_1.mean], ...}, a[conv_2.weight], ...
 //
-// An operand that is computed on load is a struct of the runtime: a template argument and a braced
-// list of what it is computed from, which may be computed on load too.
+// An operand that is computed on load (a prologue) is a struct of the runtime. It appears as a
+// template argument and as a braced list of its own operands, which may be computed on load too.
 
 #include <float.h>
 #include <inttypes.h>
@@ -17,7 +17,8 @@
 
 // ---- template arguments ----------------------------------------------------------
 
-// Those of l in order; trailing ones that are what their parameters default to are left out.
+// Sets items to the template arguments of l, in order. Trailing arguments equal to their defaults
+// are left out.
 static int type_items(Emitter *e, const Launch *l, const char **items);
 
 static const char *joined(Emitter *e, const char *const *items, int count)
@@ -28,7 +29,7 @@ static const char *joined(Emitter *e, const char *const *items, int count)
     return text;
 }
 
-// Normalized<64, relu>, Momentum, or the shorter name that it has been given.
+// Returns the C++ type of a source: Normalized<64, relu>, Momentum, or its alias if it has one.
 static const char *source_type(Emitter *e, const Launch *source)
 {
     const char *items[MAX_TEMPLATE + 1];
@@ -40,8 +41,9 @@ static const char *source_type(Emitter *e, const Launch *source)
     return named == NONE ? text : e->sources[named];
 }
 
-// using swish_1_load = Applied<swish, Normalized<32, identity>>;  Not of a source without members,
-// which is only a part of another one's type: Columns<64, swish_1_load>.
+// Prints an alias for a long type: using swish_1_load = Applied<swish, Normalized<32, identity>>; A
+// source without members gets none: it is only part of another type, such as Columns<64,
+// swish_1_load>.
 static void name_source(Emitter *e, const Launch *source)
 {
     enum { SHORT = 32 };
@@ -58,7 +60,7 @@ static void name_source(Emitter *e, const Launch *source)
                ">;");
 }
 
-// What is within a type is named before it.
+// Names nested types first, since the outer alias refers to them.
 void name_sources(Emitter *e, const Launch *l)
 {
     for (int i = 0; i < l->type_count; i++) {
@@ -81,8 +83,8 @@ static int type_items(Emitter *e, const Launch *l, const char **items)
     return count;
 }
 
-// kernel, or (kernel<conv1_shape, relu>), as items of a list: one, or, where that would pass the
-// width, one a template argument.
+// Sets items to kernel, or to (kernel<conv1_shape, relu>), as one item of a list. If that exceeds
+// the width, each template argument is an item of its own.
 int kernel_items(Emitter *e, const char *head, const Launch *l, const char **items)
 {
     int count = type_items(e, l, items);
@@ -100,8 +102,8 @@ int kernel_items(Emitter *e, const char *head, const Launch *l, const char **ite
     return 1;
 }
 
-// The runtime's structs that a template argument names, if it names some: relu,
-// GemmTile<64, 32, 4, 4>; not 64 or true.
+// Prints the runtime's structs that a template argument names, if any: relu, GemmTile<64, 32, 4,
+// 4>. Plain values such as 64 or true need none.
 static void print_type(Emitter *e, const char *text)
 {
     static const char *const between = "<>, *";
@@ -140,7 +142,7 @@ void mark_arguments(const Launch *l, bool *named)
     }
 }
 
-// The shortest decimal that reads back as f, and as a floating literal.
+// Returns the shortest floating literal that reads back as f.
 static const char *real_text(Emitter *e, double f)
 {
     bool is_double = e->g->real == F64;
@@ -188,7 +190,8 @@ static const char *argument(Emitter *e, const Program *p, const LaunchArg *arg)
     return arena_print(e->arena, "/*%s*/ %s", arg->label, text);
 }
 
-// TensorList of a source open with its type and a brace; the last one closes it.
+// Sets items to the operands of a source: its type and a brace precede the first; a brace follows
+// the last.
 static int source_items(Emitter *e, const Program *p, const Launch *source, const char **items)
 {
     int count = argument_items(e, p, source, items);

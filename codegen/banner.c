@@ -1,5 +1,5 @@
-// The banner: what one needs before reading.  How the file was made and how it
-// is built, what it costs, and the program it was made from, in full.
+// Prints the banner: how the file was made and how to build it, its cost, and
+// the full text of its program.
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int64_t plan_flops(const Plan *plan)
     return sum;
 }
 
-// The arena if no two tensors shared a byte.
+// Returns the bytes of the arena if no two tensors shared a byte.
 static int64_t unshared_bytes(const Plan *plan)
 {
     int64_t sum = 0;
@@ -31,7 +31,8 @@ static void parameters(Emitter *e)
     write_line(&e->w, "//   parameters  %s", weights_text(e->arena, &count));
 }
 
-// Those that are no launches.
+// Returns the number of steps that are copies to or from host memory, not
+// launches.
 static int copy_steps(const Emitter *e, const Program *p)
 {
     int count = 0;
@@ -63,7 +64,7 @@ const char *in_comment(Emitter *e, const char *text)
     return copy;
 }
 
-// The maps that leave the arena for a while.
+// Prints the number of offloaded maps, their host memory and the waiting time.
 static void write_host(Emitter *e, const Overhead *o)
 {
     write_line(&e->w,
@@ -74,7 +75,7 @@ static void write_host(Emitter *e, const Overhead *o)
                100 * o->waiting);
 }
 
-// What was asked for, and what it costs.
+// Prints the requested budget and the cost of meeting it.
 static void budget(Emitter *e)
 {
     const Graph *g = e->in->train;

@@ -1,5 +1,5 @@
-// Which chunks of the runtime a file needs, printed in an order in which every
-// name is defined before it is used.
+// Finds the chunks of the runtime that a file needs.  Prints them in an order
+// that defines every name before its use.
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "chunks.h"
 #include "emitter.h"
 
-// Overloads have one name: the first chunk that defines it is meant.
+// Overloads share one name, which stands for the first chunk that defines it.
 Names *chunk_names(Arena *arena)
 {
     Names *names = names_new(arena, 0);
@@ -36,13 +36,13 @@ static bool is_word_character(char c)
            (c >= '0' && c <= '9') || c == '_';
 }
 
-// A line with the net's name in the place of the prefixes net_ and NET_; longer
-// gets by how much that moves the last parenthesis that the line leaves open.
+// Returns the line with the net's name in place of the prefixes net_ and NET_.
+// Sets *longer to the columns by which that moves the last open parenthesis.
 static const char *rename_prefixes(Emitter *e, const char *line, int *longer)
 {
     char *out = arena_alloc(e->arena, 4 * strlen(line) * strlen(e->net) + 1, 1);
     int length = 0, depth = 0;
-    int shift[64] = {0};        // of the parenthesis at each depth
+    int shift[64] = {0};        // columns, for the parenthesis at each depth
     char before = 0;
     for (const char *at = line; *at;) {
         bool lower = !strncmp(at, "net_", 4), upper = !strncmp(at, "NET_", 4);
@@ -67,8 +67,8 @@ static int open_parentheses(const char *line)
     return depth;
 }
 
-// Renamed lines keep their look: what stands under an open parenthesis moves
-// with it, and the backslashes of a macro stay in their column.
+// Prints renamed lines in their original layout: text under an open parenthesis
+// moves with it, and the backslashes of a macro keep their column.
 static void print_lines(Emitter *e, const char *const *lines)
 {
     int depth = 0, shift = 0, longer;
@@ -109,7 +109,8 @@ void print_if_chunk(Emitter *e, const char *name, int length)
     if (i != NONE) print_number(e, i);
 }
 
-// A line with the edit, where what is edited is in it.
+// Returns the line with the edit applied if it contains edit->old, and sets
+// *found.
 static const char *edited(Emitter *e, const char *line, const ChunkEdit *edit, bool *found)
 {
     const char *at = strstr(line, edit->old);

@@ -1,4 +1,4 @@
-// Graph and plan in, text out.
+// Generates text from a graph and its plan: the CUDA file, its header, --tune.
 #ifndef CNNC_CODEGEN_H
 #define CNNC_CODEGEN_H
 
@@ -9,10 +9,10 @@
 #include "../ir/plan/plan.h"
 #include "../ir/gpu/gemm_tile.h"
 
-// What an emitted file is made from.  A training file holds the programs train
-// and eval over one arena; an inference file (train and eval NULL) holds infer.
-// Graphs are placed, plans are verified, and the state of train and eval lies
-// at the same offsets.  infer tells a training file what inference alone needs.
+// The input of one emitted file.  A training file contains the programs train and eval over one
+// arena; an inference file contains infer (train and eval are NULL). Graphs have offsets, plans are
+// verified, and the state of train and eval has the same offsets.  In a training file, infer tells
+// which inputs inference needs.
 typedef struct EmitInput {
     const Graph *train, *eval, *infer;
     const Plan  *train_plan, *eval_plan, *infer_plan;
@@ -22,24 +22,24 @@ typedef struct EmitInput {
     const char  *prefix;        // of all symbols and macros; NULL: the net's name
 } EmitInput;
 
-// What a program that measures tiles is made from: a training step as it is
-// compiled for a GPU, and as it is with all products on tensor cores in tiles of
-// each size, where such fit; launches are not put together.  Plans are verified.
+// The input of a program that measures tiles: a training step as compiled for a GPU, and one
+// variant for each tile size.  A variant computes all products on tensor cores in tiles of that
+// size, where they fit.  Launches are not fused horizontally.  Plans are verified.
 typedef struct TuneInput {
     const Graph *plain, *tiled[TENSOR_TILES];
     const Plan  *plain_plan, *tiled_plan[TENSOR_TILES];
-    const Gpu   *gpu;           // whose tuned tiles are of other products
-    const char  *gpu_lines;     // its numbers, as its file has them
+    const Gpu   *gpu;           // its own tuned tiles are of other products
+    const char  *gpu_lines;     // the text of the GPU's file
     const char  *command_line;
 } TuneInput;
 
-// The CUDA program of --tune.  It only prints; the caller checks the stream.
+// Prints the CUDA program of --tune.  The caller checks the stream for errors.
 void emit_tune(const TuneInput *in, FILE *out);
 
-// Returns the reason why symbols can't begin with this prefix, or NULL.
+// Returns the reason why this prefix of symbols is not allowed, or NULL.
 const char *prefix_fault(const char *prefix);
 
-// The CUDA file, the C99 header.  Both only print; the caller checks the stream.
+// Print the CUDA file and the C99 header.  The caller checks the stream for errors.
 void emit_cuda(const EmitInput *in, FILE *out);
 void emit_header(const EmitInput *in, FILE *out);
 

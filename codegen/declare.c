@@ -1,5 +1,5 @@
-// What the C header holds: sizes, hashes, the place of every parameter, types and
-// prototypes.  An emitted file includes the header, or has the same text in it.
+// Prints the content of the C header: sizes, hashes, the offset of every parameter, types and
+// prototypes.  An emitted file includes the header or contains its text.
 
 #include <inttypes.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static void emit_macros(Emitter *e)
     write_blank(&e->w);
 }
 
-// The macros of a tensor begin with its name in capitals; where names differ
-// by case alone, the later ones get a number.
+// Prints the macros of each weight.  They begin with its name in capitals; names that differ only
+// by case get a number.
 static void emit_tensor_macros(Emitter *e)
 {
     Names *stems = names_new(e->arena, 0);
@@ -78,7 +78,7 @@ static void emit_tensor_macros(Emitter *e)
     write_blank(&e->w);
 }
 
-// Takes each word of a text, of which a space follows each.
+// Takes each word of a text whose words all end with a space.
 static void take_words(Names *names, Arena *arena, const char *text)
 {
     for (const char *end = strchr(text, ' '); end; end = strchr(text, ' ')) {

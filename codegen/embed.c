@@ -1,17 +1,16 @@
-// The build tool that cuts the runtime's files into chunks and writes them as
-// C tables, so that cnnc carries its runtime inside and emits only what a net
-// uses.
+// A build tool: divides the runtime's files into chunks and prints them as C tables.  So cnnc
+// contains its runtime and emits only the parts that a net uses.
 //
 //     embed FILE.cuh ... > chunks.c
 //
-// A chunk ends at a blank line outside braces, and with it every #if.  It
-// defines the names found at its top level (functions, structs, typedefs,
-// usings, enumerators, macros) and needs every other chunk whose name occurs in
-// its code.  Lines #pragma once and #include "..." are for compiling the files
-// alone and are dropped, and so are comments that stand alone: a file's essay
-// is for those who change it.  #include <...> is noted for every chunk of its
-// file.  Two chunks that define the same name, in any files, are an error: the
-// emitter could not tell which is meant.
+// A chunk ends at a blank line outside braces; each #if must end with it.  It defines the names
+// found at its top level: functions, structs, typedefs, usings, enumerators, macros.  It needs
+// every other chunk whose name occurs in its code.
+//
+// The tool drops #pragma once and #include "...", which serve to compile the files alone.  It drops
+// comments that stand alone, since they are for maintainers.  Every chunk of a file lists the
+// file's #include <...>.  Two chunks that define the same name are an error, because the emitter
+// could not choose between them.
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -77,13 +76,13 @@ static void add_line(Piece *p, const char *line)
 
 // ---- tokens -------------------------------------------------------------------
 
-// A cursor over a chunk's code: tokens are identifiers, numbers and single
-// characters; comments and literals are passed over.
+// A cursor over a chunk's code.  Tokens are identifiers, numbers and single characters; comments
+// and literals are skipped.
 typedef struct Tokens {
     const char *at;
     const char *text;           // the token
     int         length;
-    bool        at_line_start;  // nothing but blanks before it on its line
+    bool        at_line_start;  // only blanks precede it on its line
 } Tokens;
 
 static void skip_literal(Tokens *t)
@@ -97,7 +96,7 @@ static bool next(Tokens *t)
 {
     t->at_line_start = t->text == NULL;
     for (;;) {
-        // A text ends with a zero.
+        // The text ends with a zero byte.
         // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
         if (*t->at == '\n') t->at_line_start = true;
         if (isspace((unsigned char)*t->at)) t->at++;
@@ -130,7 +129,7 @@ static bool is_word(const Tokens *t)
     return isalpha((unsigned char)*t->text) || *t->text == '_';
 }
 
-// ---- what a chunk defines ---------------------------------------------------------
+// ---- names that a chunk defines -----------------------------------------------------
 
 static void add_name(Piece *p, const char *text, int length)
 {
@@ -166,10 +165,10 @@ static void enumerators(Piece *p, Tokens *t)
     }
 }
 
-// One definition, from its first token to the ; or } that ends it.
+// Reads one definition, from its first token to the ; or } that ends it.
 static void definition(Piece *p, Tokens *t)
 {
-    const char *last = NULL;    // the identifier seen last
+    const char *last = NULL;    // the latest identifier
     int length = 0;
     bool named = false, is_typedef = false, is_enum = false;
     do {
@@ -213,7 +212,7 @@ static void directive(Piece *p, Tokens *t)
     next(t);
     bool define = is(t, "define");
     if (define && next(t)) add_name(p, t->text, t->length);
-    // To the end of the line, continuation lines included.
+    // Skips to the end of the line, continuation lines included.
     while (*t->at && *t->at != '\n') t->at += t->at[0] == '\\' && t->at[1] ? 2 : 1;
 }
 
@@ -256,7 +255,7 @@ static int depth_change(const char *line)
     return depth;
 }
 
-// Handles #pragma once and #include; true if the line is no part of a chunk.
+// Handles #pragma once and #include; true if the line belongs to no chunk.
 static bool preamble(File *file, const char *line)
 {
     if (!strncmp(line, "#pragma once", 12)) return true;
@@ -363,7 +362,7 @@ static void check_unique(void)
         }
 }
 
-// To the end of the table, and out of the count.
+// Moves chunks without a name to the end of the table and reduces the count.
 static void drop_essays(void)
 {
     int kept = 0;

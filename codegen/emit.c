@@ -1,5 +1,5 @@
-// The emitted file from its first line to its last: sections in the order of
-// reading.  Each section is a file of this folder.
+// Prints the emitted file from first to last line, in the order of its sections. Each section has a
+// file in this folder.
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static Emitter new_emitter(const EmitInput *in, FILE *out)
     return e;
 }
 
-// ---- small questions about a graph that several sections ask ---------------------
+// ---- queries of a graph for several sections --------------------------------------
 
 int graph_inputs(const Graph *g, ValueId *inputs, int limit)
 {
@@ -48,7 +48,7 @@ int graph_inputs(const Graph *g, ValueId *inputs, int limit)
     return count;
 }
 
-// Outputs that the program names, in its order.
+// Returns the number of the graph's outputs, which it sets in the program's order.
 int graph_outputs(const Graph *g, ValueId *outputs, int limit)
 {
     int count = 0;
@@ -97,7 +97,7 @@ static uint64_t mix_number(uint64_t hash, int64_t number)
     return mix(hash, b, 8);
 }
 
-// FNV-1a over names, types and shapes of values of some kinds.
+// Returns the FNV-1a hash of names, types and shapes of values whose kind belongs.
 static uint64_t hash_values(const Graph *g, const char *begin,
                             bool (*belongs)(Kind kind))
 {
@@ -122,7 +122,7 @@ uint64_t params_hash(const Graph *g)
 {
     bool averages = g->mode == TRAIN && g->training.average != 0;
     uint64_t hash = hash_values(g, averages ? "averages" : "", is_weight);
-    // Parameters come after the header.
+    // The header's size determines the offset of the parameters.
     return mix_number(hash, value_bytes(&g->values[g->header]));
 }
 
@@ -181,8 +181,8 @@ static void emit_preamble(Emitter *e)
     }
 }
 
-// Kernels and shapes of one name differ from net to net, and the linker would
-// take one for the other: each net has them in a namespace of its own.
+// Opens a namespace for the net.  Nets may have different kernels and shapes of one name, and the
+// linker would merge them.
 static void open_namespace(Emitter *e)
 {
     write_blank(&e->w);

@@ -1,6 +1,6 @@
-// Section 4: the C interface.  What is the same for every net stands in the
-// runtime (support/net/interface.cuh); here is what follows from the net's inputs,
-// outputs, parameters and metrics.
+// Section 4: the C interface.  The runtime (support/net/interface.cuh) contains the code that is
+// the same for every net.  This file prints the code that depends on the net's inputs, outputs,
+// parameters and metrics.
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void emit_params_table(Emitter *e)
     write_blank(w);
 }
 
-// ---- what is there before training ----------------------------------------------
+// ---- the state before training ---------------------------------------------------
 
 static bool begins_as(const Graph *g, InitKind kind)
 {
@@ -56,7 +56,7 @@ static void emit_averages_table(Emitter *e)
     write_blank(&e->w);
 }
 
-// <net>_begin: sets the parameters as the net's initial values say.
+// Prints <net>_begin, which sets the parameters to the net's initial values.
 static void emit_begin(Emitter *e)
 {
     Writer *w = &e->w;
@@ -83,8 +83,8 @@ static void emit_begin(Emitter *e)
     write_blank(w);
 }
 
-// For firmware that wants no pointer: with -D<NET>_STATIC_ARENA the arena is an
-// array of the module, and <net>_static_arena() its address.
+// Prints an arena for firmware that passes no pointer.  With -D<NET>_STATIC_ARENA it is an array of
+// the module, and <net>_static_arena() returns its address.
 static void emit_static_arena(Emitter *e)
 {
     Writer *w = &e->w;
@@ -101,9 +101,9 @@ static void emit_static_arena(Emitter *e)
     write_blank(w);
 }
 
-// ---- the calls that follow from inputs and outputs --------------------------------
+// ---- calls that depend on inputs and outputs ---------------------------------------
 
-// Whether the header holds what the update of a training step is to count.
+// True if the header counts samples for an update that follows later.
 static bool counts_late(const Emitter *e)
 {
     return is_accumulating(e->g) || is_scaled(e->g);
@@ -114,7 +114,7 @@ static void emit_every_step(Emitter *e)
     static const char *const arguments[MODE_COUNT] = {
         [TRAIN] = ", 0", [EVAL] = ", 0, true", [INFER] = ""};
     Chain chain = {.count = 0};
-    // What an arena that is attached has of a training step would be applied.
+    // Otherwise this call would apply gradients left in an attached arena.
     if (counts_late(e)) {
         print_chunk(e, "net_forget");
         chain.text[chain.count++] = arena_print(e->arena, "%s_forget(c)", e->net);
@@ -141,9 +141,9 @@ static void open_call(Emitter *e, const char *call)
     write_line(&e->w, "    TRY(%s_is_ready(c, \"%s\"));", e->net, call);
 }
 
-// Training and evaluation are given the same: what evaluation reads, of which
-// training may need less where only an output reads an input.  of: the call that
-// names the work; applies: the update follows.
+// Training and evaluation take the same arguments: the inputs of evaluation.  Training may need
+// fewer, if only an output reads an input.  of: the call that names the work; applies: the update
+// follows.
 static void emit_scored_call(Emitter *e, const char *call, const Work *work, const char *of,
                              bool applies)
 {
@@ -258,7 +258,7 @@ static void emit_metrics(Emitter *e)
     write_blank(w);
 }
 
-// A state has no sums, so what was added to them is dropped.
+// A state holds no gradient sums, so import discards the accumulated gradients.
 static void emit_import(Emitter *e)
 {
     Writer *w = &e->w;
@@ -266,7 +266,7 @@ static void emit_import(Emitter *e)
         print_chunk(e, "net_import");
         return;
     }
-    // It is a part of what the file calls by that name.
+    // This chunk becomes a part of the file's own import.
     static const ChunkEdit edits[] = {{"int net_import", "static int net_take_state"}, {0, 0}};
     print_chunk_edited(e, "net_import", edits);
     write_line(w, "int %s_import(%s_context *c, const void *state, size_t bytes)", e->net, e->net);

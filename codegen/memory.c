@@ -1,12 +1,12 @@
-// Section 1, memory: every tensor's place in the arena, as constants that are
-// at the same time the table a reader wants.  Offsets stand nowhere else.
+// Section 1, memory: the offset of every tensor in the arena.  The constants are also the reader's
+// table; offsets appear nowhere else.
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "emitter.h"
 
-// What a reader would like to know beside the numbers.
+// Returns the remark on a buffer that aliases another; "" for others.
 static const char *remark(Emitter *e, const Program *p, const PlanBuffer *b)
 {
     if (b->alias_of == NONE) return "";
@@ -24,7 +24,7 @@ static int name_width(const Program *p)
     return width;
 }
 
-// How many digits an offset or a size can have.
+// Returns the largest number of digits of an offset or a size, at least 5.
 static int digits(const Program *p)
 {
     int count = 5;
@@ -34,8 +34,8 @@ static int digits(const Program *p)
 
 // ---- the moments of parameters ----------------------------------------------
 
-// The moments of the net's optimizer, by their names: m and v of conv1.weight are
-// members of the place of conv1.weight.  Averages are not: the eval program reads
+// The names of the net's optimizer moments.  In the emitted file the moments m and v of
+// conv1.weight are members of its place.  Averages are not moments, because the eval program reads
 // them as parameters.
 enum { MAX_MOMENTS = 4 };
 typedef struct Moments {
@@ -43,7 +43,7 @@ typedef struct Moments {
     int         count;
 } Moments;
 
-// Returns the name of a moment, the end of its value's name, or NULL.
+// Returns the name of a moment, which ends its value's name, or NULL.
 static const char *moment_name(const Graph *g, ValueId v)
 {
     const Value *moment = &g->values[v];
@@ -56,7 +56,7 @@ static const char *moment_name(const Graph *g, ValueId v)
     return begins && !strpbrk(name, ".") ? name : NULL;
 }
 
-// The moment of a parameter by that name, or NONE.
+// Returns the moment of a parameter with that name, or NONE.
 static ValueId moment_of(const Program *p, ValueId parameter, const char *name)
 {
     const PlanBuffer *own = &p->plan->buffers[parameter];
@@ -82,7 +82,7 @@ static Moments moments_of(const Program *p)
     return moments;
 }
 
-// True if the parameter has all moments.
+// True if the parameter has all of these moments.
 static bool has_moments(const Program *p, ValueId v, const Moments *moments)
 {
     for (int k = 0; k < moments->count; k++)
@@ -90,7 +90,7 @@ static bool has_moments(const Program *p, ValueId v, const Moments *moments)
     return moments->count > 0 && p->g->values[v].dtype == p->g->real;
 }
 
-// Moments get the names of members; is_member says which values do.
+// Renames moments as members of their parameter's place and sets is_member for them.
 static void name_moments(Emitter *e, Program *p, const Moments *moments, bool *is_member)
 {
     for (ValueId v = 0; v < p->g->value_count; v++) {
@@ -116,7 +116,7 @@ static void print_parameter_type(Emitter *e, const Moments *moments)
 
 // ---- places -----------------------------------------------------------------
 
-// "{256}", or with moments "{{256}, {512}}".
+// Returns "{256}", or with moments "{{256}, {512}}".
 static const char *offsets_text(Emitter *e, const Program *p, ValueId v, const Moments *moments)
 {
     const char *text = arena_print(e->arena, "{%*" PRId64 "}", digits(p),

@@ -1,4 +1,4 @@
-// From the net's names to C identifiers.
+// Converts the net's names to C identifiers.
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// Words that a tensor's name may not be: first C++'s.
+// Words that no tensor may have as its name: the keywords of C++.
 static const char *const words_of_cxx[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
     "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
@@ -28,7 +28,7 @@ static const char *const words_of_cxx[] = {
     "wchar_t", "while", "xor", "xor_eq",
 };
 
-// Then macros and types of the headers, and words that steps and calls use.
+// Also excluded: macros and types of headers, and words that steps and calls use.
 static const char *const words_of_files[] = {
     "assert", "errno", "linux", "unix",
     "stdin", "stdout", "stderr", "real", "f16", "bf16", "Place", "Parameter", "Arena",
@@ -57,8 +57,8 @@ static bool is_reserved(const char *word)
     return is_among(word, words_of_cxx, CXX_COUNT) || is_among(word, words_of_files, FILES_COUNT);
 }
 
-// NAN, EOF, M_PI: any may be a macro of a header that the file includes; what
-// begins like __global__ is the compiler's.
+// True for NAN, EOF, M_PI: each may be a macro of an included header.  Also true for words that
+// begin like __global__, which the compiler reserves.
 static bool is_like_a_macro(const char *word)
 {
     int capitals = 0;
@@ -79,22 +79,22 @@ const char *word_of(Emitter *e, const char *name)
     return s;
 }
 
-// x_bytes is the size of x where both are parameters of a call.
+// True for x_bytes, the size of x if both are parameters of a call.
 static bool is_size_of_another(const char *word)
 {
     const size_t length = strlen(word), tail = strlen("_bytes");
     return length > tail && !strcmp(word + length - tail, "_bytes");
 }
 
-// digits_train, digits_fail: what the file of a net `digits` calls its own.
+// True for digits_train or digits_fail, which the file of a net `digits` defines.
 static bool is_function_of_net(const Emitter *e, const char *word)
 {
     const size_t length = strlen(e->net);
     return !strncmp(word, e->net, length) && word[length] == '_';
 }
 
-// A word that can't be used gets a _; so does what would then be alike, int_
-// beside int.
+// A word that can't be used gets a trailing underscore.  So does a word with trailing underscores
+// that would otherwise collide with it: int_ and int.
 const char *identifier(Emitter *e, const char *name)
 {
     const char *s = word_of(e, name);
@@ -106,8 +106,9 @@ const char *identifier(Emitter *e, const char *name)
     return other ? arena_print(e->arena, "%s_", s) : s;
 }
 
-// The runtime has main_context and tally_figures, and unistd.h has X_OK; what is
-// called net_... there bears the net's own name here.
+// True if other names begin with this word and an underscore, such as the runtime's main_context
+// and tally_figures, or X_OK of unistd.h.  Names that begin with net_ do not count, because they
+// get the net's own name.
 static bool begins_other_names(const char *word)
 {
     size_t length = strlen(word);
@@ -167,7 +168,7 @@ static bool is_state(const Value *v)
 
 // ---- unique names ------------------------------------------------------------------
 
-// What no name of the net's may be: the runtime's words and the reserved ones.
+// Returns the names that the net may not use: the runtime's and the reserved words.
 static Names *runtime_names(Emitter *e)
 {
     Names *names = names_new(e->arena, 0);
@@ -179,8 +180,8 @@ static Names *runtime_names(Emitter *e)
     return names;
 }
 
-// Names that differ as the net's may meet as identifiers (a.b and a_b).  What
-// any program has taken no shape may be called.
+// Takes a unique identifier: different names of the net may give one (a.b and a_b). Also reserves
+// it in e->taken, so that no shape gets it.
 static const char *take_name(Emitter *e, Names *names, const char *name, ValueId v)
 {
     const char *taken = names_take(names, identifier(e, name), v);
@@ -189,8 +190,8 @@ static const char *take_name(Emitter *e, Names *names, const char *name, ValueId
     return taken;
 }
 
-// The program's steps see its own names, the state's and the runtime's at once,
-// so all of them differ.  The state is named first: alike in every program.
+// The program's steps see its own names, the state's and the runtime's at once, so all of them
+// differ.  The state is named first and is the same in every program.
 static void name_program(Emitter *e, Program *p)
 {
     Names *names = runtime_names(e);

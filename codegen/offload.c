@@ -1,5 +1,5 @@
-// What a file has of its own whose training step copies maps to host memory: how much of that
-// it needs, what the caller makes, and an init and an attach that take it.
+// Prints the additions to a file whose training step copies maps to host memory. It needs sizes of
+// memory and events, types, and an init and attach that take both from the caller.
 
 #include "emitter.h"
 
@@ -36,8 +36,8 @@ const char *host_parameter(const Emitter *e)
     return e->host.events == 0 ? "" : arena_print(e->arena, ", const %s_host *host", e->net);
 }
 
-// The same functions as every file has, with one parameter more: what it is checked for, kept in
-// the context, and waited for.
+// Prints the usual functions with one more parameter. They check it, store it in the context, and
+// wait for its copies.
 void emit_host_init(Emitter *e)
 {
     static const ChunkEdit bind[] = {

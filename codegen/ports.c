@@ -1,4 +1,4 @@
-// What a net takes and gives, as the parameters of C functions.
+// Prints a net's inputs and outputs as parameters of C functions.
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,7 +20,7 @@ const char *host_type(DType dtype)
     return types[dtype];
 }
 
-// "const uint8_t *image, size_t image_bytes" and the like, after the context.
+// Sets items to "const uint8_t *image", "size_t image_bytes" and so on.
 int parameters(Emitter *e, const Graph *g, const ValueId *values,
                       int count, const char *before, const char **items)
 {
@@ -44,8 +44,7 @@ void function_head(Emitter *e, const char *name, const char *const *items,
                count + 1, arena_print(e->arena, ")%s", tail));
 }
 
-// The inputs that inference needs: those that a loss or metric alone reads
-// are classes, and stay out.
+// Inference lacks the inputs that only a loss or metric reads: they are labels.
 int plain_inputs(const Graph *infer, const Graph *g, const Ports *p,
                         ValueId *inputs)
 {

@@ -1,6 +1,6 @@
-// Section 5, with --main: the trainer program, and the description of this net
-// that it works from.  The trainer is the runtime's (runtime/trainer); here are
-// tables of tensors and thin wrappers around one context.
+// Section 5, with --main: the trainer program and the description of this net that it reads.  The
+// trainer itself belongs to the runtime (runtime/trainer).  This file prints tables of tensors and
+// wrappers around one context.
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 // ---- tables of tensors -----------------------------------------------------------
 
-// The label that a loss ignores, or -1.  The plain form of a loss, in which each
-// label counts, has no attributes and lacks its last operand.
+// Returns the label that a loss ignores, or -1.  A plain loss, in which each label counts, has no
+// attributes and lacks its last operand.
 static int64_t ignored_by(const Node *n)
 {
     if (n->operands[n->operand_count - 1] == NONE) return -1;
@@ -28,8 +28,8 @@ static bool reads(const Node *n, ValueId v)
     return false;
 }
 
-// The label value that means "no class": the ignore value on which all losses
-// that read the label agree, or -1.
+// Returns the label value that means "no class": the ignore value on which all losses that read the
+// label agree, or -1.
 static int64_t ignored_label(const Graph *g, ValueId v)
 {
     int64_t ignored = -1;
@@ -44,8 +44,8 @@ static int64_t ignored_label(const Graph *g, ValueId v)
     return g->values[v].classes ? ignored : -1;
 }
 
-// Inputs and outputs are of as many samples as a training step of the trainer; a sum
-// is known as the gradient that it ends as.
+// Prints one row of a table.  Inputs and outputs have the batch of the trainer's training step.  A
+// gradient sum has the name of its final gradient.
 static void tensor_row(Emitter *e, const Program *p, ValueId v, bool batched)
 {
     Value resized = p->g->values[v];
@@ -78,7 +78,7 @@ static bool is_input(const Graph *g, ValueId v)
     return g->values[v].kind == INPUT;
 }
 
-// A table of the values of a program that belong; returns how many.
+// Prints a table of the program's values that belong; returns their number.
 static int table_of(Emitter *e, const Program *p, const char *name,
                     bool (*belongs)(const Graph *g, ValueId v))
 {
@@ -99,8 +99,8 @@ static bool is_optimizer_state(const Graph *g, ValueId v)
     return g->values[v].kind == STATE && v != g->header;
 }
 
-// What inference reads, by the names of the parameters: the tables of both are
-// alike but for the places.
+// Prints the table of values that inference reads, under the parameters' names.  It differs from
+// the table of parameters only in offsets.
 static void inferred_table(Emitter *e, const Program *p)
 {
     Program read = *p;
@@ -127,7 +127,7 @@ static int section_of(const Graph *g, ValueId v)
     return value->init.kind == INIT_COPY ? 5 : 4;
 }
 
-// A section goes from its first value to the next section's.
+// Prints the table of sections.  Each ends where the next section begins.
 static int sections_table(Emitter *e)
 {
     const Graph *g = e->g;
@@ -161,7 +161,7 @@ static bool is_kept(const Graph *g, ValueId v)
 
 // ---- wrappers -----------------------------------------------------------------------
 
-// The context, and the calls that do not depend on inputs and outputs.
+// Wrappers that do not depend on the net's inputs and outputs.
 static const char *const fixed_wrappers[] = {
     "static int main_read(size_t offset, void *to, size_t bytes)",
     "{",
@@ -236,7 +236,7 @@ static void emit_init(Emitter *e)
     write_blank(w);
 }
 
-// The figures of the last batch lie where the program that ran last put them.
+// Prints main_figures.  The latest program stored the last batch's figures.
 static void emit_figures(Emitter *e)
 {
     Writer *w = &e->w;
@@ -274,7 +274,7 @@ static void emit_figures(Emitter *e)
     write_blank(w);
 }
 
-// Losses, then metrics, each by its layer's name and its operator.
+// Prints the figures' names, losses before metrics: layer and operator of each.
 static void emit_figure_names(Emitter *e, const Figures *f)
 {
     const char *items[MAX_FIGURES] = {"{0, 0}"};

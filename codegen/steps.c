@@ -1,5 +1,5 @@
-// Sections 2 and 3: the kernels that the steps launch, and the steps in order,
-// each under the source line it came from.
+// Sections 2 and 3: the kernels that the steps launch, and the steps in order, each below its
+// source line.
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "emitter.h"
 #include "work.h"
 
-// ---- what each step launches ---------------------------------------------------
+// ---- launches of the steps ------------------------------------------------------
 
-// Stays until the next call.
+// Returns the launch's constants as text, which is valid until the next call.
 static const char *constants_text(Emitter *e, const Launch *l)
 {
     enum { NUMBER = 25 };       // digits, sign, " = ", ", "
@@ -28,10 +28,10 @@ static const char *constants_text(Emitter *e, const Launch *l)
     return text;
 }
 
-// CUDA's limit; the rest of a launch is checked as it is made.
+// Checks the grid against CUDA's limits; other properties are checked when a launch is made.
 static void check_launch(const Launch *l, const Node *n)
 {
-    // Attributes of a graph that was read may leave nothing of a layer.
+    // Attributes of a graph that was read as text may leave a layer without elements.
     if (!l->library && !l->copy && l->grid < 1)
         error(l->g->diag, n->pos, "%s would be a launch of no blocks", n->name);
     if (!l->library && !l->copy && l->grid > INT32_MAX)
@@ -40,7 +40,7 @@ static void check_launch(const Launch *l, const Node *n)
               n->name, l->grid, INT32_MAX);
 }
 
-// The interface's functions have a parameter or two for each.
+// Each input or output takes up to two parameters of the interface's functions.
 static void check_ports(const Graph *g)
 {
     int inputs = 0, outputs = 0;
@@ -53,8 +53,8 @@ static void check_ports(const Graph *g)
     }
 }
 
-// Which values the file will name: arguments, and what the interface and the
-// trainer read.
+// Sets p->named for the values that the file names: arguments, and values that the interface and
+// the trainer read.
 static void mark_named(Emitter *e, Program *p)
 {
     p->named = NEW_ARRAY(e->arena, p->g->value_count, bool);
@@ -111,7 +111,7 @@ void emit_kernels(Emitter *e)
 
 // ---- section 3: shapes ---------------------------------------------------------------
 
-// The constants of UsualShape (runtime/support/net/shape.cuh).
+// True for the constants of UsualShape (runtime/support/net/shape.cuh).
 static bool is_usual(const char *name, int64_t value)
 {
     static const struct { const char *name; int64_t value; } usual[] = {
@@ -123,7 +123,7 @@ static bool is_usual(const char *name, int64_t value)
     return false;
 }
 
-// Prints UsualShape where the shape of a launch, or of an operand, inherits it.
+// Prints UsualShape if the shape of the launch or of an operand inherits it.
 static void need_usual_shape(Emitter *e, const Launch *l)
 {
     for (int i = 0; i < l->constant_count; i++)
@@ -155,9 +155,8 @@ static void print_shape(Emitter *e, const char *name, const Launch *l)
     }
 }
 
-// The struct of a launch's constants: printed when it is new, named after the
-// layer that needs it first, shared by all launches with the same constants.
-// first has the step that each text of constants came from.
+// Names the struct of a launch's constants after the first layer that needs it, and prints it.  All
+// launches with the same constants share it.
 static void name_shape(Emitter *e, const Launch *l, const Node *n)
 {
     const char *text = constants_text(e, l);
@@ -171,7 +170,7 @@ static void name_shape(Emitter *e, const Launch *l, const Node *n)
     print_shape(e, name, l);
 }
 
-// Of a launch, and of what it computes on load.
+// Names the shapes of a launch and of its operands that are computed on load.
 static void name_shapes(Emitter *e, const Launch *l, const Node *n)
 {
     if (l->constant_count > 0) name_shape(e, l, n);
@@ -209,7 +208,7 @@ static void emit_step(Emitter *e, const Program *p, int step)
     int count = 0;
     items[count++] = arena_print(e->arena, "%d", step);
     if (l->library || l->copy) {
-        // The macro stringizes its name, so no parentheses here.
+        // The macro turns this name into a string, so it has no parentheses.
         items[count++] = l->kernel;
     } else {
         count += kernel_items(e, "STEP(", l, &items[count]);
@@ -222,7 +221,7 @@ static void emit_step(Emitter *e, const Program *p, int step)
 
 // ---- section 3: a program ------------------------------------------------------------------
 
-// "//   8 | conv1 = x -> conv(6, 5) -> relu", when the line or phase changes.
+// Prints "//   8 | conv1 = x -> conv(6, 5) -> relu" if the line or phase changes.
 static void cite(Emitter *e, const Program *p, const Node *n, const Node *before)
 {
     bool same_line = before && before->pos.line == n->pos.line &&
@@ -244,7 +243,7 @@ static void cite(Emitter *e, const Program *p, const Node *n, const Node *before
                (int)length, text, phase_names[n->phase]);
 }
 
-// Losses and metrics: what an evaluation has and an inference has not.
+// True for losses and metrics, which evaluation computes and inference does not.
 static bool is_scored(const Program *p, const Node *n)
 {
     return p->g->mode == EVAL && n->result_count > 0 &&
@@ -261,8 +260,7 @@ bool launch_takes(const Launch *l, LaunchArgKind kind)
     return false;
 }
 
-// Some of a program's steps, from one to before another: a function, with the
-// parameters that it uses.
+// Consecutive steps of a program, first to end - 1: a function with the parameters that they use.
 typedef struct Run {
     const char *name, *what;
     int         first, end;
@@ -344,9 +342,9 @@ static void emit_run(Emitter *e, const Program *p, const Run *run)
     close_run(e);
 }
 
-// Compilers take more than twice the time for a function twice as long, so a
-// longer one is written as several and one that calls them: resnet1202's 9,000
-// steps take g++ -O2 two minutes so, and in one function it has not ended in 25.
+// Compile time grows faster than linearly with a function's length, so long functions are split,
+// and one function calls the parts.  g++ -O2 compiles resnet1202's 9,000 steps in two minutes that
+// way; as one function they did not compile within 25 minutes.
 enum { MOST_STEPS = 512 };
 
 static void emit_runs(Emitter *e, const Program *p, const Run *whole)
@@ -395,7 +393,7 @@ static void emit_program_steps(Emitter *e, const Program *p)
     emit_runs(e, p, &run);
 }
 
-// The source line of every step, for messages.
+// Prints the source line of every step, for messages.
 static void emit_step_lines(Emitter *e)
 {
     const char **items = NEW_ARRAY(e->arena, e->step_count, const char *);

@@ -1,12 +1,12 @@
-// The bodies of the interface's calls: a chain of calls, any of which may
-// fail; and where the arena holds fewer samples than a call takes, the loop that
-// does it slice by slice, each from the caller's memory.
+// Prints the bodies of the interface's calls: a chain of calls, each of which may fail.  If the
+// arena holds fewer samples than a call takes, a loop processes them in slices of the caller's
+// memory.
 
 #include <inttypes.h>
 
 #include "work.h"
 
-// A tensor is whole samples, as many as the others.
+// Checks that a tensor consists of whole samples, of the same number as the others.
 void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v,
                           const char *call)
 {
@@ -16,7 +16,7 @@ void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v,
         e->net, call, name, name, name, sample_bytes(g, v));
 }
 
-// An input goes to its staging.
+// Copies an input to its place in the arena.
 void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v,
                         const char *from, const char *bytes)
 {
@@ -50,8 +50,8 @@ void write_chain(Emitter *e, const Chain *chain)
     write_blank(&e->w);
 }
 
-// A tensor of a call from sample `first` on, and the bytes of so many samples; or
-// all of it.
+// Returns the pointer to a call's tensor and sets *bytes to its size.  Sliced: the pointer to
+// sample `first`, and the bytes of `samples` samples.
 static const char *part_of(Emitter *e, const Graph *g, ValueId v, bool sliced, const char **bytes)
 {
     const char *name = identifier(e, g->values[v].name);
@@ -64,7 +64,7 @@ static const char *part_of(Emitter *e, const Graph *g, ValueId v, bool sliced, c
                          : arena_print(e->arena, "%s + first * %" PRId64, name, elements);
 }
 
-// The steps with what comes before and after them, in the arena at once.
+// Appends copies of the inputs, the steps, and copies of the outputs.
 static void chain_work(Emitter *e, Chain *chain, const Work *work, bool sliced)
 {
     const Program *p = work->p;
@@ -87,7 +87,7 @@ static bool is_sliced(const Program *p)
     return p->g->batch < call_batch(p->g);
 }
 
-// A function that does the work slice by slice.
+// Prints a function that processes the work in slices.
 void emit_slices(Emitter *e, const Work *work, const char *call)
 {
     Writer *w = &e->w;
@@ -120,7 +120,7 @@ void emit_slices(Emitter *e, const Work *work, const char *call)
     write_blank(w);
 }
 
-// In the call: by that function, or at once.
+// Appends the work to the call: the function for slices, or all of it at once.
 void chain_all(Emitter *e, Chain *chain, const Work *work, const char *call)
 {
     const Graph *g = work->p->g;
@@ -138,7 +138,7 @@ void chain_all(Emitter *e, Chain *chain, const Work *work, const char *call)
         arena_print(e->arena, "%s_%s_slices(c%s, given)", e->net, call, text);
 }
 
-// Of a program, with so many samples as the call has, or as a slice has.
+// Returns the steps' argument for the number of samples: the slice's or the call's.
 const char *samples_argument(const Program *p)
 {
     return is_sliced(p) ? ", (long long)samples" : ", (long long)given";

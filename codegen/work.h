@@ -1,17 +1,17 @@
-// What the interface's calls do between their checks and their return.
+// The interface's calls, from their checks to their return.
 #ifndef CNNC_WORK_H
 #define CNNC_WORK_H
 
 #include "ports.h"
 
-// Calls in order; the function returns the first failure.
+// A chain of calls; the function returns the first failure.
 typedef struct Chain {
     const char *text[6 * MAX_PORTS];
     int         count;
 } Chain;
 
-// What a program is run on: inputs, what its steps are called with, and what is
-// fetched after them.
+// The work of a call: a program, its inputs, the arguments of its steps, and the outputs copied
+// after them.
 typedef struct Work {
     const Program *p;
     const ValueId *inputs, *outputs;
@@ -19,24 +19,23 @@ typedef struct Work {
     const char    *arguments;
 } Work;
 
-// A tensor is whole samples, as many as the others.
+// Checks that a tensor has whole samples, of the same number as the others.
 void chain_samples(Emitter *e, Chain *chain, const Graph *g, ValueId v, const char *call);
-// An input goes to its staging.
+// Copies an input to its place in the arena.
 void chain_stage(Emitter *e, Chain *chain, const Program *p, ValueId v, const char *from,
                  const char *bytes);
 void chain_steps(Emitter *e, Chain *chain, const Program *p, const char *arguments);
 void chain_apply(Emitter *e, Chain *chain);
 // Prints calls; the function returns the first failure.
 void write_calls(Emitter *e, const char *const *calls, int count, const char *indent);
-// Prints a chain to the end of the function.
+// Prints a chain and the end of the function.
 void write_chain(Emitter *e, const Chain *chain);
 
-// Of a program, what its steps are told of samples: as many as the call has, or as
-// a slice has.
+// Returns the steps' argument for the number of samples: the slice's or the call's.
 const char *samples_argument(const Program *p);
-// Prints the function that does the work slice by slice, if it has any.
+// Prints the function that processes the work in slices, if slices are needed.
 void emit_slices(Emitter *e, const Work *work, const char *call);
-// The work, by that function or at once.
+// Appends the work to the chain: that function, or all of it at once.
 void chain_all(Emitter *e, Chain *chain, const Work *work, const char *call);
 
 #endif

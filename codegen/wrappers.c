@@ -1,7 +1,6 @@
-// Of section 5 the functions that the trainer calls with data: thin wrappers of the
-// interface's around one context.  Where the train section wants the gradients of
-// several batches summed, the trainer's batch is all of them, and a wrapper makes
-// as many calls.
+// Section 5: the functions that the trainer calls with data.  They wrap the interface's calls
+// around one context.  If the train section accumulates gradients of several batches, the trainer's
+// batch is all of them, and a wrapper makes one call for each.
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,8 +22,8 @@ int input_number(const Graph *g, const char *name)
     return NONE;
 }
 
-// All wrappers are given inputs as the last program has them, all_inputs; from[i] says
-// which is the call's own i.
+// All wrappers take the inputs of the last program, all_inputs.  Input i of the call is
+// all_inputs[from[i]].
 typedef struct Wrapper {
     const Program *p;
     const char    *call;
@@ -33,7 +32,7 @@ typedef struct Wrapper {
     ValueId        all_inputs[MAX_PORTS], all_outputs[MAX_PORTS];
 } Wrapper;
 
-// A tensor of the call, all of it or from sample `first` on, and its bytes.
+// Sets items to a tensor of the call and its bytes: all of it, or from sample `first`.
 static void give(Emitter *e, const Graph *g, ValueId v, const char *pointer, const char *bytes,
                  const char **items)
 {
@@ -61,7 +60,7 @@ static int list_items(Emitter *e, const Wrapper *w, const char **items)
     return count;
 }
 
-// As many calls as the samples need.
+// Prints a loop with one call for each batch of samples.
 static void write_calls(Emitter *e, const Wrapper *wrapper, const char **items, int count)
 {
     Writer *w = &e->w;
@@ -106,7 +105,7 @@ static void wrap(Emitter *e, const Wrapper *wrapper)
     write_blank(w);
 }
 
-// A whole training step as one launch.
+// Prints functions that replay a whole training step as one graph launch.
 static void emit_replay(Emitter *e, const Wrapper *wrapper)
 {
     Writer *w = &e->w;

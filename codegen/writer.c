@@ -56,7 +56,7 @@ void write_section(Writer *w, int number, const char *title)
     w->blank_lines = 1;
 }
 
-// Which C before C++17 takes for a backslash.
+// True for ??/, which C and C++ before C++17 read as a backslash.
 static bool ends_in_trigraph(const char *text, int length)
 {
     return length >= 3 && !memcmp(text + length - 3, "?\?/", 3);

@@ -1,4 +1,4 @@
-// The one place where emitted text is laid out: indents, columns, wrapping.
+// The layout of emitted text: indents, columns, wrapping.
 #ifndef CNNC_WRITER_H
 #define CNNC_WRITER_H
 
@@ -8,23 +8,24 @@ typedef struct Writer {
     FILE *out;
     int   width;                // of a line
     int   indent;               // spaces before each line
-    int   blank_lines;          // at the end of what was printed
+    int   blank_lines;          // blank lines at the end of the printed text
 } Writer;
 
-// One line, indented.
+// Prints one line, indented.
 void write_line(Writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// A blank line; two never meet.
+// Prints a blank line, unless the last line is blank.
 void write_blank(Writer *w);
-// head, then items separated by commas, then tail: `f(a, b);`.  Wraps before
-// an item that would pass the width, under the first character after head.
+// Prints head, items separated by commas, then tail: `f(a, b);`.  An item that
+// exceeds the width starts a new line under the first character after head.
 void write_list(Writer *w, const char *head, const char *const *items,
                 int count, const char *tail);
-// "// ---- 3 forward ---...", as wide as the page.
+// Prints "// ---- 3 forward ---...", 80 columns wide.
 void write_section(Writer *w, int number, const char *title);
 
-// How much of a text, and at most limit, can end a line that is a comment: not
-// blanks, nor half a character, nor what would continue the comment.
+// Returns the length of the prefix of text, at most limit, that can end a
+// comment line.  It ends in no blank, half character or character that
+// continues the line.
 int comment_length(const char *text, int length, int limit);
 
 #endif

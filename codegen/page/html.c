@@ -1,4 +1,4 @@
-// What a reader gave (names, files, the program) goes into the page through this alone.
+// Escapes all text of the user (names, files, the program) for the page.
 
 #include "html.h"
 
@@ -7,7 +7,7 @@
 
 #include "../../ir/base/utf8.h"
 
-// What is written for a byte that is a character; NULL: itself.
+// Returns the HTML for an ASCII character; NULL: the character itself.
 static const char *entity(unsigned char c)
 {
     switch (c) {
@@ -30,7 +30,7 @@ static const char *entity(unsigned char c)
     }
 }
 
-// Controls, and what turns the direction of writing, so that a line reads as it is.
+// True for controls and characters that change the writing direction, which make a line misleading.
 static bool misleads(int32_t code)
 {
     return code < 0 || (code >= 0x80 && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
@@ -39,7 +39,7 @@ static bool misleads(int32_t code)
 
 const char *html_escaped(Arena *arena, const char *text, size_t length)
 {
-    enum { LONGEST = 8 }; // entity
+    enum { LONGEST = 8 }; // entity, in bytes
     char *copy = NEW_ARRAY(arena, LONGEST * length + 1, char), *to = copy;
     for (size_t i = 0, count; i < length; i += count) {
         int32_t code = utf8_point(text + i, length - i, &count);

@@ -6,8 +6,8 @@
 
 #include "../../ir/base/arena.h"
 
-// A copy whose characters mean only themselves. What is no UTF-8, controls, and characters that
-// turn the direction of writing become U+FFFD; a tab becomes four spaces.
+// Returns a copy whose characters have no meaning in HTML. Invalid UTF-8, controls, and characters
+// that change the writing direction become U+FFFD; a tab becomes four spaces.
 const char *html_escaped(Arena *arena, const char *text, size_t length);
 
 #endif

@@ -1,5 +1,4 @@
-// The page from top to bottom. All text that is not our own has been through html_escaped before it
-// is printed.
+// Prints the page from top to bottom. All text of the user passes through html_escaped first.
 
 #include "page.h"
 
@@ -69,7 +68,7 @@ static void time_tile(const PageProgram *p)
                      flops_text(p->arena, flops)));
 }
 
-// What a budget made it compute again.
+// Prints the cost of the recomputation that a budget requires.
 static void again_tile(const PageProgram *p)
 {
     if (p->g->decisions.fit == NULL) return;
@@ -122,7 +121,7 @@ static void tiles(const PageProgram *p)
 
 // ---- the arena ----------------------------------------------------------------------------------
 
-// The kinds and phases that there are.
+// Prints the kinds and phases that occur.
 static void legend(const PageProgram *p)
 {
     bool kinds[KIND_COUNT] = {false}, phases[PHASE_COUNT] = {false};

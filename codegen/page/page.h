@@ -1,5 +1,5 @@
-// The report: one page about one net, for people. It needs nothing but itself: no script, no font
-// and no picture from elsewhere.
+// The report: one page about one net, for people. It is self-contained, without scripts, fonts or
+// pictures from elsewhere.
 #ifndef CNNC_PAGE_H
 #define CNNC_PAGE_H
 
@@ -9,24 +9,24 @@
 #include "../../ir/gpu/overhead.h"
 #include "../../ir/plan/plan.h"
 
-// The arena with one pass or lever of memory more than the row before; name
-// NULL: with none.
+// The arena with one more pass or lever of memory than in the previous row. name is NULL in
+// the row without any.
 typedef struct PassRow {
     const char *name;
     int64_t     arena_bytes, bound;
 } PassRow;
 
-// What was found by compiling for this batch.
+// The arena's size, found by compiling for this batch.
 typedef struct BatchPoint {
     int64_t batch, arena_bytes;
 } BatchPoint;
 
-// The largest batch found to fit in some memory.
+// The largest batch that was found to fit in this much memory.
 typedef struct Capacity {
     int64_t bytes;
     int64_t batch, arena_bytes;     // 0: not even one sample fits
-    int64_t above;                  // the next that was compiled, and does not fit; 0: none was
-    bool    is_limit;               // no larger batch can be asked for
+    int64_t above;                  // the next batch that was compiled and does not fit; 0: none
+    bool    is_limit;               // --batch allows no larger one
 } Capacity;
 
 typedef struct PageInput {
@@ -36,15 +36,15 @@ typedef struct PageInput {
     const Plan       *plan[MODE_COUNT];     // likewise
     const PassRow    *rows;
     int               row_count;
-    const BatchPoint *points;               // by batch
+    const BatchPoint *points;               // in ascending order of batch
     int               point_count;
     const Capacity   *capacities;
     int               capacity_count;       // 0: the batch can't be chosen
-    ArenaCosts        costs;                // none: they were not asked for
-    bool              quoted;               // the sources are the program's
+    ArenaCosts        costs;                // count is 0 if they were not requested
+    bool              quoted;               // the page quotes the program's sources
 } PageInput;
 
-// Only prints; the caller checks the stream.
+// Prints the page. The caller checks the stream for errors.
 void print_page(const PageInput *in, FILE *out);
 
 #endif

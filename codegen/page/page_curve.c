@@ -1,4 +1,4 @@
-// Memory against cost: what a smaller arena takes in time, as a chart and as a table.
+// Memory against cost: the model time that a smaller arena takes, as a chart and as a table.
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 enum { LEFT = 100, TOP = 54, WIDTH = 1038, HEIGHT = 380, BOTTOM = TOP + HEIGHT };
 
 typedef struct Axes {
-    double low, high; // bytes at the ends of the one below
-    double most;      // at the end of the upright one: time beside that of the rest
-    Overhead own;     // this page's
+    double low, high; // bytes at the left and right ends of the horizontal axis
+    double most;      // added time at the upper end of the vertical axis, relative to a plain step
+    Overhead own;     // this page's plan
 } Axes;
 
 static double x_of(const Axes *a, double bytes)
@@ -29,7 +29,7 @@ static Axes find_axes(const PageProgram *p)
     Axes a = {.own = graph_overhead(p->g)};
     double least = (double)c->point[c->count - 1].arena_bytes;
     double largest = (double)c->point[0].arena_bytes;
-    // With slices or maps in host memory it may be smaller than any that is on the curve.
+    // With slices or maps in host memory the arena may be smaller than any on the curve.
     if ((double)p->plan->arena_bytes < least)
         least = (double)p->plan->arena_bytes;
     double margin = 0.04 * (largest - least);
@@ -44,7 +44,7 @@ static Axes find_axes(const PageProgram *p)
 
 // ---- axes -------------------------------------------------------------------------------------
 
-// How many decimals a multiple of this needs.
+// Returns the number of decimals that a multiple of this needs.
 static int decimals(double tick)
 {
     int count = 0;
@@ -94,7 +94,7 @@ static void point(const PageProgram *p, const Axes *a, int32_t i, bool bound, ch
             y_of(a, bound ? c->bound : c->again.time));
 }
 
-// What lies between the two lines: how far the search may be from the best there is.
+// Fills the area between the two lines: the largest possible distance from the optimum.
 static void gap(const PageProgram *p, const Axes *a)
 {
     int32_t count = p->in->costs.count;
@@ -128,7 +128,7 @@ static void dots(const PageProgram *p, const Axes *a)
     }
 }
 
-// This page's plan, and the budget that it was made for.
+// Marks this page's plan and its budget.
 static void own(const PageProgram *p, const Axes *a)
 {
     double x = x_of(a, (double)p->plan->arena_bytes), y = y_of(a, a->own.time);

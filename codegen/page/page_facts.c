@@ -1,5 +1,5 @@
-// What a plan says of each of its buffers, for people: who lies in whom, who wrote it, and why its
-// bytes can't be had by another yet.
+// The facts about each buffer of a plan, for people: its root, the step that wrote it, and the
+// reason why it is still alive.
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void find_views(PageProgram *p)
     }
 }
 
-// By value: whoever reads a view reads what it is a view of.
+// Finds first writes and last reads by value: reading a view reads its value.
 static void find_uses(PageProgram *p)
 {
     for (int32_t k = 0; k < p->plan->buffer_count; k++) p->written[k] = p->read[k] = NONE;
@@ -56,7 +56,7 @@ static int compare_drawn(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-// A view is no more than a name: it has no rectangle of its own.
+// Collects the buffers with a rectangle. A view is only a name and has none.
 static void find_drawn(PageProgram *p)
 {
     Drawn *drawn = NEW_ARRAY(p->arena, p->plan->buffer_count, Drawn);
@@ -111,7 +111,7 @@ int64_t page_low(const PageProgram *p, int32_t k)
     return b->rows == 0 ? b->offset : root->offset + (b->offset - root->offset) * b->rows;
 }
 
-// "conv_2 (line 7, step 2)"
+// Returns "conv_2 (line 7, step 2)".
 static const char *step_text(const PageProgram *p, int32_t step)
 {
     const char *line = p->plan->steps[step].line > 0

@@ -1,4 +1,4 @@
-// The bytes alive at each step, in layers of kinds, under the bound.
+// The live bytes at each step, as one layer for each kind, under the bound.
 
 #include <inttypes.h>
 
@@ -8,7 +8,8 @@ typedef struct Layers {
     int64_t *top[KIND_COUNT + 1]; // at each step, the bytes of all kinds below
 } Layers;
 
-// A root's bytes are of the kind of what they hold at that step.
+// Counts a root's bytes under the kind of the buffer that they hold at each
+// step.
 static Layers find_layers(const PageProgram *p)
 {
     Layers layers;
@@ -38,7 +39,7 @@ static double height_of(const PageProgram *p, int64_t bytes, double height)
     return height * (double)bytes / (double)p->plan->arena_bytes;
 }
 
-// Along `bytes` from the first step to the last, or back.
+// Draws along `bytes` from the first step to the last, or back.
 static void edge(const PageProgram *p, const int64_t *bytes, double bottom, double height,
                  bool back)
 {

@@ -1,7 +1,9 @@
-// The arena over the steps: a rectangle for each buffer, as wide as its life and as high as its
-// bytes, with what it is in its title. What lies in another is drawn over it. The drawing is in
-// units of its own, a pixel each at its natural size, and the page enlarges it by 2, 4 and 8: a
-// name shows from the size on at which it fits into what is seen of its rectangle.
+// The arena over the steps. Each buffer is a rectangle, as wide as its live range and as high as
+// its bytes; its title has the details. A buffer that aliases another is drawn over it.
+//
+// The drawing has its own units, one pixel each at natural size, and the page enlarges it by 2, 4
+// and 8. A name appears from the first size at which it fits into the visible part of its
+// rectangle.
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,9 +11,9 @@
 #include "page_parts.h"
 
 enum { TOP = 34, HEIGHT = 460, BOTTOM = TOP + HEIGHT };      // of the map
-enum { STRIP = 7, LIVE_TOP = 572, LIVE = 150 };             // of what lies below it
+enum { STRIP = 7, LIVE_TOP = 572, LIVE = 150 };             // of the parts below the map
 enum { LARGEST_ZOOM = 8 };
-enum { LISTED = 6 };            // names of what a buffer's bytes become
+enum { LISTED = 6 };            // most buffers that a title lists
 
 static double offset_y(const PageProgram *p, int64_t offset)
 {
@@ -52,7 +54,7 @@ static void rectangle_title(const PageProgram *p, int d, int end)
     fputs("</title>", p->out);
 }
 
-// Up to where a rectangle is not covered by one that is drawn later.
+// Returns the step from which a later rectangle covers this one, or the step after its last.
 static int seen_until(const PageProgram *p, int d, int end)
 {
     const PlanBuffer *b = &p->plan->buffers[p->drawn[d]];
@@ -65,8 +67,8 @@ static int seen_until(const PageProgram *p, int d, int end)
     return b->last + 1;
 }
 
-// The smallest enlargement at which a text of so many characters and lines fits; 0: none does.
-// On a narrow screen the drawing has half the width and text keeps its size, so half the room.
+// Returns the smallest enlargement at which `lines` lines of `length` characters fit, or 0. A
+// narrow screen halves the drawing but not the text, so callers pass half the room.
 static int zoom_for(double along, double across, size_t length, int lines)
 {
     for (int zoom = 1; zoom <= LARGEST_ZOOM; zoom *= 2)
@@ -75,14 +77,14 @@ static int zoom_for(double along, double across, size_t length, int lines)
     return 0;
 }
 
-// Far from the middle of a rectangle that is wider than what shows at an enlargement, its name once
-// more at every SPACING or so, for that enlargement alone.
+// Repeats the name in a rectangle that is wider than the visible part at an enlargement. The copies
+// are about SPACING apart and appear at that enlargement only.
 static void more_labels(const PageProgram *p, int32_t k, double x, double width, double y, int zoom)
 {
     enum { SPACING = 900 };
     for (; zoom <= LARGEST_ZOOM; zoom *= 2) {
         int count = (int)(width * zoom / SPACING) - 1;
-        count += count % 2;     // as many before the middle as after it
+        count += count % 2;     // the same number before and after the middle
         for (int i = 0; i <= count; i++)
             if (2 * i != count)
                 fprintf(p->out, "<text class=\"o%d\" x=\"%.2f\" y=\"%.2f\" dy=\".35em\">%s</text>",
@@ -90,8 +92,8 @@ static void more_labels(const PageProgram *p, int32_t k, double x, double width,
     }
 }
 
-// A name in the middle, with its bytes below it where there is room for both; upright where that
-// is how it fits.
+// Prints a name in the middle of its rectangle, with its bytes below if both fit. The name is
+// vertical if it fits only that way, or at a smaller enlargement.
 static void rectangle_label(const PageProgram *p, int32_t k, double x, double width)
 {
     const PlanBuffer *b = &p->plan->buffers[k];
@@ -139,7 +141,7 @@ static void rectangle(const PageProgram *p, int d, int end)
     fputs("</rect></a>\n", p->out);
 }
 
-// Texts come after all rectangles and the mark of the peak, so that none is under one.
+// Prints texts after all rectangles and the peak's mark, so that nothing covers them.
 static void rectangles(const PageProgram *p)
 {
     for (int d = 0, end; d < p->drawn_count; d = end) {
@@ -187,7 +189,7 @@ static void step_axis(const PageProgram *p)
 
 // ---- phases -------------------------------------------------------------------------------------
 
-// Below the map: a strip of which step is of which phase.
+// Prints a strip below the map that shows each step's phase.
 static void phase_strip(const PageProgram *p)
 {
     const PlanStep *steps = p->plan->steps;
@@ -199,7 +201,7 @@ static void phase_strip(const PageProgram *p)
     }
 }
 
-// The longest of the texts, longest first, that fits into so many units; NULL: none does.
+// Returns the first text, in order of decreasing length, that fits into `room` units; NULL if none.
 static const char *text_for(double room, const char *const *texts, int count)
 {
     for (int i = 0; i < count; i++)
@@ -219,7 +221,7 @@ void page_fitting_text(const PageProgram *p, FittingText text)
                     narrow != wide ? classes[i] : "", text.x, text.y, shown[i]);
 }
 
-// Above it: the steps from..to as one, named for the phases among them.
+// Prints a bracket above the map for the steps from..to - 1, with the names of their phases.
 static void phase_span(const PageProgram *p, int from, int to)
 {
     bool has[PHASE_COUNT] = {false};
@@ -237,7 +239,7 @@ static void phase_span(const PageProgram *p, int from, int to)
     page_fitting_text(p, (FittingText){"span", (x + right) / 2, TOP - 15, right - x, texts, 2});
 }
 
-// What comes before the first step that is not forward, the updates at the end, and all between.
+// Prints brackets for the leading forward steps, the trailing updates, and the steps between.
 static void phase_spans(const PageProgram *p)
 {
     const PlanStep *steps = p->plan->steps;

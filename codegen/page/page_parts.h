@@ -1,4 +1,4 @@
-// What the parts of the page share: a program with what is worked out of its plan.
+// Shared by the parts of the page: a program with facts derived from its plan.
 #ifndef CNNC_PAGE_PARTS_H
 #define CNNC_PAGE_PARTS_H
 
@@ -15,57 +15,59 @@ typedef struct PageProgram {
     const Plan      *plan;
     const char     **name;      // of each buffer, escaped
     const char     **step;      // of each step, escaped
-    int32_t         *root;      // the buffer that each lies in, or itself
+    int32_t         *root;      // the buffer whose bytes each one aliases, or itself
     int32_t         *value;     // the end of each one's chain of views
     int32_t         *view;      // the first view of this value, or NONE
     int32_t         *next_view; // and the next one after a view, or NONE
     int32_t         *written;   // first step that writes this value, or NONE
-    int32_t         *read;      // last step that reads it, under any name, or NONE
-    int32_t         *drawn;     // buffers with a rectangle: a root, then what lies in it as it
-    int              drawn_count;   //     comes to be
-    int64_t         *live;      // bytes at each step
-    int              peak;      // the first step with the most of them
+    int32_t         *read;      // last step that reads it, by any of its names, or NONE
+    int32_t         *drawn;     // buffers with a rectangle: a root, then its aliases in order
+    int              drawn_count;   // of their first steps
+    int64_t         *live;      // live bytes at each step
+    int              peak;      // the first step with the maximum of live
 } PageProgram;
 
 // ---- page_facts.c -------------------------------------------------------------------------------
 
 PageProgram *page_program(const PageInput *in, Mode mode, FILE *out);
-// Where drawn[d]'s root ends in drawn: one past the last that lies in it.
+// Returns the index in drawn after the last alias of drawn[d]'s root.
 int page_chain_end(const PageProgram *p, int d);
-// Where a rectangle begins: at the buffer's offset. The rows of a slice lie between those of
-// others; they are drawn together, in the part of the whole that the slice has of each row.
+// Returns the lower edge of a rectangle: the buffer's offset. A slice's rows alternate with other
+// rows of the whole. They are drawn as one block whose share of the whole equals the slice's share
+// of a row.
 int64_t page_low(const PageProgram *p, int32_t k);
-// "written by conv_2 (line 7, step 2)", and why it is kept: "read last by relu_2.grad (line 7, step
-// 28)", "parameter, ...".
+// page_origin returns "written by conv_2 (line 7, step 2)". page_reason returns why the buffer is
+// kept: "read last by relu_2.grad (line 7, step 28)", "parameter, ...".
 const char *page_origin(const PageProgram *p, int32_t k);
 const char *page_reason(const PageProgram *p, int32_t k);
-// Where a buffer's line is quoted, as " href=...", or "".
+// Returns the link to the buffer's quoted line, as " href=...", or "".
 const char *page_link(const PageProgram *p, int32_t k);
 
 // ---- the parts ----------------------------------------------------------------------------------
 
 enum { MAP_WIDTH = 1200, MAP_LEFT = 66, MAP_PLOT = 1118 };  // of the drawing, in its own units
 double page_step_x(const PageProgram *p, int step);
-// What a chart's axis counts in: 1024 to a power, and its name.
+// The unit of a chart's axis: a power of 1024 and its name.
 typedef struct Unit {
     double      bytes;
     const char *name;
 } Unit;
 Unit page_unit(int64_t most);
-// 1, 2 or 5 times a power of ten: the smallest that splits `most` into at most `count` parts.
+// Returns the smallest of 1, 2 or 5 times a power of ten that splits `most` into at most `count`
+// parts.
 double page_tick(double most, int count);
-// The lines and numbers of an upright axis; their group is left open.
+// Prints lines and numbers of a vertical axis, and leaves their group open.
 typedef struct BytesAxis {
     double most;                // bytes at its upper end
-    int    parts;               // the most that it is split into
+    int    parts;               // the largest number of parts
     int    left, width;         // of the chart
     double bottom, height;
 } BytesAxis;
 void page_bytes_axis(const PageProgram *p, BytesAxis axis);
 
-// A label of the map at x, y: the first of its texts that fits into `room` units. Narrow screens
-// show text at twice the size of the drawing, so that another may fit there; NULL-free, longest
-// first.
+// A label of the map at x, y: the first text that fits into `room` units. Narrow screens show text
+// at twice the size of the drawing, so a shorter one may appear there. texts are in order of
+// decreasing length, none is NULL.
 typedef struct FittingText {
     const char        *class;
     double             x, y, room;

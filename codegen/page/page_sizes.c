@@ -1,4 +1,4 @@
-// The arena under other choices: pass by pass, and batch by batch.
+// The arena under other choices: by pass and by batch.
 
 #include <inttypes.h>
 #include <string.h>
@@ -7,14 +7,14 @@
 
 // ---- passes -------------------------------------------------------------------------------------
 
-// Of the first row; a graph of nothing has no bytes.
+// Returns one percent of the first row's bytes; 1 byte stands for an empty graph.
 static double percent(const PageProgram *p)
 {
     int64_t whole = p->in->rows[0].arena_bytes;
     return (double)(whole > 0 ? whole : 1) / 100;
 }
 
-// A bar from 0 to `bytes`, then what was saved before it, on the scale of the first row.
+// Prints a bar of the row's bytes, then the bytes saved, on the scale of the first row.
 static void pass_bar(const PageProgram *p, const PassRow *row, int64_t saved)
 {
     double whole = percent(p);

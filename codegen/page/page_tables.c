@@ -1,11 +1,11 @@
-// What lives at the fullest step, largest first; and the program, each line with what it has there.
+// The live buffers at the peak, largest first, and the program with each line's bytes at the peak.
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "page_parts.h"
 
-enum { SHOWN = 24 }; // rows; the rest is folded away
+enum { SHOWN = 24 }; // rows; a fold contains the rest
 
 static int find_live(const PageProgram *p, PlanLive **live)
 {
@@ -14,7 +14,7 @@ static int find_live(const PageProgram *p, PlanLive **live)
 
 // ---- the peak -----------------------------------------------------------------------------------
 
-// The bar is on the scale of the largest, the share of them all.
+// Prints one row. The bar is relative to the largest buffer, the share to the sum.
 static void live_row(const PageProgram *p, const PlanLive *live, int64_t largest)
 {
     const PlanBuffer *b = &p->plan->buffers[live->holder];
@@ -71,7 +71,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-// Bytes at the peak of each line of source number `file`.
+// Returns the bytes at the peak of each line of source number `file`.
 static int64_t *line_bytes(const PageProgram *p, const PlanLive *live, int count, int32_t file)
 {
     const Source *source = &p->g->diag->sources[file];
@@ -111,7 +111,7 @@ static void source_rows(const PageProgram *p, const PlanLive *live, int count, i
     }
 }
 
-// A file that is read twice is quoted once.
+// True if an earlier source is the same file, which is quoted once.
 static bool is_repeated(const Diag *diag, int32_t file)
 {
     for (int32_t i = 0; i < file; i++)

@@ -1,5 +1,5 @@
-// The program of --tune: every launch of a training step that is a product on tensor cores, as the
-// trainer would have it, in tiles of each size.
+// Prints the program of --tune. It measures each product on tensor cores of a training step in
+// tiles of every size, launched as by the trainer.
 //
 //   static bool launch_conv_2(int tile, Arena a, cudaStream_t stream)
 //   {
@@ -7,11 +7,11 @@
 //       switch (tile) {
 //       case TILE_128x128: LAUNCH(-1, (conv_forward<...>), ...); return true;
 //
-// Kernels are templates over the layer's shape, so that a product has one in each tile; launches
-// whose kernels are the same are measured once.  Where a launch leaves partial sums, as a weight
-// gradient's does, their number follows from the tile, and what adds them up counts too.
+// Kernels are templates over the layer's shape, so a product has one kernel for each tile. Launches
+// with equal kernels are measured once. Some launches leave partial sums, such as a weight gradient
+// with split-K. Their number follows from the tile, and the launch that adds them is measured too.
 //
-// The tensors of each lie side by side from the arena's beginning, behind a header.
+// The tensors of each launch follow each other from the arena's beginning, after a header.
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,9 +20,10 @@
 #include "../../ir/base/unique_names.h"
 #include "tune.h"
 
-// ---- where tensors lie -------------------------------------------------------------------------
+// ---- offsets of tensors
+// --------------------------------------------------------------------------
 
-// A tensor of a trial, as large as it is in any tile.
+// A tensor of a trial; bytes is the maximum over all tiles.
 typedef struct TuneBuffer {
     const char *name, *type;
     int64_t     bytes;
@@ -145,7 +146,7 @@ static void emit_trial(Tuner *t, const Product *p, Trial *trial)
 
 // ---- the tables --------------------------------------------------------------------------------
 
-// As a literal of C has it, without the quotes.
+// Returns the text of a C string literal, without the quotes.
 static const char *in_quotes(Emitter *e, const char *text)
 {
     char *copy = arena_alloc(e->arena, 2 * strlen(text) + 1, 1), *to = copy;
@@ -164,7 +165,7 @@ static void emit_line(Emitter *e, const char *text, int length)
     write_line(&e->w, "\"%s\\n\"", in_quotes(e, arena_print(e->arena, "%.*s", length, text)));
 }
 
-// Lines of tiles that are known and not measured here stay.
+// Prints the GPU's file, with its known tiles that this program does not measure.
 static void emit_gpu_lines(Tuner *t)
 {
     Emitter *e = &t->e;

@@ -1,17 +1,17 @@
-// What the program of --tune measures.
+// The launches that the program of --tune measures.
 #ifndef CNNC_TUNE_H
 #define CNNC_TUNE_H
 
 #include "../emitter.h"
 
-// A launch, and those that are alike: step[k] is the first one's in tiles of number k, sums[k]
-// that of what adds up its partial sums; NONE where there is none.
+// A launch that stands for all equal ones. In tiles of number k, step[k] is the step of the first
+// one and sums[k] the step that adds its partial sums; NONE if absent.
 typedef struct Trial {
-    const Node *node;           // of the plain graph
+    const Node *node;           // in the plain graph
     const Launch *launch;       // likewise
     const char *function;
     int         count;
-    int64_t     bytes;          // of the arena
+    int64_t     bytes;          // in the arena
     int         step[TENSOR_TILES], sums[TENSOR_TILES];
 } Trial;
 
@@ -33,12 +33,12 @@ typedef struct Tuner {
     for (Product *product = (t)->products; product < (t)->products + (t)->count; product++) \
         for (Trial *trial = product->trials; trial < product->trials + product->count; trial++)
 
-// tune_trials.c: fills products: those that fit tiles of more than one size, in the order of the
+// tune_trials.c: sets products to those that fit tiles of more than one size, in the order of the
 // net's steps.
 void find_trials(Tuner *t);
-// The steps of a trial in tiles of number k, none, one or two; returns how many.
+// Sets the zero, one or two steps of a trial in tiles of number k; returns their number.
 int trial_steps(const Trial *trial, int k, int steps[2]);
-// Every step that is measured, in *all; returns how many.
+// Sets *all to every step that is measured; returns their number.
 int measured_steps(const Tuner *t, int **all);
 
 #endif

@@ -1,19 +1,19 @@
-// Which launches the program of --tune measures: those of a training step that are products on
-// tensor cores, alike ones once, and what each is in tiles of each size.
+// Selects the launches that the program of --tune measures: products on tensor cores of a training
+// step, equal ones once. Finds the steps that stand for each in tiles of every size.
 //
-// The graphs differ in tiles alone, so that a launch is found again by its product and its node's
-// name.
+// The graphs differ only in tiles, so a launch is identified by its product and its node's name.
 
 #include <string.h>
 
 #include "../../ir/base/unique_names.h"
 #include "tune.h"
 
-// ---- which launches ----------------------------------------------------------------------------
+// ---- selecting launches
+// --------------------------------------------------------------------------
 
 static bool same_types(const Launch *a, const Launch *b);
 
-// Whether the kernel is the same, with all template arguments.
+// True if the kernels are equal, with all template arguments.
 static bool same_kernel(const Launch *a, const Launch *b)
 {
     if (strcmp(a->kernel, b->kernel) != 0 || a->grid != b->grid || a->block != b->block ||
@@ -63,7 +63,7 @@ static void add_trial(Tuner *t, Product *p, int step)
     trial->function = names_take(e->taken, name, 0);
 }
 
-// Those of the net as it is, in the order of its steps.
+// Finds the products of the plain net, in the order of its steps.
 static void find_products(Tuner *t)
 {
     Emitter *e = &t->e;
@@ -81,7 +81,7 @@ static void find_products(Tuner *t)
     }
 }
 
-// The step of the program that reads a workspace which this one makes.
+// Returns the step of the program that reads this step's workspace, or NONE.
 static int reading_step(const Emitter *e, const Program *p, int step)
 {
     const Node *n = e->nodes[step];
@@ -95,7 +95,7 @@ static int reading_step(const Emitter *e, const Program *p, int step)
     return NONE;
 }
 
-// Those of the net in tiles of number k.
+// Finds the steps of the products in the net with tiles of number k.
 static void find_tiled(Tuner *t, int k)
 {
     Emitter *e = &t->e;
@@ -115,7 +115,7 @@ static void find_tiled(Tuner *t, int k)
     }
 }
 
-// In how many tiles all of its launches are.
+// Returns the number of tiles that fit all of the product's launches.
 static int fitting_tiles(const Product *p)
 {
     int fitting = 0;
@@ -142,7 +142,8 @@ void find_trials(Tuner *t)
     drop_settled(t);
 }
 
-// ---- of each trial -----------------------------------------------------------------------------
+// ---- steps of a trial
+// ----------------------------------------------------------------------------
 
 int trial_steps(const Trial *trial, int k, int steps[2])
 {

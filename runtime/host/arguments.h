@@ -1,16 +1,16 @@
-// The pointers among a kernel's arguments, those inside of structs too: found
-// by the types of the members, for bytes tell nothing.  Padding, or two numbers
-// side by side, can be an address bit for bit.
+// Finds the pointers among a kernel's arguments, those in structs included.  It
+// uses the types of the members, because bytes are ambiguous: padding, or two
+// adjacent numbers, can equal an address.
 #ifndef CNNC_HOST_ARGUMENTS_H
 #define CNNC_HOST_ARGUMENTS_H
 
 #include <string.h>
 #include <type_traits>
 
-// watch.cpp: whether it points into an arena.
+// watch.cpp: true if the pointer points into an arena.
 bool host_is_in_arena(const volatile void *pointer);
 
-// Whether T is made of N members: each takes an empty initializer.
+// True if N empty initializers initialize a T: it has N members or more.
 template <class T, int N, class = void>
 struct HostTakes : std::false_type {};
 
@@ -29,8 +29,8 @@ HOST_TAKES(8, {}, {}, {}, {}, {}, {}, {}, {})
 HOST_TAKES(9, {}, {}, {}, {}, {}, {}, {}, {}, {})
 #undef HOST_TAKES
 
-// How many members a struct has; 0 if it has a constructor of its own, or a
-// member that has one, and so does not tell.
+// Returns the number of members of a struct.  Returns 0 if the struct or a
+// member has a constructor, so that the number is unknown.
 template <class T>
 constexpr int host_members()
 {
@@ -50,8 +50,8 @@ constexpr int host_members()
     }
 }
 
-// Where the pointers of a launch are put: there must be room for one in each
-// word of its arguments.
+// Collects the pointers of a launch.  `found` must have room for one pointer
+// for each word of the arguments.
 struct HostPointers {
     const volatile void **found;
     int                   count;
@@ -105,8 +105,9 @@ struct HostPointers {
         }
     }
 
-    // Of a struct that does not tell, the words that point into an arena; of
-    // its padding g++ alone can say that it is none.
+    // Adds the words of a struct with unknown members that point into an arena.
+    // Only g++ can clear the padding first, so that it is not taken for a
+    // pointer.
     template <class T>
     void add_words(T value)
     {

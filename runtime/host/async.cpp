@@ -1,9 +1,9 @@
 // Copies to shared memory that a kernel begins and waits for later.
 //
-// Such a copy is made only when its thread waits for it, and until then its
-// place holds NaN: what reads too early, or behind a wait for too few groups,
-// finds that in each run and not once in a while.  ThreadSanitizer sees the
-// bytes that move, and nothing of what is kept about them.
+// A copy happens only when its thread waits for it, and until then its target
+// holds NaN.  So a kernel that reads too early, or waits for too few groups,
+// computes with NaN in every run.  ThreadSanitizer sees the copied bytes, but
+// not the bookkeeping.
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,16 +22,16 @@ struct Copy {
 
 }
 
-// Of one thread, the oldest first; end[g]: where group g ends, of `groups`.
+// The pending copies of one thread, oldest first; end[g]: the end of group g.
 struct LateCopies {
-    uint64_t block;             // of which block; of an older one it is empty
+    uint64_t block;             // the block they belong to; void in a later one
     int      count, groups, end[MOST_GROUPS];
     Copy     copy[MOST_COPIES];
 };
 
 static constexpr size_t BYTES = MAX_THREADS * sizeof(LateCopies);
 
-// Mapped, not allocated: most threads never use theirs.
+// Maps memory instead of allocating it, since most threads never use theirs.
 UNSEEN static LateCopies *copies_of(Runner *r)
 {
     if (!r->copies) {

@@ -1,8 +1,8 @@
-// cuBLAS's calls: arguments are checked as cuBLAS does, and addresses as a GPU
-// would; the products themselves are gemm.cpp's.
+// The calls of cuBLAS.  Arguments are checked as in cuBLAS and addresses as on
+// a GPU; gemm.cpp computes the products.
 //
-// While a plan is watched, a product fills the handle's workspace with NaN, as
-// the real one may write there whatever it likes.
+// While a plan is watched, a product fills the handle's workspace with NaN,
+// since the real one may write anything there.
 #include <algorithm>
 #include <mutex>
 #include <set>
@@ -29,7 +29,7 @@ bool is_handle(cublasHandle_t handle)
     return handles.count(handle) > 0;
 }
 
-thread_local int announced_step = -1;   // of the product that is called next
+thread_local int announced_step = -1;   // of the next product
 
 int take_step()
 {
@@ -38,7 +38,7 @@ int take_step()
     return step;
 }
 
-// What cuBLAS says when a CUDA call of its own failed so.
+// Returns cuBLAS's status after this error of one of its own CUDA calls.
 cublasStatus_t status_of(cudaError_t error)
 {
     if (is_sticky(error)) return CUBLAS_STATUS_EXECUTION_FAILED;
@@ -69,7 +69,7 @@ cublasStatus_t check_shape(const Product<T> &g)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// Whether a matrix of that many columns lies in device memory.
+// True if device memory contains the whole matrix.
 template <class T>
 bool is_there(const T *at, int64_t rows, int64_t columns, int64_t leading)
 {
@@ -94,8 +94,8 @@ bool are_there(const Product<T> &g)
            is_there(g.c, g.m, g.n, g.ldc);
 }
 
-// What a product needs when its stream comes to it; where the handle's pointer
-// mode is the device's, alpha and beta are read only then.
+// The arguments of a product, for when its stream reaches it.  In the handle's
+// device pointer mode, alpha and beta are read only then.
 template <class T>
 struct Task {
     Product<T> product;
@@ -110,7 +110,7 @@ cudaError_t run(const Task<T> &task)
 {
     Product<T> g = task.product;
     if (task.alpha) g.alpha = *task.alpha, g.beta = *task.beta;
-    // The workspace counts where the plan is asked: no other call has it.
+    // The pointers of a planned step include the workspace.
     const volatile void *pointers[] = {g.a, g.b, g.c, task.workspace};
     HostStep step = {task.step, "a product", nullptr, pointers,
                      task.step < 0 ? 3 : 4};
@@ -185,7 +185,7 @@ const StatusText &text_of(cublasStatus_t status)
     return unknown;
 }
 
-// What a setter or getter returns for its arguments.
+// Returns the status of a setter or getter for its arguments.
 cublasStatus_t about(cublasHandle_t handle, bool sound)
 {
     if (!is_handle(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;

@@ -1,25 +1,25 @@
-// Runs the threads of a block, all on the OS thread that calls.
+// Runs the threads of a block, all on the calling OS thread.
 //
-// The threads run one after the other, in a loop on one fiber, until one of
-// them waits at a barrier.  That one keeps the stack; the loop goes on with the
-// next thread on another.  So a kernel without barriers is a plain loop, and
-// one with barriers needs a stack a thread.
+// The threads run one after another in a loop on one fiber, until one of them
+// waits at a barrier.  That thread keeps the stack, and the loop continues with
+// the next thread on another stack.  So a kernel without barriers is a plain
+// loop, and one with barriers needs a stack for each thread.
 //
-// Order.  The lanes of a warp run in a circle until all of them have stopped
-// (waiting for the warp, waiting for the block, or ended), and only then does
-// the next warp run.  Whoever arrives last at a barrier goes on at once, and
-// the others follow in the circle.  Hence a few counters say everything: the
-// running warp's lanes that stopped, by cause, and the block's warps that did.
-// When a circle closes and not all agree, the threads have diverged: some would
-// wait for ever.  That is reported, and the block is left where it stands.
+// Order.  The lanes of a warp run in a circle until all have stopped: they wait
+// for the warp, wait for the block, or have ended.  Only then the next warp
+// runs.  The last thread to arrive at a barrier continues at once, and the
+// others follow in the circle.  Hence a few counters are enough: the lanes of
+// the running warp that stopped, by cause, and the warps of the block that did.
+// If a circle ends and its lanes disagree, the threads have diverged, and some
+// would wait forever.  This is reported, and the block is abandoned.
 //
-// While the block is one-dimensional and nobody has waited, not even those
-// counters are kept (host_plain): threadIdx.x alone tells.
+// While the block is one-dimensional and no thread has waited (host_plain), the
+// counters are not kept; threadIdx.x alone determines the state.
 //
-// In an order that was asked for (CNNC_HOST_ORDER) the counters are always
-// kept, and a barrier that opens begins with the first of the order.  For
-// ThreadSanitizer each thread has a stack and an identity of its own as well;
-// launch, barriers and the block's end are where they meet.
+// In an order requested by CNNC_HOST_ORDER the counters are always kept, and
+// the first thread in order continues after a barrier.  For ThreadSanitizer
+// each thread also has its own stack and identity; they synchronize at the
+// launch, at barriers and at the end of the block.
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ __thread bool host_plain;
 
 namespace {
 
-enum { OVER = -1 };             // instead of a position: the block has ended
+enum { OVER = -1 };             // a position: the block has ended
 constexpr size_t STACK = 256 << 10;
 
 __thread Runner *runner_of_thread;
@@ -71,20 +71,20 @@ Runner *runner()
         r->self = race_self();
         for (int t = 0; t < MAX_THREADS; t++) r->at[t] = (short)t;
         runner_of_thread = r;
-        (void)&runner_owner;    // constructs it: its destructor will run
+        (void)&runner_owner;    // constructs it, so that its destructor runs
     }
     return runner_of_thread;
 }
 
-// Stack number `number`; below it lies a page that stays a guard.
+// Returns stack number `number`.  The page below it is a guard.
 UNSEEN char *stack_of(Runner *r, int number)
 {
     size_t page = (size_t)getpagesize();
     return r->stack + (size_t)number * (STACK + page) + page;
 }
 
-// Tops are staggered over a page: equal distances would put them all into the
-// same few sets of the cache.
+// Returns the top of a stack.  Tops are staggered over a page, since equal
+// distances would map them to the same few sets of the cache.
 UNSEEN char *stack_top(Runner *r, int number)
 {
     for (; r->stacks <= number; r->stacks++)
@@ -118,8 +118,8 @@ UNSEEN void begin_thread(Runner *r)
     r->begun++;
 }
 
-// The counters as they would stand had they been kept: the threads before this
-// one have all ended.
+// Sets the counters to their values after all threads before this one have
+// ended.
 UNSEEN void leave_plain(Runner *r)
 {
     host_plain = false;
@@ -131,7 +131,7 @@ UNSEEN void leave_plain(Runner *r)
     for (int t = 0; t < r->thread; t++) r->waiting[t].place.call = HOST_NO_CALL;
 }
 
-// The running thread has left; the one at the position goes on.
+// Switches from the thread that stopped to the one at r->position.
 UNSEEN inline __attribute__((always_inline)) void go_on(Runner *r, Fiber *from)
 {
     if (r->position == OVER) {
@@ -186,7 +186,7 @@ UNSEEN int open_block(Runner *r)
     return 0;
 }
 
-// All lanes of the running warp have stopped: the position that runs next.
+// Returns the position that runs next after all lanes of the warp have stopped.
 UNSEEN int close_circle(Runner *r)
 {
     if (r->at_warp == r->lanes) return open_warp(r);
@@ -213,8 +213,8 @@ UNSEEN inline void next_thread(Runner *r)
     if (next != OVER) r->thread = r->at[next];
 }
 
-// The running thread, which has been counted as waiting, lets others run until
-// its barrier opens.
+// Runs other threads until the barrier of the running thread opens.  The thread
+// is already counted as waiting.
 UNSEEN __attribute__((noinline)) void wait(Runner *r, uint64_t *meeting)
 {
     int thread = r->thread;
@@ -231,8 +231,8 @@ UNSEEN __attribute__((noinline)) void wait(Runner *r, uint64_t *meeting)
     race_acquire(meeting);
 }
 
-// What a fiber does: it runs threads as long as there is one to begin, then
-// gives its place to one that waits, and is itself done for this block.
+// The body of a fiber.  It runs threads while there is one to begin, then
+// switches to a waiting thread.  It is not used again in this block.
 UNSEEN void run_threads()
 {
     Runner *r = runner_of_thread;
@@ -245,7 +245,7 @@ UNSEEN void run_threads()
     __builtin_unreachable();
 }
 
-// Made by the OS thread: one that a thread made would come after that thread.
+// Called by the OS thread, since an identity is ordered after its creator.
 UNSEEN void make_identities(Runner *r)
 {
     for (int t = 0; SEES_RACES && t < r->threads; t++)
@@ -328,8 +328,8 @@ UNSEEN void __syncwarp(unsigned mask, HostPlace place)
     wait_for_warp(r, mask, place);
 }
 
-// Two halves take turns: a lane can be one exchange ahead of another that has
-// still to read, never two.
+// Two halves alternate.  A lane can be one exchange ahead of a lane that has
+// yet to read, but never two.
 UNSEEN const unsigned char *host_exchange(const void *value, size_t bytes,
                                           unsigned mask, HostPlace place,
                                           int *lane, int *lanes)
@@ -367,7 +367,7 @@ UNSEEN bool run_blocks(const HostLaunch &launch, const int64_t *order,
         run_block(r);
     }
     if (r->failed) {
-        // Threads that were left in the middle have left their traces.
+        // Threads abandoned midway have left poisoned stacks.
         for (int k = 0; k < r->stacks; k++) untrap(stack_of(r, k), STACK);
         forget_identities(r);
     }

@@ -1,10 +1,10 @@
-// Every call of the program, counted: one can be made to fail, and those that
-// take memory can be forbidden.
+// Counts every call of the program.  One call can be made to fail, and calls
+// that allocate memory can be forbidden.
 //
 // CNNC_HOST_FAIL=K, or K:ERROR with the number of a cudaError_t, makes call K
-// of the program fail.  CNNC_HOST_STRICT=1 forbids memory from the second time
-// on that step 0 of the plan runs: the first was the warming in init, so that
-// is the first training step.
+// of the program fail.  CNNC_HOST_STRICT=1 forbids memory from the second run
+// of step 0 of the plan on.  The first run is the warm-up in init, so the
+// second is the first training step.
 #include <atomic>
 #include <mutex>
 #include <stdio.h>

@@ -1,16 +1,17 @@
-// Copies and fills.  What lies where is checked when they are asked for; they
-// are done when their stream comes to them.
+// Copies and fills.  The call checks their addresses; the copy happens when its
+// stream reaches it.
 //
-// Pageable memory is the host's alone, as on a GPU: what is read from there is
-// taken at once, what is written there is waited for.  Pinned memory is read
-// and written when the stream comes to it, and so may not be touched before.
+// The device does not access pageable memory, as on a GPU.  A copy from it
+// takes the bytes during the call, and a copy to it waits for the stream.
+// Pinned memory is accessed when the stream reaches the copy, so the program
+// must not touch it before.
 #include <string.h>
 #include <vector>
 #include "host.h"
 
 namespace {
 
-// Whether a copy may take these bytes for the device's, or for the host's.
+// True if a copy may use these bytes as device memory, or as host memory.
 bool is_side(const void *pointer, size_t bytes, bool device)
 {
     return device ? is_device_memory(pointer, bytes, true)
@@ -23,7 +24,7 @@ bool is_any(const void *pointer, size_t bytes)
 }
 
 #ifdef HOST_ASAN
-// Reads the first byte of the host's that AddressSanitizer forbids: it reports.
+// Makes AddressSanitizer report the first byte that it forbids, by reading it.
 void check_host(const void *at, size_t bytes)
 {
     if (is_trapped(at)) return;
@@ -34,7 +35,7 @@ void check_host(const void *at, size_t bytes)
 void check_host(const void *, size_t) {}
 #endif
 
-// True, with a report, if memory was freed since a graph took the call.
+// True, with a report, if the memory was freed after a graph captured the call.
 bool is_gone(const void *pointer, size_t bytes)
 {
     if (!touches_freed_memory(pointer, bytes)) return false;
@@ -43,7 +44,7 @@ bool is_gone(const void *pointer, size_t bytes)
     return true;
 }
 
-// The copy itself, when its stream comes to it.
+// Copies the bytes, when the stream reaches the copy.
 cudaError_t copy_bytes(void *to, const void *from, size_t bytes)
 {
     if (is_gone(to, bytes) || is_gone(from, bytes))
@@ -88,7 +89,7 @@ cudaError_t check_copy(void *to, const void *from, size_t bytes,
     return cudaErrorInvalidValue;
 }
 
-// The copy on a stream, pageable memory as it was when this is called.
+// Gives the copy to a stream; pageable source memory is read during this call.
 cudaError_t give_copy(void *to, const void *from, size_t bytes,
                       cudaStream_t stream)
 {
@@ -130,7 +131,7 @@ cudaError_t give_fill(void *pointer, int value, size_t bytes,
 
 }
 
-// Waits where host memory takes part, pinned or not.
+// Waits if host memory takes part, pinned or not.
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
                        cudaMemcpyKind kind)
 {

@@ -1,9 +1,9 @@
-// Steps of a plan that begin a copy to or from host memory, or wait for one:
-// calls of the emitted file, in which several calls of CUDA's are made.
+// Steps of a plan that begin a copy to or from host memory, or wait for one.
+// Each is one call of the emitted file, which makes several CUDA calls.
 //
-// Where plans are watched, the stream comes to such a step before what the call
-// gives it to do, if it begins a copy, and behind it, if it waits.  Between the
-// two the copy may touch the tensor, and nothing else of the arena.
+// While plans are watched, the step is given to the stream too: before the CUDA
+// calls if it begins a copy, after them if it waits.  Between the two steps the
+// copy may touch its tensor, but no other part of the arena.
 #include <string>
 #include "host.h"
 

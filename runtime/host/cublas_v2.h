@@ -1,7 +1,7 @@
-// Stands in for cublas_v2.h: matrix products with cuBLAS's own conventions
+// Replaces cublas_v2.h: matrix products with cuBLAS's conventions
 // (column-major, leading dimensions, alpha and beta on the host) and its
-// results for bad arguments.  They run on the CPU, at once, and add up every
-// element in one order that depends on nothing but m, n and k.
+// results for bad arguments.  The CPU computes them, at once unless streams
+// defer.  The order of additions of each element depends only on m, n and k.
 #ifndef CNNC_HOST_CUBLAS_V2_H
 #define CNNC_HOST_CUBLAS_V2_H
 
@@ -52,8 +52,8 @@ cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version);
 const char *cublasGetStatusName(cublasStatus_t status);
 const char *cublasGetStatusString(cublasStatus_t status);
 
-// Setting the stream takes the workspace away again, as in cuBLAS: set the
-// stream first.
+// Sets the stream and resets the workspace, as in cuBLAS.  So set the stream
+// first.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace,
@@ -65,8 +65,8 @@ cublasStatus_t cublasSetPointerMode(cublasHandle_t handle,
 cublasStatus_t cublasGetPointerMode(cublasHandle_t handle,
                                     cublasPointerMode_t *mode);
 
-// C = alpha op(A) op(B) + beta C;  op(A) [m,k], op(B) [k,n], C [m,n].
-// C is not read where beta is 0, A and B are not where alpha or k is 0.
+// C = alpha op(A) op(B) + beta C;  op(A) [m,k], op(B) [k,n], C [m,n].  C is not
+// read if beta is 0; A and B are not read if alpha or k is 0.
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa,
                            cublasOperation_t transb, int m, int n, int k,
                            const float *alpha, const float *A, int lda,

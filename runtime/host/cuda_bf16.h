@@ -1,5 +1,5 @@
-// Stands in for CUDA's header of bfloat16: what is stored, and how it is
-// converted.  Of arithmetic on it there is none.
+// Replaces CUDA's header of bfloat16: storage and conversions, without
+// arithmetic.
 #ifndef CNNC_HOST_CUDA_BF16_H
 #define CNNC_HOST_CUDA_BF16_H
 
@@ -8,7 +8,8 @@
 
 struct __nv_bfloat16 { uint16_t bits; };
 
-// To nearest, ties to even; past the largest the carry makes an infinity.
+// Rounds to nearest, ties to even; values too large become infinite by the
+// carry.
 static inline __nv_bfloat16 __float2bfloat16_rn(float x)
 {
     uint32_t word;

@@ -1,5 +1,5 @@
-// Stands in for CUDA's header of half precision: what is stored, and how it is
-// converted.  Of arithmetic on halves there is none.
+// Replaces CUDA's header of half precision: storage and conversions, without
+// arithmetic.
 #ifndef CNNC_HOST_CUDA_FP16_H
 #define CNNC_HOST_CUDA_FP16_H
 
@@ -8,8 +8,9 @@
 
 struct __half { uint16_t bits; };
 
-// To nearest, ties to even.  Below the smallest normal number, 2^-14, a half is
-// a multiple of 2^-24, as is a float from 1/2 on: adding 1/2 rounds to that.
+// Rounds to nearest, ties to even.  Below the smallest normal number, 2^-14, a
+// half is a multiple of 2^-24, like a float from 1/2 on, so adding 1/2 rounds
+// to it.
 static inline __half __float2half_rn(float x)
 {
     uint32_t word;

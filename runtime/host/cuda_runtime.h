@@ -1,5 +1,5 @@
-// Stands in for CUDA's cuda_runtime.h, so that a C++ compiler builds an
-// emitted file as it is.  C sees the runtime's calls alone.
+// Replaces CUDA's cuda_runtime.h, so that a C++ compiler builds an unchanged
+// emitted file.  C sees only the runtime's calls.
 #ifndef CNNC_HOST_CUDA_RUNTIME_H
 #define CNNC_HOST_CUDA_RUNTIME_H
 

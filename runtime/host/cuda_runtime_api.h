@@ -1,19 +1,19 @@
-// Stands in for CUDA's cuda_runtime_api.h: the calls of the runtime library
-// that emitted programs, their trainers and their tests make, with CUDA's own
-// names, numbers and results.  C and C++ may include it.
+// Replaces CUDA's cuda_runtime_api.h: the calls of the runtime library that
+// emitted programs, their trainers and their tests make, with CUDA's names,
+// numbers and results.  C and C++ may include it.
 //
-// There is one device, the CPU.  A stream runs everything at once, so every
-// call has finished when it returns, the asynchronous ones too; unless
-// CNNC_HOST_DEFER is set, and then nothing is done before somebody waits for
-// it.  Memory of the device is host memory that the runtime knows: a copy or a
-// launch that takes any other address for it fails, as it would on a GPU.
+// There is one device, the CPU.  A stream does all work at once, so even an
+// asynchronous call has finished when it returns.  With CNNC_HOST_DEFER, work
+// is done only when a call waits for it.  Device memory is host memory that the
+// runtime knows.  A copy or a launch that takes another address for it fails,
+// as on a GPU.
 #ifndef CNNC_HOST_CUDA_RUNTIME_API_H
 #define CNNC_HOST_CUDA_RUNTIME_API_H
 
 #include <stddef.h>
 #include "vector_types.h"
 
-// Tells this runtime from CUDA's own, for tests that look inside.
+// Distinguishes this runtime from CUDA's own, for tests of its internals.
 #define CUDA_ON_HOST 1
 #define CUDART_VERSION 12000
 #define CUDART_CB
@@ -25,7 +25,7 @@ extern "C" {
 #define HOST_DEFAULT(value)
 #endif
 
-// The errors this runtime can give.  One row each: name, number, text.
+// The errors of this runtime, one row each: name, number, text.
 #define CUDA_HOST_ERRORS(X)                                                    \
     X(cudaSuccess, 0, "no error")                                              \
     X(cudaErrorInvalidValue, 1, "invalid argument")                            \
@@ -139,15 +139,15 @@ typedef struct cudaPointerAttributes {
     void          *devicePointer, *hostPointer;
 } cudaPointerAttributes;
 
-// errors.cpp.  A failed call is remembered until cudaGetLastError; a failed
-// launch fails every later call too, until cudaDeviceReset.
+// errors.cpp.  A failed call is remembered until cudaGetLastError.  After a
+// failed launch every later call fails too, until cudaDeviceReset.
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
-// What the runtime last had to say about a failure, "" if nothing; it has gone
-// to standard error as well.  Not CUDA's: for tests.
+// Returns the latest report of a failure, "" if none, which was also printed on
+// standard error.  CUDA lacks it; it is for tests.
 const char *cuda_host_report(void);
 
 // device.cpp.  cudaDeviceReset frees all device memory.
@@ -181,8 +181,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start,
                                  cudaEvent_t end);
 
-// stream.cpp.  Captures take work of one stream; launching the graph is as if
-// that work were given to the stream anew, with the arguments it had.
+// stream.cpp.  A capture takes the work of one stream.  Launching the graph
+// gives that work to a stream again, with the same arguments.
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle,
                                    cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph);
@@ -197,7 +197,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
-// memory.cpp.  Fresh memory holds bytes 0xff: NaN, whatever the precision.
+// memory.cpp.  Fresh memory holds bytes 0xff: NaN at every precision.
 cudaError_t cudaMalloc(void **pointer, size_t bytes);
 cudaError_t cudaFree(void *pointer);
 cudaError_t cudaMallocHost(void **pointer, size_t bytes);
@@ -215,8 +215,8 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes,
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes,
                                      const void *pointer);
 
-// The address of a __device__ variable; from then on its bytes are device
-// memory.  C++ has a form that takes the variable itself.
+// Returns the address of a __device__ variable, whose bytes count as device
+// memory from then on.  C++ has a form that takes the variable itself.
 cudaError_t cuda_host_symbol(void **pointer, const void *symbol, size_t bytes);
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
@@ -225,7 +225,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
 #ifdef __cplusplus
 }
 
-// cudaMalloc and its like take the address of any pointer, as CUDA's do.
+// cudaMalloc and similar calls take the address of any pointer, as in CUDA.
 template <class T>
 static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
 {

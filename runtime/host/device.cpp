@@ -1,4 +1,4 @@
-// The one device and what it says of itself.
+// The only device and its properties.
 #include <stdio.h>
 #include <thread>
 #include <unistd.h>

@@ -1,12 +1,11 @@
-// What a kernel may say: the qualifiers, the built-in variables, barriers,
-// shuffles and the few intrinsics beyond C++'s own mathematics.
+// The language of kernels: qualifiers, built-in variables, barriers, shuffles,
+// and the few intrinsics beyond C++'s own mathematics.
 //
-// The threads of a block are fibers of one OS thread (see block.cpp), so the
-// built-in variables are thread-local there, and so is shared memory: a block
-// never leaves its OS thread, and the next block finds what the last one left,
-// as on a GPU.  Only static shared memory exists.  Whatever is missing here
-// (atomics on numbers, partial masks, dynamic shared memory) is missing on
-// purpose: the kernels of emitted files may not use it.
+// The threads of a block are fibers of one OS thread (block.cpp), so the
+// built-in variables and shared memory are thread-local.  A block never leaves
+// its OS thread, and the next block finds its shared memory, as on a GPU.  Only
+// static shared memory exists.  Atomics on numbers and partial masks are
+// missing on purpose: kernels of emitted files may not use them.
 #ifndef CNNC_HOST_DEVICE_LANGUAGE_H
 #define CNNC_HOST_DEVICE_LANGUAGE_H
 
@@ -26,14 +25,14 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-// Of the thread that runs now.  __thread, unlike thread_local, is read without
-// a call that would first ask whether the variable has been constructed.
+// The built-in variables of the running thread.  Access to __thread, unlike
+// thread_local, needs no call that checks for construction.
 extern __thread uint3 threadIdx, blockIdx;
 extern __thread dim3 blockDim, gridDim;
 static constexpr int warpSize = 32;
 
-// What a thread wrote before is seen by whoever sees what it counts after.
-// ThreadSanitizer knows that of the count alone.
+// Makes a thread's earlier writes visible before its later counts.
+// ThreadSanitizer derives this order from the atomic count alone.
 static inline void __threadfence()
 {
 #ifndef __SANITIZE_THREAD__
@@ -41,7 +40,7 @@ static inline void __threadfence()
 #endif
 }
 
-// One more, or 0 after `most`; returns what it was.
+// Increments the count, or sets it to 0 after `most`; returns its old value.
 static inline unsigned atomicInc(unsigned *count, unsigned most)
 {
     unsigned old = __atomic_load_n(count, __ATOMIC_ACQUIRE);
@@ -52,8 +51,8 @@ static inline unsigned atomicInc(unsigned *count, unsigned most)
     return old;
 }
 
-// Where a thread waits: in which call, and where a kernel makes it.  It comes
-// as a default argument, so that kernels need not know.
+// The place where a thread waits: the call and its source line.  It is a
+// default argument, so kernels need not pass it.
 enum HostCall {
     HOST_NO_CALL, HOST_SYNCTHREADS, HOST_SYNCWARP, HOST_SHFL, HOST_SHFL_UP,
     HOST_SHFL_DOWN, HOST_SHFL_XOR, HOST_BALLOT, HOST_ANY, HOST_ALL, HOST_GATHER
@@ -65,20 +64,21 @@ struct HostPlace {
 };
 #define HOST_PLACE(call) {__builtin_FILE(), __builtin_LINE(), call}
 
-// All threads of the block, or of the warp, wait for one another.
+// Barriers for all threads of the block, or of the warp.
 void __syncthreads(HostPlace place = HOST_PLACE(HOST_SYNCTHREADS));
 void __syncwarp(unsigned mask = 0xffffffffu,
                 HostPlace place = HOST_PLACE(HOST_SYNCWARP));
 
-// Offers the `bytes` at value, at most 32, to the warp, waits until all its
-// lanes did, and returns what they offered, as many bytes a lane, rounded up to
-// a multiple of eight; *lane is the caller's own.
+// Offers the `bytes` at value, at most 32, to the warp and waits until all
+// lanes have done so.  Returns the offers by lane, each padded to a multiple of
+// eight bytes.  Sets *lane to the caller's lane.
 const unsigned char *host_exchange(const void *value, size_t bytes,
                                    unsigned mask, HostPlace place,
                                    int *lane, int *lanes);
 
-// What lane `source` of the caller's segment of `width` lanes holds, where
-// source is at(lane in segment); the caller's own value if that is no lane.
+// Returns the value of lane `source` of the caller's segment of `width` lanes,
+// where source is at(lane in segment).  If there is no such lane, returns the
+// caller's own value.
 template <class T, class Source>
 static inline T host_shuffle(unsigned mask, T value, int width,
                              HostPlace place, Source at)
@@ -128,7 +128,7 @@ static inline T __shfl_xor_sync(unsigned mask, T value, int flip,
                         [=](int lane) { return lane ^ flip; });
 }
 
-// Bit l of the result: whether lane l's predicate is not zero.
+// Bit l of the result is set if lane l's predicate is not zero.
 static inline unsigned __ballot_sync(unsigned mask, int predicate,
                                      HostPlace place = HOST_PLACE(HOST_BALLOT))
 {
@@ -153,8 +153,8 @@ static inline int __all_sync(unsigned mask, int predicate,
     return __ballot_sync(mask, !predicate, place) == 0;
 }
 
-// What each lane of the warp gave as `mine`, by lane, until the caller waits
-// for its warp again: for twins of what a warp does as one.
+// Returns the `mine` of each lane of the warp, by lane; valid until the
+// caller's next warp barrier.  For host versions of operations of a whole warp.
 template <class T>
 static inline const T *host_gather(const T &mine, int *lane,
                                    HostPlace place = HOST_PLACE(HOST_GATHER))
@@ -165,10 +165,10 @@ static inline const T *host_gather(const T &mine, int *lane,
         host_exchange(&mine, sizeof mine, 0xffffffffu, place, lane, &lanes));
 }
 
-// async.cpp: copies to shared memory of the running thread: `bytes` from
-// `from`, or zeros where not inside.  They are made when they are waited for;
-// until then the bytes there are 0xff.  The copies since the last end of a
-// group are a group; waiting is for all groups but the last `pending`.
+// async.cpp: copies to shared memory by the running thread: `bytes` bytes from
+// `from`, or zeros if not inside.  A copy happens when its thread waits for it;
+// until then its target holds 0xff.  host_end_copies ends a group of copies.
+// host_wait_for_copies waits for all groups except the last `pending`.
 void host_copy_later(void *to, const void *from, int bytes, bool inside);
 void host_end_copies();
 void host_wait_for_copies(int pending);
@@ -179,14 +179,14 @@ static inline T __ldg(const T *pointer)
     return *pointer;
 }
 
-// A store of a word to memory, where elements of any type may be.
+// Stores a word in memory that may hold elements of any type.
 template <class T>
 static inline void __stwb(T *pointer, T value)
 {
     memcpy((void *)pointer, &value, sizeof value);
 }
 
-// min and max of equal types, and of the mixtures that CUDA has.
+// min and max of equal types, and of the mixed types that CUDA has.
 #define HOST_MIN_MAX(A, B, R)                                                  \
     static inline constexpr R min(A a, B b)                                    \
     {                                                                          \
@@ -206,7 +206,7 @@ HOST_MIN_MAX(long long, long long, long long)
 HOST_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef HOST_MIN_MAX
 
-// Those of floating point ignore a NaN beside a number, as fmin and fmax do.
+// For floating point, ignores a NaN if the other operand is a number, as fmin.
 #define HOST_FMIN_FMAX(A, B, R)                                                \
     static inline R min(A a, B b) { return std::fmin((R)a, (R)b); }            \
     static inline R max(A a, B b) { return std::fmax((R)a, (R)b); }

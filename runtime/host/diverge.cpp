@@ -1,5 +1,5 @@
-// Says where the threads of a block stand that wait for one another for ever:
-// those who wait in the same call are one group.
+// Reports where the threads of a block wait if they wait for each other
+// forever. Threads that wait in the same call form one group.
 #include <stdarg.h>
 #include <stdio.h>
 #include "runner.h"
@@ -23,7 +23,7 @@ const HostPlace &place_of(const Runner *r, const bool *begun, int thread)
     return place.call ? place : ended;
 }
 
-// Text of bounded length, cut off at the end.
+// Text of bounded length, truncated at the end.
 struct Text {
     char at[800];
     size_t length = 0;
@@ -39,7 +39,8 @@ struct Text {
     }
 };
 
-// "threads 0-15, 32-47 wait at __syncthreads, net.cu:120" and marks them done.
+// Adds "threads 0-15, 32-47 wait at __syncthreads, net.cu:120" and marks them
+// done.
 void add_group(Text *text, const Runner *r, const bool *begun, int thread,
                bool *done)
 {

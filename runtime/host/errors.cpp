@@ -1,7 +1,6 @@
-// Errors as CUDA keeps them.  Each host thread remembers its last one until
-// cudaGetLastError; an error that ruins the device (a failed launch) belongs to
-// the program, and every call returns it from then on.  cudaDeviceReset ends
-// that, as it does on a GPU.
+// Errors as in CUDA.  Each host thread remembers its latest error until
+// cudaGetLastError.  An error that ruins the device, such as a failed launch,
+// belongs to the program: every later call returns it, until cudaDeviceReset.
 #include <atomic>
 #include <mutex>
 #include <set>

@@ -1,5 +1,5 @@
-// Events: the time when a stream came to them, and, where work is deferred, the
-// place in the stream.  One that was recorded in a capture is neither.
+// Events: the time when a stream reached them and, if work is deferred, the
+// place in the stream.  An event recorded in a capture has neither.
 #include <map>
 #include "stream.h"
 
@@ -14,7 +14,7 @@ std::shared_ptr<CUevent_st> find_event(cudaEvent_t event)
     return found == events.end() ? nullptr : found->second;
 }
 
-// A stream that waits for an event of a capture takes part in it.
+// A stream that waits for an event of a capture joins that capture.
 cudaError_t wait_in_capture(const StreamRef &stream,
                             const std::shared_ptr<CUevent_st> &event)
 {
@@ -34,7 +34,7 @@ cudaError_t wait_in_capture(const StreamRef &stream,
     return finish(cudaSuccess);
 }
 
-// The error of waiting for an event, or asking for it.
+// Returns the error of waiting for an event, or of querying it.
 cudaError_t check_event(const std::shared_ptr<CUevent_st> &event)
 {
     if (!event) return fail(cudaErrorInvalidResourceHandle);

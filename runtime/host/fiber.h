@@ -1,11 +1,11 @@
-// A switch from one stack to another, in a few instructions and without a
+// Switches from one stack to another, in a few instructions and without a
 // system call.
 //
-// A stopped fiber is three words: its stack pointer, its frame pointer and the
-// address where it goes on.  All other registers are given to the compiler as
-// clobbered, so the function that switches saves, on its own stack, just those
-// that its caller needs.  The jump is indirect instead of a return: a return to
-// another fiber would always be mispredicted, and the returns that follow it.
+// A stopped fiber is three words: stack pointer, frame pointer and the address
+// at which it continues.  All other registers are declared as clobbered, so the
+// compiler saves only those that the switching function's caller needs.  The
+// switch is an indirect jump, not a return: a return to another fiber, and the
+// returns after it, would be mispredicted.
 #ifndef CNNC_HOST_FIBER_H
 #define CNNC_HOST_FIBER_H
 
@@ -17,8 +17,8 @@ struct Fiber {
     void *stack, *frame, *code;
 };
 
-// Makes *fiber one that will call entry(), which must not return, on the stack
-// that ends at `top`.
+// Prepares *fiber to call entry(), which must not return, on the stack that
+// ends at `top`.
 UNSEEN static inline void
 fiber_prepare(Fiber *fiber, char *top, void (*entry)())
 {
@@ -30,7 +30,7 @@ fiber_prepare(Fiber *fiber, char *top, void (*entry)())
     *fiber = {(void *)end, nullptr, (void *)entry};
 }
 
-// Stops here, for another switch to go on from, and goes on where `to` stopped.
+// Stops this fiber at `from` and continues the one stopped at `to`.
 UNSEEN static inline __attribute__((always_inline)) void
 fiber_switch(Fiber *from, const Fiber *to)
 {
@@ -62,7 +62,7 @@ fiber_switch(Fiber *from, const Fiber *to)
                  "mov sp, x10\n\t"
                  "br x16\n"
                  "1:\n\t"
-                 "hint #36"     // bti j: where branches must say they may land
+                 "hint #36"     // bti j: a valid target of indirect jumps
                  : "+r"(from_register), "+r"(to_register)
                  :
                  : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",

@@ -1,13 +1,14 @@
 // Matrix products, blocked for the cache.
 //
-// C is cut into blocks of BLOCK_M x BLOCK_N, which the pool shares out.  For
-// each, panels of A and B, BLOCK_K deep, are copied into the order in which the
+// The pool distributes blocks of C of BLOCK_M x BLOCK_N.  For each block,
+// panels of A and B, BLOCK_K deep, are packed in the order in which the
 // innermost loop reads them: A in strips of two vectors of rows, B in strips of
 // COLUMNS columns.  That loop keeps one tile of C in registers.
 //
 // The products of an element are added in the order of k within a panel, and
-// the panels in order: the same for every number of threads.  Vectors are 32
-// bytes with fused multiply-add where the processor has them, else 16.
+// panels in order. So the result does not depend on the number of threads.
+// Vectors are 32 bytes with fused multiply-add if the processor has them,
+// otherwise 16.
 #include <algorithm>
 #include <string.h>
 #include <utility>
@@ -18,7 +19,7 @@ namespace {
 
 enum { BLOCK_M = 96, BLOCK_N = 192, BLOCK_K = 256 };
 enum { COLUMNS = 6, MAX_ROWS = 16 };
-constexpr double WORTH_SHARING = 4e6; // operations
+constexpr double WORTH_SHARING = 4e6; // in operations
 
 // A tile: out[column][row] = the sum over k of a[k][row] * b[k][column].
 template <class T>
@@ -56,7 +57,7 @@ __attribute__((target("avx2,fma"))) void tile_wide(int64_t k, const T *a,
 }
 #endif
 
-// How this processor does tiles: `rows` at once.
+// The tile function for this processor and its number of rows.
 template <class T>
 struct Method {
     Tile<T> *tile;
@@ -73,8 +74,8 @@ Method<T> method()
     return {tile_plain<T>, 32 / (int)sizeof(T)};
 }
 
-// To TF32, of 10 bits of mantissa, as tensor cores' operands are: to the
-// nearest, of two as near to the larger in magnitude.
+// Rounds to TF32, with 10 bits of mantissa, like operands of tensor cores: to
+// nearest, ties away from zero.
 float rounded(float x)
 {
     uint32_t bits;
@@ -87,12 +88,11 @@ float rounded(float x)
 
 double rounded(double x)
 {
-    return x;                   // cuBLAS has no such products of doubles
+    return x;                   // cuBLAS has no TF32 products of doubles
 }
 
-// Copies a panel of `count` lines of length k, `strip` lines interleaved; the
-// last strip is filled up with zeros.  Line i, place p is
-// at[i * line + p * place].
+// Packs a panel of `count` lines of length k, interleaving `strip` lines; zeros
+// pad the last strip.  Element p of line i is at[i * line + p * place].
 template <class T>
 void pack(T *out, const T *at, int64_t count, int64_t k, int64_t strip,
           int64_t line, int64_t place, bool tf32)

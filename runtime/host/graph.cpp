@@ -1,5 +1,5 @@
-// Captures and graphs.  A capture collects what one stream is given, arguments
-// included; a launch of the graph gives the same work again, in that order.
+// Captures and graphs.  A capture collects the work given to its streams, with
+// the arguments.  A launch of the graph does that work in the same order.
 #include <set>
 #include "stream.h"
 
@@ -10,7 +10,7 @@ struct CUgraphExec_st {
 
 namespace {
 
-// Graphs and executables that the program has made and not destroyed.
+// Graphs and executables that the program has created and not destroyed.
 std::set<const void *> &graphs = lasting<std::set<const void *>>();
 
 template <class T>
@@ -23,8 +23,8 @@ cudaError_t destroy(T *graph)
     return finish(cudaSuccess);
 }
 
-// Whether it is as it should be: all streams that took part have been waited
-// for by the one that began it.
+// True if the capture is valid and the stream that began it has waited for all
+// other streams that took part.
 cudaError_t end_capture(const std::shared_ptr<CUgraph_st> &capture)
 {
     std::vector<StreamRef> streams = std::move(capture->streams);
@@ -132,7 +132,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
     return cudaGraphInstantiateWithFlags(executable, graph, flags);
 }
 
-// Onto the device, for which a driver takes memory.
+// Uploads the executable to the device, for which a driver allocates memory.
 static void upload(cudaGraphExec_t executable, const char *by)
 {
     if (executable->uploaded) return;

@@ -1,6 +1,6 @@
-// With CNNC_HOST_DEFER, device memory is shut to the CPU but for the time when
-// kernels, products and copies run: a program that reads its own arena, which
-// only works here, ends with a message and the signal.
+// With CNNC_HOST_DEFER, device memory is closed to the CPU except while
+// kernels, products and copies run.  A program that reads its own arena works
+// only on this runtime, so it ends with a message and the signal.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 namespace {
 
 struct sigaction earlier;
-int openings;                   // under the streams' lock
+int openings;                   // nesting depth; guarded by the streams' lock
 
-// Returning from it tries the same access again, with the handler before us.
+// A return repeats the access, now under the earlier handler.
 void handle_fault(int number, siginfo_t *info, void *)
 {
     size_t offset, bytes;

@@ -1,4 +1,4 @@
-// What the files of this runtime say to one another.  Nobody else includes it.
+// The interface between the files of this runtime.  No other file includes it.
 #ifndef CNNC_HOST_HOST_H
 #define CNNC_HOST_HOST_H
 
@@ -13,38 +13,38 @@
 
 enum { MAX_THREADS = 1024, WARP = 32, FILL = 0xff };
 
-// What lasts as long as the program: a thread may still use it while another
-// one ends the program.
+// Returns an object that is never destroyed, because a thread may still use it
+// while another one ends the program.
 template <class T>
 T &lasting()
 {
     return *new T;
 }
 
-// errors.cpp.  fail() remembers an error for cudaGetLastError and returns it;
-// a sticky one fails every later call.  finish() is what each call ends with:
-// it lets the sticky error, if there is one, win.
+// errors.cpp.  fail() stores an error for cudaGetLastError and returns it.
+// After a sticky error every later call fails.  Each call ends with finish(),
+// which returns the sticky error if there is one.
 cudaError_t fail(cudaError_t error);
 cudaError_t finish(cudaError_t error);
 bool is_sticky(cudaError_t error);
 void forget_errors();
 
-// Says on standard error what went wrong, and keeps it for cuda_host_report.
+// Prints a failure on standard error and stores it for cuda_host_report.
 __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
 
-// Whether a kernel of that name has not been mentioned to this function yet.
+// True at the first call of this function with that kernel's name.
 bool is_first_mention(const char *kernel);
 
-// Whether a variable of the environment is there, and not 0.
+// True if the environment variable is set, and is not 0.
 static inline bool is_asked(const char *name)
 {
     const char *text = getenv(name);
     return text && *text && strcmp(text, "0") != 0;
 }
 
-// calls.cpp.  One stands at the head of every call of the program.  `error` is
-// what this one was told to fail with, which fail() knows already; a call that
-// another makes in its own name does not count.
+// calls.cpp.  Every call of the program begins with a Call.  `error` is the
+// error with which tests make this call fail; fail() has stored it.  Calls that
+// another call makes itself do not count.
 struct Call {
     cudaError_t error;
     explicit Call(const char *name, int step = -1);
@@ -53,7 +53,7 @@ struct Call {
     Call &operator=(const Call &) = delete;
 };
 
-// In what is no call of CUDA's but takes memory of its own all the same.
+// Marks code that is no CUDA call but allocates memory of the runtime's own.
 struct Inside {
     Inside();
     ~Inside();
@@ -61,68 +61,70 @@ struct Inside {
     Inside &operator=(const Inside &) = delete;
 };
 
-// The program gets something that it must give back; ends the program if it
-// was to take no more.
+// Counts a resource that the program must release.  take_resource aborts the
+// program if taking resources is forbidden.
 void take_resource(const char *call);
 void give_resource();
 
-// That step of a plan has been asked for; a graph launched is its step 0.
+// Notes a request for a step of a plan; a graph launch counts as step 0.
 void note_step(int step);
 
-// memory.cpp.  True if all the bytes lie in device memory (pinned host memory
-// counts where `pinned` is true).
+// memory.cpp.  True if all bytes belong to device memory.  With `pinned`,
+// pinned host memory counts too.
 bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned);
 
-// True if a copy may take the bytes for the host's: they lie in one allocation
-// of pinned memory, or touch nothing that the runtime allocated or freed.
+// True if a copy may use the bytes as host memory. Either one allocation of
+// pinned memory contains them, or they touch no memory that the runtime
+// allocated or freed.
 bool is_host_memory(const void *pointer, size_t bytes);
 
-// True if the bytes touch memory that was freed and is not used again.
+// True if the bytes touch freed memory whose addresses are not in use.
 bool touches_freed_memory(const void *pointer, size_t bytes);
 void add_device_memory(const void *pointer, size_t bytes);
 
-// Opens device memory to the CPU, and shuts it again, where CNNC_HOST_DEFER
-// keeps it shut; whoever opens holds the streams' lock.
+// Opens device memory to the CPU or closes it, if CNNC_HOST_DEFER protects it.
+// The caller must hold the streams' lock.
 void open_device_memory(bool open);
 
-// Which allocation of device memory an address lies in; for a signal handler,
-// so it does not wait for anybody: false also if the list is being changed.
+// Finds the allocation of device memory that contains an address.  Signal
+// handlers call it, so it takes no lock: false also while another thread
+// changes the list.
 bool find_guarded(uintptr_t at, size_t *offset, size_t *bytes);
 
-// guard.cpp.  Sets what the CPU may do there, if work is deferred; whether
-// opening or shutting changes anything, since openings nest.
+// guard.cpp.  guard_memory sets the CPU's access to memory if work is deferred.
+// guard_turns is true if opening or closing has an effect, since openings nest.
 void guard_memory(void *start, size_t bytes, bool open);
 bool guard_turns(bool open);
 
-// stream.cpp.  Whether the handle is a stream; the legacy one is nullptr.
+// stream.cpp.  True if the handle is a stream; the legacy stream is nullptr.
 bool is_stream(cudaStream_t stream);
 
-// CNNC_HOST_DEFER: work waits until somebody waits for it.
+// True with CNNC_HOST_DEFER: work is done only when a call waits for it.
 bool is_deferring();
 
-// What a stream does, once or (in a graph) as often as it is launched.
+// Work of a stream, done once, or in a graph at every launch.
 typedef std::function<cudaError_t()> Work;
 typedef std::shared_ptr<const Work>  WorkRef;
 
-// Whether what is given to the stream is done at once.  If not, put_work()
-// appends it to the stream, or to the graph that the stream is capturing.
+// True if the stream does its work at once.  Otherwise put_work() appends the
+// work to the stream, or to the graph that captures the stream.
 bool works_at_once(cudaStream_t stream);
 cudaError_t put_work(cudaStream_t handle, WorkRef work);
 
-// Does all that has been given to the stream, or to all streams.
+// Do all work given to one stream, or to all streams.
 cudaError_t finish_stream(cudaStream_t handle);
 cudaError_t finish_streams();
 void forget_streams();
 
-// The error of a call that may not be made while this thread captures, or
-// while any does that forbids it to all; such captures become invalid.
+// Returns the error of a call that is forbidden while this thread captures, or
+// while any thread captures in global mode.  Invalidates such captures.
 cudaError_t check_capture();
 
-// Whether the stream is capturing; a valid capture becomes invalid.
+// True if the stream is capturing; invalidates its capture.
 bool spoil_capture(cudaStream_t handle);
 bool is_capturing(cudaStream_t handle);
 
-// Does the work now, or when the stream comes to it.
+// Does the work at once, or when the stream reaches it.
 template <class F>
 static inline cudaError_t give_work(cudaStream_t stream, F work)
 {
@@ -130,27 +132,28 @@ static inline cudaError_t give_work(cudaStream_t stream, F work)
     return put_work(stream, std::make_shared<const Work>(std::move(work)));
 }
 
-// pool.cpp.  Calls task(context, begin, end) over all of 0..count in pieces,
-// on the caller's thread and the pool's, and returns when all are done.
+// pool.cpp.  Calls task(context, begin, end) for pieces of 0..count on the
+// caller's thread and the pool's, and returns when all are done.
 typedef void PoolTask(const void *context, int64_t begin, int64_t end);
 void pool_run(int64_t count, PoolTask *task, const void *context);
 
-// Calls task(context, 0, 2) here and task(context, 1, 2) on one of the pool's
-// threads, always, however long it takes to come.
+// Calls task(context, 0, 2) on this thread and task(context, 1, 2) on one of
+// the pool's threads; it waits for that thread as long as necessary.
 void pool_halves(PoolTask *task, const void *context);
 
-// block.cpp.  Runs every `stride`-th of blocks begin..end-1 of the launch, or
-// those that `order` has there, on the caller's OS thread; false if threads
-// waited for one another for ever, which has been reported.
+// block.cpp.  Runs every `stride`-th of the launch's blocks begin..end-1 on the
+// caller's OS thread, in the order `order` if it is not null.  False if threads
+// wait for each other forever, which has been reported.
 bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
                 int64_t end, int64_t stride);
 
-// For ThreadSanitizer: the blocks that the caller's OS thread has run come
-// before what it does next.  Not sooner: identities that it makes, or that
-// another makes who learns from it, would come after those blocks too.
+// For ThreadSanitizer: orders the blocks that the caller's OS thread has run
+// before its next actions.  An earlier call would also order thread identities
+// after those blocks: all that this thread creates later, or another thread
+// that synchronizes with it.
 void blocks_are_over();
 
-// watch.cpp.  A launch, or a call of a library.
+// watch.cpp.  A launch or a library call.
 struct HostStep {
     int                           number; // in the plan; -1: outside it
     const char                   *call;   // "kernel relu<4>", "a product"
@@ -159,26 +162,27 @@ struct HostStep {
     int                           count;
 };
 
-// Around each, while plans are watched: false, with a report, if it is not what
-// the plan has next, or has done what the plan does not say.
+// Both surround each step while plans are watched.  Both return false, with a
+// report: step_begins if the step contradicts the plan, step_ends if its
+// effects do.
 bool step_begins(const HostStep &step);
 bool step_ends(const HostStep &step);
 void forget_arenas(const void *pointer, size_t bytes);
 bool has_plan();
 
-// copy_step.cpp: the step whose copy a call of CUDA's is made for; -1: none.
+// copy_step.cpp.  Returns the step of the copy that a CUDA call makes, or -1.
 int copy_step();
-// From here on its tensor may be copied, or may no longer be; false, with a
-// report, if it was not.
+// Begins or ends the time in which the step's tensor may be copied.  False,
+// with a report, if an ending copy had not begun.
 bool note_copy(const HostStep &step, bool begins);
 
-// Whether the program may copy there now; false, with a report, between two
-// steps of a plan, but of a tensor that a step has begun to copy.  And whether
-// only raw_copy() and raw_fill() can do it.
+// may_copy is true if the program may copy there now.  Between two steps of a
+// plan it is false, with a report, except for tensors with a copy under way.
+// is_trapped is true if only raw_copy() and raw_fill() may access the memory.
 bool may_copy(const void *pointer, size_t bytes);
 bool is_trapped(const void *pointer);
 
-// gemm.cpp: C = alpha op(A) op(B) + beta C for arguments that are sound.
+// gemm.cpp: computes C = alpha op(A) op(B) + beta C for valid arguments.
 template <class T>
 struct Product {
     bool     transpose_a, transpose_b;

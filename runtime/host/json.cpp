@@ -1,6 +1,7 @@
-// A reader by recursive descent, one function a rule of RFC 8259.  It takes
-// nothing else: no comments, no trailing commas, no control characters in
-// strings, no key twice.  Each function returns false once a fault is noted.
+// A recursive-descent parser, one function for each rule of RFC 8259.  It
+// accepts nothing else: no comments, trailing commas, control characters in
+// strings, or duplicate keys.  Each function returns false once a fault is
+// noted.
 #include "json.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ bool Reader::number(Json *out)
     return true;
 }
 
-// After a backslash.  Code points beyond ASCII become '?': no name has them.
+// Reads an escape after its backslash.  Code points beyond ASCII become '?',
+// since no name contains them.
 bool Reader::escape(std::string *out)
 {
     static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";

@@ -16,12 +16,12 @@ struct Json {
     std::vector<Json>           array;
     std::map<std::string, Json> object;
 
-    // A member, or null if there is none.
+    // Returns a member, or null if there is none.
     const Json &operator[](const char *key) const;
 };
 
-// The value that the whole text is; false, with what is wrong and where in
-// *fault, if it is none.
+// Reads the whole text as one value.  Returns false, with the fault and its
+// place in *fault, if it is not valid JSON.
 bool json_read(const std::string &text, Json *value, std::string *fault);
 
 #endif

@@ -1,6 +1,6 @@
-// A launch, from its checks to its error.  It fails as on a GPU where CUDA says
-// how: limits of grid and block, addresses that are not the device's, threads
-// that diverge.  Unless the stream defers or captures, everything has run when
+// A launch, from its checks to its error.  It fails as CUDA documents: for
+// limits of grid and block, addresses outside device memory, and diverged
+// threads.  Unless the stream defers or captures, the kernel has run when
 // host_launch returns.
 #include <algorithm>
 #include <atomic>
@@ -17,13 +17,13 @@ namespace {
 // The part of a launch that the pool runs: its blocks from `first` on.
 struct Run {
     const HostLaunch  *launch;
-    const int64_t     *order;   // of the blocks; null: ascending
+    const int64_t     *order;   // the order of blocks; null: ascending
     int64_t            first;
     std::atomic<bool> *failed;
 };
 
-// The kernel's name as a reader would write it: without the parentheses that
-// the macro needs around commas.
+// The kernel's name for messages: without the parentheses that the macro needs
+// around commas.
 struct PlainName {
     char text[256];
     explicit PlainName(const char *kernel)
@@ -82,7 +82,7 @@ void run_piece(const void *context, int64_t begin, int64_t end)
         *run.failed = true;
 }
 
-// Every second block, from `half` on.
+// Runs every second block, from `half` on.
 void run_half(const void *context, int64_t half, int64_t)
 {
     const Run &run = *static_cast<const Run *>(context);
@@ -109,10 +109,10 @@ double seconds()
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// The first blocks run here, 1, 1, 2, 4, ... of them; the pool is woken as soon
-// as the rest looks longer than waking it.  Where races are looked for, two OS
-// threads get every other block each: what blocks of one of them do comes one
-// after the other, what those of both do need not.
+// Runs 1, 1, 2, 4, ... blocks on this thread, and wakes the pool once the rest
+// seems to take longer than waking it.  When looking for races, two OS threads
+// alternate: blocks of one thread are ordered, blocks of different threads are
+// not.
 cudaError_t run(const HostLaunch &launch)
 {
     const double worth_waking = 40e-6;
@@ -137,7 +137,7 @@ cudaError_t run(const HostLaunch &launch)
     return failed ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-// All of a launch that is not known to fail: when its stream comes to it.
+// Runs a launch that passed its checks, when its stream reaches it.
 cudaError_t do_launch(const HostLaunch &launch)
 {
     cudaError_t error = check_pointers(launch);
@@ -150,7 +150,7 @@ cudaError_t do_launch(const HostLaunch &launch)
     return step_ends(step) || error ? error : cudaErrorLaunchFailure;
 }
 
-// A launch that outlives the call: what it points to, by value.
+// A launch that outlives its call, with copies of the data that it points to.
 struct KeptLaunch {
     HostLaunch                         launch;
     std::string                        kernel;

@@ -3,9 +3,9 @@
 //     LAUNCH(4, (conv_forward<conv1_shape, relu>), 392, 256, y, x, weight);
 //
 // runs the kernel on `stream`, which must be in scope: at once, unless streams
-// defer.  The number is the step's in the plan; -1 is a launch outside it.  The
-// arguments are evaluated once and converted to the kernel's parameters, as in
-// a call, and copied as bytes.
+// defer.  The number is the step in the plan; -1 is a launch outside it.  The
+// arguments are evaluated once, converted to the kernel's parameters as in a
+// call, and copied as bytes.
 #ifndef CNNC_HOST_LAUNCH_H
 #define CNNC_HOST_LAUNCH_H
 
@@ -15,8 +15,8 @@
 #include "cuda_runtime_api.h"
 #include "device_language.h"
 
-// An extent as the caller wrote it: a number that does not fit dim3 must be
-// seen, not cut off.
+// An extent as the caller wrote it: numbers that do not fit dim3 must be
+// detected, not truncated.
 struct HostExtent {
     long long x, y, z;
     HostExtent(dim3 extent) : x(extent.x), y(extent.y), z(extent.z) {}
@@ -29,25 +29,25 @@ struct HostExtent {
 
 struct HostLaunch {
     int          step;
-    const char  *kernel;                // as written, parentheses included
+    const char  *kernel;                // as written, with parentheses
     HostExtent   grid, block;
     cudaStream_t stream;
-    void       (*threads)(const void *); // runs threads until none is left
+    void       (*threads)(const void *); // runs the remaining threads
     const void  *arguments;
-    const volatile void *const *pointers; // those among the arguments
+    const volatile void *const *pointers; // pointers among arguments
     int          pointer_count;
     size_t       argument_bytes;
 };
 
-// launch.cpp: checks a launch, runs it, and leaves an error for
-// cudaGetLastError if it failed.
+// launch.cpp: checks and runs a launch.  A failure leaves an error for
+// cudaGetLastError.
 void host_launch(const HostLaunch &asked);
 
-// Whether the block is one-dimensional and no thread of it has waited yet; as
-// long as that holds the block is a plain loop.
+// True if the block is one-dimensional and none of its threads has waited yet.
+// While it is true, the block is a plain loop.
 extern __thread bool host_plain;
 
-// block.cpp: the running thread has ended; whether another begins in its place.
+// block.cpp: ends the running thread; true if another begins in its place.
 bool host_thread_ended();
 
 static inline bool host_next_thread()
@@ -57,8 +57,8 @@ static inline bool host_next_thread()
     return host_thread_ended();
 }
 
-// The most bytes of parameters that a kernel may have, and where the last of
-// these ends if each is aligned as its type.
+// The limit of a kernel's parameters in bytes, and the end of the last of these
+// if each is aligned as its type.
 constexpr size_t MAX_PARAMETER_BYTES = 4096;
 
 template <class... P>
@@ -80,8 +80,8 @@ struct HostKernel<Kernel> {
                       alignof(std::tuple<P...>) <= 16,
                   "a kernel's parameters are copied as bytes");
 
-    // The body of a block: one thread after the other.  The kernel is known
-    // here, so the compiler can put it into the loop.
+    // Runs the threads of a block one after another.  The kernel is a constant
+    // here, so the compiler can inline it into the loop.
     static void threads(const void *arguments)
     {
         const auto &all = *static_cast<const std::tuple<P...> *>(arguments);
@@ -90,7 +90,7 @@ struct HostKernel<Kernel> {
         while (host_next_thread());
     }
 
-    // Most words that can be pointers, those inside of structs too.
+    // The maximum of words that can be pointers, members of structs included.
     static constexpr size_t words =
         // NOLINTNEXTLINE(bugprone-sizeof-expression)
         (1 + ... + (1 + sizeof(P) / sizeof(void *)));
@@ -111,16 +111,17 @@ struct HostKernel<Kernel> {
     HostKernel<(kernel)>::launch(step, #kernel, grid, block, stream,           \
                                  __VA_ARGS__)
 
-// watch.cpp.  An arena of the emitted program lies here: launches that are
-// given a pointer into it follow the plan in it.  Returns false, and forgets
-// the arena, if its bytes are not all in one allocation or __device__ variable.
+// watch.cpp.  Registers an arena of the emitted program.  Launches with a
+// pointer into it must follow the plan.  Returns false, and forgets the arena,
+// if its bytes do not all belong to one allocation or __device__ variable.
 bool host_arena_at(const void *pointer, size_t bytes);
 
-// blas.cpp.  The next library call of this OS thread is that step.
+// blas.cpp.  Makes the next library call of this OS thread that step.
 void host_library_step(int step);
 
-// copy_step.cpp.  The call that is made next begins a copy of a tensor, or
-// waits for one, and is that step; and it has been made.
+// copy_step.cpp.  host_copy_step announces that the next call is that step,
+// which begins a copy of a tensor or waits for one.  host_copy_done follows the
+// call.
 void host_copy_step(int step, const char *name, const void *tensor,
                     cudaStream_t stream);
 int host_copy_done(int status, cudaStream_t stream);
@@ -133,8 +134,9 @@ int host_copy_done(int status, cudaStream_t stream);
 // block.cpp: ends the running block, as a misaligned access does on a device.
 [[noreturn]] void host_misaligned();
 
-// Hooks of kernels.  A vector must be aligned, a loop stays a loop, a stored
-// word may alias all types, and a product and a sum are both rounded.
+// Hooks of kernels.  A vector must be aligned.  UNROLL keeps a loop as it is.
+// A stored word may alias all types.  mul_add rounds both the product and the
+// sum.
 template <class T>
 static inline T *host_aligned(T *at, size_t bytes)
 {

@@ -1,10 +1,10 @@
-// Device memory: host memory that the runtime keeps a list of, so that it can
-// tell whether an address is the device's.  Every allocation lies between two
-// pages that trap, and starts out as bytes 0xff, which is NaN at every
-// precision: what reads it before it is written shows.
+// Device memory: host memory on a list of the runtime, which tells whether an
+// address belongs to the device.  Every allocation has a guard page on either
+// side and starts as bytes 0xff, which is NaN at every precision.  So a read
+// before the first write is noticed.
 //
-// Freed memory traps too, and its addresses are not used again for a while, so
-// that a pointer into it is known.
+// Freed memory is a guard too, and its addresses are not used for a while, so
+// that the runtime recognizes a pointer into it.
 #include <deque>
 #include <map>
 #include <mutex>
@@ -17,10 +17,11 @@
 
 namespace {
 
-// A symbol belongs to the program, not to us: it is never freed.
+// A symbol belongs to the program and is never freed.
 enum RangeKind { ALLOCATED, PINNED, SYMBOL, FREED };
 
-// The most ranges, and bytes of addresses, that are kept once they are freed.
+// The limits of freed ranges that are kept: their number, and bytes of
+// addresses.
 constexpr size_t MOST_FREED = 1024, MOST_FREED_BYTES = (size_t)1 << 36;
 
 struct Range {
@@ -30,8 +31,8 @@ struct Range {
 
 struct Memory {
     std::mutex                 lock;
-    std::map<uintptr_t, Range> ranges; // by where they start
-    std::deque<uintptr_t>      freed;  // of them, the oldest first
+    std::map<uintptr_t, Range> ranges; // by start address
+    std::deque<uintptr_t>      freed;  // start addresses, oldest first
     size_t                     used = 0, freed_bytes = 0;
 };
 
@@ -53,7 +54,7 @@ size_t mapped(size_t bytes)
     return (bytes + page() - 1) / page() * page();
 }
 
-// The range that holds the address, or the end of the list.
+// Returns the range that holds the address, or the end of the list.
 std::map<uintptr_t, Range>::iterator range_at(uintptr_t at)
 {
     auto next = memory.ranges.upper_bound(at);
@@ -62,7 +63,7 @@ std::map<uintptr_t, Range>::iterator range_at(uintptr_t at)
     return at < next->first + next->second.bytes ? next : memory.ranges.end();
 }
 
-// Gives the addresses of the ranges freed longest ago back to the system.
+// Returns the addresses of the ranges freed longest ago to the system.
 void forget_freed(size_t most, size_t most_bytes)
 {
     while (memory.freed.size() > most || memory.freed_bytes > most_bytes) {
@@ -75,7 +76,7 @@ void forget_freed(size_t most, size_t most_bytes)
     }
 }
 
-// A range's memory goes back to the system, and its addresses trap.
+// Returns a range's memory to the system and makes its addresses inaccessible.
 void free_range(std::map<uintptr_t, Range>::iterator range)
 {
     size_t bytes = mapped(range->second.bytes);
@@ -90,7 +91,7 @@ void free_range(std::map<uintptr_t, Range>::iterator range)
     forget_freed(MOST_FREED, MOST_FREED_BYTES);
 }
 
-// Fresh memory between its guards, or null.
+// Returns fresh memory between its guards, or null.
 void *map(size_t bytes, RangeKind kind)
 {
     std::lock_guard<std::mutex> hold(memory.lock);
@@ -98,7 +99,7 @@ void *map(size_t bytes, RangeKind kind)
     if (bytes > free || mapped(bytes) > free) return nullptr;
     void *guard = MAP_FAILED;
     for (int i = 0; i < 2 && guard == MAP_FAILED; i++) {
-        if (i > 0) forget_freed(0, 0); // which may be in the way
+        if (i > 0) forget_freed(0, 0); // they may occupy the addresses
         guard = mmap(nullptr, mapped(bytes) + 2 * page(), PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
@@ -300,7 +301,7 @@ cudaError_t cudaDeviceReset(void)
                 live.push_back(range);
         for (auto range : live) {
             forget_arenas((void *)range->first, range->second.bytes);
-            free_range(range); // which may erase others, but none of these
+            free_range(range); // may erase other ranges, but none of these
             give_resource();
         }
     }

@@ -1,5 +1,5 @@
-// The orders of CNNC_HOST_ORDER=ascending, descending, random or random:SEED.
-// A correct kernel computes the same bits in each of them.
+// The orders of CNNC_HOST_ORDER=ascending, descending, random or random:SEED. A
+// correct kernel computes the same bits in each of them.
 #include <algorithm>
 #include <stdlib.h>
 #include <string.h>

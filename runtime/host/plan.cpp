@@ -1,18 +1,19 @@
 // Reads the plans of CNNC_HOST_PLAN.
 //
-// CNNC_HOST_PLAN names the plans (JSON, as cnnc --emit=plan writes them) in the
-// order of their step numbers: train.json:eval.json gives steps 0..T-1 to the
-// first and T.. to the second.  watch.cpp holds the launches to them.
+// The variable names plans (JSON of cnnc --emit=plan) in the order of their
+// step numbers.  With train.json:eval.json, steps 0..T-1 belong to the first
+// plan and steps from T on to the second.  watch.cpp compares launches with
+// them.
 //
-// A plan with "batch_steps" is two: the first so many steps, which are run once
-// a batch, and the update.
+// A plan with "batch_steps" counts as two: its first "batch_steps" steps, which
+// run once for each batch, and the update.
 //
-// Before the first step of a buffer's life its bytes become 0xff, and after the
-// last step they do again; so a step that reads what nobody has written, or
-// what is dead, computes with NaN.  A buffer and its aliases live as one, from
-// the first step of any of them to the last.  Not filled: what persists; an
-// input before its first step, since the caller has put it there; an output
-// after its last, since the caller will fetch it.
+// Bytes of a buffer become 0xff before the first step of its live range and
+// after the last.  So a step that reads unwritten or dead bytes computes with
+// NaN.  The live range of a buffer and its aliases is one, from the first step
+// of any to the last.  Three cases are not filled: persistent buffers; an input
+// before its first step, because the caller has set it; an output after its
+// last step, because the caller will fetch it.
 #include <algorithm>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 
 namespace {
 
-// A root buffer and all that aliases it.
+// A root buffer with all its aliases; first and last are steps of the plan.
 struct Group {
     int64_t first, last;
     bool    persistent, input, output;
@@ -41,7 +42,7 @@ bool read_file(const std::string &path, std::string *text)
     return sound;
 }
 
-// The end of each buffer's chain of aliases; false if one leads nowhere.
+// Finds the end of each buffer's chain of aliases; false if a link is invalid.
 bool find_roots(const std::vector<Json> &buffers, std::vector<size_t> *roots)
 {
     for (size_t k = 0; k < buffers.size(); k++) {
@@ -100,11 +101,11 @@ Touched touch(const Json &buffer, bool writes)
             rows, std::max<size_t>(stride, 1), writes};
 }
 
-// Adds what the step reads, or writes; false if there is no such buffer.
+// Adds the buffers that the step reads or writes; false if an id is invalid.
 bool add_touched(const Json &ids, const std::vector<Json> &buffers, bool writes,
                  PlannedStep *step)
 {
-    // Each is kept.
+    // The loop appends each buffer, so it is not a mere test.
     // NOLINTNEXTLINE(readability-use-anyofallof)
     for (const Json &id : ids.array) {
         if (!(id.number >= 0 && id.number < (double)buffers.size()))
@@ -114,7 +115,7 @@ bool add_touched(const Json &ids, const std::vector<Json> &buffers, bool writes,
     return true;
 }
 
-// A loss or a metric.
+// True for a loss or a metric.
 bool is_scored(const Json &step, const std::vector<Json> &buffers)
 {
     const std::vector<Json> &writes = step["writes"].array;

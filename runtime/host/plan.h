@@ -1,4 +1,4 @@
-// What the plans of CNNC_HOST_PLAN say of each step.
+// The plans of CNNC_HOST_PLAN, step by step.
 #ifndef CNNC_HOST_PLAN_H
 #define CNNC_HOST_PLAN_H
 
@@ -15,7 +15,7 @@ struct Bytes {
 struct Touched {
     std::string name;
     size_t      offset, bytes, rows, stride;
-    bool        writes;         // as well as, or instead of, reading it
+    bool        writes;         // false if the step only reads it
 
     size_t end() const { return offset + (rows - 1) * stride + bytes; }
     bool holds(size_t at) const
@@ -26,14 +26,14 @@ struct Touched {
 
 struct PlannedStep {
     std::string          name;
-    std::string          kernel; // "" where it calls a library
+    std::string          kernel; // "" if the step calls a library
     std::vector<Touched> touched;
-    std::vector<Bytes>   before, after; // what is filled with NaN then
-    size_t               arena_bytes; // that its plan needs
-    int                  first, last; // steps that are run with it, in order
-    bool                 optional; // a loss or metric of an evaluation: all of
-                                   // a plan's are launched, or none
-    bool                 knows_kernels; // its plan says which kernels
+    std::vector<Bytes>   before, after; // ranges to fill with NaN
+    size_t               arena_bytes; // required by its plan
+    int                  first, last; // first and last step of its plan
+    bool                 optional; // a loss or metric of an evaluation: a run
+                                   // launches all of the plan's, or none
+    bool                 knows_kernels; // its plan names kernels
 };
 
 struct Plans {
@@ -43,7 +43,7 @@ struct Plans {
     bool add(const std::string &path);
 };
 
-// Read at the first call.
+// Returns the plans, which the first call reads.
 const Plans &plans();
 
 #endif

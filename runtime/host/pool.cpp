@@ -1,9 +1,9 @@
-// The OS threads that blocks run on: CNNC_HOST_THREADS of them, the caller
-// included, or as many as there are cores.  They start with the first launch
-// that is worth it and end with the program.
+// The OS threads that run blocks: CNNC_HOST_THREADS of them, the caller
+// included, or one for each core.  They start with the first launch that is
+// large enough and end with the program.
 //
-// One job at a time has the pool.  Whoever finds it taken does the work alone,
-// so several host threads may launch at once.  A thread of the pool may come
+// One job at a time uses the pool.  A caller that finds it busy does all its
+// work alone, so several host threads may launch at once.  A pool thread may be
 // too late for a job: it joins under the lock, and only while the job is open.
 #include <algorithm>
 #include <atomic>
@@ -34,7 +34,7 @@ struct Pool {
     std::condition_variable opened, left;
     std::vector<pthread_t>  threads;
     Job                     job;
-    uint64_t                number = 0; // of the job, counting from 1
+    uint64_t                number = 0; // the job's number, from 1
     bool                    open = false, quit = false;
     int                     inside = 0;
     bool                    took = false; // the second half has been taken
@@ -84,7 +84,8 @@ void *serve(void *number)
 }
 
 // A thread's stack also holds its thread-local memory: the shared memory of
-// every kernel of the program.  So it is large; it costs only what is touched.
+// every kernel of the program.  So it is large, but untouched pages cost
+// nothing.
 void start_threads(int count)
 {
     pthread_attr_t attributes;

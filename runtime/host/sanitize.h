@@ -1,9 +1,9 @@
-// What the runtime tells AddressSanitizer and ThreadSanitizer; nothing, where
-// it is built without them.
+// Annotations for AddressSanitizer and ThreadSanitizer.  They are empty in
+// builds without them.
 //
-// Threads of a block are known to ThreadSanitizer as fibers.  It must see their
-// accesses and none of the scheduler's own, which all of them make to the same
-// few words: whatever runs between two of them is UNSEEN.
+// ThreadSanitizer knows the threads of a block as fibers.  It must see their
+// accesses, but not those of the scheduler, since all fibers access the same
+// few words there.  So code that runs between two fibers is marked UNSEEN.
 #ifndef CNNC_HOST_SANITIZE_H
 #define CNNC_HOST_SANITIZE_H
 
@@ -39,12 +39,12 @@ UNSEEN static inline void race_destroy(void *fiber)
 {
     __tsan_destroy_fiber(fiber);
 }
-// The next instruction is the fiber's: no order follows from the switch.
+// Switches without synchronization: the switch orders no accesses.
 UNSEEN static inline void race_switch(void *fiber)
 {
     __tsan_switch_to_fiber(fiber, __tsan_switch_to_fiber_no_sync);
 }
-// What comes before a release comes before what follows an acquire after it.
+// Accesses before a release happen before those after a later acquire.
 UNSEEN static inline void race_release(void *at) { __tsan_release(at); }
 UNSEEN static inline void race_acquire(void *at) { __tsan_acquire(at); }
 #else
@@ -58,8 +58,8 @@ static inline void race_release(void *) {}
 static inline void race_acquire(void *) {}
 #endif
 
-// Memory that traps until it is opened again; an open run ends to the byte.
-// The raw_ functions read and write it all the same.
+// trap() poisons memory and untrap() unpoisons it, up to the exact end of a
+// region.  The raw_ functions access poisoned memory without a report.
 #ifdef HOST_ASAN
 #include <sanitizer/asan_interface.h>
 enum { TRAPS = 1 };

@@ -1,10 +1,10 @@
-// Streams.  By default a stream holds nothing, since all its work is done by
-// the time a call returns.
+// Streams.  By default a stream is empty, since all its work is done before a
+// call returns.
 //
-// With CNNC_HOST_DEFER=1 a stream keeps what it is given, and does it when
-// somebody waits for it: for the stream, for an event behind it, for the
-// device, or for a copy that needs it.  No piece of work is done sooner than it
-// must be, so what was not waited for is not there.
+// With CNNC_HOST_DEFER=1 a stream keeps its work until a call waits: for the
+// stream, for a later event, for the device, or for a copy that needs it.  No
+// work is done before it must be.  So a program that forgets to wait finds
+// stale bytes.
 #include <algorithm>
 #include <map>
 #include <stdio.h>
@@ -44,8 +44,8 @@ void drop_all_work()
     for (auto &live : streams().live) drop_work(live.second.get());
 }
 
-// Does what the stream has been given, up to that many items, and before each
-// what it must come after.
+// Does the stream's work up to item `given`, and before each item its
+// dependencies.
 void work_off(CUstream_st *stream, uint64_t given)
 {
     while (stream->done < given) {
@@ -62,7 +62,7 @@ void work_off(CUstream_st *stream, uint64_t given)
     }
 }
 
-// The legacy stream would have to come after what blocking streams capture.
+// True if the legacy stream would depend on captured work of blocking streams.
 bool touches_capture(const StreamRef &stream)
 {
     bool touched = false;
@@ -136,7 +136,7 @@ bool is_deferring()
     return deferring;
 }
 
-// The null stream and the two with special names always exist, as one.
+// The null stream and the two special handles all name the legacy stream.
 StreamRef find_stream(cudaStream_t stream)
 {
     if ((uintptr_t)stream <= 2) return streams().legacy;

@@ -1,8 +1,9 @@
-// For tests, beside CUDA's own interface: makes a call fail, forbids memory,
-// tells what is in use.  Only this runtime has it.  C and C++ may include it.
+// Functions for tests, in addition to CUDA's interface: they make a call fail,
+// forbid memory, and count resources in use.  Only this runtime has them.  C
+// and C++ may include the header.
 //
-// A call is one of the program's to the CUDA runtime or to cuBLAS, a launch
-// included; not those that only ask for an error or its text.
+// Calls are those of the program to the CUDA runtime or to cuBLAS, launches
+// included.  Calls that only ask for an error or its text do not count.
 #ifndef CNNC_HOST_TESTING_H
 #define CNNC_HOST_TESTING_H
 
@@ -13,35 +14,35 @@
 extern "C" {
 #endif
 
-// The call that was made to fail: CUDA's name of it, or the kernel as the
-// launch has it; its step in the plan, or -1.
+// The call that was made to fail: its CUDA name, or the kernel as written in
+// the launch; its step in the plan, or -1.
 typedef struct cuda_host_failure {
     const char *call;
     int         step;
 } cuda_host_failure;
 
-// Of the calls from here on, counted from 1, number `call` does nothing and
-// fails; 0: none does.  An error that ruins the device stays, as a real one
-// would; cuBLAS says CUBLAS_STATUS_EXECUTION_FAILED then, or ALLOC_FAILED for
-// cudaErrorMemoryAllocation, else INTERNAL_ERROR.
+// Makes call number `call` do nothing and fail, counted from 1 from now on; 0:
+// no call.  An error that ruins the device persists, as a real one would.
+// cuBLAS returns CUBLAS_STATUS_EXECUTION_FAILED for it, ALLOC_FAILED for
+// cudaErrorMemoryAllocation, and INTERNAL_ERROR for others.
 void cuda_host_fail(long call, cudaError_t error);
 
-// Calls since cuda_host_fail, or since the program began.
+// Returns the calls since cuda_host_fail, or since the program began.
 long cuda_host_calls(void);
 
-// What failed so, or NULL as long as nothing has.
+// Returns the call that failed so, or NULL if none has.
 const cuda_host_failure *cuda_host_failed(void);
 
-// While forbidden, a call that takes memory or makes a stream, an event, a
-// handle or a graph says so on standard error and aborts the program.
+// While forbidden, a call that allocates memory or creates a stream, an event,
+// a handle or a graph prints a message and aborts the program.
 void cuda_host_forbid_memory(int forbid);
 
-// What the program has taken and not given back: allocations, streams, events,
-// handles, graphs.
+// Returns the number of unreleased allocations, streams, events, handles and
+// graphs of the program.
 size_t cuda_host_in_use(void);
 
-// Whether the calling OS thread is inside this runtime, kernels included: what
-// it takes from the heap there is not the program's.
+// True if the calling OS thread is inside this runtime, kernels included.  Heap
+// memory that it allocates there does not belong to the program.
 int cuda_host_inside(void);
 
 #ifdef __cplusplus

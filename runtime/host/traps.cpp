@@ -1,7 +1,8 @@
-// Traps have a grain of 8 bytes: an open run ends to the byte, but begins with
-// its grain.  What so opens before a row and is not the step's becomes 0xff
-// while the step runs: who reads it computes with NaN, and who writes it is
-// seen when it is put back.
+// AddressSanitizer poisons granules of 8 bytes.  A region can end at any byte,
+// but must begin at a granule.  If a row begins inside a granule, the bytes
+// before it are open too.  They are filled with 0xff while the step runs,
+// unless they belong to the step.  A step that reads them computes with NaN.  A
+// step that writes them is found when they are restored.
 #include <algorithm>
 #include "host.h"
 #include "traps.h"
@@ -39,7 +40,7 @@ void open_buffers(uintptr_t arena, const PlannedStep &step, HiddenBytes *hidden)
         }
 }
 
-// The last first: a byte is hidden twice where two rows begin in its grain.
+// Restores in reverse order, since two rows in one granule hide a byte twice.
 size_t close_buffers(uintptr_t arena, size_t bytes, const PlannedStep &step,
                      HiddenBytes *hidden)
 {

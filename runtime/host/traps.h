@@ -1,4 +1,4 @@
-// What of an arena AddressSanitizer lets a step touch.
+// Restricts the bytes of an arena that a step may access, by AddressSanitizer.
 #ifndef CNNC_HOST_TRAPS_H
 #define CNNC_HOST_TRAPS_H
 
@@ -7,7 +7,7 @@
 #include <vector>
 #include "plan.h"
 
-// A byte that the step may not touch and no trap can close.
+// A byte that the step may not touch but that cannot be poisoned.
 struct HiddenByte {
     size_t        offset;       // in the arena
     unsigned char was;
@@ -16,11 +16,11 @@ typedef std::vector<HiddenByte> HiddenBytes;
 
 enum : size_t { NO_BYTE = SIZE_MAX };
 
-// Of the arena at `arena`, which traps, the step's buffers no longer do.  Bytes
-// that open with them are hidden.
+// Unpoisons the step's buffers in the poisoned arena at `arena`.  Fills bytes
+// that open with them, and appends their former values to *hidden.
 void open_buffers(uintptr_t arena, const PlannedStep &step,
                   HiddenBytes *hidden);
-// All of it traps again, and what was hidden is as it was.  Returns the offset
+// Poisons the step's buffers and restores the hidden bytes.  Returns the offset
 // of a hidden byte that the step has changed, or NO_BYTE.
 size_t close_buffers(uintptr_t arena, size_t bytes, const PlannedStep &step,
                      HiddenBytes *hidden);

@@ -1,6 +1,6 @@
-// Stands in for CUDA's vector_types.h: the index triples and the small vectors
-// with CUDA's alignment.  C and C++ may include it; only C++ gets dim3's
-// defaults and the make_ functions.
+// Replaces CUDA's vector_types.h: index triples and small vectors with CUDA's
+// alignment.  C and C++ may include it; only C++ gets dim3's defaults and the
+// make_ functions.
 #ifndef CNNC_HOST_VECTOR_TYPES_H
 #define CNNC_HOST_VECTOR_TYPES_H
 
@@ -20,7 +20,7 @@ struct dim3 {
 
 #ifdef __cplusplus
 
-// One row a type: its name, its element, its alignments at two and four.
+// One row for each type: name, element, alignments of two and of four.
 #define HOST_VECTORS(name, T, align2, align4)                                  \
     struct alignas(align2) name##2 {                                           \
         T x, y;                                                                \

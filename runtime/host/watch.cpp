@@ -1,15 +1,31 @@
-// Holds launches and library calls to the plan (plan.cpp), in the arena that
-// one of their pointers lies in:
+// Watches memory: compares launches, library calls and copy steps with the
+// plans of CNNC_HOST_PLAN (plan.cpp), and the bytes that they touch with the
+// buffers of their step.
 //
-// - they come in the plan's order, each once, and launch the kernel it says;
-// - their pointers into the arena lie in buffers of their step;
-// - dead and unwritten bytes are NaN;
-// - built for AddressSanitizer, all of the arena traps, between steps and in
-//   them, but for the buffers of the step that runs (traps.cpp);
-// - with CNNC_HOST_CHECK=writes, no byte changes that the step does not write.
+// host_arena_at() registers an arena; emitted files call it as ARENA_AT.  A
+// step belongs to the arena that contains the first of its pointers into any
+// arena.  Each step with a number in the plan is checked twice.
 //
-// A launch outside the plan (step -1) may touch all of the arena, and neither
-// it nor a copy may come between the steps of a plan that has begun.
+// Before it runs, step_begins()
+// - checks that the step is due and launches the kernel of the plan;
+// - checks that its pointers into the arena point into buffers of the step;
+// - fills buffers with NaN (bytes 0xff) whose live range begins here;
+// - copies the whole arena to `kept`, with CNNC_HOST_CHECK=writes;
+// - unpoisons the step's buffers, if built for AddressSanitizer (traps.cpp).
+//
+// After it has run, step_ends()
+// - poisons these buffers, so that the whole arena is poisoned between steps;
+// - compares the arena with `kept`: only bytes that the step writes may differ;
+// - fills buffers with NaN whose live range ends here.
+//
+// So a read of unwritten or dead bytes computes with NaN.  AddressSanitizer
+// stops an access outside the step's buffers.  The comparison finds a write to
+// a buffer that the step only reads.
+//
+// A launch outside the plan (step -1) may touch all of the arena.  Neither it
+// nor a copy may come between two steps of one plan.  The exception is a copy
+// of a tensor between the step that begins the copy and the step that waits for
+// it.
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -23,16 +39,16 @@ namespace {
 struct Arena {
     uintptr_t start;
     size_t    bytes;
-    int       next = -1;        // step that is due; -1: the first of a plan
-    int       scored = -1;      // whether the plan's optional steps run; -1:
-                                // that is still open
-    std::vector<Bytes> copying; // tensors that are being copied
-    std::vector<unsigned char> kept; // what it held when the step began
-    HiddenBytes hidden;         // from that step
+    int       next = -1;        // the step that is due; -1: a first one
+    int       scored = -1;      // 1: runs the plan's optional steps;
+                                // 0: omits them; -1: not known yet
+    std::vector<Bytes> copying; // tensors with a copy under way
+    std::vector<unsigned char> kept; // the arena's bytes before the step
+    HiddenBytes hidden;         // changed by open_buffers() for the step
 };
 
-// Of arenas.  Elements stay where they are: one program thread at a time
-// launches into each.
+// Guards the list.  Its elements never move, and only one thread of the program
+// launches into an arena at a time.
 std::mutex arena_lock;
 std::list<Arena> &arenas = lasting<std::list<Arena>>();
 
@@ -82,22 +98,22 @@ bool all_optional(int from, int to)
     return true;
 }
 
-// Whether the plan may go from the arena's next step to `step`: what lies
-// between are optional steps that this evaluation leaves out.
+// True if `step` may follow: all steps from the due one up to it are optional,
+// and this evaluation has run none of them.
 bool may_skip_to(const Arena &arena, int step)
 {
     return arena.next >= step ||
            (arena.scored != 1 && all_optional(arena.next, step));
 }
 
-// Whether no plan has begun, or the one that has can be over.
+// True if no plan has begun, or if the current one may end here.
 bool is_at_rest(const Arena &arena)
 {
     if (arena.next < 0) return true;
     return may_skip_to(arena, plans().steps[(size_t)arena.next].last + 1);
 }
 
-// Whether the arena's plan may go on with it.
+// True if `step` may come next in the plan that has begun.
 bool goes_on(const Arena &arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
@@ -106,8 +122,8 @@ bool goes_on(const Arena &arena, int step)
            !(planned.optional && arena.scored == 0);
 }
 
-// Whether a plan may begin with `step`: its first, or the first that an
-// evaluation does not leave out.
+// True if a plan may begin with `step`: its first step, or the first one that
+// is not optional.
 bool begins_plan(const Arena &arena, int step)
 {
     const PlannedStep &planned = plans().steps[(size_t)step];
@@ -145,7 +161,8 @@ bool check_order(const Arena &arena, const HostStep &step)
     return false;
 }
 
-// "conv_forward" of "conv_forward<conv1_shape, relu>".
+// Compares names without template arguments: "conv_forward<conv1_shape, relu>"
+// is the kernel "conv_forward".
 bool check_kernel(const PlannedStep &planned, const HostStep &step)
 {
     if (!planned.knows_kernels) return true;
@@ -158,7 +175,7 @@ bool check_kernel(const PlannedStep &planned, const HostStep &step)
     return false;
 }
 
-// How far an offset lies from a buffer.
+// Returns the distance in bytes from an offset to a buffer, 0 inside it.
 size_t distance(const Touched &t, size_t at)
 {
     return at < t.offset ? t.offset - at : at < t.end() ? 0 : at - t.end() + 1;
@@ -227,7 +244,7 @@ void report_changed(const PlannedStep &planned, const HostStep &step, size_t at)
            name.c_str());
 }
 
-// Puts what the step writes into the kept bytes; then all must be as it is.
+// Copies the step's written bytes into the kept ones.  Then both must be equal.
 bool check_kept(Arena *arena, const PlannedStep &planned, const HostStep &step)
 {
     std::vector<unsigned char> now(arena->bytes);
@@ -245,7 +262,7 @@ bool check_kept(Arena *arena, const PlannedStep &planned, const HostStep &step)
     return false;
 }
 
-// A launch outside the plan.
+// Checks and unpoisons all arenas of a launch outside the plan.
 bool begin_unplanned(const HostStep &step)
 {
     for (int i = 0; i < step.count; i++) {

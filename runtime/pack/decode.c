@@ -1,4 +1,4 @@
-// Files to pixels, through libjpeg and libpng where the build found them.
+// Decodes files to pixels, with libjpeg and libpng if the build found them.
 #define _XOPEN_SOURCE 700
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <png.h>
 #endif
 
-// More than any photograph; what a broken header may claim is more still.
+// More pixels than any photograph; a broken header may state a larger size.
 enum { MOST_PIXELS = 1 << 28 };
 
 static bool fail(char message[MESSAGE_SIZE], const char *text)
@@ -29,8 +29,8 @@ static bool fail(char message[MESSAGE_SIZE], const char *text)
 }
 
 #if defined HAVE_JPEG || defined HAVE_PNG
-// Allocates `width` x `height` pixels of `bytes` bytes: the size that the file
-// states.
+// Allocates `width` x `height` pixels of `bytes` bytes for the size that the
+// file states.
 static bool make_room(Image *image, uint64_t height, uint64_t width,
                       size_t bytes, char message[MESSAGE_SIZE])
 {
@@ -50,7 +50,7 @@ static bool make_room(Image *image, uint64_t height, uint64_t width,
 // ---- JPEG -------------------------------------------------------------------
 
 #ifdef HAVE_JPEG
-// libjpeg reports through these, and leaves a fault by a jump.
+// State for libjpeg, which reports errors through it and returns by a jump.
 typedef struct Jpeg {
     struct jpeg_error_mgr         errors;
     struct jpeg_decompress_struct decoder;
@@ -67,7 +67,7 @@ static void jpeg_fault(j_common_ptr common)
     longjmp(jpeg->back, 1);
 }
 
-// libjpeg invents pixels after most of its warnings, so they are faults here.
+// libjpeg invents pixels after most of its warnings, so they count as errors.
 // Two are harmless: bytes between two markers, which many cameras write, and a
 // JFIF version that libjpeg does not know.
 static void jpeg_warning(j_common_ptr common, int level)
@@ -77,7 +77,7 @@ static void jpeg_warning(j_common_ptr common, int level)
         jpeg_fault(common);
 }
 
-// The orientation in the first EXIF marker, or else in XMP.
+// Returns the orientation of the first EXIF marker, or otherwise of XMP.
 static int jpeg_orientation(const struct jpeg_decompress_struct *d)
 {
     static const char exif[] = "Exif\0";
@@ -99,14 +99,15 @@ static int jpeg_orientation(const struct jpeg_decompress_struct *d)
     return first != NO_ORIENTATION ? first : other;
 }
 
-// a * b / 255, rounded.
+// Returns a * b / 255, rounded.
 static unsigned multiply_255(unsigned a, unsigned b)
 {
     unsigned product = a * b + 128;
     return (product + (product >> 8)) >> 8;
 }
 
-// In place: four inks, stored inverted as Adobe's programs do, to RGB.
+// Converts four inks in place to RGB.  They are inverted, as Adobe's programs
+// write.
 static void inks_to_rgb(uint8_t *pixels, size_t count)
 {
     const uint8_t *from = pixels;
@@ -130,7 +131,7 @@ static bool read_jpeg_rows(Jpeg *jpeg, Image *image)
         return fail(jpeg->message, "has other than 1, 3 or 4 components");
     image->orientation = jpeg_orientation(d);
     d->out_color_space = inks ? JCS_CMYK : JCS_RGB;
-    d->dct_method = JDCT_ISLOW;     // the one that is the same everywhere
+    d->dct_method = JDCT_ISLOW;     // the same on every platform
     jpeg_start_decompress(d);
     if (!make_room(image, d->output_height, d->output_width, inks ? 4 : RGB,
                    jpeg->message))
@@ -157,7 +158,7 @@ static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
     jpeg.decoder.client_data = &jpeg;
     if (setjmp(jpeg.back) == 0) {
         jpeg_create_decompress(&jpeg.decoder);
-        // It clears all but err and client_data.
+        // It clears all fields except err and client_data.
         jpeg_stdio_src(&jpeg.decoder, file);
         bool done = read_jpeg_rows(&jpeg, image);
         jpeg_destroy_decompress(&jpeg.decoder);
@@ -179,7 +180,7 @@ static bool decode_jpeg(FILE *file, Image *image, char message[MESSAGE_SIZE])
 // ---- PNG --------------------------------------------------------------------
 
 #ifdef HAVE_PNG
-// As above: libpng leaves a fault by a jump.
+// State for libpng, which also returns from an error by a jump.
 typedef struct Png {
     png_structp reader;
     png_infop   info;
@@ -195,7 +196,7 @@ static _Noreturn void png_fault(png_structp reader, png_const_charp text)
     longjmp(png->back, 1);
 }
 
-// libpng warns of odd chunks that change no pixel.
+// Ignores warnings of libpng about odd chunks, which change no pixel.
 static void png_note(png_structp reader, png_const_charp text)
 {
     (void)reader;
@@ -216,8 +217,9 @@ static int hex_digit(char c)
                                 : -1;
 }
 
-// EXIF as ImageMagick stores it in a text: three lines, then digits in base 16
-// and, before the TIFF structure, the six bytes of JPEG's marker.
+// Returns the orientation of EXIF that ImageMagick stored as text: three lines,
+// then hexadecimal digits, of which the first six bytes are those of JPEG's
+// marker.
 static int profile_orientation(const char *text, size_t length)
 {
     uint8_t *bytes = malloc(length / 2 + 1);
@@ -261,8 +263,8 @@ static int png_orientation(const Png *png)
     return found[0] != NO_ORIENTATION ? found[0] : found[1];
 }
 
-// In place: pixels of four bytes over white, rounded as Pillow's
-// alpha_composite does.
+// Composes pixels of four bytes in place over white, rounded like
+// alpha_composite of Pillow.
 static void over_white(uint8_t *pixels, size_t count)
 {
     const uint8_t *from = pixels;
@@ -332,7 +334,7 @@ static bool decode_png(FILE *file, Image *image, char message[MESSAGE_SIZE])
 }
 #endif
 
-// ---- either -----------------------------------------------------------------
+// ---- both formats -----------------------------------------------------------
 
 static bool decode_file(FILE *file, Image *image, char message[MESSAGE_SIZE])
 {
@@ -350,7 +352,7 @@ static bool decode_file(FILE *file, Image *image, char message[MESSAGE_SIZE])
     return fail(message, "is neither JPEG nor PNG");
 }
 
-// The fault of a file that is not regular, or NULL.
+// Returns the fault of a file that is not regular, or NULL.
 static const char *kind_fault(const struct stat *status)
 {
     return S_ISREG(status->st_mode)  ? NULL
@@ -360,8 +362,8 @@ static const char *kind_fault(const struct stat *status)
                                      : "is a device, not a file";
 }
 
-// Opens a regular file, without a wait for the other end of a FIFO.  The kind
-// is checked before as well, because a device may act when it is opened.
+// Opens a regular file without waiting for the other end of a FIFO.  The kind
+// is also checked before, because opening a device may have effects.
 static FILE *open_regular(const char *path, char message[MESSAGE_SIZE])
 {
     struct stat status;

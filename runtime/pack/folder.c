@@ -1,5 +1,5 @@
-// The images of a folder and the classes that they belong to; memory, and how
-// the program ends.
+// Lists the images of a folder and their classes; also memory, and the exit of
+// the program.
 #define _XOPEN_SOURCE 700
 
 #include <dirent.h>
@@ -48,7 +48,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// What is in a folder and not hidden, sorted.
+// Returns the names in a folder, sorted, without hidden files.
 static Names list_folder(const char *path)
 {
     Names names = { .at = NULL };
@@ -63,7 +63,7 @@ static Names list_folder(const char *path)
     return names;
 }
 
-// False also for a link that leads nowhere.
+// False also for a broken link.
 static bool is_folder(const char *path)
 {
     struct stat status;
@@ -76,7 +76,7 @@ static bool is_link(const char *path)
     return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-// ---- what there is ----------------------------------------------------------
+// ---- images and classes -----------------------------------------------------
 
 static bool is_image_name(const char *name)
 {
@@ -90,8 +90,8 @@ static bool is_image_name(const char *name)
     return false;
 }
 
-// A folder inside a class's folder: ends the program at the first image, which
-// would be left out.  Follows no links to folders in it, which may lead back.
+// Ends the program at the first image in a subfolder of a class, which would be
+// left out.  Follows no links to folders there, since they may form a cycle.
 static void refuse_images_below(const char *folder)
 {
     Names names = list_folder(folder);

@@ -1,6 +1,6 @@
-// Orientation: cameras store an image as the sensor saw it, and a tag that says
-// how to turn it.  EXIF stores the tag in a TIFF structure, XMP in a text; the
-// values 1 to 8 are those of TIFF 6.0, tag 274.
+// Orientation.  Cameras store an image as the sensor saw it, with a tag that
+// says how to turn it.  EXIF stores the tag in a TIFF structure, XMP in a text.
+// The values 1 to 8 are those of TIFF 6.0, tag 274.
 #include <stdlib.h>
 #include <string.h>
 #include "pack.h"
@@ -63,7 +63,7 @@ int xmp_orientation(const char *xmp, size_t bytes)
 bool turn(Image *image, int orientation)
 {
     if (orientation < 2 || orientation > 8) return true;
-    // 5 to 8 exchange rows and columns.  Then an axis is walked backwards.
+    // 5 to 8 exchange rows and columns.  Then an axis is read in reverse.
     bool exchange = orientation >= 5;
     bool up = orientation == 3 || orientation == 4 || orientation == 7 ||
               orientation == 8;

@@ -1,14 +1,13 @@
-// cnnc-pack-images: a folder of images, a folder in it for each class, into
-// arrays that a program can map into memory:
+// cnnc-pack-images: converts a folder with one subfolder of images for each
+// class into arrays that a program can map into memory:
 //
 //     images.npy     u1 [n, height, width, channels]
 //     labels.npy     i4 [n], the class's number
-//     classes.txt    a name a line, in the order of their numbers
+//     classes.txt    one name a line, in the order of their numbers
 //
-// Classes and the images of each are in the order of their names' bytes, and
-// each image is made by itself, so that the number of workers changes no bit.
-// The three files appear together, in a folder that was not there, or not at
-// all.
+// Classes, and the images of each, are sorted by the bytes of their names.
+// Each image is processed independently, so the number of workers changes no
+// bit.  The three files appear together in a new folder, or not at all.
 #define _XOPEN_SOURCE 700
 
 #include <errno.h>
@@ -28,13 +27,13 @@ enum { LARGEST = 1 << 14, MOST_WORKERS = 256, MOST_FAULTS = 20 };
 typedef struct Pack {
     const char *from, *to;
     Target      target;
-    bool        as_stored;      // orientation is ignored
+    bool        as_stored;      // ignores orientation
     int         workers;
     Folder      folder;
-    char      **faults;         // of each of its paths, or NULL
-    int         images;         // the file that is written
+    char      **faults;         // by path; NULL: no fault
+    int         images;         // descriptor of images.npy
     size_t      head;           // bytes before its first image
-    atomic_size_t next;         // image to take
+    atomic_size_t next;         // the next image to process
     atomic_int  error;          // errno of a failed write
 } Pack;
 
@@ -84,7 +83,7 @@ static void *work(void *data)
     return NULL;
 }
 
-// False if an image was broken or could not be written; each is told.
+// False if an image was broken or could not be written; each fault is printed.
 static bool pack_all(Pack *p, const char *path)
 {
     pthread_t thread[MOST_WORKERS];
@@ -98,7 +97,7 @@ static bool pack_all(Pack *p, const char *path)
     for (int i = 0; i < p->workers; i++) pthread_join(thread[i], NULL);
     if (p->error != 0) fprintf(stderr, "%s: %s\n", path, strerror(p->error));
     for (size_t i = 0; i < p->folder.paths.count; i++)
-        // There is one of each path.
+        // Each path has an entry.
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
         if (p->faults[i] != NULL && faults++ < MOST_FAULTS)
             fprintf(stderr, "%s: %s\n", p->folder.paths.at[i], p->faults[i]);
@@ -114,14 +113,14 @@ static const char *const file_names[FILE_COUNT] = {
     "images.npy", "labels.npy", "classes.txt",
 };
 
-// NPY, version 1: a header that ends with a new line where the data begins, at
-// a multiple of 64.  Returns its length.
+// Sets head to an NPY header, version 1, and returns its length.  It ends with
+// a new line, and the data begins at a multiple of 64 bytes.
 static size_t npy_header(char head[256], const char *type, const char *shape)
 {
     int length = snprintf(head + 10, 240, "{'descr': '%s', 'fortran_order': "
                           "False, 'shape': (%s), }", type, shape);
     size_t all = ((size_t)length + 11 + 63) / 64 * 64;
-    // Bytes, not a text.
+    // The bytes are not a string.
     // NOLINTNEXTLINE(bugprone-not-null-terminated-result)
     memcpy(head, "\x93NUMPY\x01\x00", 8);
     head[8] = (char)((all - 10) & 255);
@@ -190,7 +189,7 @@ static void sync_folder(const char *path)
     close(folder);
 }
 
-// The folder gets its name when all is in it.
+// Writes the folder, and gives it its name when it is complete.
 static bool write_shard(Pack *p)
 {
     int lock;
@@ -265,7 +264,8 @@ static void read_workers(Pack *p, const char *text)
         die(EXIT_USAGE, text, "--workers wants a number from 1 to 256");
 }
 
-// Returns how many arguments the option takes besides itself; -1: no option.
+// Returns the number of arguments that the option takes after it; -1: no
+// option.
 static int read_option(Pack *p, const char *arg, const char *value)
 {
     bool is_size = !strcmp(arg, "--size"), counts = !strcmp(arg, "--workers");
@@ -301,16 +301,16 @@ static void read_arguments(Pack *p, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    // Not freed: it lives as long as the program.
+    // Never freed: it lives as long as the program.
     static Pack p = { .target = { .channels = RGB }, .workers = 1 };
     struct stat status;
 
     read_arguments(&p, argc, argv);
-    // Without a name for the output, the usage has ended it.
+    // Without a name for the output, read_arguments has ended the program.
     // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
     if (lstat(p.to, &status) == 0)
         die(EXIT_FILES, p.to, "is there already, and is not overwritten");
-    // A file past the limit of its size is an error of that file.
+    // Exceeding the limit of file sizes is then an error of that file.
     signal(SIGXFSZ, SIG_IGN);
     sweep_folders(p.to, file_names, FILE_COUNT);
     list_classes(p.from, &p.folder);

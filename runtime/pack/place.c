@@ -1,6 +1,6 @@
-// The folder that the output is until it is whole: OUTPUT.TAG.tmp, where TAG is
-// random.  Its lock lasts as long as the program: so a later run tells what a
-// killed one left, and removes that.
+// The temporary folder for the output until it is complete: OUTPUT.TAG.tmp,
+// where TAG is random.  Its lock lasts as long as the program.  So a later run
+// recognizes the folder of a killed run, and removes it.
 #define _DEFAULT_SOURCE
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ enum { TAG_DIGITS = 16, MOST_TRIES = 100 };
 
 static const char ending[] = ".tmp";
 
-// splitmix64: 64 bits that look random.
+// splitmix64: returns 64 bits that look random.
 static uint64_t mix(uint64_t z)
 {
     z += 0x9E3779B97F4A7C15u;
@@ -42,7 +42,7 @@ static char *folder_name(const char *to)
     return join(to, ".", tag);
 }
 
-// Another run may see the folder before it is locked, and remove it.
+// False also if another run removed the folder before it was locked.
 static bool lock_folder(const char *folder, int *lock)
 {
     struct stat named, status;
@@ -71,7 +71,7 @@ char *make_folder(const char *to, int *lock)
     return NULL;
 }
 
-// base, a dot, a tag and the ending.
+// True for base, a dot, a tag and the ending.
 static bool is_folder_name(const char *name, const char *base)
 {
     size_t length = strlen(base);
@@ -81,7 +81,7 @@ static bool is_folder_name(const char *name, const char *base)
            strcmp(name + TAG_DIGITS, ending) == 0;
 }
 
-// Only what this program writes there goes; a folder with more in it stays.
+// Removes only files that this program writes; a folder with other files stays.
 static void sweep_folder(int parent, const char *name,
                          const char *const *files, size_t count)
 {

@@ -1,7 +1,7 @@
-// Resampling in two passes, first along rows, then along columns.  A result is
-// the weighted mean of the pixels near its place: the weight is a triangle as
-// wide as two pixels of the source or of the result, whichever is larger.
-// Sums are made in one order, so that the result depends on nothing but the
+// Resamples an image in two passes, first along rows, then along columns.  A
+// result is the weighted mean of the pixels near its position.  The weight is a
+// triangle as wide as two pixels of the source or of the result, whichever is
+// larger.  The order of additions is fixed, so the result depends only on the
 // image.
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static double triangle(double x)
     return height > 0 ? height : 0;
 }
 
-// Weights of the pixels from `first` that lie within reach of `middle`.
+// Sets the weights of the pixels from `first` on within reach of `middle`.
 static int fill_weights(float *weight, int first, int end, double middle,
                         double reach)
 {
@@ -42,7 +42,8 @@ static int fill_weights(float *weight, int first, int end, double middle,
     return end - first;
 }
 
-// `results` results that cover the source from `from` on, `length` long.
+// Computes the weights of `results` results that cover `length` pixels from
+// `from`.
 static bool make_axis(Axis *axis, int source, double from, double length,
                       int results)
 {
@@ -67,7 +68,7 @@ static bool make_axis(Axis *axis, int source, double from, double length,
     return true;
 }
 
-// rows[h, results, 3] from the image's [h, w, 3].
+// Computes rows[h, results, 3] from the image's [h, w, 3].
 static void along_rows(const Image *image, const Axis *axis, int results,
                        float *rows)
 {
@@ -92,7 +93,7 @@ static uint8_t to_byte(float x)
     return x <= 0 ? 0 : x >= 255 ? 255 : (uint8_t)lroundf(x);
 }
 
-// Gray is what the eye makes of the colours: ITU-R BT.601.
+// Gray is the luma of ITU-R BT.601.
 static void store(const float sum[RGB], int channels, uint8_t *to)
 {
     if (channels == 1)
@@ -123,7 +124,7 @@ bool resize(const Image *image, const Target *target, uint8_t *to)
     Axis axis[2] = { { .most = 0 }, { .most = 0 } };
     double height = image->height, width = image->width;
 
-    // The part that has the target's proportions.
+    // The largest part with the target's proportions.
     if (!target->stretch) {
         if (height * target->width > width * target->height)
             height = width * target->height / target->width;
