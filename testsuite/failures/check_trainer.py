@@ -17,8 +17,7 @@ import tempfile
 
 NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "trainer", "small.cnn")
 PASSES, RUINS = 999, 700  # cudaErrorUnknown, cudaErrorIllegalAddress
-CALLED = ("    if (error == cudaSuccess) return SMALL_OK;\n    cudaGetLastError();\n"
-          "    return small_fail(c, SMALL_CUDA_FAILED")
+CALLED = "    if (error == cudaSuccess) return SMALL_OK;\n    cudaGetLastError();"
 LOSES = CALLED.replace("cudaSuccess)", "cudaSuccess || step > 2)")
 GRAPHLESS = "no graph can be made"
 FAILED = "was made to fail"
