@@ -55,7 +55,7 @@ def size_of(text):
 
 
 def is_about(text, size):
-    """Whether a size with two decimals is that of so many bytes."""
+    """True if a size with two decimals is that of so many bytes."""
     return abs(size_of(text) - size) <= 0.0101 * UNITS[text.split()[1]]
 
 

@@ -7,7 +7,7 @@ BUDGET, in bytes, is one in which nothing fits at BATCH, but some samples do. Ev
 refusal is held against plans made with that lever alone: its arena, what it costs by --summary,
 the largest batch or the largest slice, of which one more does not fit. Where the net has no step
 in slices, that must be refused. --microbatch auto takes the cheapest of all slices within each of
-eight budgets, and none where nothing runs again at once.
+eight budgets, and none where nothing is recomputed at once.
 
 Then each answer is made wrong, and each must be found.
 """

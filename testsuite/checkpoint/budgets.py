@@ -49,7 +49,7 @@ class Compiler:
 
 
 def again(plan):
-    """The launches of a plan that run again."""
+    """The launches of a plan that are recomputed."""
     return [step["name"] for step in plan["steps"] if step["phase"] == "recompute"]
 
 

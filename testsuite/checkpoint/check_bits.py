@@ -7,7 +7,7 @@ OPTIONS are a line of golden/examples.txt. Of the smallest arena that there is f
 of COUNT - 1 budgets between that and the arena without one, drawn by the net's name, same_bits.py
 compares figures, weights and optimizer state after three training steps with what the net comes
 to without a budget, in bytes; dead bytes are NaN, and plan_check.py looks at each plan. A net of
-which nothing can run again to a gain at this batch gets twice as many samples, up to 64; then
+which nothing can be recomputed to a gain at this batch gets twice as many samples, up to 64; then
 it must be refused any byte less than it has.
 """
 import os

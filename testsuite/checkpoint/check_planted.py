@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what runs again: unit tests find some, other bits show the rest.
+"""Faults planted in recomputation: unit tests find some, other bits show the rest.
 
     check_planted.py BUILD HOST ROOT CC
 
@@ -167,7 +167,7 @@ BITS = {
 
 
 def show(name, fault):
-    """Whether bits differ just where there is a fault."""
+    """True if bits differ just where there is a fault."""
     with tempfile.TemporaryDirectory() as folder:
         cnnc = planted.compiler_with(folder, fault)
         net = os.path.join(here, fault[0] + ".cnn")

@@ -34,7 +34,7 @@ def pieces(code):
 
 
 def is_whole(code, at):
-    """Whether a definition ends with this brace: nothing of its line follows."""
+    """True if a definition ends with this brace: nothing of its line follows."""
     rest = code[at + 1:at + 40].lstrip(" ")
     return rest == "" or rest[0] == "\n"
 

@@ -114,7 +114,7 @@ static bool begins_with(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-// Whether last_error may call `call` so: a launch by its kernel, a product by
+// True if last_error may call `call` so: a launch by its kernel, a product by
 // what makes it, others by what they do or by their own names.
 static bool may_be_called(const char *call, const char *said)
 {

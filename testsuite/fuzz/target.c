@@ -34,7 +34,7 @@ static void read_messages(void)
     messages[got > 0 ? got : 0] = '\0';
 }
 
-// Whether a line begins as "input.cnn:3:14: error: " does.
+// True if a line begins as "input.cnn:3:14: error: " does.
 static bool has_place(const char *input)
 {
     const char *name = strrchr(input, '/') + 1;

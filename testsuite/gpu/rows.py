@@ -80,7 +80,7 @@ class Tools:
         return float(said.split()[0])
 
     def has_tensor_tiles(self):
-        """Whether emitted files may use tensor cores: their instructions are of 8.0 and later."""
+        """True if emitted files may use tensor cores: their instructions are of 8.0 and later."""
         return self.host or self.capability >= 8
 
     def emit_options(self, precision):
@@ -166,11 +166,11 @@ class Rows:
         return tuple(row.get(name) for name in self.identity)
 
     def has(self, row):
-        """Whether it need not be made again."""
+        """True if it need not be made again."""
         return self.key(row) in self.done
 
     def late(self):
-        """Whether nothing more is to be begun."""
+        """True if nothing more is to be begun."""
         return time.monotonic() > self.end
 
     def add(self, row):

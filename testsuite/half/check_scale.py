@@ -175,7 +175,7 @@ def scales(lines):
 
 
 def same_run(probe, steps, other, others, what, planted=-1):
-    """Both end in the same state but for the header, and the same updates and samples."""
+    """Both end in the same state except the header, and the same updates and samples."""
     got, state = probe.run(steps, planted=planted)
     want, wanted = other.run(others)
     check(state[HEADER:] == wanted[HEADER:], f"{steps}: {what}")

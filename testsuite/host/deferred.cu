@@ -154,7 +154,7 @@ static void test_product(cudaStream_t stream)
     EXPECT_SUCCESS(cudaFree(c));
 }
 
-// A launch that fails does so when it runs; what stands behind it is dropped.
+// A launch that fails does so when it runs; what stands after it is dropped.
 static void test_late_failure(cudaStream_t stream)
 {
     int *x = device_int(0);

@@ -257,7 +257,7 @@ static void test_copies(cudaStream_t stream)
 }
 
 // What a launch of step 0 is told as a struct: pointers, in an array of structs
-// too; a number and, behind the last one, padding.
+// too; a number and, after the last one, padding.
 struct Part {
     const float *x;
     int          count;

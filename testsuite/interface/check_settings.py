@@ -5,8 +5,8 @@ has written the others read.
     check_settings.py BUILD ROOT CC NET.cnn [--planted] OPTIONS...
 
 STATE_HASH, PARAMS_HASH, STATE_BYTES, and where and what each parameter is must not
-depend on levels, on a pass that is left out, on what runs again, on a budget, on slices, or on what
-goes to host memory. OPTIONS are as in golden/examples.txt. With --planted the compilers that a
+depend on levels, on a pass that is left out, on recomputation, on a budget, on slices, or on
+what goes to host memory. OPTIONS are as in golden/examples.txt. With --planted the compilers that a
 fault has been planted in must be found out, each.
 """
 import json

@@ -27,7 +27,7 @@ NET = """net probe {
 }
 train { batch = 4  optimizer = %s  %s }
 """
-# Whether there is dropout, the metric, the optimizer, other settings, options.
+# True if there is dropout, the metric, the optimizer, other settings, options.
 VARIANTS = [
     (False, "mean_iou", "sgd(lr = 0.05)", "clip_value = 0.1", []),
     (False, "mean_iou", "sgd(lr = 0.05, momentum = 0.9)", "clip_norm = 1  average = 0.9", []),

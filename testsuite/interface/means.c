@@ -61,7 +61,8 @@ static double entropy(const float *score, int label)
     return log(sum) - (double)score[label];
 }
 
-// Whether fewer than k scores come before the label's; of equals the first does.
+// True if fewer than k scores come before the label's; of equals the first
+// does.
 static int among(const float *score, int label, int k)
 {
     int before = 0;

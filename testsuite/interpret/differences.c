@@ -98,7 +98,7 @@ static double **copy_gradients(Run *r, double *total)
     return gradients;
 }
 
-// Whether the gradient of parameter v holds; *worst is the greatest distance so
+// True if the gradient of parameter v holds; *worst is the greatest distance so
 // far as a part of the norm.
 static bool check_param(Run *r, const Graph *forward, ValueId v, int most,
                         const double *gradient, double total, double *worst)

@@ -28,7 +28,7 @@ typedef struct Arguments {
 
 // ---- the command line -------------------------------------------------------
 
-// Whether arg is `name`, which takes a value: then *value is that.
+// True if arg is `name`, which takes a value: then *value is that.
 static bool takes(char **argv, int argc, int *i, const char *name,
                   const char **value)
 {

@@ -6,11 +6,11 @@
 The first lines of a net say how it is compiled and what must come of that:
 
     # run: OPTIONS
-    # again: NAMES          the launches that run again, in order; nothing: none does
+    # again: NAMES          the launches that are recomputed, in order; nothing: none does
     # arena: BYTES          of the training step's plan, if it is said
 
 And of every net: its programs for evaluation and inference are those of the net without
-marks, and so is the training step, but for the marks themselves, with --checkpoint off.
+marks, and so is the training step, except the marks themselves, with --checkpoint off.
 """
 import json
 import os

@@ -77,7 +77,7 @@ static void export_state(Net *net)
     EXPECT(sums_export(&net->c, net->state, sizeof net->state) == SUMS_OK);
 }
 
-/* All behind the header is doubles. */
+/* All after the header is doubles. */
 #define expect_alike() are_alike(__LINE__)
 static void are_alike(int line)
 {

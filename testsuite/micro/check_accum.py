@@ -5,7 +5,7 @@
 
 Launches are held to the plans, byte for byte what they write. A state has no part in how a
 training step is made: without accum the same net has the same STATE_HASH and STATE_BYTES, and
-the same file but for what accumulate = 1 adds to it. Then each of the faults below, planted in
+the same file except what accumulate = 1 adds to it. Then each of the faults below, planted in
 the emitted file, makes accum.c fail.
 """
 import os

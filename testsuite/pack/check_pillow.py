@@ -117,7 +117,7 @@ class Drawn:
         self.bytes = self.file(draw, height, width, orientation)
 
     def by_standard(self):
-        """Whether Pillow gives other pixels than the standard and 16-bit rounding."""
+        """True if Pillow gives other pixels than the standard and 16-bit rounding."""
         return self.depth == 16 or self.depth < 8 and self.kind == GRAY and self.clear is not None
 
     def file(self, draw, height, width, orientation):

@@ -6,7 +6,7 @@
 The peak that schedule says its order has (--time) is the plan's largest sum of live bytes,
 less the state: what schedule minimises is what the plan is made of. Its bound is no more than
 that, and for these nets it is as much: no order of them needs less. ABOVE has where that is not so,
-for what comes behind the net's waist takes more than it does, whichever comes first. Where a net has
+for what comes after the net's waist takes more than it does, whichever comes first. Where a net has
 slices, which it counts as whole, the plan may have less, and there is no bound.
 
 Without share nothing is written over anything, so there the two must differ somewhere, or this

@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def shows(line, dumped):
-    """Whether a dumped line begins with what the line says, left out where it says so."""
+    """True if a dumped line begins with what the line says, left out where it says so."""
     parts = [re.escape(part.strip()) for part in line.split("...")]
     return re.match(r".*?".join(parts), dumped) is not None
 

@@ -13,7 +13,7 @@ So each rule is needed, and corruptions reach it. The copy that lacks nothing mu
 nothing harmful through. The rules are in checker_rules.py.
 
 The rules of verify_plan.c and verify_replay.c are judged without those of
-verify_program.c, some of which are stricter; but for those that say WHOLE.
+verify_program.c, some of which are stricter; except those that say WHOLE.
 """
 import os
 import re
@@ -109,7 +109,7 @@ def look(program, rule):
 
 
 def is_its_harm(line, says):
-    """Whether what was let through is what the whole checker has this message for. Without the
+    """True if what was let through is what the whole checker has this message for. Without the
     rule it may have crashed."""
     return is_said(line, says, r"was let through \(") or " ends with -" in line
 

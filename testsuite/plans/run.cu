@@ -1,4 +1,4 @@
-// Stands behind the emitted file of a plan, in place of the trainer's commands:
+// Stands after the emitted file of a plan, in place of the trainer's commands:
 //
 //     PROGRAM                                what the net takes, as `info --tensors`
 //     PROGRAM MODE WEIGHTS BATCH RESULT      runs the launches of train, eval or infer

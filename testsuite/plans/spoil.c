@@ -168,7 +168,7 @@ static void over_slice(Spoil *s)
 
 // ---- numbers that name nothing ----------------------------------------------
 
-// A slice and what it lies in so far apart that its column times its rows is no
+// A slice and its container so far apart that its column times its rows is no
 // number.
 static void torn(Spoil *s, bool up)
 {

@@ -31,7 +31,7 @@ void corrupt_plan(Spoil *s, int kind);
 const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan);
 // And their order, and where values lie.
 const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan);
-// Whether launches that are one step can be: the graph's checker asks that, the
+// True if launches that are one step can be: the graph's checker asks that, the
 // plan's does not.
 bool can_be_grouped(Arena *arena, const Graph *g, const Plan *plan);
 // The plan if no launches were one step.

@@ -32,7 +32,7 @@ static bool of_batch(const PlanStep *step)
     return step->phase != UPDATE;
 }
 
-// A step of a batch comes behind its end, one of the update before it, wherever
+// A step of a batch comes after its end, one of the update before it, wherever
 // that is then; or an update reads what a step of the batch makes.
 void across_batch(Spoil *s)
 {

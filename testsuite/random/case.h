@@ -20,7 +20,7 @@ typedef enum Narrow {
     NOT_NARROW = NARROW_COUNT
 } Narrow;
 extern const char *const narrow_names[NARROW_COUNT];
-// Whether x is the same in it.
+// True if x is the same in it.
 bool is_narrow(Narrow narrow, double x);
 
 typedef struct Case {
@@ -42,7 +42,7 @@ typedef struct Case {
 Case *cases_read(Arena *arena, const char *path, int *count);
 
 // How many of the case's words, from the i-th on, are an option that says how
-// to come to the same numbers: passes, levels, slices and what runs again.
+// to come to the same numbers: passes, levels, slices and recomputation.
 int words_of_pass(const Case *of, int i);
 
 // What cnnc makes of the case's options; the input stays open for more modes.
@@ -54,7 +54,7 @@ typedef struct Compiled {
 } Compiled;
 
 // False after errors.  With `plain`, no optional pass is on, and nothing is in
-// slices or runs again.
+// slices or is recomputed.
 bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
                bool plain);
 // The graph of a mode through its passes, and its plan; NULL after errors.

@@ -65,7 +65,7 @@ def hunt(tree, options, name):
 
 
 def is_chosen(patch):
-    """Whether a file that the patch changes, or the hunt, differs from the last landing."""
+    """True if a file that the patch changes, or the hunt, differs from the last landing."""
     files = re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)
     return has_changed(str(ROOT), *files, "testsuite/random")
 

@@ -99,7 +99,7 @@ static bool settle_pool(Net *n)
     return good;
 }
 
-// As n was, but for the numbers that have been drawn.
+// As n was, except the numbers that have been drawn.
 static void restore(Net *n, const Net *saved)
 {
     Draw draw = n->draw;

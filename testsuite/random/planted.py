@@ -3,7 +3,7 @@
 
 usage: planted.py BUILD words|results
 
-words: words.py has a generator to ask that says what the real one did, but for one word.
+words: words.py has a generator to ask that says what the real one did, except one word.
 results: random_nets.py runs nets whose results are not the real ones, but all of them well, and
 then with some lost or dropped; and the runner has programs that end their process in silence."""
 import contextlib

@@ -70,7 +70,7 @@ static void print_drawn(Net *n, FILE *out)
     fputs("\n", out);
 }
 
-// Whether the net's first training step is exact: the integer mode's proof, of
+// True if the net's first training step is exact: the integer mode's proof, of
 // the file that the net is drawn in.
 static bool is_proved(const Net *n)
 {

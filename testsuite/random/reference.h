@@ -45,7 +45,7 @@ typedef struct Reference {
                                     // are stored or multiplied so are the same
 } Reference;
 
-// NULL after errors.  Everything lies in arena.
+// NULL after errors.  Everything is stored in arena.
 Reference *reference_new(Arena *arena, Diag *diag, const Case *of);
 
 #endif

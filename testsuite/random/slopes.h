@@ -1,4 +1,4 @@
-// Whether the gradients of a reference are the slopes of its loss.
+// True if the gradients of a reference are the slopes of its loss.
 #ifndef TESTSUITE_RANDOM_SLOPES_H
 #define TESTSUITE_RANDOM_SLOPES_H
 

@@ -292,8 +292,8 @@ static const char *draw_squeeze(const Net *n, int number)
                        draw_chance(&draw, 0.2) ? " --offload" : "");
 }
 
-// What runs again, and what comes in slices of the batch; by numbers of their
-// own too.
+// recomputation, and what comes in slices of the batch; by numbers of
+// their own too.
 static const char *draw_levers(const Net *n, int number)
 {
     static const char *const marks[] = { "off", "elementwise", "auto" };
@@ -366,7 +366,7 @@ static bool compiles_here(const Net *n, const char *options)
     return good;
 }
 
-// Whether cnnc takes the net with these options: not every net has places for
+// True if cnnc takes the net with these options: not every net has places for
 // marks, or a mark.  A fault that ends it is for the test to find.
 static bool compiles(const Net *n, const char *options)
 {

@@ -1,6 +1,6 @@
 // Kernels that keep to the buffers of their step and that do not, for
 // AddressSanitizer: bounds CASE.  The plan has an arena of two rows of 24 bytes
-// for a and b, 12 each, beside one another, and c of 20 bytes behind them.
+// for a and b, 12 each, beside one another, and c of 20 bytes after them.
 // b's rows begin at no multiple of 8 bytes, where no trap can.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

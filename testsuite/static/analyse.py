@@ -56,7 +56,7 @@ def gcc(root, generated, files):
 
 
 def is_stale(file, root):
-    """Whether the file, or one that it includes by name, differs from the last landing."""
+    """True if the file, or one that it includes by name, differs from the last landing."""
     if has_changed(str(root), str(file.relative_to(root)), ".clang-tidy", "testsuite/static"):
         return True
     names = {Path(name).name for name in changed_files(os.path.realpath(root))}
@@ -109,7 +109,7 @@ def analyse(tool, root, generated, files):
 
 
 def planted(tool, root, generated):
-    """Each fault as C and, but for gcc, as C++, which is analysed by other commands."""
+    """Each fault as C and, except gcc, as C++, which is analysed by other commands."""
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, words in FAULTS.items():

@@ -74,7 +74,7 @@ FAULTS = {
 
 
 def planted(folder, root, fault):
-    """Whether the test that is named fails where the fault is."""
+    """True if the test that is named fails where the fault is."""
     compiler, library = sys.argv[1], os.path.abspath(sys.argv[3])
     test, name, old, new = fault
     place = os.path.join(folder, "runtime/support/gemm", name)

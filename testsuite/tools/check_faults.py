@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether what planted faults replace is still there: the tests that plant them are long.
+"""True if what planted faults replace is still there: the tests that plant them are long.
 
     check_faults.py BUILD HOST ROOT CC
 """

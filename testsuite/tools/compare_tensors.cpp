@@ -94,7 +94,7 @@ static double gradient_norm(const SafeFile *b)
     return sqrt(sum);
 }
 
-// Whether b and its match in A agree; *worst is the greatest distance so far,
+// True if b and its match in A agree; *worst is the greatest distance so far,
 // as a part of what is allowed.
 static bool tensors_agree(const SafeFile *a, const SafeTensor *b, double floor,
                           double tolerance, double *worst,
@@ -117,7 +117,7 @@ static bool tensors_agree(const SafeFile *a, const SafeTensor *b, double floor,
     return false;
 }
 
-// Whether B names all that A has.
+// True if B names all that A has.
 static bool names_agree(const SafeFile *a, const SafeFile *b)
 {
     bool good = true;

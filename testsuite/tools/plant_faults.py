@@ -32,7 +32,7 @@ def source_of(root, name):
 
 
 def is_chosen(root, name, *files):
-    """Whether this fault is to be planted, where these files are the ones that it is about."""
+    """True if this fault is to be planted, where these files are the ones that it is about."""
     if "FAULT" in os.environ:
         return os.environ["FAULT"] in name
     script = os.path.relpath(os.path.abspath(sys.argv[0]), os.path.realpath(root))
@@ -50,7 +50,7 @@ def choose(root, faults, *files):
 
 
 def missing(name, path, old):
-    """Whether the fault's old text is not once in the file."""
+    """True if the fault's old text is not once in the file."""
     count = 0
     if os.path.exists(path):
         with open(path) as file:

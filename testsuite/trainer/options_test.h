@@ -3,7 +3,7 @@
 #pragma once
 #include "check.h"
 
-// Whether the error stream has one line, with these words; empties it.
+// True if the error stream has one line, with these words; empties it.
 static bool complained_once(const char *words)
 {
     fflush(stderr);

@@ -74,8 +74,8 @@ static const char *part_at(size_t at)
     return "head, bytes 0 to 248: wanted checksum ";
 }
 
-// Whether bytes are refused as a state with these words (NULL: taken).  Thousands
-// are, so neither they nor the words go through files.
+// True if bytes are refused as a state with these words (NULL: taken).
+// Thousands are, so neither they nor the words go through files.
 static bool refuses(const unsigned char *bytes, size_t size, const char *words)
 {
     static const Net net = linear_net(true);

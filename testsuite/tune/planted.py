@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Faults planted in the program of --tune, each of which check_tune.py must find, and in the compiler
-behind it, which check_tune.py or the texts must.
+after it, which check_tune.py or the texts must.
 
     planted.py BUILD ROOT LIBHOST CC LIT
 """

@@ -1,5 +1,5 @@
-// What is alive at a step for each set of steps that may run again, by what the
-// schedule says of each value: nothing here knows of cuts.
+// What is alive at a step for each set of steps that may be recomputed, by what
+// the schedule says of each value: nothing here knows of cuts.
 #include "brute_bound.h"
 #include <stdlib.h>
 
@@ -19,8 +19,8 @@ static bool makes(const Remat *r, int32_t s, int32_t v)
 
 // Of value v: who reads it and makes it, as far as is asked here.
 typedef struct Facts {
-    // How many make it before t; later; of the first, who can't run again; who
-    // does.
+    // How many make it before t; later; of the first, who can't be recomputed;
+    // who does.
     int  before, behind, lost, again;
     bool read_at, made_at, read_forward, read_behind, read_again;
 } Facts;
@@ -44,7 +44,7 @@ static Facts facts_of(const Remat *r, int32_t t, uint32_t set, int32_t v)
     return f;
 }
 
-// Whether value v is alive behind t.
+// True if value v is alive after t.
 static bool lives_on(const Remat *r, const Facts *f, int32_t v)
 {
     bool asked = f->read_behind || f->read_again || r->kept[v];

@@ -1,6 +1,6 @@
-// The bound for what runs again, from all sets of steps that may, to hold
-// passes/remat/remat_bound.h against: for problems of at most 12 forward steps and 32
-// values.
+// The bound for recomputation, from all sets of steps that may, to hold
+// passes/remat/remat_bound.h against: for problems of at most 12 forward steps
+// and 32 values.
 #ifndef CNNC_TEST_BRUTE_BOUND_H
 #define CNNC_TEST_BRUTE_BOUND_H
 
@@ -8,8 +8,8 @@
 
 enum { MOST_WAYS = 1 << 12 };
 
-// One set of forward steps that run again behind t: its cost, and the bytes
-// that are alive at t at least; bytes -1: it can't be.
+// One set of forward steps that are recomputed after t: its cost, and the
+// bytes that are alive at t at least; bytes -1: it can't be.
 typedef struct BruteWay {
     int64_t bytes, cost;
 } BruteWay;

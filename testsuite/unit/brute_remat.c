@@ -177,7 +177,7 @@ static void begin(Brute *b)
     reach(b, s);
 }
 
-// Whether the state has been gone on from, since it was reached more cheaply.
+// True if the state has been gone on from, since it was reached more cheaply.
 static bool is_old(Brute *b, int32_t i)
 {
     const State *s = &b->states[i];

@@ -170,7 +170,7 @@ static void a_plan_says_where_a_batch_ends(void **state)
     }
 }
 
-// The sums are there for evaluation too: behind the state, before the rest.
+// The sums are there for evaluation too: after the state, before the rest.
 static void sums_follow_the_state(void **state)
 {
     (void)state;

@@ -102,7 +102,7 @@ static void spoilt_schedules_are_refused_or_no_better(void **state)
 
 // ---- what is no chain, what is no schedule ---------------------------------
 
-// Whether a call ends its process as a bug() does; it runs in one of its own.
+// True if a call ends its process as a bug() does; it runs in one of its own.
 static bool is_a_bug(void (*call)(const Chain *, const ChainSchedule *),
                      const Chain *c, const ChainSchedule *p)
 {

@@ -83,7 +83,7 @@ static void swap_nodes(Graph *g, NodeId a, NodeId b)
 }
 
 // The step is counted by a launch that can do that at its end, and nothing else
-// comes behind it there.
+// comes after it there.
 static void faults_of_what_is_done_last_are_caught(void **state)
 {
     Graph *g = grouped();

@@ -119,7 +119,7 @@ static Brute look_at(const Graph *g)
     return b;
 }
 
-// Whether result r of node i finds bytes to be written over, after `ran`.
+// True if result r of node i finds bytes to be written over, after `ran`.
 static bool finds_bytes(const Brute *b, uint32_t ran, NodeId i, int r,
                         uint64_t *taken)
 {

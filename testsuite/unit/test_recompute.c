@@ -1,5 +1,5 @@
-// Graphs in which nodes run again: their text goes out and in, and each way in
-// which a copy is none is caught.
+// Graphs in which nodes are recomputed: their text goes out and in, and each
+// way in which a copy is none is caught.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "../../ir/verify/program_order.h"
 #include "verdicts.h"

@@ -1,5 +1,5 @@
-// Schedules in which steps run again: what they cost, and the bytes alive in
-// them, by hand; and on random ones against a count that goes through the
+// Schedules in which steps are recomputed: what they cost, and the bytes alive
+// in them, by hand; and on random ones against a count that goes through the
 // schedule once for each place.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static void a_value_of_two_makers_is_whole_after_both(void **state)
 {
     (void)state;
     costs(halves, "0 1 2 3", 10, 30 + 5 + 7, 2);
-    // Both run again, between which it has its bytes.
+    // Both are recomputed, between which it has its bytes.
     costs(halves, "0 1 2 0 1 3", 13, 1 + 30 + 5 + 7, 2);
     costs(halves, "0 1 2 1 0 3", 13, 1 + 30 + 5 + 7, 2);
     // A part that is made again in vain: the old value is read.

@@ -1,5 +1,5 @@
-// The bound for what runs again, by hand and against all sets of steps that may
-// run again on small random problems.
+// The bound for recomputation, by hand and against all sets of steps that
+// may be recomputed on small random problems.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +125,7 @@ static void what_is_written_over_has_no_bytes(void **state)
     is_point(&c, 1, 21, 2);
 }
 
-// Nothing runs again before backward_start.
+// Nothing is recomputed before backward_start.
 static void what_forward_reads_is_alive(void **state)
 {
     (void)state;

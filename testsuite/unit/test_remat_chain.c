@@ -57,7 +57,7 @@ static void a_residual_block_is_whole(void **state)
                   "0 1 3 4", "8 6 5 4");
 }
 
-// A step of the backward pass that reads from far behind joins what it skips.
+// A step of the backward pass that reads from far after joins what it skips.
 static void backward_steps_that_reach_back_join_stages(void **state)
 {
     (void)state;

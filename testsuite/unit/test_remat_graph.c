@@ -133,7 +133,7 @@ static void an_update_waits_for_who_reads_again(void **state)
 static void an_update_that_waits_is_waited_for(void **state)
 {
     (void)state;
-    // g reads m, which the update changes: it comes behind that.
+    // g reads m, which the update changes: it comes after that.
     Graph *g = apply(chain, "0 1 2 3 4 5 6 0 7");
     has_nodes(g, "a s c flat e d.w f a.again w.sgd s.again g end");
 }

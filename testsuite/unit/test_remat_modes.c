@@ -93,7 +93,7 @@ static void each_step_runs(const Modes *m)
     int32_t next = 0;
     for (int32_t at = 0; at < m->schedule.count; at++) {
         int32_t step = m->schedule.step[at];
-        // A step for the first time, or a forward one that may run again.
+        // A step for the first time, or a forward one that may be recomputed.
         if (step == next) next++;
         else assert_true(step < m->r->backward_start && m->r->may_repeat[step]);
     }
@@ -203,7 +203,7 @@ static void makers_of_one_value_run_together(void **state)
 static void what_several_read_is_made_once_for_them(void **state)
 {
     (void)state;
-    // Two that run again for step 3 read a, and so does it.
+    // Two that are recomputed for step 3 read a, and so does it.
     Remat r = remat_read(arena, "1 x:1 > a:9\n"
                                 "1 a > b:9\n"
                                 "1 a > c:9\n"
