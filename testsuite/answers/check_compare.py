@@ -35,7 +35,7 @@ def arena_of(cnnc, options, net, folder):
 
 
 def rows_fault(rows):
-    """What is saved, and its share, follow from the arenas."""
+    """The arenas determine the saved bytes and their share."""
     for before, row in zip(rows, rows[1:]):
         saved = before["arena_bytes"] - row["arena_bytes"]
         if row["saved_bytes"] != saved or \
@@ -64,7 +64,7 @@ def format_fault(rows, table, text):
 
 
 def levers_of(options):
-    """Those that the options pull, of a training step."""
+    """The levers that the options set, for a training step."""
     limited = "--budget" in options
     trains = "infer" not in options
     pulled = [trains and "--microbatch" in options and "auto" not in options,

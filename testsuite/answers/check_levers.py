@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What cnnc says of each lever is true: of budgets in which nothing fits, and of --microbatch auto.
+"""Checks the answers of cnnc about each lever: budgets in which nothing fits, and --microbatch
+auto.
 
     check_levers.py CNNC NET.cnn BATCH BUDGET
 
@@ -38,7 +39,7 @@ def is_about(text, size):
 
 
 def arena(*options):
-    """Of a file that trains; None: it is refused."""
+    """For a file that trains; None: it is refused."""
     sizes = []
     for mode in "train", "eval":
         status, text, _ = run("--mode", mode, "--emit", "plan", *options)
@@ -54,8 +55,8 @@ def smallest(*options):
 
 
 def seconds(slices, *options):
-    """Of a training step in the model, from its phases: all but the update as often as slices.
-    Launches count one by one, as they do in what a budget costs."""
+    """The time of a training step in the model, from its phases: all except the update once a
+    slice. Launches count one by one, as they do in what a budget costs."""
     text = run("--summary", "--format", "json", "-fno-fuse-horizontal", *options)[1]
     return sum(row["model_time_ps"] / 1e12 * (1 if row["phase"] == "update" else slices)
                for row in json.loads(text)["phases"]
@@ -174,7 +175,7 @@ AUTO = re.compile(r"the batch of (\d+) is taken (at once|in slices of \d+), in (
 
 
 def check_auto(budgets_said):
-    """Of (budget, status, note): what was chosen costs least."""
+    """Takes (budget, status, note): the chosen plan costs least."""
     faults, kinds = [], set()
     for within, (status, said) in budgets_said.items():
         times = {}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What cnnc says twice is the same.
+"""Numbers that cnnc prints in two answers are equal.
 
     check_same.py CNNC HOST LIBRARY NET.cnn [OPTION]...
 

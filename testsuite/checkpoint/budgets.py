@@ -1,4 +1,4 @@
-"""What the tests of budgets share: a net's arenas, and budgets between them."""
+"""Shared by the tests of budgets: a net's arenas, and budgets between them."""
 import json
 import random
 import re

@@ -3,8 +3,8 @@
 
     check_planted.py BUILD HOST ROOT CC
 
-FAULT in the environment chooses those with that text in their names. Those of BITS are in a
-compiler in which nothing is verified, neither graphs nor plans (passes/planted.py).
+FAULT in the environment chooses those with that text in their names. The faults of BITS are planted
+in a compiler that verifies neither graphs nor plans (passes/planted.py).
 """
 import os
 import subprocess

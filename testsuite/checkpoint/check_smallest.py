@@ -17,7 +17,7 @@ from budgets import OVER_BUDGET, Compiler
 
 
 def named(compiler, budget):
-    """What a budget that is too small is refused with; None: it is not refused."""
+    """The refusal of a budget that is too small; None: it is not refused."""
     done = compiler.run("--budget", str(budget), "--emit", "plan")
     found = re.search(r"smallest arena found for it, at batch \d+, has (\d+) bytes", done.stderr)
     return int(found[1]) if done.returncode == OVER_BUDGET and found else None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the products of convolutions keep in registers stays there.
+"""The registers of convolution GEMMs do not spill.
 
 usage: check_stack.py CNNC NET.cnn
 

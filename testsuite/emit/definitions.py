@@ -1,4 +1,4 @@
-"""What the text of a C++ file defines at its top, and who else names it.
+"""Finds the definitions at the top level of a C++ file, and the places that name them.
 
 Not a parser: comments and strings are blanked, and the rest is cut where brace
 depth is 0. That is enough for emitted files, which are laid out by one writer.

@@ -124,7 +124,7 @@ static bool may_be_called(const char *call, const char *said)
     return !strcmp(said, call);
 }
 
-// What last_error says of a call that was made to fail.
+// The text of last_error after a call that was made to fail.
 static void check_error(Program *p, long k, const LifeCall &call, int status, cudaError_t error)
 {
     const NET_CALL(error) *said = NET_CALL(last_error)(&p->c);

@@ -39,7 +39,7 @@ typedef struct Run {
 
 enum { MOST_FINDINGS = 20 };
 
-// What an input that ended its process left too.
+// Also the files of an input that ended its process.
 static void empty_folder(const Run *run)
 {
     DIR *files = opendir(run->folder);

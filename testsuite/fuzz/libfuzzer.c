@@ -30,7 +30,7 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-// What cnnc says goes to a file, so that it can be judged; what libFuzzer and
+// Messages of cnnc go to a file, so that they can be judged; what libFuzzer and
 // the sanitizers say, to where standard error was.
 static int begin(void)
 {

@@ -125,7 +125,7 @@ class Skip(nn.Module):
                                weight_decay=1e-4)
 
 
-# What operators.py's nets offer, for a module of ten classes.
+# The interface of operators.py's nets, for a module of ten classes.
 class ExampleNet:
     def __init__(self, module, batch):
         self.module, self.seed, self.step = module, 0, 0

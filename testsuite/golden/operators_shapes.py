@@ -1,4 +1,4 @@
-# What pools of means and operators that only move elements mean, in PyTorch.
+# Defines average pools, and operators that only move elements, in PyTorch.
 # A module of operators.py, whose nodes and maps [n, h, w, c] these work on.
 import torch
 import torch.nn.functional as F
@@ -45,7 +45,7 @@ def crop(net, node, x):
              node.left:x.shape[2] - node.right]
 
 
-# Of bytes, what they are of 255.
+# Bytes as fractions of 255.
 def normalize(net, node, x):
     mean, std = (torch.tensor(numbers, dtype=torch.float64)
                  for numbers in (node.mean, node.std))

@@ -46,7 +46,7 @@ def source_of(net, folder):
 
 
 def small_options():
-    """What makes the examples small, by name."""
+    """The options that make the examples small, by name."""
     small = {}
     with open(os.path.join(TESTS, "golden", "examples.txt"), encoding="ascii") as file:
         for line in file:
@@ -58,7 +58,7 @@ def small_options():
 
 
 def floor_ms(net, precision):
-    """What no training step of practical fusion takes less than."""
+    """A lower bound of a training step with practical fusion."""
     size, peak = PEAKS[precision]
     return floors.summarise(floors.NETS[net](), "P", size, peak, BANDWIDTH)["kern"]
 

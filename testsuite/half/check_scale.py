@@ -162,7 +162,7 @@ class Probe:
 
 
 class Wrong(Exception):
-    """What a check saw."""
+    """The results of a check."""
 
 
 def check(holds, what):
@@ -185,7 +185,8 @@ def same_run(probe, steps, other, others, what, planted=-1):
 
 
 def sums_of(state):
-    """Of the header: samples since the reset, the sum and weight of each loss and metric."""
+    """Reads from the header: samples since the reset, the sum and weight of each loss and
+    metric."""
     return state[104:176]
 
 

@@ -3,8 +3,8 @@
 
     planted.py BUILD ROOT CC
 
-In emitted files check_net must find them: a step with the fault is not the interpreter's. Of the
-compiler's, its verifier, C++, the graph, the interpreter or the test of numbers must.
+In emitted files check_net must find them: a step with the fault is not the interpreter's. A fault
+of the compiler is found by its verifier, C++, the graph, the interpreter or the test of numbers.
 """
 import os
 import subprocess
@@ -161,7 +161,7 @@ def main():
     if looks:
         return look(root, COMPILER)
     in_compiler = choose(root, COMPILER, "testsuite/half")
-    # What an emitted file has of the runtime.
+    # The part of the runtime in an emitted file.
     in_emitted = choose(root, {name: ("runtime/support",) for name in EMITTED},
                         "runtime/kernels", "testsuite/half", "testsuite/check_net")
     with tempfile.TemporaryDirectory() as folder:

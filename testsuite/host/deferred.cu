@@ -57,7 +57,7 @@ static void test_waiting(cudaStream_t stream)
     EXPECT_SUCCESS(cudaFree(x));
 }
 
-// What is overwritten too early shows where memory is pinned; pageable memory is
+// A write that is too early shows where memory is pinned; pageable memory is
 // taken when the copy is asked for, and written before it returns.
 static void test_sources(cudaStream_t stream)
 {

@@ -256,7 +256,7 @@ static void test_copies(cudaStream_t stream)
                                       "under way") != nullptr);
 }
 
-// What a launch of step 0 is told as a struct: pointers, in an array of structs
+// The arguments of a launch of step 0 as a struct: pointers, in an array of structs
 // too; a number and, after the last one, padding.
 struct Part {
     const float *x;
@@ -325,7 +325,7 @@ static void test_arenas(cudaStream_t stream)
 #undef FAILS_IN
 }
 
-// What is no plan stops the first launch; in a process of its own, for plans are read once.
+// Text that is no plan stops the first launch; in a process of its own, for plans are read once.
 static void test_no_plan(const char *path, const char *said)
 {
     pid_t child = fork();
@@ -342,8 +342,8 @@ static void test_no_plan(const char *path, const char *said)
     EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
-// Under the planned kernel's name, one that writes what it should only read, and
-// one that writes beside what it is given.
+// Under the planned kernel's name, one that writes what it should only read, and one that writes
+// outside its buffers.
 static void test_writes(cudaStream_t stream)
 {
 #define step stray

@@ -1,4 +1,4 @@
-# What the networks share: their inputs, losses and metrics, the masks that
+# Shared by the networks: their inputs, losses and metrics, the masks that
 # cnnc draws, and layers that recur.  Layers bear the names that cnnc gives
 # them; maps are PyTorch's [n, c, h, w] inside.
 from collections import OrderedDict
