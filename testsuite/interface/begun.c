@@ -56,7 +56,7 @@ static float *weight(const char *name, long *rows, long *columns)
 
 // ---- how weights begin -------------------------------------------------------
 
-// Of the rows, or of the columns where those are fewer.
+// Chooses rows, or columns where there are fewer columns.
 static void expect_orthonormal(const char *name)
 {
     long rows, columns;
@@ -126,7 +126,7 @@ static int train(const float *image)
     return begun_train(&net, image, sizeof x, map[0], sizeof map, label, sizeof label);
 }
 
-// What the net makes of the batch, and what evaluate says of its loss.
+// The results of the net for the batch, and evaluate's loss.
 static double infer(float logits[BEGUN_BATCH][CLASSES])
 {
     begun_figures figures;

@@ -22,11 +22,11 @@ from budgets import Compiler  # noqa: E402
 from plant_faults import link_with_fault, look, looks  # noqa: E402
 
 STATED = re.compile(r"^#define (\w+_(?:HASH|OFFSET|BYTES|DTYPE)) +(\S+)$", re.M)
-# Of the program, not of the state.
+# Facts of the program, not of the state.
 OTHERS = re.compile(r"_(ARENA_BYTES|HOST_BYTES|PLAN_HASH)$")
 MEMORY = ["-fno-share-buffers", "-fno-schedule", "-fno-assign-offsets"]
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "STATE_HASH follows the launches":
         ("codegen/emit.c", 'g->training.optimizer->name : "", is_persistent);',
@@ -51,14 +51,14 @@ def settings(net):
     if "that one map alone crosses" not in refused:     # there are too few
         found.append(["--checkpoint", "every 2"])
     found += [["-fno-" + name] for name in optional_passes(net.cnnc)]
-    # What a training step fits in may be too little for an evaluation.
+    # The memory of a training step may be too small for an evaluation.
     smallest = net.smallest()
     budget = ["--budget", str(net.refused(smallest) or smallest)]
     return found + [budget, [*budget, "--offload"]]
 
 
 def stated(net, options, folder):
-    """What the header says of the state."""
+    """The header's facts about the state."""
     header = os.path.join(folder, "net.h")
     net.output(*options, "-o", os.path.join(folder, "net.cu"), "--header", header)
     with open(header, encoding="utf-8") as file:

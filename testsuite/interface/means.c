@@ -71,7 +71,8 @@ static int among(const float *score, int label, int k)
     return before < k;
 }
 
-// What PyTorch's cross_entropy(weight, ignore_index) is over the first count samples, and the like.
+// The value of PyTorch's cross_entropy(weight, ignore_index) over the first
+// count samples, and similar ones.
 static means_figures figures_of(const Set *s, int count)
 {
     means_figures f;
@@ -123,7 +124,7 @@ static void expect_same(const Set *s, int count, int some)
     EXPECT(near(f.mean_iou, iou) && near(f.mean_iou_weight, count));
 }
 
-// Of layers, whether any weight is not 0.
+// True if any weight of the layers is not 0.
 static void find_trained(int *flat, int *map)
 {
     float weight[MEANS_STATE_BYTES / sizeof(float)];

@@ -77,7 +77,7 @@ static void others_are_refused(const State *s)
         EXPECT_OK(solo_export(&solo.c, after, sizeof after));
         EXPECT(!memcmp(before, after, sizeof before));
     }
-    // What inference alone began with is no state to train from.
+    // An initial state for inference alone is no state to train from.
     One *one = new_one(4);
     State small = state_of(one);
     memcpy(small.bytes, before, sizeof before);

@@ -73,8 +73,8 @@ static int same(const unsigned char *a, const unsigned char *b)
            !memcmp(a + rest, b + rest, PROBE_STATE_BYTES - rest);
 }
 
-// Of the header the step counts, and what the step computed for itself: the rate, the scale of
-// gradients, that it is skipped.
+// The step's counts in the header, and values that the step computed for
+// itself: the rate, the scale of gradients, that it is skipped.
 static void expect_skipped(void)
 {
     struct StateHeader a, b;

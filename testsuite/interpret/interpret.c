@@ -106,7 +106,7 @@ static int64_t load(Run *r, const TensorFile *file, ValueId id)
     return t->dim[0];
 }
 
-// What the header's begins with: the optimizer's argument of that name.
+// The initial value of the header's: the optimizer's argument of that name.
 static double learning_rate(const Graph *g)
 {
     const AttrSpec *attr = g->training.optimizer->attrs;

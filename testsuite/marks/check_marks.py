@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What marks of the program make of a training step.
+"""Checks the effect of the program's marks on a training step.
 
     check_marks.py CNNC NET.cnn...
 
@@ -23,7 +23,7 @@ cnnc, *nets = sys.argv[1:]
 
 
 def compile_net(net, *options):
-    """What cnnc prints; it must succeed."""
+    """The output of cnnc; it must succeed."""
     return subprocess.run([cnnc, *options, net], check=True, stdout=subprocess.PIPE,
                           text=True).stdout
 
@@ -53,7 +53,7 @@ def check_runs(net, text):
 
 
 def without_places(graph):
-    """What a pipe goes on with stands elsewhere without a mark before it."""
+    """The rest of a pipe stands elsewhere without a mark before it."""
     return re.sub(r" @\d+:\d+\+\d+", "", graph)
 
 

@@ -17,7 +17,7 @@ build, root, compiler = (os.path.abspath(a) if i < 2 else a for i, a in enumerat
 here = os.path.join(root, "testsuite", "marks")
 only = os.environ.get("FAULT", "")
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "nothing": None,
     "a mark is lost with the launch that takes in the next":

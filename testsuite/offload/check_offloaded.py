@@ -86,7 +86,7 @@ class Net:
         return os.path.join(self.folder, name)
 
     def make(self, name, *options, edits=()):
-        """The program of these options, and its plans beside it."""
+        """The program of these options, and its plans next to it."""
         done = compile_net("--main", *options)
         assert done.returncode == 0, done.stderr
         text = done.stdout
@@ -113,7 +113,7 @@ class Net:
                        input=tensors, text=True, check=True)
 
     def step(self, name, defer, plan, fault=0):
-        """What three training steps leave; None where they fail."""
+        """The bytes after three training steps; None where they fail."""
         environment = dict(os.environ, CNNC_HOST_DEFER=str(int(defer)), PLANTED=str(fault))
         if plan:
             environment["CNNC_HOST_PLAN"] = self.path(name + ".train") + ":" + \

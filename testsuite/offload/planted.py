@@ -52,7 +52,7 @@ FAULTS = {
     "a copy is no value again":
         ("verify_recompute.c", "if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);",
          "if (n->phase == RECOMPUTE) check_copied(c, v);"),
-    # What copies take.
+    # The cost of copies.
     "copies are at once":
         ("ir/gpu/offload.c", "done[v] = link = capped_sum(link > now ? link : now, time);",
          "done[v] = capped_sum(now, time);"),
@@ -63,7 +63,7 @@ FAULTS = {
     "a copy has no launch":
         ("gpu_model.c", "return capped_sum(gpu->launch, time_at(bytes, gpu->host, MILLION));",
          "return time_at(bytes, gpu->host, MILLION);"),
-    # What stays, and when.
+    # The values that stay, and when.
     "an output may stay":
         ("host_model.c", "value->persistent || value->output ||", "value->persistent ||"),
     "what was written over stays":

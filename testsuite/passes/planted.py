@@ -20,8 +20,8 @@ only = os.environ.get("FAULT", "")
 build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
                                for i, a in enumerate(sys.argv[1:]))
 
-# What is planted: the example where it shows, or a net from here with the passes that are
-# left out, and files of passes/ with texts and what stands there instead.
+# The planted faults: the example where it shows, or a net of this folder with the passes that are
+# left out, and files of passes/ with texts and replacements.
 FAULTS = {
     "nothing": ("lenet",),
     "share: over what is read later":

@@ -13,7 +13,7 @@ nothing is tried but all passes, with the option and without; there may be sever
 apart. --each: likewise -O0 and each optional pass left out. --with OPTION: in all programs.
 --passes, last: these, and not schedule, share_buffers and assign_offsets.
 
-What differs in offsets alone is compiled once.
+Files that differ in offsets alone are compiled once.
 """
 import csv
 import io

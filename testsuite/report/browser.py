@@ -82,7 +82,7 @@ class Browser:
             self.events.append(self.receive())
 
     def evaluate(self, expression):
-        """What the expression comes to in the page, as JSON carries it."""
+        """Returns the value of the expression in the page, through JSON."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in result:
             sys.exit(f"in the page: {result['exceptionDetails']}")
@@ -93,7 +93,7 @@ class Browser:
                 if e.get("method") == "Network.requestWillBeSent"]
 
     def complaints(self):
-        """What a console would show."""
+        """The messages of the console."""
         texts = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})

@@ -328,7 +328,7 @@ def check_looks(browser, path):
 
 
 def narrow_faults(browser):
-    """Of the page that is open, 600 wide: labels that are cut, tiny, or on top of each other."""
+    """Finds labels of the open page, 600 wide, that are cut, tiny, or on top of each other."""
     browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     faults = [f"at 600 px {text}" for text in browser.evaluate(CUT)]
     if browser.evaluate("document.querySelectorAll('.map a rect').length > 0 && "

@@ -77,7 +77,7 @@ __global__ void block_reads(int *y, const int *)
     if (threadIdx.x == 0) y[i] = i ? y[i - 1] : 1; // block_reads
 }
 
-// What one launch writes, the next may read.
+// A launch may read results of the one before.
 __global__ void shift(int *y, const int *x)
 {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;

@@ -7,7 +7,7 @@ A run saves its state after every training step, and calls what a loss of power 
 in that order.  It is killed in each call that
 touches a file, and KILLS times at random; each such call fails; the disk is
 full, files may not grow; signals come.  After each the files are ones that an
-undisturbed run had at some time, nothing is left beside them, and the run goes on to
+undisturbed run had at some time, no other file is left, and the run goes on to
 the bytes of the undisturbed one.  Cut or damaged states are refused.  Faults are
 planted to show that this would be noticed.
 """
@@ -202,7 +202,7 @@ def interrupt_a_step(cnnc, libhost, net):
 
 
 def plant_writes_in_place(calls):
-    """Without a file beside it, a state is junk when its writing stops half way."""
+    """Without a second file, a state is junk when its writing stops half way."""
     found = 0
     for at, call in enumerate(calls, 1):
         if call == "fwrite":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What static analysers say of the sources; generated files are not ours to mend.
+"""Runs static analysers on the sources; generated files are not ours to mend.
 
     analyse.py TOOL ROOT GENERATED              prints every complaint; 1 if any
     analyse.py TOOL ROOT GENERATED --planted    the same for the files of planted/

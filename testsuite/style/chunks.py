@@ -19,7 +19,7 @@ NO_TYPES = {"return", "else", "case", "goto", "delete", "new", "throw", "using",
 
 
 def strings(table, kind):
-    """What embed printed as names_3, lines_3 and so on: a list a chunk."""
+    """Parses names_3, lines_3 and so on from embed's output: a list a chunk."""
     pattern = rf"static const char \*const {kind}_\d+\[\] = \{{\n(.*?)\n?    0\}};"
     return [[re.sub(r"\\(.)", r"\1", text)
              for text in re.findall(r'^    "(.*)",$', match, re.MULTILINE)]

@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from plant_faults import is_chosen, look, looks, text_with_fault  # noqa: E402
 
-# What is planted: the test, a file of runtime/support/gemm, a text, and what stands there instead.
+# The planted faults: the test, a file of runtime/support/gemm, a text in it, and the replacement.
 FAULTS = {
     "none, in layouts": ("layouts", "mma.cuh", "", ""),
     "none, in tiles": ("tiles", "tensor.cuh", "", ""),

@@ -16,7 +16,7 @@
 
 #include "../../runtime/trainer/safetensors.cuh"
 
-// Where a tensor of B lies in A.
+// The offset in A of a tensor of B.
 struct Match {
     const SafeTensor *a;
     size_t stride;

@@ -90,7 +90,7 @@ def take_out(text, arena_bytes=None):
 
 
 class Programs:
-    """What has been built, by text; host is runtime/host.  At -O1: what -O0 spares in the
+    """The built programs, by text; host is runtime/host.  At -O1: what -O0 spares in the
     compilation of a net, its runs take twice."""
 
     def __init__(self, folder, build, host):

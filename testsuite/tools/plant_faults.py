@@ -80,7 +80,7 @@ def with_fault(path, old, new):
 
 
 def with_paths(path, text):
-    """The text of the file at path with whole paths in the includes that are found beside it."""
+    """The text of the file at path with whole paths in the includes that are found next to it."""
     folder = os.path.dirname(os.path.abspath(path))
 
     def whole(match):

@@ -1,4 +1,4 @@
-// What all tests of the trainer share: checks, the words of complaints, files,
+// Shared by all tests of the trainer: checks, the words of complaints, files,
 // data sets, runs of the program.
 #pragma once
 #include <cuda_runtime.h>

@@ -107,8 +107,8 @@ static void test_plain_lines()
     plain_seconds = 30;
 }
 
-// Names of classes come from classes.txt beside labels or images; sets whose numbers mean something
-// else are refused.
+// Names of classes come from classes.txt next to labels or images; sets whose
+// numbers mean something else are refused.
 static void test_class_names()
 {
     static const char names[] = "ant\nbee\r\n\"c\", d\nelk\nfox\ngnu\nhen\nibis\njay\nkea\n";

@@ -37,7 +37,7 @@ ANEW = "tile bf16 pooled 80 4 36 2 = 128x128"
 
 
 class Fault(Exception):
-    """What is not as it should be."""
+    """The list of faults."""
 
 
 def need(good, what):
@@ -130,7 +130,7 @@ def check_sums(bench):
 
 
 def check_failures(bench):
-    """Of the first calls each, of the rest some; and what is wrong outside of CUDA."""
+    """Each of the first calls, and some of the rest; and what is wrong outside of CUDA."""
     runs = [((), {"CNNC_HOST_FAIL": str(call)}, 1) for call in (*range(1, 10), 25, 90)]
     runs += [(words, {}, 2) for words in (("--seconds", "0"), ("--seconds", "nan"), ("--seconds",),
                                           ("--second", "1"), ("1", "2", "3"))]

@@ -1,5 +1,5 @@
-// What is alive at a step for each set of steps that may be recomputed, by what
-// the schedule says of each value: nothing here knows of cuts.
+// The live values at a step for each set of steps that may be recomputed, from
+// each value's rows of the schedule: nothing here knows of cuts.
 #include "brute_bound.h"
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static bool makes(const Remat *r, int32_t s, int32_t v)
     return false;
 }
 
-// Of value v: who reads it and makes it, as far as is asked here.
+// The readers and makers of value v, as far as needed here.
 typedef struct Facts {
     // How many make it before t; later; of the first, who can't be recomputed;
     // who does.

@@ -57,7 +57,7 @@ static int chain_end(const Plan *plan, int k, bool views_only)
     return NONE;
 }
 
-// As span() of plan_check.py has it.
+// Like span() of plan_check.py.
 static bool slice_is_sound(const Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];

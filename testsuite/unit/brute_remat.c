@@ -78,7 +78,7 @@ static int64_t bytes_alive(const Remat *r, const State *s)
     return bytes;
 }
 
-// What value v, which begins, saves by lying over one of the dying.
+// The bytes that the new value v saves by overwriting a dying value.
 static int64_t saved(const Remat *r, int32_t step, int32_t v, uint32_t *dying)
 {
     for (int32_t k = r->overs[step]; k < r->overs[step + 1]; k++) {
@@ -198,7 +198,7 @@ static int32_t find_end(Brute *b)
             s->done = true;
             int32_t next = s->next;
             if (next == r->step_count) return i;
-            // What is there from the start is there for the first step.
+            // Values that exist from the start exist for the first step.
             if (next > 0) try_drops(b, i);
             try_step(b, i, next);
             for (int32_t k = 0;

@@ -1,5 +1,5 @@
-// The cheapest schedule within so many bytes by going through all states, to
-// hold searches and bounds against.
+// Finds the cheapest schedule within a number of bytes in all states, to
+// compare searches and bounds with.
 #ifndef CNNC_TEST_BRUTE_REMAT_H
 #define CNNC_TEST_BRUTE_REMAT_H
 

@@ -1,4 +1,4 @@
-// What the tests of graphs share: an arena for each test, graphs from text and
+// Shared by the tests of graphs: an arena for each test, graphs from text and
 // back, and two of them.  Includes what cmocka wants before it.
 #ifndef CNNC_TEST_GRAPHS_H
 #define CNNC_TEST_GRAPHS_H

@@ -20,7 +20,7 @@ RematSchedule remat_schedule(Arena *arena, const char *text);
 // Every step once.
 RematSchedule remat_base(Arena *arena, const Remat *r);
 
-// What a random problem is like.
+// The form of a random problem.
 typedef struct RematKind {
     int forward, backward;      // steps
     int most_bytes, most_cost;

@@ -6,7 +6,7 @@
 
 // Of a training step, the smallest arena there is and `percent` hundredths of
 // what lies between that and the one without a budget; 0: nothing is smaller
-// than that.  What does not fit is said to nobody.
+// than that.  A budget that does not fit gives no message.
 int64_t squeezed_budget(const Input *in, const FrontendOptions *frontend,
                         const PassOptions *o, int percent);
 

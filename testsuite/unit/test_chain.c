@@ -1,6 +1,6 @@
-// What chains keep and what they compute again, against all schedules there
-// are: on random chains of up to eight stages, the solver's cost and least
-// capacity are those of the shortest path through all that can be stored.
+// Checks kept and recomputed values of chains against all schedules: on random
+// chains of up to eight stages, the solver's cost and least capacity are those
+// of the shortest path through all that can be stored.
 //
 //   test_chain [COUNT]      so many random chains instead of a few thousand
 #include <setjmp.h>

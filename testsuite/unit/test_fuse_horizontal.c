@@ -36,8 +36,8 @@ static Graph *grouped(void)
     return g;
 }
 
-// What updates read is alive anyway here, and waits: averages for all updates.
-// The step is counted at the end of the last launch.
+// Operands of updates are alive anyway here, and wait: averages for all
+// updates. The step is counted at the end of the last launch.
 static void updates_wait_for_each_other(void **state)
 {
     static const char *const order[] = { "dw", "dv", "w.sgd", "v.sgd",
@@ -236,7 +236,7 @@ static void steps_are_the_groups(void **state)
     expect_wrong(g, plan, "differs from the reads and writes of v.sgd");
 }
 
-// What updates w, and what reads it, in one step.
+// The update of w and a reader of it, in one step.
 static void one_launch_has_no_order(void **state)
 {
     Graph *g;

@@ -82,7 +82,7 @@ static void copies_are_waited_for(void **state)
     expect_fault(g, "it reads a value before its copy is done");
     g->nodes[12].operands[1] = value_called(g, "a.back");
     expect_fault(g, "nothing waits for the copy of b.back");
-    // Of another copy, of none, and twice.
+    // The fetch of another copy, of none, and twice.
     expect_fault(changed("offload.wait(a) event=1", "offload.wait(a) event=2"),
                  "no such copy is under way");
     expect_fault(changed("offload.wait(a) event=1", "offload.wait(b) event=1"),
@@ -170,7 +170,7 @@ static void expect_unsound(const Graph *g, const Plan *plan, const char *wanted)
         fail_msg("said \"%s\" instead of \"%s\"", said, wanted);
 }
 
-// What a plan says of copies is held against the graph, in its own order.
+// The copies of a plan are compared with the graph, in its own order.
 static void plans_say_what_is_copied(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void what_is_chosen_is_needed(void **state)
     }
 }
 
-// What must be there at the end stays, and so do the bytes it lies in.
+// Values that must exist at the end stay, and so do the bytes that they alias.
 static void outputs_stay(void **state)
 {
     (void)state;

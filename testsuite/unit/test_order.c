@@ -62,7 +62,7 @@ static void add_node(Drawn *d, Phase phase, ValueId weight)
     d->value[d->count++] = results[0];
 }
 
-// What nobody reads is an output, now and then.
+// A value without readers is sometimes an output.
 static Graph *draw_graph(uint64_t seed)
 {
     static Diag diag;

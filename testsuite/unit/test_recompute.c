@@ -89,7 +89,7 @@ static void what_does_something_else_is_no_copy(void **state)
                          "mul(a.again, other) act=relu "), says);
     expect_fault(changed("recompute_of=%6 =", "recompute_of=%7 ="), says);
     expect_fault(changed("recompute_of=%6 =", "recompute_of=%4 ="), says);
-    // What it reads of what there was is the same.
+    // Its operands from the first run are the same.
     assert_sound(changed("mul(a.again, other) ", "mul(a, other) "));
     Graph *g = read_text(text);
     g->nodes[COPY_A].fused_load = true;

@@ -93,7 +93,7 @@ static void a_result_lies_over_what_dies(void **state)
     costs("1 x:1 > a:30\n1 a > b:30 b/a\n|\n1 a b > c:1\n", "0 1 2", 3, 61, 2);
     costs("1 x:1 > a:30\n1 a > b:30 b/a\n|\n1 a b > c:1\n", "0 1 0 2", 4, 61,
           2);
-    // What is kept is not written over.
+    // Kept values are not overwritten.
     costs("1 x:1 > a:30*\n1 a > b:30 b/a\n", "0 1", 2, 60, 1);
     // Over the smaller of two lies a part of the larger.
     costs("1 x:1 > a:30\n1 a > b:40 b/a\n", "0 1", 2, 40, 1);

@@ -66,7 +66,7 @@ static void backward_steps_that_reach_back_join_stages(void **state)
                   "0 1 3 4", "8 7 5 4");
 }
 
-// What may not repeat is made once, and is not what a cut is for.
+// A step that may not repeat runs once, and is no reason for a cut.
 static void what_may_not_repeat_is_no_cut(void **state)
 {
     (void)state;
@@ -223,7 +223,8 @@ static void assert_whole(const Remat *r, const RematSchedule *p)
     assert_int_equal(next, r->step_count);
 }
 
-// What the schedule costs beyond running each step once, as the schedule it is.
+// The cost of the schedule beyond one run of each step, from the schedule
+// itself.
 static int64_t repeats_cost(const Remat *r, const RematSchedule *p)
 {
     RematSchedule base = remat_base(arena, r);
@@ -292,8 +293,8 @@ static void take_best(void *to, RematSchedule schedule)
     if (best->cost < 0 || cost < best->cost) best->cost = cost;
 }
 
-// Of small chains, no schedule is cheaper than the cheapest of all, and most
-// that could be are as cheap.
+// For small chains, no schedule is cheaper than the cheapest of all, and most
+// are as cheap where they can be.
 static void programs_are_near_the_cheapest(void **state)
 {
     (void)state;
@@ -321,7 +322,7 @@ static void programs_are_near_the_cheapest(void **state)
     assert_true(asked > 80 && found > 70 && equal > 35);
 }
 
-// What has fewer stages than three is left to others.
+// Graphs of fewer than three stages are left to others.
 static void take_none(void *to, RematSchedule schedule)
 {
     (void)schedule;

@@ -65,7 +65,7 @@ static void launches_are_steps(void **state)
     // Through what has no bytes: a is read where s is, c where flat is.
     assert_true(reads(&r, C_, a) && reads(&r, G, a) && !reads(&r, E_, a));
     assert_true(reads(&r, E_, c) && reads(&r, D_W, c) && reads(&r, F, c));
-    // What is persistent is no value; updates make none.
+    // Persistent values are no values of the problem; updates make none.
     assert_int_equal(r.makes[SGD], r.makes[SGD + 1]);
     assert_int_equal(r.reads[SGD + 1] - r.reads[SGD], 1);
     assert_int_equal(r.reads[END], r.reads[END + 1]);
@@ -282,7 +282,7 @@ static void move_before(Graph *g, const char *name, const char *other)
                 g->values[g->nodes[i].results[k]].def = i;
 }
 
-// What is wrong with a plan of the schedule, in which one node runs before
+// Returns the fault of a plan of the schedule, in which one node runs before
 // another; NULL: nothing.
 static const char *plan_fault(const char *text, const char *schedule,
                               const char *name, const char *other)

@@ -243,7 +243,7 @@ static void what_lies_idle_is_found(void **state)
     // While step 3 makes u from b and c, a waits; x is made by nobody.
     assert_int_equal(m.idle_count, 1);
     assert_int_equal(m.idle[0], r.make[r.makes[0]]);
-    // What nobody reads again does not wait.
+    // A value without later readers does not wait.
     r = remat_read(arena, "1 x:1 > a:20 z:9\n1 a z > b:30\n1 b > c:40\n|\n"
                           "1 b c > u:40\n1 a u > v:5\n");
     m = modes_new(&r);

@@ -1,4 +1,4 @@
-// What the verifier says of a graph.  Includes graphs.h.
+// The verifier's message for a graph.  Includes graphs.h.
 #ifndef CNNC_TEST_VERDICTS_H
 #define CNNC_TEST_VERDICTS_H
 
