@@ -3,8 +3,8 @@
 
     check_corruptions.py BUILD HOST TESTS EXAMPLES COUNT ALL [--run NAME=EVERY...] [--nets NAME...]
 
-COUNT corruptions of sound plans are drawn (corrupt.c), always the same. What the
-checker takes for sound must be harmless:
+COUNT corruptions of sound plans are drawn (corrupt.c), always the same. A corruption that the
+checker accepts must be harmless:
 
   - plan_check.py must say so of each; and of the first ALL, sound or not: whatever it
     finds fault with, the checker must have caught;
@@ -80,7 +80,7 @@ def nets():
 
 
 def verdict(plan):
-    """What plan_check.py says: a list of faults."""
+    """Returns plan_check.py's list of faults."""
     try:
         return plan_check.check(plan)[0]
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -94,7 +94,7 @@ def state(plan):
 
 
 class Runner:
-    """What is emitted from plans, run."""
+    """Runs the files emitted from plans."""
 
     def __init__(self, folder):
         self.folder, self.sound, self.runs = folder, {}, 0
@@ -116,7 +116,8 @@ class Runner:
         return self.programs.program(text)
 
     def leave(self, net, mode, name, plans):
-        """What a run of an emitted file leaves, or what went wrong, which is no bytes."""
+        """Returns the bytes that a run of an emitted file leaves, or an error, which is not
+        bytes."""
         program, places = self.compile(name)
         if program is None:
             return "what is emitted can't be compiled"
@@ -163,7 +164,7 @@ class Runner:
         return self.sound[net, level, mode]
 
     def harm(self, net, level, mode, name, plan):
-        """What is wrong with what a plan's file leaves; None: nothing."""
+        """Returns the fault in the results of a plan's file; None: nothing."""
         sound = self.left_by_sound(net, level, mode)
         if isinstance(sound, str):
             return "that of the sound plan does not run: " + sound

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What runs of corrupted plans show, and what is said of those that there are not.
+"""Checks that runs of corrupted plans show faults, and that missing runs are reported.
 
     check_runs.py BUILD HOST TESTS EXAMPLES
 
@@ -15,7 +15,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 EPSILON = r"/\*epsilon\*/ 1e-05f"
 
-# What is planted: what is said then, and options. A mode: its launches compute something else.
+# The planted faults: the expected message, and options. A mode: its launches compute something
+# else.
 FAULTS = {
     "nothing": (None, []),
     "train": ("slices train .* ends in other bytes", []),

@@ -3,9 +3,9 @@
 //     corrupt_plans SEED COUNT ALL FOLDER < nets
 //
 // A line of standard input is a net (listed.h).  Plans are made in every mode
-// that it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every
-// other that the checker takes for sound, a line is printed, and after it the
-// plan:
+// that it has, at -O0, -O1 and -O2.  A line is printed for each of the first
+// ALL corruptions, and for every other that the checker accepts, and after it
+// the plan:
 //
 //     corruption KIND NET MODE LEVEL RUN VERDICT BYTES WHAT
 //
@@ -157,7 +157,7 @@ static const char *check_bytes(Arena *scratch, const Plan *plan)
     return sound_by_bytes(scratch, plan) ? "sound" : "unsound";
 }
 
-// What is said of a corruption's run; emits it if there is one.
+// The verdict of a corruption's run; emits it if there is one.
 static const char *run_of(Job *job, const Sample *sample, const Plan *plan,
                           int number, bool caught)
 {

@@ -6,7 +6,7 @@
 #include "listed.h"
 #include "spoil.h"
 
-// What a line says.
+// The content of a line.
 typedef struct Listed {
     const char     *path;
     const char     *defines[16];

@@ -8,8 +8,8 @@
 typedef struct Net {
     char       *name;
     int         level;
-    int         every;          // one in so many is run; 0: never
-    int         rare;           // drawn one time in so many
+    int         every;          // one in this number is run; 0: never
+    int         rare;           // drawn one time in this number
     Graph      *graph[MODE_COUNT];
     const Plan *plan[MODE_COUNT];
     const Plan *apart[MODE_COUNT];      // were no launches one step

@@ -1,4 +1,4 @@
-// What a pass would have made of a graph, had it made a plan that is another.
+// Rebuilds the graph that a pass would have made for another plan.
 #include <setjmp.h>
 #include <string.h>
 #include "../../ir/base/unique_names.h"

@@ -31,8 +31,8 @@ void corrupt_plan(Spoil *s, int kind);
 const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan);
 // And their order, and where values lie.
 const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan);
-// True if launches that are one step can be: the graph's checker asks that, the
-// plan's does not.
+// True if launches that are one step can be: only the graph's checker checks
+// that.
 bool can_be_grouped(Arena *arena, const Graph *g, const Plan *plan);
 // The plan if no launches were one step.
 const Plan *plan_apart(const Graph *g);

@@ -1,5 +1,5 @@
-// What may be wrong with where a plan's batches end, and with its copies to
-// host memory, one function each.
+// Corruptions of the ends of a plan's batches, and of its copies to host
+// memory, one function each.
 #include "draw.h"
 
 static int before_updates(const Plan *plan)

@@ -1,4 +1,4 @@
-// What may be wrong with a plan's buffers, one function each.
+// Corruptions of a plan's buffers, one function each.
 #include "draw.h"
 
 static void offset_nudged(Spoil *s)
@@ -25,7 +25,7 @@ static void offset_anywhere(Spoil *s)
         s->plan->state_bytes + 256 * (int64_t)draw(s, limit);
 }
 
-// It and all that lie in it: what a planner would do.
+// It and all its aliases: the effect of a planner.
 static void class_moved(Spoil *s)
 {
     PlanBuffer *root = draw_such(s, passes_away);
@@ -41,7 +41,7 @@ static void offset_within(Spoil *s)
     buffer->offset += 4 * nudge(s, 16);
 }
 
-// Of a slice, or of what is none.
+// Changes a slice, or a buffer that is none.
 static void rows(Spoil *s)
 {
     PlanBuffer *buffer = draw(s, 4) ? draw_such(s, is_slice) : draw_buffer(s);

@@ -1,5 +1,5 @@
-// What may be wrong with a plan's launches, one function each: which of them are
-// one step, and before whom they are launched.
+// Corruptions of a plan's launches, one function each: the launches of one
+// step, and their order.
 #include <string.h>
 #include "draw.h"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# What is the emitted file's own: it comes with each program.
+# The part that is specific to an emitted file and comes with each program.
 NOT_SHARED = re.compile(r"interface.*\.cuh|forget\.cuh|launch\.cuh|library\.cuh|offload.*\.cuh|"
                         r"replay\.cuh")
 SYSTEM = ["cublas_v2.h", "cuda_runtime.h", "float.h", "math.h", "stddef.h", "stdint.h", "string.h"]
@@ -76,7 +76,7 @@ class Tools:
         return program, self.check_plans(nets, folder) + got.stdout
 
     def check_plans(self, nets, folder):
-        """What plan_check.py finds wrong with the plans of a batch, as failures of its nets."""
+        """Returns plan_check.py's faults of the plans of a batch, as failures of its nets."""
         plans = sorted(folder.glob("batch.cu.*.json"))
         got = subprocess.run([sys.executable, ROOT / "testsuite/plan_check.py", *plans],
                              capture_output=True, text=True, timeout=SECONDS)
@@ -141,5 +141,5 @@ def complete(results, nets, why="no result"):
 
 
 def is_failure(text):
-    """Of a net that the front end refuses nothing is known: it is no failure."""
+    """A net that the front end refuses is no failure."""
     return text.startswith("FAILED") and not text.endswith(("cnnc ends with 1", "no reference"))

@@ -41,11 +41,12 @@ typedef struct Case {
 // on standard error, if it can't be read.
 Case *cases_read(Arena *arena, const char *path, int *count);
 
-// How many of the case's words, from the i-th on, are an option that says how
-// to come to the same numbers: passes, levels, slices and recomputation.
+// Returns the number of the case's words, from the i-th on, that form an option
+// without effect on the numbers: passes, levels, slices and recomputation.
 int words_of_pass(const Case *of, int i);
 
-// What cnnc makes of the case's options; the input stays open for more modes.
+// The result of cnnc for the case's options; the input stays open for more
+// modes.
 typedef struct Compiled {
     Options options;
     Input   in;

@@ -233,7 +233,7 @@ static bool write_plans(Arena *arena, const char *beside, int number,
     return true;
 }
 
-// What one process prints: shapes, text and table functions to `out`, the
+// The output of one process: shapes, text and table functions to `out`, the
 // table's row to `row`.
 static bool emit_case(const Case *of, int number, const char *beside,
                       FILE *out, FILE *rows)

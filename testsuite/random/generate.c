@@ -49,7 +49,7 @@ static bool is_small(const Graph *g)
     return flops <= MOST_FLOPS;
 }
 
-// Of every value, whether a parameter leads to it.
+// For every value, true if a parameter leads to it.
 static bool *trained_values(const Graph *g)
 {
     bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
@@ -66,7 +66,7 @@ static bool *trained_values(const Graph *g)
     return trained;
 }
 
-// What the front end makes of the values drawn since the pool was last whole.
+// The front end's result for the values drawn since the pool was last whole.
 static bool settle_pool(Net *n)
 {
     Arena *arena = arena_new();
@@ -99,7 +99,7 @@ static bool settle_pool(Net *n)
     return good;
 }
 
-// As n was, except the numbers that have been drawn.
+// Restores n, except the numbers that have been drawn.
 static void restore(Net *n, const Net *saved)
 {
     Draw draw = n->draw;
@@ -124,7 +124,7 @@ static bool draw_statement_of(Net *n, const Op *op, bool follows)
             ? &n->pool[n->pool_count - 1] : NULL;
         n->last = op;
         add_value(n, draw_call(n, op, before));
-        // Of a view nothing may be known before it is read.
+        // The shape of a view may be unknown before it is read.
         if (op->flags & VIEW && draw_chance(&n->draw, 0.5))
             add_value(n, draw_call(n, draw_op(n, LAYER),
                                    &n->pool[n->pool_count - 1]));
@@ -134,7 +134,7 @@ static bool draw_statement_of(Net *n, const Op *op, bool follows)
     return false;
 }
 
-// What a pool may make in its own launch, and an activation between.
+// Layers that may fuse with a pool, and an activation between.
 static bool draw_before_pool(Net *n, bool follows)
 {
     int i = 0;

@@ -67,7 +67,7 @@ int64_t round_dim(Net *n, int64_t dim);
 // first operand's samples.  `given`: the text of the first argument, or NULL.
 const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given);
 // The forms an argument can have, a|b|c: its words, and how many numbers; NULL:
-// it has one alone.  ARG_INIT has n, a number, beside its own.
+// it has one alone.  ARG_INIT has n, a number, besides its own.
 const char *forms_of(const ArgSpec *spec);
 
 // ---- operands.c -------------------------------------------------------------

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What is lost is found: words that nothing draws, results that do not come, too many dropped.
+"""Checks that losses are found: words that nothing draws, results that do not come, too many
+dropped.
 
 usage: planted.py BUILD words|results
 
-words: words.py has a generator to ask that says what the real one did, except one word.
-results: random_nets.py runs nets whose results are not the real ones, but all of them well, and
-then with some lost or dropped; and the runner has programs that end their process in silence."""
+words: words.py asks a generator that answers like the real one, except one word.
+results: Here random_nets.py runs nets with made-up results, all of them good, and then with some
+lost or dropped; and the runner has programs that end their process in silence."""
 import contextlib
 import io
 import re
@@ -29,7 +30,7 @@ def script(path, text):
 
 
 def quietly(function, *arguments):
-    """What it returns and what it prints."""
+    """Returns its status and its output."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         return function(*arguments), text.getvalue()

@@ -6,8 +6,8 @@
 //
 // The net is written with N (5 if not told) lines "# run: OPTIONS", and a line
 // "# drawn: ..." of the operators and arguments in it.  --drawn prints these
-// lines alone, of so many nets from the seed on, and --list all that can be
-// drawn, a word a line, as those lines have them.
+// lines alone, for the given number of nets from the seed on. --list prints all
+// words that can be drawn, one a line, in the same form.
 #define _GNU_SOURCE             // memfd_create
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ static void print_drawn(Net *n, FILE *out)
     fputs("\n", out);
 }
 
-// True if the net's first training step is exact: the integer mode's proof, of
+// True if the net's first training step is exact: the integer mode's proof, for
 // the file that the net is drawn in.
 static bool is_proved(const Net *n)
 {

@@ -1,5 +1,5 @@
-// What a training run must come to, by the interpreter, and how far from it an
-// emitted program may be.
+// The expected results of a training run, by the interpreter, and the permitted
+// distance of an emitted program.
 #ifndef TESTSUITE_RANDOM_REFERENCE_H
 #define TESTSUITE_RANDOM_REFERENCE_H
 

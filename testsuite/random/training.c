@@ -1,4 +1,4 @@
-// What a net ends in: losses, metrics, outputs; how it is trained; and the
+// The ends of a net: losses, metrics, outputs; how it is trained; and the
 // options that it is compiled with.
 #define _POSIX_C_SOURCE 200809L
 
@@ -25,7 +25,7 @@ static bool is_taken(const Net *n)
     return good;
 }
 
-// What a loss starts from is mostly something that training can change.
+// A loss mostly starts from a value that training can change.
 static const Pooled *draw_scores(Net *n)
 {
     const Pooled *p = draw_pooled(n);
@@ -66,7 +66,7 @@ static void draw_outputs(Net *n)
     }
 }
 
-// What a net may have several of.
+// Parts that a net may have several times.
 static const char *const ends[] = { "output", "loss", "metric" };
 enum { ENDS = sizeof ends / sizeof ends[0] };
 
@@ -292,7 +292,7 @@ static const char *draw_squeeze(const Net *n, int number)
                        draw_chance(&draw, 0.2) ? " --offload" : "");
 }
 
-// recomputation, and what comes in slices of the batch; by numbers of
+// Recomputation, and slices of the batch; by numbers of
 // their own too.
 static const char *draw_levers(const Net *n, int number)
 {
