@@ -100,7 +100,7 @@ class Tools:
         return build
 
     def find_commit(self):
-        """CNNC_COMMIT; or what `prepare` has put beside the compiler; or what git says."""
+        """CNNC_COMMIT; the file of `prepare` next to the compiler; or git's answer."""
         beside = os.path.join(self.build, "commit")
         if "CNNC_COMMIT" in os.environ:
             return os.environ["CNNC_COMMIT"]

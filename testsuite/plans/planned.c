@@ -54,7 +54,7 @@ const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan)
     return copy;
 }
 
-// Where a buffer lies, as passes say it: from where its container begins.
+// The offset of a buffer in the form of passes: from where its container begins.
 static void place_values(Graph *g, const Plan *plan)
 {
     for (ValueId v = 0; v < g->value_count; v++) {

@@ -1,7 +1,7 @@
 // Kernels that keep to the buffers of their step and that do not, for
 // AddressSanitizer: bounds CASE.  The plan has an arena of two rows of 24 bytes
 // for a and b, 12 each, next to one another, and c of 20 bytes after them.
-// b's rows begin at no multiple of 8 bytes, where no trap can.
+// The rows of b begin at no multiple of 8 bytes, where no trap can.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ __global__ void fill(float *a, int reach)
         for (int i = 0; i < 3 + reach; i++) a[row * ROW + i] = 1; // the write
 }
 
-// What lies `before` elements before each of b's rows; or writes it.
+// Reads the element `before` places before each of b's rows; or writes it.
 __global__ void look(float *b, float *seen, int before, bool writes)
 {
     const int row = (int)threadIdx.x;

@@ -178,7 +178,7 @@ def faults_of(files):
 
 
 def says(words):
-    """Whether a line has these words; of a tuple, one of them."""
+    """True if a line has these words, or one of a tuple of them."""
     return lambda line: any(w in line for w in ([words] if isinstance(words, str) else words))
 
 

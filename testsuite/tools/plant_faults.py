@@ -41,8 +41,8 @@ def is_chosen(root, name, *files):
 
 
 def choose(root, faults, *files):
-    """Of faults (name: a file from ROOT, ...; or None), those to be planted; with them those that
-    are None, which show that nothing is found where nothing is planted."""
+    """Returns the faults (name: a file from ROOT, ...; or None) to be planted, with those that are
+    None: they show that nothing is found where nothing is planted."""
     chosen = {name: fault for name, fault in faults.items()
               if fault and is_chosen(root, name, fault[0], *files)}
     return {name: fault for name, fault in faults.items()
@@ -61,7 +61,7 @@ def missing(name, path, old):
 
 
 def look(root, faults):
-    """Of faults (name: a file from ROOT, a text, ...), how many can't be planted."""
+    """Returns the number of faults (name: a file from ROOT, a text, ...) that can't be planted."""
     return sum(missing(name, os.path.join(root, source_of(root, fault[0])), fault[1])
                for name, fault in faults.items() if fault and fault[1])
 

@@ -83,7 +83,7 @@ static void linear_give(const void *from, size_t bytes)
 
 static cudaError_t linear_record(cudaEvent_t event, cudaStream_t stream)
 {
-    if (stream != linear_stream) return cudaSuccess; // behind nothing that the net does
+    if (stream != linear_stream) return cudaSuccess; // after no work of the net
     std::lock_guard<std::mutex> hold(linear_lock);
     for (LinearCopy &c : linear_copies)
         if (!c.event) c.event = event;
