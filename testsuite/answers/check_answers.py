@@ -30,7 +30,7 @@ class Compiler:
         self.runs = {}
 
     def run(self, *options):
-        """Status, output and what went to standard error."""
+        """Status, output and standard error."""
         if options not in self.runs:
             result = subprocess.run([*self.command, *options, self.net], text=True,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -66,7 +66,7 @@ BUFFER = re.compile(r"(\S+) (\w+)(\[.*?\])(?: \(line (\d+)\))?$")
 
 
 def alive_at(plan, step):
-    """By what holds them at that step: bytes of each root, padded."""
+    """Bytes of each root that is alive at that step, padded."""
     buffers = {b["id"]: b for b in plan["buffers"]}
     holder, sizes = {}, {}
     for b in sorted(plan["buffers"], key=lambda b: (b["alias_of"] is not None, b["first"])):
@@ -81,7 +81,7 @@ def alive_at(plan, step):
 
 
 def check_peak(said, plan):
-    """The list of what is alive, which is rounded, against the plan."""
+    """Compares the rounded list of live buffers with the plan."""
     found = re.search(r"alive at step (\d+), (\S+?)(?: \(line \d+\))?: (.*)", said)
     if not found:
         return ["the fullest step is not said"]
@@ -192,7 +192,7 @@ def check_curve(said, cnnc):
     return faults
 
 
-# ---- what a budget is said to cost ----------------------------------------------------------------
+# ---- the stated cost of a budget ----------------------------------------------------------------
 
 def check_costs(said, cnnc, arena):
     """--summary, then the emitted file, against --time and the plan's phases."""

@@ -5,9 +5,9 @@ auto.
     check_levers.py CNNC NET.cnn BATCH BUDGET
 
 BUDGET, in bytes, is one in which nothing fits at BATCH, but some samples do. Every row of the
-refusal is held against plans made with that lever alone: its arena, what it costs by --summary,
-the largest batch or the largest slice, of which one more does not fit. Where the net has no step
-in slices, that must be refused. --microbatch auto takes the cheapest of all slices within each of
+refusal is compared with plans made with that lever alone: its arena, its cost by --summary, the
+largest batch or the largest slice, of which one more does not fit. Where the net has no step in
+slices, that must be refused. --microbatch auto takes the cheapest of all slices within each of
 eight budgets, and none where nothing is recomputed at once.
 
 Then each answer is made wrong, and each must be found.
@@ -26,7 +26,7 @@ runs = {}
 
 
 def run(*options):
-    """Status, output and what went to standard error; equal runs are run once."""
+    """Status, output and standard error; equal runs are run once."""
     if options not in runs:
         done = subprocess.run([cnnc, *options, net], text=True, capture_output=True)
         runs[options] = done.returncode, done.stdout, done.stderr
@@ -229,7 +229,7 @@ def more(pattern, text, amount=1):
 
 
 def planted(said):
-    """Wrong refusals, by what is wrong with them."""
+    """Wrong refusals, by their fault."""
     wrong = {"the batch": more(r"arenas at batch (\d+)", said),
              "the budget": more(r"that fit in ([0-9.]+)", said)}
     for name in levers(1, 1):

@@ -8,7 +8,7 @@ OVER_BUDGET = 4
 
 
 class Compiler:
-    """cnnc on one net. options: as in golden/examples.txt; what is not cnnc's is left out.
+    """cnnc on one net. options: as in golden/examples.txt; options of others are left out.
 
     --with OPTION is one of cnnc's, too.
     """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A budget may not change one bit of what a net computes.
+"""A budget may not change one bit of a net's results.
 
     check_bits.py BUILD HOST TESTS CNNC NET.cnn COUNT [OPTIONS...]
 

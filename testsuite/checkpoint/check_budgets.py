@@ -5,8 +5,8 @@
 
 COUNT budgets are evenly spread from the smallest arena of the net to the one without a budget. For
 each, plan_check.py calls the plan sound and its arena is within the budget. The time of a training
-step in the model that chooses (--summary) never rises with the budget. A byte is refused, and what
-that says is the smallest fits. With enough, plan and graph are those without a budget.
+step in the model that chooses (--summary) never rises with the budget. One byte is refused, and the
+smallest arena that the refusal names fits. With enough, plan and graph are those without a budget.
 """
 import json
 import sys

@@ -17,7 +17,7 @@ import plant_faults  # noqa: E402
 import planted  # noqa: E402
 from budgets import Compiler  # noqa: E402
 
-# By test, what is planted: a file, a text, and what stands there instead.
+# By test, the planted faults: a file, a text in it, and the replacement.
 UNITS = {
     "test_remat_graph": {
         "the first backward launch is forward":
@@ -154,7 +154,7 @@ UNITS = {
             ("verify_recompute.c", "!does_the_same(g, &g->nodes[id], n)", "false"),
     },
 }
-# A net from here, and what shows as other bits.
+# A net of this folder, and the faults that show as other bits.
 BITS = {
     "nothing": ("masks",),
     "what is drawn again is other numbers":

@@ -193,7 +193,7 @@ def check_small():
     known = {
         # Forward: products, other operations, bytes.
         "first": (2 * wide * 27 * 4, 0, f * (wide * 3 + 108 + wide * 4)),
-        # The pool's launch makes the map: normalisation (4) and relu of what it reads, the
+        # The pool's launch makes the map: normalisation (4) and relu of its operand, the
         # product, a comparison an element of a window, relu; mean, factor, bias and those of its
         # other operands that the reference wants; the index has 2 bits each, in bytes.
         "pool": (second, wide * 4 * 5 + half * 6 * 4 + half * 6,

@@ -3,11 +3,10 @@
 
 usage: check_names.py CNNC RUNTIME_HOST [--all]
 
-A net may call its inputs, layers, parameters and outputs, and itself, what the
-language allows.  The emitted files of such nets must compile without a warning as C++, header and
-program too, and the header as C99; or cnnc refuses the name and says where.  Inputs, layers and
-outputs are many to a net; nets are one each, so that of their names few are tried, or with --all
-every fourth.
+A net, its inputs, layers, parameters and outputs may have any name that the language allows.  The
+emitted files of such nets must compile without a warning as C++, header and program too, and the
+header as C99; or cnnc refuses the name and says where.  Inputs, layers and outputs are many to a
+net; nets are one each, so that of their names few are tried, or with --all every fourth.
 """
 import re
 import subprocess

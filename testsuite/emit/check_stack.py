@@ -3,7 +3,7 @@
 
 usage: check_stack.py CNNC NET.cnn
 
-nvcc puts into memory what it can't index when it compiles.  A product whose
+nvcc moves arrays without constant indices to memory.  A product whose
 operands are computed on load then has its tile's elements in local memory, and
 is slow without a word.  So ptxas is asked for the stack of every kernel that
 is launched for a convolution: none.  A file without UNROLL is told.  Without

@@ -14,7 +14,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 
 @functools.lru_cache(maxsize=1)
 def code_of(text):
-    """The text without comments and what strings hold."""
+    """The text without comments and contents of strings."""
     return BLANKED.sub(lambda m: '""' if m.group()[0] == '"' else " ", text)
 
 

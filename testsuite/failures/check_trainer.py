@@ -39,7 +39,7 @@ class Trainer:
         self.sound = self.run({})[2]
 
     def run(self, environment):
-        """The status, what is said, and the weights or None."""
+        """The status, the message, and the weights or None."""
         done = subprocess.run(self.command, env=dict(os.environ, **environment), text=True,
                               capture_output=True, check=False)
         weights = None

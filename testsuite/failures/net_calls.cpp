@@ -114,8 +114,8 @@ static bool begins_with(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-// True if last_error may call `call` so: a launch by its kernel, a product by
-// what makes it, others by what they do or by their own names.
+// True if last_error may call `call` so: a launch by its kernel, a product by its maker, others by
+// their work or their own names.
 static bool may_be_called(const char *call, const char *said)
 {
     if (begins_with(call, "cublas")) return strstr(said, "_product") != nullptr;

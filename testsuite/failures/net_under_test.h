@@ -22,7 +22,7 @@ enum { BATCHES = 3, REFUSED = 6 };  // REFUSED: the status NET_NOT_READY
 
 static int expect_failures;
 
-// Says what is not so, once a place and as often as it may be read.
+// Reports a failed condition, once a place and as often as it may be read.
 #define EXPECT(condition, ...)                                                 \
     do {                                                                       \
         if (condition) break;                                                  \

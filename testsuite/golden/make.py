@@ -104,7 +104,7 @@ def draw_batch(net, samples):
     return batch
 
 
-# PyTorch's names of what cnnc calls momentum, m, v and square.
+# PyTorch's names of cnnc's momentum, m, v and square.
 STATES = {"momentum_buffer": "momentum", "exp_avg": "m", "exp_avg_sq": "v",
           "square_avg": "square"}
 
@@ -127,7 +127,7 @@ def figure(rows, samples):
     return total / weight if weight else 0 * total
 
 
-# After each of three training steps: figures, and what can be compared.
+# After each of three training steps: figures, and comparable tensors.
 def train(net, samples):
     parameters = {
         name: to_torch(real(draws.weight(name, shape, net.seed)))

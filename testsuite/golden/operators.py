@@ -242,7 +242,7 @@ class ProgramNet:
     def forward(self, parameters, batch):
         values = {**parameters, **self.statistics, **batch}
         for node in self.nodes:
-            # None: the header, and what only cnnc's own launches leave.
+            # None: the header, and results of cnnc's own launches.
             operands = [values.get(name) for name in node.operands]
             if node.op == "accumulate_metrics":
                 loss, metrics = (operands[1:1 + node.losses],

@@ -58,8 +58,7 @@ def top_k(net, node, logits, label):
     return found * counts, counts
 
 
-# Over all steps so far; rows are such that the mean over all samples so far is
-# what it should be.
+# Over all steps so far; rows are such that the mean over all samples so far is correct.
 def mean_iou(net, node, logits, label, *_):
     if net.step == 0:
         net.kept[node.result] = {"hits": 0, "samples": 0, "sum": 0}

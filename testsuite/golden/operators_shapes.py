@@ -17,8 +17,8 @@ def margins(node):
     return (node.pad_left, node.pad_right, node.pad_top, node.pad_bottom)
 
 
-# Sums of windows over sums of what counts in them; a window that would begin in
-# the padding that follows does not count, and what lies past it is nothing.
+# Sums of windows over sums of their counted elements; a window that would begin in
+# the padding that follows does not count, and elements past it do not exist.
 def avgpool(net, node, x):
     def sums(x, outside):
         x = F.pad(channels_first(x), margins(node), value=outside)

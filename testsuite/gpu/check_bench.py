@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The bench of a GPU, on the CPU: its commands work, and what is wrong shows.
+"""The bench of a GPU, on the CPU: its commands work, and faults show.
 
     check_bench.py BUILD [--long]
 
 `correct` and `ours` --host make rows, a second call makes none again, and `table` has them. With
 --long for more runs and all nine nets; then: a kernel that is wrong, a precision that the
-compiler does not know, a peer's row, and no time; and nvcc on what runs emitted files.
+compiler does not know, a peer's row, and no time; and nvcc on the programs that run emitted files.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""Every operator's net and every example on the GPU: what a training step or three make of it.
+"""Every operator's net and every example on the GPU: the results of one training step or three.
 
 A row is a run (a line `# run:` of a net, or of golden/examples.txt) in a precision:
 
@@ -12,7 +12,7 @@ A GPU without tensor tiles has 16 bits without them. On a GPU with tensor cores,
 testsuite/tensor makes a row.
 
 `distance` has what was found, `host` what the CPU's was, `grown` the bytes.
-With --host the CPU is what is judged: in single precision of examples by golden/*/f32.txt, and of
+With --host the CPU is judged: in single precision of examples by golden/*/f32.txt, and of
 the rest, which have none, to LEAST.
 """
 import math
@@ -205,7 +205,7 @@ def knows(tools, precision, folder):
 
 
 def judge_tensor(tools, rows, names):
-    """Tiles on tensor cores by themselves, and what they are made of: how many are wrong."""
+    """Tiles on tensor cores alone, and their parts: the number of faults."""
     failed = 0
     for name in ["tensor.layouts", "tensor.tiles"]:
         row = {"net": name, "precision": "all", "device": tools.device, "commit": tools.commit}

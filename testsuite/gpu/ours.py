@@ -13,7 +13,7 @@ A row is a net in a precision:
     floor_ms, of_floor     floors.py's practical fusion for this precision, and ms beside it
 
 Images are bytes here and numbers there; both lie on the device before the step begins. With --host
-nets are small, as golden/examples.txt makes them, and a step runs on the CPU: what is timed is nothing.
+nets are small, as golden/examples.txt makes them, and a step runs on the CPU: times mean nothing.
 """
 import json
 import os
@@ -73,7 +73,7 @@ def used_now():
 
 
 def build(tools, net, precision, options, folder):
-    """The program, and what is known of it before it runs."""
+    """The program, and the facts known before it runs."""
     folder = os.path.join(folder, precision)
     os.makedirs(folder, exist_ok=True)
     source = source_of(net, folder)

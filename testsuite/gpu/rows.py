@@ -1,7 +1,7 @@
 """Shared by the bench's commands: the rows that they write, and the tools they run.
 
 A row is a line of JSON in FOLDER/KIND.jsonl, written as soon as it is there. A row that is there
-already, in FOLDER or in what is committed in results/, and has no error is not made again: so a
+already, in FOLDER or committed in results/, and has no error is not made again: so a
 command that was cut goes on where it was.
 """
 import json
@@ -30,7 +30,7 @@ def say(text):
 
 
 def run(command, **more):
-    """The output of the command; Failed with what it says if it fails."""
+    """The output of the command; Failed with its message if it fails."""
     try:
         done = subprocess.run([str(word) for word in command], text=True, capture_output=True,
                               check=False, **more)
@@ -48,7 +48,7 @@ def skip(why):
 
 
 class Tools:
-    """Where the compilers are, what runs the emitted files, and which commit that is."""
+    """The compilers, the programs that run emitted files, and their commit."""
 
     def __init__(self, host):
         os.environ["PATH"] += ":/usr/local/cuda/bin"

@@ -30,7 +30,7 @@ EMITTED = {
                              r"const real factor = (real)(int)((\1) * 128) \/ 128;/"),
 }
 
-# Name: a file of the compiler, a text, what stands there instead, and what must find it.
+# Name: a file of the compiler, a text in it, the replacement, and the test that must find it.
 COMPILER = {
     "statistics are maps":
         ("ir/dtype.c", "if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;",
@@ -92,7 +92,7 @@ class Faults:
         return self.program("cnnc", [os.path.join(self.root, "frontend/driver/main.c")], fault)
 
     def emit(self, fault):
-        """The compiler refuses its own graph, or C++ what it emits."""
+        """The compiler refuses its own graph, or C++ the emitted file."""
         cnnc = self.cnnc(fault) if fault else os.path.join(self.build, "cnnc")
         with open(self.at("n.cnn"), "w", encoding="utf-8") as file:
             file.write(NET)

@@ -1,5 +1,5 @@
-// Graphs: a capture does nothing, a launch does it as often as asked; what CUDA
-// forbids while a stream captures fails, and spoils the capture.
+// Graphs: a capture does nothing, a launch does it as often as asked; calls that CUDA forbids while
+// a stream captures fail, and spoil the capture.
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void test_replay(Buffers b, cudaStream_t stream)
     cudaGetLastError();
 }
 
-// One call in the middle of a capture, and what must come of it.
+// One call in the middle of a capture, and its expected result.
 template <class F>
 static void forbidden(int line, cudaError_t expected, cudaStream_t stream, F f)
 {

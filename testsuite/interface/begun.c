@@ -1,4 +1,5 @@
-// How weights begin, and what training does to their averages and to the rate.
+// Checks initial weights, and the effect of training on their averages and on
+// the rate.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -75,8 +76,9 @@ static void expect_orthonormal(const char *name)
     EXPECT(worst < 1e-6);
 }
 
-// The deviation within 2 %, which is five times what chance makes of it; no element of a uniform
-// one past its limit, and some near it; of a normal one some past two deviations.
+// The deviation within 2 %, which is five times the random error; no element of
+// a uniform one past its limit, and some near it; of a normal one some past two
+// deviations.
 static void expect_deviation(const char *name, double variance, int uniform)
 {
     long rows, columns;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A net's state is the same whatever passes made its training step: what one program
-has written the others read.
+"""A net's state is the same whatever passes made its training step: each program reads the states
+of the others.
 
     check_settings.py BUILD ROOT CC NET.cnn [--planted] OPTIONS...
 
 STATE_HASH, PARAMS_HASH, STATE_BYTES, and where and what each parameter is must not
 depend on levels, on a pass that is left out, on recomputation, on a budget, on slices, or on
-what goes to host memory. OPTIONS are as in golden/examples.txt. With --planted the compilers that a
-fault has been planted in must be found out, each.
+offloaded maps. OPTIONS are as in golden/examples.txt. With --planted the compilers that a fault has
+been planted in must be found out, each.
 """
 import json
 import os
@@ -44,7 +44,7 @@ def optional_passes(cnnc):
 
 
 def settings(net):
-    """The options of each program; the first is what the others are compared with."""
+    """The options of each program; the others are compared with the first."""
     found = [[], ["-O0"], ["-O1"], MEMORY, ["--checkpoint", "elementwise"],
              ["--split", "1:2x2"]]
     refused = net.run("--checkpoint", "every 2").stderr
@@ -70,7 +70,7 @@ def stated(net, options, folder):
 
 
 def differs(net, folder):
-    """The first setting under which the state is another, and in what; how many there are."""
+    """The first setting under which the state differs, and the difference; how many there are."""
     first, count = None, 0
     for options in settings(net):
         found = stated(net, options, folder)

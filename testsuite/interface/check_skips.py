@@ -3,8 +3,8 @@
 
     check_skips.py CNNC LIBHOST STRIDE
 
-For every optimizer, with and without what else a step may do, or one variant of
-every STRIDE: skips.c, over the emitted file.  Each guard in the emitted kernels is then taken out, one after the
+For every optimizer, with and without the other parts of a step, or one variant of every STRIDE:
+skips.c, over the emitted file.  Each guard in the emitted kernels is then taken out, one after the
 other: skips.c must see every one.
 """
 import os

@@ -1,5 +1,6 @@
-// Means in which some labels do not count: each is the sum over what counts, divided by its weight,
-// whatever the batches are.  Where nothing counts the loss is 0, and the other one trains.
+// Means in which some labels do not count: each is the sum over the counted
+// labels, divided by its weight, for any batches.  Where nothing counts the
+// loss is 0, and the other one trains.
 #include <math.h>
 
 #include "means.h"

@@ -77,7 +77,7 @@ static void states_continue(void)
     for (int k = 0; k < 3; k++) free_one(all[k]);
 }
 
-// Only training changes weights, and what was staged before does not matter.
+// Only training changes weights, and the batch staged before does not matter.
 static void inference_changes_nothing(void)
 {
     One *one = new_one(8), *disturbed = new_one(8);

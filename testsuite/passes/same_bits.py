@@ -5,9 +5,9 @@
 
 OPTIONS are a line of golden/examples.txt. The passes schedule, share_buffers and assign_offsets are
 on and off in all eight combinations, with fusion and without. Figures, weights and optimizer state
-after three training steps in f32 must be the same bytes. Only share_buffers works in place: without
-it, a view is still a name. Only assign_offsets lets buffers share bytes. Each program runs with dead
-bytes filled with NaN, and a batch of three samples or more is partial. Each plan is checked by
+after three training steps in f32 must be the same bytes. Only share_buffers works in place:
+without it, a view is still a name. Only assign_offsets lets buffers share bytes. Each program runs
+with dead bytes filled with NaN, and a batch of three samples or more is partial. Each plan is checked by
 plan_check.py.
 
     --bits-only         no check of plans, and no program without fusion

@@ -54,7 +54,7 @@ const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan)
     return copy;
 }
 
-// The offset of a buffer in the form of passes: from where its container begins.
+// The offset of a buffer in the form of passes: from its container's start.
 static void place_values(Graph *g, const Plan *plan)
 {
     for (ValueId v = 0; v < g->value_count; v++) {

@@ -7,9 +7,9 @@
 // The net is written with N (default: 5) lines "# run: OPTIONS", and a line
 // "# drawn: ..." of the operators and arguments in it.
 //
-// The option --drawn prints these lines alone, for the given number of nets from
-// the seed on. The option --list prints all words that can be drawn, one a line,
-// in the same form.
+// The option --drawn prints these lines alone, for the given number of nets
+// from the seed on. The option --list prints all words that can be drawn, one a
+// line, in the same form.
 #define _GNU_SOURCE             // memfd_create
 
 #include <stdio.h>

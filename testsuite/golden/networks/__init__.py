@@ -1,5 +1,5 @@
 # The networks of the examples in plain torch.nn, by the names of their folders,
-# written from their descriptions and not from what cnnc makes of them.  The names that -D may set
+# written from their descriptions and not from cnnc's graphs.  The names that -D may set
 # in a network's file are arguments here.
 from .detectors import SsdMobilenetV1
 from .joined import (Densenet121, Googlenet, Squeezenet11, Unet,
