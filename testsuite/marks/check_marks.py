@@ -3,7 +3,7 @@
 
     check_marks.py CNNC NET.cnn...
 
-The first lines of a net say how it is compiled and what must come of that:
+The first lines of a net give its options and the expected results:
 
     # run: OPTIONS
     # again: NAMES          the launches that are recomputed, in order; nothing: none does

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what becomes of marks, each found by check_marks.py.
+"""Plants faults in the treatment of marks, each found by check_marks.py.
 
     planted.py BUILD ROOT CC
 

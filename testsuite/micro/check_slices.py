@@ -32,7 +32,7 @@ options = options[:options.index("--sliced")] if "--sliced" in options else opti
 planted, accumulates = "--planted" in sys.argv, "--accumulate" in sys.argv
 TOOLS = ""
 
-# Text of the emitted file, and what stands there instead; @ is whether the fault is planted.
+# Text of the emitted file, and the replacement; @ is whether the fault is planted.
 FAULTS = {
     "a slice counts for one sample, not for as many as it has":
         ("(real)samples * of.x[i];", "(@ ? (real)1 : (real)samples) * of.x[i];"),

@@ -35,7 +35,7 @@ for word in "--samples", "--seed", "--deep":
 cnnc = os.path.join(build, "cnnc")
 host = os.path.join(TESTS, "..", "runtime", "host")
 
-# Text of the emitted file, as a pattern, and what stands there instead; @ is whether the fault
+# Text of the emitted file, as a pattern, and the replacement; @ is whether the fault
 # is planted. Shown where streams run at once, or where they defer.
 AWAIT = r"( COPY\(\d+, await_copy, a\[%s\], .*?\);)"
 FAULTS = {

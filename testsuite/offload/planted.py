@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what checks copies to host memory and in what finds them.
+"""Plants faults in the check of copies to host memory and in the search for them.
 
     planted.py BUILD ROOT CC        FAULT in the environment: those with that text in their names
 

@@ -98,7 +98,7 @@ def image_data(draw, samples, depth, channels, interlaced):
 
 
 class Drawn:
-    """A PNG of random samples: its bytes, and what its pixels are by the PNG standard."""
+    """A PNG of random samples: its bytes, and its pixels by the PNG standard."""
 
     def __init__(self, draw, height, width, orientation):
         self.kind = draw.choice(list(CHANNELS))

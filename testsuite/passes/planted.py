@@ -4,8 +4,8 @@
     planted.py BUILD HOST ROOT CC
 
 A compiler is built from a patched copy of passes/ and frontend/, in which nothing is
-verified: neither graphs nor plans, and same_bits.py does not ask plan_check.py. So what
-finds the fault is that other bits come out. The copy without a fault must pass.
+verified: neither graphs nor plans, and same_bits.py does not ask plan_check.py. So only different
+bits show the fault. The copy without a fault must pass.
 """
 import os
 import shutil

@@ -7,8 +7,8 @@ OPTIONS are a line of golden/examples.txt. The passes schedule, share_buffers an
 on and off in all eight combinations, with fusion and without. Figures, weights and optimizer state
 after three training steps in f32 must be the same bytes. Only share_buffers works in place:
 without it, a view is still a name. Only assign_offsets lets buffers share bytes. Each program runs
-with dead bytes filled with NaN, and a batch of three samples or more is partial. Each plan is checked by
-plan_check.py.
+with dead bytes filled with NaN, and a batch of three samples or more is partial. Each plan is
+checked by plan_check.py.
 
     --bits-only         no check of plans, and no program without fusion
     --against OPTION    only all passes, with the option and without; may be repeated
@@ -86,7 +86,7 @@ class Net:
                        input=tensors, text=True, check=True)
 
     def step(self, name, text, arena):
-        """The file of what three training steps leave."""
+        """The file of the results of three training steps."""
         program, places = self.programs.program(text, arena)
         assert program, f"{name} can't be compiled"
         environment = self.programs.environment(places, self.path(name + ".train"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Corrupted plans: the compiler's checker must catch what does harm.
+"""Corrupted plans: the compiler's checker must catch harmful ones.
 
     check_corruptions.py BUILD HOST TESTS EXAMPLES COUNT ALL [--run NAME=EVERY...] [--nets NAME...]
 
@@ -16,8 +16,9 @@ checker accepts must be harmless:
     of it.
 
 All are run, and of nets the fewer are drawn the larger they are (listed.c); or, with --run, of NAME
-one in EVERY, and of other nets none. --unrun is how much of what is sound may be left out then, at
-most, in hundredths. With --needed N each rule of the checker must have refused N corruptions.
+one in EVERY, and of other nets none. --unrun is the largest share of accepted corruptions, in
+hundredths, that may be left out. With --needed N each rule of the checker must have refused N
+corruptions.
 
 Files that differ in nothing but offsets and the order of launches are one program, which reads them
 when it starts.
@@ -88,7 +89,7 @@ def verdict(plan):
 
 
 def state(plan):
-    """Where the state begins to be something else, and what lies where in it."""
+    """The end of the common part of the state, and its layout."""
     return [(b["name"], b["offset"]) for b in plan["buffers"] if b["persistent"]] \
         + [plan["state_bytes"]]
 
@@ -137,7 +138,7 @@ class Runner:
             return file.read()
 
     def draw(self, weights, batch, program, environment):
-        """Once a net: what a file that only infers does not take is not there."""
+        """Once a net: a file that only infers lacks the other buffers."""
         if os.path.exists(batch):
             return
         tensors = subprocess.run([program], env=environment, check=True,
@@ -225,7 +226,7 @@ class Results:
             self.look_at_run(kind, net, mode, level, run, plan, where)
 
     def look_at_run(self, kind, net, mode, level, run, plan, where):
-        """run: what corrupt_plans says of it."""
+        """run: corrupt_plans's line for it."""
         if run in self.unrun:
             self.unrun[run][kind] += 1
         elif run == "failed":

@@ -4,7 +4,7 @@
     check_runs.py BUILD HOST TESTS EXAMPLES
 
 check_corruptions.py looks at corruptions of slices.cnn as they are, which do no harm; then with a
-fault in what is emitted from a plan of one mode, and in what is said of runs. Each must be a
+fault in the file emitted from a plan of one mode, and in the report of runs. Each must be a
 failure. It runs corrupt_plans through this script, which plants the fault that PLANTED names.
 """
 import os
@@ -31,7 +31,7 @@ FAULTS = {
 
 
 def edit(path, old, new, function="", count=0):
-    """Replaces what the pattern matches, from where the function begins."""
+    """Replaces the match of the pattern after the start of the function."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     at = text.index(function)

@@ -1,8 +1,8 @@
 """The rules of the plan's checker, each with the message that it refuses a plan with.
 
 The rules that planted_rules.py takes out of a copy of the checker, by file and message: their texts
-and replacements; and words: WHOLE where only what is emitted shows the harm, or nets that alone can
-have it.
+and replacements; and words: WHOLE where only the emitted file shows the harm, or nets that alone
+can have it.
 """
 import os
 import re

@@ -1,4 +1,5 @@
-// Draws corruptions of sound plans and tells what the compiler's checker says:
+// Draws corruptions of sound plans and prints the verdict of the compiler's
+// checker:
 //
 //     corrupt_plans SEED COUNT ALL FOLDER < nets
 //
@@ -18,7 +19,7 @@
 // emitted from that plan; or a number, and FOLDER/NUMBER.cu is that file.
 // Before the first of a net's files come the sound plans and FOLDER/NET.LEVEL.
 // MODE.cu, made from them; train and eval are one file.  Nets that are run have
-// that plan printed before what is let through, too.  If ALL is not negative,
+// that plan printed before accepted corruptions, too.  If ALL is not negative,
 // a line `said MESSAGE` has each refusal of the compiler's checker.  The table
 // comes last.
 #define _POSIX_C_SOURCE 200809L
@@ -100,7 +101,7 @@ static void print_emitted(Arena *arena, const Net *net, Mode mode,
     emit_cuda(&in, out);
 }
 
-// In a process of its own: what it takes of the graph's arena is given back,
+// In a process of its own: its memory from the graph's arena is given back,
 // and a plan that is not the graph's may end it.  Returns whether there is a
 // file.
 static bool emit_file(const Job *job, const Net *net, Mode mode,

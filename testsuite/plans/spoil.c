@@ -95,7 +95,7 @@ static void writes(Spoil *s)
     if (how == 2) add(s, step->writes, &step->write_count);
 }
 
-// One that is there goes, or one of what the step touches comes.
+// One that is there goes, or another buffer of the step is added.
 static void in_place(Spoil *s)
 {
     PlanStep *step = draw_step(s);
@@ -140,7 +140,7 @@ static void joined(Spoil *s)
 }
 
 // A result and its names are laid over a slice of which it is made, as slices:
-// what a share would do that does not ask who touches them.  The slice's
+// the effect of a share pass that ignores their other users.  The slice's
 // container may then be placed where there is room.
 static void over_slice(Spoil *s)
 {

@@ -18,7 +18,7 @@ typedef struct Spoiler {
     void      (*spoil)(Spoil *s);
     bool        may_restate;    // half the time lives and bound are then stated
                                 // as they follow from the corrupted steps
-    bool        printable;      // false: what it leaves can't be printed
+    bool        printable;      // false: the result can't be printed
 } Spoiler;
 // Their kinds are numbered from 0.
 int count_spoilers(void);
@@ -26,7 +26,7 @@ const Spoiler *spoiler_of(int kind);
 // It may happen to change nothing.
 void corrupt_plan(Spoil *s, int kind);
 
-// planned.c: what a pass would have made of the graph, had it made this plan.
+// planned.c: the graph that a pass with this plan would have made.
 // Which launches are one step.
 const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan);
 // And their order, and where values lie.

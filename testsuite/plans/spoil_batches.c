@@ -33,7 +33,7 @@ static bool of_batch(const PlanStep *step)
 }
 
 // A step of a batch comes after its end, one of the update before it, wherever
-// that is then; or an update reads what a step of the batch makes.
+// that is then; or an update reads a result of the batch.
 void across_batch(Spoil *s)
 {
     uint32_t how = draw(s, 3);
@@ -55,7 +55,7 @@ static bool copies(const PlanStep *step)
     return step->host >= 0;
 }
 
-// A copy goes to, or comes from, another place; or what is none is one.
+// A copy goes to, or comes from, another place; or another buffer becomes one.
 void host(Spoil *s)
 {
     PlanStep *step = draw_such_step(s, copies);

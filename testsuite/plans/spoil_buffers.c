@@ -52,7 +52,7 @@ static void rows(Spoil *s)
     }
 }
 
-// Rows and stride that fit, for a slice that has others or for what is none;
+// Rows and stride that fit, for a slice that has others or for another buffer;
 // or a slice is said to be none.  Rows that divide its own bytes or the root's:
 // of the one or the other nothing may be left over.
 static void resliced(Spoil *s)
@@ -92,8 +92,9 @@ static bool is_fused_load(const PlanBuffer *buffer)
 }
 
 // A stored value that is said to be computed where it is read, or the other way
-// round; or one that is becomes what only a stored one can be: kept, or a name
-// for another one, whose bytes it says were staged, so that nothing makes them.
+// round; or one that is becomes a role that only a stored one can have: kept,
+// or a name for another one, whose bytes it says were staged, so that nothing
+// makes them.
 static void fused_load(Spoil *s)
 {
     PlanBuffer *buffer = draw_such(s, is_fused_load);
