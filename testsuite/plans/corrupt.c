@@ -50,7 +50,7 @@ typedef struct Job {
     Sample     *samples;
     int32_t     net_count, net_capacity, sample_count, sample_capacity;
     uint64_t    seed;
-    uint64_t    dice;           // who is run; what is drawn is the same anyway
+    uint64_t    dice;           // who is run; all are drawn anyway
     int         count, all;
     const char *folder;
     Tally      *tally;

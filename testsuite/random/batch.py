@@ -1,4 +1,4 @@
-"""Compiles many nets as one translation unit, runs it, and says what failed.
+"""Compiles many nets as one translation unit, runs it, and reports failures.
 
 Used by random_nets.py.  A net is a file NET.cnn with a line "# run: OPTIONS" for each setting."""
 import os
@@ -18,7 +18,7 @@ SECONDS = 1200      # for a whole batch, on a machine that has other work
 
 
 def runtime_header():
-    """All kernels, and what they share: what section 2 of an emitted file has a part of."""
+    """All kernels and their shared code, of which section 2 of an emitted file has a part."""
     files = sorted(ROOT.glob("runtime/kernels/*.cuh")) + \
         sorted(ROOT.glob("runtime/support/*/*.cuh"), key=lambda path: path.name)
     lines = [f"#include <{name}>" for name in SYSTEM]

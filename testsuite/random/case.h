@@ -31,7 +31,7 @@ typedef struct Case {
     bool        exact;
     int         squeeze;        // 0: it has no budget
     bool        offload;
-    Narrow      narrow;         // of the integer mode: what numbers are
+    Narrow      narrow;         // of the integer mode: the numbers
                                 // rounded to on their way
     int         argc;           // cnnc's options
     char      **argv;

@@ -1,5 +1,5 @@
 // Draws a net: statement after statement, each kept where the front end takes
-// it and what it makes stays small, then losses, metrics, outputs and a train
+// it and its results stay small, then losses, metrics, outputs and a train
 // section.
 #include "net.h"
 
@@ -80,7 +80,7 @@ static bool settle_pool(Net *n)
         if (p->is_input) continue;
         while (v < g->value_count && strcmp(g->values[v].name, p->name) != 0)
             v++;
-        if (v == g->value_count) {      // what evaluation does without
+        if (v == g->value_count) {      // parts that evaluation lacks
             p->shape = n->pool[p->from].shape;
             p->dtype = n->pool[p->from].dtype;
             p->trained = n->pool[p->from].trained;
@@ -146,7 +146,8 @@ static bool draw_before_pool(Net *n, bool follows)
 }
 
 // Passes look at pairs of neighbours: often a statement reads the one before,
-// an activation follows what can store one, and a pool what it can make.
+// an activation follows a layer that can store one, and a pool a layer that can
+// fuse with it.
 static bool draw_statement(Net *n)
 {
     bool stores = n->last != NULL && n->last->flags & STORES_ACT;

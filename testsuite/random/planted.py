@@ -37,7 +37,7 @@ def quietly(function, *arguments):
 
 
 def judge(faults, what, good, text, pattern):
-    """Adds a fault unless what is planted is found and named; of no pattern: unless all is good."""
+    """Adds a fault unless the planted one is found and named; of no pattern: unless all is good."""
     if good == (pattern is None) and re.search(pattern or "", text, re.M):
         return
     faults.append(what)

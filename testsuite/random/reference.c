@@ -29,7 +29,7 @@ static bool ends_in(const char *text, const char *end)
            strcmp(text + length - end_length, end) == 0;
 }
 
-// Weights of rank 2 and more are as large as to keep what goes through them as
+// Weights of rank 2 and more are as large as to keep values that pass them as
 // large; others are small, and those that norms multiply by, and variances,
 // around 1.  In the integer mode all are -1, 0 or 1.
 static double draw_weight(Draw *d, const Value *v, bool exact)
@@ -84,7 +84,7 @@ typedef struct Run {
     const Graph *train, *infer; // train: NULL where there is none
     Tensors      trained, inferred;
     double     **given;
-    Draw        *mover;         // NULL: what is given is taken as it is
+    Draw        *mover;         // NULL: the given values are taken as they are
     const Graph *stepped;       // which of the graphs runs
     Tensors     *tensors;       // on which tensors
     bool         sound;         // so far
@@ -166,7 +166,7 @@ static void take_state(Run *r)
     }
 }
 
-// ---- what is kept of it -----------------------------------------------------
+// ---- its kept values -----------------------------------------------------
 
 static double norm_of(const double *x, int64_t count)
 {
@@ -239,7 +239,7 @@ static bool is_finite(const Graph *g, const Tensors *t)
 }
 
 // Values that may be stored in 16 bits, or rounded for a product.  Gradients of
-// parameters and what optimizers keep are not.
+// parameters and optimizer state are not.
 static bool may_be_narrow(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];

@@ -22,10 +22,10 @@ typedef struct Running {
     bool                  good;
 } Running;
 
-// Says on standard output what has failed.
+// Reports failures on standard output.
 void complain(Running *r, const char *text);
 
-// compare.c: each complains of what differs from the reference at a moment.
+// compare.c: each reports differences from the reference at a moment.
 // A moment that is not proved to be finite, or exact, is not compared.
 
 // One tensor, whose elements are data.

@@ -13,7 +13,7 @@
 enum { WIDTHS = 4, DIRECTIONS = 2 };
 static const double widths[WIDTHS] = { 1e-4, 1e-5, 1e-6, 1e-7 };
 #define TOLERANCE 1e-5          // of the norm of all gradients, or of this:
-#define LEAST_GRADIENTS 1e-12   // what rounding makes of numbers around 1
+#define LEAST_GRADIENTS 1e-12   // the rounding of numbers around 1
 
 typedef struct Walk {
     Arena           *arena;

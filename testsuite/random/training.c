@@ -161,7 +161,7 @@ static void set_average(Net *n)
     add_setting(n, "average", number_text(n, 0.05, n->exact ? 0.75 : 0.999));
 }
 
-// In the integer mode what is scaled stays whole, but must stay small: more
+// In the integer mode scaled values stay whole, but must stay small: more
 // often, by numbers of its own.
 static void set_loss_scale(Net *n)
 {
@@ -316,9 +316,9 @@ static const char *draw_levers(const Net *n, int number)
 }
 
 // A training step made for slices of the batch, by numbers of their own.  One
-// slice is then the step, as for the interpreter, and has all samples; what
-// several come to is for testsuite/micro.  Not in the integer mode: the mean of
-// their gradients has a quotient.
+// slice is then the step, as for the interpreter, and has all samples; the
+// results of several are for testsuite/micro.  Not in the integer mode: the
+// mean of their gradients has a quotient.
 static const char *draw_slices(const Net *n, int number, const char *text)
 {
     Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "slices");
@@ -331,8 +331,8 @@ static const char *draw_slices(const Net *n, int number, const char *text)
 }
 
 // A precision of fewer digits, in the integer mode, with and without tensor
-// cores.  The loss is scaled by what the program says, and so with f16, too,
-// where that is what it would be without a word.
+// cores.  The program sets the loss scale, and with f16, too, where it may be
+// the default.
 static const char *draw_precision(const Net *n, int number)
 {
     Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "precision");

@@ -71,7 +71,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, path, width=1280, height=900, dark=False):
-        """Loads a file; what happened on the way is in events, from the request on."""
+        """Loads a file; intermediate events are in events, from the request on."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[

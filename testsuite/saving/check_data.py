@@ -75,7 +75,7 @@ def samples_that_are_dropped():
 
 
 def steps_that_are_skipped():
-    """All of an epoch: weights stay what they were."""
+    """All of an epoch: weights stay unchanged."""
     labels = [i % 3 for i in range(SAMPLES)]
     write_set("train", labels, range(SAMPLES))
     write_set("test", labels)

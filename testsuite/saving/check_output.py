@@ -97,7 +97,7 @@ def check_places(cnnc):
 
 
 def plant(command, calls):
-    """Written in place, files would be cut short by what ends the program."""
+    """Written in place, files would be cut short when the program ends."""
     noticed = 0
     for at, call in enumerate(calls, 1):
         start_anew(True)

@@ -40,7 +40,7 @@ def leave_folder(folder):
 
 
 def build(cnnc, libhost, net, options, program, faults=()):
-    """faults: pairs of a pattern that what is emitted has once, and what gets in its place."""
+    """faults: pairs of a pattern that the emitted file contains once, and its replacement."""
     subprocess.run([cnnc, "--main", *options, net, "-o", program + ".cu"], check=True)
     with open(program + ".cu", encoding="utf-8") as file:
         text = file.read()

@@ -48,7 +48,7 @@ static int is_beside(const FILE *file)
     return 0;
 }
 
-// Counts a call; whether it is the one, and the first letter of what is to be done.
+// Counts a call; whether it is the one, and the first letter of the action.
 static int meet(const char *name)
 {
     static int count;

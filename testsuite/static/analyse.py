@@ -6,9 +6,9 @@
 
 TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  gcc and clang-tidy, which take minutes, are
 given those that differ from the last landing, or include a file that does (tools/changed.py); with
-MUTANTS=all they are given all.  GENERATED holds what
-flex and bison made.  Each file of planted/ has one fault, named in FAULTS with the
-words that TOOL must say; it is analysed by the same commands as the sources, as C and as C++.
+MUTANTS=all they are given all.  GENERATED contains the files of flex and bison.  Each file of
+planted/ has one fault, named in FAULTS with the words that TOOL must say; it is analysed by the
+same commands as the sources, as C and as C++.
 """
 import os
 import re

@@ -8,14 +8,14 @@ runtime shares nothing with the compiler.  One allocator: ir/base/arena.c.
 An operator is named in its own files alone, and nothing switches over operators; a row of a table
 has a file of its name; a kernel's file is named after its operator; the grammar names none.  Passes
 neither print graphs nor verify them, the runner does.  Faults of a program are reported by error(),
-and by no pass; what is wrong with cnnc is bug()'s, and no operator's; none ends the program else.
-Headers declare what others call.  Every file opens with what it is about, a pass with its essay.
-Lines are at most 80 wide, 100 in CUDA and in what the emitter prints; functions at most 80 lines,
-half of a folder's 15 and all but one in twenty 45; files 800 (a file holds one idea, in about 400
-lines, and is never cut by size alone), headers with structs 250, main.c 100. Exceptions stand
-below, each with its reason, and one that is not needed any more is a fault too. Prints a line a
-fault and exits 1 if there is one; and what share of each folder's lines are comments, which has
-bounds too.
+and by no pass; faults of cnnc are reported by bug(), and by no operator; none ends the program
+else. Headers declare functions that others call.  Every file opens with its subject, a pass
+with its essay. Lines are at most 80 wide, 100 in CUDA and in emitted text; functions at
+most 80 lines, half of a folder's 15 and all but one in twenty 45; files 800 (a file holds one idea,
+in about 400 lines, and is never cut by size alone), headers with structs 250, main.c 100.
+Exceptions stand below, each with its reason, and one that is not needed any more is a fault too.
+Prints a line a fault and exits 1 if there is one; and the share of comments in each folder's lines,
+which has bounds too.
 """
 import re
 import sys
@@ -339,7 +339,7 @@ def check_tables(root):
 
 
 def check_essays(root):
-    """A pass opens with its name and what it does, and shows a graph before and after."""
+    """A pass opens with its name and its effect, and shows a graph before and after."""
     for name in rows(root, "passes/passes.def", "PASS"):
         path = root / "passes" / f"{name}.c"
         lines = path.read_text().splitlines() if path.exists() else []

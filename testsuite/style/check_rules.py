@@ -44,7 +44,7 @@ def function(lines, name="f"):
     return f"void {name}(void)\n{{\n" + "    x++;    // More.\n" * lines + "}\n"
 
 
-# The rule, the file that breaks it, its text, what is said.
+# The rule, the file that breaks it, its text, the message.
 BROKEN = [
     ("a room includes one above", "ir/base/a.c", '#include "../op/op.h"\n',
      "ir/base includes ir/op"),

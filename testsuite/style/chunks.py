@@ -3,7 +3,7 @@
 
 usage: chunks.py EMBED FILE.cuh ...
 
-The emitter copies every chunk whose name occurs in what it copies.  So a local variable, a
+The emitter copies every chunk whose name occurs in copied text.  So a local variable, a
 parameter, a member or a type inside another that bears a chunk's name brings that chunk with it.
 EMBED is the build's tool; it refuses names that are defined twice.  Prints a line a fault.
 """

@@ -62,7 +62,7 @@ def uncalled(text, net):
 
 
 def constants(file):
-    """The -D options of a net's tests; others do not change what there is."""
+    """The -D options of a net's tests; others do not change it."""
     with open(file) as source:
         text = source.read()
     runs = re.findall(r"^# run:(.*)$", text, re.MULTILINE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Documents that hold what they promise.
+"""Checks the promises of documents.
 
 usage: check_documents.py CNNC ROOT REFERENCE.md
 

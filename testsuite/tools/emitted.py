@@ -68,8 +68,8 @@ def take_out_order(text, places):
 
 
 def take_out(text, arena_bytes=None):
-    """The file without comments and what is read, and that. arena_bytes: what it reserves; None:
-    what it says."""
+    """The file without comments and read bytes, and these bytes. arena_bytes: its reserved bytes;
+    None: what it says."""
     places = []
 
     def offset(match):

@@ -135,7 +135,7 @@ def is_caught(command, seconds):
 
 
 def plant(test, faults, seconds=60, words=()):
-    """Plants each of the faults (name: file, text, what stands there instead), and none.
+    """Plants each of the faults (name: file, text, replacement), and none.
 
     words: what the test is called with.
     Returns how many of them the test testsuite/unit/TEST.c did not find.

@@ -7,8 +7,8 @@
 
 #include "linear_net.h"
 
-// The trainer's events are the net's: it copies what it is given no sooner than
-// it must.
+// The trainer's events are the net's: it copies its inputs no sooner than it
+// must.
 #define cudaEventRecord linear_record
 #define cudaEventSynchronize linear_synchronize
 #define cudaStreamSynchronize linear_stream_wait

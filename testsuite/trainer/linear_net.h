@@ -167,7 +167,7 @@ static int linear_run(const void *const *inputs, const size_t *bytes,
     return 0;
 }
 
-// How much memory the trainer holds at a step, and what it took since the first.
+// How much memory the trainer holds at a step, and the growth since the first.
 static long long linear_blocks, linear_more_blocks;
 
 static void linear_count_blocks()

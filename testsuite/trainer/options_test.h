@@ -77,7 +77,8 @@ static void test_no_effect()
     CHECK(lines_of("complaints") == 0);
 }
 
-// A state is no weights, weights are no state, and what else is given as weights is named.
+// A state is no weights, weights are no state, and any other file given as
+// weights is named.
 static void test_wrong_files()
 {
     write_file("torch.pt", "PK\3\4........", 12);

@@ -1,4 +1,4 @@
-// Batches: what becomes of a sample on its way, by any number of threads, and
+// Batches: the changes of a sample on its way, by any number of threads, and
 // buffers that are not refilled too soon.
 #pragma once
 #include "check.h"

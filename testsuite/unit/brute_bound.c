@@ -54,7 +54,8 @@ static bool lives_on(const Remat *r, const Facts *f, int32_t v)
                              (asked && (f->lost > 0 || f->again < f->before)));
 }
 
-// The most that results of t from the k-th on may save by lying over what dies.
+// The most that results of t from the k-th on may save by overwriting dying
+// values.
 static int64_t saved_by_overs(const Remat *r, int32_t t, uint32_t dying,
                               int32_t k)
 {

@@ -1,6 +1,6 @@
-// Schedules of chains from the definition in passes/remat/chain.h alone: what
-// each run does to what is stored, and the shortest path through all that can
-// be.
+// Schedules of chains from the definition in passes/remat/chain.h alone: the
+// effect of each run on stored values, and the shortest path through all that
+// can be.
 #ifndef CNNC_TEST_BRUTE_CHAIN_H
 #define CNNC_TEST_BRUTE_CHAIN_H
 

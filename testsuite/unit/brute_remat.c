@@ -1,5 +1,5 @@
 // All states of a training step between two launches, the cheapest first: which
-// values are there, which parts of those that are not whole, and what is next.
+// values are there, the parts of those that are not whole, and the next step.
 // A value may be dropped at any time.
 #include "brute_remat.h"
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct State {
     uint32_t dead;              // of these values: nobody will read this life
     int32_t  next;              // the base's next step
     int64_t  cost;
-    int32_t  from, step;        // the state before; what ran, or -1
+    int32_t  from, step;        // the state before; the last step, or -1
     int32_t  by_key, by_cost;   // the next in a list
     bool     done;
 } State;
@@ -116,7 +116,7 @@ static int64_t make_part(const Remat *r, State *s, int32_t k, uint32_t *dying,
     return bytes;
 }
 
-// Runs a step after which some of what it reads is dropped.
+// Runs a step after which some of its operands are dropped.
 static void run_step(Brute *b, State s, int32_t from, int32_t step,
                      uint32_t dying)
 {

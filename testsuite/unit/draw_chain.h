@@ -6,7 +6,7 @@
 
 typedef struct Drawing {
     uint64_t seed;
-    uint32_t sizes, costs;      // what is drawn is below
+    uint32_t sizes, costs;      // drawn values are below
     bool     is_plain;          // as in nets: no run is cheaper or takes less
                                 // than one for the output alone, and no
                                 // gradient is larger than its map

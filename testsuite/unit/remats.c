@@ -1,4 +1,4 @@
-// Problems of what to keep and what to compute again, drafted as lists of
+// Problems of recomputation, drafted as lists of
 // pairs and then put into the arrays that Remat has.
 #include "remats.h"
 #include <ctype.h>

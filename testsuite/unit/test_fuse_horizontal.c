@@ -1,4 +1,4 @@
-// Launches of several nodes: what the verifiers say of groups that can't be.
+// Launches of several nodes: the verifiers' errors for impossible groups.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "../../ir/launch_group.h"
 #include "nets.h"

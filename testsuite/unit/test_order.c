@@ -40,8 +40,8 @@ static ValueId add_value(Drawn *d, const char *name, Kind kind, int64_t width)
                        (Pos){.line = 1});
 }
 
-// A node of what is there: of one operand, of two, in place or not, sometimes a
-// view, sometimes with scratch.
+// A node over existing values: of one operand, of two, in place or not,
+// sometimes a view, sometimes with scratch.
 static void add_node(Drawn *d, Phase phase, ValueId weight)
 {
     const Op *op[] = {&stub_layer, &stub_layer, &stub_unary, &stub_sum,

@@ -193,7 +193,7 @@ static void what_is_written_is_what_runs(void **state)
     assert_null(nodes_as_written(arena, g, &nodes, &place));
     assert_string_equal(nodes[6].name, "w.sgd");
     for (int i = 0; i < 7; i++) assert_int_equal(place[i], i);
-    // A copy has the place of what it copies.
+    // A copy has the source place of its original.
     for (int i = 7; i < 10; i++) {
         assert_int_equal(nodes[i].phase, RECOMPUTE);
         assert_int_equal(place[i], i - 7);

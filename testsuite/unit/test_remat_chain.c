@@ -1,5 +1,5 @@
 // Training steps as chains of stages: where they are cut, and that schedules
-// made of a chain's schedules hold and cost what the chain says, on nets of
+// made of a chain's schedules are valid and have the chain's cost, on nets of
 // random blocks; against the cheapest schedule of all on small ones.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,8 @@ static void a_residual_block_is_whole(void **state)
                   "0 1 3 4", "8 6 5 4");
 }
 
-// A step of the backward pass that reads from far after joins what it skips.
+// A step of the backward pass that reads a distant value joins the stages
+// between.
 static void backward_steps_that_reach_back_join_stages(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static Remat draw_blocks(uint64_t seed, int blocks, int most_steps)
 
 // ---- schedules --------------------------------------------------------------
 
-// Bytes that the chain does not count: of what is made once.
+// Bytes that the chain does not count: of values made once.
 static int64_t once_bytes(const RematStages *s)
 {
     int64_t bytes = 0;

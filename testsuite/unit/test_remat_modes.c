@@ -1,6 +1,6 @@
-// Schedules that are modes, and the search among them, on random problems: what
-// modes_run says of a schedule is what remat_schedule.c counts, and no choice
-// of the search costs less than the cheapest schedule there is.
+// Schedules that are modes, and the search among them, on random problems:
+// modes_run and remat_schedule.c agree on a schedule, and no choice of the
+// search costs less than the cheapest schedule there is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void drop_overs_of_parts(Remat *r)
     r->overs[r->step_count] = count;
 }
 
-// A problem such as remat_of makes: besides, what is kept is made once.
+// A problem such as remat_of makes: besides, kept values are made once.
 static Remat draw_problem(uint64_t seed, RematKind kind)
 {
     Remat r = random_remat(arena, seed, kind);

@@ -61,7 +61,7 @@ static void bounds_the_cheapest(const Remat *r, int64_t capacity, Tally *n)
     n->repeats += p.count > base.count;
 }
 
-// No schedule is cheaper than what is called the cheapest: not one in which
+// No schedule is cheaper than the one called cheapest: not one in which
 // steps are recomputed at random, in as many bytes as it needs.
 static void compare_with_random(const Remat *r, uint64_t seed)
 {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include "graphs.h"
 
-// Runs the verifier in a process of its own, for it must end it; returns what
-// it said, or NULL if it found no fault.
+// Runs the verifier in a process of its own, for it must end it; returns its
+// message, or NULL if it found no fault.
 static inline char *verdict(const Graph *g)
 {
     int ends[2], status;
