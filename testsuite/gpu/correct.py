@@ -193,7 +193,7 @@ def judge(tools, one, precision, made, row):
 
 
 def knows(tools, precision, folder):
-    """True if the compiler does; if not, a row says so."""
+    """True if the compiler knows the precision; if not, a row says so."""
     path = os.path.join(ROOT, "examples", "lenet", "lenet.cnn")
     try:
         run([tools.cnnc, *tools.emit_options(precision), path, "-o",

@@ -167,11 +167,11 @@ class Rows:
         return tuple(row.get(name) for name in self.identity)
 
     def has(self, row):
-        """True if it need not be made again."""
+        """True if the row need not be made again."""
         return self.key(row) in self.done
 
     def late(self):
-        """True if nothing more is to be begun."""
+        """True if nothing more may begin."""
         return time.monotonic() > self.end
 
     def add(self, row):

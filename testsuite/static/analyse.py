@@ -109,7 +109,7 @@ def analyse(tool, root, generated, files):
 
 
 def planted(tool, root, generated):
-    """Each fault as C and, except for gcc, as C++, which is analysed by other commands."""
+    """Plants each fault in C and, except for gcc, in C++, which other commands analyse."""
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, words in FAULTS.items():

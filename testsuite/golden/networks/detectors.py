@@ -8,7 +8,7 @@ from operators_detection import decode_boxes, multibox
 from .layers import Network, pixels
 
 
-# The number of results is that of strides that begin: the odd row of padding is after the map.
+# Returns one result for each stride that begins: the surplus of even padding is after the map.
 def same(x, kernel, stride):
     sides = []
     for size in (x.shape[3], x.shape[2]):
