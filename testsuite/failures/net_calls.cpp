@@ -3,13 +3,12 @@
 //     net_calls LINES [EACH]
 //
 // Arena, init, three training steps, evaluation, inference, metrics and all
-// about the state make n calls.  For each k up to n (EACH: every EACHth), and
-// for an error that passes and one that ruins the device: the call of the
-// interface in which it happened returns a status, last_error has call, step
-// and line; the context refuses all but init and attach, without a call to
-// CUDA; nothing more is in use than before; and after init, or attach to a
-// state that was saved, the net trains to the same bits as if nothing had been.
-// To fail call n + 1 fails nothing.
+// about the state make n calls.  Call k fails, for each k up to n (EACH: every EACHth), with a
+// transient error and with one that ruins the device. The call of the interface in which it
+// happened returns a status, last_error has call, step and line; the context refuses all but init
+// and attach, without a call to CUDA; nothing more is in use than before; and after init, or attach
+// to a state that was saved, the net trains to the same bits as if nothing had been. To fail call n
+// + 1 fails nothing.
 //
 // From init's end on no memory may be taken, and the net's own code never takes
 // any from the heap.  LINES is a file with the source line of each step.

@@ -3,10 +3,10 @@
 
     check_accum.py CNNC LIBHOST
 
-Launches are checked against the plans, byte for byte of their writes. A state has no part in how a
-training step is made: without accum the same net has the same STATE_HASH and STATE_BYTES, and the
-same file except the additions of accumulate = 1. Then each of the faults below, planted in the
-emitted file, makes accum.c fail.
+Launches are checked against the plans, byte for byte of their writes. A state does not depend on
+the construction of a training step. Without accum the same net has the same STATE_HASH and
+STATE_BYTES, and the same file except the additions of accumulate = 1. Then each of the faults
+below, planted in the emitted file, makes accum.c fail.
 """
 import os
 import re

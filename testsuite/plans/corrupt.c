@@ -11,17 +11,17 @@
 //     corruption KIND NET MODE LEVEL RUN VERDICT BYTES WHAT
 //
 // VERDICT is caught or sound; through, where second_checker takes it for sound
-// and the compiler's does not, and then nothing else is printed.  BYTES is what
-// a check of each byte says of what is not caught, sound or unsound, or - of
-// what is too large for that or has no slices and nothing computed on load.  RUN
-// is why none is to be run, or what is: caught; never, of nets of which none is run;
-// sampled, since one of several is, and not this; failed, if no file could be
-// emitted from that plan; or a number, and FOLDER/NUMBER.cu is that file.
-// Before the first of a net's files come the sound plans and FOLDER/NET.LEVEL.
-// MODE.cu, made from them; train and eval are one file.  Nets that are run have
-// that plan printed before accepted corruptions, too.  If ALL is not negative,
-// a line `said MESSAGE` has each refusal of the compiler's checker.  The table
-// comes last.
+// and the compiler's does not, and then nothing else is printed.  BYTES is the
+// verdict of a check of each byte for an accepted plan, sound or unsound. It is
+// - for a plan that is too large, or has no slices and nothing computed on
+// load.  RUN is why none is to be run, or what is: caught; never, of nets of
+// which none is run; sampled, since one of several is, and not this; failed, if
+// no file could be emitted from that plan; or a number, and FOLDER/NUMBER.cu is
+// that file. Before the first of a net's files come the sound plans and
+// FOLDER/NET.LEVEL.MODE.cu, made from them; train and eval are one file.  Nets
+// that are run have that plan printed before accepted corruptions, too.  If ALL
+// is not negative, a line `said MESSAGE` has each refusal of the compiler's
+// checker.  The table comes last.
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Operands of a call.  The first is a value of the pool, or a new input; the
-// others are like it in shape, in one of the ways in which operands can be: the
-// same, with 1 along some axes, a label of as many classes as it has channels,
-// or any other value.  The operator's shape rule refuses operands that do not
-// fit. Where that would be too rare, the operator proposes shapes (Op.fits).
+// shapes of the others match in one of the ways that operands permit: the same,
+// with 1 along some axes, a label of as many classes as it has channels, or any
+// other value.  The operator's shape rule refuses operands that do not fit.
+// Where that would be too rare, the operator proposes shapes (Op.fits).
 #include "net.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
     planted.py BUILD ROOT CC
 
-Two steps of stem.cnn, in slices of 3 of its samples, and of between.cnn must be those of the whole
-nets, but with a fault: then they differ, or the compiler refuses its own graph.
+Two steps of stem.cnn, in slices of 3 of its samples, and of between.cnn must equal those of the
+whole nets. With a fault they differ, or the compiler refuses its own graph.
 """
 import os
 import subprocess

@@ -1,9 +1,9 @@
 """Emitted files that differ in nothing but where tensors lie and in what order they are made,
 as one program.
 
-Offsets, the arena's size and the order of launches are taken out of the file and read from a file
-that PLACES names when the program starts, so that many plans of a net cost one compilation.
-Lines of the net, which errors name, are then wrong.
+Offsets, the arena's size and the order of launches are taken out of the file. The program reads
+them from a file that PLACES names, so that many plans of a net cost one compilation. Lines of the
+net, which errors name, are then wrong.
 """
 import hashlib
 import os

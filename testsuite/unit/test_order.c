@@ -1,6 +1,6 @@
-// Orders of launches against all there are: on small random graphs, the order
-// that schedule finds has the smallest peak of any, by a count of live bytes
-// that knows nothing of its own, and its bound is one.
+// Orders of launches against all there are: On small random graphs, schedule's
+// order has the smallest peak of any, by an independent count of live bytes,
+// and its bound is valid.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
