@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What cnnc says of memory that there is, and is not, is true.
+"""Checks the answers of cnnc about available memory and its absence.
 
     check_answers.py CNNC NET.cnn BUDGET [OPTION]...
 
@@ -7,7 +7,7 @@ BUDGET, in bytes, is one in which nothing fits. The refusal has the status 4 and
 smallest arena is one that can be had; what it lists at the fullest step are
 buffers of that plan, and all of its bytes; the batches that it names fit, and one sample more does
 not, which --fit finds too. Every row of --curve can be had as a budget, at no more than its cost
-and no less than its bound. What --time says of a budget, the banner and --summary say too.
+and no less than its bound. The banner and --summary agree with --time about a budget.
 
 Then each answer is made wrong, in every way that the checks are for, and each must be found.
 """
@@ -30,7 +30,7 @@ class Compiler:
         self.runs = {}
 
     def run(self, *options):
-        """Status, output and what went to standard error."""
+        """Status, output and standard error."""
         if options not in self.runs:
             result = subprocess.run([*self.command, *options, self.net], text=True,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -43,7 +43,7 @@ class Compiler:
         return json.loads(text) if status == 0 else None
 
     def arena(self, batch, *options):
-        """Of a file that trains; None: it does not fit."""
+        """For a file that trains; None: it does not fit."""
         plans = [self.plan("--batch", str(batch), "--mode", mode, *options)
                  for mode in ("train", "eval")]
         return None if None in plans else max(p["arena_bytes"] for p in plans)
@@ -55,7 +55,7 @@ def size_of(text):
 
 
 def is_about(text, size):
-    """Whether a size with two decimals is that of so many bytes."""
+    """True if a size with two decimals is that number of bytes."""
     return abs(size_of(text) - size) <= 0.0101 * UNITS[text.split()[1]]
 
 
@@ -66,7 +66,7 @@ BUFFER = re.compile(r"(\S+) (\w+)(\[.*?\])(?: \(line (\d+)\))?$")
 
 
 def alive_at(plan, step):
-    """By what holds them at that step: bytes of each root, padded."""
+    """Bytes of each root that is alive at that step, padded."""
     buffers = {b["id"]: b for b in plan["buffers"]}
     holder, sizes = {}, {}
     for b in sorted(plan["buffers"], key=lambda b: (b["alias_of"] is not None, b["first"])):
@@ -81,7 +81,7 @@ def alive_at(plan, step):
 
 
 def check_peak(said, plan):
-    """The list of what is alive, which is rounded, against the plan."""
+    """Compares the rounded list of live buffers with the plan."""
     found = re.search(r"alive at step (\d+), (\S+?)(?: \(line \d+\))?: (.*)", said)
     if not found:
         return ["the fullest step is not said"]
@@ -132,7 +132,7 @@ def check_smallest(said, cnnc):
 
 
 def check_batches(said, cnnc, budget):
-    """Of both kinds; and --fit."""
+    """For both kinds; and --fit."""
     faults = []
     fit = ["--fit", str(budget)]
     for lever, own, fits in (("nothing computed again", [], [*fit, "-fno-checkpoint"]),
@@ -192,7 +192,7 @@ def check_curve(said, cnnc):
     return faults
 
 
-# ---- what a budget is said to cost ----------------------------------------------------------------
+# ---- the stated cost of a budget ----------------------------------------------------------------
 
 def check_costs(said, cnnc, arena):
     """--summary, then the emitted file, against --time and the plan's phases."""

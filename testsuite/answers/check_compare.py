@@ -4,7 +4,7 @@
     check_compare.py CNNC NET.cnn... -- OPTION... [-- OPTION...]...
 
 For each net and each group of options the arena of the last row is ARENA_BYTES of the header, and a
-refusal is a refusal of both, with the same status. Rows have what they save from the row before;
+refusal is a refusal of both, with the same status. Each row has its saving from the row before;
 text, CSV and JSON have the same rows. Levers that the options pull have rows, others have none.
 """
 import csv
@@ -35,7 +35,7 @@ def arena_of(cnnc, options, net, folder):
 
 
 def rows_fault(rows):
-    """What is saved, and its share, follow from the arenas."""
+    """The arenas determine the saved bytes and their share."""
     for before, row in zip(rows, rows[1:]):
         saved = before["arena_bytes"] - row["arena_bytes"]
         if row["saved_bytes"] != saved or \
@@ -64,7 +64,7 @@ def format_fault(rows, table, text):
 
 
 def levers_of(options):
-    """Those that the options pull, of a training step."""
+    """The levers that the options set, for a training step."""
     limited = "--budget" in options
     trains = "infer" not in options
     pulled = [trains and "--microbatch" in options and "auto" not in options,

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What cnnc says of each lever is true: of budgets in which nothing fits, and of --microbatch auto.
+"""Checks the answers of cnnc about each lever: budgets in which nothing fits, and --microbatch
+auto.
 
     check_levers.py CNNC NET.cnn BATCH BUDGET
 
 BUDGET, in bytes, is one in which nothing fits at BATCH, but some samples do. Every row of the
-refusal is held against plans made with that lever alone: its arena, what it costs by --summary,
-the largest batch or the largest slice, of which one more does not fit. Where the net has no step
-in slices, that must be refused. --microbatch auto takes the cheapest of all slices within each of
-eight budgets, and none where nothing runs again at once.
+refusal is compared with plans made with that lever alone: its arena, its cost by --summary, the
+largest batch or the largest slice, of which one more does not fit. Where the net has no step in
+slices, that must be refused. --microbatch auto takes the cheapest of all slices within each of
+eight budgets, and none where nothing is recomputed at once.
 
 Then each answer is made wrong, and each must be found.
 """
@@ -25,7 +26,7 @@ runs = {}
 
 
 def run(*options):
-    """Status, output and what went to standard error; equal runs are run once."""
+    """Status, output and standard error; equal runs are run once."""
     if options not in runs:
         done = subprocess.run([cnnc, *options, net], text=True, capture_output=True)
         runs[options] = done.returncode, done.stdout, done.stderr
@@ -38,7 +39,7 @@ def is_about(text, size):
 
 
 def arena(*options):
-    """Of a file that trains; None: it is refused."""
+    """For a file that trains; None: it is refused."""
     sizes = []
     for mode in "train", "eval":
         status, text, _ = run("--mode", mode, "--emit", "plan", *options)
@@ -54,8 +55,8 @@ def smallest(*options):
 
 
 def seconds(slices, *options):
-    """Of a training step in the model, from its phases: all but the update as often as slices.
-    Launches count one by one, as they do in what a budget costs."""
+    """The time of a training step in the model, from its phases: all except the update once a
+    slice. Launches count one by one, as they do in what a budget costs."""
     text = run("--summary", "--format", "json", "-fno-fuse-horizontal", *options)[1]
     return sum(row["model_time_ps"] / 1e12 * (1 if row["phase"] == "update" else slices)
                for row in json.loads(text)["phases"]
@@ -174,7 +175,7 @@ AUTO = re.compile(r"the batch of (\d+) is taken (at once|in slices of \d+), in (
 
 
 def check_auto(budgets_said):
-    """Of (budget, status, note): what was chosen costs least."""
+    """Takes (budget, status, note): the chosen plan costs least."""
     faults, kinds = [], set()
     for within, (status, said) in budgets_said.items():
         times = {}
@@ -228,7 +229,7 @@ def more(pattern, text, amount=1):
 
 
 def planted(said):
-    """Wrong refusals, by what is wrong with them."""
+    """Wrong refusals, by their fault."""
     wrong = {"the batch": more(r"arenas at batch (\d+)", said),
              "the budget": more(r"that fit in ([0-9.]+)", said)}
     for name in levers(1, 1):

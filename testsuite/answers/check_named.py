@@ -92,7 +92,7 @@ def draw_options(draw):
 
 
 def named(said, budget, options):
-    """Pairs of what a refusal names and the options that use it."""
+    """Pairs of a refusal's number and the options that use it."""
     found = re.search(r"has (\d+) bytes", said)
     uses = [("the smallest arena", ["--budget", found[1]])] if found else []
     part = said.partition("the smallest arenas at")[2].partition("note:")[0]

@@ -1,4 +1,4 @@
-// What the host runtime costs: nanoseconds a thread a barrier, a shuffle, a
+// The cost of the host runtime: nanoseconds a thread a barrier, a shuffle, a
 // thread of a kernel without barriers, and the speed of a tiled product.
 #include <cuda_runtime.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
 from plant_faults import plant  # noqa: E402
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "the first gradient takes no bytes":
         ("chain.c", "w.alive = w.peak = c->stages[c->count - 1].gradient;", ""),

@@ -1,4 +1,4 @@
-"""What the tests of budgets share: a net's arenas, and budgets between them."""
+"""Shared by the tests of budgets: a net's arenas, and budgets between them."""
 import json
 import random
 import re
@@ -8,7 +8,7 @@ OVER_BUDGET = 4
 
 
 class Compiler:
-    """cnnc on one net. options: as in golden/examples.txt; what is not cnnc's is left out.
+    """cnnc on one net. options: as in golden/examples.txt; options of others are left out.
 
     --with OPTION is one of cnnc's, too.
     """
@@ -49,7 +49,7 @@ class Compiler:
 
 
 def again(plan):
-    """The launches of a plan that run again."""
+    """The launches of a plan that are recomputed."""
     return [step["name"] for step in plan["steps"] if step["phase"] == "recompute"]
 
 

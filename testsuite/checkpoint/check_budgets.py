@@ -3,11 +3,10 @@
 
     check_budgets.py TESTS CNNC NET.cnn COUNT [OPTIONS...]
 
-Of COUNT budgets, evenly spread from the smallest arena that there is for the net to the one
-without a budget: plan_check.py calls each plan sound, its arena is within the budget, and the
-time of a training step in the model that is chosen by (--summary) never rises with the budget.
-A byte is refused, and what that says is the smallest fits. With enough, plan and graph are those
-without a budget.
+COUNT budgets are evenly spread from the smallest arena of the net to the one without a budget. For
+each, plan_check.py calls the plan sound and its arena is within the budget. The time of a training
+step in the model that chooses (--summary) never rises with the budget. One byte is refused, and the
+smallest arena that the refusal names fits. With enough, plan and graph are those without a budget.
 """
 import json
 import sys
@@ -16,13 +15,13 @@ from budgets import Compiler, again
 
 
 def seconds(summary):
-    """Of a training step, in the model of the GPU."""
+    """The time of a training step, in the model of the GPU."""
     return next(row["model_time_ps"] / 1e12 for row in json.loads(summary)["phases"]
                 if row["mode"] == "train" and row["phase"] == "all")
 
 
 def check_budget(compiler, budget, plan_check, faults):
-    """What the budget costs."""
+    """The cost of the budget."""
     plan = compiler.plan("--budget", str(budget))
     # With a launch for each update, as programs are compared: how many updates memory lets be one
     # launch is another matter.

@@ -15,7 +15,7 @@ from budgets import Compiler, again
 def main():
     build, tests, net, golden, *words = sys.argv[1:]
     compiler = Compiler(os.path.join(build, "cnnc"), net, words)
-    # As check_net compiles it.
+    # Compiles like check_net.
     compiler.options += ["--precision", "f64", "-fkeep-gradients"]
     budget = compiler.smallest()
     names = again(compiler.plan("--budget", str(budget)))

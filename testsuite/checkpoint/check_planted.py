@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Faults planted in what runs again: unit tests find some, other bits show the rest.
+"""Faults planted in recomputation: unit tests find some, other bits show the rest.
 
     check_planted.py BUILD HOST ROOT CC
 
-FAULT in the environment chooses those with that text in their names. Those of BITS are in a
-compiler in which nothing is verified, neither graphs nor plans (passes/planted.py).
+FAULT in the environment chooses those with that text in their names. The faults of BITS are planted
+in a compiler that verifies neither graphs nor plans (passes/planted.py).
 """
 import os
 import subprocess
@@ -17,7 +17,7 @@ import plant_faults  # noqa: E402
 import planted  # noqa: E402
 from budgets import Compiler  # noqa: E402
 
-# By test, what is planted: a file, a text, and what stands there instead.
+# By test, the planted faults: a file, a text in it, and the replacement.
 UNITS = {
     "test_remat_graph": {
         "the first backward launch is forward":
@@ -154,7 +154,7 @@ UNITS = {
             ("verify_recompute.c", "!does_the_same(g, &g->nodes[id], n)", "false"),
     },
 }
-# A net from here, and what shows as other bits.
+# A net of this folder, and the faults that show as other bits.
 BITS = {
     "nothing": ("masks",),
     "what is drawn again is other numbers":
@@ -167,7 +167,7 @@ BITS = {
 
 
 def show(name, fault):
-    """Whether bits differ just where there is a fault."""
+    """True if bits differ just where there is a fault."""
     with tempfile.TemporaryDirectory() as folder:
         cnnc = planted.compiler_with(folder, fault)
         net = os.path.join(here, fault[0] + ".cnn")

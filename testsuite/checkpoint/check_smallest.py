@@ -3,10 +3,10 @@
 
     check_smallest.py CNNC LINE...
 
-Each LINE is a net and options, as in golden/examples.txt. Within what one byte is refused with
-there is a plan for training, evaluation and inference. A budget below it, drawn from the fifth
-below, is met or is refused with a size that can be had, with the status 4. A net may say what it
-is in a comment, `# smallest: BYTES`.
+Each LINE is a net and options, as in golden/examples.txt. Within the arena that the refusal of one
+byte names there is a plan for training, evaluation and inference. A budget below it, drawn from the
+fifth below, is met or is refused with a size that can be had, with the status 4. A net may state
+that arena in a comment, `# smallest: BYTES`.
 """
 import json
 import random
@@ -17,7 +17,7 @@ from budgets import OVER_BUDGET, Compiler
 
 
 def named(compiler, budget):
-    """What a budget that is too small is refused with; None: it is not refused."""
+    """The refusal of a budget that is too small; None: it is not refused."""
     done = compiler.run("--budget", str(budget), "--emit", "plan")
     found = re.search(r"smallest arena found for it, at batch \d+, has (\d+) bytes", done.stderr)
     return int(found[1]) if done.returncode == OVER_BUDGET and found else None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what a budget is refused with, each found by check_smallest.py.
+"""Plants faults in refusals of budgets, each found by check_smallest.py.
 
     planted_smallest.py BUILD ROOT CC
 
@@ -14,7 +14,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "..", "marks"))
 from planted import compiler_with, look, looks, only, root  # noqa: E402
 
-# By name: the net where it shows, a file, a text, and what stands there instead.
+# By name: the net where it shows, a file, a text in it, and the replacement.
 FAULTS = {
     "nothing": ("late.cnn -fno-batch-split", None),
     "schedule's order alone":

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What launches cost in the model, against formulas made by hand.
+"""Checks the cost of launches in the model against formulas made by hand.
 
     check_costs.py CNNC COSTS ROOT [few]
 
 Products of four networks are counted from their papers' tables, forward, data gradients and
-weight gradients, and must be the same whichever passes are on.  Of a small net every launch that
-fuses something is known.  Every launch of every example moves the bytes that its step of the
-plan touches, and takes the time that exact fractions give.  Prints a line a fault; exits 1 if
-there is one.  few: of a few examples, for planted.py.
+weight gradients, and must be the same whichever passes are on.  In a small net every launch that
+fuses something is known.  Every launch of every example moves the bytes that its step of the plan
+touches, and takes the time that exact fractions give.  Prints a line a fault; exits 1 if there is
+one.  few: of a few examples, for planted.py.
 """
 import glob
 import json
@@ -20,7 +20,8 @@ from fractions import Fraction
 cnnc, costs, root = sys.argv[1:4]
 few = sys.argv[4:] == ["few"]
 faults = []
-# What reads less of its operands than there is, always and where its sums are made before.
+# Launches that read only a part of their operands, always or where an earlier launch computes the
+# sums.
 PARTIAL = {"concat.grad", "batchnorm.moments", "multibox", "multibox.match"}
 SOMETIMES = {"softmax_cross_entropy", "accuracy", "mean_iou", "dice"}
 
@@ -156,7 +157,7 @@ def check_products(*nets):
             pair = got.sum("products", "forward"), got.sum("products", "backward")
             want = hand.forward, hand.dgrad + hand.forward
             expect(pair == want, f"{what}: products {pair}, by hand {want}")
-            # What is no product is elementwise: a few operations for each element.
+            # All other launches are elementwise: a few operations for each element.
             rest = got.sum("flops") - sum(want) - 3 * hand.depthwise
             expect(0 < rest < 0.15 * sum(want), f"{what}: {rest} operations beside products")
         expect(got.sum("products", "update") == 0, f"{name}: products in updates")
@@ -192,7 +193,7 @@ def check_small():
     known = {
         # Forward: products, other operations, bytes.
         "first": (2 * wide * 27 * 4, 0, f * (wide * 3 + 108 + wide * 4)),
-        # The pool's launch makes the map: normalisation (4) and relu of what it reads, the
+        # The pool's launch makes the map: normalisation (4) and relu of its operand, the
         # product, a comparison an element of a window, relu; mean, factor, bias and those of its
         # other operands that the reference wants; the index has 2 bits each, in bytes.
         "pool": (second, wide * 4 * 5 + half * 6 * 4 + half * 6,
@@ -281,7 +282,7 @@ def check_summary(name, *options):
 
 
 def check_budget(net):
-    """What is computed again costs what it costs first, beside the same step."""
+    """A recomputed launch costs as much as the first run of the same step."""
     budget = ["--budget", "82000"]
     check_launches(net, *budget)
     check_summary(net, *budget)

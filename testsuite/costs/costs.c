@@ -1,11 +1,11 @@
-// What each launch of a net costs in the model, a line each:
+// Prints the cost of each launch of a net in the model, a line each:
 //
 //     forward conv conv_1 flops=4 products=4 bytes=16 time=2000001
 //
 // usage: costs [options of cnnc] FILE.cnn
 //
-// The last line has the rates that the times are made of.  What is no launch
-// has no line, for it costs nothing.
+// The last line has the rates that the times are made of.  A node without a
+// launch has no line, because it costs nothing.
 #include <inttypes.h>
 #include <stdio.h>
 #include "../../frontend/driver/input.h"

@@ -3,11 +3,10 @@
 
     check_contraction.py CNNC NET.cnn [SED]
 
-The net is built as the first lines of its file say. Left to itself nvcc joins a product and the sum
-after it where it sees both, in one kernel and not in another that computes the same, and the last
-bits depend on passes, budgets and loss scales. Inner products must be joined all the same: they
-take twice as long otherwise. SED is a script for the emitted file. Without nvcc it says so and
-exits 77.
+The net is built as the first lines of its file say. By default nvcc contracts a product and its sum
+where it sees both. One kernel then differs from another with the same formula, and the last bits
+depend on passes, budgets and loss scales. Inner products must be joined all the same: they take
+twice as long otherwise. SED is a script for the emitted file. Without nvcc it says so and exits 77.
 """
 import os
 import re

@@ -3,11 +3,10 @@
 
 usage: check_names.py CNNC RUNTIME_HOST [--all]
 
-A net may call its inputs, layers, parameters and outputs, and itself, what the
-language allows.  What is emitted for such nets must compile without a warning,
-header and program too, as C++ and its header as C99; or cnnc refuses the name
-and says where.  Inputs, layers and outputs are many to a net; nets are one
-each, so that of their names few are tried, or with --all every fourth.
+A net, its inputs, layers, parameters and outputs may have any name that the language allows.  The
+emitted files of such nets must compile without a warning as C++, header and program too, and the
+header as C99; or cnnc refuses the name and says where.  Inputs, layers and outputs are many to a
+net; nets are one each, so that of their names few are tried, or with --all every fourth.
 """
 import re
 import subprocess
@@ -47,7 +46,7 @@ file path argv argc usage help epoch rate lr momentum m v h grad dgrad wgrad
 identity Tile relu conv add mul normal uniform philox""".split()
 SHAPED = """_ __ _x __x _X _A1 x_ x__ int_ int__ class_ a_b a__b A_B A aB Ab AB ABC
 ABC_ E1 e1 x1e5 u8 f32 f64 L LL u l0 O0 i32 R X W_OK X_OK F_OK R_OK""".split()
-# What only the language itself keeps.
+# Words that only the language itself reserves.
 OF_LANGUAGE = set("""net block train input output loss metric repeat as if else
 return include and or not true false""".split())
 

@@ -5,7 +5,7 @@
 
 plan_check.py is asked for modes train, eval and infer, the net's own batch, 1
 and 33, all passes and none. The rows of --compare never grow, and the last is
-the plan's arena; what a row says it saves adds up. With all passes, training
+the plan's arena; the savings of rows add up. With all passes, training
 and inference at the net's own batch take no more than their bounds. A net named
 `deep` stands for one of a thousand layers.
 """
@@ -87,7 +87,7 @@ def check_compare():
     arenas = [int(row[1]) for row in rows]
     arena = json.loads(output("--emit", "plan"))["arena_bytes"]
     print("--compare:", *arenas)
-    # Where nothing shares bytes yet, what a pass keeps in the place of something is on top of it.
+    # Where nothing shares bytes yet, a value that a pass keeps in place of another adds to it.
     if any(after > before * 1.01 for before, after in zip(arenas, arenas[1:])):
         print("a pass makes the arena larger")
         return 1

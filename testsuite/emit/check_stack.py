@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the products of convolutions keep in registers stays there.
+"""The registers of convolution GEMMs do not spill.
 
 usage: check_stack.py CNNC NET.cnn
 
-nvcc puts into memory what it can't index when it compiles.  A product whose
+nvcc moves arrays without constant indices to memory.  A product whose
 operands are computed on load then has its tile's elements in local memory, and
 is slow without a word.  So ptxas is asked for the stack of every kernel that
 is launched for a convolution: none.  A file without UNROLL is told.  Without

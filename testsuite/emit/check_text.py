@@ -142,7 +142,7 @@ SPARE = [("spare", "template <class T>\nstatic inline T spare(T x)\n{\n    retur
 
 
 def check_checker():
-    """A checker that finds nothing proves nothing: it must find what is put there."""
+    """A checker that finds nothing proves nothing: it must find planted faults."""
     found = set(unused(run([net_file], ".") + "".join(spare for _, spare in SPARE),
                        lambda _: False))
     for name, _ in SPARE:

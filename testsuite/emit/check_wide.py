@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How wide the stores of a net's kernels are in PTX, of which nvcc makes what it likes.
+"""Checks the width of stores of a net's kernels in PTX, which nvcc chooses freely.
 
     check_wide.py CNNC NET.cnn [SED]
 

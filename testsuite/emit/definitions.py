@@ -1,4 +1,4 @@
-"""What the text of a C++ file defines at its top, and who else names it.
+"""Finds the definitions at the top level of a C++ file, and the places that name them.
 
 Not a parser: comments and strings are blanked, and the rest is cut where brace
 depth is 0. That is enough for emitted files, which are laid out by one writer.
@@ -14,7 +14,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 
 @functools.lru_cache(maxsize=1)
 def code_of(text):
-    """The text without comments and what strings hold."""
+    """The text without comments and contents of strings."""
     return BLANKED.sub(lambda m: '""' if m.group()[0] == '"' else " ", text)
 
 
@@ -34,7 +34,7 @@ def pieces(code):
 
 
 def is_whole(code, at):
-    """Whether a definition ends with this brace: nothing of its line follows."""
+    """True if a definition ends with this brace: nothing of its line follows."""
     rest = code[at + 1:at + 40].lstrip(" ")
     return rest == "" or rest[0] == "\n"
 

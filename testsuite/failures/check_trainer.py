@@ -3,11 +3,11 @@
 
     check_trainer.py CNNC HOST LIBRARY DATA EACH
 
-A small net learns an epoch of the digits, by graphs, and is evaluated and saved. For each k (EACH:
-every EACHth), and for an error that passes and one that ruins the device, a run whose call k fails
-ends with status 1 and says why, with all of the weights in their file or none; or, where a graph could
-not be made, says that and ends in the same bytes, as it does where something can't be given back. Of
-a trainer that loses errors this is not so.
+A small net learns an epoch of the digits, by graphs, and is evaluated and saved. Call k fails, for
+each k (EACH: every EACHth), with a transient error and with one that ruins the device. The run ends
+with status 1 and a reason, and its file has all of the weights or none; or, where a graph could not
+be made, says that and ends in the same bytes, as it does where something can't be given back. A
+trainer that loses errors fails this test.
 """
 import os
 import re
@@ -38,7 +38,7 @@ class Trainer:
         self.sound = self.run({})[2]
 
     def run(self, environment):
-        """The status, what is said, and the weights or None."""
+        """The status, the message, and the weights or None."""
         done = subprocess.run(self.command, env=dict(os.environ, **environment), text=True,
                               capture_output=True, check=False)
         weights = None
@@ -49,7 +49,8 @@ class Trainer:
         return done.returncode, done.stderr, weights
 
     def fault(self, k, error):
-        """What is wrong with a run whose call k fails; None if nothing is, "" if there is none."""
+        """Returns the fault of a run whose call k fails; None if nothing is, "" if there is
+        none."""
         status, said, weights = self.run({"CNNC_HOST_FAIL": f"{k}:{error}"})
         if FAILED not in said:
             return ""

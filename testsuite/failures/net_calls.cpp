@@ -3,13 +3,12 @@
 //     net_calls LINES [EACH]
 //
 // Arena, init, three training steps, evaluation, inference, metrics and all
-// about the state make n calls.  For each k up to n (EACH: every EACHth), and
-// for an error that passes and one that ruins the device: the call of the
-// interface in which it happened returns a status, last_error has call, step
-// and line; the context refuses all but init and attach, without a call to
-// CUDA; nothing more is in use than before; and after init, or attach to a
-// state that was saved, the net trains to the same bits as if nothing had been.
-// To fail call n + 1 fails nothing.
+// about the state make n calls.  Call k fails, for each k up to n (EACH: every EACHth), with a
+// transient error and with one that ruins the device. The call of the interface in which it
+// happened returns a status, last_error has call, step and line; the context refuses all but init
+// and attach, without a call to CUDA; nothing more is in use than before; and after init, or attach
+// to a state that was saved, the net trains to the same bits as if nothing had been. To fail call n
+// + 1 fails nothing.
 //
 // From init's end on no memory may be taken, and the net's own code never takes
 // any from the heap.  LINES is a file with the source line of each step.
@@ -114,8 +113,8 @@ static bool begins_with(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-// Whether last_error may call `call` so: a launch by its kernel, a product by
-// what makes it, others by what they do or by their own names.
+// True if last_error may call `call` so: a launch by its kernel, a product by its maker, others by
+// their work or their own names.
 static bool may_be_called(const char *call, const char *said)
 {
     if (begins_with(call, "cublas")) return strstr(said, "_product") != nullptr;
@@ -124,7 +123,7 @@ static bool may_be_called(const char *call, const char *said)
     return !strcmp(said, call);
 }
 
-// What last_error says of a call that was made to fail.
+// The text of last_error after a call that was made to fail.
 static void check_error(Program *p, long k, const LifeCall &call, int status, cudaError_t error)
 {
     const NET_CALL(error) *said = NET_CALL(last_error)(&p->c);

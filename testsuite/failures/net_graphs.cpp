@@ -20,7 +20,7 @@ typedef std::vector<unsigned char> Bits;
 typedef std::function<int()> Step;
 
 static Program *p;
-static Buffers inputs, whole;   // what one call reads; and writes, if it infers
+static Buffers inputs, whole;   // the operands of one call; and writes, if it infers
 
 static void add_bits(Bits *bits, const void *from, size_t bytes)
 {

@@ -1,6 +1,7 @@
 // A program around any training net, for tests that look at the host runtime's
 // side of it: NET_FILE is the net, emitted with --main, whose own main stands
-// aside; NET is its name, HOSTED says that it offloads.  Batches lie in pinned memory; numbers make them.
+// aside; NET is its name, HOSTED says that it offloads.  Batches use pinned
+// memory; numbers make them.
 #ifndef NET_UNDER_TEST_H
 #define NET_UNDER_TEST_H
 
@@ -21,7 +22,7 @@ enum { BATCHES = 3, REFUSED = 6 };  // REFUSED: the status NET_NOT_READY
 
 static int expect_failures;
 
-// Says what is not so, once a place and as often as it may be read.
+// Reports a failed condition, once a place and as often as it may be read.
 #define EXPECT(condition, ...)                                                 \
     do {                                                                       \
         if (condition) break;                                                  \

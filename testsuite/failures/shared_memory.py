@@ -8,7 +8,7 @@ OBJECT is the file built for the host runtime with -ffunction-sections and
 (thread-local there) have a section each, and relocations tell which function
 reaches which. A kernel holds all that it and the functions it calls name, each
 once, at its alignment. Prints a line a kernel that has any; fails if one has
-more than LIMIT bytes (49152, what sm_75 gives without asking), or if the file
+more than LIMIT bytes (49152, sm_75's default), or if the file
 has no kernel.
 """
 import re

@@ -1,10 +1,9 @@
 // usage: fuzz_data [--seed S] [--first K] [--count N]
 //
 // Random files for the trainer's readers: IDX, NPY, CIFAR's records, safetensors,
-// saved states, changed at random from sound ones.  A reader refuses with a
-// complaint, or what it found lies in the file: each byte of it is looked at.
-// A file is a block of the heap here, so that AddressSanitizer, with which this
-// program is built, knows where it ends.
+// saved states, changed at random from sound ones.  A reader refuses with a message, or it found
+// bytes inside the file: each of them is read. A file is a block of the heap here, so that
+// AddressSanitizer, with which this program is built, knows where it ends.
 //
 // Exits 1, or as the sanitizer does, where a reader does anything else.
 #include <sys/mman.h>

@@ -3,9 +3,9 @@
 //
 // Gives the compiler inputs K to K + N - 1, made from the files SEED, and says
 // of each that it answers wrongly which it was and why; the input itself is
-// kept in DIR, or here.  With --graph the inputs are texts of graphs: those
-// that the programs SEED come to after some passes are what is changed.
-// Exits 1 if something was found; with --expect-fault, if nothing was.
+// kept in DIR, or here.  With --graph the inputs are texts of graphs: it
+// changes those of the programs SEED after some passes. Exits 1 if something
+// was found; with --expect-fault, if nothing was.
 //
 // The inputs are run in a child, which is replaced when one of them ends it.
 // An input may take T seconds of the processor's time and M MiB.
@@ -39,7 +39,7 @@ typedef struct Run {
 
 enum { MOST_FINDINGS = 20 };
 
-// What an input that ended its process left too.
+// Also the files of an input that ended its process.
 static void empty_folder(const Run *run)
 {
     DIR *files = opendir(run->folder);

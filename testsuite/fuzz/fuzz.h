@@ -1,7 +1,7 @@
 // Random inputs for the compiler, made from those that there are.
 //
 // Input number k of a seed is the same on every machine, and depends on no
-// input before it: what is found with --first K --count 1 is found again.
+// input before it: --first K --count 1 reproduces a finding.
 #ifndef CNNC_FUZZ_H
 #define CNNC_FUZZ_H
 
@@ -58,7 +58,7 @@ typedef struct Target {
 } Target;
 
 // Runs the compiler on text in this process, with options drawn from r, and
-// judges what it did.  NULL, or what was wrong with that; *right counts the
+// judges the result.  NULL, or the fault of that run; *right counts the
 // texts that were compiled.  A fault of the compiler's own, an endless loop or
 // a sanitizer's report end the process.
 const char *run_target(const Target *target, Random *r, const Text *text,

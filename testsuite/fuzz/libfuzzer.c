@@ -1,4 +1,4 @@
-// The compiler for libFuzzer, which steers by what code an input reaches:
+// The compiler for libFuzzer, which steers by the code that an input reaches:
 // clang -fsanitize=fuzzer.  GRAPHS: inputs are texts of graphs.
 #define _DEFAULT_SOURCE
 
@@ -30,8 +30,8 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-// What cnnc says goes to a file, so that it can be judged; what libFuzzer and
-// the sanitizers say, to where standard error was.
+// Messages of cnnc go to a file, so that they can be judged; messages of
+// libFuzzer and the sanitizers go to the old standard error.
 static int begin(void)
 {
     char path[64];

@@ -1,6 +1,6 @@
-// What is changed follows the form of a text as far as any text has one: words,
-// numbers, single signs, lines.  So most inputs get past the scanner, and many
-// past the parser, to where rules meet numbers and names that nobody meant.
+// Changes follow the form of a text as far as any text has one: words, numbers,
+// single signs, lines.  So most inputs get past the scanner, and many past the
+// parser, to where rules meet numbers and names that nobody meant.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

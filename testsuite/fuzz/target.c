@@ -1,7 +1,7 @@
 // The compiler as a function from a text to a verdict.  It ends with 0, or
 // with 1 and an error that says where; 3 is for a file that a program
-// includes and nobody has.  It writes what -o names where it ends with 0, and
-// nothing where it does not.  stderr must be a file, which holds what is said.
+// includes and nobody has.  It writes the file of -o if it ends with 0, and
+// nothing otherwise. stderr must be a file, which receives the messages.
 #define _DEFAULT_SOURCE
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ static const char *fault(const char *what)
     return wrong;
 }
 
-// ---- what was said ----------------------------------------------------------
+// ---- the messages ----------------------------------------------------------
 
 static void forget_messages(void)
 {
@@ -34,7 +34,7 @@ static void read_messages(void)
     messages[got > 0 ? got : 0] = '\0';
 }
 
-// Whether a line begins as "input.cnn:3:14: error: " does.
+// True if a line begins as "input.cnn:3:14: error: " does.
 static bool has_place(const char *input)
 {
     const char *name = strrchr(input, '/') + 1;
@@ -47,7 +47,8 @@ static bool has_place(const char *input)
     return false;
 }
 
-// ---- what it left -----------------------------------------------------------
+// ---- the remaining files
+// -----------------------------------------------------------
 
 // The name of a file that is not one of the two known, or NULL.
 static const char *leftover(const char *folder)

@@ -56,7 +56,7 @@ def philox(counter, key):
     return c
 
 
-# What dropout multiplies each element of [samples, ...] by.
+# The factor of dropout for each element of [samples, ...].
 def dropout_mask(shape, rate, number, seed, step):
     width = int(np.prod(shape[1:]))
     sample, element = np.mgrid[0:shape[0], 0:width].astype(u64)
@@ -67,7 +67,7 @@ def dropout_mask(shape, rate, number, seed, step):
     return (keep / (1 - rate)).reshape(shape)
 
 
-# What stochastic_depth multiplies each sample of [samples, ...] by.
+# The factor of stochastic_depth for each sample of [samples, ...].
 def depth_mask(shape, rate, number, seed, step):
     sample = np.arange(shape[0], dtype=u64)
     zero = np.zeros_like(sample)

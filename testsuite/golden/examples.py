@@ -1,7 +1,6 @@
-# The examples in plain torch.nn, written from their description and not from
-# what cnnc makes of it: the small ones here, the rest in networks/.  Layers
-# bear the names of cnnc's parameters; maps are PyTorch's [n, c, h, w] inside,
-# and flattened as cnnc does, (h, w, c).
+# The examples in plain torch.nn, written from their description and not from cnnc's graph: the
+# small ones here, the rest in networks/.  Layers bear the names of cnnc's parameters; maps are
+# PyTorch's [n, c, h, w] inside, and flattened as cnnc does, (h, w, c).
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -125,7 +124,7 @@ class Skip(nn.Module):
                                weight_decay=1e-4)
 
 
-# What operators.py's nets offer, for a module of ten classes.
+# The interface of operators.py's nets, for a module of ten classes.
 class ExampleNet:
     def __init__(self, module, batch):
         self.module, self.seed, self.step = module, 0, 0
@@ -149,7 +148,7 @@ class ExampleNet:
         return [loss, (logits.argmax(1) == label).double()], {"logits": logits}
 
 
-# cnnc's names of what PyTorch's batch norm has as buffers.
+# cnnc's names of the buffers of PyTorch's batch norm.
 STATISTICS = {"running_mean": "mean", "running_var": "variance"}
 
 

@@ -3,7 +3,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-# What losses are made of, and what only names or makes arrays.
+# The functions of losses, and those that only name or make arrays.
 LOSSES = ("_log_softmax", "nll_loss", "binary_cross_entropy", "smooth_l1", "mse_loss")
 VIEWS = ("view", "t", "permute", "transpose", "detach", "expand", "slice", "select",
          "_unsafe_view", "alias", "unsqueeze", "squeeze", "as_strided")

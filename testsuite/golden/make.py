@@ -21,7 +21,7 @@
 #                           parameters as well; the farther of both is meant, for
 #                           either may meet a kink (halves.py)
 #
-# Of a long tensor t only every N-th element is stored, as t@N; of the networks
+# A long tensor t is stored by every N-th element only, as t@N; of the networks
 # fewer, and no optimizer state, so that a folder takes less than 200 KB.  With
 # --distances only the distances are written.
 #
@@ -57,7 +57,7 @@ def from_torch(x):
     return x.permute(0, 2, 3, 1) if x.dim() == 4 else x
 
 
-# Of PyTorch's default type.
+# A tensor of PyTorch's default type.
 def real(x):
     return torch.from_numpy(x).to(torch.get_default_dtype())
 
@@ -104,7 +104,7 @@ def draw_batch(net, samples):
     return batch
 
 
-# PyTorch's names of what cnnc calls momentum, m, v and square.
+# PyTorch's names of cnnc's momentum, m, v and square.
 STATES = {"momentum_buffer": "momentum", "exp_avg": "m", "exp_avg_sq": "v",
           "square_avg": "square"}
 
@@ -127,7 +127,7 @@ def figure(rows, samples):
     return total / weight if weight else 0 * total
 
 
-# After each of three training steps: figures, and what can be compared.
+# After each of three training steps: figures, and comparable tensors.
 def train(net, samples):
     parameters = {
         name: to_torch(real(draws.weight(name, shape, net.seed)))
@@ -180,7 +180,7 @@ def take(options, flag, fallback):
     return value
 
 
-# What -D gives, by name.
+# The values of -D, by name.
 def constants(options):
     defined = [options[i + 1].split("=") for i, option in enumerate(options)
                if option == "-D"]
@@ -203,7 +203,7 @@ def distances(single, double):
         yield group, np.linalg.norm(a - b) / np.linalg.norm(b)
 
 
-# What each precision rounds that is not float32's own, in one way or in several.
+# The roundings of each precision below float32, in one way or in several.
 ROUNDINGS = {
     "f32": [lambda net: contextlib.nullcontext()],
     "tf32": [lambda net: tf32_products()],

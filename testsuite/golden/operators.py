@@ -1,4 +1,4 @@
-# What each operator means, in PyTorch: a net as `cnnc --emit ir` prints it
+# Defines each operator in PyTorch: a net as `cnnc --emit ir` prints it
 # before any pass, evaluated node by node with PyTorch's functions.  Gradients
 # are autograd's and updates torch.optim's, so of the compiler nothing is used
 # but its reading of the source.  A new operator adds a function here.
@@ -220,7 +220,7 @@ class ProgramNet:
         return self.rule([g for g in groups if g["params"]],
                          **self.rule_settings)
 
-    # What the train section does to gradients and rate before a step.
+    # Applies the train section to gradients and rate before a step.
     def before_step(self, parameters, optimizer):
         parameters = [p for p in parameters if p.grad is not None]
         if self.clip_value:
@@ -242,7 +242,7 @@ class ProgramNet:
     def forward(self, parameters, batch):
         values = {**parameters, **self.statistics, **batch}
         for node in self.nodes:
-            # None: the header, and what only cnnc's own launches leave.
+            # None: the header, and results of cnnc's own launches.
             operands = [values.get(name) for name in node.operands]
             if node.op == "accumulate_metrics":
                 loss, metrics = (operands[1:1 + node.losses],

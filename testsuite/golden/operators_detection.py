@@ -41,7 +41,7 @@ def overlap(a, b):
     return torch.where(either > 0, both / either, torch.zeros_like(both))
 
 
-# Of each anchor the number of its box, or -1.
+# The number of each anchor's box, or -1.
 def match(a, boxes, labels, least):
     there = ((labels > 0) & (boxes[:, 2:] > 0).all(1)).nonzero().flatten().tolist()
     found = torch.full([len(a)], -1)

@@ -1,5 +1,5 @@
-# What activations, and operators of two values element by element, mean in
-# PyTorch; operators.py has the table that these join.
+# Defines activations and elementwise binary operators in PyTorch; operators.py has the table that
+# these join.
 import torch
 import torch.nn.functional as F
 

@@ -1,5 +1,5 @@
-# What each loss and metric means, in PyTorch: a row a sample, whose mean over
-# the samples is the figure; or sums and weights, a pair of rows.
+# Defines each loss and metric in PyTorch: a row a sample, whose mean over the samples is the
+# figure; or sums and weights, a pair of rows.
 import torch
 import torch.nn.functional as F
 
@@ -27,7 +27,7 @@ def softmax_cross_entropy(net, node, logits, label, *_):
     return node.weight * (loss if counts else 0 * logits.sum()).expand(len(logits))
 
 
-# Of a loss of two tensors: its mean over each sample.
+# The mean of a loss of two tensors over each sample.
 def pair(loss, **settings):
     def rows(net, node, a, b, *_):
         given = {k: getattr(node, k) for k in settings}
@@ -58,8 +58,7 @@ def top_k(net, node, logits, label):
     return found * counts, counts
 
 
-# Over all steps so far; rows are such that the mean over all samples so far is
-# what it should be.
+# Over all steps so far; rows are such that the mean over all samples so far is correct.
 def mean_iou(net, node, logits, label, *_):
     if net.step == 0:
         net.kept[node.result] = {"hits": 0, "samples": 0, "sum": 0}

@@ -1,4 +1,4 @@
-# What normalisations and stochastic depth mean, in PyTorch.  Parameters and
+# Defines normalisations and stochastic depth in PyTorch.  Parameters and
 # statistics are found by name, since a node prints no operand that it was told
 # to leave out.
 import torch

@@ -1,4 +1,4 @@
-# What pools of means and operators that only move elements mean, in PyTorch.
+# Defines average pools, and operators that only move elements, in PyTorch.
 # A module of operators.py, whose nodes and maps [n, h, w, c] these work on.
 import torch
 import torch.nn.functional as F
@@ -17,8 +17,8 @@ def margins(node):
     return (node.pad_left, node.pad_right, node.pad_top, node.pad_bottom)
 
 
-# Sums of windows over sums of what counts in them; a window that would begin in
-# the padding that follows does not count, and what lies past it is nothing.
+# Sums of windows over sums of their counted elements; a window that would begin in
+# the padding that follows does not count, and elements past it do not exist.
 def avgpool(net, node, x):
     def sums(x, outside):
         x = F.pad(channels_first(x), margins(node), value=outside)
@@ -45,7 +45,7 @@ def crop(net, node, x):
              node.left:x.shape[2] - node.right]
 
 
-# Of bytes, what they are of 255.
+# Bytes as fractions of 255.
 def normalize(net, node, x):
     mean, std = (torch.tensor(numbers, dtype=torch.float64)
                  for numbers in (node.mean, node.std))

@@ -13,7 +13,7 @@ def rounded(x):
     return ((x.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
-# A product's operand: its gradient is that of the product with what was rounded.
+# A product's operand: its gradient is that of the product with the rounded operand.
 class Operand(torch.autograd.Function):
     @staticmethod
     def forward(context, x):
@@ -35,7 +35,7 @@ class Result(torch.autograd.Function):
         return rounded(dy)
 
 
-# A bias is added to what the product gave: its gradient is the sum of what was not rounded.
+# A bias is added to the product: its gradient is the sum of unrounded values.
 def product(plain, channels):
     def of(x, weight, bias=None, *options, **more):
         groups = more.get("groups", options[3] if len(options) > 3 and channels else 1)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The bench of a GPU, on the CPU: its commands work, and what is wrong shows.
+"""The bench of a GPU, on the CPU: its commands work, and faults show.
 
     check_bench.py BUILD [--long]
 
 `correct` and `ours` --host make rows, a second call makes none again, and `table` has them. With
 --long for more runs and all nine nets; then: a kernel that is wrong, a precision that the
-compiler does not know, a peer's row, and no time; and nvcc on what runs emitted files.
+compiler does not know, a peer's row, and no time; and nvcc on the programs that run emitted files.
 """
 import json
 import os
@@ -20,7 +20,7 @@ LONG = ["digits", "lenet", "conv-1", "dense-1", "batchnorm-1", "maxpool-1", "los
 
 
 def bench(*words, status=0):
-    """What the bench prints; it must end with this status."""
+    """The output of the bench; it must end with this status."""
     done = subprocess.run([os.path.join(HERE, "run"), *words, "--out", "rows"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if done.returncode != status:
@@ -29,7 +29,7 @@ def bench(*words, status=0):
 
 
 def rows(kind):
-    """Those of a kind."""
+    """The rows of a kind."""
     with open(f"rows/{kind}.jsonl", encoding="ascii") as file:
         return [json.loads(line) for line in file]
 
@@ -96,7 +96,7 @@ def check_wrong(build):
 
 
 def check_unknown(build):
-    """A compiler that does not know a precision; no time; a peer, beside ours."""
+    """A compiler that does not know a precision; no time; a peer and our row."""
     os.makedirs("old")
     for name in ["libcnnc_host.a", "testsuite"]:
         os.symlink(os.path.join(build, name), os.path.join("old", name))
@@ -121,7 +121,7 @@ def check_unknown(build):
 
 
 def check_nvcc(build):
-    """What runs around the emitted files builds for a GPU, without a warning."""
+    """The programs around the emitted files build for a GPU without a warning."""
     os.environ["PATH"] += ":/usr/local/cuda/bin"
     if not shutil.which("nvcc"):
         return

@@ -1,4 +1,4 @@
-"""Every operator's net and every example on the GPU: what a training step or three make of it.
+"""Every operator's net and every example on the GPU: the results of one training step or three.
 
 A row is a run (a line `# run:` of a net, or of golden/examples.txt) in a precision:
 
@@ -8,11 +8,11 @@ A row is a run (a line `# run:` of a net, or of golden/examples.txt) in a precis
              float64 as the same emitted file, built by g++ for the CPU on this machine, is, or
              as the precision's rounding
 
-A GPU without tensor tiles has 16 bits without them. Of one with them, the tests of testsuite/tensor
-make a row each.
+A GPU without tensor tiles has 16 bits without them. On a GPU with tensor cores, each test of
+testsuite/tensor makes a row.
 
 `distance` has what was found, `host` what the CPU's was, `grown` the bytes.
-With --host the CPU is what is judged: in single precision of examples by golden/*/f32.txt, and of
+With --host the CPU is judged: in single precision of examples by golden/*/f32.txt, and of
 the rest, which have none, to LEAST.
 """
 import math
@@ -69,7 +69,7 @@ def list_runs():
 
 
 def chosen(names):
-    """Those that are named, with their number or without."""
+    """The named nets, with their number or without."""
     return [one for one in list_runs()
             if not names or one.name in names or one.name.rsplit("-", 1)[0] in names]
 
@@ -131,7 +131,7 @@ def judge_double(tools, one, program, drawn, folder):
 
 
 def distances(one, path):
-    """Of loss, outputs and gradients from PyTorch's in float64, by norm."""
+    """The distance of loss, outputs and gradients from PyTorch's in float64, by norm."""
     ours = golden_distance.read_safetensors(path)
     theirs = golden_distance.read_safetensors(os.path.join(one.golden, "after_1.safetensors"))
     groups = {}
@@ -169,7 +169,7 @@ def judge_single(tools, one, precision, made, drawn, folder):
 
 
 def growth(program):
-    """Of three tries the fewest bytes, since others may use the device."""
+    """The fewest bytes of three tries, because others may use the device."""
     grown = 0
     for _ in range(3):
         grown = int(run([program, "memory"], timeout=300))
@@ -193,7 +193,7 @@ def judge(tools, one, precision, made, row):
 
 
 def knows(tools, precision, folder):
-    """Whether the compiler does; if not, a row says so."""
+    """True if the compiler knows the precision; if not, a row says so."""
     path = os.path.join(ROOT, "examples", "lenet", "lenet.cnn")
     try:
         run([tools.cnnc, *tools.emit_options(precision), path, "-o",
@@ -205,7 +205,7 @@ def knows(tools, precision, folder):
 
 
 def judge_tensor(tools, rows, names):
-    """Tiles on tensor cores by themselves, and what they are made of: how many are wrong."""
+    """Tiles on tensor cores alone, and their parts: the number of faults."""
     failed = 0
     for name in ["tensor.layouts", "tensor.tiles"]:
         row = {"net": name, "precision": "all", "device": tools.device, "commit": tools.commit}

@@ -13,7 +13,7 @@ A row is a net in a precision:
     floor_ms, of_floor     floors.py's practical fusion for this precision, and ms beside it
 
 Images are bytes here and numbers there; both lie on the device before the step begins. With --host
-nets are small, as golden/examples.txt makes them, and a step runs on the CPU: what is timed is nothing.
+nets are small, as golden/examples.txt makes them, and a step runs on the CPU: times mean nothing.
 """
 import json
 import os
@@ -46,7 +46,7 @@ def source_of(net, folder):
 
 
 def small_options():
-    """What makes the examples small, by name."""
+    """The options that make the examples small, by name."""
     small = {}
     with open(os.path.join(TESTS, "golden", "examples.txt"), encoding="ascii") as file:
         for line in file:
@@ -58,7 +58,7 @@ def small_options():
 
 
 def floor_ms(net, precision):
-    """What no training step of practical fusion takes less than."""
+    """A lower bound of a training step with practical fusion."""
     size, peak = PEAKS[precision]
     return floors.summarise(floors.NETS[net](), "P", size, peak, BANDWIDTH)["kern"]
 
@@ -73,7 +73,7 @@ def used_now():
 
 
 def build(tools, net, precision, options, folder):
-    """The program, and what is known of it before it runs."""
+    """The program, and the facts known before it runs."""
     folder = os.path.join(folder, precision)
     os.makedirs(folder, exist_ok=True)
     source = source_of(net, folder)

@@ -1,7 +1,7 @@
-"""What the bench's commands have in common: the rows that they write, and the tools they run.
+"""Shared by the bench's commands: the rows that they write, and the tools they run.
 
 A row is a line of JSON in FOLDER/KIND.jsonl, written as soon as it is there. A row that is there
-already, in FOLDER or in what is committed in results/, and has no error is not made again: so a
+already, in FOLDER or committed in results/, and has no error is not made again: so a
 command that was cut goes on where it was.
 """
 import json
@@ -17,12 +17,12 @@ ROOT = os.path.dirname(TESTS)
 RESULTS = os.path.join(HERE, "results")
 HOST = os.path.join(ROOT, "runtime", "host")
 SKIPPED = 77
-# Of the options --precision of cnnc, what the bench and PyTorch call them.
+# Names of the options --precision of cnnc in the bench and in PyTorch.
 PRECISIONS = {"fp32": "f32", "tf32": "tf32", "fp16": "f16", "bf16": "bf16"}
 
 
 class Failed(Exception):
-    """What a tool said."""
+    """The output of a tool."""
 
 
 def say(text):
@@ -30,7 +30,7 @@ def say(text):
 
 
 def run(command, **more):
-    """What the command prints; Failed with what it says if it fails."""
+    """The output of the command; Failed with its message if it fails."""
     try:
         done = subprocess.run([str(word) for word in command], text=True, capture_output=True,
                               check=False, **more)
@@ -48,7 +48,7 @@ def skip(why):
 
 
 class Tools:
-    """Where the compilers are, what runs the emitted files, and which commit that is."""
+    """The compilers, the programs that run emitted files, and their commit."""
 
     def __init__(self, host):
         os.environ["PATH"] += ":/usr/local/cuda/bin"
@@ -75,12 +75,12 @@ class Tools:
 
     @staticmethod
     def find_capability():
-        """What the first GPU can do, as 9.0."""
+        """The compute capability of the first GPU, such as 9.0."""
         said = run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"])
         return float(said.split()[0])
 
     def has_tensor_tiles(self):
-        """Whether emitted files may use tensor cores: their instructions are of 8.0 and later."""
+        """True if emitted files may use tensor cores: their instructions are of 8.0 and later."""
         return self.host or self.capability >= 8
 
     def emit_options(self, precision):
@@ -100,7 +100,7 @@ class Tools:
         return build
 
     def find_commit(self):
-        """CNNC_COMMIT; or what `prepare` has put beside the compiler; or what git says."""
+        """CNNC_COMMIT; the file of `prepare` next to the compiler; or git's answer."""
         beside = os.path.join(self.build, "commit")
         if "CNNC_COMMIT" in os.environ:
             return os.environ["CNNC_COMMIT"]
@@ -135,7 +135,8 @@ def commit_of_tree():
 
 
 def prepare(folder):
-    """What a machine without CMake, flex and bison needs beside the tree, as its CNNC_BUILD."""
+    """The files that a machine without CMake, flex and bison needs besides the tree, as its
+    CNNC_BUILD."""
     tools = Tools(host=True)
     os.makedirs(os.path.join(folder, "testsuite"), exist_ok=True)
     for path in [tools.cnnc, tools.library]:
@@ -162,15 +163,15 @@ class Rows:
                     self.done.add(self.key(row))
 
     def key(self, row):
-        """What makes a row the same as another one."""
+        """The key of a row."""
         return tuple(row.get(name) for name in self.identity)
 
     def has(self, row):
-        """Whether it need not be made again."""
+        """True if the row need not be made again."""
         return self.key(row) in self.done
 
     def late(self):
-        """Whether nothing more is to be begun."""
+        """True if nothing more may begin."""
         return time.monotonic() > self.end
 
     def add(self, row):

@@ -1,7 +1,8 @@
-"""What was measured, as one table in Markdown.
+"""Prints the measurements as one table in Markdown.
 
-Of a net in a precision the last row of each kind counts; a row that is an error says so. The peer of
-fp16 and bf16 is PyTorch's compile_graph, that of tf32 and fp32 its eager_fp32 (which may use TF32).
+The last row of each kind counts, for a net in a precision; a row that is an error says so. The peer
+of fp16 and bf16 is PyTorch's compile_graph, that of tf32 and fp32 its eager_fp32 (which may use
+TF32).
 """
 import os
 
@@ -15,7 +16,7 @@ COLUMNS = ["net", "batch", "precision", "ms", "images/s", "PyTorch ms", "ratio",
 
 
 def rows_of(kind, options):
-    """Of both folders; those of --out come last, and so count."""
+    """From both folders; those of --out come last, and so count."""
     folders = [RESULTS] if os.path.abspath(options.out) == RESULTS else [RESULTS, options.out]
     return [row for folder in folders for row in read_rows(os.path.join(folder, kind + ".jsonl"))]
 

@@ -1,6 +1,6 @@
 """The nine nets in PyTorch: peers.py, by its own rows.
 
-What is committed counts as done: its rows are copied to where peers.py looks for them.
+Committed rows count as done: they are copied to where peers.py looks for them.
 """
 import os
 import shutil

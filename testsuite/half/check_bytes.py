@@ -3,7 +3,7 @@
 
     check_bytes.py CNNC EXAMPLES
 
-Of the maps those count that the forward pass leaves to the backward pass.
+Only maps that the forward pass leaves to the backward pass count.
 """
 import os
 import sys

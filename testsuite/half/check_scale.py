@@ -7,7 +7,7 @@ scale.c over the emitted file of a net with several losses. Without over- and un
 is, bit for bit, that of a run whose loss is not scaled, whatever the scale; a training step of
 which a gradient is not finite changes nothing that training reads, and halves a dynamic scale,
 which doubles after loss_scale_interval good ones. A state goes on under any setting. With --long
-for every optimizer and what else a step may do; then each fault below is planted in the emitted
+for every optimizer and every other part of a step; then each fault below is planted in the emitted
 file, and seen.
 """
 import os
@@ -47,7 +47,7 @@ VARIANTS = [
     ("accuracy", "rmsprop(lr = 0.01, momentum = 0.5)", "average = 0.9", ["--checkpoint", "every 1"]),
 ]
 
-# Text of the emitted file, and what stands there instead; @ is whether it is planted.
+# Text of the emitted file, and the replacement; @ is whether it is planted.
 FAULTS = [
     ("the scale is not taken back", "1 / (double)scale.now(header)",
      "(@ ? 1 : 1 / (double)scale.now(header))"),
@@ -162,7 +162,7 @@ class Probe:
 
 
 class Wrong(Exception):
-    """What a check saw."""
+    """The results of a check."""
 
 
 def check(holds, what):
@@ -175,7 +175,7 @@ def scales(lines):
 
 
 def same_run(probe, steps, other, others, what, planted=-1):
-    """Both end in the same state but for the header, and the same updates and samples."""
+    """Both end in the same state except the header, and the same updates and samples."""
     got, state = probe.run(steps, planted=planted)
     want, wanted = other.run(others)
     check(state[HEADER:] == wanted[HEADER:], f"{steps}: {what}")
@@ -185,7 +185,8 @@ def same_run(probe, steps, other, others, what, planted=-1):
 
 
 def sums_of(state):
-    """Of the header: samples since the reset, the sum and weight of each loss and metric."""
+    """Reads from the header: samples since the reset, the sum and weight of each loss and
+    metric."""
     return state[104:176]
 
 
@@ -195,7 +196,7 @@ def check_dynamic(probe, plain, planted=-1):
     check(scales(lines) == [65536, 32768, 16384, 16384, 16384, 32768, 16384, 16384],
           f"the scale was {scales(lines)}")
     check([line[1] for line in lines] == list("11123445"), "updates of skipped steps are counted")
-    # Nor does what says nothing of the scale count as a good step or a bad one.
+    # A step that says nothing of the scale counts neither as good nor as bad.
     lines = same_run(probe, "ggng", plain, "ggg", "a loss that is not finite", planted)
     check(scales(lines) == [65536, 65536, 65536, 131072], f"the scale was {scales(lines)}")
     # Overflow after overflow ends where the gradients fit.
@@ -246,7 +247,8 @@ def check_slices(tools, variant):
 
 
 def check_f16(tools):
-    """Maps in f16: what overflows there and nowhere else; and what is too small for them."""
+    """Maps in f16: values that overflow there and nowhere else; and values that are too small for
+    them."""
     variant = ("accuracy", "sgd(lr = 0.05, momentum = 0.9)", "clip_norm = 1",
                ["--precision", "f16"])
     probe = Probe(tools, variant, "loss_scale_interval = 2", scaled=True)

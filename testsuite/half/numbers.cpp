@@ -1,7 +1,7 @@
-// The numbers of 16 bits: every one of them is itself again as a float, and every
-// float goes to the nearest, of two to the one with an even word, as emitted
-// files have it (runtime/support) and as the interpreter has it (ir/dtype.c).
-// Between two neighbours the middle and the floats on its either side are tried.
+// Checks the numbers of 16 bits in emitted files (runtime/support) and in the interpreter
+// (ir/dtype.c). Each survives a conversion to float and back. Every float rounds to the nearest,
+// and ties to the even word. Between two neighbours the middle and the floats on its either side
+// are tried.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

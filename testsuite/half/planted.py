@@ -3,8 +3,8 @@
 
     planted.py BUILD ROOT CC
 
-In emitted files check_net must find them: a step with the fault is not the interpreter's. Of the
-compiler's, its verifier, C++, the graph, the interpreter or the test of numbers must.
+In emitted files check_net must find them: a step with the fault is not the interpreter's. A fault
+of the compiler is found by its verifier, C++, the graph, the interpreter or the test of numbers.
 """
 import os
 import subprocess
@@ -30,7 +30,7 @@ EMITTED = {
                              r"const real factor = (real)(int)((\1) * 128) \/ 128;/"),
 }
 
-# Name: a file of the compiler, a text, what stands there instead, and what must find it.
+# Name: a file of the compiler, a text in it, the replacement, and the test that must find it.
 COMPILER = {
     "statistics are maps":
         ("ir/dtype.c", "if (ids[k] == v && !slot_at(slots, slot_count, k)->typed) return false;",
@@ -92,7 +92,7 @@ class Faults:
         return self.program("cnnc", [os.path.join(self.root, "frontend/driver/main.c")], fault)
 
     def emit(self, fault):
-        """The compiler refuses its own graph, or C++ what it emits."""
+        """The compiler refuses its own graph, or C++ the emitted file."""
         cnnc = self.cnnc(fault) if fault else os.path.join(self.build, "cnnc")
         with open(self.at("n.cnn"), "w", encoding="utf-8") as file:
             file.write(NET)
@@ -161,7 +161,7 @@ def main():
     if looks:
         return look(root, COMPILER)
     in_compiler = choose(root, COMPILER, "testsuite/half")
-    # What an emitted file has of the runtime.
+    # The part of the runtime in an emitted file.
     in_emitted = choose(root, {name: ("runtime/support",) for name in EMITTED},
                         "runtime/kernels", "testsuite/half", "testsuite/check_net")
     with tempfile.TemporaryDirectory() as folder:

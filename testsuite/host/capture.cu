@@ -1,5 +1,5 @@
-// Graphs: a capture does nothing, a launch does it as often as asked; what CUDA
-// forbids while a stream captures fails, and spoils the capture.
+// Graphs: a capture does nothing, a launch does it as often as asked; calls that CUDA forbids while
+// a stream captures fail, and spoil the capture.
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void test_replay(Buffers b, cudaStream_t stream)
     cudaGetLastError();
 }
 
-// One call in the middle of a capture, and what must come of it.
+// One call in the middle of a capture, and its expected result.
 template <class F>
 static void forbidden(int line, cudaError_t expected, cudaStream_t stream, F f)
 {
@@ -119,7 +119,7 @@ static void test_forbidden(Buffers b, cudaStream_t stream)
     cudaGetLastError();
 }
 
-// What is put into a spoilt capture is refused, not done.
+// Work in a spoilt capture is refused, not done.
 static void test_spoilt(Buffers b, cudaStream_t stream)
 {
     cudaGraph_t graph;
@@ -154,8 +154,8 @@ static void test_events(cudaStream_t stream)
     EXPECT_SUCCESS(cudaEventDestroy(event));
 }
 
-// What a second stream adds after an event of the capture, and the first waits
-// for, is part of the graph; the order of calls is that of the work.
+// Work of a second stream after an event of the capture, for which the first waits, is part of the
+// graph; the order of calls is that of the work.
 static void fork(Buffers b, cudaStream_t stream, cudaStream_t other, cudaEvent_t event,
                  bool joins)
 {
@@ -211,7 +211,7 @@ static void test_fork(Buffers b, cudaStream_t stream)
     cudaGetLastError();
     EXPECT_SUCCESS(cudaStreamEndCapture(stream, &graph));
     EXPECT_SUCCESS(cudaGraphDestroy(graph));
-    // What spoils one of its streams spoils the capture.
+    // An error in one of its streams spoils the capture.
     EXPECT_SUCCESS(cudaStreamBeginCapture(stream, GLOBAL));
     EXPECT_SUCCESS(cudaEventRecord(event, stream));
     EXPECT_SUCCESS(cudaStreamWaitEvent(other, event));

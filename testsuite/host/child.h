@@ -1,5 +1,5 @@
 // Runs something that must end the program in a process of its own, and keeps
-// what it said on standard error.
+// its standard error.
 #ifndef CNNC_HOST_CHILD_H
 #define CNNC_HOST_CHILD_H
 

@@ -57,7 +57,7 @@ static void test_waiting(cudaStream_t stream)
     EXPECT_SUCCESS(cudaFree(x));
 }
 
-// What is overwritten too early shows where memory is pinned; pageable memory is
+// A write that is too early shows where memory is pinned; pageable memory is
 // taken when the copy is asked for, and written before it returns.
 static void test_sources(cudaStream_t stream)
 {
@@ -110,7 +110,7 @@ static int run_across(bool ordered)
     return result;
 }
 
-// The legacy stream comes after what blocking streams were given, and they after
+// The legacy stream runs after the work of blocking streams, and they after
 // it; a stream that does not block knows nothing of it.
 static void test_legacy()
 {
@@ -154,7 +154,7 @@ static void test_product(cudaStream_t stream)
     EXPECT_SUCCESS(cudaFree(c));
 }
 
-// A launch that fails does so when it runs; what stands behind it is dropped.
+// A launch that fails does so when it runs; later work is dropped.
 static void test_late_failure(cudaStream_t stream)
 {
     int *x = device_int(0);

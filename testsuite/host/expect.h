@@ -1,5 +1,5 @@
-// One macro for the tests of the host runtime: it says what is not so, and
-// counts; main returns whether anything was counted.
+// One macro for the tests of the host runtime: it reports a failed condition,
+// and counts; main returns whether anything was counted.
 #ifndef CNNC_HOST_EXPECT_H
 #define CNNC_HOST_EXPECT_H
 

@@ -1,6 +1,6 @@
 // cublasSgemm and cublasDgemm against three loops: every transposition, sizes
 // around the blocks' edges, leading dimensions larger than needed, alpha and
-// beta; then what they must refuse.
+// beta; then calls that they must refuse.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include "expect.h"

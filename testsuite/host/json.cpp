@@ -1,4 +1,4 @@
-// The reader of plans: what it takes, and what it must not.
+// The reader of plans: texts that it accepts and must refuse.
 #include "../../runtime/host/json.h"
 #include "expect.h"
 

@@ -75,7 +75,7 @@ static int check(const char *order)
     return expect_failures != 0;
 }
 
-// What this program prints in that order, which must be sound.
+// The output of this program in that order, which must be sound.
 static std::string in_order(char *self, const char *order)
 {
     int ends[2];

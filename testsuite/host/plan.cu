@@ -1,8 +1,7 @@
-// CNNC_HOST_PLAN: what a plan says is unwritten or dead reads as NaN, what it
-// says is alive is left alone; launches that are not the plan's next, and
-// pointers outside the buffers of their step, fail.  The first two plans are of small nets
-// over one arena of four places of 256 bytes; the second one's steps are
-// numbered on.
+// CNNC_HOST_PLAN: bytes that a plan calls unwritten or dead read as NaN, live bytes are left alone;
+// launches that are not the plan's next, and pointers outside the buffers of their step, fail.  The
+// first two plans are of small nets over one arena of four places of 256 bytes; the second one's
+// steps are numbered on.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -120,7 +119,7 @@ static void test_train(float *arena, int *seen, cudaStream_t stream)
     EXPECT(sum(seen) == COUNT && is_all(hidden, 5));
 }
 
-// beta is 1, so what the product adds to is the unwritten place.
+// beta is 1, so the product adds to unwritten bytes.
 static void test_library(float *arena)
 {
     cublasHandle_t handle;
@@ -137,8 +136,7 @@ static void test_library(float *arena)
     cublasDestroy(handle);
 }
 
-// Does nothing: another kernel than the plan's, and one that leaves its mark in
-// what it only reads.
+// Does nothing: another kernel than the plan's, and one that writes its operand.
 __global__ void other(int *, float *, const float *)
 {
 }
@@ -213,7 +211,7 @@ static void test_optional(cudaStream_t stream)
     }
     LAUNCH(0, step, 1, COUNT, seen, arena + HIDDEN, arena + IMAGE);
     EXPECT_SUCCESS(cudaGetLastError());
-    // The last plan begins with what may be left out.
+    // The last plan begins with optional parts.
     for (int scored = 0; scored < 2; scored++) {
         arena = start(3);
         seen = (int *)(arena + 4 * COUNT);
@@ -256,8 +254,8 @@ static void test_copies(cudaStream_t stream)
                                       "under way") != nullptr);
 }
 
-// What a launch of step 0 is told as a struct: pointers, in an array of structs
-// too; a number and, behind the last one, padding.
+// The arguments of a launch of step 0 as a struct: pointers, in an array of structs
+// too; a number and, after the last one, padding.
 struct Part {
     const float *x;
     int          count;
@@ -325,7 +323,7 @@ static void test_arenas(cudaStream_t stream)
 #undef FAILS_IN
 }
 
-// What is no plan stops the first launch; in a process of its own, for plans are read once.
+// Text that is no plan stops the first launch; in a process of its own, for plans are read once.
 static void test_no_plan(const char *path, const char *said)
 {
     pid_t child = fork();
@@ -342,8 +340,8 @@ static void test_no_plan(const char *path, const char *said)
     EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
-// Under the planned kernel's name, one that writes what it should only read, and
-// one that writes beside what it is given.
+// Under the planned kernel's name, one that writes its operand, and one that writes
+// outside its buffers.
 static void test_writes(cudaStream_t stream)
 {
 #define step stray

@@ -1,4 +1,4 @@
-// Warp intrinsics with full masks, against what CUDA's manual says of them.
+// Warp intrinsics with full masks, against CUDA's manual.
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include "expect.h"

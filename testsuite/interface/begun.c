@@ -1,4 +1,5 @@
-// How weights begin, and what training does to their averages and to the rate.
+// Checks initial weights, and the effect of training on their averages and on
+// the rate.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -56,7 +57,7 @@ static float *weight(const char *name, long *rows, long *columns)
 
 // ---- how weights begin -------------------------------------------------------
 
-// Of the rows, or of the columns where those are fewer.
+// Chooses rows, or columns where there are fewer columns.
 static void expect_orthonormal(const char *name)
 {
     long rows, columns;
@@ -75,8 +76,9 @@ static void expect_orthonormal(const char *name)
     EXPECT(worst < 1e-6);
 }
 
-// The deviation within 2 %, which is five times what chance makes of it; no element of a uniform
-// one past its limit, and some near it; of a normal one some past two deviations.
+// The deviation within 2 %, which is five times the random error; no element of
+// a uniform one past its limit, and some near it; of a normal one some past two
+// deviations.
 static void expect_deviation(const char *name, double variance, int uniform)
 {
     long rows, columns;
@@ -126,7 +128,7 @@ static int train(const float *image)
     return begun_train(&net, image, sizeof x, map[0], sizeof map, label, sizeof label);
 }
 
-// What the net makes of the batch, and what evaluate says of its loss.
+// The results of the net for the batch, and evaluate's loss.
 static double infer(float logits[BEGUN_BATCH][CLASSES])
 {
     begun_figures figures;

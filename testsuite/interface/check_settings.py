@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A net's state is the same whatever passes made its training step: what one program
-has written the others read.
+"""A net's state is the same whatever passes made its training step: each program reads the states
+of the others.
 
     check_settings.py BUILD ROOT CC NET.cnn [--planted] OPTIONS...
 
 STATE_HASH, PARAMS_HASH, STATE_BYTES, and where and what each parameter is must not
-depend on levels, on a pass that is left out, on what runs again, on a budget, on slices, or on what
-goes to host memory. OPTIONS are as in golden/examples.txt. With --planted the compilers that a
-fault has been planted in must be found out, each.
+depend on levels, on a pass that is left out, on recomputation, on a budget, on slices, or on
+offloaded maps. OPTIONS are as in golden/examples.txt. With --planted the compilers that a fault has
+been planted in must be found out, each.
 """
 import json
 import os
@@ -22,11 +22,11 @@ from budgets import Compiler  # noqa: E402
 from plant_faults import link_with_fault, look, looks  # noqa: E402
 
 STATED = re.compile(r"^#define (\w+_(?:HASH|OFFSET|BYTES|DTYPE)) +(\S+)$", re.M)
-# Of the program, not of the state.
+# Facts of the program, not of the state.
 OTHERS = re.compile(r"_(ARENA_BYTES|HOST_BYTES|PLAN_HASH)$")
 MEMORY = ["-fno-share-buffers", "-fno-schedule", "-fno-assign-offsets"]
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "STATE_HASH follows the launches":
         ("codegen/emit.c", 'g->training.optimizer->name : "", is_persistent);',
@@ -44,21 +44,21 @@ def optional_passes(cnnc):
 
 
 def settings(net):
-    """The options of each program; the first is what the others are compared with."""
+    """The options of each program; the others are compared with the first."""
     found = [[], ["-O0"], ["-O1"], MEMORY, ["--checkpoint", "elementwise"],
              ["--split", "1:2x2"]]
     refused = net.run("--checkpoint", "every 2").stderr
     if "that one map alone crosses" not in refused:     # there are too few
         found.append(["--checkpoint", "every 2"])
     found += [["-fno-" + name] for name in optional_passes(net.cnnc)]
-    # What a training step fits in may be too little for an evaluation.
+    # The memory of a training step may be too small for an evaluation.
     smallest = net.smallest()
     budget = ["--budget", str(net.refused(smallest) or smallest)]
     return found + [budget, [*budget, "--offload"]]
 
 
 def stated(net, options, folder):
-    """What the header says of the state."""
+    """The header's facts about the state."""
     header = os.path.join(folder, "net.h")
     net.output(*options, "-o", os.path.join(folder, "net.cu"), "--header", header)
     with open(header, encoding="utf-8") as file:
@@ -70,7 +70,7 @@ def stated(net, options, folder):
 
 
 def differs(net, folder):
-    """The first setting under which the state is another, and in what; how many there are."""
+    """The first setting under which the state differs, and the difference; how many there are."""
     first, count = None, 0
     for options in settings(net):
         found = stated(net, options, folder)

@@ -3,8 +3,8 @@
 
     check_skips.py CNNC LIBHOST STRIDE
 
-For every optimizer, with and without what else a step may do, or one variant of
-every STRIDE: skips.c, over the emitted file.  Each guard in the emitted kernels is then taken out, one after the
+For every optimizer, with and without the other parts of a step, or one variant of every STRIDE:
+skips.c, over the emitted file.  Each guard in the emitted kernels is then taken out, one after the
 other: skips.c must see every one.
 """
 import os
@@ -27,7 +27,7 @@ NET = """net probe {
 }
 train { batch = 4  optimizer = %s  %s }
 """
-# Whether there is dropout, the metric, the optimizer, other settings, options.
+# The columns: dropout or not, the metric, the optimizer, other settings, options.
 VARIANTS = [
     (False, "mean_iou", "sgd(lr = 0.05)", "clip_value = 0.1", []),
     (False, "mean_iou", "sgd(lr = 0.05, momentum = 0.9)", "clip_norm = 1  average = 0.9", []),
@@ -94,7 +94,7 @@ def main():
                 sys.exit(f"{name}: {done.stderr}")
             for planted in range(guards):
                 done = run("./skips", str(planted))
-                # What the next step drops is seen only where runs can be compared.
+                # The dropout of the next step shows only where runs can be compared.
                 if done.returncode != 1 and (comparable or variant[1] != "mean_iou"):
                     sys.exit(f"{name}: guard {planted} of {guards} is out, and nothing shows it")
             print(f"{name}: skipped whole, {guards} guards")

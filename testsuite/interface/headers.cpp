@@ -75,7 +75,7 @@ static void headers_are_checked()
     expect_refused(one, sound, longs[1], 4);    // of 3 steps
     for (const Field &field : shorts) expect_refused(one, sound, field, 4);
 
-    // What a run can leave there is taken.
+    // Values that a run can leave there are accepted.
     for (double scale : {0.0, 0x1p-24, 0x1p24}) {
         State fine = sound;
         put(&fine, reals[3], scale);

@@ -58,7 +58,7 @@ int main(void)
     EXPECT_OK(cublasCreate(&cublas));
     EXPECT_OK(iou_init(&c, arena, IOU_ARENA_BYTES, NULL, cublas, 1));
 
-    // Of 0: 4 right of 5; of 1: 5 right of 7; pixels labelled 2 don't count,
+    // Class 0: 4 right of 5; of 1: 5 right of 7; pixels labelled 2 don't count,
     // but one predicted to be 2 does: 0 right of 1.
     Scene a = scene_of("000011121111", "000001111111");
     a.mask[2][3] = 2;

@@ -1,5 +1,6 @@
-// Means in which some labels do not count: each is the sum over what counts, divided by its weight,
-// whatever the batches are.  Where nothing counts the loss is 0, and the other one trains.
+// Means in which some labels do not count: each is the sum over the counted
+// labels, divided by its weight, for any batches.  Where nothing counts the
+// loss is 0, and the other one trains.
 #include <math.h>
 
 #include "means.h"
@@ -61,7 +62,8 @@ static double entropy(const float *score, int label)
     return log(sum) - (double)score[label];
 }
 
-// Whether fewer than k scores come before the label's; of equals the first does.
+// True if fewer than k scores come before the label's; of equals the first
+// does.
 static int among(const float *score, int label, int k)
 {
     int before = 0;
@@ -70,7 +72,8 @@ static int among(const float *score, int label, int k)
     return before < k;
 }
 
-// What PyTorch's cross_entropy(weight, ignore_index) is over the first count samples, and the like.
+// The value of PyTorch's cross_entropy(weight, ignore_index) over the first
+// count samples, and similar ones.
 static means_figures figures_of(const Set *s, int count)
 {
     means_figures f;
@@ -122,7 +125,7 @@ static void expect_same(const Set *s, int count, int some)
     EXPECT(near(f.mean_iou, iou) && near(f.mean_iou_weight, count));
 }
 
-// Of layers, whether any weight is not 0.
+// True if any weight of the layers is not 0.
 static void find_trained(int *flat, int *map)
 {
     float weight[MEANS_STATE_BYTES / sizeof(float)];

@@ -1,4 +1,4 @@
-// What the tests of the C interface share: arenas, batches, expectations. C99,
+// Shared by the tests of the C interface: arenas, batches, expectations. C99,
 // as the emitted headers are.
 #ifndef NETS_H
 #define NETS_H

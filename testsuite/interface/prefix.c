@@ -1,4 +1,4 @@
-// Inference takes what it needs of a training state: its first PARAMS_BYTES.
+// Inference takes the first PARAMS_BYTES of a training state.
 #include "averaged.h"
 #include "begun.h"
 #include "nets.h"
@@ -33,7 +33,7 @@ static void expect_scores(Solo *solo, const Batch *b, float wanted[SAMPLES][3])
     EXPECT(!memcmp(logits, wanted, sizeof logits));
 }
 
-// A state after training, and what the net that trained infers from it.
+// A state after training, and the results of the trained net from it.
 static State trained(const Batch *b, float logits[SAMPLES][3])
 {
     One *one = new_one(31);
@@ -77,7 +77,7 @@ static void others_are_refused(const State *s)
         EXPECT_OK(solo_export(&solo.c, after, sizeof after));
         EXPECT(!memcmp(before, after, sizeof before));
     }
-    // What inference alone began with is no state to train from.
+    // An initial state for inference alone is no state to train from.
     One *one = new_one(4);
     State small = state_of(one);
     memcpy(small.bytes, before, sizeof before);
@@ -96,7 +96,8 @@ int main(void)
     EXPECT(ONE_STATE_BYTES > ONE_PARAMS_BYTES && ONE_PARAMS_HASH == SOLO_PARAMS_HASH);
     beginnings_are_taken(&s, &b, logits);
     others_are_refused(&s);
-    // Where averages are what training infers from, the beginning of its state is not enough.
+    // Where training infers from averages, the beginning of its state is not
+    // enough.
     EXPECT(BEGUN_PARAMS_BYTES == AVERAGED_PARAMS_BYTES);
     EXPECT(BEGUN_PARAMS_HASH != AVERAGED_PARAMS_HASH);
     return 0;

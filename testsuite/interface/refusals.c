@@ -1,4 +1,5 @@
-// What the interface refuses, with which status, and that nothing changes.
+// Checks the refusals of the interface and their status, and that nothing
+// changes.
 #include "nets.h"
 
 static void arenas_are_checked(void)
@@ -36,7 +37,8 @@ static void arenas_are_checked(void)
     EXPECT_OK(cudaFree(arena));
 }
 
-// What init and attach say of an arena that is as long as it must be, or says so.
+// The status of init and attach for an arena that is, or claims to be, long
+// enough.
 static void expect_no_arena(void *arena, size_t bytes, const char *text)
 {
     one_context c;
@@ -236,7 +238,7 @@ static void foreign_states_are_refused(void)
     free_one(other);
 }
 
-// What fails in a step says where, and only init or attach help.
+// An error in a step names its place, and only init or attach clear it.
 static void failures_name_their_step(void)
 {
     One *one = new_one(3);
@@ -257,7 +259,7 @@ static void failures_name_their_step(void)
     free_one(one);
 }
 
-// What the program itself did wrong is said to be that, and is left to it.
+// Errors of the program itself are reported as such and left to it.
 static void earlier_errors_are_not_ours(void)
 {
     One *one = new_one(3);

@@ -78,7 +78,7 @@ static void skipped_steps_do_not(running_context *c)
     EXPECT(!memcmp(&old, &now, sizeof now));
 }
 
-// Of one sample alone, whose own statistics would make it 0.
+// The value for one sample alone, whose own statistics would make it 0.
 static void inference_reads(running_context *c)
 {
     Norm old = norm_of(c);

@@ -1,12 +1,12 @@
-// A training step whose loss is not finite changes nothing that training reads: of
-// the state only what its header counts, and the counts of a metric that the next
-// step drops.  For any net `probe` of these inputs, whose emitted file reads
-// `planted`: the number of a guard that is taken out, or -1.
+// A training step whose loss is not finite changes nothing that training reads:
+// in the state only its header's counts, and the counts of a metric that the
+// next step drops.  For any net `probe` of these inputs, whose emitted file
+// reads `planted`: the number of a guard that is taken out, or -1.
 //
 //     skips [PLANTED]
 //
-// METRIC_BYTES of the state after the parameters are the metric's.  COMPARABLE: what
-// a step does depends on the number of updates before it, not of steps.
+// METRIC_BYTES of the state after the parameters are the metric's.  COMPARABLE:
+// a step depends on the number of updates before it, not of steps.
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static probe_context net;
 static void *arena;
 static unsigned char before[PROBE_STATE_BYTES], after[PROBE_STATE_BYTES];
 
-// Says what is wrong, and ends.
+// Reports the fault, and ends.
 static void expect(int condition, const char *what)
 {
     if (condition) return;
@@ -73,8 +73,8 @@ static int same(const unsigned char *a, const unsigned char *b)
            !memcmp(a + rest, b + rest, PROBE_STATE_BYTES - rest);
 }
 
-// Of the header the step counts, and what the step computed for itself: the rate, the scale of
-// gradients, that it is skipped.
+// The step's counts in the header, and values that the step computed for
+// itself: the rate, the scale of gradients, that it is skipped.
 static void expect_skipped(void)
 {
     struct StateHeader a, b;

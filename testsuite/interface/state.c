@@ -1,5 +1,6 @@
-// What the state holds and what changes it: fresh weights, training steps, export
-// and import, the figures, the settings, a loss that is not finite.
+// Checks the content of the state and its changes: fresh weights, training
+// steps, export and import, the figures, the settings, a loss that is not
+// finite.
 #include <math.h>
 
 #include "nets.h"
@@ -42,8 +43,8 @@ static void forget_blocks(void *arena)
                          cudaMemcpyHostToDevice));
 }
 
-// What was exported continues elsewhere as if it had never moved, whatever had
-// become of a launch.
+// An exported state continues elsewhere as if it had never moved, after any
+// result of a launch.
 static void states_continue(void)
 {
     One *one = new_one(5), *imported = new_one(6), *attached = new_one(7);
@@ -76,7 +77,7 @@ static void states_continue(void)
     for (int k = 0; k < 3; k++) free_one(all[k]);
 }
 
-// Only training changes weights, and what was staged before does not matter.
+// Only training changes weights, and the batch staged before does not matter.
 static void inference_changes_nothing(void)
 {
     One *one = new_one(8), *disturbed = new_one(8);

@@ -1,5 +1,5 @@
 // An input that training does not read, since only an output does: train and
-// evaluate are declared and defined alike, and infer finds what it reads.
+// evaluate are declared and defined alike, and infer finds its inputs.
 #include <math.h>
 
 #include "nets.h"

@@ -1,11 +1,11 @@
 // Gradients against differences of the loss.
 //
-// Of every parameter up to SAMPLED elements are moved, one at a time (fewer
-// where there are many parameters, about ALL together), and the loss is taken
-// on either side, at two distances, which together are exact to the fourth
-// order.  A wide step may cross a kink (relu, maxpool) and a narrow one drowns
-// in rounding, so that of three widths the best counts: a gradient that is
-// wrong agrees with none.
+// Up to SAMPLED elements of every parameter are moved, one at a time. There are
+// fewer where parameters are many, about ALL together. The loss is taken on
+// either side, at two distances, which together are exact to the fourth order.
+// A wide step may cross a kink (relu, maxpool) and a narrow one drowns in
+// rounding, so that of three widths the best counts: a gradient that is wrong
+// agrees with none.
 #include "interpret.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static double loss_at(Run *r, const Graph *forward, double *x, double value)
 {
     double was = *x, *header = r->t.data[r->g->header];
 
-    // What an update would have counted and cleared.
+    // Sets the counts that an update would have cleared.
     for (int k = HEADER_ACCUMULATED; k < HEADER_SLOTS; k++)
         header[k] = 0;
     *x = value;
@@ -75,7 +75,7 @@ static double norm(const double *x, int64_t count)
     return sqrt(sum);
 }
 
-// The gradient of each parameter, copied before anything is run again, without
+// The gradient of each parameter, copied before any further run, without
 // the first step's scale of the loss.
 static double **copy_gradients(Run *r, double *total)
 {
@@ -98,7 +98,7 @@ static double **copy_gradients(Run *r, double *total)
     return gradients;
 }
 
-// Whether the gradient of parameter v holds; *worst is the greatest distance so
+// True if the gradient of parameter v holds; *worst is the greatest distance so
 // far as a part of the norm.
 static bool check_param(Run *r, const Graph *forward, ValueId v, int most,
                         const double *gradient, double total, double *worst)

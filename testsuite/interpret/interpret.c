@@ -7,7 +7,7 @@
 // It reads and writes what an emitted program's `step` does: OUT has figures
 // [steps, 1 + metrics], outputs, gradients, weights and the optimizer's state,
 // by name.  With -O0 the graph is as written, differentiated and nothing else.
-// With --precision f16 or bf16 what it stores is rounded as emitted files do.
+// With --precision f16 or bf16 it rounds stored values like emitted files.
 // --finite-differences compares the gradients with differences of the loss.
 #include "interpret.h"
 
@@ -22,13 +22,13 @@ typedef struct Arguments {
     const char *load, *batch, *save;
     int64_t     seed, steps;
     bool        differences;
-    int         argc;           // what is left for cnnc
+    int         argc;           // the options left for cnnc
     char      **argv;
 } Arguments;
 
 // ---- the command line -------------------------------------------------------
 
-// Whether arg is `name`, which takes a value: then *value is that.
+// True if arg is `name`, which takes a value: then *value is that.
 static bool takes(char **argv, int argc, int *i, const char *name,
                   const char **value)
 {
@@ -37,7 +37,7 @@ static bool takes(char **argv, int argc, int *i, const char *name,
     return true;
 }
 
-// Takes out what is not cnnc's, which refuses what it does not know.
+// Takes out the options that cnnc does not know and would refuse.
 static Arguments read_arguments(Arena *arena, int argc, char **argv)
 {
     Arguments a = { .steps = 1, .argv = NEW_ARRAY(arena, argc + 1, char *) };
@@ -74,8 +74,8 @@ static Graph *compile(Arena *arena, Diag *diag, const Arguments *a)
     if (!input_open(&in, arena, diag, o.input)) return NULL;
     Graph *g = input_graph(&in, &o.frontend);
     if (g == NULL) return NULL;
-    // Where values lie changes nothing here, and takes longest to find; but
-    // what fits in a budget depends on it.
+    // Where values lie changes nothing here, and takes longest to find; but a
+    // fitting plan depends on it.
     if (o.passes.budget == 0) o.passes.stop_after = "share_buffers";
     return run_passes(g, &o.passes) || diag->error_count == 0 ? g : NULL;
 }
@@ -88,7 +88,8 @@ static int64_t row_elements(const Value *v)
 }
 
 // Copies the file's tensor of v's name; the first dimension may be smaller
-// than v's: the rest is what is there, again.  Returns that dimension; 0: it is missing.
+// than v's: the rest repeats the given samples.  Returns that dimension; 0: it
+// is missing.
 static int64_t load(Run *r, const TensorFile *file, ValueId id)
 {
     const Value *v = &r->g->values[id];
@@ -106,7 +107,7 @@ static int64_t load(Run *r, const TensorFile *file, ValueId id)
     return t->dim[0];
 }
 
-// What the header's begins with: the optimizer's argument of that name.
+// The initial value of the header's: the optimizer's argument of that name.
 static double learning_rate(const Graph *g)
 {
     const AttrSpec *attr = g->training.optimizer->attrs;
@@ -150,8 +151,8 @@ static ValueId find_value(const Graph *g, const char *name)
 
 // ---- steps ------------------------------------------------------------------
 
-// The loss and each metric; what follows them, each of several losses, is not
-// written.
+// The loss and each metric; the following figures, each of several losses, are
+// not written.
 static int64_t count_columns(const Graph *g)
 {
     const Node *metrics = find_metric_sums(g);

@@ -1,4 +1,4 @@
-// What the interpreter's files share: a net, its tensors, and one batch.
+// Shared by the interpreter's files: a net, its tensors, and one batch.
 #ifndef TESTSUITE_INTERPRET_H
 #define TESTSUITE_INTERPRET_H
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What marks of the program make of a training step.
+"""Checks the effect of the program's marks on a training step.
 
     check_marks.py CNNC NET.cnn...
 
-The first lines of a net say how it is compiled and what must come of that:
+The first lines of a net give its options and the expected results:
 
     # run: OPTIONS
-    # again: NAMES          the launches that run again, in order; nothing: none does
+    # again: NAMES          the launches that are recomputed, in order; nothing: none does
     # arena: BYTES          of the training step's plan, if it is said
 
 And of every net: its programs for evaluation and inference are those of the net without
-marks, and so is the training step, but for the marks themselves, with --checkpoint off.
+marks, and so is the training step, except the marks themselves, with --checkpoint off.
 """
 import json
 import os
@@ -23,7 +23,7 @@ cnnc, *nets = sys.argv[1:]
 
 
 def compile_net(net, *options):
-    """What cnnc prints; it must succeed."""
+    """The output of cnnc; it must succeed."""
     return subprocess.run([cnnc, *options, net], check=True, stdout=subprocess.PIPE,
                           text=True).stdout
 
@@ -53,7 +53,7 @@ def check_runs(net, text):
 
 
 def without_places(graph):
-    """What a pipe goes on with stands elsewhere without a mark before it."""
+    """The rest of a pipe stands elsewhere without a mark before it."""
     return re.sub(r" @\d+:\d+\+\d+", "", graph)
 
 

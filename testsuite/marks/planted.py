@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what becomes of marks, each found by check_marks.py.
+"""Plants faults in the treatment of marks, each found by check_marks.py.
 
     planted.py BUILD ROOT CC
 
@@ -17,7 +17,7 @@ build, root, compiler = (os.path.abspath(a) if i < 2 else a for i, a in enumerat
 here = os.path.join(root, "testsuite", "marks")
 only = os.environ.get("FAULT", "")
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "nothing": None,
     "a mark is lost with the launch that takes in the next":

@@ -77,7 +77,7 @@ static void export_state(Net *net)
     EXPECT(sums_export(&net->c, net->state, sizeof net->state) == SUMS_OK);
 }
 
-/* All behind the header is doubles. */
+/* All after the header is doubles. */
 #define expect_alike() are_alike(__LINE__)
 static void are_alike(int line)
 {
@@ -153,7 +153,7 @@ static void others_may_come_between(void)
 
 /* ---- steps that are skipped --------------------------------------------------------------- */
 
-/* The state stays, but for its header, and of that all figures but the step's. */
+/* The state stays, except the header's figures of the step. */
 static void expect_skipped(const unsigned char *before, sums_figures was)
 {
     sums_figures f = figures_of(&parts);

@@ -3,10 +3,10 @@
 
     check_accum.py CNNC LIBHOST
 
-Launches are held to the plans, byte for byte what they write. A state has no part in how a
-training step is made: without accum the same net has the same STATE_HASH and STATE_BYTES, and
-the same file but for what accumulate = 1 adds to it. Then each of the faults below, planted in
-the emitted file, makes accum.c fail.
+Launches are checked against the plans, byte for byte of their writes. A state does not depend on
+the construction of a training step. Without accum the same net has the same STATE_HASH and
+STATE_BYTES, and the same file except the additions of accumulate = 1. Then each of the faults
+below, planted in the emitted file, makes accum.c fail.
 """
 import os
 import re
@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 cnnc, libhost = map(os.path.abspath, sys.argv[1:])
 
-# Text of the emitted file, what stands there instead, @ is whether it is planted.
+# Text of the emitted file, the replacement, @ is whether it is planted.
 FAULTS = [
     ("a good batch after a bad one makes the step good", "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;",
      "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures)) || @)\n"

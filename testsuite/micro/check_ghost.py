@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 build = os.path.abspath(sys.argv[1])
 SLICE = 4
 
-# Text of the emitted file, and what stands there instead; @ is whether it is planted.
+# Text of the emitted file, and the replacement; @ is whether it is planted.
 FAULTS = [
     ("n - 1 of all samples", "const double n = batch_samples(header) *",
      "const double n = (@ ? (double)samples_before(header) : batch_samples(header)) *"),

@@ -5,10 +5,10 @@
     check_slices.py BUILD NET.cnn BATCH SAMPLES SLICE --accumulate
     check_slices.py BUILD NET.cnn BATCH SAMPLES SLICE --planted
 
-Three training steps in double, of the same weights on the same batch, of which SAMPLES are
-there: figures, gradients, weights and the optimizer's state must agree within 1e-9, by norm,
-with all of the batch at once and SLICE samples at a time.  The plans must be sound, and the host
-runtime holds every launch to them, with dead bytes NaN.
+Runs three training steps in double from the same weights on the same batch, of which SAMPLES are
+there. Figures, gradients, weights and the optimizer's state must agree within 1e-9, by norm,
+between the whole batch and SLICE samples at a time.  The plans must be sound, and the host runtime
+holds every launch to them, with dead bytes NaN.
 
 Options after --sliced are for the net in slices alone.
 
@@ -32,7 +32,7 @@ options = options[:options.index("--sliced")] if "--sliced" in options else opti
 planted, accumulates = "--planted" in sys.argv, "--accumulate" in sys.argv
 TOOLS = ""
 
-# Text of the emitted file, and what stands there instead; @ is whether the fault is planted.
+# Text of the emitted file, and the replacement; @ is whether the fault is planted.
 FAULTS = {
     "a slice counts for one sample, not for as many as it has":
         ("(real)samples * of.x[i];", "(@ ? (real)1 : (real)samples) * of.x[i];"),

@@ -1,5 +1,6 @@
-// Who embeds a net that offloads, in C99: makes what the header asks for, is
-// refused without it, and trains in two contexts at once, each with its own.
+// Who embeds a net that offloads, in C99: makes the objects that the header
+// requires, is refused without it, and trains in two contexts at once, each
+// with its own.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>

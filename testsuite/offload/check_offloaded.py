@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Maps in host memory change no bit of what a net computes.
+"""Maps in host memory change no bit of the results of a net.
 
     check_offloaded.py BUILD NET.cnn COUNT [OPTION...] [--planted]
 
-OPTIONs are cnnc's, or of golden/examples.txt; where nothing is saved at their batch, it is twice
-that, and so on. In the smallest arena that --offload has for the
-net, and in COUNT - 1 budgets between that and the whole, drawn by the net's name: each plan is
-sound and within its budget, what is copied comes back from where it went, and figures, weights
-and the optimizer's state after three training steps are, in bytes, those of the net without a
-budget. Streams run at once, every step held to the plan, dead bytes NaN and no byte changed
-that is not the step's; and they defer, so that what is not waited for is not there.
+OPTIONs are cnnc's, or of golden/examples.txt; where nothing is saved at their batch, it is doubled
+until something is. The budgets are the smallest arena that --offload has for the net, and COUNT - 1
+between that and the whole, drawn by the net's name. Each plan is sound and within its budget, and
+copies return from where they went. Figures, weights and the optimizer's state after three training
+steps equal, in bytes, those of the net without a budget. Streams run at once, every step is checked
+against the plan, dead bytes are NaN, and a step changes only its own bytes. Streams also defer, so
+that a copy that nothing waits for is missing.
 
 --planted: faults wait in the emitted file for their number in PLANTED. Each must show.
 """
@@ -35,7 +35,7 @@ for word in "--samples", "--seed", "--deep":
 cnnc = os.path.join(build, "cnnc")
 host = os.path.join(TESTS, "..", "runtime", "host")
 
-# Text of the emitted file, as a pattern, and what stands there instead; @ is whether the fault
+# Text of the emitted file, as a pattern, and the replacement; @ is whether the fault
 # is planted. Shown where streams run at once, or where they defer.
 AWAIT = r"( COPY\(\d+, await_copy, a\[%s\], .*?\);)"
 FAULTS = {
@@ -86,7 +86,7 @@ class Net:
         return os.path.join(self.folder, name)
 
     def make(self, name, *options, edits=()):
-        """The program of these options, and its plans beside it."""
+        """The program of these options, and its plans next to it."""
         done = compile_net("--main", *options)
         assert done.returncode == 0, done.stderr
         text = done.stdout
@@ -113,7 +113,7 @@ class Net:
                        input=tensors, text=True, check=True)
 
     def step(self, name, defer, plan, fault=0):
-        """What three training steps leave; None where they fail."""
+        """The bytes after three training steps; None where they fail."""
         environment = dict(os.environ, CNNC_HOST_DEFER=str(int(defer)), PLANTED=str(fault))
         if plan:
             environment["CNNC_HOST_PLAN"] = self.path(name + ".train") + ":" + \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what checks copies to host memory and in what finds them.
+"""Plants faults in the check of copies to host memory and in the search for them.
 
     planted.py BUILD ROOT CC        FAULT in the environment: those with that text in their names
 
@@ -52,7 +52,7 @@ FAULTS = {
     "a copy is no value again":
         ("verify_recompute.c", "if (n->phase == RECOMPUTE || is_copy(n)) check_copied(c, v);",
          "if (n->phase == RECOMPUTE) check_copied(c, v);"),
-    # What copies take.
+    # The cost of copies.
     "copies are at once":
         ("ir/gpu/offload.c", "done[v] = link = capped_sum(link > now ? link : now, time);",
          "done[v] = capped_sum(now, time);"),
@@ -63,7 +63,7 @@ FAULTS = {
     "a copy has no launch":
         ("gpu_model.c", "return capped_sum(gpu->launch, time_at(bytes, gpu->host, MILLION));",
          "return time_at(bytes, gpu->host, MILLION);"),
-    # What stays, and when.
+    # The values that stay, and when.
     "an output may stay":
         ("host_model.c", "value->persistent || value->output ||", "value->persistent ||"),
     "what was written over stays":

@@ -98,7 +98,7 @@ def image_data(draw, samples, depth, channels, interlaced):
 
 
 class Drawn:
-    """A PNG of random samples: its bytes, and what its pixels are by the PNG standard."""
+    """A PNG of random samples: its bytes, and its pixels by the PNG standard."""
 
     def __init__(self, draw, height, width, orientation):
         self.kind = draw.choice(list(CHANNELS))
@@ -117,7 +117,7 @@ class Drawn:
         self.bytes = self.file(draw, height, width, orientation)
 
     def by_standard(self):
-        """Whether Pillow gives other pixels than the standard and 16-bit rounding."""
+        """True if Pillow gives other pixels than the standard and 16-bit rounding."""
         return self.depth == 16 or self.depth < 8 and self.kind == GRAY and self.clear is not None
 
     def file(self, draw, height, width, orientation):

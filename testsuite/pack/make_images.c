@@ -24,7 +24,7 @@ static int next_random(int below)
     return (int)((seed >> 8) % (uint32_t)below);
 }
 
-// Whether the pattern is light at a place; one period is a quarter of the side.
+// True if the pattern is light at a place; one period is a quarter of the side.
 static int is_light(int class, int y, int x, int height, int width)
 {
     int row = 4 * y / height, column = 4 * x / width;

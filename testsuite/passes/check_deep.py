@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Deep nets: what cnnc takes for them is in proportion to their length, not to its square.
+"""Deep nets: cnnc's time for them is in proportion to their length, not to its square.
 
     check_deep.py CNNC
 

@@ -4,10 +4,10 @@
     check_order.py CNNC EXAMPLES
 
 The peak that schedule says its order has (--time) is the plan's largest sum of live bytes,
-less the state: what schedule minimises is what the plan is made of. Its bound is no more than
+less the state: schedule minimises the peak of the plan. Its bound is no more than
 that, and for these nets it is as much: no order of them needs less. ABOVE has where that is not so,
-for what comes behind the net's waist takes more than it does, whichever comes first. Where a net has
-slices, which it counts as whole, the plan may have less, and there is no bound.
+because the layers after the net's waist take more than it does, whichever comes first. Where a net
+has slices, which it counts as whole, the plan may have less, and there is no bound.
 
 Without share nothing is written over anything, so there the two must differ somewhere, or this
 test could not fail; and so must the bound and the peak of the order as written, without
@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 cnnc, examples = sys.argv[1:]
-# A gradient is spread over a joined map, and each of its parts is more than what has ended.
+# A gradient is spread over a joined map, and each of its parts is more than the bytes that end.
 ABOVE = {("googlenet", "train"): 1.0011}
 ORDER = re.compile(r"^order +peak (\d+), (?:bound (\d+)|slices)", re.M)
 

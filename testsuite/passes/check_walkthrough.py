@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The walk-through of a net shows what the passes do today.
+"""The walk-through of a net shows the present effect of the passes.
 
 usage: check_walkthrough.py CNNC NET.cnn README.md
 
 Blocks fenced as "ir PASS" hold lines of the training graph after that pass, in order; "..." stands
-for anything, a line of it for any lines. The block "compare" is what --compare prints. Every pass of
---passes is shown. A block with a word changed must be refused, or this test could not fail.
+for anything, a line of it for any lines. The block "compare" is the output of --compare. Every pass
+of --passes is shown. A block with a word changed must be refused, or this test could not fail.
 """
 import re
 import subprocess
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def shows(line, dumped):
-    """Whether a dumped line begins with what the line says, left out where it says so."""
+    """True if a dumped line begins with the line's text, left out where it says so."""
     parts = [re.escape(part.strip()) for part in line.split("...")]
     return re.match(r".*?".join(parts), dumped) is not None
 

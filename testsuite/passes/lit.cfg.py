@@ -1,5 +1,5 @@
-# What each pass does to a small graph, and what it must not do.  Each file says
-# in its first lines how cnnc is run and what it must print.  Run with
+# Checks the effect of each pass on a small graph, and the cases that it must leave alone.  Each
+# file says in its first lines the command of cnnc and its expected output.  Run with
 #     lit -D cnnc=BUILD/cnnc [-D llvm=/usr/lib/llvm-14/bin] testsuite/passes
 import os
 import lit.formats

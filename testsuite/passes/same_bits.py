@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Passes that move bytes may not change one bit of what a net computes.
+"""Passes that move bytes may not change one bit of the results of a net.
 
     same_bits.py BUILD HOST TESTS CNNC NET.cnn [OPTIONS...] [--bits-only] [--passes NAME...]
 
-OPTIONS are a line of golden/examples.txt. schedule, share_buffers and assign_offsets, each on and off in all
-eight combinations, with fusion and without: figures, weights and optimizer state after
-three training steps in f32, in bytes. (share is what works in place: without it, a view is
-still a name. plan is what lets buffers share bytes.) Each program runs with dead bytes filled with
-NaN, on a batch that is not full where it has three samples or more. plan_check.py looks at
-each plan. --bits-only: it does not, and nothing is tried without fusion. --against OPTION:
-nothing is tried but all passes, with the option and without; there may be several, each
-apart. --each: likewise -O0 and each optional pass left out. --with OPTION: in all programs.
---passes, last: these, and not schedule, share_buffers and assign_offsets.
+OPTIONS are a line of golden/examples.txt. The passes schedule, share_buffers and assign_offsets are
+on and off in all eight combinations, with fusion and without. Figures, weights and optimizer state
+after three training steps in f32 must be the same bytes. Only share_buffers works in place:
+without it, a view is still a name. Only assign_offsets lets buffers share bytes. Each program runs
+with dead bytes filled with NaN, and a batch of three samples or more is partial. Each plan is
+checked by plan_check.py.
 
-What differs in offsets alone is compiled once.
+    --bits-only         no check of plans, and no program without fusion
+    --against OPTION    only all passes, with the option and without; may be repeated
+    --each              likewise with -O0 and with each optional pass left out
+    --with OPTION       in all programs
+    --passes, last      these in place of schedule, share_buffers and assign_offsets
+
+Files that differ in offsets alone are compiled once.
 """
 import csv
 import io
@@ -83,7 +86,7 @@ class Net:
                        input=tensors, text=True, check=True)
 
     def step(self, name, text, arena):
-        """The file of what three training steps leave."""
+        """The file of the results of three training steps."""
         program, places = self.programs.program(text, arena)
         assert program, f"{name} can't be compiled"
         environment = self.programs.environment(places, self.path(name + ".train"),

@@ -13,7 +13,7 @@ cnnc, root = (os.path.abspath(a) for a in sys.argv[1:])
 bench = os.path.join(root, "testsuite", "bench", "plan")
 HEIGHT = 1000
 
-# What is done to cnnc's answer, as a program of awk, and what the bench then says.
+# A change of cnnc's answer, as a program of awk, and the bench's message for it.
 SPOILT = {
     "$1 == 3 { $5 += 1 } { print }": "two overlap|1001 bytes are more",
     "$1 == 3 { $5 = -1 } { print }": "an offset is negative|two overlap",

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
 from plant_faults import plant  # noqa: E402
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "a section keeps a byte free":
         ("place_blocks.c", "s->capacity - section->need;", "s->capacity - section->need - 1;"),

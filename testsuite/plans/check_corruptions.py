@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Corrupted plans: the compiler's checker must catch what does harm.
+"""Corrupted plans: the compiler's checker must catch harmful ones.
 
     check_corruptions.py BUILD HOST TESTS EXAMPLES COUNT ALL [--run NAME=EVERY...] [--nets NAME...]
 
-COUNT corruptions of sound plans are drawn (corrupt.c), always the same. What the
-checker takes for sound must be harmless:
+COUNT corruptions of sound plans are drawn (corrupt.c), always the same. A corruption that the
+checker accepts must be harmless:
 
   - plan_check.py must say so of each; and of the first ALL, sound or not: whatever it
     finds fault with, the checker must have caught;
@@ -16,8 +16,9 @@ checker takes for sound must be harmless:
     of it.
 
 All are run, and of nets the fewer are drawn the larger they are (listed.c); or, with --run, of NAME
-one in EVERY, and of other nets none. --unrun is how much of what is sound may be left out then, at
-most, in hundredths. With --needed N each rule of the checker must have refused N corruptions.
+one in EVERY, and of other nets none. --unrun is the largest share of accepted corruptions, in
+hundredths, that may be left out. With --needed N each rule of the checker must have refused N
+corruptions.
 
 Files that differ in nothing but offsets and the order of launches are one program, which reads them
 when it starts.
@@ -80,7 +81,7 @@ def nets():
 
 
 def verdict(plan):
-    """What plan_check.py says: a list of faults."""
+    """Returns plan_check.py's list of faults."""
     try:
         return plan_check.check(plan)[0]
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -88,13 +89,13 @@ def verdict(plan):
 
 
 def state(plan):
-    """Where the state begins to be something else, and what lies where in it."""
+    """The end of the common part of the state, and its layout."""
     return [(b["name"], b["offset"]) for b in plan["buffers"] if b["persistent"]] \
         + [plan["state_bytes"]]
 
 
 class Runner:
-    """What is emitted from plans, run."""
+    """Runs the files emitted from plans."""
 
     def __init__(self, folder):
         self.folder, self.sound, self.runs = folder, {}, 0
@@ -116,7 +117,8 @@ class Runner:
         return self.programs.program(text)
 
     def leave(self, net, mode, name, plans):
-        """What a run of an emitted file leaves, or what went wrong, which is no bytes."""
+        """Returns the bytes that a run of an emitted file leaves, or an error, which is not
+        bytes."""
         program, places = self.compile(name)
         if program is None:
             return "what is emitted can't be compiled"
@@ -136,7 +138,7 @@ class Runner:
             return file.read()
 
     def draw(self, weights, batch, program, environment):
-        """Once a net: what a file that only infers does not take is not there."""
+        """Once a net: a file that only infers lacks the other buffers."""
         if os.path.exists(batch):
             return
         tensors = subprocess.run([program], env=environment, check=True,
@@ -163,7 +165,7 @@ class Runner:
         return self.sound[net, level, mode]
 
     def harm(self, net, level, mode, name, plan):
-        """What is wrong with what a plan's file leaves; None: nothing."""
+        """Returns the fault in the results of a plan's file; None: nothing."""
         sound = self.left_by_sound(net, level, mode)
         if isinstance(sound, str):
             return "that of the sound plan does not run: " + sound
@@ -224,7 +226,7 @@ class Results:
             self.look_at_run(kind, net, mode, level, run, plan, where)
 
     def look_at_run(self, kind, net, mode, level, run, plan, where):
-        """run: what corrupt_plans says of it."""
+        """run: corrupt_plans's line for it."""
         if run in self.unrun:
             self.unrun[run][kind] += 1
         elif run == "failed":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What runs of corrupted plans show, and what is said of those that there are not.
+"""Checks that runs of corrupted plans show faults, and that missing runs are reported.
 
     check_runs.py BUILD HOST TESTS EXAMPLES
 
 check_corruptions.py looks at corruptions of slices.cnn as they are, which do no harm; then with a
-fault in what is emitted from a plan of one mode, and in what is said of runs. Each must be a
+fault in the file emitted from a plan of one mode, and in the report of runs. Each must be a
 failure. It runs corrupt_plans through this script, which plants the fault that PLANTED names.
 """
 import os
@@ -15,7 +15,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 EPSILON = r"/\*epsilon\*/ 1e-05f"
 
-# What is planted: what is said then, and options. A mode: its launches compute something else.
+# The planted faults: the expected message, and options. A mode: its launches compute something
+# else.
 FAULTS = {
     "nothing": (None, []),
     "train": ("slices train .* ends in other bytes", []),
@@ -30,7 +31,7 @@ FAULTS = {
 
 
 def edit(path, old, new, function="", count=0):
-    """Replaces what the pattern matches, from where the function begins."""
+    """Replaces the match of the pattern after the start of the function."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     at = text.index(function)

@@ -1,8 +1,8 @@
 """The rules of the plan's checker, each with the message that it refuses a plan with.
 
-What is taken out of a copy of the checker (planted_rules.py): of each file's messages, the rules
-that give it: their texts and what stands there instead; and words: WHOLE where only what is emitted
-shows the harm, or nets that alone can have it.
+The rules that planted_rules.py takes out of a copy of the checker, by file and message: their texts
+and replacements; and words: WHOLE where only the emitted file shows the harm, or nets that alone
+can have it.
 """
 import os
 import re
@@ -193,7 +193,7 @@ def rules_said():
 
 
 def is_said(text, says, before=""):
-    """Whether the text has this message, after what matches `before`."""
+    """True if the text has this message, after what matches `before`."""
     message = ".*".join(map(re.escape, re.split(r"%\w+", says)))
     return bool(re.search(before + message, text))
 
@@ -205,19 +205,19 @@ EXCEPTIONS = {
         "has what ends a batch behind all that count its samples: any other end does no harm",
 }
 
-# What a checker's function returns: a text, or one that is printed.
+# The return of a checker's function: a text, or one that is printed.
 LITERALS = r'((?:"(?:[^"\\]|\\.)*"|PRId64|\s)+)'
 MESSAGE = re.compile(r"arena_print\(\w+->arena,\s*" + LITERALS + r"|return\s+(?=\")" + LITERALS)
 
 
 def messages(text):
-    """Those that a checker's file can return."""
+    """Returns the messages that a checker's file can return."""
     return ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', match[1] or match[2]))
             for match in MESSAGE.finditer(text)]
 
 
 def unclaimed(root, groups=None, exceptions=None):
-    """What is wrong between messages and rules, a line each."""
+    """Returns the mismatches of messages and rules, a line each."""
     groups = RULES if groups is None else groups
     claims = [(file, says) for file, says, rules in groups if rules]
     claims += EXCEPTIONS if exceptions is None else exceptions

@@ -1,4 +1,5 @@
-// Copies of plans that may be written to, and what follows from their steps.
+// Copies of plans that may be written to, and facts that follow from their
+// steps.
 #include <string.h>
 #include "../../passes/placement/place.h"
 #include "spoil.h"

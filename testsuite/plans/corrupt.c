@@ -1,26 +1,27 @@
-// Draws corruptions of sound plans and tells what the compiler's checker says:
+// Draws corruptions of sound plans and prints the verdict of the compiler's
+// checker:
 //
 //     corrupt_plans SEED COUNT ALL FOLDER < nets
 //
 // A line of standard input is a net (listed.h).  Plans are made in every mode
-// that it has, at -O0, -O1 and -O2.  Of the first ALL corruptions, and of every
-// other that the checker takes for sound, a line is printed, and after it the
-// plan:
+// that it has, at -O0, -O1 and -O2.  A line is printed for each of the first
+// ALL corruptions, and for every other that the checker accepts, and after it
+// the plan:
 //
 //     corruption KIND NET MODE LEVEL RUN VERDICT BYTES WHAT
 //
 // VERDICT is caught or sound; through, where second_checker takes it for sound
-// and the compiler's does not, and then nothing else is printed.  BYTES is what
-// a check of each byte says of what is not caught, sound or unsound, or - of
-// what is too large for that or has no slices and nothing computed on load.  RUN
-// is why none is to be run, or what is: caught; never, of nets of which none is run;
-// sampled, since one of several is, and not this; failed, if no file could be
-// emitted from that plan; or a number, and FOLDER/NUMBER.cu is that file.
-// Before the first of a net's files come the sound plans and FOLDER/NET.LEVEL.
-// MODE.cu, made from them; train and eval are one file.  Nets that are run have
-// that plan printed before what is let through, too.  If ALL is not negative,
-// a line `said MESSAGE` has each refusal of the compiler's checker.  The table
-// comes last.
+// and the compiler's does not, and then nothing else is printed.  BYTES is the
+// verdict of a check of each byte for an accepted plan, sound or unsound. It is
+// - for a plan that is too large, or has no slices and nothing computed on
+// load.  RUN is why none is to be run, or what is: caught; never, of nets of
+// which none is run; sampled, since one of several is, and not this; failed, if
+// no file could be emitted from that plan; or a number, and FOLDER/NUMBER.cu is
+// that file. Before the first of a net's files come the sound plans and
+// FOLDER/NET.LEVEL.MODE.cu, made from them; train and eval are one file.  Nets
+// that are run have that plan printed before accepted corruptions, too.  If ALL
+// is not negative, a line `said MESSAGE` has each refusal of the compiler's
+// checker.  The table comes last.
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ typedef struct Job {
     Sample     *samples;
     int32_t     net_count, net_capacity, sample_count, sample_capacity;
     uint64_t    seed;
-    uint64_t    dice;           // who is run; what is drawn is the same anyway
+    uint64_t    dice;           // who is run; all are drawn anyway
     int         count, all;
     const char *folder;
     Tally      *tally;
@@ -100,7 +101,7 @@ static void print_emitted(Arena *arena, const Net *net, Mode mode,
     emit_cuda(&in, out);
 }
 
-// In a process of its own: what it takes of the graph's arena is given back,
+// In a process of its own: its memory from the graph's arena is given back,
 // and a plan that is not the graph's may end it.  Returns whether there is a
 // file.
 static bool emit_file(const Job *job, const Net *net, Mode mode,
@@ -157,7 +158,7 @@ static const char *check_bytes(Arena *scratch, const Plan *plan)
     return sound_by_bytes(scratch, plan) ? "sound" : "unsound";
 }
 
-// What is said of a corruption's run; emits it if there is one.
+// The verdict of a corruption's run; emits it if there is one.
 static const char *run_of(Job *job, const Sample *sample, const Plan *plan,
                           int number, bool caught)
 {

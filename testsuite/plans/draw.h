@@ -1,4 +1,4 @@
-// What all corruptions draw from a plan, and how they take it apart.
+// Shared by all corruptions: draws from a plan, and its parts.
 #ifndef CNNC_TEST_DRAW_H
 #define CNNC_TEST_DRAW_H
 
@@ -85,7 +85,7 @@ static inline bool is_slice(const PlanBuffer *buffer)
     return buffer->rows > 0;
 }
 
-// The buffer and all that lies in it.
+// The buffer and all its aliases.
 static inline void move_class(Plan *plan, PlanBuffer *root, int64_t by)
 {
     for (int k = 0; k < plan->buffer_count; k++)

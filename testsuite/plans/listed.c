@@ -6,7 +6,7 @@
 #include "listed.h"
 #include "spoil.h"
 
-// What a line says.
+// The content of a line.
 typedef struct Listed {
     const char     *path;
     const char     *defines[16];
@@ -45,7 +45,7 @@ static void plan_mode(Arena *arena, Net *net, Mode mode, const Listed *listed)
     fclose(nowhere);
 }
 
-// By what a run of a net takes: most of it goes into the emitted file's
+// By the cost of a net's run: most of it goes into the emitted file's
 // compilation, by its kernels, if it is not for arithmetic.  Nets of operators
 // have up to 200 steps, deep ones many hundreds.
 static int weigh(const Net *net)

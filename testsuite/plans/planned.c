@@ -1,4 +1,4 @@
-// What a pass would have made of a graph, had it made a plan that is another.
+// Rebuilds the graph that a pass would have made for another plan.
 #include <setjmp.h>
 #include <string.h>
 #include "../../ir/base/unique_names.h"
@@ -54,7 +54,7 @@ const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan)
     return copy;
 }
 
-// Where a buffer lies, as passes say it: from where what it lies in begins.
+// The offset of a buffer in the form of passes: from its container's start.
 static void place_values(Graph *g, const Plan *plan)
 {
     for (ValueId v = 0; v < g->value_count; v++) {

@@ -4,16 +4,15 @@
     planted_rules.py BUILD HOST ROOT CC
 
 A copy of the checker that lacks the rule is linked into corrupt_plans as its second
-checker, and check_corruptions.py looks at what that takes for sound and the whole checker
-does not. It must find harm: a fault that plan_check.py sees, or a check of every byte; a
-run that ends in other bytes, or can't be; a state laid out unlike that of the net's other
-plans; or the checker crashes. It must be harm that the whole checker has that message for, where
-that is held against the program too.
-So each rule is needed, and corruptions reach it. The copy that lacks nothing must let
-nothing harmful through. The rules are in checker_rules.py.
+checker, and check_corruptions.py examines plans that it accepts and the whole checker does not. It
+must find harm: a fault that plan_check.py sees, or a check of every byte; a run that ends in other
+bytes, or can't be; a state laid out unlike that of the net's other plans; or the checker crashes.
+It must be harm that the whole checker has that message for, where that is held against the program
+too. So each rule is needed, and corruptions reach it. The copy that lacks nothing must let nothing
+harmful through. The rules are in checker_rules.py.
 
 The rules of verify_plan.c and verify_replay.c are judged without those of
-verify_program.c, some of which are stricter; but for those that say WHOLE.
+verify_program.c, some of which are stricter; except those that say WHOLE.
 """
 import os
 import re
@@ -31,7 +30,7 @@ only = os.environ.get("RULE")
 here = os.path.join(root, "testsuite", "plans")
 NAMES = ["verify_program", "check_buffers", "verify_plan", "check_replay", "plan_byte_map",
          "buffer_span"]
-# What holds the plan against its program.
+# The files that compare the plan with its program.
 AGAINST = ["verify_program.c", "verify_buffers.c"]
 NETS = ["digits", "lenet", "skip", "batchnorm", "concat", "mean_iou", "clip_norm", "dropout",
         "reshape", "slices"]
@@ -44,13 +43,13 @@ const char *second_checker(Arena *arena, const Graph *g, const Plan *plan)
 WITH_PROGRAM = SECOND + """    return verify_program(arena, g, plan);
 }
 """
-# What of host memory a plan says, verify_program.c alone looks at: none of these nets uses any.
+# Only verify_program.c checks host memory in a plan: none of these nets uses any.
 ALONE = SECOND + """    for (int i = 0; i < plan->step_count; i++)
         if (plan->steps[i].host >= 0) return "host memory is used";
     return plan->host_bytes != 0 ? "host memory is used" : verify_plan(arena, plan);
 }
 """
-# A row: the file, the rule, its text, what stands there instead, words, what the checker says.
+# A row: the file, the rule, its text, the replacement, words, the checker's message.
 ROWS = [(file, name, old, new, words, says)
         for file, says, rules in RULES for name, old, new, *words in rules]
 
@@ -96,7 +95,7 @@ def program_without(folder, rule):
 
 
 def look(program, rule):
-    """What check_corruptions.py says of what the second checker lets through."""
+    """Returns check_corruptions.py's output for corruptions that the second checker accepts."""
     whole = is_whole(rule)
     own = [net for word in rule[4] if word != WHOLE for net in word] if rule else []
     nets = own or NETS
@@ -109,13 +108,13 @@ def look(program, rule):
 
 
 def is_its_harm(line, says):
-    """Whether what was let through is what the whole checker has this message for. Without the
+    """True if the whole checker gives this message for the accepted corruption. Without the
     rule it may have crashed."""
     return is_said(line, says, r"was let through \(") or " ends with -" in line
 
 
 def is_chosen(rule):
-    """Those of files that differ from the last landing, or RULE."""
+    """Returns the rules of files that differ from the last landing, or RULE."""
     if only is not None:
         return bool(re.search(only, rule[1]))
     return has_changed(root, "ir/verify/" + rule[0], "testsuite/plans")

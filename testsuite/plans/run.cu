@@ -1,11 +1,11 @@
-// Stands behind the emitted file of a plan, in place of the trainer's commands:
+// Follows the emitted file of a plan, in place of the trainer's commands:
 //
 //     PROGRAM                                what the net takes, as `info --tensors`
 //     PROGRAM MODE WEIGHTS BATCH RESULT      runs the launches of train, eval or infer
 //
 // RESULT takes all that they leave: figures, outputs, and every byte of the state. train is three
-// training steps; eval is one evaluation, and inference by the same launches. What would hide a
-// difference is an error: a NaN, which whatever reads it gives too; a training step that was
+// training steps; eval is one evaluation, and inference by the same launches. A NaN would hide a
+// difference, so it is an error: every reader of it gives a NaN too; a training step that was
 // skipped, since its loss or a gradient was not finite.
 
 static bool write_result(FILE *file, const void *data, size_t bytes)
@@ -13,7 +13,7 @@ static bool write_result(FILE *file, const void *data, size_t bytes)
     return fwrite(data, 1, bytes, file) == bytes || complain("the result can't be written");
 }
 
-// Of the last batch.
+// The results of the last batch.
 static bool write_figures(const Net *net, unsigned long long updates, FILE *file)
 {
     NetFigures f = {};

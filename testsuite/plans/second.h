@@ -4,7 +4,7 @@
 
 #include "../../ir/plan/plan.h"
 
-// What is wrong, or NULL; as verify_program.
+// The fault, or NULL; as verify_program.
 const char *second_checker(Arena *arena, const Graph *g, const Plan *plan);
 
 #endif

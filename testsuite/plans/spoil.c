@@ -1,5 +1,5 @@
-// What may be wrong with a plan, one function each: with its steps, with the
-// whole, with ids; then all of them, those of buffers first.
+// Corruptions of a plan, one function each: of its steps, the whole, its ids;
+// then all of them, those of buffers first.
 #include "draw.h"
 
 // ---- steps ------------------------------------------------------------------
@@ -95,7 +95,7 @@ static void writes(Spoil *s)
     if (how == 2) add(s, step->writes, &step->write_count);
 }
 
-// One that is there goes, or one of what the step touches comes.
+// One that is there goes, or another buffer of the step is added.
 static void in_place(Spoil *s)
 {
     PlanStep *step = draw_step(s);
@@ -112,8 +112,8 @@ static void in_place(Spoil *s)
     pair[1] = step->reads[draw(s, (uint32_t)step->read_count)];
 }
 
-// A result laid over another operand or result of its step, with all that lies
-// in it: what a share that asks too little would do.
+// A result laid over another operand or result of its step, with all its
+// aliases: the effect of a share pass that checks too little.
 static void joined(Spoil *s)
 {
     PlanStep *step = draw_step(s);
@@ -140,8 +140,8 @@ static void joined(Spoil *s)
 }
 
 // A result and its names are laid over a slice of which it is made, as slices:
-// what a share would do that does not ask who touches them.  What the slice lies
-// in may then be placed where there is room.
+// the effect of a share pass that ignores their other users.  The slice's
+// container may then be placed where there is room.
 static void over_slice(Spoil *s)
 {
     PlanBuffer *part = draw_such(s, is_slice), *root = root_of(s->plan, part);
@@ -168,7 +168,7 @@ static void over_slice(Spoil *s)
 
 // ---- numbers that name nothing ----------------------------------------------
 
-// A slice and what it lies in so far apart that its column times its rows is no
+// A slice and its container so far apart that its column times its rows is no
 // number.
 static void torn(Spoil *s, bool up)
 {

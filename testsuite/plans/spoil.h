@@ -18,7 +18,7 @@ typedef struct Spoiler {
     void      (*spoil)(Spoil *s);
     bool        may_restate;    // half the time lives and bound are then stated
                                 // as they follow from the corrupted steps
-    bool        printable;      // false: what it leaves can't be printed
+    bool        printable;      // false: the result can't be printed
 } Spoiler;
 // Their kinds are numbered from 0.
 int count_spoilers(void);
@@ -26,13 +26,13 @@ const Spoiler *spoiler_of(int kind);
 // It may happen to change nothing.
 void corrupt_plan(Spoil *s, int kind);
 
-// planned.c: what a pass would have made of the graph, had it made this plan.
+// planned.c: the graph that a pass with this plan would have made.
 // Which launches are one step.
 const Graph *grouped_as(Arena *arena, const Graph *g, const Plan *plan);
 // And their order, and where values lie.
 const Graph *placed_as(Arena *arena, const Graph *g, const Plan *plan);
-// Whether launches that are one step can be: the graph's checker asks that, the
-// plan's does not.
+// True if launches that are one step can be: only the graph's checker checks
+// that.
 bool can_be_grouped(Arena *arena, const Graph *g, const Plan *plan);
 // The plan if no launches were one step.
 const Plan *plan_apart(const Graph *g);

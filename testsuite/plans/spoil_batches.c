@@ -1,5 +1,5 @@
-// What may be wrong with where a plan's batches end, and with its copies to
-// host memory, one function each.
+// Corruptions of the ends of a plan's batches, and of its copies to host
+// memory, one function each.
 #include "draw.h"
 
 static int before_updates(const Plan *plan)
@@ -32,8 +32,8 @@ static bool of_batch(const PlanStep *step)
     return step->phase != UPDATE;
 }
 
-// A step of a batch comes behind its end, one of the update before it, wherever
-// that is then; or an update reads what a step of the batch makes.
+// A step of a batch comes after its end, one of the update before it, wherever
+// that is then; or an update reads a result of the batch.
 void across_batch(Spoil *s)
 {
     uint32_t how = draw(s, 3);
@@ -55,7 +55,7 @@ static bool copies(const PlanStep *step)
     return step->host >= 0;
 }
 
-// A copy goes to, or comes from, another place; or what is none is one.
+// A copy goes to, or comes from, another place; or another buffer becomes one.
 void host(Spoil *s)
 {
     PlanStep *step = draw_such_step(s, copies);

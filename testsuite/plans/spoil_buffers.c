@@ -1,4 +1,4 @@
-// What may be wrong with a plan's buffers, one function each.
+// Corruptions of a plan's buffers, one function each.
 #include "draw.h"
 
 static void offset_nudged(Spoil *s)
@@ -25,7 +25,7 @@ static void offset_anywhere(Spoil *s)
         s->plan->state_bytes + 256 * (int64_t)draw(s, limit);
 }
 
-// It and all that lie in it: what a planner would do.
+// It and all its aliases: the effect of a planner.
 static void class_moved(Spoil *s)
 {
     PlanBuffer *root = draw_such(s, passes_away);
@@ -41,7 +41,7 @@ static void offset_within(Spoil *s)
     buffer->offset += 4 * nudge(s, 16);
 }
 
-// Of a slice, or of what is none.
+// Changes a slice, or a buffer that is none.
 static void rows(Spoil *s)
 {
     PlanBuffer *buffer = draw(s, 4) ? draw_such(s, is_slice) : draw_buffer(s);
@@ -52,7 +52,7 @@ static void rows(Spoil *s)
     }
 }
 
-// Rows and stride that fit, for a slice that has others or for what is none;
+// Rows and stride that fit, for a slice that has others or for another buffer;
 // or a slice is said to be none.  Rows that divide its own bytes or the root's:
 // of the one or the other nothing may be left over.
 static void resliced(Spoil *s)
@@ -92,8 +92,9 @@ static bool is_fused_load(const PlanBuffer *buffer)
 }
 
 // A stored value that is said to be computed where it is read, or the other way
-// round; or one that is becomes what only a stored one can be: kept, or a name
-// for another one, whose bytes it says were staged, so that nothing makes them.
+// round; or one that is becomes a role that only a stored one can have: kept,
+// or a name for another one, whose bytes it says were staged, so that nothing
+// makes them.
 static void fused_load(Spoil *s)
 {
     PlanBuffer *buffer = draw_such(s, is_fused_load);

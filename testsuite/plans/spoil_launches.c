@@ -1,5 +1,5 @@
-// What may be wrong with a plan's launches, one function each: which of them are
-// one step, and before whom they are launched.
+// Corruptions of a plan's launches, one function each: the launches of one
+// step, and their order.
 #include <string.h>
 #include "draw.h"
 
@@ -18,7 +18,7 @@ static void add_all(int32_t *to, int *count, const int32_t *ids, int length)
         if (!has_id(to, *count, ids[i])) to[(*count)++] = ids[i];
 }
 
-// The step of these launches, which touches what they do.
+// The step of these launches, which touches the same buffers.
 static PlanStep step_of(Spoil *s, const char **names, int count)
 {
     PlanStep step = *alone(s, names[0]);
@@ -84,7 +84,7 @@ static bool is_joint(const PlanStep *step)
     return step->more_count > 0;
 }
 
-// An update is launched before one who reads what it changes: it should have
+// An update is launched before a reader of its result: it should have
 // waited.
 void update_early(Spoil *s)
 {
@@ -118,7 +118,7 @@ void launches(Spoil *s)
     if (how == 0 || (how == 2 && to != from)) take_launch(s, from, k);
 }
 
-// An update is launched with one who touches what it changes: it should have
+// An update is launched with a launch that touches its result: it should have
 // waited.
 void update_beside(Spoil *s)
 {

@@ -1,7 +1,7 @@
-// Arguments of a call, by what the operator's list says of each: its type, its
-// range, what it falls back to.  What fits the operands is for the shape rule
-// to say; draws lean to small numbers and to the operands' own dimensions, for
-// those fit often.
+// Arguments of a call, by each entry of the operator's list: its type, its
+// range, its default.  The shape rule decides which arguments fit the operands;
+// draws lean to small numbers and to the operands' own dimensions, for those
+// fit often.
 #include "net.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static double draw_power(Net *n, double low, double high)
     return low;
 }
 
-// Around what it falls back to; where that is nothing or 0, by the range: parts
+// Around its default; where that is nothing or 0, by the range: parts
 // of 1, small positive numbers, numbers around 0.
 static double draw_float(Net *n, const ArgSpec *spec)
 {
@@ -63,8 +63,9 @@ static double draw_float(Net *n, const ArgSpec *spec)
 
     if (n->exact) return draw_power(n, low, high);
     if (spec->fallback != NULL) sscanf(spec->fallback, "%lf", &usual);
-    // Never 0 where it is not: what divides by such a number is rounding alone.
-    // What keeps a divisor from 0 keeps it from rounding only where it is large.
+    // Never 0 where it is not: a division by such a number is rounding alone.
+    // A bound that keeps a divisor from 0 avoids rounding only where it is
+    // large.
     if (usual != 0 && usual < 1e-6)
         f = usual * exp2(draw_real(d, 4, 14));
     else if (usual != 0 && (high > 1 || draw_chance(d, 0.7)))
@@ -204,7 +205,7 @@ const char *forms_of(const ArgSpec *spec)
     switch (spec->type) {
     case ARG_BOOL: return "true|false";
     case ARG_DIMS: return "n|nxn";
-    // Words are for padding that may be left out: what must be said are numbers.
+    // Words are for padding that may be left out: required ones are numbers.
     case ARG_PADDING:
         return spec->fallback != NULL ? "same|valid|n|nxn|nxnxnxn"
                                       : "n|nxn|nxnxnxn";
@@ -213,7 +214,7 @@ const char *forms_of(const ArgSpec *spec)
     }
 }
 
-// What counts as covered: an argument, and each of its forms.
+// The units of coverage: an argument, and each of its forms.
 static void add_argument(Net *n, const Op *op, const ArgSpec *spec,
                          const char *text)
 {

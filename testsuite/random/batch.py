@@ -1,4 +1,4 @@
-"""Compiles many nets as one translation unit, runs it, and says what failed.
+"""Compiles many nets as one translation unit, runs it, and reports failures.
 
 Used by random_nets.py.  A net is a file NET.cnn with a line "# run: OPTIONS" for each setting."""
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# What is the emitted file's own: it comes with each program.
+# The part that is specific to an emitted file and comes with each program.
 NOT_SHARED = re.compile(r"interface.*\.cuh|forget\.cuh|launch\.cuh|library\.cuh|offload.*\.cuh|"
                         r"replay\.cuh")
 SYSTEM = ["cublas_v2.h", "cuda_runtime.h", "float.h", "math.h", "stddef.h", "stdint.h", "string.h"]
@@ -18,7 +18,7 @@ SECONDS = 1200      # for a whole batch, on a machine that has other work
 
 
 def runtime_header():
-    """All kernels, and what they share: what section 2 of an emitted file has a part of."""
+    """All kernels and their shared code, of which section 2 of an emitted file has a part."""
     files = sorted(ROOT.glob("runtime/kernels/*.cuh")) + \
         sorted(ROOT.glob("runtime/support/*/*.cuh"), key=lambda path: path.name)
     lines = [f"#include <{name}>" for name in SYSTEM]
@@ -76,7 +76,7 @@ class Tools:
         return program, self.check_plans(nets, folder) + got.stdout
 
     def check_plans(self, nets, folder):
-        """What plan_check.py finds wrong with the plans of a batch, as failures of its nets."""
+        """Returns plan_check.py's faults of the plans of a batch, as failures of its nets."""
         plans = sorted(folder.glob("batch.cu.*.json"))
         got = subprocess.run([sys.executable, ROOT / "testsuite/plan_check.py", *plans],
                              capture_output=True, text=True, timeout=SECONDS)
@@ -141,5 +141,5 @@ def complete(results, nets, why="no result"):
 
 
 def is_failure(text):
-    """Of a net that the front end refuses nothing is known: it is no failure."""
+    """A net that the front end refuses is no failure."""
     return text.startswith("FAILED") and not text.endswith(("cnnc ends with 1", "no reference"))

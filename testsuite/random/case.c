@@ -31,7 +31,7 @@ static Narrow narrow_of(const char *name)
     return narrow;
 }
 
-// Whether the word is an option of the case itself, which takes a number.
+// True if the word is an option of the case itself that takes a number.
 static bool take_number(const char *word, const char *name, char **words,
                         int count, int *i, uint64_t *number)
 {

@@ -20,7 +20,7 @@ typedef enum Narrow {
     NOT_NARROW = NARROW_COUNT
 } Narrow;
 extern const char *const narrow_names[NARROW_COUNT];
-// Whether x is the same in it.
+// True if x is the same in it.
 bool is_narrow(Narrow narrow, double x);
 
 typedef struct Case {
@@ -31,7 +31,7 @@ typedef struct Case {
     bool        exact;
     int         squeeze;        // 0: it has no budget
     bool        offload;
-    Narrow      narrow;         // of the integer mode: what numbers are
+    Narrow      narrow;         // of the integer mode: the numbers
                                 // rounded to on their way
     int         argc;           // cnnc's options
     char      **argv;
@@ -41,11 +41,12 @@ typedef struct Case {
 // on standard error, if it can't be read.
 Case *cases_read(Arena *arena, const char *path, int *count);
 
-// How many of the case's words, from the i-th on, are an option that says how
-// to come to the same numbers: passes, levels, slices and what runs again.
+// Returns the number of the case's words, from the i-th on, that form an option
+// without effect on the numbers: passes, levels, slices and recomputation.
 int words_of_pass(const Case *of, int i);
 
-// What cnnc makes of the case's options; the input stays open for more modes.
+// The result of cnnc for the case's options; the input stays open for more
+// modes.
 typedef struct Compiled {
     Options options;
     Input   in;
@@ -54,7 +55,7 @@ typedef struct Compiled {
 } Compiled;
 
 // False after errors.  With `plain`, no optional pass is on, and nothing is in
-// slices or runs again.
+// slices or is recomputed.
 bool case_open(Compiled *c, Arena *arena, Diag *diag, const Case *of,
                bool plain);
 // The graph of a mode through its passes, and its plan; NULL after errors.

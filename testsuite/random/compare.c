@@ -1,4 +1,4 @@
-// What a program has made, against what it must come to.
+// Compares the results of a program with the expected ones.
 #include <math.h>
 #include <string.h>
 #include "../../runtime/host/cuda_runtime_api.h"
@@ -43,7 +43,8 @@ void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
                     const void *data)
 {
     const Moment *m = &r->ref->moment[moment];
-    // Of a net whose gradients are all zero in exact arithmetic, 1 is the scale.
+    // The scale is 1 for a net whose gradients are all zero in exact
+    // arithmetic.
     double least = LEAST_GRADIENT * fmax(m->gradients, 1);
     double scale = fmax(e->norm, least);
     double bound = TOLERANCE * scale, apart = distance(e, dtype, data);

@@ -10,7 +10,7 @@ typedef struct Draw {
     uint64_t key, count;
 } Draw;
 
-// What a seed and a name begin.
+// The generator that a seed and a name start.
 Draw draw_named(uint64_t seed, const char *name);
 uint64_t draw_bits(Draw *d);
 double draw_unit(Draw *d);                              // in [0, 1)

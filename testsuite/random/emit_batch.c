@@ -2,10 +2,10 @@
 //
 //     emit_batch OUT.cu NET.cnn...
 //
-// Kernels are not repeated: what section 2 of an emitted file copies from the
-// runtime, runtime.h includes once, precompiled.  A struct of a layer's shape
-// is named by its content, so that programs share what is instantiated from
-// it.  All else is the emitter's text, in a namespace a program.
+// Kernels are not repeated: runtime.h includes the code that section 2 of an
+// emitted file copies from the runtime once, precompiled.  A struct of a
+// layer's shape is named by its content, so that programs share its
+// instantiations.  All else is the emitter's text, in a namespace a program.
 //
 // Each program is made in a process of its own, for a fault of the compiler
 // ends it: such a program is left out of the batch and said to have FAILED.
@@ -39,7 +39,7 @@ static uint64_t hash_of(const char *text, size_t length)
 }
 
 // `struct NAME_shape { ... };`, which may have a base: prints the typedef that stands for it here, and
-// before all else, to shapes, the struct by its content.  Returns what follows.
+// before all else, to shapes, the struct by its content.  Returns the rest.
 static const char *print_shape(const char *line, FILE *out, FILE *shapes)
 {
     const char *name = line + strlen("struct "), *body = name + strcspn(name, " ");
@@ -127,7 +127,7 @@ static int count_inputs(const Graph *g)
     return graph_inputs(g, inputs, MAX_PORTS);
 }
 
-// A program that copies to host memory gets what it needs for that from here.
+// A program that copies to host memory gets the necessary objects from here.
 static void print_init(FILE *out, const char *net, int64_t host_bytes)
 {
     fprintf(out, "static int %s_call_init(void *c, void *arena, size_t bytes, "
@@ -233,7 +233,7 @@ static bool write_plans(Arena *arena, const char *beside, int number,
     return true;
 }
 
-// What one process prints: shapes, text and table functions to `out`, the
+// The output of one process: shapes, text and table functions to `out`, the
 // table's row to `row`.
 static bool emit_case(const Case *of, int number, const char *beside,
                       FILE *out, FILE *rows)

@@ -1,8 +1,8 @@
 // The proof goes node by node, over the values of this very run.  An operator
 // that is EXACT makes each element of a result a maximum of operands, or a sum
-// of terms c * a * b: c is a number of the operator's, a and b elements of
-// different operands, and terms of the same operands have c of one sign (LOSS:
-// terms may be squares).  Then
+// of terms c * a * b. Here c is a number of the operator's, and a and b are
+// elements of different operands. Terms of the same operands have c of one sign
+// (LOSS: terms may be squares).  Then
 //
 //     every partial sum, in any order, is at most the sum of |terms|, and that
 //     is what the reference gives for operands of equal magnitudes and some
@@ -12,13 +12,14 @@
 //     that divides them all.
 //
 // So where the greatest result over all choices of signs is below 2^24 units,
-// all is exact.  It must be below 2^21 here, since a fused launch adds up what
-// a few nodes do, and an update subtracts a weight's decay from that weight.
-// The unit of c is read from results for random whole numbers: one sum may hide
-// it, with a chance of a half, and PROBES of them, over all elements, do not.
+// all is exact.  It must be below 2^21 here, since a fused launch adds up the
+// results of a few nodes, and an update subtracts a weight's decay from that
+// weight. The unit of c is read from results for random whole numbers: one sum
+// may hide it, with a chance of a half, and PROBES of them, over all elements,
+// do not.
 //
-// What an operator does by its flag alone is trusted no further than this: a
-// flag that lies shows as numbers that differ.
+// The flag of an operator is trusted no further: a false flag shows as numbers
+// that differ.
 #include "exact.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 usage: find_bugs.py BUILD [--nets N] [--most STATEMENTS] [-j J] [--output DIR] [--only BUG...] [--shrink BUG...]
 
 The copy is built once, and again where a patch changes it.  Nets are drawn, in double and in the
-integer mode by turns, until one fails or N of each have passed; what fails must pass in the tree as
-it is, which BUILD is of.  With a bug of --shrink it must also shrink to at most STATEMENTS
-statements of the net's body.  Prints a line a bug; exits with 1 unless all are found."""
+integer mode by turns, until one fails or N of each have passed; a failing net must pass in the
+unchanged tree, of which BUILD is the build.  With a bug of --shrink it must also shrink to at most
+STATEMENTS statements of the net's body.  Prints a line a bug; exits with 1 unless all are found."""
 import argparse
 import re
 import shutil
@@ -41,7 +41,7 @@ def copy_tree(to):
         shutil.copytree(ROOT / name, to / name, ignore=ignored)
     for name in ("CMakeLists.txt", "LICENSE"):
         shutil.copy(ROOT / name, to / name)
-    # The tests' own lists of files are not wanted here, only what draws and runs nets.
+    # The tests' own lists of files are not wanted here, only the programs that draw and run nets.
     (to / "testsuite/CMakeLists.txt").write_text(
         "set(root ${CMAKE_SOURCE_DIR})\nadd_subdirectory(random)\n")
 
@@ -65,7 +65,7 @@ def hunt(tree, options, name):
 
 
 def is_chosen(patch):
-    """Whether a file that the patch changes, or the hunt, differs from the last landing."""
+    """True if a file that the patch changes, or the hunt, differs from the last landing."""
     files = re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)
     return has_changed(str(ROOT), *files, "testsuite/random")
 

@@ -1,5 +1,5 @@
 // Draws a net: statement after statement, each kept where the front end takes
-// it and what it makes stays small, then losses, metrics, outputs and a train
+// it and its results stay small, then losses, metrics, outputs and a train
 // section.
 #include "net.h"
 
@@ -49,7 +49,7 @@ static bool is_small(const Graph *g)
     return flops <= MOST_FLOPS;
 }
 
-// Of every value, whether a parameter leads to it.
+// For every value, true if a parameter leads to it.
 static bool *trained_values(const Graph *g)
 {
     bool *trained = NEW_ARRAY(g->arena, g->value_count, bool);
@@ -66,7 +66,7 @@ static bool *trained_values(const Graph *g)
     return trained;
 }
 
-// What the front end makes of the values drawn since the pool was last whole.
+// The front end's result for the values drawn since the pool was last whole.
 static bool settle_pool(Net *n)
 {
     Arena *arena = arena_new();
@@ -80,7 +80,7 @@ static bool settle_pool(Net *n)
         if (p->is_input) continue;
         while (v < g->value_count && strcmp(g->values[v].name, p->name) != 0)
             v++;
-        if (v == g->value_count) {      // what evaluation does without
+        if (v == g->value_count) {      // parts that evaluation lacks
             p->shape = n->pool[p->from].shape;
             p->dtype = n->pool[p->from].dtype;
             p->trained = n->pool[p->from].trained;
@@ -99,7 +99,7 @@ static bool settle_pool(Net *n)
     return good;
 }
 
-// As n was, but for the numbers that have been drawn.
+// Restores n, except the numbers that have been drawn.
 static void restore(Net *n, const Net *saved)
 {
     Draw draw = n->draw;
@@ -124,7 +124,7 @@ static bool draw_statement_of(Net *n, const Op *op, bool follows)
             ? &n->pool[n->pool_count - 1] : NULL;
         n->last = op;
         add_value(n, draw_call(n, op, before));
-        // Of a view nothing may be known before it is read.
+        // The shape of a view may be unknown before it is read.
         if (op->flags & VIEW && draw_chance(&n->draw, 0.5))
             add_value(n, draw_call(n, draw_op(n, LAYER),
                                    &n->pool[n->pool_count - 1]));
@@ -134,7 +134,7 @@ static bool draw_statement_of(Net *n, const Op *op, bool follows)
     return false;
 }
 
-// What a pool may make in its own launch, and an activation between.
+// Layers that may fuse with a pool, and an activation between.
 static bool draw_before_pool(Net *n, bool follows)
 {
     int i = 0;
@@ -146,7 +146,8 @@ static bool draw_before_pool(Net *n, bool follows)
 }
 
 // Passes look at pairs of neighbours: often a statement reads the one before,
-// an activation follows what can store one, and a pool what it can make.
+// an activation follows a layer that can store one, and a pool a layer that can
+// fuse with it.
 static bool draw_statement(Net *n)
 {
     bool stores = n->last != NULL && n->last->flags & STORES_ACT;

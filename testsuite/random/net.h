@@ -1,6 +1,6 @@
-// A net while it is drawn: its text so far, and what the front end makes of
-// it.  Nothing here or in the files that use it names an operator: what can be
-// drawn is what the tables say.
+// A net while it is drawn: its text so far, and the front end's result for it.
+// Nothing here or in the files that use it names an operator: the tables alone
+// determine the draws.
 #ifndef TESTSUITE_RANDOM_NET_H
 #define TESTSUITE_RANDOM_NET_H
 
@@ -42,7 +42,7 @@ typedef struct Net {
     int      input_number, value_number;
     int      first_operand;     // of the last call drawn: in the pool
     const Op *last;             // of the last statement
-    // conv, conv.stride, ...: what has been drawn, for coverage.
+    // conv, conv.stride, ...: the words drawn, for coverage.
     const char *drawn[MOST_DRAWN];
     int         drawn_count;
     const char *path;           // of the file that the front end reads
@@ -61,13 +61,13 @@ Graph *try_net(const Net *n, Arena *arena, Mode mode);
 // ---- arguments.c ------------------------------------------------------------
 
 // A dimension as it is, but in the integer mode mostly a power of two: means
-// divide by what is counted.
+// divide by counts.
 int64_t round_dim(Net *n, int64_t dim);
 // The arguments of a call, each with ", " before it; x is the shape of its
 // first operand's samples.  `given`: the text of the first argument, or NULL.
 const char *draw_arguments(Net *n, const Op *op, Shape x, const char *given);
 // The forms an argument can have, a|b|c: its words, and how many numbers; NULL:
-// it has one alone.  ARG_INIT has n, a number, beside its own.
+// it has one alone.  ARG_INIT has n, a number, besides its own.
 const char *forms_of(const ArgSpec *spec);
 
 // ---- operands.c -------------------------------------------------------------

@@ -1,8 +1,8 @@
 // Operands of a call.  The first is a value of the pool, or a new input; the
-// others are like it in shape, in one of the ways in which operands can be: the
-// same, with 1 along some axes, a label of as many classes as it has channels,
-// or any other value.  The operator's shape rule refuses what does not fit.
-// Where that would be too rare, the operator says what it wants (Op.fits).
+// shapes of the others match in one of the ways that operands permit: the same,
+// with 1 along some axes, a label of as many classes as it has channels, or any
+// other value.  The operator's shape rule refuses operands that do not fit.
+// Where that would be too rare, the operator proposes shapes (Op.fits).
 #include "net.h"
 
 #include <stdlib.h>
@@ -114,7 +114,8 @@ static const Pooled *operand_beside(Net *n, const Pooled *first)
     return like(n, shape, classes, first);
 }
 
-// ---- what the operator says -------------------------------------------------
+// ---- the operator's proposal
+// -------------------------------------------------
 
 // A dimension of Op.fits: a number, or a letter that stands for one everywhere.
 static int64_t dim_of(Net *n, const char *word, int64_t letter[128])
@@ -125,7 +126,7 @@ static int64_t dim_of(Net *n, const char *word, int64_t letter[128])
     return *dim;
 }
 
-// A new input seldom goes to what wants it as it is: through any layer of one
+// A new input seldom goes directly to its reader: through any layer of one
 // operand.  That its shape stays is for the shape rules to find.
 static const Pooled *through_layer(Net *n, const Pooled *input)
 {
@@ -195,8 +196,8 @@ typedef struct Operands {
     const char   *argument;     // that goes with them, or NULL
 } Operands;
 
-// How many operands a call of op has: those not in brackets; what the train
-// section calls has none.
+// How many operands a call of op has: those not in brackets; operators of the
+// train section have none.
 static int draw_count(Net *n, const Op *op)
 {
     int count = 0;

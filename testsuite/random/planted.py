@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What is lost is found: words that nothing draws, results that do not come, too many dropped.
+"""Checks that losses are found: words that nothing draws, results that do not come, too many
+dropped.
 
 usage: planted.py BUILD words|results
 
-words: words.py has a generator to ask that says what the real one did, but for one word.
-results: random_nets.py runs nets whose results are not the real ones, but all of them well, and
-then with some lost or dropped; and the runner has programs that end their process in silence."""
+words: words.py asks a generator that answers like the real one, except one word.
+results: Here random_nets.py runs nets with made-up results, all of them good, and then with some
+lost or dropped; and the runner has programs that end their process in silence."""
 import contextlib
 import io
 import re
@@ -29,14 +30,14 @@ def script(path, text):
 
 
 def quietly(function, *arguments):
-    """What it returns and what it prints."""
+    """Returns its status and its output."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         return function(*arguments), text.getvalue()
 
 
 def judge(faults, what, good, text, pattern):
-    """Adds a fault unless what is planted is found and named; of no pattern: unless all is good."""
+    """Adds a fault unless the planted one is found and named; of no pattern: unless all is good."""
     if good == (pattern is None) and re.search(pattern or "", text, re.M):
         return
     faults.append(what)

@@ -1,5 +1,5 @@
-// An emitted program as the runner sees it: what emit_batch writes a table of
-// beside the emitted text, and run_batch calls.  C and C++.
+// An emitted program as the runner sees it: emit_batch writes a table of them
+// after the emitted text, and run_batch calls them.  C and C++.
 #ifndef TESTSUITE_RANDOM_PROGRAM_H
 #define TESTSUITE_RANDOM_PROGRAM_H
 
@@ -31,7 +31,7 @@ typedef struct EmittedProgram {
                        const size_t *in_bytes, void *const *out,
                        const size_t *out_bytes);
     int       (*metrics)(void *context, void *figures, int reset);
-    // What the last call that failed says of it.
+    // The message of the last call that failed.
     const char *(*text)(const void *context);
     int       (*step)(const void *context);
 } EmittedProgram;

@@ -4,10 +4,12 @@
 //     random_net SEED [--exact] --drawn NETS
 //     random_net --list [--exact]
 //
-// The net is written with N (5 if not told) lines "# run: OPTIONS", and a line
-// "# drawn: ..." of the operators and arguments in it.  --drawn prints these
-// lines alone, of so many nets from the seed on, and --list all that can be
-// drawn, a word a line, as those lines have them.
+// The net is written with N (default: 5) lines "# run: OPTIONS", and a line
+// "# drawn: ..." of the operators and arguments in it.
+//
+// The option --drawn prints these lines alone, for the given number of nets
+// from the seed on. The option --list prints all words that can be drawn, one a
+// line, in the same form.
 #define _GNU_SOURCE             // memfd_create
 
 #include <stdio.h>
@@ -70,7 +72,7 @@ static void print_drawn(Net *n, FILE *out)
     fputs("\n", out);
 }
 
-// Whether the net's first training step is exact: the integer mode's proof, of
+// True if the net's first training step is exact: the integer mode's proof, for
 // the file that the net is drawn in.
 static bool is_proved(const Net *n)
 {

@@ -6,10 +6,11 @@ usage: random_nets.py BUILD [--seed S] [--nets N] [--settings K] [--exact] [-j J
        random_nets.py BUILD --net FILE.cnn...     the settings that its "# run:" lines have
 
 N nets are drawn from the seeds S, S + 1, ..., each compiled with K settings, in batches of B nets
-for a translation unit and J at a time.  A net that fails is made smaller, in at most TRIES runs of
-programs, and written to DIR with the command that shows it.  --first: the first failure is enough.
---least: every word must have been drawn by C nets at least that were compared.  Prints a summary;
-exits with 1 after a failure, or where a setting came to no result or too many came to nothing."""
+for a translation unit and J at a time.  A net that fails is reduced, in at most TRIES runs of
+programs. It is written to DIR with the command that reproduces it.  --first: the first failure is
+enough. --least: every word must have been drawn by C nets at least that were compared.  Prints a
+summary; exits with 1 after a failure, or where a setting came to no result or too many came to
+nothing."""
 import argparse
 import collections
 import re
@@ -42,7 +43,7 @@ def read_arguments(words=None):
     return parser.parse_args(words)
 
 
-# What options.c knows and settings are to have, in a campaign of so many.
+# The options of options.c that settings must contain, in a campaign of the given size.
 OPTIONS = ["--batch", "--checkpoint", "--mode", "--offload", "--samples", "--split", "--squeeze"]
 IN_DOUBLE = ["--microbatch"]
 PRECISIONS = ["--precision f16", "--precision bf16", "--precision tf32"]
@@ -50,8 +51,8 @@ ENOUGH = 150
 MOST_DROPPED = 0.15     # of the settings of such a campaign; 0.08 of seeds 1 to 70 are
 
 MOMENTS = ["after one step", "after all steps", "in evaluation"]
-# Of the settings that are compared, so many at each moment at least, in double and exact: 0.89,
-# 0.89 and 1 of seeds 1 to 70, or 0.91, 0.58 and 0.67, of what was seen the least.
+# The least share of compared settings at each moment, in double and exact. Seeds 1 to 70 have 0.89,
+# 0.89 and 1, or 0.91, 0.58 and 0.67. The bounds allow for the least share seen.
 LEAST = [[0.8, 0.8, 0.95], [0.8, 0.4, 0.5]]
 MOST_LOOSE = 0.1        # of the tensors; 0.05 of seeds 1 to 70
 
@@ -63,7 +64,7 @@ def options_of(line):
 
 
 class Totals:
-    """What has been done so far, by all threads."""
+    """The progress of all threads."""
 
     def __init__(self):
         self.nets = self.settings = self.compared = self.tensors = self.loose = 0
@@ -149,7 +150,7 @@ def report(tools, options, work, totals):
 
 
 def faults_of(tools, options, totals):
-    """What is wrong with a campaign in which no net has failed."""
+    """Returns the faults of a campaign in which no net has failed."""
     few = [word for word in listed(tools.programs, options.exact)
            if totals.drawn[word] < options.least]
     if few:

@@ -3,9 +3,9 @@
 //
 // How exactly a program can be held to it is the net's own affair: a norm of a
 // constant, or a division by nearly nothing, turns rounding into anything.  So
-// the run is repeated with weights, data and all that is made of them moved by
-// a part in 1e13, about a thousand times what rounding does: how far a tensor
-// moves then is a measure of how far it may be off.
+// the run is repeated with weights, data and all values computed from them
+// moved by a part in 1e13, about a thousand times a rounding. The movement of a
+// tensor then measures its permitted error.
 #include "reference.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static bool ends_in(const char *text, const char *end)
            strcmp(text + length - end_length, end) == 0;
 }
 
-// Weights of rank 2 and more are as large as to keep what goes through them as
+// Weights of rank 2 and more are as large as to keep values that pass them as
 // large; others are small, and those that norms multiply by, and variances,
 // around 1.  In the integer mode all are -1, 0 or 1.
 static double draw_weight(Draw *d, const Value *v, bool exact)
@@ -61,7 +61,7 @@ static double *draw_value(Arena *arena, const Value *v, const Case *of)
     for (int64_t i = 0; i < count; i++)
         data[i] = v->kind == INPUT ? draw_datum(&d, v, of->exact)
                                    : draw_weight(&d, v, of->exact);
-    // As the interface stages a batch that is not full.
+    // Stages a partial batch like the interface.
     for (int64_t i = count; i < elements(v->shape); i++)
         data[i] = data[i - count];
     return data;
@@ -84,7 +84,7 @@ typedef struct Run {
     const Graph *train, *infer; // train: NULL where there is none
     Tensors      trained, inferred;
     double     **given;
-    Draw        *mover;         // NULL: what is given is taken as it is
+    Draw        *mover;         // NULL: the given values are taken as they are
     const Graph *stepped;       // which of the graphs runs
     Tensors     *tensors;       // on which tensors
     bool         sound;         // so far
@@ -99,7 +99,7 @@ static double base_rate(const Graph *g)
     return 0;
 }
 
-// What is counted in whole numbers stays.
+// Integer counts stay.
 static void move(Run *r, const Value *v, double *data)
 {
     if (v->dtype != F32 && v->dtype != F64) return;
@@ -115,7 +115,7 @@ static void set_given(Run *r, const Graph *g, Tensors *t, ValueId id)
     if (r->mover != NULL) move(r, v, t->data[id]);
 }
 
-// What a node has made; a view of it is the same.
+// The results of a node; a view of it is the same.
 static void move_results(void *with, const Node *n)
 {
     Run *r = with;
@@ -166,7 +166,7 @@ static void take_state(Run *r)
     }
 }
 
-// ---- what is kept of it -----------------------------------------------------
+// ---- its kept values -----------------------------------------------------
 
 static double norm_of(const double *x, int64_t count)
 {
@@ -176,7 +176,8 @@ static double norm_of(const double *x, int64_t count)
     return sqrt(sum);
 }
 
-// What an emitted program shows: all that it keeps, and all marked as outputs.
+// The values that an emitted program shows: all that it keeps, and all marked
+// as outputs.
 static bool is_shown(const Graph *g, ValueId v)
 {
     return v != g->header &&
@@ -237,8 +238,8 @@ static bool is_finite(const Graph *g, const Tensors *t)
     return true;
 }
 
-// What may be stored in 16 bits, or rounded for a product.  Gradients of
-// parameters and what optimizers keep are not.
+// Values that may be stored in 16 bits, or rounded for a product.  Gradients of
+// parameters and optimizer state are not.
 static bool may_be_narrow(const Graph *g, ValueId v)
 {
     const Value *value = &g->values[v];
@@ -314,8 +315,8 @@ static const Expected *gradient_of(const Reference *ref, ValueId param)
     return NULL;
 }
 
-// Of gradients that are zero in exact arithmetic, what optimizers make, some by
-// dividing, is rounding alone, and so are the weights.  Where the loss is
+// From gradients that are zero in exact arithmetic, optimizers compute rounding
+// errors alone, some by dividing, and so are the weights.  Where the loss is
 // scaled so is the rounding.
 static void find_rounding(Reference *ref)
 {

@@ -1,5 +1,5 @@
-// What a training run must come to, by the interpreter, and how far from it an
-// emitted program may be.
+// The expected results of a training run, by the interpreter, and the permitted
+// distance of an emitted program.
 #ifndef TESTSUITE_RANDOM_REFERENCE_H
 #define TESTSUITE_RANDOM_REFERENCE_H
 
@@ -45,7 +45,7 @@ typedef struct Reference {
                                     // are stored or multiplied so are the same
 } Reference;
 
-// NULL after errors.  Everything lies in arena.
+// NULL after errors.  Everything is stored in arena.
 Reference *reference_new(Arena *arena, Diag *diag, const Case *of);
 
 #endif

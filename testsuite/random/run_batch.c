@@ -2,9 +2,9 @@
 //
 //     run_batch WORK
 //
-// Each program runs in a process of its own, with NaN in what its plan says is
-// dead or not yet written (the plans go to the folder WORK); what crashes or
-// hangs has failed like what is wrong.  Prints a line a program:
+// Each program runs in a process of its own, with NaN in bytes that its plan
+// calls dead or unwritten (the plans go to the folder WORK); a crash or a hang
+// is a failure like a wrong result.  Prints a line a program:
 //
 //     ok PATH LINE FIRST ALL EVALUATED LOOSE
 //     FAILED PATH LINE: what differs
@@ -66,8 +66,8 @@ static bool call(Running *r, const char *name, int status)
     return false;
 }
 
-// Inputs in the order of the graph's values, as the interface has them; what
-// inference alone reads are those that its own graph has.
+// Inputs in the order of the graph's values, as the interface has them;
+// inference alone reads the inputs of its own graph.
 static void prepare_inputs(Running *r, const Graph *g, const Graph *infer)
 {
     int count = 0, inferred = 0;
@@ -102,7 +102,7 @@ static void write_weights(Running *r, const Graph *g)
     }
 }
 
-// Calls infer and compares what it gives, of the samples that there are.
+// Calls infer and compares its results for the existing samples.
 static void infer(Running *r, const Graph *g)
 {
     void *out[MOST_TENSORS];

@@ -1,4 +1,4 @@
-// What the files of the runner share: one program on its way.
+// Shared by the files of the runner: one program on its way.
 #ifndef TESTSUITE_RANDOM_RUNNING_H
 #define TESTSUITE_RANDOM_RUNNING_H
 
@@ -22,18 +22,18 @@ typedef struct Running {
     bool                  good;
 } Running;
 
-// Says on standard output what has failed.
+// Reports failures on standard output.
 void complain(Running *r, const char *text);
 
-// compare.c: each complains of what differs from the reference at a moment.
-// Of a moment that is not proved to be finite, or exact, nothing is compared.
+// compare.c: each reports differences from the reference at a moment.
+// A moment that is not proved to be finite, or exact, is not compared.
 
 // One tensor, whose elements are data.
 void compare_tensor(Running *r, int moment, const Expected *e, DType dtype,
                     const void *data);
-// What lies in the arena: all of the state, and what is kept of the step.
+// The contents of the arena: all of the state, and values kept from the step.
 void compare_arena(Running *r, int moment, const Graph *g);
-// What metrics() says, against the header.
+// Compares metrics() with the header.
 void compare_metrics(Running *r, int moment);
 
 #endif

@@ -62,7 +62,7 @@ def without_line(program):
             del other.lines[i]
             yield other.clean()
             continue
-        # What reads it reads one of its operands.
+        # Its readers read one of its operands instead.
         for operand in re.findall(r"\b[vx]\d+\b", line.partition("=")[2]):
             other = program.copy()
             del other.lines[i]
@@ -194,7 +194,7 @@ def size_of(program):
 
 
 def failing(tools, group, folder):
-    """Those of a group of programs that fail."""
+    """Returns the programs of a group that fail."""
     paths = []
     for k, program in enumerate(group):
         paths.append(folder / f"try{k}.cnn")

@@ -1,9 +1,9 @@
 // Programs are held to the interpreter, and the interpreter runs the graph that
 // differentiation made: were that wrong, all would agree on it.  So the loss is
-// taken on both sides of where it is, along one random direction of all
-// parameters together, at several widths, of which the best counts: a wide one
-// may cross a kink, a narrow one drowns in rounding, and a gradient that is
-// wrong agrees with none.
+// taken on both sides of its point, along one random direction of all
+// parameters together, at several widths. The best width counts: a wide one may
+// cross a kink, a narrow one drowns in rounding, and a wrong gradient agrees
+// with none.
 #include "slopes.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 enum { WIDTHS = 4, DIRECTIONS = 2 };
 static const double widths[WIDTHS] = { 1e-4, 1e-5, 1e-6, 1e-7 };
 #define TOLERANCE 1e-5          // of the norm of all gradients, or of this:
-#define LEAST_GRADIENTS 1e-12   // what rounding makes of numbers around 1
+#define LEAST_GRADIENTS 1e-12   // the rounding of numbers around 1
 
 typedef struct Walk {
     Arena           *arena;
@@ -116,7 +116,7 @@ bool slopes_agree(Arena *arena, const Reference *ref, const Case *of,
         for (int k = 0; k < WIDTHS; k++) {
             double here = slope_of(&w, widths[k]);
             double apart = fabs(here - *gradient);
-            // What rounding alone does to the difference of two losses.
+            // The effect of rounding alone on the difference of two losses.
             double noise = 1e-14 * fabs(at) / widths[k];
             if (apart < least) *slope = here;
             if (apart < least) least = apart;

@@ -1,10 +1,10 @@
-// Whether the gradients of a reference are the slopes of its loss.
+// Checks that the gradients of a reference are the slopes of its loss.
 #ifndef TESTSUITE_RANDOM_SLOPES_H
 #define TESTSUITE_RANDOM_SLOPES_H
 
 #include "reference.h"
 
-// What a reference run starts from: weights and data as given, the header of
+// The start of a reference run: weights and data as given, the header of
 // step 0.
 void reference_begin(const Reference *ref, const Case *of, Tensors *t);
 

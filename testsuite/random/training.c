@@ -1,4 +1,4 @@
-// What a net ends in: losses, metrics, outputs; how it is trained; and the
+// The ends of a net: losses, metrics, outputs; how it is trained; and the
 // options that it is compiled with.
 #define _POSIX_C_SOURCE 200809L
 
@@ -25,7 +25,7 @@ static bool is_taken(const Net *n)
     return good;
 }
 
-// What a loss starts from is mostly something that training can change.
+// A loss mostly starts from a value that training can change.
 static const Pooled *draw_scores(Net *n)
 {
     const Pooled *p = draw_pooled(n);
@@ -66,7 +66,7 @@ static void draw_outputs(Net *n)
     }
 }
 
-// What a net may have several of.
+// Parts that a net may have several times.
 static const char *const ends[] = { "output", "loss", "metric" };
 enum { ENDS = sizeof ends / sizeof ends[0] };
 
@@ -161,7 +161,7 @@ static void set_average(Net *n)
     add_setting(n, "average", number_text(n, 0.05, n->exact ? 0.75 : 0.999));
 }
 
-// In the integer mode what is scaled stays whole, but must stay small: more
+// In the integer mode scaled values stay whole, but must stay small: more
 // often, by numbers of its own.
 static void set_loss_scale(Net *n)
 {
@@ -292,8 +292,8 @@ static const char *draw_squeeze(const Net *n, int number)
                        draw_chance(&draw, 0.2) ? " --offload" : "");
 }
 
-// What runs again, and what comes in slices of the batch; by numbers of their
-// own too.
+// Recomputation, and slices of the batch; by numbers of
+// their own too.
 static const char *draw_levers(const Net *n, int number)
 {
     static const char *const marks[] = { "off", "elementwise", "auto" };
@@ -316,9 +316,9 @@ static const char *draw_levers(const Net *n, int number)
 }
 
 // A training step made for slices of the batch, by numbers of their own.  One
-// slice is then the step, as for the interpreter, and has all samples; what
-// several come to is for testsuite/micro.  Not in the integer mode: the mean of
-// their gradients has a quotient.
+// slice is then the step, as for the interpreter, and has all samples; the
+// results of several are for testsuite/micro.  Not in the integer mode: the
+// mean of their gradients has a quotient.
 static const char *draw_slices(const Net *n, int number, const char *text)
 {
     Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "slices");
@@ -331,8 +331,8 @@ static const char *draw_slices(const Net *n, int number, const char *text)
 }
 
 // A precision of fewer digits, in the integer mode, with and without tensor
-// cores.  The loss is scaled by what the program says, and so with f16, too,
-// where that is what it would be without a word.
+// cores.  The program sets the loss scale, and with f16, too, where it may be
+// the default.
 static const char *draw_precision(const Net *n, int number)
 {
     Draw draw = draw_named(n->seed + ((uint64_t)number << 48), "precision");
@@ -366,7 +366,7 @@ static bool compiles_here(const Net *n, const char *options)
     return good;
 }
 
-// Whether cnnc takes the net with these options: not every net has places for
+// True if cnnc takes the net with these options: not every net has places for
 // marks, or a mark.  A fault that ends it is for the test to find.
 static bool compiles(const Net *n, const char *options)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Faults planted in what looks for what to compute again, each found by a unit test.
+"""Plants faults in the search for recomputation, each found by a unit test.
 
     planted.py BUILD ROOT CC
 """
@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
 from plant_faults import plant  # noqa: E402
 
-# By test, what is planted: a file, a text, and what stands there instead.
+# By test, the planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "test_remat": {
         "a step costs once":

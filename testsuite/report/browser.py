@@ -71,7 +71,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, path, width=1280, height=900, dark=False):
-        """Loads a file; what happened on the way is in events, from the request on."""
+        """Loads a file; intermediate events are in events, from the request on."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[
@@ -82,7 +82,7 @@ class Browser:
             self.events.append(self.receive())
 
     def evaluate(self, expression):
-        """What the expression comes to in the page, as JSON carries it."""
+        """Returns the value of the expression in the page, through JSON."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in result:
             sys.exit(f"in the page: {result['exceptionDetails']}")
@@ -93,7 +93,7 @@ class Browser:
                 if e.get("method") == "Network.requestWillBeSent"]
 
     def complaints(self):
-        """What a console would show."""
+        """The messages of the console."""
         texts = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})

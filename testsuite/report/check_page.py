@@ -5,15 +5,16 @@
     check_page.py CNNC NET.cnn --curve --budget=BYTES [OPTION]...
     check_page.py CNNC --hostile PROGRAM        a page whose names are hostile, printed by PROGRAM
 
-Every buffer of each mode's plan (--emit plan) has a rectangle at its place, by what the axes of the
-drawing say, whose title names it with type, bytes, line, who wrote it and who reads it last; and
-there is no other. The curve has the bytes alive, under the bound; those listed at the peak add up
-to it. The passes are those of --compare, the batches those for which plans are as large as said.
-Labels do not overlap at any size, links lead somewhere. Nothing is asked of a network, nothing
-complained of, no script is there. Text can be told from its ground in light and dark, and a narrow
-page does not scroll sideways. At 600 px no label is cut, no text is tiny, and no box overflows. With --plant, faults are planted in the page, and each must be found. With --curve, and a
-budget, the chart and the table of costs have what --curve prints, faults planted in them are found,
-and the batches are those without a budget.
+Every buffer of each mode's plan (--emit plan) has a rectangle at its place, by the axes of the
+drawing, whose title names it with type, bytes, line, who wrote it and who reads it last; and there
+is no other. The curve has the bytes alive, under the bound; those listed at the peak add up to it.
+The passes are those of --compare, the batches those for which plans are as large as said. Labels do
+not overlap at any size, links lead somewhere. Nothing is asked of a network, nothing complained of,
+no script is there. Text can be told from its ground in light and dark, and a narrow page does not
+scroll sideways. At 600 px no label is cut, no text is tiny, and no box overflows. With --plant,
+faults are planted in the page, and each must be found. With --curve, and a budget, the chart and
+the table of costs have the values of --curve, faults planted in them are found, and the batches are
+those without a budget.
 """
 import json
 import os
@@ -127,7 +128,7 @@ def grouped(number):
     return f"{number:,}".replace(",", " ")
 
 
-# ---- what the plan says ---------------------------------------------------------------------------
+# ---- the plan's values ---------------------------------------------------------------------------
 
 def users(plan):
     """The first step that writes each value and the last that reads it, under any name."""
@@ -148,7 +149,7 @@ def users(plan):
 
 
 def expected_titles(plan):
-    """For each buffer with a rectangle, what its title must hold."""
+    """For each buffer with a rectangle, the words that its title must contain."""
     written, read = users(plan)
     buffers = {b["id"]: b for b in plan["buffers"]}
     views = {}
@@ -328,7 +329,7 @@ def check_looks(browser, path):
 
 
 def narrow_faults(browser):
-    """Of the page that is open, 600 wide: labels that are cut, tiny, or on top of each other."""
+    """Finds labels of the open page, 600 wide, that are cut, tiny, or on top of each other."""
     browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     faults = [f"at 600 px {text}" for text in browser.evaluate(CUT)]
     if browser.evaluate("document.querySelectorAll('.map a rect').length > 0 && "
@@ -341,7 +342,8 @@ def narrow_faults(browser):
     return faults
 
 
-# ---- the tables against what else cnnc says -------------------------------------------------------
+# ---- the tables against other output of cnnc
+# -------------------------------------------------------
 
 TABLES = """({
     passes: [...document.querySelectorAll('#passes tr')].filter(r => r.cells[2].tagName == 'TD')
@@ -472,7 +474,8 @@ COSTS = """(() => {
 
 
 def check_costs(costs, said, plan, again, budget):
-    """The chart and the table have what --curve printed; this plan is where its own figures are."""
+    """The chart and the table have the values of --curve; this plan is where its own figures
+    are."""
     rows = [line.split() for line in said.splitlines()[1:]]
     if costs is None or len(costs["times"]) < 3 or len(costs["arenas"]) < 3:
         return ["there is no chart of costs, or it has no axes"]

@@ -1,7 +1,7 @@
 // Kernels that keep to the buffers of their step and that do not, for
 // AddressSanitizer: bounds CASE.  The plan has an arena of two rows of 24 bytes
-// for a and b, 12 each, beside one another, and c of 20 bytes behind them.
-// b's rows begin at no multiple of 8 bytes, where no trap can.
+// for a and b, 12 each, next to one another, and c of 20 bytes after them.
+// The rows of b begin at no multiple of 8 bytes, where no trap can.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ __global__ void fill(float *a, int reach)
         for (int i = 0; i < 3 + reach; i++) a[row * ROW + i] = 1; // the write
 }
 
-// What lies `before` elements before each of b's rows; or writes it.
+// Reads the element `before` places before each of b's rows; or writes it.
 __global__ void look(float *b, float *seen, int before, bool writes)
 {
     const int row = (int)threadIdx.x;
@@ -77,7 +77,7 @@ int main(int count, char **arguments)
     if (wanted == "host") host[0] = c[1]; // the host's
     printf("%g %g, before b's rows %g %g\n", host[0], host[4], seen[0], seen[1]);
     cublasDestroy(handle);
-    // What was hidden from a step is back.
+    // Bytes that were hidden from a step are back.
     if (host[4] != 2 || !(seen[0] == seen[1])) return 4;
     return cudaGetLastError() || cudaFree(arena) || cudaFree(seen);
 }

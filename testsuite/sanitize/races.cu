@@ -1,5 +1,5 @@
 // Kernels with a race and without, for ThreadSanitizer and for runs in different
-// orders: races CASE, which prints what the kernels have computed.  Lines that
+// orders: races CASE, which prints the results of the kernels.  Lines that
 // race end in a comment that names their case.
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ __global__ void no_barrier(int *y, const int *x)
     y[i] = row[THREADS - 1 - t]; // no_barrier
 }
 
-// The second round writes what slow threads of the first still read.
+// The second round writes bytes that slow threads of the first still read.
 __global__ void one_barrier(int *y, const int *x)
 {
     __shared__ int row[THREADS];
@@ -77,14 +77,14 @@ __global__ void block_reads(int *y, const int *)
     if (threadIdx.x == 0) y[i] = i ? y[i - 1] : 1; // block_reads
 }
 
-// What one launch writes, the next may read.
+// A launch may read results of the one before.
 __global__ void shift(int *y, const int *x)
 {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
     y[i] = x[(i + THREADS) % (4 * THREADS)];
 }
 
-// The last block adds up what all of them left; the count is for the next launch.
+// The last block adds up the results of all; the count is for the next launch.
 static constexpr int ARRIVALS = 4096;
 __global__ void last_block(int *y, const int *x)
 {

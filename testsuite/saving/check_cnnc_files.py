@@ -4,7 +4,7 @@
     check_cnnc_files.py CNNC
 
 Inputs without an end are refused, with a limit and status 3.  Links are written through, modes
-stay, planted links do no harm, and what a killed cnnc left goes.
+stay, planted links do no harm, and files of a killed cnnc go.
 """
 import fcntl
 import os

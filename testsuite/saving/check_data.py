@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What data may hold, and what becomes of batches without a finite loss:
+"""Checks the values that data may hold, and batches without a finite loss:
 
     check_data.py CNNC LIBHOST NET.cnn
 
-Labels that the loss ignores are taken, others beside the classes are refused; the
+Labels that the loss ignores are taken, others outside the classes are refused; the
 confusion matrix leaves them out.  Samples that evaluation drops are counted, and a
 validation that drops some is never the best.
 """
@@ -75,7 +75,7 @@ def samples_that_are_dropped():
 
 
 def steps_that_are_skipped():
-    """All of an epoch: weights stay what they were."""
+    """All of an epoch: weights stay unchanged."""
     labels = [i % 3 for i in range(SAMPLES)]
     write_set("train", labels, range(SAMPLES))
     write_set("test", labels)

@@ -120,7 +120,7 @@ def survive_plants():
 
 
 def sweep():
-    """What dead runs left goes; what a living one holds stays."""
+    """Files of dead runs go; files of a living one stay."""
     others = ["state.tmp", "state.123.tmp", "state" + TAG + "x", "x.state" + TAG]
     for name in ["state" + TAG, "weights" + TAG, *others]:
         write(name)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What cnnc writes is there as a whole, or not at all:
+"""A file that cnnc writes is whole or missing:
 
     check_output.py CNNC NET.cnn
 
 With a header and dependencies that makes three files.  Each call that touches one
 of them fails, or a fault or a signal comes in it: then all are as they were, or
-none is there, and nothing is left beside them.  When it is killed each file is
+none is there, and no other file is left.  When it is killed each file is
 whole.  That junk would be noticed is shown by writing in place.
 """
 import os
@@ -97,7 +97,7 @@ def check_places(cnnc):
 
 
 def plant(command, calls):
-    """Written in place, files would be cut short by what ends the program."""
+    """Written in place, files would be cut short when the program ends."""
     noticed = 0
     for at, call in enumerate(calls, 1):
         start_anew(True)

@@ -4,11 +4,11 @@
     check_resume.py CNNC LIBHOST NET.cnn [--sections 1] OPTIONS...
 
 OPTIONS are cnnc's; those of golden/examples.txt that are not are left out.  A
-run of two epochs saves its state after every training step.  From each state that
-was ever on disk a run goes on with more readers, in turn with the same program, with
-one of other memory passes, and with one that computes maps again: weights, best
-weights, log and last state must be those of the first run.  With --sections a bit of
-each section is changed: that must show, and so must a program of another STATE_HASH.
+run of two epochs saves its state after every training step.  From each state that was ever on disk
+a run goes on with more readers. In turn it uses the same program, one of other memory passes, and
+one that recomputes maps: weights, best weights, log and last state must be those of the first run.
+With --sections a bit of each section is changed: that must show, and so must a program of another
+STATE_HASH.
 """
 import os
 import sys

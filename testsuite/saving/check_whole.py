@@ -3,13 +3,12 @@
 
     check_whole.py CNNC LIBHOST NET.cnn KILLS SEED
 
-A run saves its state after every training step, and calls what a loss of power asks for
-in that order.  It is killed in each call that
-touches a file, and KILLS times at random; each such call fails; the disk is
-full, files may not grow; signals come.  After each the files are ones that an
-undisturbed run had at some time, nothing is left beside them, and the run goes on to
-the bytes of the undisturbed one.  Cut or damaged states are refused.  Faults are
-planted to show that this would be noticed.
+A run saves its state after every training step, and makes the calls that a loss of power requires,
+in that order.  It is killed in each call that touches a file, and KILLS times at random; each such
+call fails; the disk is full, files may not grow; signals come.  After each the files are ones that
+an undisturbed run had at some time, no other file is left, and the run goes on to the bytes of the
+undisturbed one.  Cut or damaged states are refused.  Faults are planted to show that this would be
+noticed.
 """
 import os
 import random
@@ -97,7 +96,7 @@ def trace_of(path):
 ORDER = re.compile(r"(open fclose )*"
                    r"(open (fwrite )+fflush fsync fclose rename fsync folder )+")
 
-# Faults: a text of what is emitted, and what stands there instead; @ is whether it is planted.
+# Faults: a text of the emitted file, and the replacement; @ is whether it is planted.
 UNORDERED = {
     "files are not synced": ("!fsync(fileno(file->out))", "(@ || !fsync(fileno(file->out)))"),
     "folders are not synced":
@@ -202,7 +201,7 @@ def interrupt_a_step(cnnc, libhost, net):
 
 
 def plant_writes_in_place(calls):
-    """Without a file beside it, a state is junk when its writing stops half way."""
+    """Without a second file, a state is junk when its writing stops half way."""
     found = 0
     for at, call in enumerate(calls, 1):
         if call == "fwrite":

@@ -1,4 +1,4 @@
-"""What the checks of saving share: nets built as users do, data for any net, runs
+"""Shared by the checks of saving: nets built as users do, data for any net, runs
 under the shim, and the state file as bytes.
 """
 import array
@@ -40,7 +40,7 @@ def leave_folder(folder):
 
 
 def build(cnnc, libhost, net, options, program, faults=()):
-    """faults: pairs of a pattern that what is emitted has once, and what gets in its place."""
+    """faults: pairs of a pattern that the emitted file contains once, and its replacement."""
     subprocess.run([cnnc, "--main", *options, net, "-o", program + ".cu"], check=True)
     with open(program + ".cu", encoding="utf-8") as file:
         text = file.read()
@@ -79,7 +79,7 @@ def inputs_of(program):
 
 
 def make_data(program, batches, folder, seed=1):
-    """Files for every input, of so many batches and one sample; the options that name
+    """Files for every input, of the given batches and one sample; the options that name
     them.  A third as many validate, in the middle of which a batch ends.  Labels are
     drawn from all classes, other numbers from -1 to 1 or 0 to 255."""
     draw = random.Random(seed)
@@ -128,7 +128,7 @@ def bytes_of(path):
 
 
 def kept(folder, name):
-    """What the shim has kept of a file, in the order of its renames: (number, bytes)."""
+    """The shim's copies of a file, in the order of its renames: (number, bytes)."""
     found = [(int(file.split(".")[0]), bytes_of(os.path.join(folder, file)))
              for file in os.listdir(folder) if file.split(".", 1)[1] == name]
     return sorted(found)

@@ -1,7 +1,7 @@
-// What a program does to the files that it writes beside their places (PATH.TAG.tmp),
-// seen and spoilt: loaded before the C library (LD_PRELOAD).  Each call that creates,
-// writes, flushes, syncs, closes or renames one, and each that syncs a folder,
-// has a number, from 1.
+// Observes and spoils the temporary files of a program (PATH.TAG.tmp): loaded
+// before the C library (LD_PRELOAD).  Each call that creates, writes, flushes,
+// syncs, closes or renames one, and each that syncs a folder, has a number,
+// from 1.
 //
 //     SHIM_TRACE=FILE        a line a call: its name
 //     SHIM_AT=K SHIM_DO=kill call K does not return: SIGKILL, a write half done
@@ -48,7 +48,7 @@ static int is_beside(const FILE *file)
     return 0;
 }
 
-// Counts a call; whether it is the one, and the first letter of what is to be done.
+// Counts a call; whether it is the one, and the first letter of the action.
 static int meet(const char *name)
 {
     static int count;

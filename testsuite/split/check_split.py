@@ -3,10 +3,10 @@
 
     check_split.py BUILD NET.cnn BATCH SAMPLES [OPTION...] -- OPTIONS [-- OPTIONS...]
 
-Three training steps in double, of the same weights on the same batch, of which SAMPLES are there:
-figures, gradients, weights and the optimizer's state must agree within 1e-9, by norm, with the net
-as it is and with each set of OPTIONS, which must split it.  The plans must be sound, and the host
-runtime holds every launch to them, with dead bytes NaN.
+Runs three training steps in double from the same weights on the same batch, of which SAMPLES are
+there. Figures, gradients, weights and the optimizer's state must agree within 1e-9, by norm,
+between the plain net and each set of OPTIONS, which must split it.  The plans must be sound, and
+the host runtime holds every launch to them, with dead bytes NaN.
 """
 import json
 import os
@@ -45,7 +45,7 @@ class Net:
             os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o", name)
 
     def draw(self, samples):
-        """Weights, and a batch of so many samples."""
+        """Weights, and a batch of the given samples."""
         rows = re.sub(rf"(?m)^(input \S+ \S+ ){self.batch}(?=[x ])", rf"\g<1>{samples}",
                       run("./whole", "info", "--tensors"))
         run(os.path.join(self.tools, "random_tensors"), "--seed", "3", "--weights", "weights",

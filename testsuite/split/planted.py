@@ -3,8 +3,8 @@
 
     planted.py BUILD ROOT CC
 
-Two steps of stem.cnn, in slices of 3 of its samples, and of between.cnn must be those of the whole
-nets, but with a fault: then they differ, or the compiler refuses its own graph.
+Two steps of stem.cnn, in slices of 3 of its samples, and of between.cnn must equal those of the
+whole nets. With a fault they differ, or the compiler refuses its own graph.
 """
 import os
 import subprocess
@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from check_split import Net, run  # noqa: E402
 from plant_faults import link_with_fault, look, looks  # noqa: E402
 
-# What is planted: a file, a text, and what stands there instead.
+# The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "none": None,
     "every slice has the rows of the first":

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What static analysers say of the sources; generated files are not ours to mend.
+"""Runs static analysers on the sources; generated files are not ours to mend.
 
     analyse.py TOOL ROOT GENERATED              prints every complaint; 1 if any
     analyse.py TOOL ROOT GENERATED --planted    the same for the files of planted/
 
 TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  gcc and clang-tidy, which take minutes, are
 given those that differ from the last landing, or include a file that does (tools/changed.py); with
-MUTANTS=all they are given all.  GENERATED holds what
-flex and bison made.  Each file of planted/ has one fault, named in FAULTS with the
-words that TOOL must say; it is analysed by the same commands as the sources, as C and as C++.
+MUTANTS=all they are given all.  GENERATED contains the files of flex and bison.  Each file of
+planted/ has one fault, named in FAULTS with the words that TOOL must say; it is analysed by the
+same commands as the sources, as C and as C++.
 """
 import os
 import re
@@ -56,7 +56,7 @@ def gcc(root, generated, files):
 
 
 def is_stale(file, root):
-    """Whether the file, or one that it includes by name, differs from the last landing."""
+    """True if the file, or one that it includes by name, differs from the last landing."""
     if has_changed(str(root), str(file.relative_to(root)), ".clang-tidy", "testsuite/static"):
         return True
     names = {Path(name).name for name in changed_files(os.path.realpath(root))}
@@ -109,7 +109,7 @@ def analyse(tool, root, generated, files):
 
 
 def planted(tool, root, generated):
-    """Each fault as C and, but for gcc, as C++, which is analysed by other commands."""
+    """Plants each fault in C and, except for gcc, in C++, which other commands analyse."""
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, words in FAULTS.items():

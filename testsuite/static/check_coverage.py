@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""coverage.py finds what was not run: a small program of which one branch and one bug() are not."""
+"""coverage.py finds lines that were not run: a small program of which one branch and one bug() are
+not."""
 import io
 import os
 import subprocess

@@ -8,8 +8,8 @@ ops/ and the small examples through the compiler and the interpreter, with all p
 none.  Prints the share of lines run in each folder and the files that have most lines not run;
 with --lines these lines of the files named.  1 if ir, passes or frontend have less than PERCENT.
 
-A line counts as gcov counts it, but for calls of bug(), which no input may reach: those lines, and
-what they go on with, are left out.  So is what flex and bison wrote; their files here count.
+A line counts as gcov counts it, except calls of bug(), which no input may reach: those lines, and
+their continuations, are left out.  So are the files of flex and bison; their files here count.
 """
 import argparse
 import json

@@ -7,15 +7,15 @@ A room, a folder of one idea, includes the rooms below it alone (ROOMS); the dri
 runtime shares nothing with the compiler.  One allocator: ir/base/arena.c.
 An operator is named in its own files alone, and nothing switches over operators; a row of a table
 has a file of its name; a kernel's file is named after its operator; the grammar names none.  Passes
-neither print graphs nor verify them, the runner does.  What is wrong with a program is error()'s,
-and no pass's; what is wrong with cnnc is bug()'s, and no operator's; none ends the program else.
-Headers declare what others call.  Every file opens with what it is about, a pass with its essay.
-Lines are at most 80 wide, 100 in CUDA and in what the emitter prints; functions at most 80 lines,
-half of a folder's 15 and all but one in twenty 45; files 800 (a file holds one idea, in about
-400 lines, and is never cut by size alone), headers with structs 250, main.c 100. Exceptions stand
-below, each with its reason, and one that is not needed any more is a fault too. Prints a line a
-fault and exits 1 if there is one; and what share of each folder's lines are comments, which has
-bounds too.
+neither print graphs nor verify them, the runner does.  Faults of a program are reported by error(),
+and by no pass; faults of cnnc are reported by bug(), and by no operator; none ends the program
+else. Headers declare functions that others call.  Every file opens with its subject, a pass
+with its essay. Lines are at most 80 wide, 100 in CUDA and in emitted text; functions at
+most 80 lines, half of a folder's 15 and all but one in twenty 45; files 800 (a file holds one idea,
+in about 400 lines, and is never cut by size alone), headers with structs 250, main.c 100.
+Exceptions stand below, each with its reason, and one that is not needed any more is a fault too.
+Prints a line a fault and exits 1 if there is one; and the share of comments in each folder's lines,
+which has bounds too.
 """
 import re
 import sys
@@ -78,7 +78,7 @@ ALLOCATES = re.compile(
     r"strdup|strndup|wcsdup|v?asprintf|open_memstream|open_wmemstream|getline|getdelim|realpath|"
     r"getcwd|mmap|alloca)\s*\(")
 ENDS = re.compile(r"\b(exit|_exit|_Exit|quick_exit|abort)\s*\(")
-# What a build would print that differs from another, and what restates a name.
+# Text that would differ between builds, and text that restates a name.
 DATES = re.compile(r"\b__(DATE|TIME|TIMESTAMP)__\b")
 TAGS = re.compile(r"(?://|\*).*[@\\](file|brief|author|param|returns?|date)\b")
 FOLDERS = ("ir", "frontend", "passes", "codegen", "runtime")
@@ -89,9 +89,9 @@ LONG_FUNCTIONS = {}
 LONG_HEADERS = {
     "runtime/host/cuda_runtime_api.h": "stands in for one header of CUDA's, of this name",
 }
-# Of 15 lines of words and 10 of graphs before and after.
+# About 15 lines of words and 10 of graphs before and after.
 ESSAY = range(5, 26)
-# Of a folder's functions the lines that half of them have at most, and 95 %.
+# Line counts that half of a folder's functions have at most, and 95 %.
 HALF, MOST = 15, 45
 # Percent of lines with a comment; the aim is 12 to 22.  A tree of fewer lines tells nothing.
 COMMENTS, LINES = (11, 22), 300
@@ -339,7 +339,7 @@ def check_tables(root):
 
 
 def check_essays(root):
-    """A pass opens with its name and what it does, and shows a graph before and after."""
+    """A pass opens with its name and its effect, and shows a graph before and after."""
     for name in rows(root, "passes/passes.def", "PASS"):
         path = root / "passes" / f"{name}.c"
         lines = path.read_text().splitlines() if path.exists() else []
@@ -361,7 +361,7 @@ def check_guides(root):
 
 
 def check_declared(root):
-    """What a header declares is for others: named in a file that does not define it.
+    """A declaration in a header is for others: named in a file that does not define it.
 
     A macro of the header may name it too, and a test."""
     files = {path: re.sub(r'"(?:\\.|[^"\\\n])*"|//[^\n]*', "", path.read_text())
@@ -381,7 +381,7 @@ def check_declared(root):
 
 
 def check_exceptions(root):
-    """What needs no exception any more must not keep it; of files that are there."""
+    """A file that needs no exception must not keep it; of files that are there."""
     for table, what in ((LONG_FILES, "listed as long"), (LONG_FUNCTIONS, "listed as long"),
                         (LONG_HEADERS, "listed as long"), (USERS, "excused to call error()"),
                         (ENDING, "excused to end the program"),

@@ -44,7 +44,7 @@ def function(lines, name="f"):
     return f"void {name}(void)\n{{\n" + "    x++;    // More.\n" * lines + "}\n"
 
 
-# The rule, the file that breaks it, its text, what is said.
+# The rule, the file that breaks it, its text, the message.
 BROKEN = [
     ("a room includes one above", "ir/base/a.c", '#include "../op/op.h"\n',
      "ir/base includes ir/op"),
@@ -178,7 +178,7 @@ def faults_of(files):
 
 
 def says(words):
-    """Whether a line has these words; of a tuple, one of them."""
+    """True if a line has these words, or one of a tuple of them."""
     return lambda line: any(w in line for w in ([words] if isinstance(words, str) else words))
 
 

@@ -3,7 +3,7 @@
 
 usage: chunks.py EMBED FILE.cuh ...
 
-The emitter copies every chunk whose name occurs in what it copies.  So a local variable, a
+The emitter copies every chunk whose name occurs in copied text.  So a local variable, a
 parameter, a member or a type inside another that bears a chunk's name brings that chunk with it.
 EMBED is the build's tool; it refuses names that are defined twice.  Prints a line a fault.
 """
@@ -19,7 +19,7 @@ NO_TYPES = {"return", "else", "case", "goto", "delete", "new", "throw", "using",
 
 
 def strings(table, kind):
-    """What embed printed as names_3, lines_3 and so on: a list a chunk."""
+    """Parses names_3, lines_3 and so on from embed's output: a list a chunk."""
     pattern = rf"static const char \*const {kind}_\d+\[\] = \{{\n(.*?)\n?    0\}};"
     return [[re.sub(r"\\(.)", r"\1", text)
              for text in re.findall(r'^    "(.*)",$', match, re.MULTILINE)]

@@ -23,13 +23,13 @@ FURTHER = (["--precision", "f16", "-O2", "--main"], ["--precision", "tf32", "-O2
            ["--precision", "f16", "-O0", "--mode", "infer"])
 
 
-# Of examples in f32, with a header: lines, bytes, templates, structs.
+# Bounds of examples in f32, with a header: lines, bytes, templates, structs.
 BOUNDS = {"lenet": (1920, 92500, 80, 54), "digits": (1910, 91500, 82, 50),
           "mnist_cnn": (1810, 85000, 79, 54), "resnet18": (4000, 264500, 110, 80)}
 
 
 def oversized(cnnc, examples):
-    """What is above its bound, and words of a compiler that an f32 file does not need."""
+    """Figures above their bound, and compiler words that an f32 file does not need."""
     for net, bounds in BOUNDS.items():
         with tempfile.TemporaryDirectory() as folder:
             emitted, header = os.path.join(folder, net + ".cu"), os.path.join(folder, net + ".h")
@@ -50,7 +50,7 @@ def oversized(cnnc, examples):
 
 
 def public(net):
-    """What others call: main, and the net's interface."""
+    """Functions that others call: main, and the net's interface."""
     return lambda name: name == "main" or name.startswith((net + "_", net.upper() + "_"))
 
 
@@ -62,7 +62,7 @@ def uncalled(text, net):
 
 
 def constants(file):
-    """The -D options of a net's tests; others do not change what there is."""
+    """The -D options of a net's tests; others do not change it."""
     with open(file) as source:
         text = source.read()
     runs = re.findall(r"^# run:(.*)$", text, re.MULTILINE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ptxas says of the kernels of products on tensor cores.
+"""Checks ptxas's report of the tensor core GEMM kernels.
 
 usage: check_budget.py CNNC ROOT REPORT ARCH NET.cnn...
 
@@ -33,7 +33,7 @@ def budgets(root):
 
 
 def kernels(nvcc, folder, text, arch):
-    """Of each kernel on tensor cores: name, tile, stack and spills, registers, shared memory."""
+    """Lists each kernel on tensor cores: name, tile, stack and spills, registers, shared memory."""
     (folder / "net.cu").write_text(text)
     said = subprocess.run([nvcc, "-std=c++17", "-fmad=false", "-arch=" + arch, "-Werror",
                            "all-warnings", "-Xptxas", "-v", "-c", "net.cu", "-o", "net.o"], cwd=folder, capture_output=True,

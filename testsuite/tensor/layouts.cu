@@ -1,4 +1,4 @@
-// The twins of warp-wide products, and what they are on a GPU, against the PTX manual's layouts.
+// The twins of warp-wide products, and the instructions on a GPU, against the PTX manual's layouts.
 //
 // A kernel loads each lane's fragments from a table that the host fills by those layouts, and leaves
 // its sums, which the host takes out by them.  All numbers are small integers, so that the product is
@@ -72,7 +72,7 @@ static int drawn(unsigned *state)
     return (int)(*state >> 24) % 15 - 7;
 }
 
-// The product of 16 x STEPS and STEPS x 8, added to what there is.
+// The product of 16 x STEPS and STEPS x 8, added to the old values.
 template <class Element>
 static void test_product(int steps, const char *a_layout, const char *b_layout,
                          uint16_t (*bits)(int))
@@ -115,7 +115,7 @@ static void test_product(int steps, const char *a_layout, const char *b_layout,
 
 // ---- matrices from shared memory ------------------------------------------------------------------
 
-// y: for each of four matrices what the lanes get of it, plainly and turned.
+// y: for each of four matrices the elements that the lanes get, plainly and turned.
 __global__ void load_all(unsigned *y)
 {
     alignas(16) __shared__ uint16_t room[32][8];

@@ -1,7 +1,9 @@
 // The fragments of warp-wide products as the PTX manual draws them ("Matrix Fragments for mma.m16n8k8"
-// and "for mma.m16n8k16", and ldmatrix's): for each row of a matrix, what of which lane holds its
-// elements, column by column.  5c is the third element of lane 5's fragment, in the order in which
-// the manual counts a0, a1, a2, ...; of 16 bits the first of two is the lower half of a register.
+// and "for mma.m16n8k16", and ldmatrix's): each string has,
+// for each row of a matrix, the lane and register of its elements, column by
+// column. The entry `5c` is the third element of
+// lane 5's fragment, in the order in which the manual counts a0, a1, a2, ...;
+// of 16 bits the first of two is the lower half of a register.
 #ifndef CNNC_TENSOR_LAYOUTS_H
 #define CNNC_TENSOR_LAYOUTS_H
 
@@ -92,7 +94,7 @@ static const char sums_of_both[] =
     "24c 24d 25c 25d 26c 26d 27c 27d\n"
     "28c 28d 29c 29d 30c 30d 31c 31d\n";
 
-// What ldmatrix gives of one matrix of 8 x 8 elements of 16 bits,
+// The result of ldmatrix for one matrix of 8 x 8 elements of 16 bits,
 static const char of_matrix[] =
     "0a 0b 1a 1b 2a 2b 3a 3b\n"
     "4a 4b 5a 5b 6a 6b 7a 7b\n"

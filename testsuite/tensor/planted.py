@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 from plant_faults import is_chosen, look, looks, text_with_fault  # noqa: E402
 
-# What is planted: the test, a file of runtime/support/gemm, a text, and what stands there instead.
+# The planted faults: the test, a file of runtime/support/gemm, a text in it, and the replacement.
 FAULTS = {
     "none, in layouts": ("layouts", "mma.cuh", "", ""),
     "none, in tiles": ("tiles", "tensor.cuh", "", ""),
@@ -74,7 +74,7 @@ FAULTS = {
 
 
 def planted(folder, root, fault):
-    """Whether the test that is named fails where the fault is."""
+    """True if the test that is named fails where the fault is."""
     compiler, library = sys.argv[1], os.path.abspath(sys.argv[3])
     test, name, old, new = fault
     place = os.path.join(folder, "runtime/support/gemm", name)

@@ -1,6 +1,6 @@
-// Tiles on tensor cores, of each element type, in each order that an operand can have in memory, with
-// copies and with what is computed on load, on sizes that fill no tile: against sums in integers, which
-// must be met exactly.  With nvcc it is the same test of a GPU.
+// Checks tiles on tensor cores of each element type, in each order that an operand can have in
+// memory, with copies and with loads that compute. Sizes fill no tile, and results must equal sums
+// in integers exactly.  With nvcc it is the same test of a GPU.
 #include <stdio.h>
 #include "../../runtime/support/gemm/mma_bf16.cuh"
 #include "../../runtime/support/gemm/mma_f16.cuh"
@@ -15,7 +15,7 @@ static const cudaStream_t stream = nullptr;
 
 // ---- one product ----------------------------------------------------------------------------------
 
-// What is computed on load: one more than what is stored, so that it is not zero where nothing is.
+// The value computed on load is the stored one plus one, so that padding is not zero.
 template <class Element>
 struct Next {
     const typename Element::Stored *from;
@@ -31,7 +31,7 @@ struct Way {
     static constexpr bool IS_ALONG = ALONG, IS_COMPUTED = COMPUTED;
     template <class Element>
     using Source = std::conditional_t<COMPUTED, Next<Element>, const typename Element::Stored *>;
-    // Of count lanes, summed over steps.
+    // Bank conflicts of count lanes, summed over steps.
     static __device__ Im2colIndex lanes(long long count, long long steps)
     {
         return {count, ALONG ? steps : 1};
@@ -168,8 +168,8 @@ static void test_product(const char *name)
         test_steps<Tile, WayA, WayB>(name, Tile::ROWS - 3, Tile::COLUMNS + 1, 2 * Tile::DEPTH + 5);
 }
 
-// What the parts of a convolution want: forward, that of few channels, the data gradient, the weight
-// gradient; wide and in pieces.  A copy moves no less than 4 bytes.
+// The needs of the parts of a convolution: forward, that of few channels, the data gradient, the
+// weight gradient; wide and in pieces.  A copy moves no less than 4 bytes.
 template <class Tile>
 static void test_tile(const char *name)
 {
@@ -183,7 +183,7 @@ static void test_tile(const char *name)
 
 // ---- banks ----------------------------------------------------------------------------------------
 
-// What is read from shared memory at once lies in different banks, of 32 words: matrices of 8 rows of
+// Simultaneous reads of shared memory use different banks, of 32 words: matrices of 8 rows of
 // 16 bytes, and 4 steps of 8 lanes of words.
 #ifndef __CUDACC__
 template <class Element, int LANES, bool ALONG>

@@ -1,5 +1,5 @@
-# Text in, text out: each file says in its first lines how cnnc is run and what
-# it must print.  Run with
+# Text in, text out: each file says in its first lines the command of cnnc and its expected output.
+# Run with
 #     lit -D cnnc=BUILD/cnnc [-D llvm=/usr/lib/llvm-14/bin] testsuite/text
 import os
 import lit.formats

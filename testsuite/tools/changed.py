@@ -39,7 +39,7 @@ def changed_files(root):
 
 
 def has_changed(root, *paths):
-    """Whether one of these files has, or a file in one that is a folder."""
+    """True if one of these files has changed, or a file in one that is a folder."""
     changed = changed_files(os.path.realpath(root))
     return changed is None or any(name == path or name.startswith(path + "/")
                                   for name in changed for path in paths)

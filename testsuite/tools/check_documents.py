@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Documents that hold what they promise.
+"""Checks the promises of documents.
 
 usage: check_documents.py CNNC ROOT REFERENCE.md
 
@@ -22,7 +22,7 @@ faults = []
 
 
 def anchor_of(heading):
-    """As sites that show Markdown make it."""
+    """Makes it like sites that show Markdown."""
     text = re.sub(r"[^\w\- ]", "", heading.strip().lower())
     return text.replace(" ", "-")
 
@@ -97,7 +97,7 @@ def without_blocks(text):
 
 
 def check_commands(cnnc, root, path, folder):
-    """In a folder that has the examples, and digits.cnn and net.cnn beside them."""
+    """Runs in a folder with the examples, digits.cnn and net.cnn."""
     count = 0
     for command, wanted in commands(path.read_text()):
         words = shlex.split(command)
@@ -197,7 +197,7 @@ def check_rows(root, reference):
 
 
 def check_files(root, folder):
-    """README.md names each source of the folder and its rooms, or the one beside a header.  The
+    """README.md names each source of the folder and its rooms, or the one of a header.  The
     operators' sources are named by their table."""
     words = set(re.findall(r"`([a-z_0-9]+\.\w+)`", (root / folder / "README.md").read_text()))
     count = 0

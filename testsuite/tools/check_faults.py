@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whether what planted faults replace is still there: the tests that plant them are long.
+"""Checks that the texts which planted faults replace still exist: the tests that plant them are
+long.
 
     check_faults.py BUILD HOST ROOT CC
 """
@@ -14,9 +15,9 @@ WITH_HOST = ["checkpoint/check_planted", "passes/planted", "plans/planted_rules"
 WITHOUT = ["chain/planted", "checkpoint/planted_smallest", "costs/planted", "half/planted",
            "interface/check_settings", "marks/planted", "offload/planted", "place/planted",
            "remat/planted", "split/planted"]
-# With the compiler and HOST: planted in what it emits.
+# With the compiler and HOST: planted in emitted files.
 EMITTED = ["half/check_scale"]
-# In primitives of the runtime and in what --tune prints.
+# In primitives of the runtime and in programs of --tune.
 RUNTIME = ["tensor/planted", "tune/planted"]
 
 

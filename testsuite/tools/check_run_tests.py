@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_tests.py on tests made here: what fails is a failure; what the time does not suffice for is
+"""run_tests.py on tests made here: a failing test is a failure; a test without enough time is
 stopped, named and a failure.
 
     check_run_tests.py

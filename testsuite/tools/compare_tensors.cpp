@@ -5,18 +5,16 @@
 //
 // B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, F g), with g
 // the norm of all of B's gradients (names that begin with d.) and momenta
-// (NAME.momentum), F 1e-6 unless it is given: what is zero in exact
-// arithmetic is measured by what surrounds it.  Elements that are not
-// finite never agree.  A tensor t@N of B holds every N-th element of A's flat
-// t, from element 0.  Both files must have the same names, unless
-// --names-from-b lets A have more, and --gradients leaves out of B all but
-// gradients and figures.  Prints each tensor that differs and the worst of all;
-// returns 0 if all agree, 1 if not or if a file can't be read, 2 for wrong
-// usage.
+// (NAME.momentum), F 1e-6 unless it is given: the surrounding tensors are the scale of one that is
+// zero in exact arithmetic.  Elements that are not finite never agree.  A tensor t@N of B holds
+// every N-th element of A's flat t, from element 0.  Both files must have the same names, unless
+// --names-from-b lets A have more, and --gradients leaves out of B all but gradients and figures.
+// Prints each tensor that differs and the worst of all; returns 0 if all agree, 1 if not or if a
+// file can't be read, 2 for wrong usage.
 
 #include "../../runtime/trainer/safetensors.cuh"
 
-// Where a tensor of B lies in A.
+// The offset in A of a tensor of B.
 struct Match {
     const SafeTensor *a;
     size_t stride;
@@ -94,8 +92,8 @@ static double gradient_norm(const SafeFile *b)
     return sqrt(sum);
 }
 
-// Whether b and its match in A agree; *worst is the greatest distance so far,
-// as a part of what is allowed.
+// True if b and its match in A agree; *worst is the greatest distance so far,
+// as a part of the permitted one.
 static bool tensors_agree(const SafeFile *a, const SafeTensor *b, double floor,
                           double tolerance, double *worst,
                           const char **worst_name)
@@ -117,7 +115,7 @@ static bool tensors_agree(const SafeFile *a, const SafeTensor *b, double floor,
     return false;
 }
 
-// Whether B names all that A has.
+// True if B names all that A has.
 static bool names_agree(const SafeFile *a, const SafeFile *b)
 {
     bool good = true;

@@ -3,7 +3,7 @@
 #
 #     distance.py EMITTED GOLDEN PRECISION
 #
-# EMITTED has what the step gave, GOLDEN/after_1.safetensors PyTorch's float64
+# EMITTED has the results of the step, GOLDEN/after_1.safetensors PyTorch's float64
 # results of it, and GOLDEN/PRECISION.txt how far PyTorch is from those in that
 # precision, by norm: of the loss, of all outputs, of all gradients.  EMITTED may
 # be 8 times as far away; where PyTorch met the value by chance, as if it were a

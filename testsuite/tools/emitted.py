@@ -1,9 +1,9 @@
 """Emitted files that differ in nothing but where tensors lie and in what order they are made,
 as one program.
 
-Offsets, the arena's size and the order of launches are taken out of the file and read from a file
-that PLACES names when the program starts, so that many plans of a net cost one compilation.
-Lines of the net, which errors name, are then wrong.
+Offsets, the arena's size and the order of launches are taken out of the file. The program reads
+them from a file that PLACES names, so that many plans of a net cost one compilation. Lines of the
+net, which errors name, are then wrong.
 """
 import hashlib
 import os
@@ -68,8 +68,8 @@ def take_out_order(text, places):
 
 
 def take_out(text, arena_bytes=None):
-    """The file without comments and what is read, and that. arena_bytes: what it reserves; None:
-    what it says."""
+    """The file without comments and read bytes, and these bytes. arena_bytes: its reserved bytes;
+    None: what it says."""
     places = []
 
     def offset(match):
@@ -90,7 +90,7 @@ def take_out(text, arena_bytes=None):
 
 
 class Programs:
-    """What has been built, by text; host is runtime/host.  At -O1: what -O0 spares in the
+    """The built programs, by text; host is runtime/host.  At -O1: what -O0 spares in the
     compilation of a net, its runs take twice."""
 
     def __init__(self, folder, build, host):

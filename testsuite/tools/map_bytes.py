@@ -1,4 +1,4 @@
-"""What of a plan is maps: activations and their gradients."""
+"""Selects the maps of a plan: activations and their gradients."""
 import json
 import os
 import subprocess
@@ -12,7 +12,8 @@ def plan(cnnc, examples, net, *options):
 
 
 def kept_bytes(of):
-    """Of a training step's plan: bytes of the maps that are there when backward begins."""
+    """Returns the bytes of the maps of a training step's plan that are alive when backward
+    begins."""
     turn = next(i for i, step in enumerate(of["steps"]) if step["phase"] == "backward")
     return sum(b["bytes"] for b in of["buffers"]
                if b["kind"] in ("activation", "gradient") and not b["persistent"] and

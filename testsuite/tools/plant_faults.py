@@ -32,7 +32,7 @@ def source_of(root, name):
 
 
 def is_chosen(root, name, *files):
-    """Whether this fault is to be planted, where these files are the ones that it is about."""
+    """True if this fault is to be planted, where these files are the ones that it is about."""
     if "FAULT" in os.environ:
         return os.environ["FAULT"] in name
     script = os.path.relpath(os.path.abspath(sys.argv[0]), os.path.realpath(root))
@@ -41,8 +41,8 @@ def is_chosen(root, name, *files):
 
 
 def choose(root, faults, *files):
-    """Of faults (name: a file from ROOT, ...; or None), those to be planted; with them those that
-    are None, which show that nothing is found where nothing is planted."""
+    """Returns the faults (name: a file from ROOT, ...; or None) to be planted, with those that are
+    None: they show that nothing is found where nothing is planted."""
     chosen = {name: fault for name, fault in faults.items()
               if fault and is_chosen(root, name, fault[0], *files)}
     return {name: fault for name, fault in faults.items()
@@ -50,7 +50,7 @@ def choose(root, faults, *files):
 
 
 def missing(name, path, old):
-    """Whether the fault's old text is not once in the file."""
+    """True if the fault's old text is not once in the file."""
     count = 0
     if os.path.exists(path):
         with open(path) as file:
@@ -61,7 +61,7 @@ def missing(name, path, old):
 
 
 def look(root, faults):
-    """Of faults (name: a file from ROOT, a text, ...), how many can't be planted."""
+    """Returns the number of faults (name: a file from ROOT, a text, ...) that can't be planted."""
     return sum(missing(name, os.path.join(root, source_of(root, fault[0])), fault[1])
                for name, fault in faults.items() if fault and fault[1])
 
@@ -80,7 +80,7 @@ def with_fault(path, old, new):
 
 
 def with_paths(path, text):
-    """The text of the file at path with whole paths in the includes that are found beside it."""
+    """The text of the file at path with whole paths in the includes that are found next to it."""
     folder = os.path.dirname(os.path.abspath(path))
 
     def whole(match):
@@ -135,7 +135,7 @@ def is_caught(command, seconds):
 
 
 def plant(test, faults, seconds=60, words=()):
-    """Plants each of the faults (name: file, text, what stands there instead), and none.
+    """Plants each of the faults (name: file, text, replacement), and none.
 
     words: what the test is called with.
     Returns how many of them the test testsuite/unit/TEST.c did not find.

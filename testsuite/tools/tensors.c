@@ -79,7 +79,7 @@ static const char *text(Reader *r)
     return copy;
 }
 
-// A list of at most so many integers: how many there are.
+// Reads a list of integers up to the given number. Returns their number.
 static int integers(Reader *r, int64_t *list, int most)
 {
     int count = 0, length;
@@ -136,7 +136,7 @@ static void read_data(Reader *r, Tensor *t, int type, const int64_t place[2])
         t->data[i] = element(type, r->data + place[0] + i * types[type].bytes);
 }
 
-// What follows a name.
+// The text after a name.
 static void read_tensor(Reader *r, Tensor *t)
 {
     int type = F64;
@@ -174,7 +174,7 @@ static void read_header(Reader *r, TensorFile *file)
 
 // ---- files ------------------------------------------------------------------
 
-// What errno says of the file.
+// The message of errno for the file.
 static bool complain(const char *path)
 {
     fprintf(stderr, "%s: %s\n", path, strerror(errno));

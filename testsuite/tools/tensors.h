@@ -1,6 +1,6 @@
-// Safetensors files for tests in C: a reader that takes what this project's
-// programs and PyTorch write, and a writer.  Every element is a double here;
-// it shares nothing with the runtime's reader, which tests compare it with.
+// Safetensors files for tests in C: a reader of the files of this project's
+// programs and PyTorch, and a writer.  Every element is a double here; it
+// shares nothing with the runtime's reader, which tests compare it with.
 #ifndef TESTSUITE_TENSORS_H
 #define TESTSUITE_TENSORS_H
 

@@ -1,4 +1,4 @@
-// What all tests of the trainer share: checks, the words of complaints, files,
+// Shared by all tests of the trainer: checks, the words of complaints, files,
 // data sets, runs of the program.
 #pragma once
 #include <cuda_runtime.h>
@@ -7,8 +7,8 @@
 
 #include "linear_net.h"
 
-// The trainer's events are the net's: it copies what it is given no sooner than
-// it must.
+// The trainer's events are the net's: it copies its inputs no sooner than it
+// must.
 #define cudaEventRecord linear_record
 #define cudaEventSynchronize linear_synchronize
 #define cudaStreamSynchronize linear_stream_wait
@@ -26,7 +26,7 @@ static void check(bool good, const char *text, const char *file, int line)
     fprintf(report, "%s:%d: %s\n", file, line, text);
 }
 
-// Whether the error stream has these words since the last call; empties it.
+// True if the error stream has these words since the last call; empties it.
 static bool complained(const char *words)
 {
     char text[8192] = "";
@@ -75,7 +75,8 @@ static int lines_of(const char *path)
     return lines;
 }
 
-// Whether the program has printed these words since the last call; forgets them.
+// True if the program has printed these words since the last call; forgets
+// them.
 static bool told(const char *words)
 {
     static char text[1 << 16];
@@ -103,7 +104,7 @@ static bool nothing_is_left()
     return list && clean;
 }
 
-// Whether two files have the same bytes.
+// True if two files have the same bytes.
 static bool same_files(const char *path, const char *other)
 {
     FileBytes a = {}, b = {};

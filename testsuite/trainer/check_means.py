@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the trainer prints and logs where labels do not count, steps are skipped, or losses several.
+"""Checks the trainer's output and log with ignored labels, skipped steps or several losses.
 
     check_means.py CNNC HOST LIBRARY
 

@@ -22,7 +22,7 @@ FAILS_CAPTURED = """&main_graphs, inputs, bytes, [](const void *const *, const s
         small_check(&main_context, cudaErrorStreamCaptureUnsupported, -1, "planted");
         return (int)main_context.error.status; })"""
 LAUNCH = "cudaGraphLaunch(graphs->exec[k], c->stream)"
-# What is edited; whether the run ends well; what it says then.
+# The edited text; whether the run ends well; the message then.
 RUNS = {
     "graphs": ([], True, None),
     "calls": ([("net->replay(", "net->train(")], True, None),

@@ -1,5 +1,5 @@
-// Data files: formats told by content, what is refused and why, and what of a
-// file becomes which element of a batch.
+// Data files: formats told by content, refused files and the reasons, and the
+// element of a batch for each element of a file.
 #pragma once
 #include "check.h"
 

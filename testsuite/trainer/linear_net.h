@@ -1,7 +1,7 @@
-// A net for tests of the trainer: logits = weight x / 255 + bias on u8[8, 8, 1]
+// A net for tests of the trainer. Logits = weight x / 255 + bias on u8[8, 8, 1]
 // images of ten classes, softmax cross entropy, plain gradient descent, all on
-// the CPU, with the arena as the one place of its tensors.  It sees when a batch
-// changes that a device might still be copying.
+// the CPU, with the arena as the one place of its tensors.  It sees when a
+// batch changes that a device might still be copying.
 #pragma once
 #include <cuda_runtime.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static int linear_inits;                   // how often
 static char linear_stream_place;
 static const cudaStream_t linear_stream = (cudaStream_t)&linear_stream_place; // of all calls
 
-// What a device does that copies late: a batch that was given must stay as it
+// A device that copies late: a batch that was given must stay as it
 // was until the event recorded after it has been waited for, or a call that
 // waits.  One entry a buffer.
 struct LinearCopy {
@@ -83,7 +83,7 @@ static void linear_give(const void *from, size_t bytes)
 
 static cudaError_t linear_record(cudaEvent_t event, cudaStream_t stream)
 {
-    if (stream != linear_stream) return cudaSuccess; // behind nothing that the net does
+    if (stream != linear_stream) return cudaSuccess; // after no work of the net
     std::lock_guard<std::mutex> hold(linear_lock);
     for (LinearCopy &c : linear_copies)
         if (!c.event) c.event = event;
@@ -167,7 +167,7 @@ static int linear_run(const void *const *inputs, const size_t *bytes,
     return 0;
 }
 
-// How much memory the trainer holds at a step, and what it took since the first.
+// How much memory the trainer holds at a step, and the growth since the first.
 static long long linear_blocks, linear_more_blocks;
 
 static void linear_count_blocks()

@@ -3,7 +3,7 @@
 #pragma once
 #include "check.h"
 
-// Whether the error stream has one line, with these words; empties it.
+// True if the error stream has one line, with these words; empties it.
 static bool complained_once(const char *words)
 {
     fflush(stderr);
@@ -77,7 +77,8 @@ static void test_no_effect()
     CHECK(lines_of("complaints") == 0);
 }
 
-// A state is no weights, weights are no state, and what else is given as weights is named.
+// A state is no weights, weights are no state, and any other file given as
+// weights is named.
 static void test_wrong_files()
 {
     write_file("torch.pt", "PK\3\4........", 12);
@@ -107,8 +108,8 @@ static void test_plain_lines()
     plain_seconds = 30;
 }
 
-// Names of classes come from classes.txt beside labels or images; sets whose numbers mean something
-// else are refused.
+// Names of classes come from classes.txt next to labels or images; sets whose
+// numbers mean something else are refused.
 static void test_class_names()
 {
     static const char names[] = "ant\nbee\r\n\"c\", d\nelk\nfox\ngnu\nhen\nibis\njay\nkea\n";

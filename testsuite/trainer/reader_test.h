@@ -1,4 +1,4 @@
-// Batches: what becomes of a sample on its way, by any number of threads, and
+// Batches: the changes of a sample on its way, by any number of threads, and
 // buffers that are not refilled too soon.
 #pragma once
 #include "check.h"
@@ -97,7 +97,7 @@ static void test_normalisation()
         CHECK(plain[i] == x);
         CHECK(normal[i] == (x - (float)mean[i % 2]) / (float)deviation[i % 2]);
     }
-    // What lies outside is black, and normalised as black is.
+    // Pixels outside the image are black, and normalised like black.
     Augmentation a = {false, 9, 0};
     for (a.key = 0; llabs(view_sample(&a, 6).down) < ODD_HEIGHT;) a.key++;
     fill_sample(&c, &a, 6, (unsigned char *)normal);
@@ -174,8 +174,9 @@ static void test_useless_normalisation()
     CHECK(!describe_set(&t, &set) && complained("--std: wanted an image"));
 }
 
-// Labels of pixels that --crop moves in from outside are the value that the loss ignores, among the
-// classes or beside them; without one, and for other values that losses read, it is refused.
+// Labels of pixels that --crop moves in from outside are the value that the
+// loss ignores, among the classes or outside them; without one, and for other
+// values that losses read, it is refused.
 static void test_cropped_labels()
 {
     enum { SIDE = 3, LABELS = SIDE * SIDE };
@@ -226,7 +227,8 @@ static void test_cropped_labels()
 
 // ---- the reader -------------------------------------------------------------
 
-// All batches of two epochs, one after the other, by so many threads.
+// All batches of two epochs, one after the other, by the given number of
+// threads.
 static void read_epochs(int threads, unsigned char *to)
 {
     DataPart part;

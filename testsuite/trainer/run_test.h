@@ -165,7 +165,7 @@ static void test_predict()
     CHECK(complained("c.csv/x: this folder can't be made: Not a directory"));
 }
 
-// Two classes of three that a net tells apart but for one sample.
+// Two classes of three that a net tells apart, except for one sample.
 static void test_confusion()
 {
     Net net = linear_net(true);

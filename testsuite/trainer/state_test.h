@@ -43,7 +43,7 @@ static void test_resume()
     // Nothing is left to do: the weights are those of the state.
     CHECK(run(RUN_OPTIONS "--save c --resume a.state") == 0);
     CHECK(same_files("a", "c"));
-    // What is drawn matters.
+    // The drawn values matter.
     CHECK(run("train --data . --epochs 6 --crop 1 --val-split 0.2 --seed 4 "
               "--save c") == 0);
     CHECK(!same_files("a", "c"));
@@ -56,7 +56,7 @@ static const size_t parts[] = {0,   48,  88,  128, 168, 208,
                                368 + 4 * WEIGHTS + 4 * CLASSES};
 enum { STATE_PARTS = sizeof parts / sizeof *parts };
 
-// What a message says of a damaged byte.
+// The message for a damaged byte.
 static const char *part_at(size_t at)
 {
     static const char *const words[] = {"position, bytes 248 to 304: wanted",
@@ -74,8 +74,8 @@ static const char *part_at(size_t at)
     return "head, bytes 0 to 248: wanted checksum ";
 }
 
-// Whether bytes are refused as a state with these words (NULL: taken).  Thousands
-// are, so neither they nor the words go through files.
+// True if bytes are refused as a state with these words (NULL: taken).
+// Thousands are, so neither they nor the words go through files.
 static bool refuses(const unsigned char *bytes, size_t size, const char *words)
 {
     static const Net net = linear_net(true);
@@ -116,7 +116,7 @@ static void test_damaged_states()
     CHECK(refuses(bytes, size + 1, wanted));
 }
 
-// What is refused touches nothing: no arena is made, no file written or removed.
+// A refusal touches nothing: no arena is made, no file written or removed.
 static void test_refused_states()
 {
     FileBytes whole = {};
@@ -189,8 +189,8 @@ static void test_other_settings()
         snprintf(line, sizeof line, "train --data . --resume a.state %s", row.options);
         CHECK(run(line) == 1 && complained(row.words));
     }
-    // More epochs, more workers, the same number otherwise written: the run goes on, and ends as
-    // one that had so many from its start.
+    // More epochs, more workers, the same number otherwise written: the run
+    // goes on, and ends like one with these epochs from its start.
     CHECK(run("train --data . --epochs 8 --flip --crop 01 --val-split 2e-1 --workers 2 --resume "
               "a.state --save longer") == 0 && told("epoch 7/8"));
     CHECK(run("train --data . --epochs 8 --flip --crop 1 --val-split 0.2 --seed 4 --save whole") == 0);
@@ -298,7 +298,7 @@ static void test_signals()
     linear_stops_at = 1;
     CHECK(run(RUN_OPTIONS "--save s") == 128 + SIGINT && access("s", F_OK));
     CHECK(told("nothing is saved, for want of --save-state"));
-    // What was ignored before the program began is ignored still.
+    // Signals that were ignored before the program began are ignored still.
     signal(SIGINT, SIG_IGN);
     CHECK(run(RUN_OPTIONS "--save s") == 0 && signal(SIGINT, SIG_DFL) == SIG_IGN);
     linear_stops_at = 0;

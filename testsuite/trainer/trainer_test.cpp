@@ -1,8 +1,7 @@
 // The trainer's files, order and commands, on files made here in a folder that
-// is removed afterwards.  What is refused must be refused by the right
-// sentence: the error stream goes to a file, and each case names words that
-// must be in it. Returns 0 if all went well; else prints each failure with its
-// line.
+// is removed afterwards.  A refusal must have the right message: the error stream goes to a file,
+// and each case names words that must be in it. Returns 0 if all went well; else prints each
+// failure with its line.
 
 #include "check.h"
 #include "data_test.h"
@@ -40,7 +39,7 @@ static void test_round_trip()
     CHECK(read_safetensors("w.safetensors", &file) && file.count == 0);
 }
 
-// A file of this header and so many bytes of data.
+// A file of this header and the given bytes of data.
 static void write_header(const char *header, size_t bytes)
 {
     char file[1024] = {};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program of --tune on the CPU: whether what it prints is what it measured, and is taken.
+"""A program of --tune on the CPU: it prints its measurements, and cnnc takes them.
 
 usage: check_tune.py CNNC ROOT LIBHOST [SED]
 
@@ -37,7 +37,7 @@ ANEW = "tile bf16 pooled 80 4 36 2 = 128x128"
 
 
 class Fault(Exception):
-    """What is not as it should be."""
+    """The list of faults."""
 
 
 def need(good, what):
@@ -86,7 +86,7 @@ class Bench:
 
 
 def check_table(bench, table, plain):
-    """The lines, and what cnnc makes of them."""
+    """The lines, and cnnc's results for them."""
     lines = LINE.findall(table)
     need(len(lines) == table.count("\ntile ") - len(KNOWN), "a line without its times")
     wanted, modelled, tiles = Counter(), Counter(), set()
@@ -130,7 +130,7 @@ def check_sums(bench):
 
 
 def check_failures(bench):
-    """Of the first calls each, of the rest some; and what is wrong outside of CUDA."""
+    """Each of the first calls, and some of the rest; and faults outside of CUDA."""
     runs = [((), {"CNNC_HOST_FAIL": str(call)}, 1) for call in (*range(1, 10), 25, 90)]
     runs += [(words, {}, 2) for words in (("--seconds", "0"), ("--seconds", "nan"), ("--seconds",),
                                           ("--second", "1"), ("1", "2", "3"))]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Faults planted in the program of --tune, each of which check_tune.py must find, and in the compiler
-behind it, which check_tune.py or the texts must.
+after it, which check_tune.py or the texts must.
 
     planted.py BUILD ROOT LIBHOST CC LIT
 """
@@ -34,7 +34,7 @@ PROGRAM = {
     "a full disk is no fault": r"s/\(!fflush\(stdout\) && !ferror\(stdout\)\)/true/",
 }
 
-# Name: a file of the compiler, a text, what stands there instead, and what must find it.
+# Name: a file of the compiler, a text, the replacement, and the test that must find it.
 COMPILER = {
     "what adds up partial sums is left out":
         ("codegen/tune/tune_trials.c", "trial->sums[k] = reading_step(e, program, s);", "", "texts"),
@@ -84,7 +84,7 @@ def main():
     if looks:
         return look(root, COMPILER)
     cnnc = os.path.join(build_folder, "cnnc")
-    # An edit of the program is about what it is emitted from.
+    # An edit of the program concerns its source.
     chosen = choose(root, {"none": None, "none, in texts": None,
                            **{name: ("runtime/tune",) for name in PROGRAM}, **COMPILER},
                     "testsuite/tune", "codegen/tune")

@@ -1,5 +1,5 @@
-// What is alive at a step for each set of steps that may run again, by what the
-// schedule says of each value: nothing here knows of cuts.
+// The live values at a step for each set of steps that may be recomputed, from
+// each value's rows of the schedule: nothing here knows of cuts.
 #include "brute_bound.h"
 #include <stdlib.h>
 
@@ -17,10 +17,10 @@ static bool makes(const Remat *r, int32_t s, int32_t v)
     return false;
 }
 
-// Of value v: who reads it and makes it, as far as is asked here.
+// The readers and makers of value v, as far as needed here.
 typedef struct Facts {
-    // How many make it before t; later; of the first, who can't run again; who
-    // does.
+    // How many make it before t; later; of the first, who can't be recomputed;
+    // who does.
     int  before, behind, lost, again;
     bool read_at, made_at, read_forward, read_behind, read_again;
 } Facts;
@@ -44,7 +44,7 @@ static Facts facts_of(const Remat *r, int32_t t, uint32_t set, int32_t v)
     return f;
 }
 
-// Whether value v is alive behind t.
+// True if value v is alive after t.
 static bool lives_on(const Remat *r, const Facts *f, int32_t v)
 {
     bool asked = f->read_behind || f->read_again || r->kept[v];
@@ -54,7 +54,8 @@ static bool lives_on(const Remat *r, const Facts *f, int32_t v)
                              (asked && (f->lost > 0 || f->again < f->before)));
 }
 
-// The most that results of t from the k-th on may save by lying over what dies.
+// The most that results of t from the k-th on may save by overwriting dying
+// values.
 static int64_t saved_by_overs(const Remat *r, int32_t t, uint32_t dying,
                               int32_t k)
 {

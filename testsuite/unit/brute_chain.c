@@ -10,7 +10,7 @@ typedef struct Stored {
     int           next;                 // the gradient of its map is there
 } Stored;
 
-// Not of a schedule: frees a map, or what a way has kept.
+// Not of a schedule: frees a map, or the values that a way has kept.
 enum { FREE_MAP = CHAIN_BACK + 1, FREE_WAY, RUN_COUNT };
 
 static const ChainWay *way_of(const Chain *c, const Stored *s, int stage)
@@ -30,8 +30,8 @@ static int64_t bytes_of(const Chain *c, const Stored *s)
     return bytes;
 }
 
-// The bytes while something runs: what it counts itself has been taken out of
-// what is stored, its input apart.
+// The bytes while something runs: its own bytes have been taken out of the
+// stored ones, except its input.
 static int64_t bytes_in(const Chain *c, const Stored *others, int input,
                         bool ends, const ChainPeak *peak)
 {
@@ -113,8 +113,8 @@ static bool run(const Chain *c, Stored *s, const ChainOp *op, BruteRules rules,
     if (op->run <= CHAIN_WAY)
         return run_forward(c, s, op, rules, cost, bytes);
     if (op->run <= CHAIN_BACK) return run_backward(c, s, op, cost, bytes);
-    // Where schedules need not keep.  A map may be lent: then what has been
-    // kept with it is worth nothing, and is found to be so.
+    // Where schedules need not keep.  A map may be lent: then values kept with
+    // it are useless, and the search finds that.
     unsigned char *what = (int)op->run == FREE_MAP ? &s->map[op->stage]
                                                    : &s->way[op->stage];
     if ((rules & KEEPS) || *what == 0) return false;

@@ -1,6 +1,6 @@
-// Schedules of chains from the definition in passes/remat/chain.h alone: what
-// each run does to what is stored, and the shortest path through all that can
-// be.
+// Schedules of chains from the definition in passes/remat/chain.h alone: the
+// effect of each run on stored values, and the shortest path through all that
+// can be.
 #ifndef CNNC_TEST_BRUTE_CHAIN_H
 #define CNNC_TEST_BRUTE_CHAIN_H
 
@@ -14,7 +14,8 @@ typedef enum BruteRules {
     ANY_PROGRAMME = 0, KEEPS = 1, FINISHES_LAST = 2, ALL_RULES = 3
 } BruteRules;
 
-// The least cost within so many bytes; INT64_MAX if there is no schedule.
+// The least cost within that number of bytes; INT64_MAX if there is no
+// schedule.
 int64_t brute_cost(Arena *arena, const Chain *c, int64_t capacity,
                    BruteRules rules);
 // The fewest bytes that some schedule takes.

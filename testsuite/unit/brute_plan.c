@@ -23,7 +23,7 @@ static int64_t place_of(const PlanBuffer *buffer, int64_t i)
     return buffer->offset + i / width * buffer->stride + i % width;
 }
 
-// Whether they share a byte; *same: and have the same ones.
+// True if they share a byte; *same: and have the same ones.
 static bool meets(const PlanBuffer *a, const PlanBuffer *b, bool *same)
 {
     int64_t shared = 0;
@@ -57,7 +57,7 @@ static int chain_end(const Plan *plan, int k, bool views_only)
     return NONE;
 }
 
-// As span() of plan_check.py has it.
+// Like span() of plan_check.py.
 static bool slice_is_sound(const Brute *b, int k)
 {
     const PlanBuffer *buffer = &b->plan->buffers[k];

@@ -4,7 +4,7 @@
 
 #include "../../ir/plan/plan.h"
 
-// Whether the plan keeps every rule of plan_check.py.  For small plans.
+// True if the plan keeps every rule of plan_check.py.  For small plans.
 bool sound_by_bytes(Arena *arena, const Plan *plan);
 
 #endif

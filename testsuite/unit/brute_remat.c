@@ -1,5 +1,5 @@
 // All states of a training step between two launches, the cheapest first: which
-// values are there, which parts of those that are not whole, and what is next.
+// values are there, the parts of those that are not whole, and the next step.
 // A value may be dropped at any time.
 #include "brute_remat.h"
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct State {
     uint32_t dead;              // of these values: nobody will read this life
     int32_t  next;              // the base's next step
     int64_t  cost;
-    int32_t  from, step;        // the state before; what ran, or -1
+    int32_t  from, step;        // the state before; the last step, or -1
     int32_t  by_key, by_cost;   // the next in a list
     bool     done;
 } State;
@@ -78,7 +78,7 @@ static int64_t bytes_alive(const Remat *r, const State *s)
     return bytes;
 }
 
-// What value v, which begins, saves by lying over one of the dying.
+// The bytes that the new value v saves by overwriting a dying value.
 static int64_t saved(const Remat *r, int32_t step, int32_t v, uint32_t *dying)
 {
     for (int32_t k = r->overs[step]; k < r->overs[step + 1]; k++) {
@@ -116,7 +116,7 @@ static int64_t make_part(const Remat *r, State *s, int32_t k, uint32_t *dying,
     return bytes;
 }
 
-// Runs a step after which some of what it reads is dropped.
+// Runs a step after which some of its operands are dropped.
 static void run_step(Brute *b, State s, int32_t from, int32_t step,
                      uint32_t dying)
 {
@@ -177,7 +177,7 @@ static void begin(Brute *b)
     reach(b, s);
 }
 
-// Whether the state has been gone on from, since it was reached more cheaply.
+// True if the state has been gone on from, since it was reached more cheaply.
 static bool is_old(Brute *b, int32_t i)
 {
     const State *s = &b->states[i];
@@ -198,7 +198,7 @@ static int32_t find_end(Brute *b)
             s->done = true;
             int32_t next = s->next;
             if (next == r->step_count) return i;
-            // What is there from the start is there for the first step.
+            // Values that exist from the start exist for the first step.
             if (next > 0) try_drops(b, i);
             try_step(b, i, next);
             for (int32_t k = 0;

@@ -6,7 +6,7 @@
 
 typedef struct Drawing {
     uint64_t seed;
-    uint32_t sizes, costs;      // what is drawn is below
+    uint32_t sizes, costs;      // drawn values are below
     bool     is_plain;          // as in nets: no run is cheaper or takes less
                                 // than one for the output alone, and no
                                 // gradient is larger than its map
@@ -14,7 +14,7 @@ typedef struct Drawing {
 
 // Small numbers, so that ties are frequent, or large ones.
 Drawing drawing(uint64_t seed);
-// So many stages, or at most so many, with up to MOST_WAYS ways.
+// Draws the given number of stages, or at most that, with up to MOST_WAYS ways.
 Chain *draw_stages(Arena *arena, Drawing *d, int count);
 Chain *draw_chain(Arena *arena, Drawing *d, int most);
 

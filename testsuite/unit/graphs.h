@@ -1,5 +1,5 @@
-// What the tests of graphs share: an arena for each test, graphs from text and
-// back, and two of them.  Includes what cmocka wants before it.
+// Shared by the tests of graphs: an arena for each test, graphs from text and
+// back, and two of them.  Includes the headers that cmocka needs before it.
 #ifndef CNNC_TEST_GRAPHS_H
 #define CNNC_TEST_GRAPHS_H
 

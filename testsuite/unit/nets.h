@@ -9,8 +9,8 @@
 // of the step.  chain: each layer reads the one before and nothing else.
 Graph *random_net(Arena *arena, Diag *diag, uint64_t seed, int layers,
                   bool chain);
-// The passes on memory, by bits: 1 schedule, 2 share, 4 plan.  What is left out
-// runs in its plain form.
+// The passes on memory, by bits: 1 schedule, 2 share, 4 plan.  Omitted passes
+// leave the plain form.
 void place_net(Graph *g, unsigned which);
 
 // Fixed numbers: the same everywhere.  0 <= result < limit.

@@ -1,4 +1,4 @@
-// Problems of what to keep and what to compute again, drafted as lists of
+// Problems of recomputation, drafted as lists of
 // pairs and then put into the arrays that Remat has.
 #include "remats.h"
 #include <ctype.h>
@@ -236,7 +236,7 @@ static void draw_makes(Drawing *w, int32_t step)
     if (!w->kind.chain && draw(w, 20)) add_make(&w->d, step, draw_value(w));
 }
 
-// What a step makes may lie over some of what it reads, of as many bytes.
+// A result of a step may overwrite an operand of the same size.
 static void draw_overs(Drawing *w, int32_t step)
 {
     if (w->kind.over == 0) return;
@@ -251,7 +251,7 @@ static void draw_overs(Drawing *w, int32_t step)
         }
 }
 
-// Of forward step i, a value that it reads or makes.
+// Returns a value that forward step i reads or makes.
 static int32_t draw_saved(Drawing *w, int32_t i)
 {
     const Pairs *pairs = draw(w, 50) ? &w->d.reads : &w->d.makes;

@@ -1,12 +1,12 @@
-// Problems of what to keep and what to compute again, for tests of the passes
+// Problems of recomputation, for tests of the passes
 // that solve them: small ones from text, and random ones.
 #ifndef CNNC_TEST_REMATS_H
 #define CNNC_TEST_REMATS_H
 
 #include "../../passes/remat/remat_schedule.h"
 
-// A line a step: its cost, ! if it may not repeat, what it reads, >, what it
-// makes, and y/x where y may lie over x; values are letters, each with its
+// A line a step: its cost, ! if it may not repeat, its operands, >, its
+// results, and y/x where y may lie over x; values are letters, each with its
 // bytes where it is named first, and * if it is kept.  A line | is the turn.
 //
 //   2 x:8 > a:4
@@ -20,7 +20,7 @@ RematSchedule remat_schedule(Arena *arena, const char *text);
 // Every step once.
 RematSchedule remat_base(Arena *arena, const Remat *r);
 
-// What a random problem is like.
+// The form of a random problem.
 typedef struct RematKind {
     int forward, backward;      // steps
     int most_bytes, most_cost;
@@ -30,9 +30,9 @@ typedef struct RematKind {
     bool chain;                 // each step reads the one before it alone
 } RematKind;
 
-// Equal seeds, equal problems.  Steps read what was made shortly before and
+// Equal seeds, equal problems.  Steps read values made shortly before and
 // sometimes earlier; backward steps go through the forward ones from the last
-// to the first, and each reads what one of those has read or made, too.
+// to the first, and each reads an operand or result of one of those, too.
 Remat random_remat(Arena *arena, uint64_t seed, RematKind kind);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "../../frontend/driver/run_pipeline.h"
 
-// Of a training step, the smallest arena there is and `percent` hundredths of
-// what lies between that and the one without a budget; 0: nothing is smaller
-// than that.  What does not fit is said to nobody.
+// Returns the smallest arena of a training step plus `percent` hundredths of
+// the difference to the one without a budget, or 0 if no arena is smaller than
+// that.  A budget that does not fit gives no message.
 int64_t squeezed_budget(const Input *in, const FrontendOptions *frontend,
                         const PassOptions *o, int percent);
 

@@ -1,5 +1,5 @@
 // Gradients summed over batches: by the references, the mean over all samples;
-// and what the verifiers make of a batch that ends in the wrong place.
+// and the verifiers' errors for a batch that ends in the wrong place.
 #define _POSIX_C_SOURCE 200809L
 
 #include "graphs.h"
@@ -118,7 +118,7 @@ static void a_bad_batch_skips_the_step(void **state)
 // ---- the verifiers ----------------------------------------------------------
 
 static const char *const unsound[] = {
-    // No end; an update before it; one that reads what one batch made; what is
+    // No end; an update before it; one that reads a result of one batch; values
     // left after it; no sum; a step that is smaller than a batch.
     NET VALUES SUM WGRAD ADD BEGIN MEAN SGD END,
     NET VALUES SUM WGRAD ADD BEGIN NEXT MEAN SGD END,
@@ -170,7 +170,7 @@ static void a_plan_says_where_a_batch_ends(void **state)
     }
 }
 
-// The sums are there for evaluation too: behind the state, before the rest.
+// The sums are there for evaluation too: after the state, before the rest.
 static void sums_follow_the_state(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void sums_follow_the_state(void **state)
             assert_true(g->values[v].offset >= plan->state_bytes + ALIGNMENT);
 }
 
-// The update reads what the last batch alone made.
+// The update reads a result of the last batch alone.
 static void an_update_reads_what_persists(void **state)
 {
     (void)state;

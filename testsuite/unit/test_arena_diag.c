@@ -58,7 +58,7 @@ static const char source_text[] =
     "    # h\xc3\xa9h\xc3\xa9: oops\n"
     "last";
 
-// What is said of a file of the text above, from a Diag over it.
+// The message for a file of the text above, from a Diag over it.
 typedef struct Said {
     Arena *arena;
     Diag   diag;

@@ -1,6 +1,6 @@
-// What chains keep and what they compute again, against all schedules there
-// are: on random chains of up to eight stages, the solver's cost and least
-// capacity are those of the shortest path through all that can be stored.
+// Checks kept and recomputed values of chains against all schedules: on random
+// chains of up to eight stages, the solver's cost and least capacity are those
+// of the shortest path through all that can be stored.
 //
 //   test_chain [COUNT]      so many random chains instead of a few thousand
 #include <setjmp.h>
@@ -39,8 +39,8 @@ static int most_stages(uint64_t seed)
     return seed % 10 == 0 ? MOST_STAGES : seed % 4 == 0 ? 6 : 5;
 }
 
-// A schedule as the table finds it: it keeps all rules, costs what it should,
-// and fits.
+// A schedule as the table finds it: it keeps all rules, has the right cost, and
+// fits.
 static int64_t found_cost(const Chain *c, const ChainTable *t, int64_t capacity)
 {
     ChainSchedule p;
@@ -102,9 +102,10 @@ static void small_chains_cost_what_the_shortest_path_does(void **state)
     }
 }
 
-// ---- what the rules cost ----------------------------------------------------
+// ---- the cost by the rules
+// ----------------------------------------------------
 
-// Schedules that need not keep, or not finish what is last, are cheaper now
+// Schedules that need not keep, or not finish, the last value are cheaper now
 // and then; how often is printed.
 static void rules_are_seldom_what_costs(void **state)
 {
@@ -219,7 +220,7 @@ static void a_smaller_table_says_the_same(void **state)
     }
 }
 
-// Work and bytes are within what chain.h says; seconds are printed.
+// Work and bytes are within the bounds of chain.h; seconds are printed.
 static void long_chains_take_what_is_said(void **state)
 {
     (void)state;

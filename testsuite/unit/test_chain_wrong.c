@@ -1,5 +1,5 @@
-// Chains and schedules that are none, and schedules that are none the better
-// for what has been changed in them.
+// Chains and schedules that are none, and schedules that are no better after a
+// change.
 #define _POSIX_C_SOURCE 200809L     // fork
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static bool has_ways(const Chain *c, const ChainSchedule *p)
 }
 
 // A right schedule, spoilt: it does not run to its end, or it is right again,
-// and then no cheaper than what the table finds in its bytes.
+// and then no cheaper than the table's in its bytes.
 static void spoilt_schedules_are_refused_or_no_better(void **state)
 {
     (void)state;
@@ -100,9 +100,9 @@ static void spoilt_schedules_are_refused_or_no_better(void **state)
     assert_true(refused > 500 && right > 100);
 }
 
-// ---- what is no chain, what is no schedule ---------------------------------
+// ---- invalid chains, invalid schedules ---------------------------------
 
-// Whether a call ends its process as a bug() does; it runs in one of its own.
+// True if a call ends its process as a bug() does; it runs in one of its own.
 static bool is_a_bug(void (*call)(const Chain *, const ChainSchedule *),
                      const Chain *c, const ChainSchedule *p)
 {
@@ -174,7 +174,7 @@ static void a_number_that_cannot_be_is_a_bug(void **state)
     assert_true(is_a_bug(call_check, &c, NULL));
 }
 
-// chain_peak refuses what cannot run at all.
+// chain_peak refuses schedules that cannot run at all.
 static void a_schedule_that_cannot_run_is_a_bug(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Launches of several nodes: what the verifiers say of groups that can't be.
+// Launches of several nodes: the verifiers' errors for impossible groups.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "../../ir/launch_group.h"
 #include "nets.h"
@@ -36,8 +36,8 @@ static Graph *grouped(void)
     return g;
 }
 
-// What updates read is alive anyway here, and waits: averages for all updates.
-// The step is counted at the end of the last launch.
+// Operands of updates are alive anyway here, and wait: averages for all
+// updates. The step is counted at the end of the last launch.
 static void updates_wait_for_each_other(void **state)
 {
     static const char *const order[] = { "dw", "dv", "w.sgd", "v.sgd",
@@ -83,7 +83,7 @@ static void swap_nodes(Graph *g, NodeId a, NodeId b)
 }
 
 // The step is counted by a launch that can do that at its end, and nothing else
-// comes behind it there.
+// comes after it there.
 static void faults_of_what_is_done_last_are_caught(void **state)
 {
     Graph *g = grouped();
@@ -236,7 +236,7 @@ static void steps_are_the_groups(void **state)
     expect_wrong(g, plan, "differs from the reads and writes of v.sgd");
 }
 
-// What updates w, and what reads it, in one step.
+// The update of w and a reader of it, in one step.
 static void one_launch_has_no_order(void **state)
 {
     Graph *g;

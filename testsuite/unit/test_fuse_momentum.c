@@ -1,5 +1,5 @@
 // Gradients that are added to momenta as they are stored, by the references: a
-// step leaves what it leaves without that, and one that is skipped nothing.
+// step has the same results as without that, and a skipped one none.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
 #include <math.h>
 #include "graphs.h"

@@ -96,7 +96,7 @@ static void compacting_drops_and_renumbers(void **state)
         "\n"
         "[0] forward b: %2 b f32[2, 3] = relu(image)\n"
         "[1] forward c: %3 c f32[2, 3] output = add(b, b)\n");
-    // The names of what was dropped are free again.
+    // The names of dropped values are free again.
     ValueId a = add_value(g, "a");
     assert_string_equal(g->values[a].name, "a");
     ValueId c = add_value(g, "c");
@@ -178,7 +178,7 @@ static void ids_may_come_in_any_order(void **state)
     assert_int_equal(g->nodes[0].operands[0], 3);
 }
 
-// A fault in the text, and what is said of it.
+// A fault in the text, and the message for it.
 static void expect_refused(const char *text, const char *wanted)
 {
     char *said;

@@ -1,4 +1,4 @@
-// Maps in host memory: what the verifier finds wrong with copies, and copies
+// Maps in host memory: the verifier's errors for copies, and copies
 // that are found for random nets.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
@@ -82,7 +82,7 @@ static void copies_are_waited_for(void **state)
     expect_fault(g, "it reads a value before its copy is done");
     g->nodes[12].operands[1] = value_called(g, "a.back");
     expect_fault(g, "nothing waits for the copy of b.back");
-    // Of another copy, of none, and twice.
+    // The fetch of another copy, of none, and twice.
     expect_fault(changed("offload.wait(a) event=1", "offload.wait(a) event=2"),
                  "no such copy is under way");
     expect_fault(changed("offload.wait(a) event=1", "offload.wait(b) event=1"),
@@ -170,7 +170,7 @@ static void expect_unsound(const Graph *g, const Plan *plan, const char *wanted)
         fail_msg("said \"%s\" instead of \"%s\"", said, wanted);
 }
 
-// What a plan says of copies is held against the graph, in its own order.
+// The copies of a plan are compared with the graph, in its own order.
 static void plans_say_what_is_copied(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void plans_say_what_is_copied(void **state)
 
 // ---- random nets ------------------------------------------------------------
 
-// A net in the order that schedule finds, and what is alive in it.
+// A net in the order that schedule finds, and its live values.
 static Graph *ordered(uint64_t seed, int layers)
 {
     Graph *g = random_net(arena, &diag, seed, layers, false);
@@ -211,7 +211,7 @@ static Graph *shared(const Graph *g)
     return copy;
 }
 
-// The bytes alive at most, without what is persistent, of a sound plan.
+// The bytes alive at most, without persistent values, of a sound plan.
 static int64_t most_alive(const Graph *g)
 {
     Graph *copy = shared(g);
@@ -230,8 +230,8 @@ static int64_t most_of(const int64_t *bytes, int32_t count)
     return most;
 }
 
-// The steps of what a model has offloaded, in a copy of the net: they are
-// sound, and as many bytes are alive as the model says.
+// The steps of a model's offloads, in a copy of the net: they are sound, and
+// the live bytes are the model's.
 static Graph *check_offloaded(const Graph *g, const HostModel *m, int64_t most)
 {
     HostCopy *steps;
@@ -281,7 +281,7 @@ static void models_count_as_plans_do(void **state)
     assert_true(waits > 0);
 }
 
-// Nothing is offloaded in vain, and what is named is offloaded.
+// Nothing is offloaded in vain, and named values are offloaded.
 static void check_chosen(const Graph *g, int64_t percent)
 {
     HostModel m = host_model(shared(g));
@@ -314,7 +314,7 @@ static void what_is_chosen_is_needed(void **state)
     }
 }
 
-// What must be there at the end stays, and so do the bytes it lies in.
+// Values that must exist at the end stay, and so do the bytes that they alias.
 static void outputs_stay(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void outputs_stay(void **state)
     }
 }
 
-// A copy takes launch + bytes / host; launches wait for what is left of it.
+// A copy takes launch + bytes / host; launches wait for the rest of it.
 static void times_are_the_models(void **state)
 {
     (void)state;

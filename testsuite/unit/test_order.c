@@ -1,6 +1,6 @@
-// Orders of launches against all there are: on small random graphs, the order
-// that schedule finds has the smallest peak of any, by a count of live bytes
-// that knows nothing of its own, and its bound is one.
+// Orders of launches against all there are: On small random graphs, schedule's
+// order has the smallest peak of any, by an independent count of live bytes,
+// and its bound is valid.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,8 +40,8 @@ static ValueId add_value(Drawn *d, const char *name, Kind kind, int64_t width)
                        (Pos){.line = 1});
 }
 
-// A node of what is there: of one operand, of two, in place or not, sometimes a
-// view, sometimes with scratch.
+// A node over existing values: of one operand, of two, in place or not,
+// sometimes a view, sometimes with scratch.
 static void add_node(Drawn *d, Phase phase, ValueId weight)
 {
     const Op *op[] = {&stub_layer, &stub_layer, &stub_unary, &stub_sum,
@@ -62,7 +62,7 @@ static void add_node(Drawn *d, Phase phase, ValueId weight)
     d->value[d->count++] = results[0];
 }
 
-// What nobody reads is an output, now and then.
+// A value without readers is sometimes an output.
 static Graph *draw_graph(uint64_t seed)
 {
     static Diag diag;
@@ -119,7 +119,7 @@ static Brute look_at(const Graph *g)
     return b;
 }
 
-// Whether result r of node i finds bytes to be written over, after `ran`.
+// True if result r of node i finds bytes to be written over, after `ran`.
 static bool finds_bytes(const Brute *b, uint32_t ran, NodeId i, int r,
                         uint64_t *taken)
 {

@@ -1,4 +1,4 @@
-// Text on its way into a page: what it can't do there.
+// Text on its way into a page: effects that it can't have there.
 #define _POSIX_C_SOURCE 200809L     // open_memstream
 #include "../../codegen/page/html.h"
 #include "../../ir/base/format.h"
@@ -27,7 +27,7 @@ static void test_utf8_stays(void **state)
     check("\xee\x80\x80\xed\x9f\xbf", "\xee\x80\x80\xed\x9f\xbf");
 }
 
-// Cut off, too long for what it is, a surrogate, past the last: each byte is
+// Cut off, an overlong form, a surrogate, past the last: each byte is
 // replaced.
 static void test_what_is_no_utf8_is_replaced(void **state)
 {

@@ -1,6 +1,6 @@
 // The exact search for addresses against brute force: on tiny instances all
 // orders of placing are tried, of which one gives the lowest height there is.
-// On larger ones what it finds is checked pair by pair, and perfect packings
+// On larger ones its answer is checked pair by pair, and perfect packings
 // are made by cutting up a rectangle.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
 #include "../../passes/placement/place.h"
@@ -251,7 +251,7 @@ static void searching_again_gives_the_same(void **state)
         assert_int_equal(items[i].offset, again[i].offset);
 }
 
-// More work never ends higher, and none leaves what was there.
+// More work never ends higher, and none leaves the old answer.
 static void work_bounds_the_search(void **state)
 {
     (void)state;

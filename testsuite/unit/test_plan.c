@@ -1,5 +1,5 @@
 // Placement and the plan: random instances, exact ones, large ones; and a
-// checker that must catch what is planted in a sound plan, or a check of every
+// checker that must catch faults planted in a sound plan, or a check of every
 // byte must find that it does no harm.
 #define _POSIX_C_SOURCE 200809L     // open_memstream
 #include <time.h>
@@ -107,7 +107,7 @@ static void nothing_to_place_is_nothing(void **state)
     assert_int_equal(place(arena, NULL, 0), 0);
 }
 
-// Time limits are far above what is needed, for slow and sanitized builds.
+// Time limits are generous, for slow and sanitized builds.
 static void many_buffers_are_placed_fast(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// Graphs in which nodes run again: their text goes out and in, and each way in
-// which a copy is none is caught.
+// Graphs in which nodes are recomputed: their text goes out and in, and each
+// way in which a copy is none is caught.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "../../ir/verify/program_order.h"
 #include "verdicts.h"
@@ -89,7 +89,7 @@ static void what_does_something_else_is_no_copy(void **state)
                          "mul(a.again, other) act=relu "), says);
     expect_fault(changed("recompute_of=%6 =", "recompute_of=%7 ="), says);
     expect_fault(changed("recompute_of=%6 =", "recompute_of=%4 ="), says);
-    // What it reads of what there was is the same.
+    // Its operands from the first run are the same.
     assert_sound(changed("mul(a.again, other) ", "mul(a, other) "));
     Graph *g = read_text(text);
     g->nodes[COPY_A].fused_load = true;
@@ -193,7 +193,7 @@ static void what_is_written_is_what_runs(void **state)
     assert_null(nodes_as_written(arena, g, &nodes, &place));
     assert_string_equal(nodes[6].name, "w.sgd");
     for (int i = 0; i < 7; i++) assert_int_equal(place[i], i);
-    // A copy has the place of what it copies.
+    // A copy has the source place of its original.
     for (int i = 7; i < 10; i++) {
         assert_int_equal(nodes[i].phase, RECOMPUTE);
         assert_int_equal(place[i], i - 7);

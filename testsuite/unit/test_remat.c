@@ -1,6 +1,6 @@
-// Schedules in which steps run again: what they cost, and the bytes alive in
-// them, by hand; and on random ones against a count that goes through the
-// schedule once for each place.
+// Schedules in which steps are recomputed: their cost and live bytes, by hand;
+// and on random ones against a count that goes through the schedule once for
+// each place.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,11 +89,12 @@ static void a_result_lies_over_what_dies(void **state)
                                    "|\n"
                                    "1 b > c:30 c/b\n";
     costs(in_place, "0 1 2", 3, 31, 0);
-    // Not over what is read later; over the first a, if there is a second.
+    // Not over a value that is read later; over the first a, if there is a
+    // second.
     costs("1 x:1 > a:30\n1 a > b:30 b/a\n|\n1 a b > c:1\n", "0 1 2", 3, 61, 2);
     costs("1 x:1 > a:30\n1 a > b:30 b/a\n|\n1 a b > c:1\n", "0 1 0 2", 4, 61,
           2);
-    // What is kept is not written over.
+    // Kept values are not overwritten.
     costs("1 x:1 > a:30*\n1 a > b:30 b/a\n", "0 1", 2, 60, 1);
     // Over the smaller of two lies a part of the larger.
     costs("1 x:1 > a:30\n1 a > b:40 b/a\n", "0 1", 2, 40, 1);
@@ -117,7 +118,7 @@ static void a_value_of_two_makers_is_whole_after_both(void **state)
 {
     (void)state;
     costs(halves, "0 1 2 3", 10, 30 + 5 + 7, 2);
-    // Both run again, between which it has its bytes.
+    // Both are recomputed, between which it has its bytes.
     costs(halves, "0 1 2 0 1 3", 13, 1 + 30 + 5 + 7, 2);
     costs(halves, "0 1 2 1 0 3", 13, 1 + 30 + 5 + 7, 2);
     // A part that is made again in vain: the old value is read.
@@ -129,8 +130,8 @@ static void a_value_of_two_makers_is_whole_after_both(void **state)
 
 enum { MOST = 64 };
 
-// A schedule of a random problem: what is missing for a step is made again
-// before it, and some that need not be.
+// A schedule of a random problem: missing values of a step are recomputed
+// before it, and some needlessly.
 typedef struct Wanderer {
     const Remat *r;
     RematSchedule p;

@@ -1,5 +1,5 @@
-// The bound for what runs again, by hand and against all sets of steps that may
-// run again on small random problems.
+// The bound for recomputation, by hand and against all sets of steps that
+// may be recomputed on small random problems.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void a_chain_has_a_corner_for_each_value(void **state)
     assert_true(c.point[1].again[1] && !c.point[1].again[0]);
     assert_true(c.point[2].again[1] && c.point[2].again[0]);
     assert_int_equal(remat_bound(&c, 195), 0);
-    // Bytes come in tens: of 49 beside what is there in any case 40 serve.
+    // Bytes come in tens: of 49 above the bytes alive in any case 40 serve.
     assert_int_equal(remat_bound(&c, 194), 4);
     assert_int_equal(remat_bound(&c, 185), 4);
     assert_int_equal(remat_bound(&c, 184), 8);
@@ -125,7 +125,7 @@ static void what_is_written_over_has_no_bytes(void **state)
     is_point(&c, 1, 21, 2);
 }
 
-// Nothing runs again before backward_start.
+// Nothing is recomputed before backward_start.
 static void what_forward_reads_is_alive(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static const RematKind small[] = {
 };
 
 // Every corner of the curve is one of the ways'; at every capacity the bound is
-// their hull, taken at so many whole units, and no way costs less.
+// their hull, taken at that number of whole units, and no way costs less.
 static void curve_is_hull(const Remat *r, int32_t t, int *corners)
 {
     static BruteWay ways[MOST_WAYS], corner[MOST_WAYS];

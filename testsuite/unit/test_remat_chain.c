@@ -1,5 +1,5 @@
 // Training steps as chains of stages: where they are cut, and that schedules
-// made of a chain's schedules hold and cost what the chain says, on nets of
+// made of a chain's schedules are valid and have the chain's cost, on nets of
 // random blocks; against the cheapest schedule of all on small ones.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,8 @@ static void a_residual_block_is_whole(void **state)
                   "0 1 3 4", "8 6 5 4");
 }
 
-// A step of the backward pass that reads from far behind joins what it skips.
+// A step of the backward pass that reads a distant value joins the stages
+// between.
 static void backward_steps_that_reach_back_join_stages(void **state)
 {
     (void)state;
@@ -66,7 +67,7 @@ static void backward_steps_that_reach_back_join_stages(void **state)
                   "0 1 3 4", "8 7 5 4");
 }
 
-// What may not repeat is made once, and is not what a cut is for.
+// A step that may not repeat runs once, and is no reason for a cut.
 static void what_may_not_repeat_is_no_cut(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static Remat draw_blocks(uint64_t seed, int blocks, int most_steps)
 
 // ---- schedules --------------------------------------------------------------
 
-// Bytes that the chain does not count: of what is made once.
+// Bytes that the chain does not count: of values made once.
 static int64_t once_bytes(const RematStages *s)
 {
     int64_t bytes = 0;
@@ -223,7 +224,8 @@ static void assert_whole(const Remat *r, const RematSchedule *p)
     assert_int_equal(next, r->step_count);
 }
 
-// What the schedule costs beyond running each step once, as the schedule it is.
+// The cost of the schedule beyond one run of each step, from the schedule
+// itself.
 static int64_t repeats_cost(const Remat *r, const RematSchedule *p)
 {
     RematSchedule base = remat_base(arena, r);
@@ -292,8 +294,8 @@ static void take_best(void *to, RematSchedule schedule)
     if (best->cost < 0 || cost < best->cost) best->cost = cost;
 }
 
-// Of small chains, no schedule is cheaper than the cheapest of all, and most
-// that could be are as cheap.
+// For small chains, no schedule is cheaper than the cheapest of all, and most
+// are as cheap where they can be.
 static void programs_are_near_the_cheapest(void **state)
 {
     (void)state;
@@ -321,7 +323,7 @@ static void programs_are_near_the_cheapest(void **state)
     assert_true(asked > 80 && found > 70 && equal > 35);
 }
 
-// What has fewer stages than three is left to others.
+// Graphs of fewer than three stages are left to others.
 static void take_none(void *to, RematSchedule schedule)
 {
     (void)schedule;

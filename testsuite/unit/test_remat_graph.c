@@ -1,4 +1,4 @@
-// Graphs as problems of what to compute again, and schedules as graphs: by
+// Graphs as problems of recomputation, and schedules as graphs: by
 // hand, on small ones.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
@@ -18,8 +18,8 @@
     "%2 w f32[4, 1, 1, 4] param uniform=1 decayed\n"                  \
     "%3 m f32[4, 1, 1, 4] state of=%2\n"
 
-// The steps are a, c, e, the gradient, the update, and what reads a again.  s
-// is computed on load, and flat a name.
+// The steps are a, c, e, the gradient, the update, and the second reader of a.
+// s is computed on load, and flat a name.
 static const char chain[] =
     HEAD
     "[0] forward a: %4 a " MAP " = conv(x, w, -) " CONV "\n"
@@ -62,10 +62,10 @@ static void launches_are_steps(void **state)
     assert_int_equal(r.bytes[c], 512);
     assert_int_equal(r.bytes[e], 512);
     assert_int_equal(r.bytes[made_by(&r, D_W)], 256);
-    // Through what has no bytes: a is read where s is, c where flat is.
+    // Through values without bytes: a is read where s is, c where flat is.
     assert_true(reads(&r, C_, a) && reads(&r, G, a) && !reads(&r, E_, a));
     assert_true(reads(&r, E_, c) && reads(&r, D_W, c) && reads(&r, F, c));
-    // What is persistent is no value; updates make none.
+    // Persistent values are no values of the problem; updates make none.
     assert_int_equal(r.makes[SGD], r.makes[SGD + 1]);
     assert_int_equal(r.reads[SGD + 1] - r.reads[SGD], 1);
     assert_int_equal(r.reads[END], r.reads[END + 1]);
@@ -133,7 +133,7 @@ static void an_update_waits_for_who_reads_again(void **state)
 static void an_update_that_waits_is_waited_for(void **state)
 {
     (void)state;
-    // g reads m, which the update changes: it comes behind that.
+    // g reads m, which the update changes: it comes after that.
     Graph *g = apply(chain, "0 1 2 3 4 5 6 0 7");
     has_nodes(g, "a s c flat e d.w f a.again w.sgd s.again g end");
 }
@@ -211,7 +211,7 @@ static void a_join_that_is_read_while_made_is_made_once(void **state)
     (void)state;
     Remat r = remat_of(read_text(early));
     int32_t j = made_by(&r, 0);
-    // The first makes it, the second reads it: it adds to what is there.
+    // The first makes it, the second reads it: it adds to the old value.
     assert_int_equal(r.makers[j + 1] - r.makers[j], 1);
     assert_int_equal(r.makes[1], r.makes[2]);
     assert_true(reads(&r, 1, j) && reads(&r, 4, j));
@@ -224,7 +224,7 @@ static void a_join_that_is_read_while_made_is_made_once(void **state)
 static void joins_are_made_again_whole(void **state)
 {
     (void)state;
-    // A name is made for who reads it, of what there is then.
+    // A name is made for its reader, from the values that exist then.
     Graph *g = apply(apart, "0 1 2 3 0 1 4 5");
     has_nodes(g, "a b c d a.again b.again j f end");
     assert_string_equal(operand(g, "j", 0), "a.again");
@@ -233,7 +233,8 @@ static void joins_are_made_again_whole(void **state)
     has_nodes(g, "a b c d j f a.again b.again end");
 }
 
-// ---- what is written over ---------------------------------------------------
+// ---- the overwritten value
+// ---------------------------------------------------
 
 static void overs_are_those_of_the_order(void **state)
 {
@@ -282,7 +283,7 @@ static void move_before(Graph *g, const char *name, const char *other)
                 g->values[g->nodes[i].results[k]].def = i;
 }
 
-// What is wrong with a plan of the schedule, in which one node runs before
+// Returns the fault of a plan of the schedule, in which one node runs before
 // another; NULL: nothing.
 static const char *plan_fault(const char *text, const char *schedule,
                               const char *name, const char *other)

@@ -1,6 +1,6 @@
-// Schedules that are modes, and the search among them, on random problems: what
-// modes_run says of a schedule is what remat_schedule.c counts, and no choice
-// of the search costs less than the cheapest schedule there is.
+// Schedules that are modes, and the search among them, on random problems:
+// modes_run and remat_schedule.c agree on a schedule, and no choice of the
+// search costs less than the cheapest schedule there is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void drop_overs_of_parts(Remat *r)
     r->overs[r->step_count] = count;
 }
 
-// A problem such as remat_of makes: besides, what is kept is made once.
+// A problem such as remat_of makes: besides, kept values are made once.
 static Remat draw_problem(uint64_t seed, RematKind kind)
 {
     Remat r = random_remat(arena, seed, kind);
@@ -93,7 +93,7 @@ static void each_step_runs(const Modes *m)
     int32_t next = 0;
     for (int32_t at = 0; at < m->schedule.count; at++) {
         int32_t step = m->schedule.step[at];
-        // A step for the first time, or a forward one that may run again.
+        // A step for the first time, or a forward one that may be recomputed.
         if (step == next) next++;
         else assert_true(step < m->r->backward_start && m->r->may_repeat[step]);
     }
@@ -203,7 +203,7 @@ static void makers_of_one_value_run_together(void **state)
 static void what_several_read_is_made_once_for_them(void **state)
 {
     (void)state;
-    // Two that run again for step 3 read a, and so does it.
+    // Two that are recomputed for step 3 read a, and so does it.
     Remat r = remat_read(arena, "1 x:1 > a:9\n"
                                 "1 a > b:9\n"
                                 "1 a > c:9\n"
@@ -243,7 +243,7 @@ static void what_lies_idle_is_found(void **state)
     // While step 3 makes u from b and c, a waits; x is made by nobody.
     assert_int_equal(m.idle_count, 1);
     assert_int_equal(m.idle[0], r.make[r.makes[0]]);
-    // What nobody reads again does not wait.
+    // A value without later readers does not wait.
     r = remat_read(arena, "1 x:1 > a:20 z:9\n1 a z > b:30\n1 b > c:40\n|\n"
                           "1 b c > u:40\n1 a u > v:5\n");
     m = modes_new(&r);

@@ -1,5 +1,5 @@
-// The bound for what runs again against the cheapest schedule of all, on small
-// random problems, found by going through every state that there is.
+// The bound for recomputation against the cheapest schedule of all, on
+// small random problems, found by going through every state that there is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,8 +61,8 @@ static void bounds_the_cheapest(const Remat *r, int64_t capacity, Tally *n)
     n->repeats += p.count > base.count;
 }
 
-// No schedule is cheaper than what is called the cheapest: not one in which
-// steps run again at random, in as many bytes as it needs.
+// No schedule is cheaper than the one called cheapest: not one in which
+// steps are recomputed at random, in as many bytes as it needs.
 static void compare_with_random(const Remat *r, uint64_t seed)
 {
     RematSchedule p = {0, NEW_ARRAY(arena, 4 * r->step_count, int32_t)};

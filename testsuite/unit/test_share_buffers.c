@@ -75,7 +75,7 @@ static void results_go_over_operands_that_end(void **state)
     assert_int_equal(alias(y), x);
     assert_int_equal(alias(z), y);
     assert_false(g->values[y].view);
-    assert_int_equal(g->values[x].last, 3);     // that of z, which lies in it
+    assert_int_equal(g->values[x].last, 3);     // that of z, which aliases it
 }
 
 static void what_is_read_later_is_not_written_over(void **state)
@@ -221,7 +221,7 @@ static void order_never_raises_what_is_alive(void **state)
         Graph *ordered = random_net(arena, &diag, seed, 30, false);
         place_net(plain, 4);
         place_net(ordered, 5);
-        // What counts is the peak with sharing; without, it may be a little
+        // The peak with sharing counts; without, it may be a little
         // higher, but not by more than the largest that could be shared.
         assert_true(ordered->max_live_bytes <= plain->max_live_bytes * 1.1);
     }

@@ -1,4 +1,4 @@
-// The verifier must catch what is planted; and the interpreter.
+// The verifier must catch planted faults; and the interpreter.
 #define _POSIX_C_SOURCE 200809L     // fork in verdicts.h, and open_memstream
 #include "verdicts.h"
 
@@ -305,7 +305,7 @@ static void nothing_is_written_over_a_slice_that_is_loaded(void **state)
     expect_fault(g, "e must not be written over d, which it reads on load");
 }
 
-// d is stopped where y is 0, which is what was dropped from times a number.
+// d is stopped where y is 0, which is dropout's operand times a number.
 static void a_sign_stops_what_drops(void **state)
 {
     static const char text[] =

@@ -1,4 +1,4 @@
-// What the verifier says of a graph.  Includes graphs.h.
+// The verifier's message for a graph.  Includes graphs.h.
 #ifndef CNNC_TEST_VERDICTS_H
 #define CNNC_TEST_VERDICTS_H
 
@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include "graphs.h"
 
-// Runs the verifier in a process of its own, for it must end it; returns what
-// it said, or NULL if it found no fault.
+// Runs the verifier in a process of its own, for it must end it; returns its
+// message, or NULL if it found no fault.
 static inline char *verdict(const Graph *g)
 {
     int ends[2], status;

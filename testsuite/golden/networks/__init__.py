@@ -1,6 +1,6 @@
 # The networks of the examples in plain torch.nn, by the names of their folders,
-# written from their descriptions and not from what cnnc makes of them.  What a
-# network's file lets -D set is an argument here.
+# written from their descriptions and not from cnnc's graphs.  The names that -D may set
+# in a network's file are arguments here.
 from .detectors import SsdMobilenetV1
 from .joined import (Densenet121, Googlenet, Squeezenet11, Unet,
                      Unet416x608)

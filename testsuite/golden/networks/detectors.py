@@ -8,8 +8,7 @@ from operators_detection import decode_boxes, multibox
 from .layers import Network, pixels
 
 
-# As many results as strides begin: what even padding leaves over lies after
-# the map.
+# Returns one result for each stride that begins: the surplus of even padding is after the map.
 def same(x, kernel, stride):
     sides = []
     for size in (x.shape[3], x.shape[2]):
@@ -64,8 +63,8 @@ class Head(nn.Module):
         return x.reshape(x.shape[0], -1, self.numbers)
 
 
-# What operators_detection.py reads of a node: the boxes of Liu et al. 2016 for
-# maps of these sides, widths and heights in turn.
+# The fields of a node that operators_detection.py reads: the boxes of Liu et al. 2016 for maps of
+# these sides, widths and heights in turn.
 class Anchors:
     overlap, negatives, weight = 0.5, 3, 1
 

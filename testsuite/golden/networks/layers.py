@@ -1,4 +1,4 @@
-# What the networks share: their inputs, losses and metrics, the masks that
+# Shared by the networks: their inputs, losses and metrics, the masks that
 # cnnc draws, and layers that recur.  Layers bear the names that cnnc gives
 # them; maps are PyTorch's [n, c, h, w] inside.
 from collections import OrderedDict
@@ -13,7 +13,7 @@ IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 CIFAR = ((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616))
 
 
-# A batch of [n, h, w, c] bytes, as a map of what PyTorch's default type is.
+# A batch of [n, h, w, c] bytes as a map of PyTorch's default type.
 def pixels(image, mean=(0.0,), std=(1.0,)):
     x = image.permute(0, 3, 1, 2).to(torch.get_default_dtype()) / 255
     mean, std = torch.tensor([mean, std], dtype=x.dtype).view(2, 1, -1, 1, 1)
@@ -140,8 +140,7 @@ class Segmenter(Network):
                 self.mean_iou(guess, mask, logits.shape[1])]
         return rows, {"logits": logits.permute(0, 2, 3, 1)}
 
-    # Over all steps so far: the mean of this step's row and of those before is
-    # what it should be.
+    # Over all steps so far: the mean of this step's row and of those before is correct.
     def mean_iou(self, guess, mask, classes):
         if masks.step == 0:
             self.hits, self.sum = 0, 0

@@ -95,7 +95,7 @@ class Resnet152(ImagenetResnet):
 
 
 # Batch norm and ReLU before each convolution; where the shape changes, the
-# shortcut branches off behind the first of them, else before.
+# shortcut branches off after the first of them, else before.
 class Preactivated(nn.Module):
     def __init__(self, channels, width, stride):
         super().__init__()

@@ -1,4 +1,4 @@
-// A planted fault: the sum begins with what the stack held.
+// A planted fault: the sum begins with old bytes of the stack.
 int planted_sum(const int *numbers, int count);
 
 int planted_sum(const int *numbers, int count)
