@@ -144,6 +144,10 @@ class Probe:
             self.guards += 1
             return f"(planted != {len(faults) + self.guards - 1} && header->skip)"
         if faults:
+            # With a moving scale no launch has MetricSums, so its guard shows nothing.
+            if not re.search(r"(?<!Partial)MetricSums<", text):
+                text = text.replace("if (header->skip) return;\n        header->samples +=",
+                                    "if (header->skip ) return;\n        header->samples +=")
             text = re.sub(r"if \(header->skip\)", lambda m: f"if {guard(m)}", text)
             text = re.sub(r"if \(header->skip \|\|", lambda m: f"if ({guard(m)} ||", text)
         with open(path + ".cpp", "w", encoding="utf-8") as out:
