@@ -144,7 +144,7 @@ class Probe:
             self.guards += 1
             return f"(planted != {len(faults) + self.guards - 1} && header->skip)"
         if faults:
-            # Beside PartialMetricSums, MetricSums is of evaluation, which the probe does not call.
+            # With PartialMetricSums, MetricSums is of evaluation, which the probe does not call.
             if "PartialMetricSums<" in text:
                 text = text.replace("if (header->skip) return;\n        header->samples +=",
                                     "if (header->skip ) return;\n        header->samples +=")
