@@ -53,9 +53,8 @@ static bool check_launch(const Node *n, const Launch *l)
 
 bool check_literals(Graph *g)
 {
-    Graph scratch = *g;         // keeps launches out of the graph's arena
+    Graph scratch = graph_with_new_arena(g);
     bool ok = true;
-    scratch.arena = arena_new();
     for (NodeId i = 0; ok && i < g->node_count; i++) {
         const Node *n = &g->nodes[i];
         Launch l = { .g = &scratch, .node = n };

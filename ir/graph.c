@@ -243,6 +243,13 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
 
 // Takes all names again: nodes and values are few compared with the work of
 // passes.
+Graph graph_with_new_arena(const Graph *g)
+{
+    Graph scratch = *g;
+    scratch.arena = arena_new();
+    return scratch;
+}
+
 Graph *graph_copy(const Graph *g, Arena *arena)
 {
     Graph *copy = NEW(arena, Graph);

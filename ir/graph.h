@@ -57,6 +57,10 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
 // copied, other pointers are shared.  It is stored in arena.
 Graph *graph_copy(const Graph *g, Arena *arena);
 
+// Returns g, with the same nodes and values, but with a new arena of its own:
+// results of rules that are called on it are freed with that arena.
+Graph graph_with_new_arena(const Graph *g);
+
 // Replaces operand a by b in all nodes.  If a is an output, b becomes one.
 void graph_replace(Graph *g, ValueId a, ValueId b);
 

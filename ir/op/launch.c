@@ -126,13 +126,10 @@ bool can_load(const Graph *g, const Node *n)
 {
     const Kernel *kernel = &n->op->kernels[n->kernel];
     if (kernel->load == NULL) return false;
-    // The trial launch is made in a temporary arena.
-    Arena *arena = arena_new();
-    Graph alone = *g;
-    alone.arena = arena;
-    Launch scratch = { .g = &alone };
-    bool can = kernel->load(&alone, n, &scratch);
-    arena_free(arena);
+    Graph scratch = graph_with_new_arena(g);
+    Launch trial = { .g = &scratch };
+    bool can = kernel->load(&scratch, n, &trial);
+    arena_free(scratch.arena);
     return can;
 }
 

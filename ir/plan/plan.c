@@ -21,7 +21,7 @@
 #include "../launch_group.h"
 
 typedef struct Builder {
-    Arena       *scratch;       // temporary, for launches
+    Graph        scratch;       // of launches, which are freed after the plan
     const Graph *g;
     Plan        *plan;
     int32_t     *root;          // the end of a buffer's chain of aliases
@@ -166,11 +166,9 @@ static void make_step(Builder *b, NodeId i)
     const Node *n = &g->nodes[i];
     const Kernel *kernel = &n->op->kernels[n->kernel];
     Cost cost;
-    Graph scratch = *g;
-    Launch launch = {.g = &scratch};
-    scratch.arena = b->scratch;
+    Launch launch = {.g = &b->scratch};
     group_cost(g, i, &cost);
-    if (kernel->launch) kernel->launch(&scratch, n, &launch);
+    if (kernel->launch) kernel->launch(&b->scratch, n, &launch);
     PlanStep *step = &b->plan->steps[b->plan->step_count++];
     step->op = n->op->name;
     if (kernel->name[0])
@@ -272,7 +270,8 @@ static int64_t count_max_live(const Graph *g, const Plan *plan)
 
 Plan *plan_of(const Graph *g)
 {
-    Builder b = {.g = g, .scratch = arena_new(), .plan = NEW(g->arena, Plan),
+    Builder b = {.g = g, .scratch = graph_with_new_arena(g),
+                 .plan = NEW(g->arena, Plan),
                  .root = chain_ends(g, false), .value = chain_ends(g, true)};
     *b.plan = (Plan){.net = g->name, .mode = g->mode, .batch = g->batch,
                      .precision = precision_name(g),
@@ -285,7 +284,7 @@ Plan *plan_of(const Graph *g)
     b.plan->steps = NEW_ARRAY(g->arena, g->node_count, PlanStep);
     for (NodeId i = 0; i < g->node_count; i = group_end(g, i))
         if (is_launch(&g->nodes[i])) make_step(&b, i);
-    arena_free(b.scratch);
+    arena_free(b.scratch.arena);
     bool in_batches = is_accumulating(g) && g->mode == TRAIN;
     for (int i = 0; i < b.plan->step_count && in_batches; i++)
         b.plan->batch_steps += b.plan->steps[i].phase != UPDATE;

@@ -384,8 +384,7 @@ static void check_graph(const Check *c)
 void verify(const Graph *g, const char *after)
 {
     // The tables of a check are in a temporary arena.
-    Graph scratch = *g;
-    scratch.arena = arena_new();
+    Graph scratch = graph_with_new_arena(g);
     const Check check = { .g = &scratch, .after = after };
     check_graph(&check);
     arena_free(scratch.arena);
