@@ -115,9 +115,9 @@ bool has_limit(const PassOptions *o);
 // True if that limit chooses the recomputations of a training step.
 bool searches(const PassOptions *o);
 
-// Returns the name of the first pass in `order` (all passes by number, each
-// once) that comes before one of its `after`, or NULL.
-const char *pass_too_early(const int *order);
+// Returns the name of the first pass in the order of the options that comes
+// before one of its `after`, or NULL.
+const char *pass_too_early(const PassOptions *o);
 // Returns the place of a pass in the options' order, or the pass at a place.
 int pass_place(const PassOptions *o, int number);
 int pass_at(const PassOptions *o, int place);

@@ -6,28 +6,32 @@
 #include "placement/arena_estimate.h"
 #include "remat/remat_schedule.h"
 
+// Runs the passes from a place of the order up to assign_offsets, without
+// checkpoint.
+static void run_to_offsets(Graph *g, const PassOptions *o, int place,
+                           bool together)
+{
+    int end = pass_place(o, PASS_assign_offsets);
+    for (; place < end; place++) {
+        int i = pass_at(o, place);
+        bool runs = i != PASS_checkpoint &&
+                    (i != PASS_fuse_horizontal || together);
+        run_pass(g, o, i, runs && o->enabled[i]);
+    }
+}
+
 Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena)
 {
     Graph *copy = graph_copy(ordered, arena);
     known_spend(o->known, copy->node_count, WORK_TRIAL_NODE);
-    int end = pass_place(o, PASS_assign_offsets);
-    for (int k = pass_place(o, PASS_checkpoint) + 1; k < end; k++) {
-        int i = pass_at(o, k);
-        run_pass(copy, o, i,
-                 o->enabled[i] && (i != PASS_fuse_horizontal || together));
-    }
+    run_to_offsets(copy, o, pass_place(o, PASS_checkpoint) + 1, together);
     return copy;
 }
 
 int64_t least_from(Graph *g, const PassOptions *o, int first)
 {
-    int end = pass_place(o, PASS_assign_offsets);
-    for (int k = pass_place(o, first); k < end; k++) {
-        int i = pass_at(o, k);
-        run_pass(g, o, i, o->enabled[i] && i != PASS_checkpoint &&
-                              i != PASS_fuse_horizontal);
-    }
+    run_to_offsets(g, o, pass_place(o, first), false);
     return plan_least(g);
 }
 
@@ -61,9 +65,7 @@ Graph *ordered_with(const Graph *g, const PassOptions *o,
     return copy;
 }
 
-// limit: as in arena_after.
-static int64_t arena_of_ordered(const Graph *g, const PassOptions *o,
-                                int64_t limit)
+int64_t arena_of_ordered(const Graph *g, const PassOptions *o, int64_t limit)
 {
     Arena *arena = arena_new();
     int64_t bytes =
@@ -89,10 +91,4 @@ Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
     copy->decisions.offloading = offloading;
     copy_to_host(copy, o);
     return copy;
-}
-
-int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
-                        int64_t limit)
-{
-    return arena_of_ordered(offloaded, o, limit);
 }

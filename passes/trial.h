@@ -23,12 +23,12 @@ Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena);
 // Plans a graph from shared_after; returns its arena, limit as above.
 int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit);
-// Returns a copy with the offloaded values' copies, in arena; and its arena in
-// bytes, limit as above.
+// Returns a copy with the offloaded values' copies, in arena.
 Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
                       const struct Offloading *offloading, Arena *arena);
-int64_t arena_offloaded(const Graph *offloaded, const PassOptions *o,
-                        int64_t limit);
+// Returns the arena in bytes of a graph from ordered_with or offloaded_with,
+// without horizontal fusion; limit as above.
+int64_t arena_of_ordered(const Graph *g, const PassOptions *o, int64_t limit);
 
 // Returns the peak of g in bytes after the enabled passes from number `first`
 // on: a lower bound of all plans.  Without recomputation and horizontal fusion.

@@ -28,8 +28,9 @@ static bool may_wait(const Graph *g, const PassOptions *o, int64_t limit)
     Graph *grouped = shared_after(g, o, true, arena);
     int64_t bytes = plan_least(grouped);
     if (bytes <= limit)
-        bytes = o->enabled[PASS_assign_offsets] ? plan_trial(grouped, o)
-                                      : arena_of_shared(grouped, o, limit);
+        bytes = o->enabled[PASS_assign_offsets]
+                    ? plan_trial(grouped, o)
+                    : arena_of_shared(grouped, o, limit);
     arena_free(arena);
     return bytes <= limit;
 }

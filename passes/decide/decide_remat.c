@@ -280,8 +280,7 @@ static bool named_fits_fused(const Budgeter *b)
         apart - apart / 16 > o->budget || b->named == 0)
         return false;
     Arena *arena = arena_new();
-    const RematSchedule *schedule =
-        &b->all.choice[b->named].schedule;
+    const RematSchedule *schedule = &b->all.choice[b->named].schedule;
     Graph *ordered = ordered_with(b->g, o, schedule, arena);
     bool waits = decide_waits(ordered, o) == PASS_RUNS;
     Graph *fused = shared_after(ordered, o, waits, arena);

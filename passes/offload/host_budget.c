@@ -53,9 +53,9 @@ static Offloading *offloading_of(const HostSearch *s, const HostModel *m,
 static int64_t arena_near(const HostSearch *s, const Graph *offloaded,
                           int64_t limit)
 {
-    int64_t near = arena_offloaded(offloaded, &s->near, limit);
+    int64_t near = arena_of_ordered(offloaded, &s->near, limit);
     if (!s->smallest || near <= s->p->budget) return near;
-    int64_t whole = arena_offloaded(offloaded, s->p->o, s->p->budget);
+    int64_t whole = arena_of_ordered(offloaded, s->p->o, s->p->budget);
     return whole <= s->p->budget ? whole : near;
 }
 

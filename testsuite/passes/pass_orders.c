@@ -155,7 +155,7 @@ static int check_moves(void)
             int order[PASS_COUNT];
             if (to == from || to == from - 1) continue;
             move(order, from, to);
-            if (pass_too_early(order) != NULL) {
+            if (pass_too_early(&(PassOptions){ .order = order }) != NULL) {
                 refused++;
                 continue;
             }
