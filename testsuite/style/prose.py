@@ -131,7 +131,7 @@ def files_of(root, folder):
             and "__pycache__" not in p.parts and "data" not in p.parts]
 
 
-def faults_of(path, sentence):
+def faults_of(sentence):
     if sentence.startswith(OPENINGS):
         yield "opening", f"opens with '{sentence.split()[0]}'"
     if len(sentence.split()) > LONGEST:
@@ -155,7 +155,7 @@ def main():
                 lengths.append(len(sentence.split()))
                 words += lengths[-1]
                 what += len(re.findall(r"\bwhat\b", sentence, re.IGNORECASE))
-                for kind, text in faults_of(path, sentence):
+                for kind, text in faults_of(sentence):
                     count[kind] += 1
                     if listed:
                         print(f"{path.relative_to(root)}: {text}: {sentence[:100]}")

@@ -31,10 +31,12 @@ def anchors(text):
     return {anchor_of(h) for h in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
+def without_blocks(text):
+    return re.sub(r"(?m)^    .*$", "", re.sub(r"(?ms)^```.*?^```", "", text))
+
+
 def without_code(text):
-    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"(?m)^    .*$", "", text)
-    return re.sub(r"`[^`\n]*`", "", text)
+    return re.sub(r"`[^`\n]*`", "", without_blocks(text))
 
 
 def check_links(path):
@@ -90,10 +92,6 @@ def commands(text):
                     yield part.strip(), []
     for code in re.findall(r"`(cnnc [^`]*\.cnn[^`]*)`", without_blocks(text)):
         yield code, []
-
-
-def without_blocks(text):
-    return re.sub(r"(?m)^    .*$", "", re.sub(r"(?ms)^```.*?^```", "", text))
 
 
 def check_commands(cnnc, root, path, folder):
