@@ -152,14 +152,14 @@ static void place(Emitter *e, const Program *p, ValueId v, int width, const Mome
 static void space(Emitter *e, const Program *p, const char *name, const Moments *moments,
                   const bool *is_member)
 {
-    bool state = is_member != NULL;
+    bool is_state = is_member != NULL;
     Writer *w = &e->w;
     write_line(w, "namespace %s {", name);
     int width = name_width(p);
     for (ValueId v = 0; v < p->g->value_count; v++) {
-        Kind kind = p->g->values[v].kind;
-        if (is_persistent(kind) == state && p->named[v] && !(state && is_member[v]))
-            place(e, p, v, width, moments);
+        if (!p->named[v] || is_persistent(p->g->values[v].kind) != is_state) continue;
+        if (is_member && is_member[v]) continue;
+        place(e, p, v, width, moments);
     }
     write_line(w, "}");
     write_blank(w);

@@ -78,9 +78,8 @@ static int largest_that_fit(BatchSearch *s, const Slices *list, int64_t budget,
         Slicing tried;
         int middle = low + (high - low) / 2;
         if (!try_slices(s, list, middle, budget, best, &tried)) break;
-        if (tried.fits) *found = tried;
-        if (tried.fits) high = middle;
-        else low = middle;
+        if (!tried.fits) low = middle;
+        else *found = tried, high = middle;
     }
     return high;
 }

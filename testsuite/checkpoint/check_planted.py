@@ -114,7 +114,7 @@ UNITS = {
         "choices that a new one beats stay":
             ("pareto.c", "drop_dearer(all, r->arena, peak, cost);", ""),
     },
-    "test_again": {
+    "test_recompute": {
         "operators are not compared":
             ("verify_recompute.c", "a->op != b->op ||", ""),
         "activations are not compared":

@@ -60,6 +60,13 @@ def missing(name, path, old):
     return count != 1
 
 
+def is_absent(path):
+    """True, with a word of it, if there is no such file."""
+    if not os.path.exists(path):
+        print(f"no file {path}, which the faults are for", flush=True)
+    return not os.path.exists(path)
+
+
 def look(root, faults):
     """Returns the number of faults (name: a file from ROOT, a text, ...) that can't be planted."""
     return sum(missing(name, os.path.join(root, source_of(root, fault[0])), fault[1])
@@ -141,9 +148,9 @@ def plant(test, faults, seconds=60, words=()):
     Returns how many of them the test testsuite/unit/TEST.c did not find.
     """
     arguments = [os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]]
-    if looks:
-        return look(arguments[1], faults)
     source = os.path.join(arguments[1], "testsuite", "unit", test + ".c")
+    if looks:
+        return look(arguments[1], faults) + is_absent(source)
     chosen = choose(arguments[1], {"nothing": None, **faults}, f"testsuite/unit/{test}.c")
     print(f"{test}: {len(chosen)} of {len(faults) + 1}", flush=True)
     failed = 0
