@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 
 def run(*command):
     return subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True).stdout
@@ -31,7 +33,7 @@ def weights(cnnc, host, library, net, options, folder):
     cu, header, page = (os.path.join(folder, name) for name in ("net.cu", "net.h", "net.html"))
     run(cnnc, *options, net, "--main", "-o", cu, "--header", header, "--report", page)
     program = os.path.join(folder, "net")
-    run("g++", "-std=c++17", "-O0", "-I", host, "-x", "c++", cu, "-x", "none", library, "-lpthread",
+    run(CXX, "-std=c++17", "-O0", "-I", host, "-x", "c++", cu, "-x", "none", library, "-lpthread",
         "-o", program)
     texts = [open(path, encoding="utf-8").read() for path in (cu, header, page)]
     banner = find(r"//   parameters  ([\d ]+) in (\d+) tensors?(?:; ([\d ]+) running statistics in "

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "trainer", "small.cnn")
 PASSES, RUINS = 999, 700  # cudaErrorUnknown, cudaErrorIllegalAddress
 CALLED = "    if (error == cudaSuccess) return SMALL_OK;\n    cudaGetLastError();"
@@ -32,7 +34,7 @@ class Trainer:
         with open(self.program + ".cu", "w", encoding="utf-8") as file:
             file.write(text)
         flags = os.environ.get("CXXFLAGS", "").split()
-        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++17", "-O1", "-w", *flags, "-I", host,
+        subprocess.run([CXX, "-std=c++17", "-O1", "-w", *flags, "-I", host,
                         "-xc++", self.program + ".cu", "-xnone", library, "-lpthread", "-o",
                         self.program], check=True)
         self.sound = self.run({})[2]

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 HEADER = 256
@@ -124,11 +126,11 @@ class Probe:
         defines = ["-DSCALED"] * (scaled or ("loss_scale =" in setting and setting[-2:] != " 1"))
         defines += ["-DACCUM"] * accumulates
         warnings = ["-Wall", "-Wextra", "-Werror"]
-        for command in [["g++", "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", path + ".cpp",
+        for command in [[CXX, "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", path + ".cpp",
                          "-o", path + ".o"],
                         ["gcc", "-std=c99", "-O0", *warnings, *defines, "-I", HOST, "-I",
                          self.folder, "-c", os.path.join(HERE, "scale.c"), "-o", path + "_main.o"],
-                        ["g++", path + ".o", path + "_main.o", tools[1], "-lpthread", "-o", path]]:
+                        [CXX, path + ".o", path + "_main.o", tools[1], "-lpthread", "-o", path]]:
             subprocess.run(command, check=True)
 
     def plant(self, path, faults):

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 
@@ -87,15 +89,15 @@ def build(cnnc, libhost):
     plant("one.cpp", FAULTS)
     plant("means.cpp", MEANS_FAULTS)
     for net in nets:
-        run("g++", "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp", "-o", net + "_net.o")
+        run(CXX, "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp", "-o", net + "_net.o")
     for name in sorted({fault[0] for fault in FAULTS + MEANS_FAULTS}):
         source = os.path.join(HERE, name)
         if os.path.exists(source + ".c"):
             run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c", source + ".c")
         else:
-            run("g++", "-std=c++17", "-O0", "-I", HOST, "-I", ".", "-c", source + ".cpp")
+            run(CXX, "-std=c++17", "-O0", "-I", HOST, "-I", ".", "-c", source + ".cpp")
         objects = ["means_net.o"] if name == "means" else ["one_net.o", "two_net.o"]
-        run("g++", name + ".o", *objects, libhost, "-lpthread", "-lm", "-o", name)
+        run(CXX, name + ".o", *objects, libhost, "-lpthread", "-lm", "-o", name)
 
 
 def status(name, planted):

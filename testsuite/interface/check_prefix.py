@@ -15,6 +15,8 @@ import tempfile
 from itertools import zip_longest
 from pathlib import Path
 
+CXX = os.environ.get("CXX", "clang++")
+
 BUILDS = {"learn": ("--mode", "train"), "serve": ("--mode", "infer", "--batch", "1")}
 
 
@@ -25,7 +27,7 @@ def words_of(text):
 
 def main():
     cnnc, net, host, library = (Path(path).resolve() for path in sys.argv[1:])
-    cxx = [os.environ.get("CXX", "g++"), *os.environ.get("CXXFLAGS", "").split(), "-std=c++17"]
+    cxx = [CXX, *os.environ.get("CXXFLAGS", "").split(), "-std=c++17"]
     name = net.stem
     faults = []
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 
@@ -72,11 +74,11 @@ def build(cnnc, libhost, variant):
     defines = [f"-DMETRIC_BYTES={256 if metric == 'mean_iou' else 0}",
                f"-DCOMPARABLE={int(comparable)}"]
     warnings = ["-Wall", "-Wextra", "-Werror"]
-    for command in [["g++", "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", "probe.cpp",
+    for command in [[CXX, "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", "probe.cpp",
                      "-o", "probe.o"],
                     ["gcc", "-std=c99", "-O0", *warnings, *defines, "-I", HOST, "-I", ".", "-xc",
                      "-c", os.path.join(HERE, "skips.c"), "-o", "skips.o"],
-                    ["g++", "probe.o", "skips.o", libhost, "-lpthread", "-o", "skips"]]:
+                    [CXX, "probe.o", "skips.o", libhost, "-lpthread", "-o", "skips"]]:
         subprocess.run(command, check=True)
     return guards, comparable
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 cnnc, libhost = map(os.path.abspath, sys.argv[1:])
@@ -64,10 +66,10 @@ def emit(*options):
 
 
 def link():
-    run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I", HOST, "-c", "sums.cpp")
+    run(CXX, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I", HOST, "-c", "sums.cpp")
     run("gcc", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", HOST, "-I", ".", "-c",
         os.path.join(HERE, "accum.c"))
-    run("g++", "accum.o", "sums.o", libhost, "-lpthread", "-lm", "-o", "accum")
+    run(CXX, "accum.o", "sums.o", libhost, "-lpthread", "-lm", "-o", "accum")
 
 
 def accum(fault=None):

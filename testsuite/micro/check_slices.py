@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 build, net, batch, samples, slice_ = sys.argv[1:6]
@@ -121,7 +123,7 @@ def step_again(text):
 
 
 def link(name):
-    run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
+    run(CXX, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
         os.path.join(ROOT, "runtime", "host"), "-x", "c++", name + ".cu", "-x", "none",
         os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", name)
 

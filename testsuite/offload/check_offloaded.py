@@ -26,6 +26,8 @@ sys.path[:0] = [TESTS, os.path.join(TESTS, "checkpoint")]
 import plan_check  # noqa: E402
 from budgets import draw  # noqa: E402
 
+CXX = os.environ.get("CXX", "clang++")
+
 build, net, count, *words = sys.argv[1:]
 planted = "--planted" in words
 words = [word for word in words if word != "--planted"]
@@ -99,8 +101,8 @@ class Net:
         for mode in "train", "eval":
             with open(self.path(f"{name}.{mode}"), "w") as file:
                 json.dump(plan_of("--mode", mode, *options), file)
-        level = "-O" + os.environ.get("CNNC_HOST_O", "1")
-        subprocess.run(["g++", "-std=c++17", level, "-w", "-I", host, "-x", "c++",
+        level = "-O" + os.environ.get("CNNC_HOST_O", "0")
+        subprocess.run([CXX, "-std=c++17", level, "-w", "-I", host, "-x", "c++",
                         self.path(name + ".cu"), "-x", "none",
                         os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", self.path(name)],
                        check=True)

@@ -99,7 +99,7 @@ class Runner:
 
     def __init__(self, folder):
         self.folder, self.sound, self.runs = folder, {}, 0
-        self.programs = emitted.Programs(folder, options.build, options.host)
+        self.programs = emitted.Programs(folder, options.build, options.host, level=1)
         with open(os.path.join(options.tests, "plans", "run.cu")) as file:
             self.run = file.read()
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -40,7 +42,7 @@ class Net:
         for mode in ["train", "eval"]:
             run(*cnnc, "--mode", mode, "--emit", "plan", "-o", f"{name}.{mode}.json")
             run("python3", os.path.join(ROOT, "testsuite", "plan_check.py"), f"{name}.{mode}.json")
-        run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
+        run(CXX, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
             os.path.join(ROOT, "runtime", "host"), "-x", "c++", name + ".cu", "-x", "none",
             os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o", name)
 

@@ -15,6 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from check_split import Net, run  # noqa: E402
 from plant_faults import link_with_fault, look, looks  # noqa: E402
 
+CXX = os.environ.get("CXX", "clang++")
+
 # The planted faults: a file, a text in it, and the replacement.
 FAULTS = {
     "none": None,
@@ -82,7 +84,7 @@ def main():
             os.chdir(os.path.join(folder, name))
             run(os.path.join(build, "cnnc"), "--precision", "f64", "--batch", "8", "--main", "-o",
                 "whole.cu", net.net)
-            run("g++", "-std=c++17", "-O0", "-w", "-I", os.path.join(root, "runtime", "host"), "-x",
+            run(CXX, "-std=c++17", "-O0", "-w", "-I", os.path.join(root, "runtime", "host"), "-x",
                 "c++", "whole.cu", "-x", "none", os.path.join(build, "libcnnc_host.a"),
                 "-lpthread", "-o", "whole")
             net.draw("8")

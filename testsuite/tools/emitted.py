@@ -10,6 +10,8 @@ import os
 import re
 import subprocess
 
+CXX = os.environ.get("CXX", "clang++")
+
 PLACE = re.compile(r"^constexpr (Place<\w+>|Parameter) +(\w+) += (\{[^;]*\});", re.M)
 STEPS = re.compile(r"^(static int \w+_steps\([^;{]*\)\n\{\n(?:    [^\n]*;\n)*?)"
                    r"( +(?:[A-Z][A-Z_]+\(\d+,|if \(scored\)).*?)"
@@ -90,12 +92,12 @@ def take_out(text, arena_bytes=None):
 
 
 class Programs:
-    """The built programs, by text; host is runtime/host.  At -O1: what -O0 spares in the
-    compilation of a net, its runs take twice."""
+    """The built programs, by text; host is runtime/host.  A program that runs often is worth
+    level 1."""
 
-    def __init__(self, folder, build, host):
+    def __init__(self, folder, build, host, level=0):
         self.folder, self.build, self.host = folder, build, host
-        self.level = os.environ.get("CNNC_HOST_O", "1")
+        self.level = os.environ.get("CNNC_HOST_O", str(level))
         self.built = {}
 
     def program(self, text, arena_bytes=None):
@@ -108,8 +110,8 @@ class Programs:
             with open(source + ".cu", "w") as file:
                 file.write(TABLE + text)
             failed = subprocess.run(
-                ["g++", "-std=c++17", "-O" + self.level, "-w", "-I", self.host, "-x", "c++", source + ".cu",
-                 "-x", "none", os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o",
+                [CXX, "-std=c++17", "-O" + self.level, "-w", "-I", self.host, "-x", "c++",
+                 source + ".cu", "-x", "none", os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o",
                  source]).returncode
             self.built[key] = None if failed else source
         return self.built[key], places

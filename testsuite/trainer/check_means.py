@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 cnnc, host, library = map(os.path.abspath, sys.argv[1:])
 NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "means.cnn")
 X = [0, 3, 0, 5, 0, 0, 5, 0, 0, 0, 1, 0]
@@ -44,7 +46,7 @@ def write_identity(path):
 
 def build(name, *options):
     subprocess.run([cnnc, "--main", *options, NET, "-o", name + ".cu"], check=True)
-    return subprocess.Popen(["g++", "-std=c++17", "-O0", "-w", "-I", host, "-xc++", name + ".cu",
+    return subprocess.Popen([CXX, "-std=c++17", "-O0", "-w", "-I", host, "-xc++", name + ".cu",
                              "-xnone", library, "-lpthread", "-o", name])
 
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+CXX = os.environ.get("CXX", "clang++")
+
 cnnc, host, library, data = map(os.path.abspath, sys.argv[1:])
 
 NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "small.cnn")
@@ -40,7 +42,7 @@ def train(folder, text, name):
     source, program, weights = (os.path.join(folder, name + end) for end in (".cu", "", ".st"))
     with open(source, "w", encoding="utf-8") as file:
         file.write(text)
-    subprocess.run(["g++", "-std=c++17", "-O1", "-w", "-I", host, "-xc++", source, "-xnone",
+    subprocess.run([CXX, "-std=c++17", "-O1", "-w", "-I", host, "-xc++", source, "-xnone",
                     library, "-lpthread", "-o", program], check=True)
     done = subprocess.run([program, "train", "--data", data, "--epochs", "2", "--val-split", "0.1",
                            "--save", weights], text=True, capture_output=True, check=False)

@@ -24,6 +24,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent / "emit"))
 from definitions import unused  # noqa: E402
 
+CXX = os.environ.get("CXX", "clang++")
+
 PRECISION = ["--precision", "bf16"]
 TILE = re.compile(r"TensorTile<Bf16, (\d+), (\d+),")
 LINE = re.compile(r"^# ([^\n]*)\n# ([^\n]*)\ntile (\w+ \w+(?: \d+){4}) = (\d+x\d+)$", re.MULTILINE)
@@ -71,7 +73,7 @@ class Bench:
             subprocess.run(["sed", "-i", "-E", self.edit, path], check=True)
             need(path.read_text() != text, f"nothing to edit by {self.edit}")
         warnings = ["-w"] if self.edit else ["-Wall", "-Wextra", "-Werror"]
-        subprocess.run([os.environ.get("CXX", "g++"), "-std=c++17", "-O1", *warnings, "-I",
+        subprocess.run([CXX, "-std=c++17", "-O1", *warnings, "-I",
                         self.root / "runtime" / "host", "-include", self.here / "elapsed.h", "-x",
                         "c++", path, "-x", "none", self.libhost, "-lpthread", "-o",
                         Path(self.folder, "tune")], check=True)
