@@ -161,7 +161,7 @@ static void test_refused_states()
     CHECK(run(RUN_OPTIONS "--resume a.state --load a") == 2);
     CHECK(complained("--resume and --load: wanted one of them"));
     CHECK(run(RUN_OPTIONS "--save-every 3") == 2);
-    CHECK(complained("--save-every wants --save-state"));
+    CHECK(complained("--save-every needs --save-state"));
 }
 
 // ---- settings ---------------------------------------------------------------
