@@ -193,7 +193,7 @@ bool check_pointer(const Arena &arena, const PlannedStep &planned,
         if (!nearest || distance(t, at) < distance(*nearest, at)) nearest = &t;
     }
     if (other != &arena)
-        report("%s, step %d (%s): its pointer argument %d lies in another "
+        report("%s, step %d (%s): its pointer argument %d points into another "
                "arena than the first", step.call, step.number,
                planned.name.c_str(), i);
     else if (!nearest)
@@ -294,7 +294,7 @@ bool step_begins(const HostStep &step)
     if (!arena) {
         std::lock_guard<std::mutex> hold(arena_lock);
         if (arenas.empty()) return true;
-        report("%s, step %d: none of its pointers lies in an arena", step.call,
+        report("%s, step %d: it has no pointer into an arena", step.call,
                step.number);
         return false;
     }

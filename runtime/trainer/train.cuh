@@ -255,7 +255,7 @@ static inline bool stop_run(TrainingRun *run, int number)
            stop_name(number), (unsigned long long)p->epoch,
            (unsigned long long)p->samples, (unsigned long long)p->set_samples);
     if (path) printf("the state is in %s, --resume %s goes on\n", path, path);
-    else printf("nothing is saved, for want of --save-state\n");
+    else printf("nothing is saved, because --save-state is not given\n");
     return true;
 }
 

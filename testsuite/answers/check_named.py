@@ -19,7 +19,7 @@ import tempfile
 SECONDS, MEGABYTES = 5, 300
 OVER = 4
 LEVERS = {
-    "nothing computed again": ["--checkpoint", "off"],
+    "nothing recomputed": ["--checkpoint", "off"],
     "elementwise": ["--checkpoint", "elementwise"],
     "checkpoint": ["--checkpoint", "auto"],
     "slices inside the net": ["--checkpoint", "auto"],
