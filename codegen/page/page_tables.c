@@ -125,8 +125,8 @@ void page_sources(PageProgram *p)
     PlanLive *live;
     int count = find_live(p, &live);
     fprintf(p->out,
-            "<section id=\"program\"><h2>The program</h2>\n<p>Each line has the bytes of its buffers "
-            "that are alive at the peak, step %d.</p>\n",
+            "<section id=\"program\"><h2>The program</h2>\n<p>Each line has the bytes of its "
+            "buffers that are alive at the peak, step %d.</p>\n",
             p->peak);
     for (int32_t file = 0; file < diag->source_count; file++) {
         if (is_repeated(diag, file)) continue;
