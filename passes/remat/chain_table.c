@@ -9,8 +9,8 @@
 // each if its own runs fit in m.  A row holds the capacities of one segment.
 // It starts at the first with a schedule and ends where more bytes do not lower
 // the cost.  Before the rows, the same recurrence without capacities gives each
-// segment's cost without a limit and its smallest capacity, exact in bytes. The
-// unlimited cost tells where a row cannot improve, so most sums are never
+// segment's cost without a limit and its smallest capacity, exact in bytes.
+// The unlimited cost tells where a row cannot improve, so most sums are never
 // computed.
 #include <math.h>
 #include <string.h>
