@@ -178,7 +178,7 @@ static void table(const PageProgram *p)
         "<details><summary>As a table: %" PRId32 " rows</summary>\n<div class=\"wide\"><table>\n"
         "<tr><th class=\"number\">arena, bytes</th><th class=\"number\"></th><th class=\"number\">"
         "share</th><th class=\"number\">model time</th><th class=\"number\">FLOPs</th><th "
-        "class=\"number\">launches recomputed</th><th class=\"number\">at least</th></tr>\n",
+        "class=\"number\">recomputed</th><th class=\"number\">at least</th></tr>\n",
         costs->count);
     for (int32_t i = 0; i < costs->count; i++) {
         const ArenaCost *c = &costs->point[i];
