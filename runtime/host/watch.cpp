@@ -1,6 +1,6 @@
 // Watches memory: compares launches, library calls and copy steps with the
-// plans of CNNC_HOST_PLAN (plan.cpp), and the bytes that they touch with the
-// buffers of their step.
+// plans of CNNC_HOST_PLAN (plan.cpp).  Compares the bytes that they touch with
+// the buffers of their step.
 //
 // host_arena_at() registers an arena; emitted files call it as ARENA_AT.  A
 // step belongs to the arena that contains the first of its pointers into any

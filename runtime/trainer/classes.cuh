@@ -30,8 +30,8 @@ static inline bool read_class_names(const char *path, ClassNames *c)
     return true;
 }
 
-// Returns the path of file `name` in the folder of the first of some paths joined by commas, or
-// NULL if there is no such file.
+// Returns the path of file `name` in the folder of the first of some comma-separated paths, or NULL
+// if it does not exist.
 static inline const char *find_beside(const char *paths, const char *name)
 {
     struct stat status;

@@ -78,8 +78,8 @@ static inline bool holds_labels(const char *paths)
            !is_npy(&file) && !is_whole_idx(&file) && cifar_record(&file, true);
 }
 
-// Finds the paths of a column of a set: by its name, as the only one of its kind, in the folder, or
-// in the images' file.
+// Finds the paths of a column of a set.  They are named for the column or as the only one of its
+// kind, or are in the folder or the images' file.
 static inline DataPaths find_paths(const Trainer *t, int number, const DataSet *set, int column)
 {
     const SetNames *names = &set_names[number];
@@ -114,8 +114,8 @@ static inline bool is_set_given(const Trainer *t, int number, const DataSet *set
     return given;
 }
 
-// Complains of a folder that has no file for an input: it is no folder, it belongs to one set, or
-// its files are compressed or have other names.
+// Complains of a folder that has no file for an input.  It may be no folder, or that of one set;
+// its files may be compressed or have other names.
 static inline bool complain_of_folder(const char *folder, const SetNames *names,
                                       const NetTensor *input, bool only)
 {

@@ -1,7 +1,6 @@
-// The state file of a run: a head and a table of sections, then the sections,
-// adjacent: the run's position, the net's exported state, the settings of the
-// run.  Head and sections have checksums.  A resumed run gives the same bits,
-// also in the middle of an epoch.
+// The state file of a run: a head and a table of sections, then the adjacent sections.  These are
+// the run's position, the net's exported state, and the settings.  Head and sections have
+// checksums.  A resumed run gives the same bits, also in the middle of an epoch.
 #pragma once
 #include "settings.cuh"
 

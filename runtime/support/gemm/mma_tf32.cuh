@@ -15,7 +15,7 @@ static __device__ inline unsigned round_tf32(unsigned bits)
 }
 
 // Tf32: an Element of a TensorTile: the layout of operands in shared memory, and mma.m16n8k8 of two
-// rounded fragments a and b, added to the lane's sums in its upper and lower row.
+// rounded fragments a and b. It adds to the lane's sums in its upper and lower row.
 struct Tf32 {
     typedef float Stored;
     static constexpr int STEPS = 8;

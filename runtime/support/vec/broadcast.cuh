@@ -144,11 +144,11 @@ __global__ void broadcast_gradient(D d, DY dy, A a, B b, Mask mask)
     }
 }
 
-// broadcast_sums: d[s,k] = the sum of the gradients of element k of operand SIDE of F over the
-// positions of split s where it is repeated, times the derivative of Act at mask[k].  A block has
-// 256 / LANES elements; LANES threads (a power of two) take the positions of one in turns, then add
-// up in a tree.  Adjacent threads of a warp read adjacent elements of dy.  The order is fixed. d
-// may be mask or its own operand.
+// broadcast_sums: d[s,k] = the sum of the gradients of element k of operand SIDE of F, times the
+// derivative of Act at mask[k].  The sum is over the positions of split s where k is repeated.  A
+// block has 256 / LANES elements; LANES threads (a power of two) take the positions of one in
+// turns, then add up in a tree.  Adjacent threads of a warp read adjacent elements of dy.  The
+// order is fixed. d may be mask or its own operand.
 template <class Shape, class F, int SIDE, class Act, class All, class DY = const real *,
           class A = const real *, class B = const real *, class Mask = const real *,
           class D = real *>

@@ -2,9 +2,9 @@
 #pragma once
 #include "load.cuh"
 
-// Strided: the elements of a slice as a contiguous array: s[i] has WIDTH adjacent elements in
-// memory, and the next row is STRIDE elements further on.  Its begin, WIDTH and STRIDE are
-// multiples of VEC elements, which are moved at once, or fewer: V and VEC are powers of 2.
+// Strided: a slice as a contiguous array s[i].  In memory a row has WIDTH adjacent elements, and
+// the next row is STRIDE elements further on.  Its begin, WIDTH and STRIDE are multiples of VEC
+// elements, which are moved at once, or fewer: V and VEC are powers of 2.
 template <class T, long long WIDTH, long long STRIDE, int VEC>
 struct Strided {
     static constexpr int PLAIN = VEC;
