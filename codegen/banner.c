@@ -83,7 +83,7 @@ static void budget(Emitter *e)
     Overhead again = graph_overhead(g);
     const char *bytes = grouped_text(e->arena, g->decisions.fit->budget);
     if (again.launches == 0 && g->decisions.split_samples == 0 && again.offloaded == 0) {
-        write_line(&e->w, "//   budget      %s bytes: training fits with nothing computed again",
+        write_line(&e->w, "//   budget      %s bytes: training fits with nothing recomputed",
                    bytes);
         return;
     }

@@ -105,7 +105,7 @@ static Shape input_shape(Resolver *r, const Stmt *stmt)
 }
 
 // Makes a label.  class[10] is a number from 0 to 9 for each sample.
-// class[32, 32, 10] is one for each pixel, in the shape of the scores.
+// With class[32, 32, 10] each pixel has one, in the shape of the scores.
 static ValueId labels(Resolver *r, const Stmt *stmt, Shape shape)
 {
     int64_t classes = shape.dim[--shape.rank];

@@ -57,8 +57,8 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
 // copied, other pointers are shared.  It is stored in arena.
 Graph *graph_copy(const Graph *g, Arena *arena);
 
-// Returns g, with the same nodes and values, but with a new arena of its own:
-// results of rules that are called on it are freed with that arena.
+// Returns g, with the same nodes and values, but with a new arena.  That arena
+// frees the results of rules that are called on it.
 Graph graph_with_new_arena(const Graph *g);
 
 // Replaces operand a by b in all nodes.  If a is an output, b becomes one.

@@ -102,8 +102,8 @@ static bool may_split(const Graph *g, const Node *n)
            g->values[n->results[0]].dtype == g->real;
 }
 
-// Sets rounds.  A node that is not split comes before the nodes of its round
-// that are, and a path that leaves split nodes re-enters them in a later round.
+// Sets rounds.  A node that is not split comes before the split nodes of its
+// round.  A path that leaves split nodes re-enters them in a later round.
 static void find_rounds(Splitter *s)
 {
     const Graph *g = s->g;

@@ -7,12 +7,12 @@
 //   %20 d.a = concat.grad(%19 d.c, -) in_place      d.a is read out of d.c
 //
 // The operator of a pure copy gives the position of the smaller value in the
-// larger one (Kernel.slice).  The copy is elided if every node that reads or
-// makes the smaller value can take a slice of a larger array, by its operator's
-// marks.  A joined value must not alias another value already, nor be an input,
-// output or parameter.  Joins and slices may nest if all slices of one array
-// have the same rows.  An array lives as long as any value in it, so a copy
-// stays if eliding it would raise the peak of the graph's order.
+// larger one (Kernel.slice).  The copy is elided if, by its operator's marks,
+// every node that reads or makes the smaller value can take a strided view.  A
+// joined value must not alias another value already, nor be an input, output or
+// parameter.  Joins and slices may nest if all slices of one array have the
+// same rows.  An array lives as long as any value in it, so a copy stays if
+// eliding it would raise the peak of the graph's order.
 //
 // The pass adds and deletes no values or nodes.  It marks elided copies
 // in_place; later passes treat them like views.
@@ -68,8 +68,8 @@ static void find_touches(Trees *t)
 }
 
 // Adds bytes at launches first to last.  The launches are the leaves of a
-// binary tree: t->more[k] applies to all leaves below node k, t->most[k] is the
-// maximum of live bytes below it, including more[k].  The peak is most[1].
+// binary tree.  t->more[k] applies to all leaves below node k.  t->most[k] is
+// the maximum of live bytes below it, including more[k].  The peak is most[1].
 static void change(Trees *t, int32_t k, NodeId low, NodeId high, NodeId first,
                    NodeId last, int64_t bytes)
 {

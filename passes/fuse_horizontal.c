@@ -8,15 +8,15 @@
 // parameters, averages and running statistics, and gradients summed over
 // batches or in parts.  Others do several things to the same rows (launch_own):
 // a loss, its gradient and metrics.  Such a launch is delayed to meet others,
-// which extends the live ranges of its operands.  Two events end the delay: a
-// node at which live bytes would exceed the peak of schedule's order, and a
-// node that needs a delayed result.  In the first case the kind that frees most
-// bytes is launched first.  So the peak stays the same.  A node of such a kind
-// that needs a delayed one is delayed too, into a later wave.
+// which extends the live ranges of its operands.  The delay ends at a node that
+// needs a delayed result, or at which live bytes would exceed the peak of
+// schedule's order.  In the first case the kind that frees most bytes is
+// launched first.  So the peak stays the same.  A node of such a kind that
+// needs a delayed one is delayed too, into a later wave.
 //
-// An operation that a last block can do (Kernel.last), such as the sum of a
-// loss's rows, is grouped with the launch before it or with the one that it
-// waits for.
+// A last block can do some operations (Kernel.last), such as the sum of a
+// loss's rows.  Such an operation is grouped with the launch before it or with
+// the one that it waits for.
 //
 // The arena may still grow: offsets are harder to find with more live bytes,
 // and slices count as whole values here.  Then decide_horizontal.c repeats the

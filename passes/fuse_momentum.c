@@ -8,7 +8,7 @@
 //
 // The gradient then has no bytes, and the update may run once the readers of
 // the weight have run.  Two conditions hold.  The optimizer starts by adding
-// the gradient to the momentum (Op.momentum): it has neither Nesterov nor
+// the gradient to the momentum (Op.momentum).  It has neither Nesterov nor
 // clipping, and no scaled loss, which needs all gradients first.  And the
 // update is the only reader of the gradient.  This excludes gradients that are
 // outputs, clipped by elements, summed over several uses of a weight, or summed

@@ -12,11 +12,11 @@
 // numbers may become equal where the gradient is not 0, and the first of them
 // need not be the maximum.
 //
-// Then a node whose operator can do so (Op.pooling) is fused into the pool that
-// is its map's only reader, and the map is not stored.  Outputs and maps with
-// other readers, such as a U-net's skip, stay.  So does an activation before a
-// mean, whose gradient needs the sign of each element.  The mark of a map that
-// is not stored moves to the pool's result.
+// Then a node with Op.pooling is fused into the pool that is its map's only
+// reader.  The map is not stored.  Outputs and maps with other readers, such as
+// a U-net's skip, stay.  So does an activation before a mean, whose gradient
+// needs the sign of each element.  The mark of a map that is not stored moves
+// to the pool's result.
 
 #include "pass.h"
 

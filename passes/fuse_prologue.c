@@ -18,8 +18,8 @@
 //   - it is no join, or one of its operands is computed on load (refuse_joins).
 //
 // Chains are fused link by link: swish(batchnorm(z)) is read from z.  A value
-// made of two maps of its size (a residual sum) is stored: reading both doubles
-// the traffic, and recomputation for a price is checkpoint's task.
+// made of two maps of its size (a residual sum) is stored, because reading both
+// doubles the traffic.  Recomputation for a price is checkpoint's task.
 #include "pass.h"
 #include "../ir/dtype.h"
 
@@ -105,7 +105,7 @@ static bool costs_nothing(const Loading *l, NodeId i)
 }
 
 // True if computing node i on load saves bytes: the operands whose lives it
-// extends have fewer bytes than its result, or as many at no other cost.
+// extends are smaller than its result, or equal at no other cost.
 static bool saves(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
@@ -159,9 +159,9 @@ static bool may_fuse(const Loading *l, NodeId i)
 //   %22 = concat(%20, %21) axis=3                   fused_load
 //   %23 = conv(%22, %3)                             loads %4 or %19 by channel
 //
-// A stored operand can alias a part of the join for free (pass elide_copies),
-// but an operand computed on load would be stored for the join alone.  So a
-// join loads its operands only if it is computed on load itself.
+// A stored operand can alias a part of the join for free (pass elide_copies).
+// An operand computed on load would be stored for the join alone.  So a join
+// loads its operands only if it is computed on load itself.
 static void refuse_joins(Loading *l)
 {
     for (NodeId i = l->g->node_count - 1; i >= 0; i--) {

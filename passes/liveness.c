@@ -9,11 +9,11 @@
 // step.  A persistent value lives throughout, an output until the end.  A value
 // computed on load has no life: its readers read its operands.  In a group of
 // nodes that is one launch, operands and results live to the end of the group.
-// If the launch does several things to the same operands and may overwrite
-// them, all results live from the group's first node on, so that none
-// overwrites an operand.  Lives are indices of nodes, not steps of a plan,
-// which leaves out nodes that are no launch.  Sharing is unknown here:
-// share_buffers widens the lives of values that have aliases.
+// If the nodes of a group read the same operands and may overwrite them, all
+// results live from the group's first node on.  So none overwrites an operand.
+// Lives are indices of nodes, not steps of a plan, which leaves out nodes that
+// are no launch.  Sharing is unknown here: share_buffers widens the lives of
+// values that have aliases.
 #include "../ir/launch_group.h"
 #include "pass.h"
 

@@ -16,7 +16,7 @@
 // continues in the result.  The root of a chain of aliases gets the life of its
 // class.
 //
-// In a class with slices, columns of the root's rows die: a result may
+// In a class with slices, columns of the root's rows die.  A result may
 // overwrite a slice if no value in those columns is read later.  The result
 // becomes a slice, and so do its aliases.  This is not done if it alone would
 // keep the rest of the root alive.  A gradient may also overwrite the dead
@@ -199,8 +199,8 @@ static bool fits(const Graph *g, Classes *classes, NodeId i, int r,
     return true;
 }
 
-// True if result r of node i may take the columns of the slice it is the
-// gradient of, which are dead while the rest of the root is alive.
+// True if result r of node i may overwrite the columns of the slice that it is
+// the gradient of.  They are dead while the rest of the root is alive.
 static bool fits_dead_slice(const Graph *g, Classes *classes, NodeId i, int r)
 {
     ValueId v = g->nodes[i].results[r], x = g->values[v].gradient_of;

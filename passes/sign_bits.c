@@ -139,8 +139,9 @@ static NodeId *list_signs(const Graph *g, int32_t old)
     return next;
 }
 
-// Moves the new nodes, pairs from index `old` on: the signs directly after the
-// maker of their operand, the readers of signs before all other backward nodes.
+// Moves the new nodes, pairs from index `old` on.  The signs come directly
+// after the maker of their operand, the readers of signs before all other
+// backward nodes.
 static void sort_nodes(Graph *g, int32_t old)
 {
     Order order = {.nodes = NEW_ARRAY(g->arena, g->node_count, Node)};

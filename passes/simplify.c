@@ -123,7 +123,8 @@ typedef struct Simplifier {
 } Simplifier;
 
 // True if the sum that is x's gradient stays the same when the readers of y,
-// made from x, read x: x has no other reader, or two terms change places.
+// made from x, read x.  It does if x has no other reader, or if two terms
+// change places.
 static bool keeps_sum(const Simplifier *f, ValueId x, ValueId y)
 {
     return !f->trained[x] || f->readers[x] == 1 ||

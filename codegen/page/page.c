@@ -152,8 +152,8 @@ static void program(PageProgram *p)
     page_map(p);
     fputs(
         "<p class=\"hint\">A rectangle is a buffer: as wide as the steps it lives, at its place in "
-        "the arena. What is written over a buffer in place is drawn within it. Point at one to see "
-        "what it is and why it lives",
+        "the arena. Buffers that alias it are drawn inside it. Point at one to see "
+        "its name and live range",
         p->out);
     if (p->in->quoted) fputs("; follow it to its line of the program", p->out);
     fputs(". The strip below has the phase of each step.</p>\n</section>\n", p->out);

@@ -178,7 +178,7 @@ static void table(const PageProgram *p)
         "<details><summary>As a table: %" PRId32 " rows</summary>\n<div class=\"wide\"><table>\n"
         "<tr><th class=\"number\">arena, bytes</th><th class=\"number\"></th><th class=\"number\">"
         "share</th><th class=\"number\">model time</th><th class=\"number\">FLOPs</th><th "
-        "class=\"number\">launches again</th><th class=\"number\">at least</th></tr>\n",
+        "class=\"number\">recomputed</th><th class=\"number\">at least</th></tr>\n",
         costs->count);
     for (int32_t i = 0; i < costs->count; i++) {
         const ArenaCost *c = &costs->point[i];
@@ -206,7 +206,7 @@ void page_curve(PageProgram *p)
         return;
     }
     fprintf(p->out,
-            "<p>Each dot is a training step that computes some launches again (%" PRId32
+            "<p>Each dot is a training step that recomputes some launches (%" PRId32
             " of them, "
             "from one search), with the arena of its own plan. Times are of a model of %s and were "
             "not measured. Under two conditions no program takes less model time than the lower "

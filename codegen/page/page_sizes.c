@@ -173,7 +173,7 @@ void page_batches(PageProgram *p)
         "that was compiled (%d of them), the large one this page&rsquo;s. The arena is all that "
         "the net takes of a device&rsquo;s memory; CUDA&rsquo;s own context comes on top.%s</p>\n"
         "<div class=\"pair\">\n",
-        in->point_count, p->g->decisions.fit != NULL ? " Nothing is computed again here." : "");
+        in->point_count, p->g->decisions.fit != NULL ? " Nothing is recomputed here." : "");
     batch_chart(p);
     fputs("<div class=\"wide\"><table>\n<tr><th class=\"number\">memory</th><th class=\"number\">"
           "largest batch</th><th class=\"number\">its arena</th><th></th></tr>\n",

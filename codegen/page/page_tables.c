@@ -49,7 +49,7 @@ void page_peak(PageProgram *p)
     int64_t rest = 0;
     for (int i = shown; i < count; i++) rest += live[i].bytes;
     fprintf(p->out,
-            "<section id=\"peak\"><h2>What makes the peak</h2>\n<p>The most is alive at step "
+            "<section id=\"peak\"><h2>Buffers at the peak</h2>\n<p>The most is alive at step "
             "%d, <code>%s</code>: %s bytes (%s) in %d buffers, each rounded up to %d bytes.</p>\n",
             p->peak, p->step[p->peak], grouped_text(p->arena, p->live[p->peak]),
             bytes_text(p->arena, p->live[p->peak]), count, ALIGNMENT);
@@ -125,8 +125,8 @@ void page_sources(PageProgram *p)
     PlanLive *live;
     int count = find_live(p, &live);
     fprintf(p->out,
-            "<section id=\"program\"><h2>The program</h2>\n<p>Beside each line is what it has "
-            "alive at the peak, step %d.</p>\n",
+            "<section id=\"program\"><h2>The program</h2>\n<p>Each line has the bytes of its "
+            "buffers that are alive at the peak, step %d.</p>\n",
             p->peak);
     for (int32_t file = 0; file < diag->source_count; file++) {
         if (is_repeated(diag, file)) continue;

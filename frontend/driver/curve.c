@@ -35,7 +35,7 @@ static const SheetColumn columns[] = {
     { "share", "share", AS_SHARE },
     { "time_change", "time", AS_CHANGE },
     { "flops_change", "FLOPs", AS_CHANGE },
-    { "recomputed_launches", "again", AS_COUNT },
+    { "recomputed_launches", "recomputed", AS_COUNT },
     { "time_bound_change", "bound", AS_CHANGE },
 };
 

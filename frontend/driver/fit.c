@@ -99,8 +99,8 @@ int choose_batch(const Input *in, Options *o)
          most.is_limit ? "--batch takes, and fits" : "fits",
          bytes_text(in->arena, o->fit),
          !recomputes(o) ? ""
-         : most.batch == plain.batch ? ", with nothing computed again"
-         : arena_print(in->arena, "; %" PRId64 " with nothing computed again",
+         : most.batch == plain.batch ? ", with nothing recomputed"
+         : arena_print(in->arena, "; %" PRId64 " with nothing recomputed",
                        plain.batch));
     return -1;
 }

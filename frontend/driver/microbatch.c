@@ -99,8 +99,8 @@ static bool find_slices(BatchSearch *s, int64_t budget, Slicing *best)
 
 static const char *again_text(Arena *arena, int32_t again)
 {
-    if (again == 0) return "nothing computed again";
-    return arena_print(arena, "%d launch%s again", (int)again,
+    if (again == 0) return "nothing recomputed";
+    return arena_print(arena, "%d launch%s recomputed", (int)again,
                        again == 1 ? "" : "es");
 }
 

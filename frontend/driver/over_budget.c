@@ -6,15 +6,16 @@
 //       3.00 MiB  in relu_1 f32[64, 32, 32, 12] (line 6)
 //       1.68 MiB  in 17 more
 //     cnnc: note: the smallest arenas at batch 64:
-//      12.37 MiB  nothing computed again
-//       9.18 MiB  checkpoint: 3 launches again, time +4.20 %, FLOPs +3.90 %
-//       7.02 MiB  slices inside the net: 9 launches again, time +6.10 %,
+//      12.37 MiB  nothing recomputed
+//       9.18 MiB  checkpoint: 3 launches recomputed, time +4.20 %,
+//                 FLOPs +3.90 %
+//       7.02 MiB  slices inside the net: 9 launches recomputed, time +6.10 %,
 //                 FLOPs +4.40 %
 //       4.81 MiB  micro-batch: 1 sample at a time, time +61.00 %, FLOPs +0.40 %
-//       4.72 MiB  maps in half precision: 3 launches again, time -38.00 %,
+//       4.72 MiB  maps in half precision: 3 launches recomputed, time -38.00 %,
 //                 FLOPs +3.90 %
 //     cnnc: note: the largest batches that fit in 8.00 MiB:
-//             12  nothing computed again: 7.90 MiB
+//             12  nothing recomputed: 7.90 MiB
 //             31  checkpoint: 7.95 MiB
 //            any  micro-batch: 11 samples at a time, 7.81 MiB
 #include <inttypes.h>
@@ -115,7 +116,7 @@ static bool use_half(Options *o)
 
 // The other levers are compared with the first.
 static const Lever levers[] = {
-    { "nothing computed again", use_nothing, .in_slices = false },
+    { "nothing recomputed", use_nothing, .in_slices = false },
     { "elementwise", use_elementwise, .in_slices = false },
     { "checkpoint", use_checkpoint, .in_slices = false },
     { "slices inside the net", use_split, .splits = true },
@@ -257,7 +258,8 @@ static const char *cost_text(Arena *arena, const Use *use, const Use *plain)
     const char *slices = "", *again = "";
     if (use->lever->in_slices) slices = "1 sample at a time, ";
     if (use->size.again > 0)
-        again = arena_print(arena, "%d launch%s again, ", (int)use->size.again,
+        again = arena_print(arena, "%d launch%s recomputed, ",
+                            (int)use->size.again,
                             use->size.again == 1 ? "" : "es");
     return arena_print(arena, "%s%stime %+.2f %%, FLOPs %+.2f %%", slices,
                        again, more_than(cost->time, than->time),

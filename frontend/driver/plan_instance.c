@@ -110,7 +110,7 @@ static bool is_within(const Options *o, int64_t height, int64_t least)
 }
 
 // Converts units to bytes and returns the highest end.  The bound of rounded
-// sizes is not valid for exact sizes, so *least is computed again.
+// sizes is not valid for exact sizes, so *least is recomputed.
 static int64_t to_bytes(Arena *arena, Instance *in, int64_t height,
                         int64_t *least)
 {

@@ -1,6 +1,6 @@
-// Diagnostics.  error() reports errors of the user's program: a line and a
-// caret, counted, and compilation continues.  bug() reports an internal error
-// of cnnc and exits with status 70.
+// Diagnostics.  error() reports errors of the user's program with a line and a
+// caret; compilation continues.  bug() reports an internal error of cnnc and
+// exits with status 70.
 #ifndef CNNC_DIAG_H
 #define CNNC_DIAG_H
 

@@ -88,8 +88,8 @@ static Dims dims_of(Shape y, Shape a, Shape b)
 
 // ---- sums -------------------------------------------------------------------
 
-// How the sum for an operand is distributed: `lanes` threads share the terms of
-// one element, and a block of 256 threads has 256 / lanes elements.
+// The distribution of the sum for an operand: `lanes` threads share the terms
+// of one element.  A block of 256 threads has 256 / lanes elements.
 typedef struct Sums {
     int64_t kept, terms;        // elements, and terms of each
     int64_t lanes, splits;

@@ -31,10 +31,10 @@ Deal deal_pixels(Shape scores);
 // Adds the constants BATCH, ITEMS, SPLITS, RUN and LANES to a launch.
 void launch_deal(Launch *l, const Deal *deal);
 
-// Launches a kernel over rows of scores [batch, classes], operand 0, and their
-// labels, operand 1, with a warp for each row.  `score` is the struct of
-// runtime/ that processes a row; its members are the arguments of the launch
-// returned.  Other structs may be grouped into the launch.
+// Launches a kernel with a warp for each row of scores [batch, classes],
+// operand 0.  Their labels are operand 1.  `score` is the struct of runtime/
+// that processes a row; its members are the arguments of the launch returned.
+// Other structs may be grouped into the launch.
 Launch *launch_score_rows(const Graph *g, const Node *n, Launch *l,
                           const char *score);
 

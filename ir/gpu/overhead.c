@@ -78,9 +78,10 @@ PhaseCost graph_cost(const Graph *g)
 const char *overhead_text(Arena *arena, const Overhead *o)
 {
     const char *again =
-        arena_print(arena, "%d launch%s again, time +%.2f %%, FLOPs +%.2f %%",
-                    (int)o->launches, o->launches == 1 ? "" : "es",
-                    100 * o->time, 100 * o->flops);
+        arena_print(arena, "%d launch%s recomputed, time +%.2f %%, "
+                    "FLOPs +%.2f %%", (int)o->launches,
+                    o->launches == 1 ? "" : "es", 100 * o->time,
+                    100 * o->flops);
     if (o->offloaded == 0) return again;
     return arena_print(arena, "%s; %d map%s in %s of host memory, waiting "
                        "+%.2f %%", again, (int)o->offloaded,

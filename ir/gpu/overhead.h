@@ -22,8 +22,8 @@ Overhead graph_overhead(const Graph *g);
 // Returns the cost of a training step: launches before the update count once
 // for each slice, of which the last may be smaller.
 PhaseCost graph_cost(const Graph *g);
-// Formats "37 launches again, time +4.21 %, FLOPs +3.57 %", in an arena.  With
-// offloaded values it adds "; 3 maps in 12.00 MiB of host memory, waiting
+// Formats "37 launches recomputed, time +4.21 %, FLOPs +3.57 %", in an arena.
+// With offloaded values it adds "; 3 maps in 12.00 MiB of host memory, waiting
 // +0.10 %".
 const char *overhead_text(Arena *arena, const Overhead *o);
 

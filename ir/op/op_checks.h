@@ -17,9 +17,9 @@ bool build_wants_scores(Build *b);
 Shape shape_of_rows(const Graph *g, const Node *n);
 
 // The argument `init`, with the words of Keras.  init_of returns the
-// initialization for a word or number, of a weight with fan_in inputs and
-// fan_out outputs.  He et al. 2015 (arXiv 1502.01852), Glorot and Bengio 2010,
-// LeCun et al. 1998, Saxe et al. 2014 (arXiv 1312.6120).
+// initialization of a weight with fan_in inputs and fan_out outputs for a word
+// or number.  He et al. 2015 (arXiv 1502.01852), Glorot and Bengio 2010, LeCun
+// et al. 1998, Saxe et al. 2014 (arXiv 1312.6120).
 #define INIT_ARG                                                               \
     { "init", ARG_INIT, "he_uniform|he_normal|glorot_uniform|glorot_normal|"   \
       "lecun_uniform|lecun_normal|orthogonal", -1e30, 1e30,                    \

@@ -53,9 +53,9 @@ bool gradient_wanted(Gradient *c, int k);
 ValueId gradient_value(Gradient *c, int k);
 // Makes one for the gradient of any value.
 ValueId gradient_value_of(Gradient *c, ValueId of);
-// True if the gradient rule of node n also computes the gradient of the bias
-// that its only reader, a bias node, adds.  n has flag ADDS_BIAS.  The order of
-// the sum is then the same with and without pass fuse_epilogue.
+// True if the gradient rule of node n also computes the gradient of a bias.
+// Its only reader, a bias node, adds that bias.  n has flag ADDS_BIAS.  The
+// order of the sum is then the same with and without pass fuse_epilogue.
 bool gradient_takes_bias(const Graph *g, const Uses *uses, NodeId n);
 // Returns the bias whose gradient the node's rule makes: its last operand, or
 // that of the bias node described above; or NONE.

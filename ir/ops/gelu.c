@@ -1,6 +1,6 @@
-// gelu: y = x * Phi(x), where Phi is the cumulative normal distribution
-// (Hendrycks and Gimpel 2016, arXiv 1606.08415), or its approximation by a
-// hyperbolic tangent.
+// gelu: y = x * Phi(x) (Hendrycks and Gimpel 2016, arXiv 1606.08415).  Phi is
+// the cumulative normal distribution, or its approximation by a hyperbolic
+// tangent.
 //
 // The gradient needs the operand: the result does not determine it.
 #include <math.h>

@@ -1,6 +1,6 @@
 // loss_scale: keeps gradients from underflow in 16 bits.  The loss is
-// multiplied by a power of two, and gradients are divided by it where they are
-// applied (Micikevicius et al. 2018, arXiv 1710.03740, 3.2).
+// multiplied by a power of two, and gradients are divided by it when they are
+// applied.  See Micikevicius et al. 2018, arXiv 1710.03740, 3.2.
 //
 //   %9 d.logits = softmax_cross_entropy.grad(logits, label, header)   scaled
 //   ...                                              backward, all gradients

@@ -1,7 +1,7 @@
 // multibox: the loss of a single-shot detector (Liu et al. 2016, arXiv
-// 1512.02325, 2.2), divided by the number of matched anchors of the whole
-// batch, as in torchvision.  Rows are pairs: the loss of a sample, and the
-// number of its matched anchors.
+// 1512.02325, 2.2).  It is divided by the number of matched anchors of the
+// whole batch, as in torchvision.  Rows are pairs: the loss of a sample, and
+// the number of its matched anchors.
 //
 // Forward has four launches, since each needs the whole result of the one
 // before:

@@ -7,8 +7,8 @@
 
 // The decision of fuse_horizontal, after checkpoint.  Sets g->decisions.waits
 // to the first of several settings, ever sparser, whose arena is no larger than
-// without fusion, and each value's offset to its offset without fusion.  Leaves
-// the pass out if there is none.
+// without fusion.  Sets each value's offset to its offset without fusion.
+// Leaves the pass out if there is none.
 PassDecision decide_waits(Graph *g, const PassOptions *o);
 
 #endif

@@ -315,7 +315,8 @@ static double part_of(int64_t part, int64_t whole)
 }
 
 // Returns a lower bound of the recomputation time of schedules with the peak of
-// choice k, in the same order of launches, relative to a step without any.
+// choice k, in the same order of launches.  It is relative to a step without
+// recomputation.
 static double bound_of(const Budgeter *b, int32_t k)
 {
     int32_t at;

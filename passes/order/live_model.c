@@ -1,6 +1,6 @@
-// Liveness of a graph whose order is open.  The bytes alive at a launch follow
-// from the set of launches that ran before it, in any order: sizes, readers,
-// and operands that results may overwrite.
+// Liveness of a graph whose order is open.  The bytes alive at a launch depend
+// only on the set of launches that ran before it, not on their order.  The
+// model has sizes, readers, and operands that results may overwrite.
 #include "live_model.h"
 #include <string.h>
 #include "../../ir/strided_views.h"

@@ -1,7 +1,7 @@
 // A lower bound of the peak of every order.
 //
-// While launch i runs, in any order, its operands and results are alive, and so
-// are values made by a node that i waits for and read by one that waits for i,
+// While launch i runs, in any order, its operands and results are alive.  So is
+// each value whose maker i waits for and one of whose readers waits for i,
 // directly or not.  The largest such sum is the bound.  It is exact if one
 // launch is the waist of the net, like the loss: all maps that the backward
 // pass needs are alive then.

@@ -5,7 +5,7 @@
 // higher than that of a best order, with M(S + A) <= M(S), and that no smaller
 // set does.  Then some best order runs A next.  The reason is that M is
 // submodular.  A class dies with its last reader, so the bytes that A frees
-// only grow with the set that has run, and running A earlier raises no later
+// only grow with the set that has run.  Running A earlier raises no later
 // state.  So the search looks from S for a valley over the lowest hill, takes
 // it, and starts anew from there.  Nets are narrow between valleys, and long.
 //
@@ -13,7 +13,7 @@
 // fewest bytes.  Hills up to `floor`, a lower bound of every peak, count as
 // equal.  If the end of the region is fuller than its start, as in the forward
 // pass, the search runs backward from the end.  There a late node may take from
-// an earlier one the right to overwrite a common operand, so its place is
+// an earlier one the right to overwrite a common operand.  So its place is
 // proved only if no earlier node has that right.
 //
 // Work is counted, not timed.  A search that exceeds its limit takes the lowest

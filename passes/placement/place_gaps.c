@@ -1,9 +1,9 @@
 // Placement into gaps: each buffer takes a gap between the placed ones that
 // live with it.  It takes the lowest gap that is large enough, the tightest, or
-// the one nearest to an end of the arena, whose height is taken to be the lower
-// bound.  The last choice is exact for chains, whose buffers alternate between
-// the two ends.  A buffer takes O(n), so this is for graphs of up to some ten
-// thousand buffers.
+// the one nearest to an end of the arena.  The arena's height is assumed to be
+// the lower bound.  The last choice is exact for chains, whose buffers
+// alternate between the two ends.  A buffer takes O(n), so this is for graphs
+// of up to some ten thousand buffers.
 #include "place.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 //
 // The skyline puts each buffer on top of all placed ones with overlapping
 // lifetimes.  A segment tree over the steps stores the heights.  A new height
-// is never below an old one of its steps, so a node needs only its largest
+// is never below an old one of its steps.  So a node needs only its largest
 // height and the height that covers it whole, and nothing is pushed down.
 //
 // The sweep is an allocator with knowledge of the future: it goes through time,

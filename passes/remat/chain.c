@@ -35,7 +35,7 @@ static void check_ways(const Chain *c, int32_t i)
         int64_t made = stage->output + way->kept;
         int64_t read = way->kept + stage->gradient +
                        (way->reads_output ? stage->output : 0);
-        check_bytes(i, "what is kept", way->kept, 0);
+        check_bytes(i, "the kept part", way->kept, 0);
         check_bytes(i, "a way", way->in_forward.held, made);
         check_bytes(i, "a way back", way->in_backward.held,
                     larger(read, after));

@@ -8,12 +8,12 @@
 //
 // The problem is that of Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova,
 // Optimal checkpointing for heterogeneous chains (arXiv 1911.13214).  A stage
-// runs for its output alone, and drops or keeps its input (their F_none and
-// F_ck), or in a way that its backward run can follow (F_all).  Three points go
-// beyond the paper.  A stage has several ways, which keep more or less.  A
-// backward run need not read its stage's input or output, which then dies with
-// its last other reader.  A turn runs forward and backward at once, and need
-// not make the output.
+// may run for its output alone, and drop or keep its input (F_none and F_ck of
+// the paper).  Or it runs in a way that its backward run can follow (F_all).
+// Three points go beyond the paper.  A stage has several ways, which keep more
+// or less.  A backward run need not read its stage's input or output, which
+// then dies with its last other reader.  A turn runs forward and backward at
+// once, and need not make the output.
 //
 // Schedules have two properties:
 //
@@ -75,8 +75,8 @@ typedef struct Chain {
     ChainStage *stages;
 } Chain;
 
-// Reports a bug() if a number is negative, a run has fewer bytes than it leaves
-// alive, or the sum of costs is not exact in a double.
+// Reports a bug() if a number is negative, or a run has fewer bytes than it
+// leaves alive.  The sum of costs must be exact in a double.
 void chain_check(const Chain *c);
 
 // ---- schedules -------------------------------------------------------------
@@ -139,8 +139,8 @@ typedef struct ChainTable {
 
 // Returns the table for capacities up to `largest` bytes, with the fewest
 // columns, at most `columns`; columns <= 0: as many as take some seconds and
-// 400 MB.  For n stages it computes up to columns * n^3 / 6 sums and takes 4 *
-// columns * n^2 bytes from the arena, twice that if ways read outputs.
+// 400 MB.  For n stages it computes up to columns * n^3 / 6 sums.  It takes 4 *
+// columns * n^2 bytes from the arena, or twice that if ways read outputs.
 ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
                         int32_t columns, ChainRounding rounding);
 

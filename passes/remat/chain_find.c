@@ -1,7 +1,7 @@
 // Finds schedules of chains from a table.  Bytes are counted exactly here.  The
 // search takes the fitting choice with the lowest cost by the table for the
-// bytes that remain, so rounding loses something in one segment at a time and
-// not in all together.  A table that rounds up overestimates the bytes of
+// bytes that remain.  So rounding loses bytes in one segment at a time and not
+// in all together.  A table that rounds up overestimates the bytes of
 // schedules, the more so the more stages there are.  So the search also reads
 // it as if there were more bytes, and keeps the cheapest schedule.
 #include <math.h>

@@ -6,8 +6,8 @@
 //     for a between:   s to a - 1 for their outputs + C(a, t, m - held)
 //                      + C(s, a - 1, m)
 //
-// each if its own runs fit in m.  A row holds the capacities of one segment,
-// from the first with a schedule to the first at which more bytes do not lower
+// each if its own runs fit in m.  A row holds the capacities of one segment.
+// It starts at the first with a schedule and ends where more bytes do not lower
 // the cost.  Before the rows, the same recurrence without capacities gives each
 // segment's cost without a limit and its smallest capacity, exact in bytes.
 // The unlimited cost tells where a row cannot improve, so most sums are never

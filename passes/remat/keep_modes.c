@@ -1,5 +1,5 @@
-// Makes a schedule from modes: the steps in order and, before a step that reads
-// a missing value, the steps that recompute it and their operands.
+// Makes a schedule from modes: the steps in order.  A step that reads a missing
+// value follows the steps that recompute it and their operands.
 #include "keep_modes.h"
 #include <string.h>
 

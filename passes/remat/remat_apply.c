@@ -150,9 +150,9 @@ static int list_touches(const Graph *old, const Node *n, Touch *touch)
 
 enum { MOST_TOUCHES = MAX_READS + MAX_SLOTS };
 
-// True if a recomputation that is to come reads v.  The header is excepted: a
-// recomputation reads only the seed and the step's number in it, which no
-// launch changes before the end of the step.
+// True if a recomputation that is to come reads v.  The header is an exception.
+// A recomputation reads only its seed and step number, which no launch changes
+// before the end of the step.
 static bool is_awaited(const Rewrite *w, ValueId v)
 {
     return w->again[v] > 0 && v != w->g->header;

@@ -4,8 +4,8 @@
 
 #include "remat_schedule.h"
 
-// A cheapest continuation from step t for its bytes: the bytes alive while t
-// runs, and the cost of the steps recomputed after it, each once.
+// A cheapest continuation from step t for its bytes.  It has the bytes alive
+// while t runs, and the cost of the steps recomputed after it, each once.
 typedef struct RematPoint {
     int64_t bytes, cost;
     bool   *again;              // of each step

@@ -1,7 +1,7 @@
 // Schedules by chains, for graphs that are too deep for the search
-// (remat_search.c): chain.h finds the best schedule of the stages for a series
-// of capacities.  The runs of a chain's schedule are lists of steps
-// (stage_variants.c), which are concatenated.
+// (remat_search.c).  It uses chain.h, which finds the best schedule of the
+// stages for a series of capacities.  The runs of a chain's schedule are lists
+// of steps (stage_variants.c), which are concatenated.
 //
 // One table for all capacities would have a unit too coarse for the small ones,
 // so each quarter has its own table.  Stages are merged until a table takes a

@@ -3,7 +3,7 @@
 // Two sets describe a schedule at the first run of step t: K, the values alive
 // then, and A, the forward steps recomputed after it.  Take a value v that is
 // made before t and read by a later step.  Either v is in K, or all its makers
-// before t are in A: a value that is partly made before t and read after t is
+// before t are in A.  A value that is partly made before t and read after t is
 // alive at t.  The makers read values too, for which the same holds.  Steps
 // from backward_start on are never recomputed.  So K and A of every schedule
 // obey three rules:

@@ -1,9 +1,9 @@
 // Searches recomputation schedules of any graph.
 //
-// Each group of forward steps has a mode (keep_modes.h): its results are kept,
-// are recomputed once, when first read after the forward pass, or are
-// recomputed for each reader.  The search starts at the peak of the schedule
-// without recomputation and goes down from level to level.  At each level
+// Each group of forward steps has a mode (keep_modes.h).  Its results are kept,
+// recomputed once when first read after the forward pass, or recomputed for
+// each reader.  The search starts at the peak of the schedule without
+// recomputation and goes down from level to level.  At each level
 //
 //   - while the peak exceeds the level, it raises one group with idle results
 //     at the peak to its next mode: the one that removes the most bytes above
@@ -226,8 +226,8 @@ static int64_t most_without(const Search *s, int32_t v)
     return most;
 }
 
-// True if the results of the step might be kept: where they do not exist now,
-// there is room for them, or their operands could make room.
+// True if the results of the step might be kept: there is room for them where
+// they do not exist now, or their operands could make room.
 static bool could_keep(const Search *s, int32_t step, int64_t level)
 {
     const Remat *r = s->r;

@@ -57,8 +57,8 @@ int64_t remat_scan_step(RematScan *s, int32_t step)
 {
     const Remat *r = s->r;
     int64_t bytes = s->alive;
-    // To the values alive after the step, some of which are its results, add
-    // its results without readers, and the operands whose last reader it is.
+    // The values alive after the step include results of it.  Add its results
+    // without readers, and the operands whose last reader it is.
     if (r->overs[step] < r->overs[step + 1]) bytes -= bytes_over(s, step);
     for (int32_t k = r->reads[step]; k < r->reads[step + 1]; k++) {
         const RematScanned *value = &s->value[r->read[k]];

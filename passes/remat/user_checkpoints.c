@@ -13,9 +13,8 @@
 // operands of the update phase, batch statistics, because that phase does not
 // wait for the backward pass.
 //
-// A marked value may have no bytes.  Then the values that it stands for are
-// kept: the operand of a view, the operands of a value computed on load, or all
-// parts of a join.
+// A marked value may have no bytes.  Then the operand of a view is kept, the
+// operands of a value computed on load, or all parts of a join.
 #include "user_checkpoints.h"
 #include <inttypes.h>
 #include "remat_graph.h"

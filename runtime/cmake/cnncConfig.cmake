@@ -1,5 +1,5 @@
 # find_package(cnnc CONFIG REQUIRED): the compiler as cnnc::cnnc, CUDA on a CPU as
-# cnnc::host, and cnnc_generate, which makes nets part of a target.
+# cnnc::host, and cnnc_generate, which adds nets to a target.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/cnncTargets.cmake)

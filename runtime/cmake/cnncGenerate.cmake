@@ -1,15 +1,15 @@
 # cnnc_generate(TARGET t NETS a.cnn b.cnn [PREFIX p] [OPTIONS --batch 8 ...] [HOST])
 #
 # Compiles each net into <name>.cu and <name>.h, named after its file, in the build
-# tree, and makes them part of target t; t and what links to it may then
-# #include "<name>.h".  Where the project has the language CUDA, nvcc compiles
-# them and t gets cuBLAS; where it has not, or HOST is said, they are C++ and run
-# on the CPU, through cnnc::host.
+# tree, and adds them to target t.  t and the targets that link to it may then
+# #include "<name>.h".  If the project has the language CUDA, nvcc compiles them and
+# t links to cuBLAS.  Otherwise, or with HOST, they are C++ and run on the CPU,
+# through cnnc::host.
 #
-# An edit of a net, of a file that it includes, or another cnnc makes them anew.
-# OPTIONS are cnnc's and hold for all of NETS; other options need another call.
-# With PREFIX the files are p.cu and p.h and symbols begin with p_, so that one
-# target can have one net several times.  To be called in the directory that made t.
+# They are rebuilt if a net, a file that it includes or cnnc changes.  OPTIONS are
+# those of cnnc, for all of NETS; other options need another call.  With PREFIX the
+# files are p.cu and p.h, and symbols begin with p_, so that one target can have one
+# net several times.  Call it in the directory that created t.
 
 function(cnnc_generate)
     cmake_parse_arguments(PARSE_ARGV 0 arg "HOST" "TARGET;PREFIX" "NETS;OPTIONS")
@@ -34,7 +34,7 @@ function(cnnc_generate)
     endif()
 endfunction()
 
-# What follows are parts of it, and share its variables.
+# The macros below are parts of cnnc_generate and share its variables.
 
 macro(_cnnc_check_call)
     if(arg_UNPARSED_ARGUMENTS)
@@ -42,7 +42,7 @@ macro(_cnnc_check_call)
             "'${arg_UNPARSED_ARGUMENTS}'; it takes TARGET, NETS, PREFIX, OPTIONS, HOST")
     endif()
     if(NOT arg_TARGET OR NOT arg_NETS)
-        message(FATAL_ERROR "cnnc_generate wants TARGET and NETS, as in "
+        message(FATAL_ERROR "cnnc_generate needs TARGET and NETS, as in "
             "cnnc_generate(TARGET app NETS net.cnn)")
     endif()
     if(NOT TARGET ${arg_TARGET})
@@ -61,7 +61,7 @@ macro(_cnnc_check_call)
     endif()
 endmacro()
 
-# The folder is the target's own, so that two targets may take one net with
+# Each target has its own folder, so that two targets can have one net with
 # different options.
 macro(_cnnc_add_net net)
     get_filename_component(path ${net} ABSOLUTE)
@@ -89,7 +89,7 @@ macro(_cnnc_add_net net)
     list(APPEND emitted ${output}.cu)
 endmacro()
 
-# The compilers take the ending .cu for something else than C++.
+# Compilers do not take a file .cu for C++ by themselves.
 macro(_cnnc_for_host)
     if(NOT "CXX" IN_LIST languages)
         message(FATAL_ERROR "cnnc_generate: emitted files are C++ here; add "
@@ -102,8 +102,8 @@ macro(_cnnc_for_host)
     target_link_libraries(${arg_TARGET} PUBLIC cnnc::host)
 endmacro()
 
-# -fmad=false as in the build line of emitted files: without it nvcc joins products
-# and sums as it likes, and the last bits change with passes and budgets.
+# -fmad=false as in the build line of emitted files: without it nvcc fuses products
+# and sums at will, and the last bits depend on passes and budgets.
 macro(_cnnc_for_cuda)
     find_package(CUDAToolkit REQUIRED)
     set_source_files_properties(${emitted} PROPERTIES LANGUAGE CUDA

@@ -156,7 +156,7 @@ UNSEEN void abandon_block(Runner *r, const char *why)
 
 UNSEEN void host_misaligned()
 {
-    abandon_block(running(), "what moves at once is not aligned");
+    abandon_block(running(), "a vector access is not aligned");
 }
 
 namespace {

@@ -158,7 +158,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
     if (!is_graph(executable)) return finish(cudaErrorInvalidValue);
     if (!is_stream(stream)) return finish(cudaErrorInvalidResourceHandle);
     note_step(0);
-    upload(executable, "cudaGraphLaunch, of what was not uploaded");
+    upload(executable, "cudaGraphLaunch, which was not uploaded");
     for (const WorkRef &work : executable->work) {
         if (cudaError_t error = finish(cudaSuccess)) return error;
         cudaError_t error =

@@ -1,6 +1,6 @@
 // Watches memory: compares launches, library calls and copy steps with the
-// plans of CNNC_HOST_PLAN (plan.cpp), and the bytes that they touch with the
-// buffers of their step.
+// plans of CNNC_HOST_PLAN (plan.cpp).  Compares the bytes that they touch with
+// the buffers of their step.
 //
 // host_arena_at() registers an arena; emitted files call it as ARENA_AT.  A
 // step belongs to the arena that contains the first of its pointers into any
@@ -193,7 +193,7 @@ bool check_pointer(const Arena &arena, const PlannedStep &planned,
         if (!nearest || distance(t, at) < distance(*nearest, at)) nearest = &t;
     }
     if (other != &arena)
-        report("%s, step %d (%s): its pointer argument %d lies in another "
+        report("%s, step %d (%s): its pointer argument %d points into another "
                "arena than the first", step.call, step.number,
                planned.name.c_str(), i);
     else if (!nearest)
@@ -294,7 +294,7 @@ bool step_begins(const HostStep &step)
     if (!arena) {
         std::lock_guard<std::mutex> hold(arena_lock);
         if (arenas.empty()) return true;
-        report("%s, step %d: none of its pointers lies in an arena", step.call,
+        report("%s, step %d: it has no pointer into an arena", step.call,
                step.number);
         return false;
     }

@@ -4,7 +4,8 @@
 #include "../support/net/header.cuh"
 #include "../support/vec/last_block.cuh"
 
-// AdvanceStep: the end of a launch: step += 1, and updates += 1 unless the step was skipped.
+// AdvanceStep: the Last of a training step's last launch: step += 1, and updates += 1 unless the
+// step was skipped.
 struct AdvanceStep {
     StateHeader *header;
     __device__ void operator()() const

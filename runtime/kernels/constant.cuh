@@ -1,4 +1,4 @@
-// A learning rate that stays.
+// A constant learning rate.
 #pragma once
 #include "../support/net/header.cuh"
 #include "../support/net/rate.cuh"

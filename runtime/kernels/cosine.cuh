@@ -4,7 +4,7 @@
 #include "../support/net/header.cuh"
 #include "../support/net/rate.cuh"
 
-// rate_cosine: from 1 to final_factor at the last of `steps`, and that from then on.  One thread.
+// rate_cosine: falls from 1 to final_factor at the last of `steps`, and stays there.  One thread.
 __global__ void rate_cosine(StateHeader *header, long long steps, long long warmup,
                             double final_factor)
 {

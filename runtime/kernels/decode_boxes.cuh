@@ -1,10 +1,10 @@
-// From what a detector tells to boxes.
+// Boxes from the outputs of a detector.
 #pragma once
 #include "../support/net/anchors.cuh"
 #include "../support/vec/elementwise.cuh"
 
-// decode_boxes_forward: y[n,a] = left, top, right, bottom of the box that x[n,a] tells from anchor
-// a; x, y [N, ANCHORS, 4].  A thread: single boxes.  y may be x.
+// decode_boxes_forward: y[n,a] = left, top, right, bottom of the box that x[n,a] encodes relative
+// to anchor a; x, y [N, ANCHORS, 4].  A thread takes single boxes.  y may be x.
 template <class Shape, class X = const real *, class Y = real *>
 __global__ void decode_boxes_forward(Y y, X x,
                                      const __grid_constant__ List<(int)Shape::MAPS> maps,

@@ -3,7 +3,7 @@
 #include "../support/vec/broadcast.cuh"
 #include "../support/vec/real.cuh"
 
-// division: y = a / b; the gradient of a needs b, that of b both.
+// division: y = a / b; the gradient of a needs b, that of b needs both.
 struct division {
     static __device__ real forward(real a, real b) { return a / b; }
     template <int SIDE, class A, class B>

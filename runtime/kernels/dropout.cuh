@@ -1,4 +1,5 @@
-// Dropout without a stored mask: the backward pass draws the same numbers again.
+// Dropout without a stored mask: the backward pass recomputes the random
+// numbers.
 #pragma once
 #include <stdint.h>
 #include "../support/net/accumulated.cuh"
@@ -8,10 +9,10 @@
 #include "../support/vec/philox.cuh"
 #include "../support/vec/real.cuh"
 
-// dropout_forward: y = keep * x where a draw is at least threshold, else 0; x, y [count, width],
-// a sample a row, from sample `first` of the batch on.  A thread takes four elements of a sample,
-// one draw.  The draw depends on seed, training step, the dropout's number, sample and element
-// alone, so dy -> dx is the same launch.  y may be x.
+// dropout_forward: y = keep * x if a random number is at least threshold, otherwise 0; x, y [count,
+// width], a sample a row, from sample `first` of the batch on.  A thread takes four elements of a
+// sample, one call of philox.  The number depends only on seed, training step, the dropout's
+// number, sample and element, so dy -> dx is the same launch.  y may be x.
 template <class X = const real *, class Y = real *>
 __global__ void dropout_forward(Y y, X x, const StateHeader *header, uint32_t number,
                                 uint32_t threshold, real keep, long long count, long long width,
@@ -30,8 +31,8 @@ __global__ void dropout_forward(Y y, X x, const StateHeader *header, uint32_t nu
     }
 }
 
-// dropout_accumulated: likewise in a training step of several batches: a sample is counted from the
-// first of the step, so that it draws the same in whatever batch it comes.
+// dropout_accumulated: dropout_forward with gradient accumulation.  Samples are counted from the
+// first of the training step, so that the numbers do not depend on the micro-batch.
 template <class X = const real *, class Y = real *>
 __global__ void dropout_accumulated(Y y, X x, const StateHeader *header, uint32_t number,
                                     uint32_t threshold, real keep, long long count, long long width,

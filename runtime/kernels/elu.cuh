@@ -4,7 +4,7 @@
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// elu: y = x > 0 ? x : alpha * (exp(x) - 1).  The gradient needs y alone, as alpha >= 0.
+// elu: y = x > 0 ? x : alpha * (exp(x) - 1).  The gradient needs y alone, because alpha >= 0.
 struct elu {
     static __device__ real forward(real x, real alpha) { return x > 0 ? x : alpha * expm1(x); }
     template <class Y>

@@ -1,4 +1,5 @@
-// An element times the probability that a normal number is below it.
+// Gaussian error linear units: an element times the probability that a normal
+// number is below it.
 #pragma once
 #include <math.h>
 #include "../support/vec/logistic.cuh"

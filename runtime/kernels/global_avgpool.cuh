@@ -1,4 +1,4 @@
-// The mean of each channel over a whole map, and the way back.
+// The mean of each channel over a whole map, and its gradient.
 #pragma once
 #include "../support/vec/cell.cuh"
 #include "../support/vec/elementwise.cuh"
@@ -6,9 +6,9 @@
 #include "../support/vec/pixels.cuh"
 #include "../support/gemm/product.cuh"
 
-// global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  A block as
-// reduce_pixels has it; -0 leaves every number alone, so the mean of one pixel is that pixel.  y
-// must not be x.
+// global_avgpool_forward: y[n,c] = the mean over p of x[n,p,c]; x [N, PIXELS, C].  The block is
+// that of reduce_pixels.  The sum starts at -0, which changes no number, so the mean of one pixel
+// is that pixel.  y must not be x.
 template <class Shape, class X = const real *, class Y = real *>
 __global__ void global_avgpool_forward(Y y, X x)
 {

@@ -1,4 +1,4 @@
-// The largest element of each channel of a whole map, and the way back.
+// The largest element of each channel of a whole map, and its gradient.
 #pragma once
 #include <limits.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 // Largest: an element and its pixel.
 struct Largest { real value; int at; };
 
-// larger_place: a NaN before any number, then the larger, then the one that comes first.
+// larger_place: prefers a NaN, then the larger number, then the earlier place.
 static __device__ inline Largest larger_place(Largest a, Largest b)
 {
     const bool nan_a = a.value != a.value, nan_b = b.value != b.value;
@@ -21,7 +21,7 @@ static __device__ inline Largest larger_place(Largest a, Largest b)
 }
 
 // global_maxpool_forward: y[n,c] = max over p of x[n,p,c], the first of equals or of NaNs; if KEEP,
-// index[n,c] = p of it; x [N, PIXELS, C].  A block as reduce_pixels has it.  y must not be x.
+// index[n,c] is that p; x [N, PIXELS, C].  The block is that of reduce_pixels.  y must not be x.
 template <class Shape, bool KEEP, class X = const real *, class Y = real *>
 __global__ void global_maxpool_forward(Y y, int *index, X x)
 {
@@ -34,9 +34,9 @@ __global__ void global_maxpool_forward(Y y, int *index, X x)
                          });
 }
 
-// global_maxpool_gradient: dx[n,p,c] = dy[n,c] where index[n,c] = p, else 0, times the derivative
-// of Act at mask; dx and mask [N, PIXELS, C].  A thread takes VEC elements, which must divide C.
-// dx may be mask.
+// global_maxpool_gradient: dx[n,p,c] = dy[n,c] if index[n,c] = p, otherwise 0, times the derivative
+// of Act at mask; dx and mask [N, PIXELS, C].  A thread takes VEC elements, which must divide C. dx
+// may be mask.
 template <class Shape, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void global_maxpool_gradient(DX dx, DY dy, const int *index, Mask mask)

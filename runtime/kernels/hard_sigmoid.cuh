@@ -1,10 +1,10 @@
-// Three straight lines in the place of a sigmoid.
+// A piecewise linear approximation of the sigmoid.
 #pragma once
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// hard_sigmoid: y = min(max(x + 3, 0), 6) / 6, a NaN stays one.  The gradient needs y alone, 0 at
-// y = 0 and y = 1.
+// hard_sigmoid: y = min(max(x + 3, 0), 6) / 6; NaN stays.  The gradient needs y alone; it is 0 at y
+// = 0 and y = 1.
 struct hard_sigmoid {
     static __device__ real forward(real x)
     {

@@ -1,9 +1,9 @@
-// Two straight lines and a parabola in the place of a swish.
+// A piecewise quadratic approximation of swish.
 #pragma once
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// hard_swish: y = x * min(max(x + 3, 0), 6) / 6, a NaN stays one.  The gradient needs x.
+// hard_swish: y = x * min(max(x + 3, 0), 6) / 6; NaN stays.  The gradient needs x.
 struct hard_swish {
     static __device__ real forward(real x)
     {

@@ -1,9 +1,9 @@
-// Rectified linear units that let some of what is negative through.
+// Rectified linear units with a slope for negative elements.
 #pragma once
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// leaky_relu: y = x > 0 ? x : slope * x.  The gradient needs y alone, as slope >= 0.
+// leaky_relu: y = x > 0 ? x : slope * x.  The gradient needs y alone, because slope >= 0.
 struct leaky_relu {
     static __device__ real forward(real x, real slope) { return x > 0 ? x : slope * x; }
     template <class Y>

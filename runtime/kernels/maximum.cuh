@@ -3,7 +3,7 @@
 #include "../support/vec/broadcast.cuh"
 #include "../support/vec/real.cuh"
 
-// larger_of: y = max(a, b), a NaN wins; the gradient goes to a alone where they are equal.
+// larger_of: y = max(a, b), NaN if either is; if they are equal, only a gets the gradient.
 struct larger_of {
     static __device__ real forward(real a, real b) { return a >= b || a != a ? a : b; }
     template <int SIDE, class A, class B>

@@ -3,7 +3,7 @@
 #include "../support/vec/broadcast.cuh"
 #include "../support/vec/real.cuh"
 
-// multiplication: y = a * b; an operand's gradient needs the other.
+// multiplication: y = a * b; the gradient of an operand needs the other one.
 struct multiplication {
     static __device__ real forward(real a, real b) { return a * b; }
     template <int SIDE, class A, class B>

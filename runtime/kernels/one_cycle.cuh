@@ -1,11 +1,11 @@
-// A learning rate that rises, and falls to almost nothing.
+// A learning rate that rises, then falls to almost zero.
 #pragma once
 #include <math.h>
 #include "../support/net/header.cuh"
 #include "../support/net/rate.cuh"
 
-// rate_one_cycle: from 1 / div_factor to 1 at step rising * steps - 1, then to the first factor /
-// final_div_factor at step steps - 1, and that from then on.  One thread.
+// rate_one_cycle: rises from 1 / div_factor to 1 at step rising * steps - 1.  Then falls to the
+// first factor / final_div_factor at step steps - 1, and stays there.  One thread.
 __global__ void rate_one_cycle(StateHeader *header, long long steps, double rising,
                                double div_factor, double final_div_factor)
 {

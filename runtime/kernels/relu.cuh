@@ -3,7 +3,7 @@
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// relu: a NaN stays one, and -0 becomes 0.  The gradient is 0 at y = 0.
+// relu: NaN stays, and -0 becomes 0.  The gradient is 0 at y = 0.
 struct relu {
     static __device__ real forward(real x) { return x <= 0 ? 0 : x; }
     template <class Y>

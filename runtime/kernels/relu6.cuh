@@ -1,10 +1,10 @@
-// Rectified linear units that end at 6.
+// Rectified linear units with the upper limit 6.
 #pragma once
 #include "../support/vec/real.cuh"
 #include "../support/vec/unary.cuh"
 
-// relu6: y = min(max(x, 0), 6), a NaN stays one, -0 becomes 0.  The gradient needs y
-// alone, 0 at y = 0 and y = 6.
+// relu6: y = min(max(x, 0), 6); NaN stays, -0 becomes 0.  The gradient needs y alone; it is 0 at y
+// = 0 and y = 6.
 struct relu6 {
     static __device__ real forward(real x) { return x <= 0 ? (real)0 : x > 6 ? (real)6 : x; }
     template <class Y>

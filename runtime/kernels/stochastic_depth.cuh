@@ -1,4 +1,5 @@
-// Whole samples of a branch dropped at random, without a stored mask.
+// Stochastic depth: drops whole samples of a branch at random, without a stored
+// mask.
 #pragma once
 #include <stdint.h>
 #include "../support/net/accumulated.cuh"
@@ -7,10 +8,10 @@
 #include "../support/vec/philox.cuh"
 #include "../support/vec/real.cuh"
 
-// stochastic_depth_forward: y = keep * x where the sample's draw is at least threshold, else 0;
-// x, y [batch, width], from sample `first` of the batch on.  Each sample has as many blocks; a
-// thread draws once.  The draw depends on seed, training step, the layer's number and sample alone,
-// so dy -> dx is the same launch.  y may be x.
+// stochastic_depth_forward: y = keep * x if the sample's random number is at least threshold,
+// otherwise 0; x, y [batch, width], from sample `first` of the batch on.  Each sample has the same
+// number of blocks; a thread computes the number once.  It depends only on seed, training step, the
+// layer's number and sample, so dy -> dx is the same launch.  y may be x.
 template <class X = const real *, class Y = real *>
 __global__ void stochastic_depth_forward(Y y, X x, const StateHeader *header,
                                          uint32_t number, uint32_t threshold, real keep,
@@ -25,8 +26,8 @@ __global__ void stochastic_depth_forward(Y y, X x, const StateHeader *header,
         y[sample * width + i] = factor > 0 ? factor * x[sample * width + i] : (real)0;
 }
 
-// stochastic_depth_accumulated: likewise in a training step of several batches: a sample is counted
-// from the first of the step.
+// stochastic_depth_accumulated: stochastic_depth_forward with gradient accumulation: samples are
+// counted from the first of the training step.
 template <class X = const real *, class Y = real *>
 __global__ void stochastic_depth_accumulated(Y y, X x, const StateHeader *header,
                                              uint32_t number, uint32_t threshold, real keep,

@@ -222,8 +222,8 @@ static const char usage[] =
     "\n"
     "Packs the JPEG and PNG files of FOLDER/<class>/ into images.npy,\n"
     "labels.npy and classes.txt of the new folder OUTPUT.  Images are resized\n"
-    "with a bilinear filter (with antialiasing); what reaches beyond the\n"
-    "proportions of HxW is cut off at both sides alike.  Samples of 16 bits\n"
+    "with a bilinear filter (with antialiasing); parts outside the\n"
+    "proportions of HxW are cut off equally at both sides.  16-bit samples\n"
     "become 8 by round(v / 257), gamma and profiles have no effect, alpha is\n"
     "composed over white, and an image is turned as its EXIF orientation "
     "says.\n"
@@ -253,7 +253,7 @@ static void read_size(Target *t, const char *text)
     const char *rest;
     if (!read_number(text, LARGEST, 'x', &t->height, &rest) ||
         !read_number(rest, LARGEST, '\0', &t->width, &rest))
-        die(EXIT_USAGE, text, "--size wants height x width, each from 1 to "
+        die(EXIT_USAGE, text, "--size needs height x width, each from 1 to "
             "16384, as in 224x224");
 }
 
@@ -261,7 +261,7 @@ static void read_workers(Pack *p, const char *text)
 {
     const char *rest;
     if (!read_number(text, MOST_WORKERS, '\0', &p->workers, &rest))
-        die(EXIT_USAGE, text, "--workers wants a number from 1 to 256");
+        die(EXIT_USAGE, text, "--workers needs a number from 1 to 256");
 }
 
 // Returns the number of arguments that the option takes after it; -1: no

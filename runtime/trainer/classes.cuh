@@ -1,16 +1,16 @@
-// Names of classes: a file classes.txt, as cnnc-pack-images writes it, with the
-// name of class 0 in its first line, of class 1 in its second, and so on.
+// Names of classes, from a file classes.txt as cnnc-pack-images writes it: line
+// k + 1 has the name of class k.
 #pragma once
 #include "sets.cuh"
 
-// ClassNames: of classes 0 .. count - 1; those of a net that are beyond have numbers alone.
+// ClassNames: the names of classes 0 .. count - 1.  Classes of the net from count on have no name.
 struct ClassNames {
     const char *path;
     const char **names;
     int count;
 };
 
-// Reads a file of names, a line each.  They are copied, so that the file may change later.
+// Reads a file of names, one per line.  They are copied, so the file may change later.
 static inline bool read_class_names(const char *path, ClassNames *c)
 {
     FileBytes file = {};
@@ -30,8 +30,8 @@ static inline bool read_class_names(const char *path, ClassNames *c)
     return true;
 }
 
-// The path of a file in the folder of another one, the first of some paths joined by commas; NULL
-// where there is no such file.
+// Returns the path of file `name` in the folder of the first of some comma-separated paths, or NULL
+// if it does not exist.
 static inline const char *find_beside(const char *paths, const char *name)
 {
     struct stat status;
@@ -43,8 +43,8 @@ static inline const char *find_beside(const char *paths, const char *name)
     return stat(path, &status) ? NULL : path;
 }
 
-// The file that names the classes of a set: beside its labels, or its images, or in the folder of
-// the training set; NULL where there is none.
+// Returns the file with the class names of a set, or NULL.  It is in the folder of the labels, of
+// the images or of the training set.
 static inline const char *find_class_names(const Trainer *t, const DataSet *set)
 {
     const char *found = NULL;
@@ -58,8 +58,8 @@ static inline const char *find_class_names(const Trainer *t, const DataSet *set)
     return found || !folder ? found : find_in_folder(folder, "train/classes.txt");
 }
 
-// Reads the names of a set's classes, if there are any.  classes: of the net, of which a sample has
-// one (0: it has none, as where pixels have them); more names are a mistake.
+// Reads the class names of a set, if there are any; more names than `classes` are an error.
+// classes: how many the net has for a sample, or 0 if samples have none (labels of pixels).
 static inline bool name_classes(const Trainer *t, const DataSet *set, int classes, ClassNames *c)
 {
     const char *path = find_class_names(t, set);
@@ -84,8 +84,8 @@ static inline bool names_agree(const ClassNames *a, const ClassNames *b)
     return true;
 }
 
-// Reads the names of a set's classes; they must be those of the training set in the folder of
-// --data, whose numbers the net has learned.
+// Reads the class names of a set.  They must equal those of the training set in the folder of
+// --data, because the net learned those numbers.
 static inline bool name_known_classes(const Trainer *t, const DataSet *set, int classes,
                                       ClassNames *c)
 {
@@ -96,7 +96,7 @@ static inline bool name_known_classes(const Trainer *t, const DataSet *set, int 
            names_agree(&learned, c);
 }
 
-// Writes a name as a field of CSV.
+// Writes a name as a CSV field.
 static inline void write_csv_name(FILE *out, const char *name)
 {
     if (!name[strcspn(name, ",\"\r\n")]) {

@@ -2,7 +2,7 @@
 #pragma once
 #include <time.h>
 
-// Seconds on a clock that only goes forward.
+// Returns seconds on a monotonic clock.
 static inline double clock_seconds(void)
 {
     struct timespec now;

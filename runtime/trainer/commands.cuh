@@ -1,8 +1,9 @@
-// The commands that look into a net: step and info.
+// The commands step and info.
 #pragma once
 #include "train.cuh"
 
-// Reads a batch, a tensor for each input by name: as many samples of each, labels in range.
+// Reads a batch: a tensor for each input, by name.  All have the same number of samples, and labels
+// are in range.
 static inline bool read_batch(Trainer *t, const char *path, Staging *batch)
 {
     const Net *net = t->net;
@@ -27,7 +28,7 @@ static inline bool read_batch(Trainer *t, const char *path, Staging *batch)
     return good;
 }
 
-// step: some training steps on one batch; then all that can be compared goes to a file.
+// step: takes training steps on one batch, then writes all tensors that can be compared to a file.
 static inline bool command_step(Trainer *t)
 {
     const Net *net = t->net;
@@ -57,7 +58,8 @@ static inline bool command_step(Trainer *t)
     return fetch_tensors(net, tensors + 1, count - 1) && write_safetensors(save, tensors, count);
 }
 
-// info: what the net takes and gives; with --tensors a line each: role name dtype shape classes.
+// info: lists inputs and outputs, and with --tensors all tensors, a line each: role name dtype
+// shape classes.
 static inline bool command_info(Trainer *t)
 {
     bool every = t->option[OPTION_TENSORS] != NULL;

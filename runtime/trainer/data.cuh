@@ -1,22 +1,22 @@
-// What a data file holds: an array of samples, in the file's own type and order,
-// mapped and never copied as a whole.  The format is told from the content:
+// The content of a data file: an array of samples in the file's own type and
+// order, mapped and never copied as a whole.  The content decides the format:
 // IDX, NPY or CIFAR's records.
 #pragma once
 #include "files.cuh"
 #include "net.cuh"
 #include "safetensors.cuh"
 
-// DataArray: samples of a file.  dims[0] counts them; those past the rank are 1.
+// DataArray: the samples of a file.  dims[0] is their number; dimensions past the rank are 1.
 struct DataArray {
-    const unsigned char *data;  // of sample 0; elements may be unaligned
-    int type, rank;             // of its elements: SafeTypeNumber
+    const unsigned char *data;  // first byte of sample 0; elements may be unaligned
+    int type, rank;             // type: a SafeTypeNumber
     long long dims[SAFE_RANK];
-    size_t stride;              // bytes from sample to sample
-    bool planes;                // an image's channels lie one after the other, not its pixels
+    size_t stride;              // bytes from one sample to the next
+    bool planes;                // channels are stored one after the other, as CIFAR does
 };
 
-// Whether the dimensions of an array ask for exactly what follows the file's head; sets data and
-// stride.
+// True if the dimensions of an array need exactly the bytes that follow the file's head.  Sets data
+// and stride.
 static inline bool place_array(const char *path, const FileBytes *file, size_t head, DataArray *a)
 {
     size_t bytes = safe_types[a->type].bytes;
@@ -35,14 +35,14 @@ static inline bool place_array(const char *path, const FileBytes *file, size_t h
 // ---- IDX: a magic number that holds type and rank, the dimensions as big-endian 32-bit words, the
 // data.  Only unsigned bytes are read.
 
-// Whether a file begins as one.
+// True if a file begins with the magic number of IDX bytes.
 static inline bool is_idx(const FileBytes *file)
 {
     const unsigned char *b = file->bytes;
     return file->size >= 4 && !b[0] && !b[1] && b[2] == 8 && b[3] >= 1 && b[3] <= 4;
 }
 
-// Takes its dimensions; the bytes they stand in, or 0 where it ends in them.
+// Reads the dimensions.  Returns the bytes of the head, or 0 if the file ends in it.
 static inline size_t idx_head(const FileBytes *file, DataArray *a)
 {
     size_t head = 4 + 4 * (size_t)file->bytes[3];
@@ -56,7 +56,7 @@ static inline size_t idx_head(const FileBytes *file, DataArray *a)
     return head;
 }
 
-// Whether it is as long as its dimensions say.
+// True if the file is as long as its dimensions say.
 static inline bool is_whole_idx(const FileBytes *file)
 {
     DataArray a = {};
@@ -81,7 +81,7 @@ static inline bool read_idx(const char *path, const FileBytes *file, DataArray *
 
 enum CifarSizes { CIFAR_SIDE = 32, CIFAR_PIXELS = 3 * CIFAR_SIDE * CIFAR_SIDE };
 
-// The first record with a label out of range, or -1.
+// Returns the first record with a label out of range, or -1.
 static inline long long cifar_fault(const FileBytes *file, size_t record)
 {
     bool fine = record == CIFAR_PIXELS + 2;
@@ -91,8 +91,8 @@ static inline long long cifar_fault(const FileBytes *file, size_t record)
     return -1;
 }
 
-// The bytes of a record of CIFAR-10 or 100, or 0 where a file can be neither; sound: or where a
-// label is out of range.
+// Returns the bytes of a CIFAR-10 or CIFAR-100 record, or 0 if the file's length fits neither.
+// sound: also 0 if a label is out of range.
 static inline size_t cifar_record(const FileBytes *file, bool sound)
 {
     for (size_t record = CIFAR_PIXELS + 1; record <= CIFAR_PIXELS + 2; record++)
@@ -101,8 +101,8 @@ static inline size_t cifar_record(const FileBytes *file, bool sound)
     return 0;
 }
 
-// The images, or for a label input the labels: of CIFAR-100 the fine ones, unless the net has 20
-// classes.
+// Describes the images, or for a label input the labels: the fine ones of CIFAR-100 unless the net
+// has 20 classes.
 static inline void read_cifar(const FileBytes *file, const NetTensor *want, DataArray *a)
 {
     size_t record = cifar_record(file, true), labels = record - CIFAR_PIXELS;

@@ -1,38 +1,37 @@
-// Data sets: for each input of the net a column, which is one file or several one
-// after the other.  All is checked when it is read, before the device is
-// touched: shapes, types, as many samples in each column, labels in range.
+// Data sets: a column for each input of the net, of one or more files in a row.
+// Shapes, types, equal numbers of samples and ranges of labels are checked when
+// a set is read, before the device is used.
 #pragma once
 #include "data.cuh"
 #include "npy.cuh"
 #include "tensors.cuh"
 
-// DataPart: the samples of one file; those of a column are numbered through.
+// DataPart: the samples of one file.  `first` is the number of its first sample in the column.
 struct DataPart {
     DataArray array;
     long long first;
 };
 
-// DataPaths: files joined by commas, NULL where there are none, and the argument of the option that
-// they come from.
+// DataPaths: files joined by commas, or NULL, and the option argument that named them.
 struct DataPaths {
     const char *paths, *source;
 };
 
-// DataColumn: what feeds one input; no parts: nothing does.
+// DataColumn: the samples of one input.  Without parts, the input has no data.
 struct DataColumn {
     const NetTensor *input;
-    int type;                       // of the input: SafeTypeNumber
+    int type;                       // of the input's elements: a SafeTypeNumber
     bool is_map;                    // samples have rows and columns: images, masks
-    long long height, width, depth; // elements of a sample; height and width 1 if it is no map
-    int fill;                       // of pixels that --crop moves in from outside, in the file
-    const double *mean, *std;       // one a channel, or NULL
-    DataPaths from;                 // its files
+    long long height, width, depth; // elements of a sample; height and width are 1 if not a map
+    int fill;                       // value of the pixels that --crop moves in, as in the file
+    const double *mean, *std;       // one per channel, or NULL
+    DataPaths from;                 // the files of the column
     DataPart *parts;
     int part_count;
     long long count;
 };
 
-// DataSet: columns of as many samples.
+// DataSet: columns with the same number of samples.
 struct DataSet {
     DataColumn *columns;
     int column_count;
@@ -48,13 +47,13 @@ static inline DataColumn describe_column(const NetTensor *input)
     return c;
 }
 
-// Whether an input is an image [h, w, c], of numbers rather than classes.
+// True if an input is an image [h, w, c] of numbers, not of classes.
 static inline bool is_image(const NetTensor *input)
 {
     return input->rank == 4 && !input->classes;
 }
 
-// Whether a sample of the array is one of the input; one of them may leave out a last 1.
+// True if a sample of the array has the input's shape.  Either may omit a last dimension of 1.
 static inline bool sample_matches(const char *path, const DataArray *a, const NetTensor *input)
 {
     bool same = a->rank <= input->rank + 1 && a->rank >= input->rank - 1;
@@ -68,8 +67,8 @@ static inline bool sample_matches(const char *path, const DataArray *a, const Ne
                     shape_text(input->shape + 1, input->rank - 1).text);
 }
 
-// Whether elements of the array may become the input's: classes are whole numbers, bytes are
-// bytes, real numbers take anything.
+// True if the input can take the array's elements: a class takes integers, a byte takes bytes, a
+// real number takes any type.
 static inline bool type_matches(const char *path, const DataArray *a, const NetTensor *input)
 {
     int to = safe_type_of(input->dtype);
@@ -81,13 +80,13 @@ static inline bool type_matches(const char *path, const DataArray *a, const NetT
                     to == SAFE_U8 ? ": declare it f32" : "");
 }
 
-// Whether a label is one of the net's classes, or what its losses ignore.
+// True if a label is a class of the net, or the value that its losses ignore.
 static inline bool is_label(const NetTensor *input, double label)
 {
     return (label >= 0 && label < input->classes) || (label >= 0 && label == input->ignored);
 }
 
-// Complains of a label that is none.
+// Complains of an invalid label.
 static inline bool complain_of_label(const char *path, const char *which, long long number,
                                      double label, const NetTensor *input)
 {
@@ -98,7 +97,7 @@ static inline bool complain_of_label(const char *path, const char *which, long l
                     label, input->classes - 1);
 }
 
-// Whether every label is one.
+// True if every label is valid.
 static inline bool labels_match(const char *path, const DataArray *a, const NetTensor *input)
 {
     size_t each = (size_t)tensor_elements(input, 1), bytes = safe_types[a->type].bytes;
@@ -111,7 +110,7 @@ static inline bool labels_match(const char *path, const DataArray *a, const NetT
     return true;
 }
 
-// Reads the files of a column: paths joined by commas.
+// Reads the files of a column, whose paths are joined by commas.
 static inline bool read_column(const char *paths, DataColumn *column)
 {
     const NetTensor *input = column->input;
@@ -136,7 +135,7 @@ static inline bool read_column(const char *paths, DataColumn *column)
     return true;
 }
 
-// Whether a column has as many samples as the first that was read, which sets the count.
+// True if a column has as many samples as the first one that was read, which sets the count.
 static inline bool counts_match(DataSet *set, const DataColumn *column, const char *paths,
                                 const char *first_paths)
 {
@@ -146,7 +145,7 @@ static inline bool counts_match(DataSet *set, const DataColumn *column, const ch
                     column->input->classes ? "labels" : "samples", first_paths, column->count);
 }
 
-// The part that holds a sample.
+// Returns the part that contains a sample.
 static inline const DataPart *find_part(const DataColumn *column, long long sample)
 {
     const DataPart *part = column->parts;

@@ -1,9 +1,9 @@
-// The net, and what it makes of a data set: loss, metrics, predictions.
+// The net on a data set: loss, metrics, predictions.
 #pragma once
 #include "predict.cuh"
 #include "progress.cuh"
 
-// The numbers in tensors of this section of the state.
+// Returns the number of elements of all tensors in a section of the state.
 static inline long long numbers_in(const Net *net, const char *name)
 {
     long long count = 0;
@@ -20,8 +20,8 @@ static inline long long numbers_in(const Net *net, const char *name)
     return count;
 }
 
-// `digits: arena 1234567 bytes (1.18 MiB), state 4096 bytes, 12345 parameters, batch 64`, and
-// running statistics after the parameters where the net has any.
+// Prints `digits: arena 1234567 bytes (1.18 MiB), state 4096 bytes, 12345 parameters, batch 64`.
+// The running statistics follow the parameters if the net has any.
 static inline void print_net(const Net *net)
 {
     const long long statistics = numbers_in(net, "statistics");
@@ -33,7 +33,7 @@ static inline void print_net(const Net *net)
     fflush(stdout);
 }
 
-// Takes the arena and makes a net of fresh weights, or of those of --load.
+// Allocates the arena, and initializes the net with new weights or those of --load.
 static inline bool open_net(Trainer *t)
 {
     const Net *net = t->net;
@@ -47,15 +47,15 @@ static inline bool open_net(Trainer *t)
     return !load || (are_weights(load) && load_weights(net, load));
 }
 
-// The learning rate of --lr, if it is given.
+// Sets the learning rate of --lr, if it is given.
 static inline bool give_rate(const Trainer *t)
 {
     return !t->option[OPTION_LR] || call_ok(t->net, t->net->set_rate(t->rate));
 }
 
-// Means over count samples (order NULL: the first ones); an inference file has none.  Samples of
-// batches whose loss was not finite are not in them, nor in f->samples.  word: what progress calls
-// the pass.  matrix: if not NULL, predictions are counted too.
+// Computes the means over `count` samples in `order` (NULL: the first ones); an inference file has
+// none.  The means and f->samples exclude batches whose loss was not finite.  word: the name of the
+// pass in progress lines.  matrix: if not NULL, counts predictions.
 static inline bool evaluate_samples(Trainer *t, const char *word, const DataSet *set,
                                     const long long *order, long long count, NetFigures *f,
                                     ConfusionMatrix *matrix)
@@ -77,13 +77,15 @@ static inline bool evaluate_samples(Trainer *t, const char *word, const DataSet 
     return !failed && (!net->eval || call_ok(net, net->figures(f, 1)));
 }
 
-// How many classes of a matrix may have names: those of whole samples.
+// Returns the number of classes of a matrix that may have names: 0 unless labels are of whole
+// samples.
 static inline int named_classes(const DataSet *set, const ConfusionMatrix *m)
 {
     return set->columns[m->column].input->rank == 1 ? m->classes : 0;
 }
 
-// `test accuracy 97.22 % (350/360), loss 0.0812` and then words; an inference file knows no loss.
+// Prints `test accuracy 97.22 % (350/360), loss 0.0812` and `words`.  An inference file has no
+// loss.
 static inline bool evaluate_set(Trainer *t, const DataSet *set, const char *words)
 {
     const Net *net = t->net;
@@ -112,7 +114,7 @@ static inline bool evaluate_set(Trainer *t, const DataSet *set, const char *word
     return true;
 }
 
-// Opens the net and the test set for a command that trains nothing.
+// Opens the net and the test set for a command that doesn't train.
 static inline bool open_test(Trainer *t, bool infers, DataSet *set)
 {
     return describe_set(t, set) && read_set(t, SET_TEST, infers, set) &&
@@ -121,14 +123,14 @@ static inline bool open_test(Trainer *t, bool infers, DataSet *set)
            files_are_whole();
 }
 
-// eval: the test set through the net of --load.
+// eval: evaluates the test set with the weights of --load.
 static inline bool command_eval(Trainer *t)
 {
     DataSet test;
     return open_test(t, false, &test) && evaluate_set(t, &test, "");
 }
 
-// Infers a set, batch by batch, into the files.
+// Infers a set batch by batch, and writes the outputs to the files.
 static inline bool predict_samples(Trainer *t, const DataSet *set, PredictionFiles *files)
 {
     const Net *net = t->net;
@@ -147,13 +149,13 @@ static inline bool predict_samples(Trainer *t, const DataSet *set, PredictionFil
     return !failed;
 }
 
-// predict: what the net of --load gives for the test set's inputs, which need no labels.
+// predict: writes the net's outputs for the test set, which needs no labels.
 static inline bool command_predict(Trainer *t)
 {
     DataSet test;
     PredictionFiles files = {};
     if (!t->option[OPTION_OUTPUT] && !t->option[OPTION_CLASSES])
-        return complain("predict wants --output DIR, --classes FILE or both");
+        return complain("predict needs --output DIR, --classes FILE or both");
     if (!paths_differ(t, 1 << SET_TEST, false)) return false;
     bool good = open_test(t, true, &test) && open_predictions(t, &test, &files) &&
                 predict_samples(t, &test, &files);

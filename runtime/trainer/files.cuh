@@ -1,5 +1,5 @@
-// Memory and mapped files.  A complaint about a file begins with its name.  One
-// list holds all blocks of memory, and they are released together at the end.
+// Memory and mapped files.  A complaint about a file begins with its name.  A
+// list holds all blocks of memory; they are freed together at the end.
 // output.cuh writes files.
 #pragma once
 #include <errno.h>
@@ -14,14 +14,14 @@
 
 #include "complain.cuh"
 
-// MemoryBlock: stands before every piece of memory taken.
+// MemoryBlock: precedes every allocated block.
 struct alignas(16) MemoryBlock {
     MemoryBlock *next;
 };
 
 static MemoryBlock *memory_blocks = NULL;
 
-// Zeroed memory that lives until release_memory; ends the program where there is none.
+// Returns zeroed memory, valid until release_memory.  Ends the program if there is none.
 static inline void *take_memory(size_t bytes)
 {
     MemoryBlock *block = (MemoryBlock *)calloc(1, sizeof *block + bytes);
@@ -31,19 +31,19 @@ static inline void *take_memory(size_t bytes)
     return block + 1;
 }
 
-// FileBytes: a file, whole.
+// FileBytes: the content of a file.
 struct FileBytes {
     const unsigned char *bytes;
     size_t size;
 };
 
-// MappedFile: a file that is mapped until release_memory.
+// MappedFile: a file, mapped until release_memory.
 struct MappedFile {
     const char *path;
     unsigned char *bytes;
     size_t size;
-    struct stat status;         // when it was mapped
-    int lost;                   // a part of it could not be read, and zeros stand there
+    struct stat status;         // at the time of mapping
+    int lost;                   // a read failed, and zeros replaced the mapping
     MappedFile *next;
 };
 
@@ -60,7 +60,7 @@ static inline void release_memory(void)
     }
 }
 
-// The text of errno after a path could not be opened; tells a missing folder from a missing file.
+// Returns the text of errno after a failed open.  It tells a missing folder from a missing file.
 static inline const char *open_error(const char *path)
 {
     const int error = errno;
@@ -74,8 +74,8 @@ static inline const char *open_error(const char *path)
     return stat(folder, &status) && errno == ENOENT ? "its folder is missing" : strerror(error);
 }
 
-// Maps a regular file, read only: what of it is never looked at is never read.  The path must live
-// as long as the mapping.
+// Maps a regular file read-only; pages are read on first use.  The path must live as long as the
+// mapping.
 static inline bool map_file(const char *path, FileBytes *file)
 {
     struct stat status;
@@ -95,7 +95,7 @@ static inline bool map_file(const char *path, FileBytes *file)
     return true;
 }
 
-// Ends the mapping that was made last, which is that of this file.
+// Unmaps a file, which must be the last one that was mapped.
 static inline void unmap_last(const FileBytes *file)
 {
     if (!file->size) return;
@@ -103,11 +103,11 @@ static inline void unmap_last(const FileBytes *file)
     mapped_files = mapped_files->next;
 }
 
-// ---- files that lose bytes while they are mapped
+// ---- files that become shorter while they are mapped
 
-// SIGBUS: a page of a mapped file can't be read, for the file is shorter now or its disk fails.
-// Zeros take the place of the whole mapping, so that any thread goes on, and the file is marked as
-// lost.  Whoever uses what was read asks files_are_whole first.
+// SIGBUS: a page of a mapped file can't be read, because the file is shorter now or its disk fails.
+// Zeros replace the whole mapping, so that any thread can continue, and the file is marked as lost.
+// Callers must check files_are_whole before they use the data.
 static void mend_mapping(int number, siginfo_t *info, void *)
 {
     const int error = errno;
@@ -121,7 +121,7 @@ static void mend_mapping(int number, siginfo_t *info, void *)
             errno = error;
             return;
         }
-    signal(number, SIG_DFL);    // another fault: the access comes again, and ends the program
+    signal(number, SIG_DFL);    // not of a mapped file: the access is repeated and ends the program
 }
 
 static inline void watch_mapped_files(void)
@@ -132,8 +132,8 @@ static inline void watch_mapped_files(void)
     sigaction(SIGBUS, &mends, NULL);
 }
 
-// True if a mapped file has lost bytes.  Those in its last page read as zeros without a signal, so
-// its size counts too; a file that was replaced by another is as it was.
+// True if a mapped file has lost bytes.  Lost bytes in its last page read as zeros without a
+// signal, so its size is compared too.  A file that another one has replaced is intact.
 static inline bool has_lost_bytes(const MappedFile *m)
 {
     struct stat now;
@@ -142,7 +142,7 @@ static inline bool has_lost_bytes(const MappedFile *m)
            now.st_ino == m->status.st_ino && (size_t)now.st_size < m->size;
 }
 
-// The first mapped file that has lost bytes, or NULL.
+// Returns the first mapped file that has lost bytes, or NULL.
 static inline const MappedFile *lost_file(void)
 {
     const MappedFile *m = mapped_files;
@@ -150,7 +150,7 @@ static inline const MappedFile *lost_file(void)
     return m;
 }
 
-// True if all that was read of mapped files so far was theirs; else complains.
+// True if no mapped file has lost bytes so far; otherwise complains.
 static inline bool files_are_whole(void)
 {
     const MappedFile *lost = lost_file();

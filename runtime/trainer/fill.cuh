@@ -1,20 +1,20 @@
-// Filling a batch: samples from their files, as elements of the input's type,
-// normalised, and for training turned and moved at random.  What is done to a
-// sample is a pure function of seed, epoch and the sample's number, so that
-// neither the order of the work nor the number of workers changes a bit.
+// Filling a batch: samples from their files, converted to the input's type,
+// normalised, and flipped and shifted at random for training.  The result is a
+// pure function of seed, epoch and the sample's number.  So neither the order
+// of the work nor the number of workers changes a bit.
 #pragma once
 #include "dataset.cuh"
 #include "shuffle.cuh"
 
-// Augmentation: what is done to the maps of training samples.
+// Augmentation: random changes of the maps of training samples.
 struct Augmentation {
-    bool flip;                  // left and right change places in one sample of two
-    int crop;                   // the map moves by up to so many pixels, each way
-    uint64_t key;               // of seed and epoch
+    bool flip;                  // mirror every second sample, on average
+    int crop;                   // shift a map by -crop .. crop pixels on both axes
+    uint64_t key;               // a hash of seed and epoch
 };
 
-// MapView: where a sample's pixel (y, x) comes from: row y + down, column x + right, of a row read
-// backwards if it is flipped; the column's fill where there is none.
+// MapView: pixel (y, x) of a sample comes from row y + down, column x + right; x counts from the
+// right end if flipped.  Outside of the map it is the column's fill.
 struct MapView {
     long long down, right;
     bool flip;
@@ -25,8 +25,8 @@ static inline uint64_t augmentation_key(uint64_t seed, uint64_t epoch)
     return splitmix64(splitmix64(seed ^ 0x61756776u) + epoch);
 }
 
-// All maps of a sample get the same view.  A place among 2 crop + 1 is drawn from 2^21 numbers: no
-// place is likelier than another by more than (2 crop + 1) / 2^21 of what it should be.
+// All maps of a sample get the same view.  A shift is one of 2 crop + 1, scaled from a number below
+// 2^21; the relative bias of each is at most (2 crop + 1) / 2^21.
 static inline MapView view_sample(const Augmentation *a, long long sample)
 {
     if (!a) return {0, 0, false};
@@ -44,8 +44,8 @@ template <class From> static inline From load_unaligned(const unsigned char *at)
     return value;
 }
 
-// Writes a sample: element by element, each loaded by `load` and converted; images by
-// (x - mean) / std, where x is in 0 .. 1 if the file has bytes and the input real numbers.
+// Writes a sample: each element is loaded by `load` and converted.  An image becomes (x - mean) /
+// std.  Bytes are divided by 255 first if the input has real numbers.
 template <class Load, class To>
 static inline void convert_sample(const DataColumn *c, const DataArray *a, long long at,
                                   const MapView &view, Load load, To *to)
@@ -69,7 +69,7 @@ static inline void convert_sample(const DataColumn *c, const DataArray *a, long 
         }
 }
 
-// The usual types have loops of their own; the others go by way of double.
+// The usual types have their own loops; the others are converted through double.
 template <class To>
 static inline void convert_any(const DataColumn *c, const DataArray *a, long long at,
                                const MapView &view, To *to)
@@ -88,7 +88,7 @@ static inline void convert_any(const DataColumn *c, const DataArray *a, long lon
     }
 }
 
-// Writes a sample of a column to its place in the batch.
+// Writes sample number `sample` of a column to its row of the batch.
 static inline void fill_sample(const DataColumn *c, const Augmentation *augmentation,
                                long long sample, unsigned char *to)
 {

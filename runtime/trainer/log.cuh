@@ -1,9 +1,9 @@
-// The log of a training run: CSV, a line an epoch.
+// The log of a training run: CSV, one line per epoch.
 #pragma once
 #include "progress.cuh"
 #include "state.cuh"
 
-// The columns of log_means.
+// Writes the names of the columns of log_means.
 static inline void name_means(FILE *log, const Net *net, const char *prefix)
 {
     fprintf(log, ",%sloss", prefix);
@@ -13,7 +13,7 @@ static inline void name_means(FILE *log, const Net *net, const char *prefix)
         fprintf(log, ",%s%s", prefix, net->metrics[i].name);
 }
 
-// The loss, of several each, and the metrics; nan: nothing counts.
+// Writes the loss, each of several losses, and the metrics; nan if no label counts.
 static inline void log_means(FILE *log, const Net *net, const NetFigures *f)
 {
     fprintf(log, ",%.9g", mean_loss(net, f));
@@ -22,8 +22,7 @@ static inline void log_means(FILE *log, const Net *net, const NetFigures *f)
     for (int i = 0; i < net->metric_count; i++) fprintf(log, ",%.9g", mean_of(f->metrics[i]));
 }
 
-// Begins a log, or, where epochs are over already (a run that goes on), keeps their lines of the
-// one that is there.
+// Opens a log.  A resumed run keeps the lines of the `epochs` epochs that are over.
 static inline bool open_log(const Net *net, const char *path, bool validates, uint64_t epochs,
                             FILE **log)
 {
@@ -47,7 +46,7 @@ static inline bool open_log(const Net *net, const char *path, bool validates, ui
     return *log || complain("%s: can't be written: %s", path, strerror(errno));
 }
 
-// Adds an epoch's line.
+// Appends the line of an epoch.
 static inline bool log_epoch(FILE *log, const char *path, const Net *net, const NetFigures *f,
                              int epoch, double speed, const NetFigures *validation,
                              unsigned long long skipped)

@@ -1,16 +1,15 @@
-// The trainer's main program: options, the command, the exit status (0 done, 1 the
-// input is wrong or a call failed, 2 usage, 128 + n stopped by signal n).
+// The trainer's main program: options, the command, the exit status (0 success, 1 wrong input or a
+// failed call, 2 usage, 128 + n stopped by signal n).
 #pragma once
 #include "commands.cuh"
 #include "suggest.cuh"
 
-// TrainerCommand: a command, names that other programs have for it, and whether an inference file
-// has it.
+// TrainerCommand: a command, its names in other programs, and whether an inference file has it.
 struct TrainerCommand {
     const char *name, *meaning, *other_names;
     bool (*run)(Trainer *);
     bool infers;
-    int needs[2];               // options it can't do without; OPTION_COUNT: none
+    int needs[2];               // required options; OPTION_COUNT: none
 };
 
 static const TrainerCommand trainer_commands[] = {
@@ -18,7 +17,7 @@ static const TrainerCommand trainer_commands[] = {
      {OPTION_COUNT, OPTION_COUNT}},
     {"eval", "test weights on files of data", "test val validate evaluate", command_eval, true,
      {OPTION_LOAD, OPTION_COUNT}},
-    {"predict", "write what the net gives for files of data", "infer inference", command_predict,
+    {"predict", "write the net's outputs for files of data", "infer inference", command_predict,
      true, {OPTION_LOAD, OPTION_COUNT}},
     {"step", "take training steps on one batch and write every tensor", "", command_step, false,
      {OPTION_BATCH, OPTION_SAVE}},
@@ -66,7 +65,7 @@ static inline void print_options(const TrainerCommand *command)
 
 // ---- the command line
 
-// Complains of a word that is no command of this program.
+// Complains of a word that is not a command of this program.
 static inline bool complain_of_command(const Net *net, const char *word)
 {
     const TrainerCommand *nearest = NULL;
@@ -87,7 +86,7 @@ static inline bool complain_of_command(const Net *net, const char *word)
                     nearest ? ": did you mean " : "", nearest ? nearest->name : "", program_name);
 }
 
-// Complains of an option that the command does not take, with the one that was meant.
+// Complains of an option that the command does not take, and suggests the one that was meant.
 static inline bool complain_of_option(const TrainerCommand *command, const char *name)
 {
     int nearest = OPTION_COUNT, least = INT_MAX;
@@ -111,7 +110,7 @@ static inline bool complain_of_option(const TrainerCommand *command, const char 
                     command->name);
 }
 
-// The option whose name is the first `length` letters of a word; OPTION_COUNT where there is none.
+// Returns the option whose name is the first `length` letters of a word, or OPTION_COUNT.
 static inline int find_option(const char *word, size_t length)
 {
     int i = 0;
@@ -121,8 +120,8 @@ static inline int find_option(const char *word, size_t length)
     return i;
 }
 
-// Takes the option at argv[*at], `--name`, `--name argument` or `--name=argument`, and moves *at
-// behind it.  argv ends with NULL.
+// Parses the option at argv[*at], `--name`, `--name argument` or `--name=argument`, and moves *at
+// after it.  argv ends with NULL.
 static inline bool take_option(Trainer *t, const TrainerCommand *command, char **argv, int *at)
 {
     char *word = argv[(*at)++];
@@ -136,9 +135,9 @@ static inline bool take_option(Trainer *t, const TrainerCommand *command, char *
     if (!wanted && argument) return complain("%s takes no argument, not %s", word, argument);
     if (wanted && !argument) {
         argument = argv[*at];
-        if (!argument) return complain("%s wants %s", word, wanted);
+        if (!argument) return complain("%s needs %s", word, wanted);
         if (find_option(argument, strcspn(argument, "=")) < OPTION_COUNT)
-            return complain("%s wants %s, not the option %s", word, wanted, argument);
+            return complain("%s needs %s, not the option %s", word, wanted, argument);
         ++*at;
     }
     const char *before = t->option[option];
@@ -150,7 +149,7 @@ static inline bool take_option(Trainer *t, const TrainerCommand *command, char *
     return true;
 }
 
-// Takes the arguments that follow the command.
+// Parses the arguments that follow the command.
 static inline bool parse_options(Trainer *t, const TrainerCommand *command, int argc, char **argv)
 {
     t->given = (GivenOption *)take_memory((size_t)argc * sizeof *t->given);
@@ -158,12 +157,12 @@ static inline bool parse_options(Trainer *t, const TrainerCommand *command, int 
         if (!take_option(t, command, argv, &i)) return false;
     for (int need : command->needs)
         if (need != OPTION_COUNT && !t->option[need])
-            return complain("%s wants %s %s", command->name, trainer_options[need].name,
+            return complain("%s needs %s %s", command->name, trainer_options[need].name,
                             trainer_options[need].argument);
     return parse_integers(t) && parse_reals(t) && options_agree(t);
 }
 
-// True if all that was printed has been written; else complains.
+// True if everything that was printed has been written; otherwise complains.
 static inline bool flush_output(void)
 {
     errno = 0;
@@ -173,7 +172,7 @@ static inline bool flush_output(void)
                                errno ? strerror(errno) : "");
 }
 
-// Prints the help that the command line asks for, if it does.
+// Prints the help that the command line asks for.  Returns true if it did.
 static inline bool gives_help(const Net *net, const TrainerCommand *command, int argc, char **argv)
 {
     bool asked = argc > 1 && (is_help(argv[1]) || (!command && !strcmp(argv[1], "help")));
@@ -183,7 +182,7 @@ static inline bool gives_help(const Net *net, const TrainerCommand *command, int
     return asked;
 }
 
-// The program; main() calls it with its net.
+// Runs the program; main() calls it with its net.
 static inline int trainer_main(const Net *net, int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -195,7 +194,7 @@ static inline int trainer_main(const Net *net, int argc, char **argv)
     t.net = net;
     t.epochs = net->epochs > 0 ? net->epochs : 10;
     t.steps = t.workers = 1;
-    // A file past the limit of its size is an error of that file, as a full disk is.
+    // Writing beyond the limit of a file's size must fail like a full disk, without a signal.
     signal(SIGXFSZ, SIG_IGN);
     watch_mapped_files();
     if (gives_help(net, command, argc, argv)) return flush_output() ? 0 : 1;

@@ -1,60 +1,57 @@
-// What the trainer knows of a net: a description that the emitted file fills at
-// its end, from the same plan as its constants.  The functions wrap the net's C
-// interface around one context, on one stream; they return 0, or a status whose sentence describe()
-// gives.  The trainer owns the arena and all
-// data; addresses it passes are the host's.
+// The trainer's description of a net.  The emitted file fills it at its end from the plan that its
+// constants come from.  The functions wrap the net's C interface around one context on one stream;
+// they return 0, or a status that describe() explains.  The trainer owns the arena and all data; it
+// passes host addresses.
 //
-// A training file describes its training step: train, eval and infer are there,
-// inputs are what evaluation reads, and all calls take them in that order (train
-// and infer look at their own alone).  An inference file has no train and no eval; inputs are
-// what infer reads.
+// A training file has train, eval and infer.  Inputs are those that evaluation reads, and all calls
+// take them in that order; train and infer ignore the others.  An inference file has no train and
+// no eval; inputs are those that infer reads.
 #pragma once
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// NetTensor: a tensor that lies in the arena.
+// NetTensor: a tensor of the net, in the arena.
 struct NetTensor {
     const char *name;
     const char *dtype;          // f32 f64 i32 u8
     int rank;
-    long long shape[5];         // inputs and outputs: the batch comes first
-    size_t offset, bytes;       // in the arena; inputs: only bytes matter
-    int classes;                // of a label: it is one of 0 .. classes - 1; else 0
-    int infers;                 // of an input: infer reads it too
-    int ignored;                // of a label: the value that all losses which read it ignore;
-                                // -1: there is none
+    long long shape[5];         // inputs and outputs: dimension 0 is the batch
+    size_t offset, bytes;       // offset in the arena; inputs have bytes alone
+    int classes;                // of a label: its values are 0 .. classes - 1; otherwise 0
+    int infers;                 // of an input: 1 if infer reads it
+    int ignored;                // of a label: the value that all losses which read it ignore, or -1
 };
 
-// NetSection: a part of the state, in bytes from its beginning; header, parameters and so on.
+// NetSection: a part of the state (header, parameters ...); the offset is from its beginning.
 struct NetSection {
     const char *name;
     size_t offset, bytes;
 };
 
-// NetFigure: a loss or metric: its name, and its operator's.
+// NetFigure: the names of a loss or metric and of its operator.
 struct NetFigure {
     const char *name, *op;
 };
 
-// NetMean: a mean since the last reset and its divisor: the samples, or what their labels count
-// for; 0: a mean of nothing.
+// NetMean: a mean since the last reset and its divisor, which is the number of samples or the sum
+// of label weights.  The mean of nothing has weight 0.
 struct NetMean {
     double value, weight;
 };
 
-// NetFigures: what the state's header tells.
+// NetFigures: values from the state's header.
 struct NetFigures {
     unsigned long long step, updates, samples;
-    unsigned long long skipped; // training steps without an update so far: step - updates
+    unsigned long long skipped; // training steps so far without an update: step - updates
     double rate;
-    double loss_scale;          // of the next training step; 1: the loss is not scaled
-    double loss, metric[7];     // of the last batch
+    double loss_scale;          // of the next training step; 1: no scaling
+    double loss, metric[7];     // means over the last batch
     NetMean losses[16], metrics[7];
 };
 
-// Net: tensors by role, and calls.
+// Net: its tensors by role, and its calls.
 struct Net {
     const char *name;
     int batch, epochs;
@@ -63,21 +60,22 @@ struct Net {
     int input_count;
     const NetTensor *outputs;
     int output_count;
-    const NetTensor *params;    // all that inference needs: weights, running statistics
+    const NetTensor *params;    // weights and running statistics, which inference needs
     int param_count;
     const NetTensor *state;     // the optimizer's
     int state_count;
     const NetTensor *kept;      // outputs and gradients that a training step leaves alive
     int kept_count;
-    const NetFigure *losses;    // the loss is the sum of their means
+    const NetFigure *losses;    // the total loss is the sum of their means
     int loss_count;
     const NetFigure *metrics;
     int metric_count;
     int (*init)(void *arena, size_t bytes, unsigned long long seed);
-    // One training step, or forward with loss and metrics; fewer bytes mean fewer samples.
+    // train: one training step; eval: forward pass, loss and metrics.  Fewer bytes are fewer
+    // samples.
     int (*train)(const void *const *inputs, const size_t *bytes);
-    // The same of whole batches in one launch, if it was prepared for this pinned memory, at most
-    // two places of it, and a graph could be made.
+    // prepare captures a training step on whole batches in this pinned memory as a CUDA graph, for
+    // at most two addresses.  replay launches that graph; without one it does the same as train.
     int (*prepare)(const void *const *inputs, const size_t *bytes);
     int (*replay)(const void *const *inputs, const size_t *bytes);
     int (*eval)(const void *const *inputs, const size_t *bytes);
@@ -87,17 +85,17 @@ struct Net {
     int (*set_rate)(double rate);
     int (*read)(size_t offset, void *to, size_t bytes);
     int (*write)(size_t offset, const void *from, size_t bytes);
-    // The whole state, state_bytes of it; import refuses another net's.
+    // The whole state has state_bytes bytes.  import_state refuses the state of another net.
     int (*export_state)(void *state, size_t bytes);
     int (*import_state)(const void *state, size_t bytes);
     const char *(*describe)(void);
-    const cudaStream_t *stream; // what calls run on, from init on; infer does not wait for it
-    const NetTensor *inferred;  // what inference reads in the place of params, by their names;
-                                // NULL: params themselves
+    const cudaStream_t *stream; // the stream of all calls after init; infer does not wait for it
+    const NetTensor *inferred;  // averages that inference reads instead of params, by the same
+                                // names, or NULL
     uint64_t state_hash;
-    const NetSection *sections; // of the state, one after the other, without a gap
+    const NetSection *sections; // parts of the state, adjacent and in order
     int section_count;
-    const char *training;       // the optimizer, its rate and so on; "" where nothing trains
+    const char *training;       // the optimizer, its rate and so on; "" in an inference file
 };
 
 // Returns a mean, or NaN where nothing counts.
@@ -106,7 +104,7 @@ static inline double mean_of(NetMean mean)
     return mean.weight > 0 ? mean.value : NAN;
 }
 
-// Returns the sum of the means of all losses in which something counts, or NaN: nothing does.
+// Returns the sum of the means of all losses in which a label counts, or NaN if none does.
 static inline double mean_loss(const Net *net, const NetFigures *f)
 {
     double sum = NAN;
@@ -115,7 +113,8 @@ static inline double mean_loss(const Net *net, const NetFigures *f)
     return sum;
 }
 
-// The number of elements of a tensor, and of one sample of an input or output.
+// Returns the number of elements of a tensor; with first_dim 1, of one sample of an input or
+// output.
 static inline long long tensor_elements(const NetTensor *t, int first_dim)
 {
     long long count = 1;

@@ -1,7 +1,7 @@
-// NPY: a magic string, a version, the length of a header, the header: a Python
-// dictionary that tells type, order and shape; then the data.  Numbers must be
-// little-endian, and the last dimension the one that changes fastest, unless no
-// more than one dimension is above 1.
+// NPY: a magic string, a version, the length of a header, the header, which is
+// a Python dictionary of type, order and shape; then the data.  Numbers must be
+// little-endian.  Fortran's order is refused unless at most one dimension is
+// above 1.
 #pragma once
 #include "data.cuh"
 
@@ -10,7 +10,7 @@ struct NpyText {
     const char *path, *begin, *at, *end;
 };
 
-// By SafeTypeNumber; NPY has no type for BF16.
+// Indexed by SafeTypeNumber; NPY has no type for BF16.
 static const char *const npy_types[] = {"<f8", "<f4", "<i8", "<i4", "|u1", "|b1", "|i1",
                                         "<i2", "<u2", "<u4", "<u8", "<f2", "bf16"};
 
@@ -19,7 +19,7 @@ static inline bool npy_complain(const NpyText *n, const char *wanted)
     return complain("%s: header, byte %td: wanted %s", n->path, n->at - n->begin, wanted);
 }
 
-// Takes a word if it is next, after blanks.
+// Skips blanks and takes a word if it is next.
 static inline bool npy_takes(NpyText *n, const char *word)
 {
     while (n->at < n->end && (*n->at == ' ' || *n->at == '\n')) n->at++;
@@ -29,7 +29,7 @@ static inline bool npy_takes(NpyText *n, const char *word)
     return true;
 }
 
-// Takes a string in quotes of either kind, if it is next.
+// Takes a string in single or double quotes if it is next.
 static inline bool npy_takes_string(NpyText *n, const char *text)
 {
     for (const char *quote = "'\""; *quote; quote++) {
@@ -40,7 +40,7 @@ static inline bool npy_takes_string(NpyText *n, const char *text)
     return false;
 }
 
-// The order of bytes, which those of one byte have not, then kind and size.
+// Reads the order of bytes (one-byte types have none), the kind and the size.
 static inline bool npy_type(NpyText *n, DataArray *a)
 {
     static const char *const orders[] = {"<", "|", "", "=", ">"};
@@ -57,7 +57,7 @@ static inline bool npy_type(NpyText *n, DataArray *a)
                     "it has %s", n->path, found);
 }
 
-// `(60000, 28, 28)`, `(10,)`; Python 2 wrote `10L`.
+// Reads `(60000, 28, 28)` or `(10,)`; Python 2 wrote `10L`.
 static inline bool npy_shape(NpyText *n, DataArray *a)
 {
     a->rank = 0;
@@ -79,7 +79,7 @@ static inline bool npy_shape(NpyText *n, DataArray *a)
     return a->rank > 0 || complain("%s: wanted an array of samples; it has no dimension", n->path);
 }
 
-// The dictionary: each key once, in any order.
+// Reads the dictionary: each key once, in any order.
 static inline bool npy_header(NpyText *n, DataArray *a)
 {
     int seen = 0, wide = 0;
@@ -122,7 +122,7 @@ static inline bool read_npy(const char *path, const FileBytes *file, DataArray *
     return npy_header(&n, a) && place_array(path, file, head + length, a);
 }
 
-// Maps a file and finds the samples in it that the input wants.
+// Maps a file and finds the samples in it that fit the input.
 static inline bool read_array(const char *path, const NetTensor *want, DataArray *a)
 {
     FileBytes file = {};
@@ -146,7 +146,7 @@ static inline bool read_array(const char *path, const NetTensor *want, DataArray
                     packed ? ", not a compressed one" : "");
 }
 
-// Begins a file of n samples of a tensor, whose first dimension is the batch.
+// Writes the header of a file with n samples of a tensor, whose first dimension is the batch.
 static inline void write_npy_header(FILE *out, const NetTensor *tensor, long long n)
 {
     char text[256];
@@ -156,7 +156,7 @@ static inline void write_npy_header(FILE *out, const NetTensor *tensor, long lon
     for (int i = 1; i < tensor->rank; i++)
         length += snprintf(text + length, sizeof text - (size_t)length, " %lld,", tensor->shape[i]);
     length += snprintf(text + length, sizeof text - (size_t)length, "), }");
-    // Header and data begin at multiples of 64, the header ends with a new line.
+    // The length of magic, version and header is a multiple of 64; the header ends with a new line.
     int all = (10 + length + 1 + 63) / 64 * 64, rest = all - 10;
     fprintf(out, "\x93NUMPY%c%c%c%c%-*s\n", 1, 0, rest & 255, rest >> 8, rest - 1, text);
 }

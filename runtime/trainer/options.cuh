@@ -1,5 +1,4 @@
-// The trainer's options: one table, from which the command line is read and
-// --help is printed.
+// The trainer's options: one table, for the command line and for --help.
 #pragma once
 #include <float.h>
 #include <limits.h>
@@ -7,7 +6,7 @@
 
 #include "reader.cuh"
 
-// The options, in the order of trainer_options.
+// Options in the order of trainer_options.
 enum OptionNumber {
     OPTION_DATA, OPTION_TRAIN, OPTION_TRAIN_IMAGES, OPTION_TRAIN_LABELS, OPTION_VAL,
     OPTION_VAL_IMAGES, OPTION_VAL_LABELS, OPTION_VAL_SPLIT, OPTION_TEST, OPTION_TEST_IMAGES,
@@ -18,7 +17,7 @@ enum OptionNumber {
 };
 
 // TrainerOption: its name, its argument (NULL: none), the commands that take it, its meaning, and
-// names that other programs have for it.
+// its names in other programs.
 struct TrainerOption {
     const char *name, *argument, *commands, *meaning, *other_names;
 };
@@ -47,7 +46,7 @@ static const TrainerOption trainer_options[] = {
      "-j --jobs --threads --num-workers"},
     {"--epochs", "N", "train", "passes over the training set (as the net says, or 10)",
      "--num-epochs --max-epochs"},
-    {"--seed", "N", "train step", "of weights, order and whatever is drawn (0)", "--random-seed"},
+    {"--seed", "N", "train step", "of weights, order and all random draws (0)", "--random-seed"},
     {"--lr", "RATE", "train step", "the learning rate, instead of the net's",
      "--learning-rate --rate"},
     {"--load", "FILE", "train eval predict step", "begin with the weights of this file",
@@ -72,7 +71,7 @@ static const TrainerOption trainer_options[] = {
     {"--tensors", NULL, "info", "every tensor, a line each: role name dtype shape classes",
      "--verbose -v"}};
 
-// GivenOption: an option as it stands on the command line; those that repeat are found here.
+// GivenOption: an option of the command line.  The list also holds repeated ones.
 struct GivenOption {
     int option;
     const char *text;
@@ -81,17 +80,17 @@ struct GivenOption {
 // Trainer: a run of the program.
 struct Trainer {
     const Net *net;
-    const char *option[OPTION_COUNT];   // as given, the last; NULL where not
+    const char *option[OPTION_COUNT];   // the last one given, or NULL
     GivenOption *given;
     int given_count;
     long long epochs, seed, steps, crop, workers, patience, save_every;
     double rate, val_split;
-    int stopped;                        // by this signal; 0: by none
+    int stopped;                        // the signal that stopped the run, or 0
     void *arena;
     BatchReader reader;
 };
 
-// An option's integer, from `least` up; if it is not given, the value stays.
+// Parses an option's integer, at least `least`.  Without the option the value is unchanged.
 static inline bool parse_integer(const Trainer *t, int option, long long least, long long *value)
 {
     const char *text = t->option[option];
@@ -105,7 +104,7 @@ static inline bool parse_integer(const Trainer *t, int option, long long least, 
     return true;
 }
 
-// All integers that options give.
+// Parses the integers of all options.
 static inline bool parse_integers(Trainer *t)
 {
     return parse_integer(t, OPTION_EPOCHS, 1, &t->epochs) &&
@@ -117,14 +116,14 @@ static inline bool parse_integers(Trainer *t)
            parse_integer(t, OPTION_SAVE_EVERY, 1, &t->save_every);
 }
 
-// True if elements of this type hold the number: neither rounded to 0 nor infinite.
+// True if a type holds the number without rounding it to 0 or infinity.
 static inline bool type_holds(int type, double value)
 {
     double held = type == SAFE_F32 ? (double)(float)value : value;
     return isfinite(held) && (held != 0) == (value != 0);
 }
 
-// The real numbers: the rate, the share.
+// Parses the real numbers: the rate, the share.
 static inline bool parse_reals(Trainer *t)
 {
     const char *rate = t->option[OPTION_LR], *split = t->option[OPTION_VAL_SPLIT];
@@ -140,7 +139,7 @@ static inline bool parse_reals(Trainer *t)
     return true;
 }
 
-// Options that want another, or bear none beside them.
+// Checks options that need another one, and options that exclude each other.
 static inline bool options_agree(const Trainer *t)
 {
     static const int pairs[][3] = {
@@ -150,15 +149,15 @@ static inline bool options_agree(const Trainer *t)
     for (const int(&pair)[3] : pairs) {
         const char *name = trainer_options[pair[0]].name, *other = trainer_options[pair[1]].name;
         if (t->option[pair[0]] && !t->option[pair[1]] && pair[2])
-            return complain("%s wants %s", name, other);
+            return complain("%s needs %s", name, other);
         if (t->option[pair[0]] && t->option[pair[1]] && !pair[2])
             return complain("%s and %s: wanted one of them", name, other);
     }
     return true;
 }
 
-// The numbers of --mean or --std, one for all channels or one each, as one each.  type: of the
-// input's elements.
+// Parses the numbers of --mean or --std, one for all channels or one each.  Returns one per
+// channel.  type: of the input's elements.
 static inline bool parse_channels(const Trainer *t, int option, int type, long long channels,
                                   double **values)
 {

@@ -1,11 +1,10 @@
-// Files that the trainer writes.  Each is whole or as it was: it is written under
-// a name of its own in the same folder, PATH.TAG.tmp, synced and renamed.  A lock
-// on the temporary file lives as long as its writer.  So a run can tell which
-// temporary files a killed run has left, and removes those.
+// Files that the trainer writes.  A crash leaves the old file or the new one: the content goes to
+// PATH.TAG.tmp in the same folder, which is synced and renamed.
 //
-// A training run claims its outputs: it holds a lock on PATH.lock from its start
-// to its end.  The lock has a file of its own because each rename gives PATH a new
-// inode.  The kernel drops the lock when the process ends.
+// The writer holds a lock on the temporary file.  So a run can tell which temporary files a killed
+// run has left, and removes them.  A training run claims its outputs: it holds a lock on PATH.lock
+// from its start to its end.  The lock has its own file because each rename gives PATH a new inode.
+// The kernel releases the lock when the process ends.
 #pragma once
 #include <dirent.h>
 #include <sys/file.h>
@@ -19,20 +18,20 @@ enum OutputLimits { PATH_ROOM = 4096, TAG_DIGITS = 16, MOST_LINKS = 40 };
 // BesideFile: a file that is being written.
 struct BesideFile {
     FILE *out;
-    const char *path;           // as it was given, for complaints
-    char place[PATH_ROOM];      // what it will be: the path, with links followed
-    char beside[PATH_ROOM];     // its name until then
+    const char *path;           // as given, for complaints
+    char place[PATH_ROOM];      // the final path, with links followed
+    char beside[PATH_ROOM];     // the temporary path
 };
 
-// Bytes of a path's folder, with the slash at its end; 0: the path is in the current folder.
+// Returns the bytes of a path's folder with its final slash, or 0 for the current folder.
 static inline size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-// The file that a path leads to, be it there or not: links in its last part are followed.  False,
-// with errno set, where there is no such name.
+// Finds the file that a path leads to, which need not exist, by following links in its last part.
+// Returns false and sets errno if there is no such name.
 static inline bool follow_links(const char *path, char place[PATH_ROOM])
 {
     if (snprintf(place, PATH_ROOM, "%s", path) >= PATH_ROOM) return errno = ENAMETOOLONG, false;
@@ -48,7 +47,7 @@ static inline bool follow_links(const char *path, char place[PATH_ROOM])
     return errno = ELOOP, false;
 }
 
-// A number that no other writer of this machine is likely to have.
+// Returns a random number to make a temporary name unique.
 static inline uint64_t output_tag(void)
 {
     static uint64_t count = 0;
@@ -58,9 +57,9 @@ static inline uint64_t output_tag(void)
                       splitmix64((uint64_t)getpid()) + count++);
 }
 
-// Creates the temporary file, and locks it.  It is this process's alone: O_EXCL refuses a name that
-// is taken, by a link too.  A run that sweeps may see the file before it is locked: then it is
-// gone, and another name is tried.  Returns a descriptor, or -1 with errno set.
+// Creates and locks the temporary file.  O_EXCL refuses an existing name, also a link.  Another run
+// may remove the file before it is locked; then another name is tried.  Returns a descriptor, or -1
+// with errno set.
 static inline int create_beside(BesideFile *file)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -79,7 +78,7 @@ static inline int create_beside(BesideFile *file)
     return errno = EEXIST, -1;
 }
 
-// Gives a new file the mode of the one that it replaces, and owner and group if that is allowed.
+// Gives a new file the mode of the one that it replaces, and its owner and group if permitted.
 static inline bool keep_mode(int out, const struct stat *old)
 {
     struct stat fresh;
@@ -90,7 +89,7 @@ static inline bool keep_mode(int out, const struct stat *old)
     return !fchmod(out, old->st_mode & 0777) && owned;
 }
 
-// Opens a file beside the path.  A device or a pipe would be replaced by it, and is refused.
+// Opens a temporary file for a path.  Refuses devices and pipes, which the rename would replace.
 static inline bool open_beside(const char *path, BesideFile *file)
 {
     struct stat status;
@@ -108,7 +107,7 @@ static inline bool open_beside(const char *path, BesideFile *file)
     return file->out || complain("%s: can't be written: %s", path, open_error(file->place));
 }
 
-// Closes and removes the temporary file; the path stays as it was.
+// Closes and removes the temporary file; the path is unchanged.
 static inline bool drop_beside(BesideFile *file)
 {
     bool closed = !fclose(file->out), removed = !remove(file->beside);
@@ -116,7 +115,7 @@ static inline bool drop_beside(BesideFile *file)
     return closed && removed;
 }
 
-// Syncs the folder of a path, so that a rename in it outlives a loss of power.
+// Syncs the folder of a path, so that a rename survives a loss of power.
 static inline bool sync_folder(const char *path)
 {
     char folder[PATH_ROOM] = ".";
@@ -124,7 +123,7 @@ static inline bool sync_folder(const char *path)
     if (length) snprintf(folder, sizeof folder, "%.*s", (int)length, path);
     int in = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (in < 0) return false;
-    // File systems that have nothing to sync there say EINVAL.
+    // fsync fails with EINVAL on file systems that can't sync a folder.
     bool synced = !fsync(in) || errno == EINVAL;
     int error = errno;
     close(in);
@@ -132,8 +131,8 @@ static inline bool sync_folder(const char *path)
     return synced;
 }
 
-// Syncs, closes and renames the file, if all of it was written.  Else it is removed, and the path
-// stays as it was.  A second descriptor holds the lock until the file has its name.
+// Syncs, closes and renames the file if all of it was written.  Otherwise removes it, and the path
+// is unchanged.  A second descriptor holds the lock until the file has its name.
 static inline bool close_beside(BesideFile *file, bool written)
 {
     int lock = dup(fileno(file->out));
@@ -152,7 +151,7 @@ static inline bool close_beside(BesideFile *file, bool written)
                     strerror(errno));
 }
 
-// ---- files that killed runs have left
+// ---- temporary files of killed runs
 
 // True if a name is that of a temporary file of `base`: base, a tag and the ending.
 static inline bool is_beside_name(const char *name, const char *base)
@@ -169,7 +168,7 @@ static inline void sweep_file(int folder, const char *name)
     struct stat status, named;
     int in = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (in < 0) return;
-    // The name may by now be another file's.
+    // The name may belong to another file by now.
     if (!fstat(in, &status) && S_ISREG(status.st_mode) && !flock(in, LOCK_EX | LOCK_NB) &&
         !fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) && named.st_dev == status.st_dev &&
         named.st_ino == status.st_ino)
@@ -177,7 +176,7 @@ static inline void sweep_file(int folder, const char *name)
     close(in);
 }
 
-// Removes the temporary files of a path that runs have left which were killed.
+// Removes the temporary files of a path that killed runs have left.
 static inline void sweep_beside(const char *path)
 {
     char place[PATH_ROOM], folder[PATH_ROOM] = ".";
@@ -190,7 +189,7 @@ static inline void sweep_beside(const char *path)
     if (list) closedir(list);
 }
 
-// True if the path's folder lets it be written: better known before a long run than after.
+// True if the path's folder is writable.  Checked at the start of a run rather than at its end.
 static inline bool can_write(const char *path)
 {
     BesideFile file;
@@ -211,8 +210,8 @@ struct OutputClaim {
 
 static OutputClaim *output_claims = NULL;
 
-// Opens and locks the claim's file; -1 with errno set, EWOULDBLOCK where another process has it.  A
-// file system without locks is told once, and is no reason to refuse a run.
+// Opens and locks the claim's file.  Returns -1 with errno set, EWOULDBLOCK if another process
+// holds the lock.  On a file system without locks it warns once and goes on.
 static inline int lock_claim(const char *lock)
 {
     for (;;) {
@@ -228,7 +227,7 @@ static inline int lock_claim(const char *lock)
         }
         bool there = !fstat(file, &status) && !stat(lock, &named) &&
                      status.st_dev == named.st_dev && status.st_ino == named.st_ino;
-        // Its holder may have removed it before it was locked here.
+        // The holder may have removed the file before the lock was taken here.
         if (locked && there) return file;
         close(file);
         errno = error;
@@ -236,7 +235,7 @@ static inline int lock_claim(const char *lock)
     }
 }
 
-// The process that holds a lock, as it wrote into the file; 0: it is not known.
+// Returns the process that holds a lock, as the file says, or 0 if it is unknown.
 static inline long claim_holder(const char *lock)
 {
     char text[32] = "";
@@ -246,8 +245,8 @@ static inline long claim_holder(const char *lock)
     return length > 0 ? strtol(text, NULL, 10) : 0;
 }
 
-// Claims a path until release_claims or the end of the process.  False after a complaint: another
-// process has it, or there can be no file for the lock.
+// Claims a path until release_claims or the end of the process.  Returns false after a complaint:
+// another process holds the claim, or the lock's file can't be created.
 static inline bool claim_output(const char *path)
 {
     OutputClaim *claim = (OutputClaim *)take_memory(sizeof *claim);
@@ -264,12 +263,12 @@ static inline bool claim_output(const char *path)
         return complain("%s: can't be opened: %s", claim->lock, open_error(claim->lock));
     claim->next = output_claims;
     output_claims = claim;
-    // The number is for people: where the disk is full the lock holds all the same.
+    // The number is for people only; on a full disk the lock holds without it.
     if (!ftruncate(claim->file, 0)) dprintf(claim->file, "%ld\n", (long)getpid());
     return true;
 }
 
-// Removes the locks' files, and then the locks.
+// Removes the files of all locks, then releases the locks.
 static inline void release_claims(void)
 {
     for (; output_claims; output_claims = output_claims->next) {

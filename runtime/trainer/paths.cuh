@@ -1,19 +1,19 @@
-// The files that a command line reads and writes, compared before any of them is
-// opened: a run must not overwrite its data, nor one of its outputs another.
-// Files are compared by identity, whatever names, folders and links lead to them.
+// The files that a command line reads and writes.  They are compared before any
+// is opened, so that a run can't overwrite its data or another output.  Files
+// are compared by device and inode, so links and other spellings are found.
 #pragma once
 #include "classes.cuh"
 
-// UsedPath: a file of the command line, and who has it.
+// UsedPath: a file of the command line.
 struct UsedPath {
-    const char *option;         // that names it
+    const char *option;         // the option that names it
     const char *role;           // for a complaint: `--save writes`
     const char *path;
     bool written;
     UsedPath *next;
 };
 
-// True if both paths are of one regular file, or would be where neither is there yet.
+// True if both paths lead to one regular file, or would if it existed.
 static inline bool same_place(const char *a, const char *b)
 {
     char left[PATH_ROOM], right[PATH_ROOM];
@@ -39,7 +39,8 @@ static inline void add_path(UsedPath **list, const char *option, const char *pat
     *list = use;
 }
 
-// Adds the data files of a set, each column's paths joined by commas, and the names of its classes.
+// Adds the data files of a set, in which each column's paths are joined by commas, and its
+// classes.txt.
 static inline void add_set(const Trainer *t, int number, UsedPath **list)
 {
     DataSet set;
@@ -58,7 +59,7 @@ static inline void add_set(const Trainer *t, int number, UsedPath **list)
     add_path(list, name, find_class_names(t, &set), false);
 }
 
-// DIR/NAME.npy: the file of an output of the net.
+// Returns DIR/NAME.npy, the file of an output of the net.
 static inline char *prediction_path(const char *folder, const NetTensor *output)
 {
     char *path = (char *)take_memory(strlen(folder) + strlen(output->name) + 6);
@@ -66,10 +67,10 @@ static inline char *prediction_path(const char *folder, const NetTensor *output)
     return path;
 }
 
-// Options whose files a training run writes for as long as it lives.
+// Options that name files which a training run writes until it ends.
 static const int claimed_options[] = {OPTION_SAVE, OPTION_BEST, OPTION_SAVE_STATE, OPTION_LOG};
 
-// Adds the files that options name; claims: and those of their locks.
+// Adds the files that options name; with `claims`, also their lock files.
 static inline void add_options(const Trainer *t, bool claims, UsedPath **list)
 {
     static const int read[] = {OPTION_LOAD, OPTION_RESUME, OPTION_BATCH};
@@ -91,7 +92,7 @@ static inline void add_options(const Trainer *t, bool claims, UsedPath **list)
     add_path(list, trainer_options[OPTION_CLASSES].name, t->option[OPTION_CLASSES], true);
 }
 
-// The state of --resume may be written again: its run goes on.
+// True if a state may be both read and written: --resume and --save-state may name one file.
 static inline bool may_share(const UsedPath *a, const UsedPath *b)
 {
     const char *resume = trainer_options[OPTION_RESUME].name;
@@ -100,8 +101,8 @@ static inline bool may_share(const UsedPath *a, const UsedPath *b)
            (!strcmp(a->option, save) && !strcmp(b->option, resume));
 }
 
-// True if no file that is written is another of the command's; else complains.  sets: those it
-// reads, a bit each; claims: it claims its outputs.
+// True if no written file is another file of the command; otherwise complains.  sets: a bit for
+// each set that it reads; claims: it claims its outputs.
 static inline bool paths_differ(const Trainer *t, int sets, bool claims)
 {
     UsedPath *list = NULL;

@@ -1,9 +1,9 @@
-// What inference says of a data set: outputs as files, the class of each sample,
-// and how predicted classes stand to labels.
+// Inference on a data set: output files, the class of each sample, and the
+// confusion matrix.
 #pragma once
 #include "paths.cuh"
 
-// OutputBuffers: a batch of every output, taken once.
+// OutputBuffers: host memory for a batch of every output.
 struct OutputBuffers {
     void **data;
     size_t *bytes;
@@ -18,7 +18,7 @@ static inline OutputBuffers take_outputs(const Net *net)
     return o;
 }
 
-// Infers a batch; outputs are there when it returns.
+// Infers a batch and waits for the outputs.
 static inline bool infer_batch(const Net *net, const Staging *s, const OutputBuffers *o)
 {
     for (int i = 0; i < net->output_count; i++)
@@ -28,7 +28,7 @@ static inline bool infer_batch(const Net *net, const Staging *s, const OutputBuf
     return error == cudaSuccess || complain("inference: %s", cudaGetErrorString(error));
 }
 
-// The place of the greatest of a row's elements, the first where some are equal.
+// Returns the index of a row's greatest element, the first of equal ones.
 static inline int greatest_class(int type, const void *data, size_t row, int classes)
 {
     size_t best = row * (size_t)classes, end = best + (size_t)classes;
@@ -37,8 +37,7 @@ static inline int greatest_class(int type, const void *data, size_t row, int cla
     return (int)(best - row * (size_t)classes);
 }
 
-// The output that scores the classes of a label (NULL: of any): rows of one number a class; -1 if
-// there is none.
+// Returns an output with a score for each class of a label (NULL: of any label), or -1.
 static inline int find_scores(const Net *net, const NetTensor *label)
 {
     for (int i = 0; i < net->output_count; i++) {
@@ -52,15 +51,15 @@ static inline int find_scores(const Net *net, const NetTensor *label)
 
 // ---- the confusion matrix
 
-// ConfusionMatrix: at [label * classes + predicted], how often.
+// ConfusionMatrix: counts[label * classes + predicted].
 struct ConfusionMatrix {
-    int classes, output, column;    // which output has the scores, which column the labels
-    int ignored;                    // a label that does not count; -1: all do
+    int classes, output, column;    // output: the scores; column: the labels
+    int ignored;                    // the label that does not count, or -1
     long long *counts;
     OutputBuffers outputs;
 };
 
-// Takes one for the first label that an output scores.
+// Allocates a matrix for the first label that has an output of scores.
 static inline bool begin_confusion(const Net *net, const DataSet *set, ConfusionMatrix *m)
 {
     for (int i = 0; i < set->column_count; i++) {
@@ -75,7 +74,7 @@ static inline bool begin_confusion(const Net *net, const DataSet *set, Confusion
     return complain("%s has no output of one number a class of a label", net->name);
 }
 
-// Infers a batch and counts it; what losses ignore counts for nothing.
+// Infers a batch and counts its predictions, except for ignored labels.
 static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMatrix *m)
 {
     if (!infer_batch(net, s, &m->outputs)) return false;
@@ -89,7 +88,7 @@ static inline bool count_confusion(const Net *net, const Staging *s, ConfusionMa
     return true;
 }
 
-// The sums of a class's row (how often it is the label) and column (how often it is predicted).
+// Sums a class's row (how often it is the label) and its column (how often it is predicted).
 static inline void confusion_sums(const ConfusionMatrix *m, int c, long long *row,
                                   long long *column)
 {
@@ -100,7 +99,7 @@ static inline void confusion_sums(const ConfusionMatrix *m, int c, long long *ro
     }
 }
 
-// How many were right, of how many.
+// Returns the number of correct predictions, and of all in *all.
 static inline long long confusion_right(const ConfusionMatrix *m, long long *all)
 {
     long long right = *all = 0, cells = (long long)m->classes * m->classes;
@@ -109,9 +108,8 @@ static inline long long confusion_right(const ConfusionMatrix *m, long long *all
     return right;
 }
 
-// The matrix, if it is not too wide for a page, and a line a class: of those predicted as it, how
-// many are; of those that are, how many were predicted; the harmonic mean of both; its name, where
-// classes have names.
+// Prints the matrix if it has at most WIDEST classes, then for each class its precision, recall,
+// F1, labels and name.
 static inline void print_confusion(const ConfusionMatrix *m, const ClassNames *names)
 {
     enum { WIDEST = 32 };
@@ -141,7 +139,7 @@ static inline void print_confusion(const ConfusionMatrix *m, const ClassNames *n
 
 // ---- predict
 
-// PredictionFiles: where a run of predict writes.
+// PredictionFiles: the output files of a run of predict.
 struct PredictionFiles {
     BesideFile *outputs, classes;
     bool writes_outputs, writes_classes;
@@ -149,7 +147,7 @@ struct PredictionFiles {
     ClassNames names;
 };
 
-// Makes a folder, and those it lies in, where they are missing.
+// Creates a folder and its missing parents.
 static inline bool make_folder(const char *path)
 {
     struct stat status;
@@ -166,7 +164,7 @@ static inline bool make_folder(const char *path)
            complain("%s: wanted a folder", path);
 }
 
-// Opens the files of --output, whose folder is made, and of --classes.
+// Opens the files of --output, whose folder is created, and of --classes.
 static inline bool open_predictions(const Trainer *t, const DataSet *set, PredictionFiles *p)
 {
     const Net *net = t->net;
@@ -209,7 +207,7 @@ static inline void write_predictions(const Net *net, const Staging *s, const Out
     }
 }
 
-// Closes what was opened; files become what they were to be if all went well.
+// Closes the files.  They get their final names if `good`; otherwise they are removed.
 static inline bool close_predictions(const Net *net, PredictionFiles *p, bool good)
 {
     for (int i = 0; p->outputs && i < net->output_count; i++) {

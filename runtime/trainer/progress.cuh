@@ -1,6 +1,6 @@
-// What a run tells while it runs: on a terminal one line that is written over a
-// few times a second, with the time left for the whole run; elsewhere a plain
-// line an epoch, and one every half a minute in between.
+// Progress of a run.  A terminal shows one line that is overwritten a few times
+// a second, with the time left for the whole run.  Otherwise there is one line
+// per epoch, and one every 30 seconds in between.
 #pragma once
 #include <math.h>
 #include <stdio.h>
@@ -10,16 +10,16 @@
 #include "clock.cuh"
 #include "net.cuh"
 
-// Seconds between two lines: of one that is written over, and of plain ones.
+// Seconds between two updates, on a terminal and otherwise.
 static double terminal_seconds = 0.2, plain_seconds = 30;
 
-// Progress: of a run of `epochs` times `samples`.
+// Progress: the state of a run of `epochs` times `samples`.
 struct Progress {
     bool terminal;
     int epochs;
     long long samples;
-    long long passed;           // samples that were through when it began, of all epochs
-    long long epoch_passed;     // likewise of the epoch
+    long long passed;           // samples of all epochs that were done when it began
+    long long epoch_passed;     // the same for the current epoch
     double begun, epoch_begun, shown;
 };
 
@@ -29,7 +29,7 @@ static inline Progress begin_progress(int epochs, long long samples, long long p
     return {isatty(fileno(stdout)) != 0, epochs, samples, passed, passed % samples, now, now, now};
 }
 
-// The means since the last reset: ` loss 0.1234 accuracy 0.981`; nan: nothing counts.
+// Prints the means since the last reset: ` loss 0.1234 accuracy 0.981`; nan if no label counts.
 static inline void print_means(const Net *net, const NetFigures *f)
 {
     printf(" loss %.4f", mean_loss(net, f));
@@ -37,13 +37,13 @@ static inline void print_means(const Net *net, const NetFigures *f)
         printf(" %s %.3f", net->metrics[i].name, mean_of(f->metrics[i]));
 }
 
-// Whether the line is due: figures wait for the device, so not after every training step.
+// True if the line is due.  Figures wait for the device, so they are not read after every step.
 static inline bool progress_is_due(const Progress *p)
 {
     return clock_seconds() - p->shown >= (p->terminal ? terminal_seconds : plain_seconds);
 }
 
-// Writes the line, on a terminal over itself; `done` samples of the epoch (from 0) are through.
+// Prints the progress line.  done: samples of the epoch (from 0) that were trained on.
 static inline void show_progress(Progress *p, const Net *net, const NetFigures *f, int epoch,
                                  long long done)
 {
@@ -67,13 +67,13 @@ static inline void show_progress(Progress *p, const Net *net, const NetFigures *
     p->shown = now;
 }
 
-// Samples a second of the epoch that is ending; validation that follows is not in it.
+// Returns samples per second of the epoch that ends, without validation.
 static inline double epoch_speed(const Progress *p)
 {
     return (double)(p->samples - p->epoch_passed) / (clock_seconds() - p->epoch_begun + 1e-9);
 }
 
-// Means leave out batches whose loss was not finite: says how many samples of count were in those.
+// Means exclude batches whose loss was not finite.  Prints how many of `count` samples those had.
 static inline void tell_dropped(const NetFigures *f, long long count)
 {
     long long dropped = count - (long long)f->samples;
@@ -82,7 +82,7 @@ static inline void tell_dropped(const NetFigures *f, long long count)
                "finite\n", dropped, count);
 }
 
-// Of several losses a line for each; epoch -1: of the test set.
+// Prints a line for each of several losses.  epoch -1: of the test set.
 static inline void print_losses(const Net *net, const NetFigures *f, int epoch, int epochs,
                                 const NetFigures *validation)
 {
@@ -95,8 +95,8 @@ static inline void print_losses(const Net *net, const NetFigures *f, int epoch, 
     }
 }
 
-// The line that stays when an epoch is over, with what validation (NULL: none) of so many samples
-// gave; steps without an update, and samples without a loss, are told below it.
+// Prints the final line of an epoch, with validation on `count` samples (NULL: none).  Further
+// lines report skipped updates, and samples without a finite loss.
 static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, int epoch,
                              double speed, const NetFigures *validation, long long count,
                              unsigned long long skipped)
@@ -123,7 +123,7 @@ static inline void end_epoch(Progress *p, const Net *net, const NetFigures *f, i
     p->epoch_passed = 0;
 }
 
-// PassProgress: of one pass over a set without training: `word` says what it is for.
+// PassProgress: progress of one pass over a set without training, called `word`.
 struct PassProgress {
     const char *word;
     bool terminal;
@@ -136,7 +136,7 @@ static inline PassProgress begin_pass_progress(const char *word, long long sampl
     return {word, isatty(fileno(stdout)) != 0, samples, clock_seconds()};
 }
 
-// Writes `validation 1280/50000 samples` where such a line is due.
+// Prints `validation 1280/50000 samples` if a line is due.
 static inline void show_pass(PassProgress *p, long long done)
 {
     double now = clock_seconds();

@@ -1,9 +1,9 @@
-// The reader: threads that fill the next batch while the net works on this one.
-// There are two staging buffers, taken once and pinned, so that copies to the
-// device need not wait.  A buffer goes round: FREE, OPENING (one thread waits
-// until the device has copied what was in it), FILLING (threads take rows of
-// it), FULL, TAKEN (the net reads it), FREE.  Batches come in the order of the pass
-// whatever threads do.
+// The reader: threads that fill the next batch while the net works on this one. Two pinned staging
+// buffers are allocated once, so copies to the device are asynchronous.
+//
+// The states of a buffer: FREE, OPENING (one thread waits until the device has copied the previous
+// batch), FILLING (threads fill rows), FULL, TAKEN (the net reads it), FREE.  Batches come in the
+// order of the pass, whatever the threads do.
 #pragma once
 #include <cuda_runtime.h>
 #include <pthread.h>
@@ -14,36 +14,36 @@ enum StagingState {
     STAGING_FREE, STAGING_OPENING, STAGING_FILLING, STAGING_FULL, STAGING_TAKEN
 };
 
-// Staging: a batch.
+// Staging: a buffer with a batch.
 struct Staging {
     int state;
-    void **data;                // for each column
-    size_t *bytes;              // given of it: the last batch is smaller
-    long long first;            // its first sample's place in the order
-    int samples, next, left;    // rows: all, the next to be taken, those not yet filled
-    cudaEvent_t copied;         // the device has passed the net's calls that read it
+    void **data;                // one per column
+    size_t *bytes;              // valid bytes; the last batch may be smaller
+    long long first;            // position of its first sample in the order
+    int samples, next, left;    // rows: all, the next to take, those still to fill
+    cudaEvent_t copied;         // recorded after the calls that read the buffer
     bool recorded;
 };
 
-// BatchReader: two buffers, the threads, and the pass they are on.
+// BatchReader: two buffers, the threads, and the current pass.
 struct BatchReader {
     int batch, column_count, thread_count;
     Staging staging[2];
     pthread_t *threads;
-    pthread_mutex_t lock;       // holds all below, and states and rows of the buffers
+    pthread_mutex_t lock;       // protects all below, and states and rows of the buffers
     pthread_cond_t work, full;
     bool started, quit;
-    cudaError_t error;          // of waiting for a copy
+    cudaError_t error;          // from waiting for a copy
     const DataSet *set;
-    const long long *order;     // numbers of samples; NULL: 0, 1, ...
+    const long long *order;     // sample numbers; NULL: 0, 1, ...
     Augmentation augmentation;
     bool augments;
-    long long next, end;        // places in the order: of the next batch, of the end
-    unsigned opened, taken;     // batches of this reader so far
+    long long next, end;        // positions in the order: the next batch, the end
+    unsigned opened, taken;     // batches since the reader started
 };
 
-// Opens the next batch in a free buffer, once the device is through with what was in it; with the
-// lock held.  Whether there was one to open.
+// Opens the next batch in a free buffer, after the device has copied the previous one.  The lock
+// must be held.  Returns false if there is no such batch or buffer.
 static inline bool open_staging(BatchReader *r)
 {
     Staging *s = &r->staging[r->opened % 2];
@@ -66,7 +66,7 @@ static inline bool open_staging(BatchReader *r)
     return true;
 }
 
-// Fills some rows of a buffer; the lock is held before and after.  Whether there were any.
+// Fills some rows of a buffer; the lock is held before and after.  Returns false if none were left.
 static inline bool fill_rows(BatchReader *r, Staging *s)
 {
     if (s->state != STAGING_FILLING || s->next == s->samples) return false;
@@ -92,7 +92,7 @@ static inline bool fill_rows(BatchReader *r, Staging *s)
     return true;
 }
 
-// A thread: the older buffer first.
+// The function of a thread.  It prefers the older buffer.
 static inline void *read_batches(void *argument)
 {
     BatchReader *r = (BatchReader *)argument;
@@ -105,7 +105,7 @@ static inline void *read_batches(void *argument)
     return NULL;
 }
 
-// Takes the buffers of a batch of these columns, and starts the threads.
+// Allocates the buffers for batches of these columns, and starts the threads.
 static inline bool start_reader(BatchReader *r, const DataSet *set, int batch, int threads)
 {
     r->batch = batch;
@@ -125,7 +125,7 @@ static inline bool start_reader(BatchReader *r, const DataSet *set, int batch, i
         if (error != cudaSuccess)
             return complain("wanted two pinned buffers for batches: %s", cudaGetErrorString(error));
     }
-    // Threads divide rows by how many there are to be, so that is set before the first runs.
+    // The size of a thread's share depends on thread_count, so it is set before the first one runs.
     r->thread_count = threads;
     for (int i = 0; i < threads; i++)
         if (int error = pthread_create(&r->threads[i], NULL, read_batches, r)) {
@@ -135,7 +135,7 @@ static inline bool start_reader(BatchReader *r, const DataSet *set, int batch, i
     return true;
 }
 
-// Ends the threads and gives the buffers back.
+// Joins the threads and frees the buffers.
 static inline void stop_reader(BatchReader *r)
 {
     if (!r->started) return;
@@ -155,7 +155,7 @@ static inline void stop_reader(BatchReader *r)
     *r = {};
 }
 
-// Begins a pass over places first .. end - 1 of the order, when the pass before has ended.
+// Starts a pass over positions first .. end - 1 of the order.  The previous pass must be over.
 static inline void begin_pass(BatchReader *r, const DataSet *set, const long long *order,
                               long long first, long long end, const Augmentation *augmentation)
 {
@@ -170,8 +170,8 @@ static inline void begin_pass(BatchReader *r, const DataSet *set, const long lon
     pthread_mutex_unlock(&r->lock);
 }
 
-// Waits for the next batch of the pass; NULL at its end, or after a complaint (then *failed) of the
-// device or of a data file that has lost bytes.
+// Waits for the next batch of the pass.  Returns NULL at its end, or sets *failed after a complaint
+// of the device or of a data file that has lost bytes.
 static inline Staging *take_batch(BatchReader *r, bool *failed)
 {
     pthread_mutex_lock(&r->lock);
@@ -191,8 +191,8 @@ static inline Staging *take_batch(BatchReader *r, bool *failed)
     return s;
 }
 
-// Gives a batch back once all calls that read it have been made, on this stream; the reader waits
-// for the device.
+// Returns a batch to the reader after all calls that read it were made on this stream.  The reader
+// waits for the device.
 static inline bool give_batch(BatchReader *r, Staging *s, cudaStream_t stream)
 {
     cudaError_t error = cudaEventRecord(s->copied, stream);

@@ -1,8 +1,7 @@
-// Safetensors: eight bytes of header length, little-endian as all hosts here; a
-// JSON object that gives each tensor's type, shape and place; the data.  The reader
-// is strict: types it knows, shapes that fill their places, places that cover the
-// data with no gap and no overlap, each name once.  The writer goes through a file
-// of its own beside the target, synced and renamed: a target is whole or old.
+// Safetensors: eight bytes with the header's length, little-endian like all hosts here; a JSON
+// object with each tensor's type, shape and offsets; the data.  The reader is strict: known types,
+// shapes that fit their bytes, data covered with no gap and no overlap, each name once.  The writer
+// uses a temporary file that is synced and renamed, so the target is whole or unchanged.
 #pragma once
 #include <ctype.h>
 #include <limits.h>
@@ -18,13 +17,13 @@ struct SafeType {
     size_t bytes;
 };
 
-// A net's tensors are of the first five types, and of those alone; files may have the others.
+// A net's tensors have one of the first five types; files may have the others.
 enum SafeTypeNumber {
     SAFE_F64, SAFE_F32, SAFE_I64, SAFE_I32, SAFE_U8, SAFE_BOOL, SAFE_I8, SAFE_I16, SAFE_U16,
     SAFE_U32, SAFE_U64, SAFE_F16, SAFE_BF16, SAFE_TYPES
 };
 
-// In the order of SafeTypeNumber.
+// Indexed by SafeTypeNumber.
 static const SafeType safe_types[] = {
     {"F64", "f64", 8}, {"F32", "f32", 4}, {"I64", "i64", 8}, {"I32", "i32", 4}, {"U8", "u8", 1},
     {"BOOL", "bool", 1}, {"I8", "i8", 1}, {"I16", "i16", 2}, {"U16", "u16", 2}, {"U32", "u32", 4},
@@ -32,7 +31,8 @@ static const SafeType safe_types[] = {
 
 enum SafeLimits { SAFE_RANK = 8, SAFE_NAME = 1024 };
 
-// SafeTensor: a tensor of a file; its data, unaligned, are `begin` bytes into the file's data.
+// SafeTensor: a tensor of a file.  Its data are unaligned, `begin` bytes after the start of all
+// data.
 struct SafeTensor {
     char name[SAFE_NAME];
     int type, rank;
@@ -58,7 +58,7 @@ static inline bool json_complain(const JsonText *j, const char *wanted)
     return complain("%s: header, byte %td: wanted %s", j->path, j->at - j->begin, wanted);
 }
 
-// Takes c if it is next, after blanks.
+// Skips blanks and takes c if it is next.
 static inline bool json_takes(JsonText *j, char c)
 {
     while (j->at < j->end && *j->at && strchr(" \n\t\r", *j->at)) j->at++;
@@ -73,7 +73,7 @@ static inline bool json_wants(JsonText *j, char c)
     return json_takes(j, c) || json_complain(j, wanted);
 }
 
-// Takes the four hexadecimal digits of \uXXXX, if they are next; else -1.
+// Parses the four hexadecimal digits of \uXXXX at `at`.  Returns -1 if they are not there.
 static inline long json_unit(const JsonText *j, const char *at)
 {
     long unit = 0;
@@ -86,7 +86,8 @@ static inline long json_unit(const JsonText *j, const char *at)
     return unit;
 }
 
-// Writes a character as UTF-8; its bytes.  A 0 takes two, so that it ends no string.
+// Writes a character as UTF-8 and returns the number of bytes.  A 0 takes two, so that it ends no
+// string.
 static inline size_t put_utf8(char *to, long c)
 {
     if (c > 0 && c < 0x80) return to[0] = (char)c, 1;
@@ -96,8 +97,8 @@ static inline size_t put_utf8(char *to, long c)
     return more + 1;
 }
 
-// Takes an escape, whose backslash is next, and writes its character; the bytes, or 0 after a
-// complaint.  Two halves of a pair are one character.
+// Parses an escape, whose backslash is next, and writes its character.  Returns the bytes, or 0
+// after a complaint.  A surrogate pair becomes one character.
 static inline size_t json_escape(JsonText *j, char *to)
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
@@ -113,7 +114,7 @@ static inline size_t json_escape(JsonText *j, char *to)
     return put_utf8(to, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
 }
 
-// A string of at most room - 1 bytes of UTF-8; text NULL: of any length, and forgotten.
+// Parses a string of at most room - 1 bytes of UTF-8.  text NULL: skips one of any length.
 static inline bool json_string(JsonText *j, char *text, size_t room)
 {
     size_t length = 0;
@@ -133,7 +134,7 @@ static inline bool json_string(JsonText *j, char *text, size_t room)
     return json_wants(j, '"');
 }
 
-// A list of integers of 0 and more, at most `room`.
+// Parses a list of at most `room` integers from 0 up.
 static inline bool json_integers(JsonText *j, long long *numbers, int room, int *count)
 {
     *count = 0;
@@ -153,7 +154,7 @@ static inline bool json_integers(JsonText *j, long long *numbers, int room, int 
     return json_wants(j, ']');
 }
 
-// Takes pairs of strings, which mean nothing here.
+// Skips the metadata, pairs of strings.
 static inline bool json_metadata(JsonText *j)
 {
     if (!json_wants(j, '{')) return false;
@@ -165,7 +166,7 @@ static inline bool json_metadata(JsonText *j)
     return json_wants(j, '}');
 }
 
-// Takes one field of a tensor's description; *seen has a bit each for type, shape and place.
+// Parses one field of a tensor's description.  *seen has a bit each for type, shape and offsets.
 static inline bool read_safe_field(JsonText *j, SafeTensor *t, int *seen)
 {
     char key[16], type[16];
@@ -193,7 +194,7 @@ static inline bool read_safe_field(JsonText *j, SafeTensor *t, int *seen)
                     "%s", j->path, t->name, type);
 }
 
-// Takes a tensor's description after its name: all fields, and bytes that fit the shape.
+// Parses a tensor's description after its name: all fields, and bytes that fit the shape.
 static inline bool read_safe_tensor(JsonText *j, SafeTensor *t)
 {
     int seen = 0;
@@ -213,7 +214,7 @@ static inline bool read_safe_tensor(JsonText *j, SafeTensor *t)
                     t->bytes);
 }
 
-// Takes the whole header; a description has at least 48 bytes, which bounds their number.
+// Parses the whole header.  A description has at least 48 bytes, which bounds their number.
 static inline bool read_safe_header(JsonText *j, SafeFile *file)
 {
     size_t most = (size_t)(j->end - j->begin) / 48 + 1;
@@ -239,7 +240,7 @@ static inline int compare_places(const void *a, const void *b)
     return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-// Sorts by place and sets data: the places must cover all bytes, each once; names must differ.
+// Sorts by offset and sets data.  The tensors must cover all bytes once, and names must differ.
 static inline bool check_safe_places(SafeFile *file, const unsigned char *data, size_t bytes)
 {
     size_t end = 0;
@@ -282,7 +283,7 @@ static inline const SafeTensor *find_safe_tensor(const SafeFile *file, const cha
     return NULL;
 }
 
-// A number of 16 bits: of IEEE 754, or the upper half of a float.
+// Returns the value of 16 bits: of IEEE 754 binary16, or (brain) of bfloat16.
 static inline double half_number(uint16_t bits, bool brain)
 {
     const int digits = brain ? 7 : 10, range = brain ? 0xFF : 0x1F;
@@ -293,7 +294,7 @@ static inline double half_number(uint16_t bits, bool brain)
     return bits >> 15 ? -value : value;
 }
 
-// Element i of data of a type, as a double.
+// Returns element i of data of a type, as a double.
 static inline double read_element(int type, const void *data, size_t i)
 {
     const unsigned char *at = (const unsigned char *)data + i * safe_types[type].bytes;
@@ -321,7 +322,7 @@ static inline double read_element(int type, const void *data, size_t i)
     }
 }
 
-// Writes element i of data of a type; false if the type does not hold the value exactly.
+// Writes element i of data of a type.  Returns false if the type does not hold the value exactly.
 static inline bool write_element(int type, void *data, size_t i, double value)
 {
     if (type == SAFE_F64) ((double *)data)[i] = value;
@@ -332,7 +333,7 @@ static inline bool write_element(int type, void *data, size_t i, double value)
     return read_element(type, data, i) == value || isnan(value);
 }
 
-// The number of a type by its name in nets.
+// Returns the type of a net's dtype.
 static inline int safe_type_of(const char *dtype)
 {
     int type = 0;
@@ -340,14 +341,14 @@ static inline int safe_type_of(const char *dtype)
     return type;
 }
 
-// Copies a tensor's elements as another type, if each stays exactly what it is.
+// Copies a tensor's elements as another type.  Complains if a value would change.
 static inline bool convert_tensor(const char *path, const SafeTensor *t, int type, void *to)
 {
     size_t count = t->bytes / safe_types[t->type].bytes;
     if (t->type == type) memcpy(to, t->data, t->bytes);
     for (size_t i = 0; t->type != type && i < count; i++) {
         double value = read_element(t->type, t->data, i);
-        // From 2^53 on an I64 or U64 may have been rounded on its way.
+        // A double may round an I64 or U64 from 2^53 on.
         bool wide = (t->type == SAFE_I64 || t->type == SAFE_U64) && fabs(value) >= 0x1p53;
         if (!write_element(type, to, i, value) || wide)
             return complain("%s: tensor %s is %s: its element %zu, %.17g, is no %s", path, t->name,
@@ -356,7 +357,7 @@ static inline bool convert_tensor(const char *path, const SafeTensor *t, int typ
     return true;
 }
 
-// The header as JSON after eight blanks, padded so that the data begin at a multiple of 8.
+// Writes the header as JSON after eight blanks, padded so that the data begin at a multiple of 8.
 static inline void write_safe_header(FILE *out, const SafeTensor *tensors, int count)
 {
     size_t begin = 0;
@@ -373,7 +374,7 @@ static inline void write_safe_header(FILE *out, const SafeTensor *tensors, int c
     while (ftell(out) % 8) fputc(' ', out);
 }
 
-// Writes tensors in this order; their names are the net's, which need no escapes.
+// Writes tensors in this order.  Their names are the net's and need no escapes.
 static inline bool write_safetensors(const char *path, const SafeTensor *tensors, int count)
 {
     BesideFile file = {};

@@ -1,18 +1,17 @@
-// Where the data sets of a run come from: files named by options, or files of
-// usual names in one folder.
+// The files of data sets: named by options, or with usual names in one folder.
 #pragma once
 #include "options.cuh"
 
 enum SetNumber { SET_TRAIN, SET_VAL, SET_TEST };
 
-// SetNames: a set's word, its options, and the names its files may have in the folder.
+// SetNames: a set's word, its options, and the names of its files in the folder.
 struct SetNames {
     const char *word;
     int named, images, labels;
     const char *image_names[8], *label_names[4];
 };
 
-// In the order of SetNumber.
+// Indexed by SetNumber.
 static const SetNames set_names[] = {
     {"train", OPTION_TRAIN, OPTION_TRAIN_IMAGES, OPTION_TRAIN_LABELS,
      {"train-images-idx3-ubyte", "train-images-idx4-ubyte", "train/images.npy",
@@ -26,7 +25,8 @@ static const SetNames set_names[] = {
       "test-images-idx4-ubyte", "test/images.npy", "test_batch.bin", "test.bin"},
      {"t10k-labels-idx1-ubyte", "test-labels-idx1-ubyte", "test/labels.npy"}}};
 
-// Files of the folder: names joined by commas, and so the paths; NULL where the first is not there.
+// Returns paths of files in the folder, joined by commas as the names are, or NULL if the first
+// does not exist.
 static inline const char *find_in_folder(const char *folder, const char *names)
 {
     struct stat status;
@@ -45,7 +45,7 @@ static inline const char *find_in_folder(const char *folder, const char *names)
     return paths;
 }
 
-// The only input that is a label (or, other than labels); -1 where there is none, or more than one.
+// Returns the only input that is a label (or is not one), or -1 if there is none or more than one.
 static inline int only_column(const DataSet *set, bool label)
 {
     int only = -1, count = 0;
@@ -54,7 +54,7 @@ static inline int only_column(const DataSet *set, bool label)
     return count == 1 ? only : -1;
 }
 
-// The argument of the last --train INPUT=FILES, or its like, for an input; NULL if none is given.
+// Returns the argument of the last --train INPUT=FILES (or --val, --test) for an input, or NULL.
 static inline const char *named_source(const Trainer *t, int option, const char *input)
 {
     size_t length = strlen(input);
@@ -66,7 +66,7 @@ static inline const char *named_source(const Trainer *t, int option, const char 
     return NULL;
 }
 
-// Whether a path holds labels beside images.
+// True if a path holds both labels and images.
 static inline bool holds_labels(const char *paths)
 {
     FileBytes file = {};
@@ -78,8 +78,8 @@ static inline bool holds_labels(const char *paths)
            !is_npy(&file) && !is_whole_idx(&file) && cifar_record(&file, true);
 }
 
-// The paths of a column of a set: by its name, as the only one of its kind, in the folder, in the
-// images' own file.
+// Finds the paths of a column of a set.  They are named for the column or as the only one of its
+// kind, or are in the folder or the images' file.
 static inline DataPaths find_paths(const Trainer *t, int number, const DataSet *set, int column)
 {
     const SetNames *names = &set_names[number];
@@ -104,7 +104,7 @@ static inline DataPaths find_paths(const Trainer *t, int number, const DataSet *
     return {paths, folder};
 }
 
-// Whether anything names a file of the set.
+// True if an option or the folder has a file of the set.
 static inline bool is_set_given(const Trainer *t, int number, const DataSet *set)
 {
     const SetNames *names = &set_names[number];
@@ -114,8 +114,8 @@ static inline bool is_set_given(const Trainer *t, int number, const DataSet *set
     return given;
 }
 
-// Complains of a folder that has no file for an input: it is none, it is that of one set, or its
-// files are compressed or have other names.
+// Complains of a folder that has no file for an input.  It may be no folder, or that of one set;
+// its files may be compressed or have other names.
 static inline bool complain_of_folder(const char *folder, const SetNames *names,
                                       const NetTensor *input, bool only)
 {
@@ -153,7 +153,8 @@ static inline bool complain_of_path(const Trainer *t, int number, const DataSet 
     return complain_of_folder(folder, names, input, only);
 }
 
-// That options name inputs that are there, and speak of images and labels where there is one each.
+// True if options name existing inputs, and there is only one input to which --SET-images or
+// --SET-labels can refer.
 static inline bool names_match(const Trainer *t, int number, const DataSet *set)
 {
     const SetNames *names = &set_names[number];
@@ -177,7 +178,7 @@ static inline bool names_match(const Trainer *t, int number, const DataSet *set)
     return true;
 }
 
-// True if some file is read for each option that names files or their folder.  sets: those read.
+// True if each option that names files or their folder has a file that is read.  sets: those read.
 static inline bool sources_are_read(const Trainer *t, const DataSet *const *sets, int set_count)
 {
     for (int i = 0; i < t->given_count; i++) {
@@ -196,7 +197,7 @@ static inline bool sources_are_read(const Trainer *t, const DataSet *const *sets
     return true;
 }
 
-// Reads a set: all columns, or those alone that inference reads.
+// Reads a set: all columns, or only those that inference reads.
 static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *set)
 {
     const char *first = NULL;
@@ -214,9 +215,9 @@ static inline bool read_set(const Trainer *t, int number, bool infers, DataSet *
     return set->count > 0 || complain("%s reads no input", t->net->name);
 }
 
-// Gives --mean and --std to the images of a set; one that only a loss reads, such as a mask, keeps
-// its values.  They are refused where nothing would change: for bytes that stay bytes, and where no
-// input is an image.
+// Sets --mean and --std for the images of a set.  An image that only a loss reads, such as a mask,
+// keeps its values.  The options are refused if they would change nothing: for byte inputs, and if
+// no input is an image.
 static inline bool normalise_set(const Trainer *t, DataSet *set)
 {
     const char *name = trainer_options[t->option[OPTION_MEAN] ? OPTION_MEAN : OPTION_STD].name;
@@ -239,8 +240,8 @@ static inline bool normalise_set(const Trainer *t, DataSet *set)
                               "reads; no input of %s is one", name, t->net->name);
 }
 
-// The columns that a set of this net has, still empty: the inputs, and for an inference file, which
-// reads no label, the classes of its first output.
+// Lists the columns that a set of this net has, still without files: the inputs.  An inference file
+// reads no label, so it has the classes of its first output too.
 static inline void describe_columns(const Trainer *t, DataSet *set)
 {
     const Net *net = t->net;
@@ -262,7 +263,7 @@ static inline void describe_columns(const Trainer *t, DataSet *set)
     }
 }
 
-// These columns with --mean and --std.
+// Lists the columns, and sets --mean and --std.
 static inline bool describe_set(const Trainer *t, DataSet *set)
 {
     describe_columns(t, set);

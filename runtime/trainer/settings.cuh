@@ -1,12 +1,12 @@
 // The settings of a run: the data and options that decide its bits, as text, a
-// line `name, tab, value` for each.  They are part of its state, and a run goes
-// on with the same settings alone.  Not among them are --seed, which the state
-// holds, options that say when the run ends (--epochs, --patience) or which files
-// it writes, --workers, and the test set.
+// line `name, tab, value` each.  The state contains them, and --resume needs
+// the same settings.  They exclude --seed, which the state holds, options that
+// end the run (--epochs, --patience), names of output files, --workers, and the
+// test set.
 #pragma once
 #include "classes.cuh"
 
-// RunSettings: the text, which need not end with 0.
+// RunSettings: the text; it need not end with 0.
 struct RunSettings {
     const char *text;
     size_t bytes;
@@ -14,8 +14,8 @@ struct RunSettings {
 
 // ---- fingerprints of data
 
-// 64 bits that depend on every byte, but for those of the word at `except`.  No two inputs that
-// differ in one word have the same.
+// Returns 64 bits that depend on every byte, except the word at `except`.  Inputs that differ in
+// one word have different checksums.
 static inline uint64_t run_checksum(const unsigned char *bytes, size_t size, size_t except)
 {
     uint64_t sum = size;
@@ -27,9 +27,10 @@ static inline uint64_t run_checksum(const unsigned char *bytes, size_t size, siz
     return sum;
 }
 
-// 64 bits that tell a column from another one, whatever files its samples are in.  A large column
-// is not read as a whole: of more than 4 MiB, and unless it has one label a sample, 256 samples in
-// even distances count, of each at most 4 KiB from a place that its number among them decides.
+// Returns 64 bits that identify a column, however its samples are divided into files.  A column is
+// hashed completely if it has at most 4 MiB, or one label per sample.  Otherwise 256 evenly spaced
+// samples are hashed, at most 4 KiB of each.  The position of these bytes depends on the sample's
+// number.
 static inline uint64_t column_fingerprint(const DataColumn *c)
 {
     const long long all = 4 << 20, samples = 256, block = 4 << 10;
@@ -56,7 +57,7 @@ static inline uint64_t column_fingerprint(const DataColumn *c)
 
 // ---- the text of this command
 
-// The shortest decimal that gives the number back.
+// Writes the shortest decimal that is read back as the same number.
 static inline void write_number(FILE *out, double value)
 {
     char text[40];
@@ -67,7 +68,7 @@ static inline void write_number(FILE *out, double value)
     fputs(text, out);
 }
 
-// Writes numbers that are joined by commas; one for all where they are equal.
+// Writes numbers that are joined by commas, or just one if all are equal.
 static inline void write_numbers(FILE *out, const char *text)
 {
     char *end;
@@ -92,7 +93,7 @@ static inline void write_data_settings(FILE *out, const char *word, const DataSe
     }
 }
 
-// The settings of this command.  val: the validation set; it has no files where none is read.
+// Returns the settings of this command.  val: the validation set; it has no files if there is none.
 static inline RunSettings settings_of(const Trainer *t, const DataSet *set, const DataSet *val)
 {
     static const int numbers[] = {OPTION_VAL_SPLIT, OPTION_MEAN, OPTION_STD, OPTION_CROP,
@@ -120,13 +121,13 @@ static inline RunSettings settings_of(const Trainer *t, const DataSet *set, cons
 
 // ---- comparison
 
-// SettingLine: one of them; no name: there is none left.
+// SettingLine: one setting.  At the end, name is NULL.
 struct SettingLine {
     const char *name, *value;
     int name_length, value_length;
 };
 
-// Takes the line at *at and moves behind it.
+// Reads the line at *at and moves *at after it.
 static inline SettingLine take_setting(const RunSettings *s, size_t *at)
 {
     const char *from = s->text + *at;
@@ -138,7 +139,7 @@ static inline SettingLine take_setting(const RunSettings *s, size_t *at)
     return {from, from + tab + (tab < length), (int)tab, (int)(length - tab - (tab < length))};
 }
 
-// The line of this name; no name where there is none.
+// Returns the setting of the same name, or one without a name.
 static inline SettingLine find_setting(const RunSettings *s, const SettingLine *line)
 {
     size_t at = 0;
@@ -149,7 +150,7 @@ static inline SettingLine find_setting(const RunSettings *s, const SettingLine *
     return found;
 }
 
-// Complains of a setting that differs; one without a name is missing.
+// Complains of a setting that differs.  One without a name is missing.
 static inline bool complain_of_setting(const char *path, const SettingLine &run,
                                        const SettingLine &here)
 {
@@ -166,7 +167,7 @@ static inline bool complain_of_setting(const char *path, const SettingLine &run,
                     run.name, between, run.value_length, run.value, here.value_length, here.value);
 }
 
-// True if a run and this command have the same settings; else complains of each that differs.
+// True if a run and this command have the same settings; otherwise complains of each difference.
 static inline bool settings_agree(const char *path, const RunSettings *run, const RunSettings *here)
 {
     bool agree = true;

@@ -1,10 +1,10 @@
-// The order of the samples in an epoch: a pure function of seed and epoch, so
-// that a run can be repeated, and resumed at any epoch, with no generator whose
-// state would have to be kept.
+// The order of the samples in an epoch: a pure function of seed and epoch.  So
+// a run can be repeated, and resumed at any epoch, without the state of a
+// generator.
 #pragma once
 #include <stdint.h>
 
-// splitmix64: 64 bits that look random, from a counter.
+// splitmix64: a hash of a counter to 64 pseudo-random bits.
 static inline uint64_t splitmix64(uint64_t z)
 {
     z += 0x9E3779B97F4A7C15u;
@@ -13,7 +13,8 @@ static inline uint64_t splitmix64(uint64_t z)
     return z ^ (z >> 31);
 }
 
-// A permutation of 0 .. count - 1 by Fisher and Yates; the modulo's bias is below count / 2^64.
+// Sets a permutation of 0 .. count - 1 (Fisher and Yates).  The modulo's bias is below count /
+// 2^64.
 static inline void shuffle_order(long long *order, long long count, uint64_t seed, uint64_t epoch)
 {
     uint64_t key = splitmix64(splitmix64(seed) + epoch);

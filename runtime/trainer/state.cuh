@@ -1,28 +1,27 @@
-// The state file of a run: a head with a table of sections, then the sections,
-// without a gap: where the run is, the net's whole state as export gives it, and
-// the settings of the run.  The head has a checksum and so has each section.  A
-// resumed run goes on bit for bit, in the middle of an epoch too.
+// The state file of a run: a head and a table of sections, then the adjacent sections.  These are
+// the run's position, the net's exported state, and the settings.  Head and sections have
+// checksums.  A resumed run gives the same bits, also in the middle of an epoch.
 #pragma once
 #include "settings.cuh"
 
-// RunPosition: where a run is.
+// RunPosition: the progress of a run.
 struct RunPosition {
-    uint64_t epoch, samples;        // epochs that are over; samples of the next one
-    uint64_t seed, set_samples;     // a run with another seed or set has another order
+    uint64_t epoch, samples;        // completed epochs; samples of the next one
+    uint64_t seed, set_samples;     // both decide the order of samples
     uint64_t skipped;               // steps without an update before this epoch
-    uint64_t best_epoch;            // of the least validation loss, from 1; 0: there is none yet
+    uint64_t best_epoch;            // of the least validation loss, from 1; 0: none yet
     double best_loss;
 };
 
-// RunHead: what the file begins with; little-endian, as all hosts here.
+// RunHead: the beginning of the file, little-endian like all hosts here.
 struct RunHead {
     char magic[8];
     uint64_t version;
-    uint64_t checksum;              // of head and table, but for this word
+    uint64_t checksum;              // of head and table, except this word
     uint64_t file_bytes, state_hash, section_count;
 };
 
-// RunSection: a row of the table that follows the head; offset is from the file's beginning.
+// RunSection: a row of the table after the head.  The offset is from the file's beginning.
 struct RunSection {
     char name[16];
     uint64_t offset, bytes, checksum;
@@ -30,31 +29,32 @@ struct RunSection {
 
 static const uint64_t run_version = 3;
 
-// RunState: a file's bytes, taken once: head, table, sections; `settings` of them are the last one.
+// RunState: the bytes of a file: head, table, sections.  The last `settings` bytes are the
+// settings.
 struct RunState {
     unsigned char *bytes;
     size_t size, settings;
 };
 
-// Sections of a file: the position, those of the net's state, the settings.
+// Returns the number of sections: the position, those of the net's state, the settings.
 static inline int run_section_count(const Net *net)
 {
     return net->section_count + 2;
 }
 
-// Bytes of head and table, which has a row for each section.
+// Returns the bytes of head and table, which has a row per section.
 static inline size_t run_head_bytes(const Net *net)
 {
     return sizeof(RunHead) + (size_t)run_section_count(net) * sizeof(RunSection);
 }
 
-// Bytes of a whole file but for the settings, which come last.
+// Returns the bytes of a file without the settings, which come last.
 static inline size_t run_file_bytes(const Net *net)
 {
     return run_head_bytes(net) + sizeof(RunPosition) + net->state_bytes;
 }
 
-// Takes a file's memory and puts the settings in it.
+// Allocates the bytes of a file and stores the settings in them.
 static inline RunState take_run_state(const Net *net, const RunSettings *settings)
 {
     const size_t begin = run_file_bytes(net);
@@ -63,7 +63,7 @@ static inline RunState take_run_state(const Net *net, const RunSettings *setting
     return {bytes, begin + settings->bytes, settings->bytes};
 }
 
-// The row of a section: 0 is the position, the last are the settings, the others are the state's.
+// Returns the row of section i: 0 is the position, the last one the settings, the others the state.
 static inline RunSection run_section(const Net *net, int i, size_t settings)
 {
     const size_t state = run_head_bytes(net) + sizeof(RunPosition);
@@ -80,7 +80,7 @@ static inline uint64_t section_checksum(const unsigned char *file, const RunSect
     return run_checksum(file + section->offset, section->bytes, SIZE_MAX);
 }
 
-// Copies the run as it is now to `state`; waits for the device.
+// Copies the current run to `state`; waits for the device.
 static inline bool export_run(const Net *net, const RunPosition *position, const RunState *state)
 {
     unsigned char *to = state->bytes + run_head_bytes(net);
@@ -88,7 +88,7 @@ static inline bool export_run(const Net *net, const RunPosition *position, const
     return call_ok(net, net->export_state(to + sizeof *position, net->state_bytes));
 }
 
-// Writes a run that was exported.
+// Writes an exported run.
 static inline bool write_run(const Net *net, const char *path, const RunState *state)
 {
     RunHead head = {{}, run_version, 0, state->size, net->state_hash,
@@ -108,14 +108,14 @@ static inline bool write_run(const Net *net, const char *path, const RunState *s
     return close_beside(&file, fwrite(state->bytes, 1, state->size, file.out) == state->size);
 }
 
-// Writes the run as it is now; waits for the device.
+// Writes the current run; waits for the device.
 static inline bool save_run(const Net *net, const char *path, const RunPosition *position,
                             const RunState *state)
 {
     return export_run(net, position, state) && write_run(net, path, state);
 }
 
-// ---- reading: all is verified before anything is taken from a file.
+// ---- reading: a file is verified completely before any of it is used
 
 static inline bool checksum_matches(const char *path, const char *what, uint64_t begin,
                                     uint64_t end, uint64_t wanted, uint64_t found)
@@ -126,7 +126,7 @@ static inline bool checksum_matches(const char *path, const char *what, uint64_t
                     (unsigned long long)wanted, (unsigned long long)found);
 }
 
-// Whether the head is one, of a file of this length, and table and head are as they were written.
+// True if the file begins with a head, has the length that it says, and head and table are intact.
 static inline bool read_run_head(const char *path, const FileBytes *file, RunHead *head)
 {
     uint64_t length = 0;
@@ -154,8 +154,8 @@ static inline bool read_run_head(const char *path, const FileBytes *file, RunHea
                             run_checksum(file->bytes, begin, offsetof(RunHead, checksum)));
 }
 
-// True if a file's bytes are whole, and a state of this net; if so, where its run is, and the run's
-// settings, which lie in the file.
+// True if the file is intact and a state of this net.  Then sets the run's position, and its
+// settings, which point into the file.
 static inline bool check_run(const Net *net, const char *path, const FileBytes *file,
                              RunPosition *position, RunSettings *settings)
 {
@@ -192,7 +192,7 @@ static inline bool read_run(const Net *net, const char *path, FileBytes *file,
     return map_file(path, file) && check_run(net, path, file, position, settings);
 }
 
-// The net's state in a file that was read.
+// Returns the net's state in a file that was read.
 static inline const unsigned char *state_of_run(const Net *net, const FileBytes *file)
 {
     return file->bytes + run_head_bytes(net) + sizeof(RunPosition);

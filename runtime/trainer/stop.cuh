@@ -1,10 +1,10 @@
-// Signals that stop a run.  The first is noted, so that the training step ends and
-// the state is saved; a second ends the program at once.  SIGHUP comes when the
-// terminal closes, and SIGPIPE when nothing reads standard output any more.
+// Signals that stop a run.  The first one is recorded, so that the training step ends and the state
+// is saved; a second one ends the program at once.  SIGHUP comes when the terminal closes, SIGPIPE
+// when the reader of standard output has ended.
 #pragma once
 #include <signal.h>
 
-static int stop_signal = 0;     // the first that came; 0: none
+static int stop_signal = 0;     // the first signal, or 0
 
 static const int stop_numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
@@ -16,7 +16,7 @@ static inline const char *stop_name(int number)
     return names[i];
 }
 
-// Signals come to any thread, the reader's too.
+// Any thread may receive a signal, also one of the reader.
 static void note_stop(int number)
 {
     __atomic_store_n(&stop_signal, number, __ATOMIC_RELAXED);
@@ -28,7 +28,7 @@ static inline int stop_asked(void)
     return __atomic_load_n(&stop_signal, __ATOMIC_RELAXED);
 }
 
-// Notes the signals from here on, but for those that whoever started the program has it ignore.
+// Records signals from now on, except those that the parent process made the program ignore.
 static inline void await_stop(void)
 {
     struct sigaction noted = {}, old;
@@ -40,7 +40,7 @@ static inline void await_stop(void)
             sigaction(number, &noted, NULL);
 }
 
-// From here on they end the program at once: there is nothing left to save.
+// Lets signals end the program at once, because nothing is left to save.
 static inline void await_no_stop(void)
 {
     struct sigaction old;

@@ -6,13 +6,13 @@
 
 #include "files.cuh"
 
-// A letter as suggestions compare it: case does not count, and _ is -.
+// Returns a letter in lower case, and - for _.
 static inline int plain_letter(char letter)
 {
     return letter == '_' ? '-' : tolower((unsigned char)letter);
 }
 
-// How many letters must be changed, left out or added to make one word of the other.
+// Returns the edit distance: how many letters must be changed, inserted or deleted.
 static inline int word_distance(const char *word, const char *other)
 {
     size_t length = strlen(other);
@@ -30,7 +30,7 @@ static inline int word_distance(const char *word, const char *other)
     return row[length];
 }
 
-// True if a list of words, separated by blanks, has this word.
+// True if a list, separated by blanks, contains this word.
 static inline bool list_has(const char *list, const char *word)
 {
     for (size_t length = strlen(word); list && *list; list += strspn(list, " ")) {
@@ -41,8 +41,8 @@ static inline bool list_has(const char *list, const char *word)
     return false;
 }
 
-// How far a word is from a known one: 0 if it is one of its other names or its beginning, else the
-// distance, or INT_MAX where so much differs that the other was not meant.
+// Returns the distance of a word to a known one: 0 if it is one of its other names or its
+// beginning, INT_MAX if it differs too much.
 static inline int suggestion_rank(const char *word, const char *known, const char *other_names)
 {
     size_t length = strlen(word);

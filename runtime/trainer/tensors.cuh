@@ -1,6 +1,6 @@
-// Tensors between files and the arena, by name.  What a file has and the net has
-// not, or the other way round, is an error that names it; nothing is written
-// unless all of a file fits.
+// Tensors between files and the arena, by name.  A tensor that only the file or
+// only the net has is an error that names it.  Nothing is written unless the
+// whole file fits.
 #pragma once
 #include "net.cuh"
 #include "safetensors.cuh"
@@ -24,13 +24,14 @@ static inline NetList tensors_of(const Net *net, int role)
     return lists[role];
 }
 
-// What inference reads: averages of the parameters where the net has those, by their names.
+// Returns the tensors that inference reads: averages of the parameters, if the net has them, under
+// the parameters' names.
 static inline NetList inferred_of(const Net *net)
 {
     return {"param", net->inferred ? net->inferred : net->params, net->param_count};
 }
 
-// Whether a call of the net went well; else complains with the net's own sentence.
+// True if a call of the net succeeded; otherwise complains with the net's own sentence.
 static inline bool call_ok(const Net *net, int status)
 {
     return status == 0 || complain("%s", net->describe());
@@ -50,8 +51,8 @@ static inline ShapeText shape_text(const long long *shape, int rank)
     return s;
 }
 
-// Converts the tensor of this name into fresh memory; NULL after a complaint.
-// samples: if not NULL, dimension 0 may be smaller than wanted, and is returned.
+// Converts the tensor of this name into new memory, or returns NULL after a complaint.  If samples
+// is not NULL, dimension 0 may be smaller than wanted, and is returned there.
 static inline void *load_tensor(const SafeFile *file, const NetTensor *want, long long *samples)
 {
     const SafeTensor *have = find_safe_tensor(file, want->name);
@@ -70,7 +71,7 @@ static inline void *load_tensor(const SafeFile *file, const NetTensor *want, lon
     return data;
 }
 
-// Complains of each tensor of a file that no list of these roles, a bit each, names.
+// Complains of each tensor of a file that is in no list of these roles (a bit each).
 static inline bool all_known(const Net *net, const SafeFile *file, int roles)
 {
     bool good = true;
@@ -86,7 +87,7 @@ static inline bool all_known(const Net *net, const SafeFile *file, int roles)
     return good;
 }
 
-// Loads all tensors of a list into memory; NULL where one is missing or does not fit.
+// Loads all tensors of a list into memory.  Returns NULL if one is missing or does not fit.
 static inline void **load_list(const SafeFile *file, NetList list)
 {
     void **data = (void **)take_memory(((size_t)list.count + 1) * sizeof *data);
@@ -105,10 +106,10 @@ static inline bool write_list(const Net *net, NetList list, void **data)
     return true;
 }
 
-// How a file of --save-state begins.
+// The first bytes of a file of --save-state.
 static const char run_magic[9] = "cnnc-run";
 
-// Complains of a file that is known to be something else than weights.
+// Complains of a file that is known not to contain weights.
 static inline bool are_weights(const char *path)
 {
     FileBytes file = {};
@@ -123,8 +124,8 @@ static inline bool are_weights(const char *path)
     return true;
 }
 
-// Reads a file over the parameters and, where it has any of it, the optimizer's state; without
-// that, averages begin as the parameters.
+// Reads a file into the parameters, and into the optimizer's state if the file has any.  Otherwise
+// averages start as the parameters.
 static inline bool load_weights(const Net *net, const char *path)
 {
     SafeFile file;
@@ -141,7 +142,7 @@ static inline bool load_weights(const Net *net, const char *path)
            write_list(net, state, state_data);
 }
 
-// Adds a list's tensors, with memory for them, to those that will be written to a file.
+// Adds a list's tensors, with memory for them, to the tensors of a file.
 static inline void add_list(NetList list, SafeTensor *tensors, int *count)
 {
     for (int i = 0; i < list.count; i++) {
@@ -157,7 +158,7 @@ static inline void add_list(NetList list, SafeTensor *tensors, int *count)
     }
 }
 
-// Reads tensors that were added as they are in the arena now.
+// Copies the current values of these tensors from the arena.
 static inline bool fetch_tensors(const Net *net, const SafeTensor *tensors, int count)
 {
     for (int i = 0; i < count; i++)

@@ -1,33 +1,33 @@
-// A training run: epochs over the training set, each in an order of its own, and
-// after each what was asked for: validation, a line of the log, the best weights,
-// the state.  All memory is taken before the first batch.
+// A training run: epochs over the training set, each in its own order.  After
+// each epoch come the requested validation, log line, best weights and state.
+// All memory is allocated before the first batch.
 #pragma once
 #include <math.h>
 #include "evaluate.cuh"
 #include "log.cuh"
 #include "stop.cuh"
 
-// TrainingRun: sets, orders, where it is, and files it writes.
+// TrainingRun: sets, orders, the position, and output files.
 struct TrainingRun {
     Trainer *trainer;
     DataSet set, val, test;
     bool validates, tests;
-    long long *members;             // the set's samples that are trained on; NULL: all
-    long long *held_out;            // the others, which validate; NULL: the set val does
+    long long *members;             // samples to train on; NULL: all
+    long long *held_out;            // samples to validate on; NULL: the set val
     long long member_count, val_count;
-    long long *order;               // of this epoch
+    long long *order;               // of the current epoch
     RunPosition position;
     RunSettings settings;
     Progress progress;
     FILE *log;
     SafeTensor *weights;
     int weight_count;
-    SafeTensor *best;               // those of the least validation loss; NULL: not kept
-    bool has_best;                  // it was found since the run began or went on
+    SafeTensor *best;               // weights of the least validation loss, or NULL
+    bool has_best;                  // found since the run began or was resumed
     RunState state;
 };
 
-// Splits the training set: a share that the seed draws validates.  Both parts stay in their order.
+// Splits the training set: the seed draws the share for validation.  Both parts keep their order.
 static inline bool split_set(TrainingRun *run)
 {
     const Trainer *t = run->trainer;
@@ -37,7 +37,7 @@ static inline bool split_set(TrainingRun *run)
                         t->option[OPTION_VAL_SPLIT], count);
     long long *drawn = (long long *)take_memory((size_t)count * sizeof *drawn);
     bool *out = (bool *)take_memory((size_t)count);
-    // No epoch has this number, so no epoch has this order.
+    // This number is not that of an epoch, so no epoch uses the same order.
     shuffle_order(drawn, count, (uint64_t)t->seed, UINT64_MAX);
     for (long long i = 0; i < held; i++) out[drawn[i]] = true;
     run->members = (long long *)take_memory((size_t)count * sizeof *run->members);
@@ -48,8 +48,8 @@ static inline bool split_set(TrainingRun *run)
     return true;
 }
 
-// True if the sets that name their classes name the same ones.  The net's labels decide how many
-// there may be.
+// True if all sets that name their classes have the same names.  The net's labels limit their
+// number.
 static inline bool classes_agree(const Trainer *t, const DataSet *const *sets, int set_count)
 {
     ClassNames first = {};
@@ -66,7 +66,7 @@ static inline bool classes_agree(const Trainer *t, const DataSet *const *sets, i
     return true;
 }
 
-// Reads the sets; there need be neither a validation set nor a test set.
+// Reads the sets.  Validation and test sets are optional.
 static inline bool read_sets(TrainingRun *run)
 {
     const Trainer *t = run->trainer;
@@ -86,8 +86,8 @@ static inline bool read_sets(TrainingRun *run)
            sources_are_read(t, sets, 3) && classes_agree(t, sets, 3);
 }
 
-// True if --crop can move a map.  It would make up the labels of pixels that come from outside
-// where no loss ignores them.
+// True if --crop can shift a map.  A label map needs an ignored value for the pixels that come from
+// outside.
 static inline bool can_crop(const Trainer *t, const DataColumn *c)
 {
     const NetTensor *input = c->input;
@@ -100,12 +100,12 @@ static inline bool can_crop(const Trainer *t, const DataColumn *c)
         return complain("--crop %s: wanted a loss with ignore = N that reads input %s: pixels that "
                         "come from outside have no label", text, input->name);
     if (!input->classes && !input->infers)
-        return complain("--crop %s: input %s is what a loss compares with, and pixels that come "
-                        "from outside have no such value", text, input->name);
+        return complain("--crop %s: only a loss reads input %s, and pixels that come from "
+                        "outside have no value for it", text, input->name);
     return true;
 }
 
-// True if views of a sample fit all its maps: they are as high and wide as each other.
+// True if all maps of a sample have the same height and width, so that one view fits all.
 static inline bool maps_match(const Trainer *t, const DataSet *set)
 {
     const DataColumn *first = NULL;
@@ -124,7 +124,7 @@ static inline bool maps_match(const Trainer *t, const DataSet *set)
     return !asked || first || complain("--flip and --crop: no input has height and width");
 }
 
-// True if this command can go on with the run of --resume, which is at p and had these settings.
+// True if this command can resume the run of --resume, which is at p and had these settings.
 static inline bool can_resume(const TrainingRun *run, const RunPosition *p,
                               const RunSettings *settings)
 {
@@ -146,7 +146,7 @@ static inline bool can_resume(const TrainingRun *run, const RunPosition *p,
                     (unsigned long long)p->set_samples);
 }
 
-// Takes up the run of --resume.  Its seed holds, so that the order goes on.
+// Imports the state of --resume.  Its seed stays valid, so that the order continues.
 static inline bool resume_run(TrainingRun *run, const FileBytes *file, const RunPosition *p)
 {
     const Trainer *t = run->trainer;
@@ -155,7 +155,7 @@ static inline bool resume_run(TrainingRun *run, const FileBytes *file, const Run
            complain("%s: is no state of %s", t->option[OPTION_RESUME], t->net->name);
 }
 
-// A training step of each buffer, to be one launch.
+// Captures a training step on each buffer as a CUDA graph.
 static inline bool prepare_steps(Trainer *t)
 {
     const Net *net = t->net;
@@ -166,7 +166,7 @@ static inline bool prepare_steps(Trainer *t)
     return good;
 }
 
-// Warns of options that can't change the run.
+// Warns of options without effect.
 static inline void warn_of_useless(const TrainingRun *run)
 {
     const Trainer *t = run->trainer;
@@ -179,7 +179,7 @@ static inline void warn_of_useless(const TrainingRun *run)
                      t->patience, t->epochs);
 }
 
-// Takes the files that the run writes, so that no other run writes them too.
+// Claims the files that the run writes, so that no other run can write them.
 static inline bool claim_outputs(const Trainer *t)
 {
     if (!paths_differ(t, 1 << SET_TRAIN | 1 << SET_VAL | 1 << SET_TEST, true)) return false;
@@ -191,7 +191,7 @@ static inline bool claim_outputs(const Trainer *t)
     return good;
 }
 
-// All that comes before the first step: data, files, memory, the net.
+// Does everything before the first step: data, files, memory, the net.
 static inline bool begin_run(TrainingRun *run)
 {
     Trainer *t = run->trainer;
@@ -233,7 +233,7 @@ static inline bool begin_run(TrainingRun *run)
                                                run->position.epoch, &run->log));
 }
 
-// The order of an epoch: of all samples, or of those that are trained on.
+// Sets the order of an epoch: of all samples, or of those to train on.
 static inline void order_epoch(TrainingRun *run, uint64_t epoch)
 {
     shuffle_order(run->order, run->member_count, (uint64_t)run->trainer->seed, epoch);
@@ -241,8 +241,8 @@ static inline void order_epoch(TrainingRun *run, uint64_t epoch)
         run->order[i] = run->members[run->order[i]];
 }
 
-// The end that a signal asked for, after a training step or an epoch: the state is saved where that
-// was wanted, and the run says so.
+// Stops a run after a signal, between steps or epochs: saves the state if --save-state is given,
+// and says so.
 static inline bool stop_run(TrainingRun *run, int number)
 {
     Trainer *t = run->trainer;
@@ -255,12 +255,12 @@ static inline bool stop_run(TrainingRun *run, int number)
            stop_name(number), (unsigned long long)p->epoch,
            (unsigned long long)p->samples, (unsigned long long)p->set_samples);
     if (path) printf("the state is in %s, --resume %s goes on\n", path, path);
-    else printf("nothing is saved, for want of --save-state\n");
+    else printf("nothing is saved, because --save-state is not given\n");
     return true;
 }
 
-// The end of a run whose data file has lost bytes: saves the state that was exported last, where
-// that is wanted.  False, always, for the run has failed.
+// Ends a run after a data file has lost bytes: saves the state that was exported last if
+// --save-state is given.  Returns false, because the run has failed.
 static inline bool save_at_loss(const TrainingRun *run)
 {
     const Trainer *t = run->trainer;
@@ -273,7 +273,7 @@ static inline bool save_at_loss(const TrainingRun *run)
     return false;
 }
 
-// One training step, and what is due after it.
+// Takes one training step, then saves the state and shows progress if due.
 static inline bool train_batch(TrainingRun *run, Staging *s)
 {
     Trainer *t = run->trainer;
@@ -294,8 +294,8 @@ static inline bool train_batch(TrainingRun *run, Staging *s)
     return true;
 }
 
-// The batches of an epoch from where the run is, until a signal stops it; the figures begin anew if
-// that is its beginning.
+// Trains on the batches of an epoch from the current position until a signal.  At the beginning of
+// an epoch it resets the figures.
 static inline bool train_batches(TrainingRun *run, NetFigures *f)
 {
     Trainer *t = run->trainer;
@@ -319,8 +319,8 @@ static inline bool train_batches(TrainingRun *run, NetFigures *f)
     return !failed && call_ok(net, net->figures(f, 0));
 }
 
-// Validates.  Evaluation counts where training does, so the state is exported before: it says that
-// the epoch's samples are through, and so a resumed run begins with validation.
+// Validates.  Evaluation uses the same counters as training, so the state is exported before it.
+// The exported position is the end of the epoch, so a resumed run begins with validation.
 static inline bool validate_epoch(TrainingRun *run, NetFigures *validation)
 {
     Trainer *t = run->trainer;
@@ -332,7 +332,7 @@ static inline bool validate_epoch(TrainingRun *run, NetFigures *validation)
            (lost_file() && save_at_loss(run));
 }
 
-// Keeps the weights if their validation loss is the least so far, and that of all its samples.
+// Keeps the weights if their validation loss is the least so far and covers all samples.
 static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
 {
     const Trainer *t = run->trainer;
@@ -349,7 +349,7 @@ static inline bool keep_best(TrainingRun *run, const NetFigures *validation)
            (!path || write_safetensors(path, run->best, run->weight_count));
 }
 
-// One epoch, and all that follows it; the position is the next one's.
+// Trains one epoch, then validates and writes the outputs.  Moves the position to the next epoch.
 static inline bool train_epoch(TrainingRun *run)
 {
     Trainer *t = run->trainer;
@@ -376,15 +376,15 @@ static inline bool train_epoch(TrainingRun *run)
            save_run(net, t->option[OPTION_SAVE_STATE], p, &run->state);
 }
 
-// Whether --patience has run out.
+// True if --patience has run out.
 static inline bool is_patience_over(const TrainingRun *run)
 {
     const RunPosition *p = &run->position;
     return run->trainer->patience && p->epoch >= p->best_epoch + (uint64_t)run->trainer->patience;
 }
 
-// Evaluates the test set: by the weights of the least validation loss, where --best or --patience
-// asks for them and they are there, and says so; else by the last ones.
+// Evaluates the test set.  With --best or --patience it uses the weights of the least validation
+// loss, if they exist, and says so.  Otherwise it uses the last weights.
 static inline bool test_weights(TrainingRun *run)
 {
     Trainer *t = run->trainer;
@@ -403,8 +403,8 @@ static inline bool test_weights(TrainingRun *run)
     return evaluate_set(t, &run->test, words);
 }
 
-// Epochs until the last, or until patience ends; then the weights go to their file, and the test
-// set is evaluated.
+// Trains until the last epoch or the end of patience.  Then writes the weights and evaluates the
+// test set.
 static inline bool finish_run(TrainingRun *run)
 {
     Trainer *t = run->trainer;
@@ -431,7 +431,7 @@ static inline bool finish_run(TrainingRun *run)
     return test_weights(run);
 }
 
-// train: the run, and its log closed whatever came.
+// train: runs the training, and closes its log even after a failure.
 static inline bool command_train(Trainer *t)
 {
     TrainingRun run = {};

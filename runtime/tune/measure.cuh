@@ -1,5 +1,5 @@
-// How long a launch takes in each tile: the median of times between two events, taken in turn for
-// all of its tiles, so that a clock that drifts drifts for all.
+// The time of a launch in each tile: the median of times between two events.  Tiles are measured in
+// turn, so that a drifting clock affects all of them.
 #pragma once
 #include <algorithm>
 #include <cuda_runtime.h>
@@ -14,13 +14,13 @@
 
 enum {
     TUNE_TILES = 8,             // most tiles
-    TUNE_LEAST = 3,             // times of a launch in a tile, whatever the budget
-    TUNE_MOST = 100,            // and however long it is
+    TUNE_LEAST = 3,             // fewest times of a launch in a tile, whatever the budget
+    TUNE_MOST = 100,            // most times, whatever the budget
     TUNE_GROUP = 64             // most launches between two events
 };
 
-// TuneRun: the device's side of a run; what was measured, microseconds of a launch in each tile, -1
-// where none fits.
+// TuneRun: the device's resources of a run, and its results: microseconds of a launch in each tile,
+// -1 if the tile does not fit.
 struct TuneRun {
     const Tuning *of;
     Arena arena;
@@ -29,8 +29,8 @@ struct TuneRun {
     double (*found)[TUNE_TILES];
 };
 
-// fill_numbers: bytes that are ordinary numbers in whatever type they are read: 16 bits are 1 to 2
-// in f16 and 2^-7 to 2 in bf16, as 32 are in float, of either sign.
+// fill_numbers: fills with bytes that are ordinary numbers of either sign in every type.  16 bits
+// are 1 to 2 in f16 and 2^-7 to 2 in bf16, 32 bits the same in float.
 __global__ void fill_numbers(uint32_t *words, long long count)
 {
     FOR_EACH(i, count) {
@@ -47,7 +47,7 @@ static inline bool tune_check(cudaError_t error, const TuneLaunch *l, const char
            complain("%s in tiles of %s: %s", l->name, tile_name, cudaGetErrorString(error));
 }
 
-// The arena as a launch finds it: a header of zeros, by which no step is skipped, then numbers.
+// Prepares the arena for a launch: a zero header, so that no step is skipped, then numbers.
 static inline bool prepare_launch(const TuneRun *r, const TuneLaunch *l)
 {
     cudaStream_t stream = r->stream;
@@ -59,7 +59,7 @@ static inline bool prepare_launch(const TuneRun *r, const TuneLaunch *l)
     return error == cudaSuccess || complain("%s: %s", l->name, cudaGetErrorString(error));
 }
 
-// So many launches between two events; microseconds of one.
+// Times `group` launches between two events.  Returns microseconds of one.
 static inline bool time_group(const TuneRun *r, const TuneLaunch *l, int tile, int group,
                               double *microseconds)
 {
@@ -76,7 +76,7 @@ static inline bool time_group(const TuneRun *r, const TuneLaunch *l, int tile, i
     return tune_check(error, l, r->of->tiles[tile]);
 }
 
-// What takes less than a tenth of a millisecond is timed in groups that do not.
+// Launches below 0.1 ms are timed in groups that last at least 0.1 ms.
 static inline int group_for(double microseconds)
 {
     const double wanted = 100;
@@ -84,7 +84,8 @@ static inline int group_for(double microseconds)
     return microseconds >= wanted ? 1 : (int)(wanted / microseconds) + 1;
 }
 
-// Twice before it counts: the first launch of a kernel loads it.  group: 0 where no such tile fits.
+// Launches twice before measuring, because the first launch of a kernel loads it.  Sets *group to 0
+// if the tile does not fit.
 static inline bool warm_up(const TuneRun *r, const TuneLaunch *l, int tile, int *group)
 {
     double microseconds = 0;
@@ -97,7 +98,7 @@ static inline bool warm_up(const TuneRun *r, const TuneLaunch *l, int tile, int 
     return true;
 }
 
-// The launch in each of the tiles, for about so many seconds.
+// Measures the launch in each tile for about `seconds`.
 static inline bool measure_launch(const TuneRun *r, int number, double seconds)
 {
     const TuneLaunch *const l = &r->of->launches[number];

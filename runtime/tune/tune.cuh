@@ -1,5 +1,5 @@
-// The program of --tune: measures every launch in every tile and prints the GPU's file, all of it
-// at the end, so that nothing is printed that is not whole.
+// The program of --tune: measures every launch in every tile and prints the GPU's file.  It prints
+// at the end, so that an incomplete file never appears.
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "measure.cuh"
 
-// ---- what is printed --------------------------------------------------------
+// ---- the printed file --------------------------------------------------------
 
-// Microseconds that a training step spends in a product in these tiles; -1 where they do not fit.
+// Returns microseconds of a training step in a GEMM with these tiles, or -1 if they do not fit.
 static inline double product_microseconds(const TuneRun *r, const TuneProduct *p, int tile)
 {
     double sum = 0;
@@ -21,7 +21,7 @@ static inline double product_microseconds(const TuneRun *r, const TuneProduct *p
     return sum;
 }
 
-// Of equal times the first; two tiles at least fit every product.
+// Prints the fastest tile, the first of equal ones.  At least two tiles fit every GEMM.
 static inline void print_product(const TuneRun *r, const TuneProduct *p)
 {
     const Tuning *const t = r->of;
@@ -43,7 +43,7 @@ static inline void print_product(const TuneRun *r, const TuneProduct *p)
     printf("\ntile %s = %s\n", p->key, t->tiles[best]);
 }
 
-// Whether the device is what the lines say; where not, their model is of another.
+// Compares the device with the one of the file's lines, and warns if they differ.
 static inline void compare_device(const Tuning *t, const cudaDeviceProp *device)
 {
     const int sm = 10 * device->major + device->minor;
@@ -58,18 +58,18 @@ static inline void compare_device(const Tuning *t, const cudaDeviceProp *device)
 static inline bool print_file(const TuneRun *r, const cudaDeviceProp *device)
 {
     const Tuning *const t = r->of;
-    printf("# %s, with the tiles that products of `%s` in %s are the fastest in on\n# %s.\n%s",
+    printf("# %s, with the fastest tiles for the GEMMs of `%s` in %s on\n# %s.\n%s",
            t->gpu, t->net, t->precision, device->name, t->lines);
-    printf("\n# Above each: the launches of a training step that are such products, and the\n"
-           "# microseconds that all of them take together in tiles of each size; (model): the\n"
-           "# size that would be taken if nothing were measured.\n");
+    printf("\n# The comment above each line: the launches of a training step with this GEMM, and\n"
+           "# their total microseconds with tiles of each size; (model): the size that the\n"
+           "# model of the GPU chooses.\n");
     for (int i = 0; i < t->product_count; i++) print_product(r, &t->products[i]);
     return (!fflush(stdout) && !ferror(stdout)) || complain("standard output can't be written");
 }
 
 // ---- the run ----------------------------------------------------------------
 
-// What a run needs is taken here, once.
+// Allocates all resources of a run.
 static inline bool begin_tuning(TuneRun *r, cudaDeviceProp *device)
 {
     const Tuning *const t = r->of;
@@ -119,7 +119,7 @@ static inline void print_tune_usage(FILE *out)
             program_name, TUNE_LEAST);
 }
 
-// More than 0; false, said, if it is not.
+// Parses a number above 0; false, with a message, if it is not.
 static inline bool parse_seconds(int argc, char **argv, double *seconds)
 {
     char *end = nullptr;
@@ -131,7 +131,7 @@ static inline bool parse_seconds(int argc, char **argv, double *seconds)
            complain("--seconds is a number above 0, up to 1000000, not '%s'", argv[2]);
 }
 
-// The program; main() calls it with its net.
+// Runs the program; main() calls it with its net.
 static inline int tune_main(const Tuning *t, int argc, char **argv)
 {
     TuneRun r = {};

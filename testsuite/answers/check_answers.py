@@ -121,7 +121,7 @@ def check_smallest(said, cnnc):
     plan = cnnc.plan("--budget", smallest)
     if plan is None or plan["arena_bytes"] != int(smallest) or plan["batch"] != int(batch):
         return [f"the smallest arena is not {smallest}"]
-    plain = re.search(r" +(\S+ \S+)  nothing computed again\n", said)
+    plain = re.search(r" +(\S+ \S+)  nothing recomputed\n", said)
     levers = re.search(r" +(\S+ \S+)  checkpoint: (.*)", said)
     if not plain or not is_about(plain[1], cnnc.plan()["arena_bytes"]):
         faults.append("the arena without recomputation is another")
@@ -135,7 +135,7 @@ def check_batches(said, cnnc, budget):
     """For both kinds; and --fit."""
     faults = []
     fit = ["--fit", str(budget)]
-    for lever, own, fits in (("nothing computed again", [], [*fit, "-fno-checkpoint"]),
+    for lever, own, fits in (("nothing recomputed", [], [*fit, "-fno-checkpoint"]),
                              ("checkpoint", ["--budget", str(budget)], fit)):
         found = re.search(rf" +(\d+)  {lever}: (\S+ \S+)\n", said)
         if not found:
@@ -158,7 +158,7 @@ def check_refusal(said, cnnc, budget):
 
 # ---- the curve ------------------------------------------------------------------------------------
 
-AGAIN = re.compile(r"(\d+) launch(?:es)? again, time \+([0-9.]+) %, FLOPs \+([0-9.]+) %, "
+AGAIN = re.compile(r"(\d+) launch(?:es)? recomputed, time \+([0-9.]+) %, FLOPs \+([0-9.]+) %, "
                    r"bound \+([0-9.]+) %")
 
 
@@ -169,7 +169,7 @@ def check_curve(said, cnnc):
         faults.append(f"the curve has {len(rows)} points")
     whole = cnnc.plan()["arena_bytes"]
     if not rows or rows[0][0] != whole or any(rows[0][3:]):
-        return faults + ["the curve does not begin where nothing is computed again"]
+        return faults + ["the curve does not begin where nothing is recomputed"]
     for i, (arena, mib, share, time, flops, again, bound) in enumerate(rows):
         if i > 0 and (arena >= rows[i - 1][0] or time < rows[i - 1][3]):
             faults.append(f"row {i} is not on from the row before")
@@ -245,13 +245,13 @@ REFUSALS = {
     "a buffer is of another line": lambda t: more(r"  in \S+ f32\[.*\(line (\d+)\)", t),
     "a buffer is not said": lambda t: re.sub(r" +\S+ \S+  in \S+ f32.*\n", "", t, count=1),
     "another buffer is alive": lambda t: re.sub(r"  in (\S+ f32)", r"  in x\1", t, count=1),
-    "it was larger before": lambda t: more(r"([0-9.]+) \S+  nothing computed again\n", t),
+    "it was larger before": lambda t: more(r"([0-9.]+) \S+  nothing recomputed\n", t),
     "checkpoints cost less": lambda t: more(r"  checkpoint: .*time \+([0-9.]+)", t, -0.01),
     "one launch more": lambda t: more(r"  checkpoint: (\d+)", t),
     "a batch more": lambda t: more(r" +(\d+)  checkpoint", t),
     "a batch less": lambda t: more(r" +(\d+)  checkpoint", t, -1),
-    "a batch more with nothing again": lambda t: more(r" +(\d+)  nothing computed again:", t),
-    "a batch less with nothing again": lambda t: more(r" +(\d+)  nothing computed again:", t, -1),
+    "a batch more with nothing again": lambda t: more(r" +(\d+)  nothing recomputed:", t),
+    "a batch less with nothing again": lambda t: more(r" +(\d+)  nothing recomputed:", t, -1),
 }
 ROW = r"\n *(?:\S+ +){%d}\+?([0-9.]+)%%?.*$"
 CURVES = {

@@ -67,7 +67,7 @@ def seconds(slices, *options):
 def levers(size, slices):
     own, small, whole = ["--batch", str(size)], ["--microbatch", "1"], ["-fno-batch-split"]
     return {
-        "nothing computed again": (own, ["--checkpoint", "off", *whole], 1),
+        "nothing recomputed": (own, ["--checkpoint", "off", *whole], 1),
         "elementwise": (own, ["--checkpoint", "elementwise", *whole], 1),
         "checkpoint": (own, whole, 1),
         "slices inside the net": (own, [], 1),
@@ -103,7 +103,7 @@ def check_smallest(said):
         if bytes_ is None or not is_about(text, bytes_):
             faults.append(f"{name}: the arena has {bytes_} bytes, not {text}")
             continue
-        if name == "nothing computed again":
+        if name == "nothing recomputed":
             continue
         if costs == "nothing more is gained":
             if bytes_ < smallest(*own, "-fno-batch-split"):
@@ -117,7 +117,7 @@ def check_smallest(said):
         if arena(*own, *options, *within) != bytes_:
             faults.append(f"{name}: no plan has {bytes_} bytes")
         launches = run("--emit", "plan", *own, *options, *within)[1].count('"recompute"')
-        said_launches = re.search(r"(\d+) launch(?:es)? again", costs)
+        said_launches = re.search(r"(\d+) launch(?:es)? recomputed", costs)
         time = re.search(r"time ([+-][0-9.]+) %", costs)
         more = 100 * (seconds(slices, *own, *options, *within) / once - 1)
         if launches != (int(said_launches[1]) if said_launches else 0):
@@ -171,7 +171,7 @@ def smallest_at(count, options, sliced):
 # ---- --microbatch auto ------------------------------------------------------------------------
 
 AUTO = re.compile(r"the batch of (\d+) is taken (at once|in slices of \d+), in (.*): ([0-9.]+) (\w+) in the model, "
-                  r"(nothing computed again|\d+ launch)")
+                  r"(nothing recomputed|\d+ launch)")
 
 
 def check_auto(budgets_said):

@@ -19,7 +19,7 @@ import tempfile
 SECONDS, MEGABYTES = 5, 300
 OVER = 4
 LEVERS = {
-    "nothing computed again": ["--checkpoint", "off"],
+    "nothing recomputed": ["--checkpoint", "off"],
     "elementwise": ["--checkpoint", "elementwise"],
     "checkpoint": ["--checkpoint", "auto"],
     "slices inside the net": ["--checkpoint", "auto"],
@@ -104,7 +104,7 @@ def named(said, budget, options):
     for name, batch in re.findall(r"^ +any  ([a-z -]+?): (\d+) sample", part, re.M):
         uses.append((f"slice, {name}", ["--budget", str(budget), *LEVERS[name],
                                         "--microbatch", batch]))
-    # Where nothing is to be computed again no lever does.
+    # Where nothing is to be recomputed no lever does.
     last = options if "off" in options else []
     return [(what, [*options, *use, *last]) for what, use in uses]
 

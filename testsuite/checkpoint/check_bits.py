@@ -52,7 +52,7 @@ def main():
     budgets = draw(os.path.basename(net), smallest, whole, int(count))
     for budget in budgets:
         names = again(compiler.plan("--budget", str(budget)))
-        print(f"budget {budget}: {len(names)} launches again", flush=True)
+        print(f"budget {budget}: {len(names)} launches recomputed", flush=True)
         if not names:
             print("it is less than the whole arena, and nothing runs again: FAILED")
             return 1

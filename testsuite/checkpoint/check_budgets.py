@@ -27,7 +27,7 @@ def check_budget(compiler, budget, plan_check, faults):
     # launch is another matter.
     cost = seconds(compiler.output("--summary", "--format", "json", "--budget", str(budget),
                                    "-fno-fuse-horizontal"))
-    print(f"budget {budget}: arena {plan['arena_bytes']}, {len(again(plan))} launches again, "
+    print(f"budget {budget}: arena {plan['arena_bytes']}, {len(again(plan))} launches recomputed, "
           f"{1e6 * cost:.3f} us", flush=True)
     wrong = plan_check.check(plan)[0]
     if wrong:

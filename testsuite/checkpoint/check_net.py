@@ -19,7 +19,7 @@ def main():
     compiler.options += ["--precision", "f64", "-fkeep-gradients"]
     budget = compiler.smallest()
     names = again(compiler.plan("--budget", str(budget)))
-    print(f"{budget} bytes of {compiler.whole()}: {len(names)} launches again", flush=True)
+    print(f"{budget} bytes of {compiler.whole()}: {len(names)} launches recomputed", flush=True)
     if not names:
         print("nothing runs again: FAILED")
         return 1

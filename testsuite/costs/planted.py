@@ -61,7 +61,7 @@ FAULTS = {
     "peaks": ("ir/gpu/gpu_model.c", "rate / MILLION * millionths", "rate / MILLION * MILLION"),
     "a phase's launches in another":
         ("ir/gpu/gpu_model.c", "&sums[n->phase]", "&sums[n->phase ? BACKWARD : FORWARD]"),
-    "what is computed again is for nothing":
+    "recomputed launches cost nothing":
         ("ir/gpu/gpu_model.c", "if (!is_launch(n) || is_copy(n)) continue;",
          "if (!is_launch(n) || n->phase == RECOMPUTE) continue;"),
     "a phase's times are not added up":

@@ -315,9 +315,9 @@ static void test_arenas(cudaStream_t stream)
     arena = start(0);                                                                            \
     EXPECT_SUCCESS(cudaMalloc(&second, 1024))
     EXPECT_SUCCESS(cudaMalloc(&second, 1024));
-    FAILS_IN(second, second, "step 0: none of its pointers lies in an arena");
+    FAILS_IN(second, second, "step 0: it has no pointer into an arena");
     ARENA_AT(second, 1024);
-    FAILS_IN(arena + HIDDEN, second + IMAGE, "pointer argument 2 lies in another arena");
+    FAILS_IN(arena + HIDDEN, second + IMAGE, "pointer argument 2 points into another arena");
     ARENA_AT(second, 768);
     FAILS_IN(second + HIDDEN, second + IMAGE, "needs an arena of 1024 bytes, here are 768");
 #undef FAILS_IN

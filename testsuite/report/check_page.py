@@ -517,12 +517,12 @@ COST_PLANTS = {
     "a dot is moved": lambda p: re.sub(r'(r="3"><title>[0-9 ]+ bytes)', r"\1", re.sub(
         r'(<circle cx="[0-9.]+" cy=")([0-9.]+)(" r="3"><title>[0-9 ]+ bytes \([^<]*: [^0])',
         lambda m: m[1] + str(float(m[2]) - 2) + m[3], p, count=1)),
-    "a dot is missing": lambda p: re.sub(r'<circle [^>]*><title>[^<]*: [^<]*again.*?</circle>', "", p,
+    "a dot is missing": lambda p: re.sub(r'<circle [^>]*><title>[^<]*: [^<]*recomputed.*?</circle>', "", p,
                                          count=1),
-    "a dot has another name": lambda p: re.sub(r"(<title>[0-9 ]+)( bytes \([^<]*again)", r"\g<1>1\2",
+    "a dot has another name": lambda p: re.sub(r"(<title>[0-9 ]+)( bytes \([^<]*recomputed)", r"\g<1>1\2",
                                                p, count=1),
     "the line is another": lambda p: re.sub(r'(<path class="line" d="M[0-9.]+ )([0-9.]+)(?=.*\n<circle '
-                                            r'[^\n]*again)', lambda m: m[1] + str(float(m[2]) - 5), p),
+                                            r'[^\n]*recomputed)', lambda m: m[1] + str(float(m[2]) - 5), p),
     "the bound of costs is elsewhere": lambda p: re.sub(
         r'(<path class="bound" d="(?:[ML][0-9.]+ [0-9.]+){4}L[0-9.]+ )([0-9.]+)',
         lambda m: m[1] + str(float(m[2]) - 1), p, count=1),
@@ -550,7 +550,7 @@ def with_costs(browser, path, cnnc, net, options, plan):
     said = run(cnnc, *plain, "--curve", net)
     time = subprocess.run([cnnc, *options, "--time", "--emit", "plan", "-o", os.devnull, net],
                           check=True, stderr=subprocess.PIPE, text=True).stderr
-    again = float(re.search(r"again, time \+([0-9.]+) %", time)[1])
+    again = float(re.search(r"recomputed, time \+([0-9.]+) %", time)[1])
     with open(path, encoding="utf-8") as file:
         page = file.read()
 

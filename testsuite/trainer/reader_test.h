@@ -215,7 +215,7 @@ static void test_cropped_labels()
     input.ignored = -1;
     CHECK(!maps_match(&t, &set) && complained("wanted a loss with ignore = N that reads input label"));
     input = {"mask", "f32", 4, {8, SIDE, SIDE, 1}, 0, 8 * sizeof ones, 0, 0, -1};
-    CHECK(!maps_match(&t, &set) && complained("input mask is what a loss compares with"));
+    CHECK(!maps_match(&t, &set) && complained("only a loss reads input mask"));
     input.infers = 1;
     CHECK(maps_match(&t, &set));
     t.crop = 0;

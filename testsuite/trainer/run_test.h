@@ -156,7 +156,7 @@ static void test_predict()
               "--classes d.csv", false) == 0);
     CHECK(same_files("c.csv", "d.csv"));
     CHECK(run("predict --data . --load a") == 1);
-    CHECK(complained("predict wants --output DIR, --classes FILE or both"));
+    CHECK(complained("predict needs --output DIR, --classes FILE or both"));
     CHECK(run("predict --data . --load a --output made/for/this") == 0);
     CHECK(same_files("logits.npy", "made/for/this/logits.npy"));
     CHECK(run("predict --data . --load a --output c.csv") == 1);

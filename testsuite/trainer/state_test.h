@@ -161,7 +161,7 @@ static void test_refused_states()
     CHECK(run(RUN_OPTIONS "--resume a.state --load a") == 2);
     CHECK(complained("--resume and --load: wanted one of them"));
     CHECK(run(RUN_OPTIONS "--save-every 3") == 2);
-    CHECK(complained("--save-every wants --save-state"));
+    CHECK(complained("--save-every needs --save-state"));
 }
 
 // ---- settings ---------------------------------------------------------------
@@ -297,7 +297,7 @@ static void test_signals()
     check_stop(SIGINT, 18, "stopped by SIGINT after epoch 6 and 0 samples of 160: ");
     linear_stops_at = 1;
     CHECK(run(RUN_OPTIONS "--save s") == 128 + SIGINT && access("s", F_OK));
-    CHECK(told("nothing is saved, for want of --save-state"));
+    CHECK(told("nothing is saved, because --save-state is not given"));
     // Signals that were ignored before the program began are ignored still.
     signal(SIGINT, SIG_IGN);
     CHECK(run(RUN_OPTIONS "--save s") == 0 && signal(SIGINT, SIG_DFL) == SIG_IGN);

@@ -231,14 +231,14 @@ static void test_refusals()
     CHECK(run("train", false) == 2 && complained("not train"));
     CHECK(run("train --steps 3") == 2 &&
           complained("train has no option --steps"));
-    CHECK(run("train --epochs") == 2 && complained("--epochs wants N"));
+    CHECK(run("train --epochs") == 2 && complained("--epochs needs N"));
     CHECK(run("train --epochs 1x") == 2 &&
           complained("--epochs 1x: wanted a whole"));
     CHECK(run("train --lr fast") == 2 &&
           complained("--lr fast: wanted a number"));
     CHECK(run("train --lr 1e-60") == 2 &&
           complained("--lr 1e-60: wanted 0, or a number that float does not round to 0"));
-    CHECK(run("eval --data .") == 2 && complained("eval wants --load FILE"));
+    CHECK(run("eval --data .") == 2 && complained("eval needs --load FILE"));
     CHECK(run("train --data nowhere") == 1 &&
           complained("--data nowhere: this folder can't be read: No such file"));
     CHECK(run("train --data a.safetensors") == 1 &&

@@ -131,7 +131,7 @@ static void rules_are_seldom_what_costs(void **state)
     }
     for (int plain = 0; plain < 2; plain++)
         print_message("%s chains, of %d: %d are cheaper if nothing need be "
-                      "finished first, %d if what is kept may be freed\n",
+                      "finished first, %d if kept values may be freed\n",
                       plain ? "plain" : "any", count[plain], unfinished[plain],
                       freed[plain]);
     for (int plain = 0; plain < 2; plain++)

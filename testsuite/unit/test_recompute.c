@@ -4,7 +4,7 @@
 #include "../../ir/verify/program_order.h"
 #include "verdicts.h"
 
-// a is computed again from x, and b, a name for it, with it.
+// a is recomputed from x, and b, a name for it, with it.
 static const char text[] =
     "net again mode=train batch=2 real=f32\n"
     "optimizer sgd lr=0.1 @8:3+4\n"

@@ -1,5 +1,5 @@
-// Trains a net and runs it, in an arena that this program owns: its size is
-// known when the program is compiled, and nothing else is allocated after init.
+// Trains a net and runs it, in an arena that this program owns.  The arena's size is a constant,
+// and nothing is allocated after init.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ typedef struct Batch {
     int32_t way[BARS_BATCH];
 } Batch;
 
-// What a call returns, if it is not success: where, in the net's own words.
+// Ends the program if a call failed, with the net's own message.
 static void check(int status, const bars_context *net)
 {
     const bars_error *e = bars_last_error(net);
@@ -37,7 +37,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-// Bars of 2 to 3 pixels along x, along y or along the diagonal, under noise.
+// Draws bars of 2 to 3 pixels along x, along y or along the diagonal, with noise.
 static void draw(Batch *b, uint32_t *seed)
 {
     for (int n = 0; n < BARS_BATCH; n++) {
@@ -55,7 +55,7 @@ static void draw(Batch *b, uint32_t *seed)
     }
 }
 
-// Loss on a batch that training does not see.
+// Returns the loss on a batch that is not used for training.
 static bars_figures evaluate(bars_context *net, const Batch *b)
 {
     bars_figures figures;
@@ -66,8 +66,8 @@ static bars_figures evaluate(bars_context *net, const Batch *b)
     return figures;
 }
 
-// A batch stays as it is until the stream has passed; a program in a hurry fills
-// another one meanwhile.
+// The batch may change only after the stream has read it.  A faster program would fill another one
+// meanwhile.
 static void train(bars_context *net, int steps, uint32_t seed)
 {
     Batch b;
@@ -79,7 +79,7 @@ static void train(bars_context *net, int steps, uint32_t seed)
     }
 }
 
-// A single image, and which of its logits is the largest.
+// Infers a single image.  Returns the class with the largest logit.
 static int classify(bars_context *net, const Batch *b, int n)
 {
     float logits[WAYS];
@@ -92,7 +92,7 @@ static int classify(bars_context *net, const Batch *b, int n)
     return best;
 }
 
-// arena [STEPS]
+// usage: arena [STEPS]
 int main(int argc, char **argv)
 {
     static const char *const words[WAYS] = { "along", "upright", "slanted" };
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     printf("loss %.4f before, %.4f after %d steps, %.0f %% right\n",
            before.loss, after.loss, steps, 100 * after.accuracy);
 
-    // The whole state goes to the host, and back into a fresh arena.
+    // Exports the whole state to the host, and imports it into a new arena.
     check(bars_export(&net, state, sizeof state), &net);
     check(bars_init(&net, arena, BARS_ARENA_BYTES, stream, cublas, 2), &net);
     check(bars_import(&net, state, sizeof state), &net);

@@ -1,5 +1,5 @@
 // A training build and an inference build of one net in one program: learn.h
-// and serve.h.  The state of the first begins with all that the second needs.
+// and serve.h.  The training state begins with the whole inference state.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int next_random(int below)
     return (int)((seed >> 8) % (uint32_t)below);
 }
 
-// Draws stripes under noise.  Returns 1 if they stand, or 0.
+// Draws stripes with noise.  Returns 1 if they are vertical, or 0.
 static int draw(uint8_t *pixels)
 {
     int stand = next_random(2), width = 1 + next_random(2);
@@ -50,7 +50,7 @@ static int train(learn_context *net, int steps, double *loss)
     return 0;
 }
 
-// Infers images one by one.  Returns how many of TRIES are right, or -1.
+// Infers images one by one.  Returns how many of TRIES are correct, or -1.
 static int count_right(serve_context *net)
 {
     int right = 0;

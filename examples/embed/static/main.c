@@ -1,5 +1,5 @@
 // Trains a net in an arena that is an array of the module: the program
-// allocates nothing at all, and the linker knows how much memory it takes.
+// allocates nothing, and the linker knows how much memory it needs.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static float next_random(void)
     return (float)(seed >> 8) / (1 << 24);
 }
 
-// Nothing but noise, or one arch of 24 or 8 readings in it.
+// Draws noise, alone or with an arch of 24 or 8 readings.
 static void draw(void)
 {
     for (int n = 0; n < PULSE_BATCH; n++) {
@@ -44,7 +44,7 @@ static int failed(int status)
     return status != PULSE_OK;
 }
 
-// Takes training steps; the mean loss over them.  Negative after an error.
+// Takes training steps.  Returns the mean loss, negative after an error.
 static double train(int steps)
 {
     pulse_figures figures;
@@ -52,7 +52,8 @@ static double train(int steps)
         draw();
         if (failed(pulse_train(&net, readings[0], sizeof readings, kind,
                                sizeof kind)) ||
-            cudaStreamSynchronize(net.stream))  // until then they stay
+            cudaStreamSynchronize(net.stream))  // the data may change after
+                                                // this
             return -1;
     }
     return failed(pulse_metrics(&net, &figures, 1)) ? -1 : figures.loss;

@@ -1,6 +1,5 @@
-// Two nets in one program, trained in turn: each has its context and its arena,
-// the cuBLAS handle serves both.  Arenas of different nets may lie in one
-// allocation, here one behind the other.
+// Two nets in one program, trained in turn.  Each has its context and its arena; one cuBLAS handle
+// serves both.  Arenas of different nets may be in one allocation, here adjacent.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ static int next_random(int below)
     return (int)((seed >> 8) % (uint32_t)below);
 }
 
-// Sets pixels that are dark, count of them.
+// Draws `count` dark pixels.
 static void dot(uint8_t *pixels, int count)
 {
     memset(pixels, 0, PIXELS);
@@ -55,8 +54,8 @@ static int train_sides(sides_context *net)
     return sides_train(net, image[0], sizeof image, label, sizeof label);
 }
 
-// Takes training steps of both in turn, and leaves their mean figures.  The batch
-// is drawn anew when the stream has passed.
+// Takes training steps of both nets in turn, and sets their mean figures.  A new batch is drawn
+// after the stream has read the previous one.
 static int train(dots_context *dots, sides_context *sides, int steps,
                  dots_figures *of_dots, sides_figures *of_sides)
 {

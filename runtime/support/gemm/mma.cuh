@@ -1,14 +1,13 @@
-// What tensor-core products are made of, beyond plain CUDA C: matrices from shared memory to the
-// fragments of a warp's lanes, and copies to shared memory behind the arithmetic.  Each has a twin
-// in plain C++ for the host.  Layouts are those of the PTX manual, "Matrix multiply-accumulate
-// operation using mma instruction" and "ldmatrix"; testsuite/tensor holds them as tables.
-//
-// A word is 32 bits of a row: two elements of 16 bits, or one of 32.
+// Instructions of tensor-core products beyond plain CUDA C: from shared memory to the fragments of
+// a warp's lanes, and copies to shared memory during the arithmetic.  Each has a twin in plain C++
+// for the host.  Layouts are those of the PTX manual, "Matrix multiply-accumulate operation using
+// mma instruction" and "ldmatrix"; testsuite/tensor has them as tables.  A word is 32 bits of a
+// row: two elements of 16 bits, or one of 32.
 #pragma once
 #include <string.h>
 #include "../vec/vec.cuh"
 
-// shared_address: the PTX address of p, which is in shared memory.
+// shared_address: the PTX address of p, which points to shared memory.
 #ifdef __CUDACC__
 template <class T>
 static __device__ inline unsigned shared_address(const T *p)
@@ -17,8 +16,9 @@ static __device__ inline unsigned shared_address(const T *p)
 }
 #endif
 
-// load_matrices: four matrices of 8 rows of 4 words; lane l has row l % 8 of matrix l / 8 at `row`,
-// a multiple of 16 bytes in shared memory.  word[m] becomes word l % 4 of row l / 4 of matrix m.
+// load_matrices: loads four matrices of 8 rows of 4 words; lane l passes row l % 8 of matrix l / 8
+// as `row`, a multiple of 16 bytes in shared memory.  word[m] becomes word l % 4 of row l / 4 of
+// matrix m.
 template <class T>
 static __device__ inline void load_matrices(unsigned (&word)[4], const T *row)
 {
@@ -34,9 +34,8 @@ static __device__ inline void load_matrices(unsigned (&word)[4], const T *row)
 #endif
 }
 
-// load_transposed_matrices: the same of matrices of 8 x 8 elements of 16 bits, turned about:
-// word[m] becomes elements l / 4 of rows 2 * (l % 4) and 2 * (l % 4) + 1, the first in its lower
-// half.
+// load_transposed_matrices: the same for matrices of 8 x 8 elements of 16 bits, transposed: word[m]
+// becomes elements l / 4 of rows 2 * (l % 4) and 2 * (l % 4) + 1, the first in its lower half.
 template <class T>
 static __device__ inline void load_transposed_matrices(unsigned (&word)[4], const T *row)
 {
@@ -54,8 +53,8 @@ static __device__ inline void load_transposed_matrices(unsigned (&word)[4], cons
 #endif
 }
 
-// copy_later: BYTES (4, 8 or 16, which both are aligned to) from global to shared memory, or zeros
-// where not `inside`; nothing is read then.  It is done when wait_for_copies says so.
+// copy_later: begins to copy BYTES (4, 8 or 16, the alignment of both) from global to shared
+// memory.  If not `inside`, it writes zeros and reads nothing.  wait_for_copies completes it.
 template <int BYTES>
 static __device__ inline void copy_later(void *to, const void *from, bool inside)
 {
@@ -72,7 +71,7 @@ static __device__ inline void copy_later(void *to, const void *from, bool inside
 #endif
 }
 
-// end_copies: the thread's copies since the last call are a group.
+// end_copies: makes the thread's copies since the last call a group.
 static __device__ inline void end_copies()
 {
 #ifdef __CUDACC__
@@ -82,8 +81,8 @@ static __device__ inline void end_copies()
 #endif
 }
 
-// wait_for_copies: until all groups of the thread but the last PENDING are done; others see what
-// they brought behind a barrier.
+// wait_for_copies: waits for all groups of the thread except the last PENDING.  Other threads see
+// the copied bytes after a barrier.
 template <int PENDING>
 static __device__ inline void wait_for_copies()
 {
@@ -94,9 +93,9 @@ static __device__ inline void wait_for_copies()
 #endif
 }
 
-// mma_on_host: the twin of mma.m16n8: of d[row,column] += sum over k of a[row,k] * b[k,column], k
-// ascending, the lane's two neighbours in row lane / 4 (upper) and in row 8 + lane / 4 (lower); a
-// word holds PER steps, and value(word, i) is its i-th.
+// mma_on_host: the twin of mma.m16n8: d[row,column] += sum over k of a[row,k] * b[k,column], k
+// ascending.  A lane has two adjacent sums in row lane / 4 (upper) and two in row 8 + lane / 4
+// (lower).  A word holds PER steps, and value(word, i) is its i-th.
 #ifndef __CUDACC__
 template <int PER, class Value>
 static inline void mma_on_host(float *upper, float *lower, const unsigned (&a)[4],
@@ -109,7 +108,8 @@ static inline void mma_on_host(float *upper, float *lower, const unsigned (&a)[4
         const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
         float &sum = i / 2 ? lower[i % 2] : upper[i % 2];
         for (int k = 0; k < 8 * PER; k++) {
-            const int owner = k / PER % 4, part = k / PER / 4;      // the lane of four, its word
+            const int owner = k / PER % 4, part = k / PER / 4;      // owner: which of four lanes;
+                                                                    // part: its word
             sum += value(warp[row % 8 * 4 + owner].a[row / 8 + 2 * part], k % PER) *
                    value(warp[column * 4 + owner].b[part], k % PER);
         }

@@ -1,10 +1,10 @@
-// What tensor-core products of elements of 16 bits have in common.
+// The common part of tensor-core products of 16-bit elements.
 #pragma once
 #include "mma.cuh"
 #include "../vec/real.cuh"
 
-// Element16: what a TensorTile's Element inherits that is stored as T, of 16 bits: rows of a step's
-// lanes are read as matrices that are turned about.
+// Element16: the base of a TensorTile's Element that is stored as T, of 16 bits.  Rows of a step's
+// lanes are read as transposed matrices.
 template <class T>
 struct Element16 {
     typedef T Stored;

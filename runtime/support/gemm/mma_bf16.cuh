@@ -20,7 +20,7 @@ static __device__ inline void multiply_bf16(float *upper, float *lower, const un
 #endif
 }
 
-// Bf16: what a TensorTile is of: operands in bf16, sums of floats.
+// Bf16: an Element of a TensorTile: operands in bf16, sums of floats.
 struct Bf16 : Element16<bf16> {
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)

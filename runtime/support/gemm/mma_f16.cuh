@@ -30,7 +30,7 @@ static __device__ inline void multiply_f16(float *upper, float *lower, const uns
 #endif
 }
 
-// F16: what a TensorTile is of: operands in f16, sums of floats.
+// F16: an Element of a TensorTile: operands in f16, sums of floats.
 struct F16 : Element16<f16> {
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)

@@ -1,8 +1,8 @@
-// Tensor-core products of floats, of which 10 bits of the mantissa count.
+// Tensor-core products of floats rounded to TF32, with 10 bits of mantissa.
 #pragma once
 #include "mma.cuh"
 
-// round_tf32: a float's bits as TF32's: to the nearest, of two as near the larger in magnitude.
+// round_tf32: rounds a float's bits to TF32, to nearest, ties away from zero.
 static __device__ inline unsigned round_tf32(unsigned bits)
 {
 #ifdef __CUDACC__
@@ -14,14 +14,14 @@ static __device__ inline unsigned round_tf32(unsigned bits)
 #endif
 }
 
-// Tf32: what a TensorTile is of: how operands lie in shared memory, and mma.m16n8k8 of two rounded
-// fragments a and b, added to the lane's sums in its upper and lower row.
+// Tf32: an Element of a TensorTile: the layout of operands in shared memory, and mma.m16n8k8 of two
+// rounded fragments a and b. It adds to the lane's sums in its upper and lower row.
 struct Tf32 {
     typedef float Stored;
     static constexpr int STEPS = 8;
     static __device__ Stored store(float x) { return x; }
     static __device__ float load(Stored x) { return x; }
-    // Of rows of a step's lanes, read word by word: four rows, eight words of each.
+    // For rows of a step's lanes, which are read word by word: four rows, eight words of each.
     template <int CHUNKS>
     static __device__ int exchanged(int row) { return 2 * (row % 4); }
     template <class At>

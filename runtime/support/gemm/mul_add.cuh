@@ -1,9 +1,9 @@
-// The one product and sum that a GPU must make at once to be quick.
+// The fused multiply-add that inner products need on a GPU.
 #pragma once
 #include <cuda_runtime.h>
 #include "../vec/real.cuh"
 
-// mul_add: a * b + c.  A GPU rounds once, in spite of -fmad=false; the host runtime twice.
+// mul_add: a * b + c.  A GPU rounds once, despite -fmad=false; the host runtime rounds twice.
 #ifndef mul_add
 #define mul_add fma
 #endif

@@ -1,4 +1,4 @@
-// What pools of windows have in common, wherever the map lies that they read.
+// Windows of pools, for maps in global or shared memory.
 #pragma once
 #include "../vec/elementwise.cuh"
 #include "../vec/packed.cuh"
@@ -31,7 +31,7 @@ static __device__ inline void pool_window(Y y, typename Pool::Word *index, long 
     if (Pool::KEEP) index[i * WORDS + c / EACH] = pool.word();
 }
 
-// pool_windows: that for all windows of a map x.
+// pool_windows: pool_window for all windows of a map x.
 template <class Shape, class Pool, class Act, class Y, class X>
 static __device__ inline void pool_windows(Y y, typename Pool::Word *index, X x)
 {

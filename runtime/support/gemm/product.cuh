@@ -1,29 +1,29 @@
-// The product behind every convolution: out[i, j] = sum over k of a(i, k) * b(j, k).
+// The GEMM of every convolution: out[i, j] = sum over k of a(i, k) * b(j, k).
 //
-//   tile loader   where elements of a or b come from (TileLoader): an index over the lanes, which
-//                 are rows i of a or rows j of b, and one over the steps k, through a map
+//   tile loader   loads elements of a or b (TileLoader) by an index over the lanes, which are
+//                 rows i of a or rows j of b, and one over the steps k, through a map
 //   product       tiles through shared memory, some sums in each thread's registers: a Tile, which
 //                 is a GemmTile, or a TensorTile (tensor.cuh) on tensor cores
-//   store stage   place(i): where row i begins in the result; make(at, j, sums): what sums i, j and
-//                 those beside it, a Vec, become there
+//   store stage   place(i): the offset of row i in the result; make(at, j, sums): the values to
+//                 store for a Vec of sums from i, j on
 //
-// Lane and step give an offset each.  The two add up to a position in a map, which is read, or
-// which lies outside and is zero: padding, the rest of a tile and odd sizes are all this one test.
+// Lane and step have an offset each.  Their sum is a position in a map; outside of the map the
+// element is zero.  This one test covers padding, the rest of a tile and odd sizes.
 //
-// What a Tile says of itself: ROWS x COLUMNS sums of a block of THREADS threads; ROWS_EACH x
-// COLUMNS_EACH of each, sum i, j of which is in row(i) and column(j) of the tile; WIDE, such that
-// four columns of all threads are 4 * WIDE that lie side by side; DEPTH steps at a time; VEC<n>
-// and RUN<n>, how many elements are read and written at once where n lie side by side: RUN<n>
-// columns of a thread do; SharedTiles, what it needs of shared memory; and sums(shared, a, b,
-// block, begin, end, sum_rows, sum): the thread's sums of the block's tile over the steps [begin,
-// end), added to sum; where sum_rows it returns that of row threadIdx.x of a.
+// The members of a Tile: ROWS x COLUMNS sums of a block of THREADS threads. Each thread has
+// ROWS_EACH x COLUMNS_EACH of them; its sum i, j is in row(i) and column(j) of the tile. WIDE: four
+// columns of all threads are 4 * WIDE adjacent columns. DEPTH: steps at a time. VEC<n> and RUN<n>:
+// how many elements are read and written at once if n are adjacent; RUN<n> columns of a thread are.
+// SharedTiles: its shared memory. sums(shared, a, b, block, begin, end, sum_rows, sum): adds the
+// thread's part of the block's tile over the steps [begin, end) to sum; if sum_rows it returns the
+// sum of row threadIdx.x of a.
 #pragma once
 #include "../vec/load.cuh"
 #include "mul_add.cuh"
 #include "../vec/real.cuh"
 #include "../vec/unroll.cuh"
 
-// Offset2d: a part of a position in a map: of the element's offset, its row and its column.
+// Offset2d: a part of a position in a map: the element's offset, row and column.
 struct Offset2d { long long offset; int h, w; };
 
 // Axis: `count` points from `first` on, `apart` positions apart; a position is `stride` elements.
@@ -50,9 +50,9 @@ struct Im2colIndex {
     }
 };
 
-// TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a
-// thread.  The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero
-// outside.  Lane and Im2colIndex give the Offset2d of a lane and of a step.
+// TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a thread.
+// The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero outside.
+// Lane and Im2colIndex return the Offset2d of a lane and of a step.
 template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *,
           class Lane = Im2colIndex>
 struct TileLoader {
@@ -111,11 +111,11 @@ template <int R, int C, int RE, int CE>
 struct GemmTile {
     static constexpr int ROWS = R, COLUMNS = C, ROWS_EACH = RE, COLUMNS_EACH = CE;
     static constexpr int HIGH = R / RE, WIDE = C / CE, THREADS = HIGH * WIDE;  // in threads
-    static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD: against bank conflicts
+    static constexpr int DEPTH = 64 / (int)sizeof(real), PAD = 4;  // PAD avoids bank conflicts
     template <int COUNT> static constexpr int VEC = COUNT % 4 == 0 ? 4 : 1;
     template <int COUNT> static constexpr int RUN = VEC<COUNT>;
     struct alignas(16) SharedTiles { real rows[2][DEPTH][R + PAD], columns[2][DEPTH][C + PAD]; };
-    // The thread's i-th row and its i-th column in the tile, in groups of 4 adjacent ones.
+    // Returns the tile's index of a thread's i-th row or column; 4 adjacent ones form a group.
     static __device__ int at(int i, int of, int own) { return 4 * (i / 4 * of + own) + i % 4; }
     static __device__ int row(int i) { return at(i, HIGH, (int)threadIdx.x / WIDE); }
     static __device__ int column(int i) { return at(i, WIDE, (int)threadIdx.x % WIDE); }
@@ -128,7 +128,7 @@ struct GemmTile {
                 (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = vec.at[j];
         });
     }
-    // Sums over k in ascending order.  Registers load the next tiles during the product of these;
+    // Sums over k in ascending order.  Registers load the next tiles while these are multiplied;
     // two buffers in shared memory need one barrier a tile.
     template <class A, class B, class Block>
     static __device__ real sums(SharedTiles &tiles, A &a, B &b, const Block &block,
@@ -162,11 +162,11 @@ struct GemmTile {
     }
 };
 
-// OutputRow: where a row of sums begins in the result, if it is inside.
+// OutputRow: the offset of a row of sums in the result, valid if `inside`.
 struct OutputRow { bool inside; long long at; };
 
-// tile_product: stores make(at, column, sums) of a Tile's sums to result at place(row).  All are
-// made before one is stored, since make may read the result.
+// tile_product: stores make(at, column, sums) of a Tile's sums to result at place(row).  It makes
+// all before it stores one, because make may read the result.
 template <class Tile, int COLUMNS, class A, class B, class Block, class Result, class Where,
           class Make>
 static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,

@@ -1,19 +1,18 @@
-// The product of convolutions on tensor cores: a Tile as product.cuh wants it.
+// The GEMM of convolutions on tensor cores: a Tile for product.cuh.  Both operands pass through
+// shared memory in STAGES buffers that take turns.  An operand that can be copied unchanged is
+// copied during the arithmetic (copy_later), STAGES - 1 tiles ahead.  A prologue passes through
+// registers, as far ahead.  There is one barrier a tile.
 //
-// Both operands pass through shared memory in STAGES buffers that take turns.  What lies in memory
-// as it is wanted is copied there behind the arithmetic (copy_later), STAGES - 1 tiles ahead; what
-// is computed on load passes through registers, as far ahead.  One barrier a tile.
-//
-// An operand keeps in shared memory the order that it has in memory, so that threads write there as
-// they read: rows of steps, or rows of lanes.  Rows are made of chunks of 16 bytes, and chunks of
-// a row are exchanged (chunk ^ something of the row), such that the 8 rows of a matrix that is read
-// at once lie in different banks.
+// An operand keeps its order in memory, rows of steps or rows of lanes, so that threads write to
+// shared memory as they read.  Rows consist of chunks of 16 bytes.  The chunks of a row are
+// permuted (XOR with bits of the row), so that the 8 rows of a matrix that is read at once are in
+// different banks.
 #pragma once
 #include "mma.cuh"
 #include "product.cuh"
 
-// Staged: where LANES x DEPTH elements of an operand lie in shared memory: rows of a lane's steps
-// where ALONG, else of a step's lanes.
+// Staged: the layout of LANES x DEPTH elements of an operand in shared memory: rows of a lane's
+// steps if ALONG, otherwise of a step's lanes.
 template <class Element, int LANES, int DEPTH, bool ALONG>
 struct Staged {
     static constexpr int CHUNK = 16 / (int)sizeof(typename Element::Stored);
@@ -31,8 +30,8 @@ struct Staged {
     }
 };
 
-// load_fragment: of 16 lanes from `lane` on and Element::STEPS steps from `step` on, what the
-// product wants in the calling thread: word[h][s], half h of the lanes, half s of the steps.
+// load_fragment: the operand of an instruction: 16 lanes from `lane` on and Element::STEPS steps
+// from `step` on.  word[h][s] is half h of the lanes, half s of the steps, for the calling thread.
 template <class Element, class At, bool ALONG>
 static __device__ inline void load_fragment(unsigned (&word)[2][2],
                                             const typename Element::Stored *staged, int lane,
@@ -55,8 +54,8 @@ struct alignas(128) TensorSharedTiles {
     typename Tile::Stored columns[Tile::STAGES][Tile::COLUMNS * Tile::DEPTH];
 };
 
-// StagedLoad: a TileLoader's way into Staged shared memory.  COPIED: what it reads lies in memory
-// as it is wanted, in pieces that a copy can move.
+// StagedLoad: moves a TileLoader's elements to Staged shared memory.  COPIED: the elements in
+// memory need no conversion, and their pieces are large enough for copy_later.
 template <class Tile, class Load>
 struct StagedLoad {
     typedef typename Tile::Element Element;
@@ -67,7 +66,7 @@ struct StagedLoad {
         BYTES >= 4 && plain_width<typename Load::Source>(0) >= V &&
         std::is_same_v<std::decay_t<decltype(std::declval<const typename Load::Source &>()[0])>,
                        Stored>;
-    // Begins to bring the steps from k on: into the tile at `to`, or as far as registers.
+    // Begins to load the steps from k on: into the tile at `to`, or only into registers.
     static __device__ void begin(Load &load, Stored *to, long long k)
     {
         if constexpr (COPIED)
@@ -80,7 +79,7 @@ struct StagedLoad {
         else
             load.fetch(k);
     }
-    // From the registers on.
+    // Stores the registers, if the elements are not COPIED.
     static __device__ void end(const Load &load, Stored *to)
     {
         if constexpr (!COPIED)
@@ -92,8 +91,8 @@ struct StagedLoad {
     }
 };
 
-// tensor_sums: the sums of a TensorTile.  A sum's order is that of the steps, Element::STEPS at a
-// time; among those it is the hardware's, always the same.
+// tensor_sums: the sums of a TensorTile.  They add Element::STEPS steps at a time, in order; the
+// hardware's order inside of these is constant.
 template <class Tile, class A, class B, class Block>
 static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a, B &b,
                                           const Block &block, long long begin, long long end,
@@ -119,7 +118,7 @@ static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a,
         end_copies();
     }
     for (int now = 0; begin < end; begin += Tile::DEPTH, now = now + 1 < STAGES ? now + 1 : 0) {
-        const int next = now > 0 ? now - 1 : AHEAD;     // the one that was multiplied last
+        const int next = now > 0 ? now - 1 : AHEAD;     // the tile that was multiplied last
         const long long later = begin + AHEAD * Tile::DEPTH;
         wait_for_copies<AHEAD - 1>();
         __syncthreads();
@@ -155,8 +154,8 @@ static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a,
     return row_sum;
 }
 
-// TensorTile: a block makes R x C sums, a warp WARP_R x WARP_C of them (multiples of 16), of
-// products of Elements.  Warps take 16 columns in turn, so that those of all lie side by side.
+// TensorTile: a block computes R x C sums, a warp WARP_R x WARP_C of them (multiples of 16), of
+// products of Elements.  Warps take 16 columns in turn, so that those of all warps are adjacent.
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 #error "tensor-core products need sm_80 or later: nvcc -arch=sm_80, or cnnc --gpu t4 (f16, bf16)"
 #endif
@@ -182,7 +181,7 @@ struct TensorTile {
     {
         return (j * WARPS_WIDE + warp() % WARPS_WIDE) * 16;
     }
-    // The thread's i-th row and its i-th column in the tile, as fragments of sums have them.
+    // Returns the tile's row or column of a thread's i-th one, by the layout of fragments.
     static __device__ int row(int i) { return first_row() + 8 * i + (int)threadIdx.x % 32 / 4; }
     static __device__ int column(int i)
     {

@@ -1,8 +1,9 @@
-// Where windows over a map begin.
+// Positions of windows over a map.
 #pragma once
 #include "product.cuh"
 
-// windows: where the windows of y begin in x: `channels` a pixel, `apart` channels apart.
+// windows: the first positions of the windows of y in x: `channels` a pixel, `apart` channels
+// apart.
 template <class Shape>
 static __device__ inline Im2colIndex windows(long long end, int channels, int apart = 1)
 {
@@ -12,7 +13,7 @@ static __device__ inline Im2colIndex windows(long long end, int channels, int ap
             {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, apart}};
 }
 
-// unpooled_pixel: for element i of x, where its image begins in y, plus the channel, and the
+// unpooled_pixel: for element i of x, the offset of its image in y plus the channel, and the
 // distance from the corner of the first window.
 template <class Shape>
 static __device__ inline Offset2d unpooled_pixel(long long i)

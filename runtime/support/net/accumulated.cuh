@@ -1,14 +1,14 @@
-// What a training step that comes in several batches has so far.
+// Sums over the micro-batches of a training step.
 #pragma once
 #include <math.h>
 #include <stdint.h>
 #include "header.cuh"
 
-// Accumulated: after the StateHeader, in the header's bytes; all zero from an update to the next
-// batch.
+// Accumulated: follows the StateHeader in the header's bytes; all zero between an update and the
+// next batch.
 struct Accumulated {
-    uint64_t samples;           // of the batches before this one, since the last update
-    uint32_t skip, batches;     // skip: the loss of one was not finite
+    uint64_t samples;           // of earlier batches since the last update
+    uint32_t skip, batches;     // skip: a loss was not finite
     FigureSum figures[HEADER_FIGURES];
 };
 
@@ -19,7 +19,7 @@ static __device__ inline Accumulated *accumulated(StateHeader *header)
     return (Accumulated *)(header + 1);
 }
 
-// samples_before: of the training step, before those of this batch.
+// samples_before: samples of the training step before this batch.
 static __device__ inline uint64_t samples_before(const StateHeader *header)
 {
     return ((const Accumulated *)(header + 1))->samples;
@@ -33,8 +33,8 @@ static __device__ inline void add_figure(FigureSum &to, const FigureSum &of)
     to.weight += of.weight;
 }
 
-// begin_update: the step is skipped where no batch came or one is to be; if not, what losses and
-// metrics add up to goes into the header's sums.  By one thread.
+// begin_update: skips the step if no batch came or a loss was not finite; otherwise adds the sums
+// of losses and metrics to the header's.  One thread calls it.
 static __device__ inline void begin_update(StateHeader *header)
 {
     const Accumulated *const own = accumulated(header);
@@ -44,7 +44,7 @@ static __device__ inline void begin_update(StateHeader *header)
     for (int j = 0; j < HEADER_FIGURES; j++) add_figure(header->figures[j], own->figures[j]);
 }
 
-// batch_samples: of the batches that the update is of, as many as their mean.
+// batch_samples: the mean number of samples of the batches since the last update.
 static __device__ inline double batch_samples(const StateHeader *header)
 {
     const Accumulated *const own = (const Accumulated *)(header + 1);

@@ -1,10 +1,10 @@
-// Boxes that a detector tells its boxes from, and those it tells.
+// Anchors and boxes of a detector.
 #pragma once
 #include <math.h>
 #include "../vec/list.cuh"
 #include "../vec/real.cuh"
 
-// BoundingBox: its middle and its sides, in parts of the image's sides.
+// BoundingBox: its centre and its sides, in units of the image's sides.
 struct BoundingBox { real x, y, width, height; };
 
 static __device__ inline BoundingBox box_of_corners(const real *corners)
@@ -14,8 +14,8 @@ static __device__ inline BoundingBox box_of_corners(const real *corners)
 }
 
 // Anchors: `counts` boxes at each cell of square maps of `maps` cells a side, in the order map,
-// row, column, box; sizes: width and height of each box of a cell of each map.  They are looked up
-// by number, and so stay where they are, a kernel's grid constants.
+// row, column, box.  sizes: width and height of each box of a cell of each map.  The lists are
+// references, because a kernel's grid constants can be indexed without a copy.
 template <class Shape>
 struct Anchors {
     const List<(int)Shape::MAPS> &maps, &counts;
@@ -37,13 +37,13 @@ struct Anchors {
     }
 };
 
-// is_box: whether this is one: 0 stands for none, and what has no area is none.
+// is_box: false for label 0 and for a box without area.
 static __device__ inline bool is_box(int label, const BoundingBox &box)
 {
     return label > 0 && box.width > 0 && box.height > 0;
 }
 
-// box_overlap: the area of what both cover over that of what either does; 0 for none.
+// box_overlap: intersection over union of two boxes; 0 if the union is empty.
 static __device__ inline real box_overlap(const BoundingBox &a, const BoundingBox &b)
 {
     const real w = fmin(a.x + a.width / 2, b.x + b.width / 2) -
@@ -55,8 +55,8 @@ static __device__ inline real box_overlap(const BoundingBox &a, const BoundingBo
     return either > 0 ? both / either : 0;
 }
 
-// box_code: how `box` lies from its anchor, the four numbers that a detector learns, with the
-// variances 0.1 and 0.2 of Liu et al. 2016; box_coded is the box that four such numbers tell.
+// box_code: encodes `box` relative to its anchor in the four numbers that a detector learns, with
+// the variances 0.1 and 0.2 of Liu et al. 2016.  box_coded decodes them.
 static __device__ inline void box_code(const BoundingBox &box, const BoundingBox &anchor,
                                        real *code)
 {

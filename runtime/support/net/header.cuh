@@ -14,15 +14,16 @@ struct FigureSum {
 // captured graph stays valid.
 struct StateHeader {
     uint64_t magic, state_hash, params_hash, plan_hash;
-    uint64_t seed, step, updates;       // updates: of the steps, those that were not skipped
+    uint64_t seed, step, updates;       // updates: the steps that were not skipped
     double   rate;                      // the learning rate
-    double   base_rate;                 // as the caller set it: a schedule's factor is of it
-    double   gradient_scale;            // of this step's gradients, where their norm is clipped or
-                                        // the loss is scaled
-    double   loss_scale;                // one that moves; 0: none has
-    uint32_t skip;                      // this step's loss was not finite, or a gradient
-    uint32_t good;                      // steps since the loss's scale moved
-    uint32_t arrivals, unused;          // blocks of a launch that have ended, 0 between launches
-    uint64_t samples;                   // since the caller's last reset, as are these:
+    double   base_rate;                 // as the caller set it; a schedule multiplies it
+    double   gradient_scale;            // multiplies this step's gradients, for clipping by norm
+                                        // and loss scaling
+    double   loss_scale;                // a moving scale after its first step; otherwise 0
+    uint32_t skip;                      // 1 if this step's loss or a gradient was not finite
+    uint32_t good;                      // steps since the loss scale changed
+    uint32_t arrivals, unused;          // arrivals: blocks of a launch that have ended; 0 between
+                                        // launches
+    uint64_t samples;                   // since the caller's last reset, as are the figures:
     struct FigureSum figures[HEADER_FIGURES];   // of each loss, then of each metric
 };

@@ -1,4 +1,4 @@
-// Fresh parameters.
+// Initial parameters.
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -7,12 +7,12 @@
 #include "../vec/real.cuh"
 #include "../vec/reduce.cuh"
 
-// Init: the start of a parameter.  0: scale; 1: uniform in [-scale, scale]; 2: normal, of deviation
-// scale; 3: scale times orthonormal rows, or columns if those are fewer.
+// Init: the first values of a parameter.  kind 0: scale; 1: uniform in [-scale, scale]; 2: normal
+// with deviation scale; 3: scale times orthonormal rows, or columns if those are fewer.
 struct Init { int kind; double scale; };
 
-// init_parameter: w [count] from seed, parameter number and element alone; normal values by Box and
-// Muller (1958).
+// init_parameter: sets w [count] as a function of seed, parameter number and element; normal values
+// by Box and Muller (1958).
 __global__ void init_parameter(real *w, long long count, Init init, uint64_t seed,
                                uint32_t number)
 {
@@ -30,8 +30,8 @@ __global__ void init_parameter(real *w, long long count, Init init, uint64_t see
     }
 }
 
-// Rows: the vectors that are to be orthonormal, in a matrix [rows, columns]: its rows, or its
-// columns where those are fewer.  at(i, k) is where element k of vector i lies.
+// Rows: the vectors to make orthonormal in a matrix [rows, columns]: its rows, or its columns if
+// those are fewer.  at(i, k) is the index of element k of vector i.
 struct Rows {
     long long rows, columns;
     __device__ long long count() const { return rows < columns ? rows : columns; }
@@ -42,7 +42,7 @@ struct Rows {
     }
 };
 
-// dot_rows: of two vectors of w, in every lane of the warp that asks.
+// dot_rows: the inner product of two vectors of w, by a warp, in every lane.
 static __device__ inline double dot_rows(const real *w, Rows m, long long i, long long j)
 {
     double sum = 0;
@@ -51,8 +51,8 @@ static __device__ inline double dot_rows(const real *w, Rows m, long long i, lon
     return warp_reduce(sum, [](double a, double b) { return a + b; });
 }
 
-// subtract_rows: takes from vector i its parts along vectors j .. j + 31, as far as those come
-// before it; a warp finds each part.
+// subtract_rows: subtracts from vector i its projections on vectors j .. j + 31 that precede it; a
+// warp computes each projection.
 static __device__ inline void subtract_rows(real *w, Rows m, long long i, long long j,
                                             double *part)
 {
@@ -69,9 +69,9 @@ static __device__ inline void subtract_rows(real *w, Rows m, long long i, long l
     __syncthreads();
 }
 
-// orthogonalize: the vectors of w orthogonal to each other, each of length scale, by Gram and
-// Schmidt, 32 at a time; every one twice, since what rounding leaves of the first time the second
-// removes.  One block, of as many threads as there can be: nvcc must leave registers for them.
+// orthogonalize: makes the vectors of w orthogonal, each of length scale, by Gram and Schmidt, 32
+// at a time.  Each vector is processed twice, because the second time removes rounding errors of
+// the first.  One block of the largest size, so nvcc must limit its registers.
 __global__ void __launch_bounds__(1024)
 orthogonalize(real *w, long long rows, long long columns, double scale)
 {

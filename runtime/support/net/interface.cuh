@@ -1,5 +1,5 @@
-// The part of the C interface that is the same for every net.  `net_` and
-// `NET_` become the net's own name.
+// The part of the C interface that is the same for every net.  The emitter
+// replaces `net_` and `NET_` by the net's own name.
 #pragma once
 #include <cuda_runtime.h>
 #include <float.h>
@@ -11,7 +11,7 @@
 #include "interface_types.cuh"
 #include "launch.cuh"
 
-// A failure of a step or a copy.  The context needs init or attach again.
+// Records the failure of a step or a copy.  The context needs init or attach again.
 static int net_fail(net_context *c, net_status status, int code, const char *text, int step,
                     const char *call)
 {
@@ -23,11 +23,12 @@ static int net_fail(net_context *c, net_status status, int code, const char *tex
 static int net_check(net_context *c, cudaError_t error, int step, const char *call)
 {
     if (error == cudaSuccess) return NET_OK;
-    cudaGetLastError();                 // CUDA forgets an error that is reported
+    cudaGetLastError();                 // clears the reported error
     return net_fail(c, NET_CUDA_FAILED, error, cudaGetErrorString(error), step, call);
 }
 
-// A call that is refused does nothing.  Except for init and attach, the context stays ready.
+// Records a refused call, which has done nothing.  Except for init and attach, the context stays
+// ready.
 static int net_refuse(net_context *c, net_status status, const char *call, const char *text,
                       size_t wanted = 0, size_t given = 0)
 {
@@ -45,8 +46,8 @@ static int net_is_clean(net_context *c, const char *call)
     return NET_CUDA_FAILED;
 }
 
-// Copies the `given` bytes of the caller to a place in the arena, and repeats them in the rows that
-// are not given: their results do not count, but must not be NaN.  Without any, fills with zeros.
+// Copies `given` bytes of the caller to the arena, and repeats them in the remaining rows: the
+// results of these do not count, but must not be NaN.  Without bytes, fills with zeros.
 static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
 {
     unsigned char *const to = c->arena + offset;
@@ -88,8 +89,7 @@ static int net_write_header(net_context *c, const StateHeader *header)
     return net_wait(c);
 }
 
-// Sets *known if the first and the last byte of some memory are CUDA's: device memory, managed or
-// pinned.
+// Sets *known if the first and the last byte belong to CUDA: device, managed or pinned memory.
 static int net_find(net_context *c, const void *memory, size_t bytes, bool *known)
 {
     const uintptr_t first = (uintptr_t)memory, last = first + bytes - 1;
@@ -103,7 +103,7 @@ static int net_find(net_context *c, const void *memory, size_t bytes, bool *know
     return NET_OK;
 }
 
-// Refuses an arena in memory that is not CUDA's, was freed, or has fewer bytes.
+// Refuses an arena that is not CUDA's memory, was freed, or has fewer bytes.
 static int net_find_arena(net_context *c, void *arena, size_t arena_bytes)
 {
     bool starts, known;
@@ -148,7 +148,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
     return NET_OK;
 }
 
-// Parameters of kind 3, after their start.
+// Makes parameters of kind 3 orthogonal, after their first values were drawn.
 static int net_make_orthogonal(net_context *c)
 {
     const cudaStream_t stream = c->stream;
@@ -163,12 +163,12 @@ static int net_make_orthogonal(net_context *c)
     return NET_OK;
 }
 
-// Average: where the average of a parameter lies, and where the parameter.
+// Average: the addresses of a parameter's average and of the parameter.
 struct Average {
     size_t offset, weight, bytes;
 };
 
-// Averages begin as their parameters.
+// Sets each average to its parameter.
 static int net_start_averages(net_context *c)
 {
     for (const Average &a : averages)
@@ -178,8 +178,8 @@ static int net_start_averages(net_context *c)
     return NET_OK;
 }
 
-// Every kernel and product runs once, on no samples, so that CUDA and cuBLAS allocate nothing
-// later.  That spoils the header.
+// Runs every kernel and GEMM once on no samples, so that CUDA and cuBLAS allocate nothing later.
+// This overwrites the header.
 int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
              struct cublasContext *cublas, uint64_t seed)
 {
@@ -199,7 +199,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 // The first bytes of every state: "cnnc" and the version of its layout.
 static constexpr uint64_t NET_MAGIC = 0x00000004636e6e63ull;
 
-// Refuses a header with values that no run leaves there; NaN is in no range.
+// Refuses a header with values that no run can produce; NaN is in no range.
 static int net_check_header(net_context *c, const StateHeader &h, const char *call)
 {
     const struct { double value, least, most; const char *fault; } ranges[] = {
@@ -208,7 +208,7 @@ static int net_check_header(net_context *c, const StateHeader &h, const char *ca
         {h.rate, 0, FLT_MAX, "rate in the state is negative or not a finite float"},
         {h.base_rate, 0, FLT_MAX, "base_rate in the state is negative or not a finite float"},
         {(double)h.skip, 0, 1, "skip in the state is neither 0 nor 1"},
-        {h.skip ? 1 : h.gradient_scale, 0, DBL_MAX,     // a skipped step may leave anything
+        {h.skip ? 1 : h.gradient_scale, 0, DBL_MAX,     // a skipped step may leave any value
          "gradient_scale in the state is negative or not finite"},
         {(double)h.good, 0, (double)h.step, "good in the state is more than its steps"},
         {h.loss_scale, h.loss_scale == 0 ? 0 : 0x1p-24, 0x1p24,
@@ -224,7 +224,7 @@ static int net_check_header(net_context *c, const StateHeader &h, const char *ca
     return NET_OK;
 }
 
-// Inference takes the beginning of any state with its parameters, training only its own.
+// Inference accepts any state that begins with its parameters, training only its own.
 static int net_accept(net_context *c, const StateHeader *header, const char *call)
 {
     const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
@@ -240,7 +240,7 @@ int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_
     TRY(net_bind(c, arena, arena_bytes, stream, cublas));
     TRY(net_read_header(c, &header));
     TRY(net_accept(c, &header, "attach"));
-    header.arrivals = 0;                // a launch may have failed halfway
+    header.arrivals = 0;                // a failed launch may have left a count
     TRY(net_write_header(c, &header));
     TRY(net_every_step(c));
     TRY(net_write_header(c, &header));
@@ -256,7 +256,7 @@ static int net_is_ready(net_context *c, const char *call)
     return NET_NOT_READY;
 }
 
-// Refuses a tensor that is not whole samples, 1 to BATCH, as many as the tensors before it.
+// Refuses a tensor that is not 1 to BATCH whole samples, as many as the tensors before it have.
 static int net_samples(net_context *c, const char *call, const void *tensor, size_t bytes,
                        size_t sample_bytes, size_t *given)
 {
@@ -304,7 +304,7 @@ int net_import(net_context *c, const void *state, size_t bytes)
     return net_wait(c);
 }
 
-// The index-th tensor whose offset in the state is from begin to before end, or NULL.
+// Returns the index-th tensor whose offset in the state is in [begin, end), or NULL.
 static const net_tensor *net_tensor_between(int index, size_t begin, size_t end)
 {
     for (const net_tensor &tensor : net_params)

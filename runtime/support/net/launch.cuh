@@ -1,10 +1,10 @@
-// How the steps of a program run.  The host runtime brings its own LAUNCH, ARENA_AT and
-// LIBRARY_STEP (library.cuh), and so learns which step of the plan runs where.
+// How the steps of a program run.  The host runtime defines its own LAUNCH, ARENA_AT and
+// LIBRARY_STEP (library.cuh), so it knows the step of each launch in the plan.
 #pragma once
 #include <cuda_runtime.h>
 
-// LAUNCH: a kernel on the stream in scope; step is its number in the plan, or -1.  The launch is by
-// address: template arguments that are left out are then the defaults.
+// LAUNCH: a kernel on the stream in scope; step is its number in the plan, or -1.  It launches by
+// address, so that omitted template arguments get their defaults.
 #ifndef LAUNCH
 #define LAUNCH(step, kernel, grid, block, ...)                                              \
     do {                                                                                    \
@@ -13,7 +13,7 @@
     } while (0)
 #endif
 
-// ARENA_AT: false if the host runtime knows that the arena's bytes are not of one allocation.
+// ARENA_AT: false if the host runtime knows that the arena is not inside one allocation.
 #ifndef ARENA_AT
 #define ARENA_AT(arena, bytes) true
 #endif

@@ -1,4 +1,4 @@
-// How steps that are library calls run: a net with dense layers calls cuBLAS.
+// Steps that are library calls: a net with dense layers calls cuBLAS.
 #pragma once
 #include <cublas_v2.h>
 #include "interface.cuh"
@@ -11,7 +11,7 @@
 static int net_check_product(net_context *c, cublasStatus_t error, int step, const char *call)
 {
     if (error == CUBLAS_STATUS_SUCCESS) return NET_OK;
-    cudaGetLastError();                 // it may be CUDA's last error too
+    cudaGetLastError();                 // clears the error that cuBLAS may leave in CUDA
     return net_fail(c, NET_CUBLAS_FAILED, error, cublasGetStatusString(error), step, call);
 }
 

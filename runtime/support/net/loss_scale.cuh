@@ -1,38 +1,38 @@
-// The scale of a loss whose gradients are made with it and applied without.
+// Loss scaling: gradients are computed with a factor, and applied without it.
 #pragma once
 #include <stdint.h>
 #include "header.cuh"
 #include "../vec/real.cuh"
 
-// moving_scale: the header's, or the first one, where that is a header without.
+// moving_scale: the header's scale, or `first` if the header has none yet.
 static __device__ inline real moving_scale(const StateHeader *header, real first)
 {
     return header->loss_scale > 0 ? (real)header->loss_scale : first;
 }
 
-// ScaledLoss: the weight of a loss times the scale of this training step.
+// ScaledLoss: the weight of a loss, times the scale of this training step.
 struct ScaledLoss {
     const StateHeader *header;
     real weight, first;
     __device__ operator real() const { return weight * moving_scale(header, first); }
 };
 
-// ScaledLimit: that of an element of a gradient, before the scale is taken back.
+// ScaledLimit: the clipping limit of a gradient's element that still has the scale.
 struct ScaledLimit {
     const StateHeader *header;
     real limit;
     __device__ operator real() const { return limit / (real)header->gradient_scale; }
 };
 
-// FixedScale: one that stays.
+// FixedScale: a constant scale.
 struct FixedScale {
     real scale;
     __device__ real now(const StateHeader *) const { return scale; }
     __device__ void move(StateHeader *, bool) const {}
 };
 
-// MovingScale: one that is halved by an overflow and doubled after `interval` training steps in a
-// row without, within 2^-24 and 2^24.
+// MovingScale: halved after an overflow, doubled after `interval` training steps in a row without
+// one, within 2^-24 and 2^24.
 struct MovingScale {
     real first;
     uint32_t interval;

@@ -1,10 +1,10 @@
-// Gradients that are added to a momentum as they are stored.
+// Gradients that are added to a momentum when they are stored.
 #pragma once
 #include "header.cuh"
 #include "../vec/load.cuh"
 
-// Momentum: takes the place of a gradient's pointer.  gradient[i] = sum adds the sum, and
-// weight_decay * weight[i], to the decayed momentum.  A skipped step leaves it unchanged.
+// Momentum: replaces the pointer of a gradient.  `gradient[i] = sum` decays the momentum and adds
+// sum + weight_decay * weight[i].  A skipped step leaves it unchanged.
 struct Momentum {
     real *momentum;
     const real *weight;

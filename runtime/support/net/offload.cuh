@@ -1,6 +1,6 @@
-// Maps that wait in host memory for the backward pass.  A copy is two steps: one begins it on a
-// stream of its own, behind all that the context's stream has been given; the other makes that
-// stream wait until it is done.  Copies are done in the order that they begin in.
+// Values that are stored in host memory until the backward pass.  A copy is two steps: one begins
+// it on a separate stream, after all earlier work of the context's stream; the other makes that
+// stream wait for it.  Copies run in the order in which they begin.
 #pragma once
 #include <cuda_runtime.h>
 #include "interface.cuh"
@@ -11,14 +11,14 @@
 #define COPY_STEP(step, name, tensor, call) (call)
 #endif
 
-// COPY: such a call, which is checked; on failure the function returns.
+// COPY: makes such a call and checks it; on failure the function returns.
 #define COPY(step, call, tensor, ...)                                                       \
     do {                                                                                    \
         if (COPY_STEP(step, #call, tensor, call(c, step, tensor, __VA_ARGS__)))             \
             return c->error.status;                                                         \
     } while (0)
 
-// begin_copy: event 0 says that the stream has come so far, the copy's own that it is done.
+// begin_copy: event 0 marks the current end of the context's stream, `event` the end of the copy.
 static int begin_copy(net_context *c, int step, void *to, const void *from, size_t bytes,
                       int event)
 {
@@ -38,21 +38,21 @@ static int copy_out(net_context *c, int step, const void *tensor, size_t place, 
     return begin_copy(c, step, (unsigned char *)c->host.memory + place, tensor, bytes, event);
 }
 
-// copy_in: begins to copy it back.
+// copy_in: begins to copy a tensor back.
 static int copy_in(net_context *c, int step, void *tensor, size_t place, size_t bytes, int event)
 {
     return begin_copy(c, step, tensor, (unsigned char *)c->host.memory + place, bytes, event);
 }
 
-// await_copy: what the stream is given from here on comes after the copy.
+// await_copy: makes later work of the stream wait for the copy.
 static int await_copy(net_context *c, int step, const void *tensor, int event)
 {
-    (void)tensor; // which the copy is of
+    (void)tensor; // the copied tensor, for the host runtime
     return net_check(c, cudaStreamWaitEvent(c->stream, c->host.events[event], 0), step,
                      "cudaStreamWaitEvent");
 }
 
-// Refuses host memory that CUDA did not pin, or that is smaller than it says.
+// Refuses host memory that is not pinned, or is smaller than its `bytes`.
 static int net_find_host(net_context *c, const net_host *host)
 {
     bool known;
@@ -63,7 +63,7 @@ static int net_find_host(net_context *c, const net_host *host)
                               host->bytes, 0);
 }
 
-// That there is all that copies need.
+// Checks memory, stream and events of the caller.
 static int net_check_host(net_context *c, const net_host *host, struct CUstream_st *stream)
 {
     bool there = host && host->memory && host->stream && host->stream != stream;
@@ -75,7 +75,7 @@ static int net_check_host(net_context *c, const net_host *host, struct CUstream_
                       NET_HOST_BYTES, there ? host->bytes : 0);
 }
 
-// After a failure copies may still be under way: nothing goes to the arena before they are done.
+// Waits for copies under way after a failure, so that nothing else uses the arena before.
 static int net_join_copies(net_context *c)
 {
     TRY(net_check(c, cudaEventRecord(c->host.events[0], c->host.stream), -1, "cudaEventRecord"));
@@ -83,7 +83,7 @@ static int net_join_copies(net_context *c)
                      "cudaStreamWaitEvent");
 }
 
-// All that copies need, once, for as long as the program runs.
+// Creates memory, stream and events at its first call; they live as long as the program.
 static int net_make_host(net_context *c, net_host *host)
 {
     if (host->memory) return NET_OK;

@@ -1,5 +1,5 @@
-// Means over samples of a function of two elements, and its gradient.  Rule is a struct with the
-// function, value(a, b, setting...), and its slopes in a and in b.
+// Means over samples of a function of two elements, and its gradient.  The struct Rule has the
+// function, value(a, b, setting...), and its derivatives slope_a and slope_b.
 #pragma once
 #include "../vec/elementwise.cuh"
 #include "../vec/last_block.cuh"
@@ -7,9 +7,8 @@
 #include "../vec/real.cuh"
 #include "../vec/reduce.cuh"
 
-// pair_rows: rows[s,n] = factor * the sum of value(a, b) over run s of sample n, 0 past samples;
-// a, b [BATCH, ITEMS], rows [SPLITS, BATCH], runs of RUN elements, a block each.
-// Then what is Last.
+// pair_rows: rows[s,n] = factor * the sum of value(a, b) over run s of sample n, 0 past samples; a,
+// b [BATCH, ITEMS], rows [SPLITS, BATCH].  A block sums a run of RUN elements.  Then Last.
 template <class Shape, class Rule, class Last, class A = const real *, class B = const real *,
           class... Setting>
 __global__ void pair_rows(Last last, real *rows, A a, B b, long long samples, real factor,
@@ -26,9 +25,9 @@ __global__ void pair_rows(Last last, real *rows, A a, B b, long long samples, re
     last();
 }
 
-// pair_slopes: da = factor / samples * slope_a(a, b), likewise db, either of which may be left
-// out; 0 past samples, of width elements each.  All [count].  da and db may be a or b.  Weight is
-// real, or makes one.
+// pair_slopes: da = factor / samples * slope_a(a, b), and db likewise; either may be null.  Samples
+// have width elements; gradients past samples are 0.  All [count].  da and db may be a or b. Weight
+// is real, or converts to it.
 template <class Rule, class Weight, class A = const real *, class B = const real *,
           class DA = real *, class DB = real *, class... Setting>
 __global__ void pair_slopes(DA da, DB db, A a, B b, long long samples, long long count,

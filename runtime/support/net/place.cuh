@@ -1,14 +1,14 @@
-// Where tensors lie: an arena is one allocation, a place is a typed offset.
+// Tensors by place: an arena is one allocation, a place is a typed offset.
 #pragma once
 #include <stddef.h>
 
-// Place: where in the arena a tensor of T lies.
+// Place: the offset of a tensor of T in the arena, in bytes.
 template <class T>
 struct Place {
     size_t offset;
 };
 
-// Arena: a[conv1] is a pointer to the tensor that lies at place conv1.
+// Arena: a[conv1] is a pointer to the tensor at place conv1.
 struct Arena {
     unsigned char *base;
     template <class T>

@@ -4,8 +4,8 @@
 #include "../vec/last_block.cuh"
 #include "../vec/real.cuh"
 
-// ratio_rows: rows[n] = offset + factor * (a + smooth) / (b + smooth), the quotient 0 where b +
-// smooth is, where a is the sum over s of sums[0,s,n] and b of sums[1,s,n]; 0 past samples.  sums
+// ratio_rows: rows[n] = offset + factor * (a + smooth) / (b + smooth), with quotient 0 if b +
+// smooth is 0; rows past samples are 0.  a is the sum over s of sums[0,s,n], b of sums[1,s,n]. sums
 // [2, splits, batch]; a thread a row.
 template <class... Last>
 __global__ void ratio_rows(real *rows, const real *sums, long long samples, long long batch,
@@ -23,8 +23,8 @@ __global__ void ratio_rows(real *rows, const real *sums, long long samples, long
     (last(), ...);
 }
 
-// sum_pairs: rows[n] = {a, b}, a the sum over s of sums[0,s,n] and b of sums[1,s,n].  sums [2,
-// splits, batch], rows [batch, 2]; a thread a row.
+// sum_pairs: rows[n] = {a, b}, where a is the sum over s of sums[0,s,n], b of sums[1,s,n].  sums
+// [2, splits, batch], rows [batch, 2]; a thread a row.
 template <class... Last>
 __global__ void sum_pairs(real *rows, const real *sums, long long batch, long long splits,
                           Last... last)

@@ -1,18 +1,18 @@
-// Calls that are captured once and launched from then on.
+// Calls that are captured once as a CUDA graph, and launched from then on.
 #pragma once
 #include <stdio.h>
 #include "interface.cuh"
 
-// net_graphs: graphs of a call, one for each buffer that its batches come in.
+// net_graphs: graphs of a call, one for each buffer of its batches.
 struct net_graphs {
     const void *buffer[2];
     cudaGraphExec_t exec[2];
     int count;
-    bool none;                  // none can be made
+    bool none;                  // a capture failed
 };
 
-// net_capture: a graph of what call does; nothing runs.  False: none can be made, and why.  A call
-// that fails here may do so for the capture alone: the next one, without, will tell.
+// net_capture: captures the work of `call` without running it.  Returns false, with a message, if
+// no graph can be made.  A call may fail only because of the capture, so its error is cleared.
 static bool net_capture(net_context *c, const void *const *inputs, const size_t *bytes,
                         int (*call)(const void *const *inputs, const size_t *bytes),
                         cudaGraphExec_t *exec)
@@ -28,7 +28,7 @@ static bool net_capture(net_context *c, const void *const *inputs, const size_t 
     if (error == cudaSuccess && !why) error = cudaGraphInstantiateWithFlags(exec, graph, 0);
     if (graph) cudaGraphDestroy(graph);
     if (error == cudaSuccess && !why) {
-        // Else the first launch would take the driver's memory for it.
+        // Otherwise the first launch would allocate the driver's memory for the graph.
         error = cudaGraphUpload(*exec, c->stream);
         if (error == cudaSuccess) return true;
         cudaGraphExecDestroy(*exec);
@@ -40,8 +40,8 @@ static bool net_capture(net_context *c, const void *const *inputs, const size_t 
     return false;
 }
 
-// net_prepare: makes the graph of a call with a whole batch in this buffer, whose memory is pinned;
-// at most two.  Where none can be made that is no failure.
+// net_prepare: captures a call with a whole batch in this pinned buffer, for at most two buffers.
+// It is no failure if no graph can be made.
 static int net_prepare(net_context *c, net_graphs *graphs, const void *const *inputs,
                        const size_t *bytes,
                        int (*call)(const void *const *inputs, const size_t *bytes))
@@ -53,7 +53,7 @@ static int net_prepare(net_context *c, net_graphs *graphs, const void *const *in
     return c->error.status;
 }
 
-// net_replay: what call does, in one launch where there is a graph of it.
+// net_replay: launches the graph of a whole batch in this buffer; without one it makes the call.
 static int net_replay(net_context *c, const net_graphs *graphs, const void *const *inputs,
                       const size_t *bytes, size_t whole,
                       int (*call)(const void *const *inputs, const size_t *bytes))

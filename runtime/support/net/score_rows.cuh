@@ -1,4 +1,4 @@
-// Rows of scores, each with a label: what losses and metrics make of them, in one launch.
+// Losses and metrics of rows of scores with a label each, in one launch.
 #pragma once
 #include <math.h>
 #include "../vec/elementwise.cuh"
@@ -21,7 +21,7 @@ static __device__ inline real softmax_sum(X row, long long classes, real &larges
     return warp_reduce(sum, [](real a, real b) { return a + b; });
 }
 
-// ScoreRow: row n of logits and its label, for a warp; largest and sum as softmax_sum gives them.
+// ScoreRow: row n of logits and its label, for a warp; largest and sum as softmax_sum sets them.
 template <class X>
 struct ScoreRow {
     RowOf<X> logits;
@@ -32,7 +32,7 @@ struct ScoreRow {
     __device__ bool known() const { return want >= 0 && want < classes; }
 };
 
-// score_rows: each Score in turn for each row of logits [batch, classes], a warp a row; the last
+// score_rows: calls each Score for each row of logits [batch, classes], a warp a row; the last one
 // may overwrite the row.  Then Last.
 template <class X, class Last, class... Score>
 __global__ void score_rows(X logits, const int *label, long long samples, long long batch,

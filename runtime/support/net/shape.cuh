@@ -1,4 +1,4 @@
-// Shapes: the constants of a layer, as the emitted file has them.
+// Shapes: the constants of a layer, as the emitted file defines them.
 #pragma once
 
 // UsualShape: the constants that most layers have; a layer's shape names those that differ.

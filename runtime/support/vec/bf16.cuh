@@ -3,8 +3,8 @@
 #include <cuda_bf16.h>
 #include "real.cuh"
 
-// bf16: what maps are stored in: the upper half of a float, rounded to nearest, ties to even, as it
-// is stored.  All arithmetic is on reals.
+// bf16: the upper half of a float, for storage.  Storing rounds to nearest, ties to even.  All
+// arithmetic is on reals.
 struct bf16 {
     __nv_bfloat16 bits;
     bf16() = default;

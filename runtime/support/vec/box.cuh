@@ -5,7 +5,7 @@
 #include "identity.cuh"
 #include "load.cuh"
 
-// copy_box: y[o,r,c] = x[o, r + DOWN, c + RIGHT], or outside where x has no such element, times the
+// copy_box: y[o,r,c] = x[o, r + DOWN, c + RIGHT], or `outside` if x has no such element, times the
 // derivative of Act at mask; x [OUTER, ROWS_IN, COLUMNS_IN], y and mask [OUTER, ROWS, COLUMNS].  A
 // thread takes VEC elements, which must divide both widths and RIGHT.  y may be mask, not x.
 template <class Shape, class Act, class X = const real *, class Mask = const real *,

@@ -1,9 +1,9 @@
-// Kernels of operators that take each pair of elements of two operands by itself.  Operands of
-// equal shapes need no index arithmetic (pair_...); else one of them is repeated along the axes
-// where it has a single element (broadcast_...), and its gradient is a sum over these axes.
+// Kernels of binary elementwise operators.  Operands of equal shapes need no index arithmetic
+// (pair_...).  Otherwise one of them is repeated along the axes where it has a single element
+// (broadcast_...), and its gradient is a sum over these axes.
 //
-// What is computed is a functor's: forward(a, b), and gradient<SIDE>(dy, a, i, b, j), what operand
-// SIDE (0: a, 1: b) gets from dy where a[i] met b[j]; it may read neither, and they may be null.
+// A functor computes: forward(a, b), and gradient<SIDE>(dy, a, i, b, j), the gradient of operand
+// SIDE (0: a, 1: b) where dy belongs to a[i] and b[j].  It may read neither, and they may be null.
 #pragma once
 #include "elementwise.cuh"
 #include "identity.cuh"
@@ -11,8 +11,8 @@
 #include "real.cuh"
 #include "unroll.cuh"
 
-// pair_forward: y[i] = Act(F(a[i], b[i])), all [count]; a thread takes V elements, which divide
-// them.  y may be a or b.
+// pair_forward: y[i] = Act(F(a[i], b[i])), all [count]; a thread takes V elements; V divides count.
+// y may be a or b.
 template <class F, class Act, int V, class A = const real *, class B = const real *,
           class Y = real *>
 __global__ void pair_forward(Y y, A a, B b, long long count)
@@ -52,31 +52,33 @@ __global__ void pair_gradient(D d, DY dy, A a, B b, Mask mask, long long count)
     }
 }
 
-// Dim: EXTENT places along an axis (or several in a row) where a and b meet; from one to the next
-// it is so many elements in a and in b, or 0: that one is repeated.
+// Dim: EXTENT positions along one or more adjacent axes; consecutive ones are A and B elements
+// apart in a and b.  0: that operand is repeated.
 template <long long EXTENT, long long A, long long B>
 struct Dim {
     static constexpr long long extent = EXTENT, a = A, b = B;
     static constexpr long long extent_of_a = A ? EXTENT : 1, extent_of_b = B ? EXTENT : 1;
 };
 
-// Meeting: all that a and b meet along, the outermost first.  An element is at the spot {y, a, b}.
+// Meeting: all Dims, the outermost first.  A position is {y, a, b}, the offsets in result and
+// operands.
 template <class... Dims>
 struct Meeting {
     struct Met { long long y, a, b; };
     static constexpr int RANK = sizeof...(Dims);
     static constexpr long long COUNT = (Dims::extent * ...);
     static constexpr long long OF_A = (Dims::extent_of_a * ...), OF_B = (Dims::extent_of_b * ...);
-    // From one place to the next of the innermost axis, in operand SIDE.
+    // The distance of positions along the innermost axis in operand SIDE.
     static constexpr long long APART[2][RANK] = {{Dims::a...}, {Dims::b...}};
     template <int SIDE>
     static constexpr long long innermost = APART[SIDE][RANK - 1];
-    // Of all axes (SIDE < 0), those that operand SIDE has (OWN), or the others: how many places.
+    // The number of positions: along all axes (SIDE < 0), the axes of operand SIDE (OWN), or the
+    // others.
     template <int SIDE, bool OWN>
     static constexpr long long count = SIDE < 0 ? COUNT
                                        : OWN    ? (SIDE == 0 ? OF_A : OF_B)
                                                 : COUNT / (SIDE == 0 ? OF_A : OF_B);
-    // The i-th place along these axes.
+    // Returns the i-th position along these axes.
     template <int SIDE, bool OWN, class Index>
     static __device__ Met digits(Index i)
     {
@@ -95,7 +97,7 @@ struct Meeting {
         }
         return spot;
     }
-    // Below 2^31 digits are cheaper to find.
+    // Below 2^31 the divisions are cheaper.
     template <int SIDE = -1, bool OWN = true>
     static __device__ Met at(long long i)
     {
@@ -103,7 +105,7 @@ struct Meeting {
     }
 };
 
-// Paired: Act(F(a, b)) wherever a and b meet.
+// Paired: Act(F(a, b)) at every position.
 template <class F, class Act, class All, class A = const real *, class B = const real *>
 struct Paired {
     A a;
@@ -117,8 +119,8 @@ struct Paired {
     __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
 };
 
-// broadcast_forward: y = Act(F(a, b)) wherever a and b meet; a thread takes single
-// elements.  y may be a or b where that is as large.
+// broadcast_forward: y = Act(F(a, b)) at every position; a thread takes single elements.  y may be
+// a or b if that has the same size.
 template <class F, class Act, class All, class A = const real *, class B = const real *,
           class Y = real *>
 __global__ void broadcast_forward(Y y, A a, B b)
@@ -129,8 +131,8 @@ __global__ void broadcast_forward(Y y, A a, B b)
     }
 }
 
-// broadcast_gradient: d, the gradient of operand SIDE of F, which is as large as dy, times the
-// derivative of Act at mask; a thread takes single elements.  d may be dy, mask or its own operand.
+// broadcast_gradient: d, the gradient of operand SIDE of F, as large as dy, times the derivative of
+// Act at mask; a thread takes single elements.  d may be dy, mask or its own operand.
 template <class F, int SIDE, class Act, class All, class DY = const real *, class A = const real *,
           class B = const real *, class Mask = const real *, class D = real *>
 __global__ void broadcast_gradient(D d, DY dy, A a, B b, Mask mask)
@@ -142,18 +144,18 @@ __global__ void broadcast_gradient(D d, DY dy, A a, B b, Mask mask)
     }
 }
 
-// broadcast_sums: d[s,k] = the sum of the gradients of element k of operand SIDE of F over the
-// places where it is repeated, those of split s, times the derivative of Act at mask[k].  A block
-// has 256 / LANES elements; LANES threads (a power of two) take the places of one in turns, then
-// add up in a tree.  Neighbours in dy are read by neighbours in a warp.  The order is fixed.  d may
-// be mask or its own operand.
+// broadcast_sums: d[s,k] = the sum of the gradients of element k of operand SIDE of F, times the
+// derivative of Act at mask[k].  The sum is over the positions of split s where k is repeated.  A
+// block has 256 / LANES elements; LANES threads (a power of two) take the positions of one in
+// turns, then add up in a tree.  Adjacent threads of a warp read adjacent elements of dy.  The
+// order is fixed. d may be mask or its own operand.
 template <class Shape, class F, int SIDE, class Act, class All, class DY = const real *,
           class A = const real *, class B = const real *, class Mask = const real *,
           class D = real *>
 __global__ void broadcast_sums(D d, DY dy, A a, B b, Mask mask)
 {
     constexpr int lanes = (int)Shape::LANES, width = 256 / lanes;
-    // Whether operand SIDE has the innermost axis.
+    // True if operand SIDE has the innermost axis.
     constexpr bool across = All::template innermost<SIDE> != 0;
     constexpr long long kept = All::template count<SIDE, true>;
     constexpr long long terms = All::template count<SIDE, false>;

@@ -2,10 +2,10 @@
 #pragma once
 #include "vec.cuh"
 
-// ColumnRun: what of a matrix a thread takes: column c, where that is below C, and those beside it,
-// V in all, V dividing C; and every LANES-th row from first to below end.  A block has Shape::WIDTH
-// columns (a power of two), WIDTH threads, of one of SPLITS runs of rows; blocks are numbered with
-// tiles of columns fastest.
+// ColumnRun: the part of a matrix that a thread sums: V adjacent columns from c on (V divides C),
+// if c is below C, in every LANES-th row from first to below end.  A block has Shape::WIDTH columns
+// (a power of two), WIDTH threads, of one of SPLITS runs of rows; the block number counts tiles of
+// columns first.
 template <class Shape, int V = 1>
 struct ColumnRun {
     static constexpr int WIDTH = (int)Shape::WIDTH / V, LANES = 256 / WIDTH;
@@ -23,8 +23,8 @@ struct ColumnRun {
     }
 };
 
-// EndsOf: of the partial sums that a launch over Shape leaves, a row a split: tiles as wide as a
-// block has threads.
+// EndsOf: the shape of the partial sums of a launch over Shape, a row a split.  Tiles are as wide
+// as a block allows.
 template <class Shape>
 struct EndsOf {
     static constexpr long long ROWS = Shape::SPLITS, C = Shape::C, SPLITS = 1,
@@ -32,14 +32,14 @@ struct EndsOf {
                                TILES = (C + WIDTH - 1) / WIDTH;
 };
 
-// column_totals: for the thread that leads, the sums of its V values over the threads of its
-// columns, in a tree of fixed order.  All 256 threads of the block call it.
+// column_totals: sums each of the V values over the threads of its columns, in a tree of fixed
+// order.  The thread that leads gets the sums.  All 256 threads of the block call it.
 template <int WIDTH, int V>
 static __device__ inline void column_totals(Vec<V> &value)
 {
     __shared__ real partial[V][256];
     const int own = (int)threadIdx.x;
-    __syncthreads();                    // of the totals before, all is read
+    __syncthreads();                    // the previous totals have been read
     UNROLL for (int j = 0; j < V; j++) partial[j][own] = value.at[j];
     for (int half = 128; half >= WIDTH; half /= 2) {
         __syncthreads();
@@ -49,7 +49,7 @@ static __device__ inline void column_totals(Vec<V> &value)
     UNROLL for (int j = 0; j < V; j++) value.at[j] = partial[j][own];
 }
 
-// column_total: that of one.
+// column_total: column_totals of one column.
 template <int WIDTH>
 static __device__ inline real column_total(real value)
 {

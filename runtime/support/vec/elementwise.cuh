@@ -1,4 +1,4 @@
-// Loops over elements, for grids that need not cover them all.
+// Loops over elements, for grids of any size.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -3,8 +3,8 @@
 #include <cuda_fp16.h>
 #include "real.cuh"
 
-// f16: what maps are stored in: IEEE's binary16, rounded to nearest, ties to even, as it is stored,
-// infinite from 65520 on.  All arithmetic is on reals.
+// f16: IEEE's binary16, for storage.  Storing rounds to nearest, ties to even; values from 65520 on
+// become infinite.  All arithmetic is on reals.
 struct f16 {
     __half bits;
     f16() = default;

@@ -1,4 +1,4 @@
-// What stands in for an activation where there is none.
+// The activation of a kernel without one.
 #pragma once
 #include "real.cuh"
 

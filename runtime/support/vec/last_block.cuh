@@ -1,10 +1,10 @@
-// Launches that end what they began, and more.
+// Work that the last block of a launch does.
 #pragma once
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-// is_last_block: true in the last block of a launch to call it, which then sees the writes of all
-// others.  Every thread calls it once.
+// is_last_block: true in the last block of a launch that calls it, which then sees the writes of
+// all others.  Every thread calls it once.
 static __device__ inline bool is_last_block(uint32_t *arrivals)
 {
     __shared__ bool last;
@@ -16,16 +16,15 @@ static __device__ inline bool is_last_block(uint32_t *arrivals)
     return last;
 }
 
-// What a kernel takes as Last says what is to be done when all else of the launch is, as
-// AdvanceStep: every thread of every block calls it once, and it is done by the last block that
-// comes.
+// A kernel's parameter Last is a functor such as AdvanceStep.  Every thread of every block calls it
+// once at its end; the last block does the work.
 
-// Nothing: where there is nothing to be done.
+// Nothing: the Last of a kernel that needs none.
 struct Nothing {
     __device__ void operator()() const {}
 };
 
-// do_alone: what would be the last of another launch, as one of its own.
+// do_alone: runs the Last of another launch as its own launch.
 template <class Last>
 __global__ void do_alone(const Last last)
 {

@@ -1,4 +1,4 @@
-// Numbers that the program gives, as an argument of a kernel.
+// Lists of constants of the program, as an argument of a kernel.
 #pragma once
 #include "real.cuh"
 #include "unroll.cuh"

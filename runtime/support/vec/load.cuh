@@ -1,12 +1,12 @@
-// What an operand is read from.  A kernel that can compute an operand as it loads it takes it as
-// a type X, a pointer unless told otherwise: anything with x[i], i the element's index in the map,
-// and load_vec.  What is written may be of such a type too, Y, with y[i] and store_vec.  So
-// slices of larger arrays (slice.cuh) need no copies, and chains of cheap operators no map.
+// Types of operands and results.  A kernel takes an operand that may have a prologue as a type X,
+// by default a pointer: any type with x[i], where i is the element's index in the map, and
+// load_vec.  A result may have such a type Y too, with y[i] and store_vec.  So slices of larger
+// arrays (slice.cuh) need no copies, and chains of cheap operators need no map.
 #pragma once
 #include <type_traits>
 #include "vec.cuh"
 
-// load_vec: the V elements from the i-th on, i a multiple of V; of one pixel where x has channels.
+// load_vec: the V elements from the i-th on, i a multiple of V; in one pixel if x has channels.
 template <int V, class T>
 static __device__ inline Vec<V> load_vec(T *x, long long i)
 {
@@ -21,8 +21,8 @@ static __device__ inline Vec<V> load_vec(const X &x, long long i)
     return x.template vec<V>(i);
 }
 
-// plain_width: how many elements side by side of an X lie in memory as it gives them: any number of
-// a pointer's, a slice's PLAIN, none of what is computed.
+// plain_width: how many adjacent elements of an X are adjacent in memory, unchanged: no limit for a
+// pointer, PLAIN for a slice, none for a computed operand.
 template <class X>
 static constexpr auto plain_width(int) -> decltype(X::PLAIN)
 {
@@ -192,7 +192,7 @@ struct Normalized {
         static_assert(C % V == 0, "a vector is of one pixel");
         Vec<V> v = load_vec<V>(x, i);
         const Vec<V> m = load_vec<V>(mean, c), f = load_vec<V>(factor, c);
-        const Vec<V> b = load_vec<V>(bias ? bias : mean, c);        // no branch
+        const Vec<V> b = load_vec<V>(bias ? bias : mean, c);        // avoids a branch
         for (int j = 0; j < V; j++) {
             const real add = bias ? b.at[j] : (real)0;
             v.at[j] = of(v.at[j], m.at[j], f.at[j], add);

@@ -1,8 +1,8 @@
-// Small numbers packed into bytes, such as which element of its window is the largest.
+// Small numbers packed into bytes, such as the index of the largest element of a window.
 #pragma once
 #include <cuda_runtime.h>
 
-// PackedWord: what numbers of BITS bits are packed into.
+// PackedWord: the word that holds numbers of BITS bits.
 template <int BITS> struct PackedWord { typedef unsigned char type; };
 template <> struct PackedWord<32> { typedef int type; };
 

@@ -5,7 +5,7 @@
 // reduce_pixels: op over take(i, p) of the PIXELS elements i of each image's channels, p its pixel;
 // then store(j, result), j the number of image and channel.  A block takes an image and WIDTH
 // channels; its LANES threads a channel take every LANES-th pixel (LANES a power of two), then
-// combine in a tree.  The order is fixed.  none is what op leaves alone.
+// combine in a tree.  The order is fixed.  none is the neutral element of op.
 template <class Shape, class T, class Take, class Operation, class Store>
 static __device__ inline void reduce_pixels(T none, const Take &take, const Operation &op,
                                             const Store &store)

@@ -1,9 +1,9 @@
-// The number type that every kernel is written over.
+// The number type of every kernel.
 #pragma once
 #include <cuda_runtime.h>
 
-// real: what parameters and activations are stored in, and what sums are made in.  An emitted
-// file has one typedef of its own in place of this choice.
+// real: the type of parameters, activations and sums.  An emitted file replaces this choice by a
+// typedef.
 #ifdef CNNC_F64
 typedef double real;
 #else

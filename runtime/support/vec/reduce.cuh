@@ -20,13 +20,13 @@ static __device__ inline T group_reduce(T value, Operation op)
     return value;
 }
 
-// block_sum: the sum over the block's threads, in every thread; all of them must come here.
+// block_sum: the sum over the block's threads, in every thread.  All threads must call it.
 template <class T>
 static __device__ inline T block_sum(T value)
 {
     __shared__ T warps[32];
     value = warp_reduce(value, [](T a, T b) { return a + b; });
-    __syncthreads();                    // an earlier sum may still be read
+    __syncthreads();                    // a thread may still read an earlier sum
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
     __syncthreads();
     T sum = 0;

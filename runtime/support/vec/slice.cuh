@@ -1,10 +1,10 @@
-// Slices of tensors: what lies in another one, in part of each of its rows.
+// Slices of tensors: strided views of a part of each row of another tensor.
 #pragma once
 #include "load.cuh"
 
-// Strided: the elements of a slice as an array, s[i], i as if nothing lay between its rows: WIDTH
-// elements side by side, the next row STRIDE elements further on.  Where it begins, WIDTH and
-// STRIDE are multiples of VEC elements, which move at once, or fewer: V and VEC are powers of 2.
+// Strided: a slice as a contiguous array s[i].  In memory a row has WIDTH adjacent elements, and
+// the next row is STRIDE elements further on.  Its begin, WIDTH and STRIDE are multiples of VEC
+// elements, which are moved at once, or fewer: V and VEC are powers of 2.
 template <class T, long long WIDTH, long long STRIDE, int VEC>
 struct Strided {
     static constexpr int PLAIN = VEC;

@@ -1,4 +1,4 @@
-// Kernels that do the same to several arrays in one launch.
+// Kernels that process several arrays in one launch.
 #pragma once
 #include <cuda_runtime.h>
 

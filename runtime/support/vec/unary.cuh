@@ -1,12 +1,12 @@
-// Kernels of operators that take each element of one operand by itself: what they compute is a
-// functor's, with the operator's numbers, if it has any, as its last arguments.
+// Kernels of unary elementwise operators.  A functor computes; its last arguments are the
+// operator's numbers, if any.
 #pragma once
 #include "elementwise.cuh"
 #include "load.cuh"
 #include "real.cuh"
 #include "unroll.cuh"
 
-// unary_forward: y[i] = F(x[i]), both [count]; a thread takes V elements, which divide them.  y may
+// unary_forward: y[i] = F(x[i]), both [count]; a thread takes V elements; V divides count.  y may
 // be x.
 template <class F, int V, class X = const real *, class Y = real *, class... Number>
 __global__ void unary_forward(Y y, X x, long long count, Number... number)

@@ -1,11 +1,11 @@
-// Vectors: elements that move at once.  nvcc makes one load of a struct, but seldom one store.
+// Vectors: elements that are moved at once.  nvcc makes one load of a struct, but seldom one store.
 #pragma once
 #include <cuda_runtime.h>
 #include <string.h>
 #include "real.cuh"
 #include "unroll.cuh"
 
-// Vec: V adjacent elements, which move at once.
+// Vec: V adjacent elements, which are moved at once.
 template <int V, class T = real>
 struct alignas(V * sizeof(T)) Vec { T at[V]; };
 
@@ -36,7 +36,7 @@ static __device__ inline void each_word(T *at, const Vec<V, T> &vec, const Put &
 #define STORE_SHARED(pointer, word) (*(pointer) = (word))
 #endif
 
-// store_shared: a vector to shared memory.
+// store_shared: stores a vector to shared memory.
 template <int V, class T>
 static __device__ inline void store_shared(T *at, const Vec<V, T> &vec)
 {
