@@ -233,7 +233,7 @@ static void emit_metrics(Emitter *e)
     write_line(w, "    TRY(%s_is_ready(c, \"metrics\"));", e->net);
     write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\");",
                e->net, e->upper);
-    write_line(w, "    TRY(%s_read_header(c, &header));", e->net);
+    write_line(w, "    TRY(%s_get(c, &header, 0, sizeof header));", e->net);
     write_line(w, "    figures->step = header.step;");
     write_line(w, "    figures->updates = header.updates;");
     write_line(w, "    figures->samples = header.samples;");
@@ -253,7 +253,7 @@ static void emit_metrics(Emitter *e)
     write_line(w, "    if (!reset) return %s_OK;", e->upper);
     write_line(w, "    header.samples = 0;");
     write_line(w, "    memset(header.figures, 0, sizeof header.figures);");
-    write_line(w, "    return %s_write_header(c, &header);", e->net);
+    write_line(w, "    return %s_put(c, 0, &header, sizeof header);", e->net);
     write_line(w, "}");
     write_blank(w);
 }
