@@ -8,36 +8,32 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/vec/unroll.cuh"
 
-// FigureRows: for each loss, then each metric, a number a sample; in PAIRS a sum and its weight.
-template <int ROWS, unsigned PAIRS>
-struct FigureRows {
-    const real *of[ROWS];
-
-    // Sets sums and weights over the batch, in double, by a warp of the block that comes last.
-    // True for the thread that has them.
-    __device__ bool sum(StateHeader *header, long long samples, FigureSum (&sums)[ROWS]) const
-    {
-        if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
-        UNROLL
-        for (int j = 0; j < ROWS; j++) {
-            const int width = 1 + (PAIRS >> j & 1);
-            sums[j].sum = column(of[j], width, samples);
-            sums[j].weight = width > 1 ? column(of[j] + 1, width, samples) : (double)samples;
+// sum_figures: sums and weights over the batch of the rows of each loss, then each metric: a number
+// a sample, in PAIRS a sum and its weight.  In double, by a warp of the block that comes last; true
+// for the thread that has them.
+template <unsigned PAIRS, int ROWS>
+static __device__ inline bool sum_figures(FigureSum (&sums)[ROWS], const real *const (&rows)[ROWS],
+                                          StateHeader *header, long long samples)
+{
+    if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
+    UNROLL
+    for (int j = 0; j < ROWS; j++) {
+        const int width = 1 + (PAIRS >> j & 1);
+        double sum = 0, weight = 0;
+        for (long long n = threadIdx.x; n < samples; n += 32) {
+            sum += rows[j][n * width];
+            if (width > 1) weight += rows[j][n * width + 1];
         }
-        return threadIdx.x == 0;
+        sums[j].sum = warp_sum(sum);
+        sums[j].weight = width > 1 ? warp_sum(weight) : (double)samples;
     }
-    static __device__ double column(const real *rows, int width, long long samples)
-    {
-        double sum = 0;
-        for (long long n = threadIdx.x; n < samples; n += 32) sum += rows[n * width];
-        return warp_reduce(sum, [](double a, double b) { return a + b; });
-    }
-};
+    return threadIdx.x == 0;
+}
 
 // write_figures: figures[0], which it returns, is the sum of the means of the first LOSSES; then
 // come the means of the others; then, if there are several losses, their means.
-template <int ROWS, int LOSSES>
-static __device__ inline double write_figures(real *figures, const FigureSum *of)
+template <int LOSSES, int ROWS>
+static __device__ inline double write_figures(real *figures, const FigureSum (&of)[ROWS])
 {
     double loss = 0;
     UNROLL
@@ -59,12 +55,12 @@ struct MetricSums {
     StateHeader *header;
     real *figures;
     long long samples;
-    FigureRows<ROWS, PAIRS> rows;
+    const real *rows[ROWS];
     __device__ void operator()() const
     {
         FigureSum sums[ROWS];
-        if (!rows.sum(header, samples, sums)) return;
-        const double loss = write_figures<ROWS, LOSSES>(figures, sums);
+        if (!sum_figures<PAIRS>(sums, rows, header, samples)) return;
+        const double loss = write_figures<LOSSES>(figures, sums);
         header->skip = samples == 0 || !isfinite(loss);
         if (header->skip) return;
         header->samples += (uint64_t)samples;
@@ -81,17 +77,18 @@ struct PartialMetricSums {
     StateHeader *header;
     real *figures;
     long long samples;
-    FigureRows<ROWS, PAIRS> rows;
+    const real *rows[ROWS];
     __device__ void operator()() const
     {
-        FigureSum sums[ROWS];
-        if (!rows.sum(header, samples, sums)) return;
+        FigureSum sums[ROWS], all[ROWS];
+        if (!sum_figures<PAIRS>(sums, rows, header, samples)) return;
         Accumulated *const own = accumulated(header);
         UNROLL
         for (int j = 0; j < ROWS; j++) {
             own->figures[j].sum += sums[j].sum;
             own->figures[j].weight += sums[j].weight;
+            all[j] = own->figures[j];
         }
-        if (!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;
+        if (!isfinite(write_figures<LOSSES>(figures, all))) own->skip = 1;
     }
 };

@@ -267,7 +267,7 @@ __global__ void batchnorm_commit(const __grid_constant__ TensorList<RunningMomen
                                  const StateHeader *header, real momentum, long long samples)
 {
     if (header->skip || samples < 1) return;
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     move_moments(arrays, k, momentum, (real)(samples * arrays.item[k].pixels));
 }
 
@@ -279,7 +279,7 @@ __global__ void batchnorm_commit_accumulated(
     real momentum)
 {
     if (header->skip) return;
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     const double n = batch_samples(header) * (double)arrays.item[k].pixels;
     move_moments(arrays, k, momentum, (real)n);
 }

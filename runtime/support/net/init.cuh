@@ -48,7 +48,7 @@ static __device__ inline double dot_rows(const real *w, Rows m, long long i, lon
     double sum = 0;
     for (long long k = threadIdx.x % 32; k < m.length(); k += 32)
         sum += (double)w[m.at(i, k)] * (double)w[m.at(j, k)];
-    return warp_reduce(sum, [](double a, double b) { return a + b; });
+    return warp_sum(sum);
 }
 
 // subtract_rows: takes from vector i its parts along vectors j .. j + 31, as far as those come
