@@ -16,8 +16,7 @@ static __device__ inline bool sum_figures(FigureSum (&sums)[ROWS], const real *c
                                           StateHeader *header, long long samples)
 {
     if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
-    UNROLL
-    for (int j = 0; j < ROWS; j++) {
+    UNROLL for (int j = 0; j < ROWS; j++) {
         const int width = 1 + (PAIRS >> j & 1);
         double sum = 0, weight = 0;
         for (long long n = threadIdx.x; n < samples; n += 32) {
@@ -36,8 +35,7 @@ template <int LOSSES, int ROWS>
 static __device__ inline double write_figures(real *figures, const FigureSum (&of)[ROWS])
 {
     double loss = 0;
-    UNROLL
-    for (int j = 0; j < ROWS; j++) {
+    UNROLL for (int j = 0; j < ROWS; j++) {
         // 0 if nothing counts, but NaN if the sum is not finite.
         const double mean = of[j].weight == 0 ? 0 * of[j].sum : of[j].sum / of[j].weight;
         if (j < LOSSES) loss += mean;
@@ -64,8 +62,7 @@ struct MetricSums {
         header->skip = samples == 0 || !isfinite(loss);
         if (header->skip) return;
         header->samples += (uint64_t)samples;
-        UNROLL
-        for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums[j]);
+        UNROLL for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums[j]);
     }
 };
 
@@ -83,8 +80,7 @@ struct PartialMetricSums {
         FigureSum sums[ROWS], all[ROWS];
         if (!sum_figures<PAIRS>(sums, rows, header, samples)) return;
         Accumulated *const own = accumulated(header);
-        UNROLL
-        for (int j = 0; j < ROWS; j++) {
+        UNROLL for (int j = 0; j < ROWS; j++) {
             own->figures[j].sum += sums[j].sum;
             own->figures[j].weight += sums[j].weight;
             all[j] = own->figures[j];

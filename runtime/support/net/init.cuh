@@ -9,15 +9,14 @@
 
 // Init: the start of a parameter.  0: scale; 1: uniform in [-scale, scale]; 2: normal, of deviation
 // scale; 3: scale times orthonormal rows, or columns if those are fewer.
-struct Init { int kind; double scale; };
+struct Init { int kind; double scale; uint32_t number; };
 
 // init_parameter: w [count] from seed, parameter number and element alone; normal values by Box and
 // Muller (1958).
-__global__ void init_parameter(real *w, long long count, Init init, uint64_t seed,
-                               uint32_t number)
+__global__ void init_parameter(real *w, long long count, Init init, uint64_t seed)
 {
     FOR_EACH(i, count) {
-        uint32_t draw[4] = {(uint32_t)(i / 4), number, 0x696e6974u, 0xffffffffu};
+        uint32_t draw[4] = {(uint32_t)(i / 4), init.number, 0x696e6974u, 0xffffffffu};
         philox(draw, seed);
         const double u = (draw[i % 4] + 0.5) / 4294967296.0;
         const double v = (draw[i % 4 ^ 1] + 0.5) / 4294967296.0;

@@ -129,8 +129,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
     for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
         const long long count = (long long)(net_params[i].bytes / sizeof(real));
         real *const weight = (real *)(c->arena + net_params[i].offset);
-        STEP(-1, init_parameter, (unsigned)((count + 1023) / 1024), 256, weight, count, inits[i],
-             seed, (uint32_t)i);
+        STEP(-1, init_parameter, (count + 1023) / 1024, 256, weight, count, inits[i], seed);
     }
     return NET_OK;
 }
@@ -283,22 +282,14 @@ int net_import(net_context *c, const void *state, size_t bytes)
     return net_wait(c);
 }
 
-// The index-th tensor whose offset in the state is from begin to before end, or NULL.
-static const net_tensor *net_tensor_between(int index, size_t begin, size_t end)
-{
-    for (const net_tensor &tensor : net_params)
-        if (tensor.offset >= begin && tensor.offset < end && index-- == 0) return &tensor;
-    return 0;
-}
-
 const net_tensor *net_param(int index)
 {
-    return net_tensor_between(index, 0, NET_STATISTICS_OFFSET);
+    return index >= 0 && index < NET_PARAM_COUNT ? &net_params[index] : 0;
 }
 
 const net_tensor *net_statistic(int index)
 {
-    return net_tensor_between(index, NET_STATISTICS_OFFSET, NET_STATE_BYTES);
+    return index >= 0 && index < NET_STATISTIC_COUNT ? &net_params[NET_PARAM_COUNT + index] : 0;
 }
 
 const net_error *net_last_error(const net_context *c) { return &c->error; }
