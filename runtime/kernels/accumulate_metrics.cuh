@@ -9,15 +9,14 @@
 #include "../support/vec/unroll.cuh"
 
 // sum_figures: sums and weights over the batch of the rows of each loss, then each metric: a number
-// a sample, in PAIRS a sum and its weight.  In double, by a warp of the block that comes last; true
-// for the thread that has them.
-template <unsigned PAIRS, int ROWS>
-static __device__ inline bool sum_figures(FigureSum (&sums)[ROWS], const real *const (&rows)[ROWS],
-                                          StateHeader *header, long long samples)
+// a sample, in `pairs` a sum and its weight.  In double, by a warp of the block that comes last;
+// true for the thread that has them.
+static __device__ inline bool sum_figures(FigureSum *sums, const real *const *rows, int count,
+                                          unsigned pairs, StateHeader *header, long long samples)
 {
     if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
-    UNROLL for (int j = 0; j < ROWS; j++) {
-        const int width = 1 + (PAIRS >> j & 1);
+    UNROLL for (int j = 0; j < count; j++) {
+        const int width = 1 + (pairs >> j & 1);
         double sum = 0, weight = 0;
         for (long long n = threadIdx.x; n < samples; n += 32) {
             sum += rows[j][n * width];
@@ -29,18 +28,18 @@ static __device__ inline bool sum_figures(FigureSum (&sums)[ROWS], const real *c
     return threadIdx.x == 0;
 }
 
-// write_figures: figures[0], which it returns, is the sum of the means of the first LOSSES; then
+// write_figures: figures[0], which it returns, is the sum of the means of the first losses; then
 // come the means of the others; then, if there are several losses, their means.
-template <int LOSSES, int ROWS>
-static __device__ inline double write_figures(real *figures, const FigureSum (&of)[ROWS])
+static __device__ inline double write_figures(real *figures, const FigureSum *of, int count,
+                                              int losses)
 {
     double loss = 0;
-    UNROLL for (int j = 0; j < ROWS; j++) {
+    UNROLL for (int j = 0; j < count; j++) {
         // 0 if nothing counts, but NaN if the sum is not finite.
         const double mean = of[j].weight == 0 ? 0 * of[j].sum : of[j].sum / of[j].weight;
-        if (j < LOSSES) loss += mean;
-        if (j >= LOSSES) figures[1 + j - LOSSES] = (real)mean;
-        else if (LOSSES > 1) figures[1 + ROWS - LOSSES + j] = (real)mean;
+        if (j < losses) loss += mean;
+        if (j >= losses) figures[1 + j - losses] = (real)mean;
+        else if (losses > 1) figures[1 + count - losses + j] = (real)mean;
     }
     figures[0] = (real)loss;
     return loss;
@@ -57,8 +56,8 @@ struct MetricSums {
     __device__ void operator()() const
     {
         FigureSum sums[ROWS];
-        if (!sum_figures<PAIRS>(sums, rows, header, samples)) return;
-        const double loss = write_figures<LOSSES>(figures, sums);
+        if (!sum_figures(sums, rows, ROWS, PAIRS, header, samples)) return;
+        const double loss = write_figures(figures, sums, ROWS, LOSSES);
         header->skip = samples == 0 || !isfinite(loss);
         if (header->skip) return;
         header->samples += (uint64_t)samples;
@@ -77,14 +76,13 @@ struct PartialMetricSums {
     const real *rows[ROWS];
     __device__ void operator()() const
     {
-        FigureSum sums[ROWS], all[ROWS];
-        if (!sum_figures<PAIRS>(sums, rows, header, samples)) return;
+        FigureSum sums[ROWS];
+        if (!sum_figures(sums, rows, ROWS, PAIRS, header, samples)) return;
         Accumulated *const own = accumulated(header);
         UNROLL for (int j = 0; j < ROWS; j++) {
             own->figures[j].sum += sums[j].sum;
             own->figures[j].weight += sums[j].weight;
-            all[j] = own->figures[j];
         }
-        if (!isfinite(write_figures<LOSSES>(figures, all))) own->skip = 1;
+        if (!isfinite(write_figures(figures, own->figures, ROWS, LOSSES))) own->skip = 1;
     }
 };

@@ -124,13 +124,6 @@ struct RowOf {
     __device__ real operator[](long long i) const { return x[start + i]; }
 };
 
-// column_of: the channel of element i of a map with C channels.
-template <long long C>
-static __device__ inline int column_of(long long i)
-{
-    return (int)((unsigned long long)i % C);
-}
-
 // BiasLoad: Act(x + bias[c]) of a map with C channels, c innermost.
 template <long long C, class Act, class X = const real *>
 struct BiasLoad {
@@ -138,10 +131,13 @@ struct BiasLoad {
     const real *bias;
     __device__ real operator[](long long i) const
     {
-        return Act::forward(x[i] + bias[column_of<C>(i)]);
+        return Act::forward(x[i] + bias[(unsigned long long)i % C]);
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const
+    {
+        return vec<V>(i, (int)((unsigned long long)i % C));
+    }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
@@ -164,11 +160,14 @@ struct Normalized {
     }
     __device__ real operator[](long long i) const
     {
-        const int c = column_of<C>(i);
+        const int c = (int)((unsigned long long)i % C);
         return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const
+    {
+        return vec<V>(i, (int)((unsigned long long)i % C));
+    }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
