@@ -70,7 +70,7 @@ static int net_wait(net_context *c)
     return net_check(c, cudaStreamSynchronize(c->stream), -1, "wait for the stream");
 }
 
-// net_put and net_get wait for the copy.
+// Copies to a place in the arena, and waits; net_get copies from there.
 static int net_put(net_context *c, size_t offset, const void *from, size_t bytes)
 {
     TRY(net_stage(c, offset, bytes, from, bytes));
@@ -97,7 +97,7 @@ static int net_find(net_context *c, net_status refusal, const void *memory, size
         if (found.type == cudaMemoryTypeUnregistered)
             return net_refuse(c, refusal, "init or attach",
                               i ? "the memory there has fewer bytes"
-                                : "it is not memory that CUDA allocated, or it was freed", bytes);
+                                : "it is not memory that CUDA allocated, or was freed", bytes);
     }
     return NET_OK;
 }
