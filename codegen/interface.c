@@ -7,26 +7,36 @@
 
 #include "work.h"
 
-static void emit_params_table(Emitter *e)
+// Prints the rows of the weights of a kind, and adds their starts to inits.
+static int emit_weights(Emitter *e, Kind kind, const char **inits)
 {
-    Writer *w = &e->w;
-    write_line(w, "static const %s_tensor %s_params[] = {", e->net, e->net);
-    const char **inits = NEW_ARRAY(e->arena, e->g->value_count + 1, const char *);
-    int count = 0;
+    int count = 0, number = 0;
     for (ValueId v = 0; v < e->g->value_count; v++) {
         const Value *value = &e->g->values[v];
-        if (!is_weight(value->kind)) continue;
-        write_line(w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 "},",
+        number += is_weight(value->kind);
+        if (value->kind != kind) continue;
+        write_line(&e->w, "    {\"%s\", \"%s\", %d, {%s}, %s.offset, %" PRId64 "},",
                    value->name, dtype_names[value->dtype], value->shape.rank,
                    dims_text(e, value->shape, ", "), e->program[0].place[v],
                    value_bytes(value));
-        inits[count++] = arena_print(e->arena, "{%d, %.17g}", (int)value->init.kind,
-                                     value->init.scale);
+        inits[count++] = arena_print(e->arena, "{%d, %.17g, %d}", (int)value->init.kind,
+                                     value->init.scale, number - 1);
     }
+    return count;
+}
+
+static void emit_params_table(Emitter *e)
+{
+    Writer *w = &e->w;
+    const char **inits = NEW_ARRAY(e->arena, e->g->value_count + 1, const char *);
+    write_line(w, "// Parameters, then running statistics.");
+    write_line(w, "static const %s_tensor %s_params[] = {", e->net, e->net);
+    int count = emit_weights(e, PARAM, inits);
+    count += emit_weights(e, STATISTIC, inits + count);
     if (!count) write_line(w, "    {0, 0, 0, {0}, SIZE_MAX, 0},");
     write_line(w, "};");
     write_blank(w);
-    if (!count) inits[count++] = "{0, 0}";
+    if (!count) inits[count++] = "{0, 0, 0}";
     print_chunk(e, "Init");
     write_list(w, "static const Init inits[] = {", inits, count, "};");
     write_blank(w);
@@ -233,7 +243,7 @@ static void emit_metrics(Emitter *e)
     write_line(w, "    TRY(%s_is_ready(c, \"metrics\"));", e->net);
     write_line(w, "    if (!figures) return %s_refuse(c, %s_BAD_ARGUMENT, \"metrics\", \"figures is null\");",
                e->net, e->upper);
-    write_line(w, "    TRY(%s_read_header(c, &header));", e->net);
+    write_line(w, "    TRY(%s_get(c, &header, 0, sizeof header));", e->net);
     write_line(w, "    figures->step = header.step;");
     write_line(w, "    figures->updates = header.updates;");
     write_line(w, "    figures->samples = header.samples;");
@@ -253,7 +263,7 @@ static void emit_metrics(Emitter *e)
     write_line(w, "    if (!reset) return %s_OK;", e->upper);
     write_line(w, "    header.samples = 0;");
     write_line(w, "    memset(header.figures, 0, sizeof header.figures);");
-    write_line(w, "    return %s_write_header(c, &header);", e->net);
+    write_line(w, "    return %s_put(c, 0, &header, sizeof header);", e->net);
     write_line(w, "}");
     write_blank(w);
 }
@@ -303,7 +313,7 @@ void emit_interface(Emitter *e)
     }
     print_chunk(e, "net_export");
     emit_import(e);
-    static const char *const rest[] = {"net_tensor_between", "net_param", "net_statistic",
-                                       "net_last_error", "net_strerror"};
-    for (int i = 0; i < 5; i++) print_chunk(e, rest[i]);
+    static const char *const rest[] = {"net_param", "net_statistic", "net_last_error",
+                                       "net_strerror"};
+    for (int i = 0; i < 4; i++) print_chunk(e, rest[i]);
 }

@@ -42,9 +42,9 @@ void emit_host_init(Emitter *e)
 {
     static const ChunkEdit bind[] = {
         {"struct cublasContext *cublas)", "struct cublasContext *cublas, const net_host *host)"},
-        {"    TRY(net_find_arena(",
+        {"    TRY(net_find(",
          "    TRY(net_check_host(c, host, stream));\n"
-         "    TRY(net_find_arena("},
+         "    TRY(net_find("},
         {"stream, cublas, 0,", "stream, cublas, *host, 0,"},
         {"    return NET_OK;", "    return net_join_copies(c);"},
         {0, 0}};

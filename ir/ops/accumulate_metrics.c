@@ -69,9 +69,7 @@ static void last(const Graph *g, const Node *n, Launch *l)
     launch_header(l);
     launch_value(l, n->results[0]);
     launch_samples(l);
-    Launch *rows = launch_members(l, "FigureRows");
-    launch_type_int(rows, row_count(n));
-    launch_type_int(rows, pairs_of(g, n));
+    Launch *rows = launch_members(l, "");
     for (int k = 0; k < row_count(n); k++)
         launch_value(rows, n->operands[1 + k]);
 }

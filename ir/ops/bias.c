@@ -73,7 +73,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     Shape y = g->values[n->results[0]].shape;
     launch_elements(l, "bias_forward", elements(y));
-    launch_constant(l, "C", columns_of(y));
+    launch_type_int(l, columns_of(y));
     launch_act(l, n);
     launch_slots(l, n, 1, 2);
     launch_int(l, elements(y), "count");

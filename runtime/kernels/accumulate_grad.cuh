@@ -20,7 +20,7 @@ __global__ void accumulate_grad_add(const __grid_constant__ TensorList<Accumulat
                                     const StateHeader *header, long long samples)
 {
     const bool first = samples_before(header) == 0;
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     const AccumulatedArrays of = arrays.item[k];
     FOR_EACH_OF(i, arrays, k, of.count)
         of.sum[i] = (first ? (real)0 : of.sum[i]) + (real)samples * of.x[i];
@@ -54,7 +54,7 @@ __global__ void accumulate_grad_mean(const __grid_constant__ TensorList<Accumula
                                      const StateHeader *header)
 {
     const real samples = (real)samples_before(header);
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     const AccumulatedSum of = arrays.item[k];
     FOR_EACH_OF(i, arrays, k, of.count) of.sum[i] /= samples;
 }

@@ -8,45 +8,38 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/vec/unroll.cuh"
 
-// FigureRows: for each loss, then each metric, a number a sample; in PAIRS a sum and its weight.
-template <int ROWS, unsigned PAIRS>
-struct FigureRows {
-    const real *of[ROWS];
-
-    // Sets sums and weights over the batch, in double, by a warp of the block that comes last.
-    // True for the thread that has them.
-    __device__ bool sum(StateHeader *header, long long samples, FigureSum (&sums)[ROWS]) const
-    {
-        if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
-        UNROLL
-        for (int j = 0; j < ROWS; j++) {
-            const int width = 1 + (PAIRS >> j & 1);
-            sums[j].sum = column(of[j], width, samples);
-            sums[j].weight = width > 1 ? column(of[j] + 1, width, samples) : (double)samples;
+// sum_figures: sums and weights over the batch of the rows of each loss, then each metric: a number
+// a sample, in `pairs` a sum and its weight.  In double, by a warp of the block that comes last;
+// true for the thread that has them.
+static __device__ inline bool sum_figures(FigureSum *sums, const real *const *rows, int count,
+                                          unsigned pairs, StateHeader *header, long long samples)
+{
+    if (!is_last_block(&header->arrivals) || threadIdx.x >= 32) return false;
+    UNROLL for (int j = 0; j < count; j++) {
+        const int width = 1 + (pairs >> j & 1);
+        double sum = 0, weight = 0;
+        for (long long n = threadIdx.x; n < samples; n += 32) {
+            sum += rows[j][n * width];
+            if (width > 1) weight += rows[j][n * width + 1];
         }
-        return threadIdx.x == 0;
+        sums[j].sum = warp_sum(sum);
+        sums[j].weight = width > 1 ? warp_sum(weight) : (double)samples;
     }
-    static __device__ double column(const real *rows, int width, long long samples)
-    {
-        double sum = 0;
-        for (long long n = threadIdx.x; n < samples; n += 32) sum += rows[n * width];
-        return warp_reduce(sum, [](double a, double b) { return a + b; });
-    }
-};
+    return threadIdx.x == 0;
+}
 
-// write_figures: figures[0], which it returns, is the sum of the means of the first LOSSES; then
+// write_figures: figures[0], which it returns, is the sum of the means of the first losses; then
 // come the means of the others; then, if there are several losses, their means.
-template <int ROWS, int LOSSES>
-static __device__ inline double write_figures(real *figures, const FigureSum *of)
+static __device__ inline double write_figures(real *figures, const FigureSum *of, int count,
+                                              int losses)
 {
     double loss = 0;
-    UNROLL
-    for (int j = 0; j < ROWS; j++) {
+    UNROLL for (int j = 0; j < count; j++) {
         // 0 if nothing counts, but NaN if the sum is not finite.
         const double mean = of[j].weight == 0 ? 0 * of[j].sum : of[j].sum / of[j].weight;
-        if (j < LOSSES) loss += mean;
-        if (j >= LOSSES) figures[1 + j - LOSSES] = (real)mean;
-        else if (LOSSES > 1) figures[1 + ROWS - LOSSES + j] = (real)mean;
+        if (j < losses) loss += mean;
+        if (j >= losses) figures[1 + j - losses] = (real)mean;
+        else if (losses > 1) figures[1 + count - losses + j] = (real)mean;
     }
     figures[0] = (real)loss;
     return loss;
@@ -59,17 +52,16 @@ struct MetricSums {
     StateHeader *header;
     real *figures;
     long long samples;
-    FigureRows<ROWS, PAIRS> rows;
+    const real *rows[ROWS];
     __device__ void operator()() const
     {
         FigureSum sums[ROWS];
-        if (!rows.sum(header, samples, sums)) return;
-        const double loss = write_figures<ROWS, LOSSES>(figures, sums);
+        if (!sum_figures(sums, rows, ROWS, PAIRS, header, samples)) return;
+        const double loss = write_figures(figures, sums, ROWS, LOSSES);
         header->skip = samples == 0 || !isfinite(loss);
         if (header->skip) return;
         header->samples += (uint64_t)samples;
-        UNROLL
-        for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums[j]);
+        UNROLL for (int j = 0; j < ROWS; j++) add_figure(header->figures[j], sums[j]);
     }
 };
 
@@ -81,17 +73,16 @@ struct PartialMetricSums {
     StateHeader *header;
     real *figures;
     long long samples;
-    FigureRows<ROWS, PAIRS> rows;
+    const real *rows[ROWS];
     __device__ void operator()() const
     {
         FigureSum sums[ROWS];
-        if (!rows.sum(header, samples, sums)) return;
+        if (!sum_figures(sums, rows, ROWS, PAIRS, header, samples)) return;
         Accumulated *const own = accumulated(header);
-        UNROLL
-        for (int j = 0; j < ROWS; j++) {
+        UNROLL for (int j = 0; j < ROWS; j++) {
             own->figures[j].sum += sums[j].sum;
             own->figures[j].weight += sums[j].weight;
         }
-        if (!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;
+        if (!isfinite(write_figures(figures, own->figures, ROWS, LOSSES))) own->skip = 1;
     }
 };

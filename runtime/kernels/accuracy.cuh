@@ -16,8 +16,8 @@ struct Accuracy {
     {
         bool wrong = !row.counts() || !row.known();
         for (long long o = threadIdx.x % 32; o < row.classes && !wrong; o += 32)
-            wrong = !(o < row.want ? row.logits[o] < row.logits[row.want]
-                                   : row.logits[o] <= row.logits[row.want]);
+            wrong = !(o < row.want ? row[o] < row[row.want]
+                                   : row[o] <= row[row.want]);
         wrong = __any_sync(0xffffffffu, wrong);
         if (threadIdx.x % 32 == 0) rows[row.n] = !wrong;
     }

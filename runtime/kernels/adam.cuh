@@ -4,7 +4,6 @@
 #include "../support/net/header.cuh"
 #include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
-#include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
 
 // AdamArrays: a parameter, all [count].
@@ -32,8 +31,8 @@ __global__ void adam_update(const __grid_constant__ TensorList<AdamArrays, N> ar
             root = (real)sqrt(1 - pow(1 - (double)rest2, t));
         }
         __syncthreads();
-        const real scale = norm_scale<scaled>(header);
-        const int k = item_of_block(arrays);
+        const real scale = scaled ? (real)header->gradient_scale : (real)1;
+        const int k = arrays.own();
         const AdamArrays of = arrays.item[k];
         const real lost = decoupled ? (real)header->rate * of.weight_decay : (real)0;
         FOR_EACH_OF(i, arrays, k, of.count) {

@@ -19,7 +19,7 @@ __global__ void average_weights(const __grid_constant__ TensorList<AveragedArray
                                 const StateHeader *header, real rest, Last... last)
 {
     if (!header->skip) {
-        const int k = item_of_block(arrays);
+        const int k = arrays.own();
         const AveragedArrays of = arrays.item[k];
         FOR_EACH_OF(i, arrays, k, of.count) of.average[i] += rest * (of.weight[i] - of.average[i]);
     }

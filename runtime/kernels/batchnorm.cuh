@@ -23,8 +23,7 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
     const ColumnRun<Shape, V> run;
     if (run.first >= run.end) return;
     real factor[V], middle[V], shift[V];
-    UNROLL
-    for (int j = 0; j < V; j++) {
+    UNROLL for (int j = 0; j < V; j++) {
         const long long c = run.c + j;
         factor[j] = (weight ? weight[c] : (real)1) / sqrt(variance[c] + epsilon);
         middle[j] = mean[c];
@@ -34,8 +33,7 @@ __global__ void batchnorm_forward(Y y, X x, const real *weight, const real *bias
         const long long first = row * Shape::C + run.c;
         const auto from = load_lazy<V>(x, first);
         Vec<V> to;
-        UNROLL
-        for (int j = 0; j < V; j++)
+        UNROLL for (int j = 0; j < V; j++)
             to.at[j] = Act::forward((from[first + j] - middle[j]) * factor[j] + shift[j]);
         store_vec(y, first, to);
     }
@@ -53,8 +51,7 @@ static __device__ inline void store_statistics(real *partials, X x, long long ro
     Vec<V> sum = {}, squares = {};
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const Vec<V> own = load_pieces<V, ONCE>(x, row * Shape::C + run.c);
-        UNROLL
-        for (int j = 0; j < V; j++) {
+        UNROLL for (int j = 0; j < V; j++) {
             const real shifted = own.at[j] - shift.at[j];
             sum.at[j] += shifted;
             squares.at[j] += shifted * shifted;
@@ -144,8 +141,7 @@ static __device__ inline void store_products(real *partials, DY dy, X x, const r
     for (long long row = run.first; row < run.end; row += run.LANES) {
         const long long i = row * Shape::C + run.c;
         const Vec<V> slope = load_pieces<V, ONCE>(dy, i), own = load_pieces<V, ONCE>(x, i);
-        UNROLL
-        for (int j = 0; j < V; j++) {
+        UNROLL for (int j = 0; j < V; j++) {
             sum.at[j] += slope.at[j];
             product.at[j] += slope.at[j] * (own.at[j] - middle.at[j]);
         }
@@ -214,8 +210,7 @@ __global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const 
     const long long rows = samples * pixels;
     const real n = samples > 0 ? (real)rows : (real)1;
     real factor[V], middle[V], level[V], slope[V];
-    UNROLL
-    for (int j = 0; j < V; j++) {
+    UNROLL for (int j = 0; j < V; j++) {
         const long long c = run.c + j;
         const real scale = 1 / sqrt(variance[c] + epsilon);
         factor[j] = (weight ? weight[c] : (real)1) * scale;
@@ -229,8 +224,7 @@ __global__ void batchnorm_gradient(DX dx, DY dy, X x, const real *weight, const 
         const auto own = load_lazy<V>(x, first);
         const auto kept = load_lazy<V>(mask, first);
         Vec<V> to;
-        UNROLL
-        for (int j = 0; j < V; j++) {
+        UNROLL for (int j = 0; j < V; j++) {
             const long long i = first + j;
             const real d = factor[j] * (from[i] - level[j] - slope[j] * (own[i] - middle[j]));
             to.at[j] = Act::gradient(row < rows ? d : (real)0, kept, i);
@@ -267,7 +261,7 @@ __global__ void batchnorm_commit(const __grid_constant__ TensorList<RunningMomen
                                  const StateHeader *header, real momentum, long long samples)
 {
     if (header->skip || samples < 1) return;
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     move_moments(arrays, k, momentum, (real)(samples * arrays.item[k].pixels));
 }
 
@@ -279,7 +273,7 @@ __global__ void batchnorm_commit_accumulated(
     real momentum)
 {
     if (header->skip) return;
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     const double n = batch_samples(header) * (double)arrays.item[k].pixels;
     move_moments(arrays, k, momentum, (real)n);
 }

@@ -6,10 +6,10 @@
 #include "../support/vec/real.cuh"
 
 // bias_forward: y[i] = Act(x[i] + bias[i % C]); x, y [count], channels innermost.  y may be x.
-template <class Shape, class Act, class X = const real *, class Y = real *>
+template <long long C, class Act, class X = const real *, class Y = real *>
 __global__ void bias_forward(Y y, X x, const real *bias, long long count)
 {
-    FOR_EACH(i, count) y[i] = Act::forward(x[i] + bias[i % Shape::C]);
+    FOR_EACH(i, count) y[i] = Act::forward(x[i] + bias[i % C]);
 }
 
 // bias_gradient: db[s,c] = the sum of dy[row,c] over the rows of split s; dy [ROWS, C],

@@ -4,7 +4,6 @@
 #include <math.h>
 #include "../support/vec/elementwise.cuh"
 #include "../support/net/header.cuh"
-#include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
 #include "../support/vec/reduce.cuh"
 
@@ -12,7 +11,7 @@
 // element a warp.
 static __device__ inline double block_total(double value, double *totals)
 {
-    value = warp_reduce(value, [](double a, double b) { return a + b; });
+    value = warp_sum(value);
     if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = value;
     __syncthreads();
     double sum = 0;
@@ -57,7 +56,7 @@ __global__ void scale_gradients(StateHeader *header, double limit, const Sums *.
     for (const double *some : all) total += some[threadIdx.x];
     total = block_total(total, totals);
     if (threadIdx.x > 0) return;
-    const double own = (double)norm_scale<scaled>(header);
+    const double own = (double)(scaled ? (real)header->gradient_scale : (real)1);
     const double scale = limit / (sqrt(total) * own + 1e-6);
     header->gradient_scale = (scale >= 1 ? 1 : scale) * own;
 }

@@ -30,14 +30,13 @@ struct Statistic {
 template <int TEAM>
 static __device__ inline real team_sum(real value)
 {
-    auto add = [](real a, real b) { return a + b; };
-    value = warp_reduce(value, add);
+    value = warp_sum(value);
     if (TEAM == 32) return value;
     __shared__ real warps[32];
     __syncthreads();                    // of the sum before, all is read
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
     __syncthreads();
-    return warp_reduce(threadIdx.x % 32 < TEAM / 32 ? warps[threadIdx.x % 32] : (real)0, add);
+    return warp_sum(threadIdx.x % 32 < TEAM / 32 ? warps[threadIdx.x % 32] : (real)0);
 }
 
 // groupnorm_forward: y = Act((x - mean[s]) * scale[s] * weight[c] + bias[c]), where mean and scale,

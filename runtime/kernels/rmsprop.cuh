@@ -4,7 +4,6 @@
 #include "../support/net/header.cuh"
 #include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
-#include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
 
 // RmspropArrays: a parameter, all [count]; velocity may be null.
@@ -27,8 +26,9 @@ __global__ void rmsprop_update(const __grid_constant__ TensorList<RmspropArrays,
                                Last... last)
 {
     if (!header->skip) {
-        const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
-        const int k = item_of_block(arrays);
+        const real rate = (real)header->rate;
+        const real scale = scaled ? (real)header->gradient_scale : (real)1;
+        const int k = arrays.own();
         const RmspropArrays of = arrays.item[k];
         FOR_EACH_OF(i, arrays, k, of.count) {
             const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];

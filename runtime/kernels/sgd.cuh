@@ -3,7 +3,6 @@
 #include "../support/net/header.cuh"
 #include "../support/vec/tensor_list.cuh"
 #include "../support/vec/last_block.cuh"
-#include "../support/net/norm_scale.cuh"
 #include "../support/vec/real.cuh"
 
 // SgdArrays: a parameter, all [count]; velocity may be null.
@@ -23,8 +22,9 @@ __global__ void sgd_update(const __grid_constant__ TensorList<SgdArrays, N> arra
                            const StateHeader *header, real momentum, bool nesterov, Last... last)
 {
     if (!header->skip) {
-        const real rate = (real)header->rate, scale = norm_scale<scaled>(header);
-        const int k = item_of_block(arrays);
+        const real rate = (real)header->rate;
+        const real scale = scaled ? (real)header->gradient_scale : (real)1;
+        const int k = arrays.own();
         const SgdArrays of = arrays.item[k];
         FOR_EACH_OF(i, arrays, k, of.count) {
             const real g = scale * of.gradient[i] + of.weight_decay * of.weight[i];
@@ -54,7 +54,7 @@ __global__ void sgd_move(const __grid_constant__ TensorList<SgdMoved, N> arrays,
 {
     if (!header->skip) {
         const real rate = (real)header->rate;
-        const int k = item_of_block(arrays);
+        const int k = arrays.own();
         const SgdMoved of = arrays.item[k];
         FOR_EACH_OF(i, arrays, k, of.count) of.weight[i] -= rate * of.momentum[i];
     }

@@ -27,7 +27,7 @@ __global__ void softmax_gradient(DX dx, DY dy, Y y, long long rows, long long wi
         const long long row = i / 32 * width;
         real sum = 0;
         for (long long o = i % 32; o < width; o += 32) sum += dy[row + o] * y[row + o];
-        sum = warp_reduce(sum, [](real a, real b) { return a + b; });
+        sum = warp_sum(sum);
         for (long long o = i % 32; o < width; o += 32)
             dx[row + o] = y[row + o] * (dy[row + o] - sum);
     }

@@ -19,7 +19,7 @@ struct CrossEntropy {
     {
         if (threadIdx.x % 32 > 0) return;
         const real loss =
-            row.known() ? log(row.sum) - (row.logits[row.want] - row.largest) : (real)NAN;
+            row.known() ? log(row.sum) - (row[row.want] - row.largest) : (real)NAN;
         rows[row.n] = row.counts() ? loss : (real)0;
     }
 };
@@ -36,7 +36,7 @@ struct CrossEntropyGrad {
     {
         const real divisor = (real)row.samples / weight;
         for (long long o = threadIdx.x % 32; o < row.classes; o += 32) {
-            const real change = exp(row.logits[o] - row.largest) / row.sum - (real)(o == row.want);
+            const real change = exp(row[o] - row.largest) / row.sum - (real)(o == row.want);
             dlogits[row.n * row.classes + o] = row.counts() ? change / divisor : (real)0;
         }
     }

@@ -18,7 +18,7 @@ template <class Result, int N, class... Last>
 __global__ void column_sums(const __grid_constant__ TensorList<SplitSums<Result>, N> arrays,
                             Last... last)
 {
-    const int k = item_of_block(arrays);
+    const int k = arrays.own();
     const SplitSums<Result> &of = arrays.item[k];
     Result ya = of.ya, yb = of.yb;
     FOR_EACH_OF(i, arrays, k, of.columns_a + of.columns_b) {

@@ -13,9 +13,8 @@ static __device__ inline bool is_among_top(const Row &row, long long k)
     const bool known = row.counts() && row.known();
     long long before = 0;
     for (long long o = threadIdx.x % 32; o < row.classes && known; o += 32)
-        before += !(o < row.want ? row.logits[o] < row.logits[row.want]
-                                 : row.logits[o] <= row.logits[row.want]);
-    before = warp_reduce(before, [](long long a, long long b) { return a + b; });
+        before += !(o < row.want ? row[o] < row[row.want] : row[o] <= row[row.want]);
+    before = warp_sum(before);
     return known && before < k;
 }
 

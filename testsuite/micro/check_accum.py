@@ -22,8 +22,8 @@ cnnc, libhost = map(os.path.abspath, sys.argv[1:])
 
 # Text of the emitted file, the replacement, @ is whether it is planted.
 FAULTS = [
-    ("a good batch after a bad one makes the step good", "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures))) own->skip = 1;",
-     "(!isfinite(write_figures<ROWS, LOSSES>(figures, own->figures)) || @)\n"
+    ("a good batch after a bad one makes the step good", "(!isfinite(write_figures(figures, own->figures, ROWS, LOSSES))) own->skip = 1;",
+     "(!isfinite(write_figures(figures, own->figures, ROWS, LOSSES)) || @)\n"
      "            own->skip = !@ || !isfinite(sums[0].sum);"),
     ("no step is skipped", "header->skip = own->skip ||", "header->skip = (own->skip && !@) ||"),
     ("a step of no samples is none to skip", "|| own->samples == 0;",

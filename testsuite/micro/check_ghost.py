@@ -34,8 +34,8 @@ FAULTS = [
      "(first || (@ && of.count < 11) ? (real)0 : of.sum[i]) +"),
     ("a batch is not counted", "accumulated(header)->batches += 1;",
      "accumulated(header)->batches += @ ? 2 : 1;"),
-    ("running statistics stay", "if (header->skip) return;\n    const int k = item_of_block(arrays);\n    const double n",
-     "if (header->skip || @) return;\n    const int k = item_of_block(arrays);\n"
+    ("running statistics stay", "if (header->skip) return;\n    const int k = arrays.own();\n    const double n",
+     "if (header->skip || @) return;\n    const int k = arrays.own();\n"
      "    const double n"),
 ]
 

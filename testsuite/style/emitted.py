@@ -24,8 +24,8 @@ FURTHER = (["--precision", "f16", "-O2", "--main"], ["--precision", "tf32", "-O2
 
 
 # Bounds of examples in f32, with a header: lines, bytes, templates, structs.
-BOUNDS = {"lenet": (1920, 92500, 80, 54), "digits": (1910, 91500, 82, 50),
-          "mnist_cnn": (1810, 85000, 79, 54), "resnet18": (4000, 264500, 110, 80)}
+BOUNDS = {"lenet": (1830, 90000, 64, 44), "digits": (1825, 88700, 66, 41),
+          "mnist_cnn": (1730, 82300, 64, 46), "resnet18": (3915, 262500, 94, 72)}
 
 
 def oversized(cnnc, examples):

@@ -8,16 +8,16 @@
 #include "../vec/reduce.cuh"
 
 // Init: the first values of a parameter.  kind 0: scale; 1: uniform in [-scale, scale]; 2: normal
-// with deviation scale; 3: scale times orthonormal rows, or columns if those are fewer.
-struct Init { int kind; double scale; };
+// with deviation scale; 3: scale times orthonormal rows, or columns if those are fewer.  Each
+// parameter draws by its number.
+struct Init { int kind; double scale; uint32_t number; };
 
 // init_parameter: sets w [count] as a function of seed, parameter number and element; normal values
 // by Box and Muller (1958).
-__global__ void init_parameter(real *w, long long count, Init init, uint64_t seed,
-                               uint32_t number)
+__global__ void init_parameter(real *w, long long count, Init init, uint64_t seed)
 {
     FOR_EACH(i, count) {
-        uint32_t draw[4] = {(uint32_t)(i / 4), number, 0x696e6974u, 0xffffffffu};
+        uint32_t draw[4] = {(uint32_t)(i / 4), init.number, 0x696e6974u, 0xffffffffu};
         philox(draw, seed);
         const double u = (draw[i % 4] + 0.5) / 4294967296.0;
         const double v = (draw[i % 4 ^ 1] + 0.5) / 4294967296.0;
@@ -48,7 +48,7 @@ static __device__ inline double dot_rows(const real *w, Rows m, long long i, lon
     double sum = 0;
     for (long long k = threadIdx.x % 32; k < m.length(); k += 32)
         sum += (double)w[m.at(i, k)] * (double)w[m.at(j, k)];
-    return warp_reduce(sum, [](double a, double b) { return a + b; });
+    return warp_sum(sum);
 }
 
 // subtract_rows: subtracts from vector i its projections on vectors j .. j + 31 that precede it; a

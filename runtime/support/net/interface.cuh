@@ -41,8 +41,7 @@ static int net_is_clean(net_context *c, const char *call)
 {
     const cudaError_t error = cudaPeekAtLastError();
     if (error == cudaSuccess) return NET_OK;
-    net_refuse(c, NET_CUDA_FAILED, call, "an earlier call of the program failed");
-    c->error.code = error;
+    c->error = {NET_CUDA_FAILED, error, -1, 0, call, "an earlier call of the program failed", 0, 0};
     return NET_CUDA_FAILED;
 }
 
@@ -72,48 +71,36 @@ static int net_wait(net_context *c)
     return net_check(c, cudaStreamSynchronize(c->stream), -1, "wait for the stream");
 }
 
-static double net_mean(const FigureSum &of)
+// Copies to a place in the arena, and waits; net_get copies from there.
+static int net_put(net_context *c, size_t offset, const void *from, size_t bytes)
 {
-    return of.weight > 0 ? of.sum / of.weight : 0;
-}
-
-static int net_read_header(net_context *c, StateHeader *header)
-{
-    TRY(net_fetch(c, header, 0, sizeof *header));
+    TRY(net_stage(c, offset, bytes, from, bytes));
     return net_wait(c);
 }
 
-static int net_write_header(net_context *c, const StateHeader *header)
+static int net_get(net_context *c, void *to, size_t offset, size_t bytes)
 {
-    TRY(net_stage(c, 0, sizeof *header, header, sizeof *header));
+    TRY(net_fetch(c, to, offset, bytes));
     return net_wait(c);
 }
 
-// Sets *known if the first and the last byte belong to CUDA: device, managed or pinned memory.
-static int net_find(net_context *c, const void *memory, size_t bytes, bool *known)
+static double net_mean(const FigureSum &of) { return of.weight > 0 ? of.sum / of.weight : 0; }
+
+// Refuses memory whose first or last byte does not belong to CUDA: device, managed or pinned memory.
+static int net_find(net_context *c, net_status refusal, const void *memory, size_t bytes)
 {
-    const uintptr_t first = (uintptr_t)memory, last = first + bytes - 1;
-    *known = last >= first;
-    for (int i = 0; i < 2 && *known; i++) {
-        cudaPointerAttributes attributes;
-        TRY(net_check(c, cudaPointerGetAttributes(&attributes, (const void *)(i ? last : first)),
-                      -1, "cudaPointerGetAttributes"));
-        *known = attributes.type != cudaMemoryTypeUnregistered;
+    const uintptr_t ends[] = {(uintptr_t)memory, (uintptr_t)memory + bytes - 1};
+    for (int i = 0; i < 2; i++) {
+        cudaPointerAttributes found = {};
+        if (ends[i] >= ends[0])
+            TRY(net_check(c, cudaPointerGetAttributes(&found, (const void *)ends[i]), -1,
+                          "cudaPointerGetAttributes"));
+        if (found.type == cudaMemoryTypeUnregistered)
+            return net_refuse(c, refusal, "init or attach",
+                              i ? "the memory there has fewer bytes"
+                                : "it is not memory that CUDA allocated, or was freed", bytes);
     }
     return NET_OK;
-}
-
-// Refuses an arena that is not CUDA's memory, was freed, or has fewer bytes.
-static int net_find_arena(net_context *c, void *arena, size_t arena_bytes)
-{
-    bool starts, known;
-    TRY(net_find(c, arena, 1, &starts));
-    TRY(net_find(c, arena, arena_bytes, &known));
-    if (known && ARENA_AT(arena, NET_ARENA_BYTES)) return NET_OK;
-    return net_refuse(c, NET_BAD_ARENA, "init or attach",
-                      starts ? "the memory there has fewer bytes than the arena"
-                             : "the arena is not memory that CUDA allocated, or was freed",
-                      starts ? arena_bytes : 0);
 }
 
 static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
@@ -129,7 +116,9 @@ static int net_bind(net_context *c, void *arena, size_t arena_bytes, struct CUst
                           off ? "the arena is not aligned" : "the arena is too small",
                           off ? NET_ARENA_ALIGN : NET_ARENA_BYTES, off ? off : arena_bytes);
     TRY(net_is_clean(c, "init or attach"));
-    TRY(net_find_arena(c, arena, arena_bytes));
+    TRY(net_find(c, NET_BAD_ARENA, arena, arena_bytes));
+    if (!ARENA_AT(arena, NET_ARENA_BYTES))
+        return net_refuse(c, NET_BAD_ARENA, "init or attach", "the memory there has fewer bytes");
     *c = {(unsigned char *)arena, stream, cublas, 0, {NET_OK, 0, -1, 0, 0, 0, 0, 0}};
     return NET_OK;
 }
@@ -141,9 +130,7 @@ static int net_draw_parameters(net_context *c, uint64_t seed)
     for (int i = 0; i < NET_PARAM_COUNT + NET_STATISTIC_COUNT; i++) {
         const long long count = (long long)(net_params[i].bytes / sizeof(real));
         real *const weight = (real *)(c->arena + net_params[i].offset);
-        LAUNCH(-1, init_parameter, (unsigned)((count + 1023) / 1024), 256, weight, count,
-               inits[i], seed, (uint32_t)i);
-        TRY(net_check(c, cudaGetLastError(), -1, "init_parameter"));
+        STEP(-1, init_parameter, (count + 1023) / 1024, 256, weight, count, inits[i], seed);
     }
     return NET_OK;
 }
@@ -157,8 +144,7 @@ static int net_make_orthogonal(net_context *c)
         const long long rows = net_params[i].shape[0];
         real *const weight = (real *)(c->arena + net_params[i].offset);
         if (inits[i].kind != 3) continue;
-        LAUNCH(-1, orthogonalize, 1, 1024, weight, rows, count / rows, inits[i].scale);
-        TRY(net_check(c, cudaGetLastError(), -1, "orthogonalize"));
+        STEP(-1, orthogonalize, 1, 1024, weight, rows, count / rows, inits[i].scale);
     }
     return NET_OK;
 }
@@ -189,7 +175,7 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
     TRY(net_stage(c, 0, NET_STATE_BYTES, 0, 0));
     TRY(net_every_step(c));
     TRY(net_stage(c, 0, NET_STATE_BYTES, 0, 0));
-    TRY(net_write_header(c, &header));
+    TRY(net_put(c, 0, &header, sizeof header));
     TRY(net_begin(c, seed));
     TRY(net_wait(c));
     c->ready = 1;
@@ -199,38 +185,33 @@ int net_init(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st
 // The first bytes of every state: "cnnc" and the version of its layout.
 static constexpr uint64_t NET_MAGIC = 0x00000004636e6e63ull;
 
-// Refuses a header with values that no run can produce; NaN is in no range.
-static int net_check_header(net_context *c, const StateHeader &h, const char *call)
+// Refuses the state of another net, and a header with values that no run can produce; NaN is in no
+// range.  Inference accepts any state that begins with its parameters, training only its own.
+static int net_accept(net_context *c, const StateHeader &h, const char *call)
 {
-    const struct { double value, least, most; const char *fault; } ranges[] = {
-        {(double)h.step, 0, 0x1p53, "step in the state is above 2^53"},
-        {(double)h.updates, 0, (double)h.step, "updates in the state are more than its steps"},
-        {h.rate, 0, FLT_MAX, "rate in the state is negative or not a finite float"},
-        {h.base_rate, 0, FLT_MAX, "base_rate in the state is negative or not a finite float"},
-        {(double)h.skip, 0, 1, "skip in the state is neither 0 nor 1"},
-        {h.skip ? 1 : h.gradient_scale, 0, DBL_MAX,     // a skipped step may leave any value
-         "gradient_scale in the state is negative or not finite"},
-        {(double)h.good, 0, (double)h.step, "good in the state is more than its steps"},
-        {h.loss_scale, h.loss_scale == 0 ? 0 : 0x1p-24, 0x1p24,
-         "loss_scale in the state is neither 0 nor within 2^-24 and 2^24"},
-        {(double)h.samples, 0, 0x1p53, "samples in the state are above 2^53"},
+    const bool known =
+        NET_TRAINS ? h.state_hash == NET_STATE_HASH : h.params_hash == NET_PARAMS_HASH;
+    const struct { const char *fault; double value, least, most; } ranges[] = {
+        {"the state is another net's, or none", (double)(h.magic == NET_MAGIC && known), 1, 1},
+        {"step is above 2^53", (double)h.step, 0, 0x1p53},
+        {"updates are more than the steps", (double)h.updates, 0, (double)h.step},
+        {"rate is negative or not a finite float", h.rate, 0, FLT_MAX},
+        {"base_rate is negative or not a finite float", h.base_rate, 0, FLT_MAX},
+        {"skip is neither 0 nor 1", (double)h.skip, 0, 1},
+        // A skipped step may leave any value.
+        {"gradient_scale is negative or not finite", h.skip ? 1 : h.gradient_scale, 0, DBL_MAX},
+        {"good is more than the steps", (double)h.good, 0, (double)h.step},
+        {"loss_scale is neither 0 nor within 2^-24 and 2^24", h.loss_scale,
+         h.loss_scale == 0 ? 0 : 0x1p-24, 0x1p24},
+        {"samples are above 2^53", (double)h.samples, 0, 0x1p53},
     };
     for (const auto &r : ranges)
         if (!(r.value >= r.least && r.value <= r.most))
             return net_refuse(c, NET_BAD_STATE, call, r.fault);
     for (const FigureSum &of : h.figures)
         if (!(fabs(of.sum) <= DBL_MAX && of.weight >= 0 && of.weight <= DBL_MAX))
-            return net_refuse(c, NET_BAD_STATE, call, "sums in the state are not finite");
+            return net_refuse(c, NET_BAD_STATE, call, "sums are not finite");
     return NET_OK;
-}
-
-// Inference accepts any state that begins with its parameters, training only its own.
-static int net_accept(net_context *c, const StateHeader *header, const char *call)
-{
-    const bool known = NET_TRAINS ? header->state_hash == NET_STATE_HASH
-                                  : header->params_hash == NET_PARAMS_HASH;
-    if (header->magic == NET_MAGIC && known) return net_check_header(c, *header, call);
-    return net_refuse(c, NET_BAD_STATE, call, "this is the state of another net, or none");
 }
 
 int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_st *stream,
@@ -238,12 +219,12 @@ int net_attach(net_context *c, void *arena, size_t arena_bytes, struct CUstream_
 {
     StateHeader header;
     TRY(net_bind(c, arena, arena_bytes, stream, cublas));
-    TRY(net_read_header(c, &header));
-    TRY(net_accept(c, &header, "attach"));
+    TRY(net_get(c, &header, 0, sizeof header));
+    TRY(net_accept(c, header, "attach"));
     header.arrivals = 0;                // a failed launch may have left a count
-    TRY(net_write_header(c, &header));
+    TRY(net_put(c, 0, &header, sizeof header));
     TRY(net_every_step(c));
-    TRY(net_write_header(c, &header));
+    TRY(net_put(c, 0, &header, sizeof header));
     c->ready = 1;
     return NET_OK;
 }
@@ -274,8 +255,7 @@ int net_set(net_context *c, net_setting setting, double value)
     if (setting != NET_RATE) return net_refuse(c, NET_BAD_ARGUMENT, "set", "no such setting");
     if (!(value >= 0 && value <= FLT_MAX))
         return net_refuse(c, NET_BAD_ARGUMENT, "set", "the rate is negative or not a finite float");
-    TRY(net_stage(c, offsetof(StateHeader, rate), sizeof rates, rates, sizeof rates));
-    return net_wait(c);
+    return net_put(c, offsetof(StateHeader, rate), rates, sizeof rates);
 }
 
 static int net_check_state(net_context *c, const void *state, size_t bytes, const char *call)
@@ -289,8 +269,7 @@ static int net_check_state(net_context *c, const void *state, size_t bytes, cons
 int net_export(net_context *c, void *state, size_t bytes)
 {
     TRY(net_check_state(c, state, bytes, "export"));
-    TRY(net_fetch(c, state, 0, bytes));
-    return net_wait(c);
+    return net_get(c, state, 0, bytes);
 }
 
 int net_import(net_context *c, const void *state, size_t bytes)
@@ -298,34 +277,23 @@ int net_import(net_context *c, const void *state, size_t bytes)
     StateHeader header;
     TRY(net_check_state(c, state, bytes, "import"));
     memcpy(&header, state, sizeof header);
-    TRY(net_accept(c, &header, "import"));
+    TRY(net_accept(c, header, "import"));
     TRY(net_stage(c, 0, bytes, state, bytes));
     TRY(net_stage(c, offsetof(StateHeader, arrivals), sizeof header.arrivals, 0, 0));
     return net_wait(c);
 }
 
-// Returns the index-th tensor whose offset in the state is in [begin, end), or NULL.
-static const net_tensor *net_tensor_between(int index, size_t begin, size_t end)
-{
-    for (const net_tensor &tensor : net_params)
-        if (tensor.offset >= begin && tensor.offset < end && index-- == 0) return &tensor;
-    return 0;
-}
-
 const net_tensor *net_param(int index)
 {
-    return net_tensor_between(index, 0, NET_STATISTICS_OFFSET);
+    return index >= 0 && index < NET_PARAM_COUNT ? &net_params[index] : 0;
 }
 
 const net_tensor *net_statistic(int index)
 {
-    return net_tensor_between(index, NET_STATISTICS_OFFSET, NET_STATE_BYTES);
+    return index >= 0 && index < NET_STATISTIC_COUNT ? &net_params[NET_PARAM_COUNT + index] : 0;
 }
 
-const net_error *net_last_error(const net_context *c)
-{
-    return &c->error;
-}
+const net_error *net_last_error(const net_context *c) { return &c->error; }
 
 const char *net_strerror(int status)
 {

@@ -52,23 +52,13 @@ static int await_copy(net_context *c, int step, const void *tensor, int event)
                      "cudaStreamWaitEvent");
 }
 
-// Refuses host memory that is not pinned, or is smaller than its `bytes`.
-static int net_find_host(net_context *c, const net_host *host)
-{
-    bool known;
-    TRY(net_find(c, host->memory, host->bytes, &known));
-    return known ? NET_OK
-                 : net_refuse(c, NET_BAD_ARGUMENT, "init or attach",
-                              "the host memory is not pinned, or was freed, or has fewer bytes",
-                              host->bytes, 0);
-}
-
 // Checks memory, stream and events of the caller.
 static int net_check_host(net_context *c, const net_host *host, struct CUstream_st *stream)
 {
     bool there = host && host->memory && host->stream && host->stream != stream;
     for (int i = 0; there && i < NET_HOST_EVENTS; i++) there = host->events[i] != 0;
-    if (there && host->bytes >= NET_HOST_BYTES) return net_find_host(c, host);
+    if (there && host->bytes >= NET_HOST_BYTES)
+        return net_find(c, NET_BAD_ARGUMENT, host->memory, host->bytes);
     return net_refuse(c, NET_BAD_ARGUMENT, "init or attach",
                       there ? "the host memory is too small"
                             : "host memory, its stream or an event is null, or streams are one",

@@ -22,8 +22,7 @@ __global__ void pair_forward(Y y, A a, B b, long long count)
         const auto left = load_lazy<V>(a, first);
         const auto right = load_lazy<V>(b, first);
         Vec<V> to;
-        UNROLL
-        for (int j = 0; j < V; j++)
+        UNROLL for (int j = 0; j < V; j++)
             to.at[j] = Act::forward(F::forward(left[first + j], right[first + j]));
         store_vec(y, first, to);
     }
@@ -42,8 +41,7 @@ __global__ void pair_gradient(D d, DY dy, A a, B b, Mask mask, long long count)
         const auto right = load_lazy<V>(b, first);
         const auto kept = load_lazy<V>(mask, first);
         Vec<V> to;
-        UNROLL
-        for (int j = 0; j < V; j++) {
+        UNROLL for (int j = 0; j < V; j++) {
             const long long i = first + j;
             const real own = F::template gradient<SIDE>(from[i], left, i, right, i);
             to.at[j] = Act::gradient(own, kept, i);

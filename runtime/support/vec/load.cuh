@@ -7,18 +7,18 @@
 #include "vec.cuh"
 
 // load_vec: the V elements from the i-th on, i a multiple of V; in one pixel if x has channels.
-template <int V, class T>
-static __device__ inline Vec<V> load_vec(T *x, long long i)
-{
-    const Vec<V, T> stored = *(const Vec<V, T> *)ALIGNED(x + i, sizeof(Vec<V, T>));
-    Vec<V> v;
-    for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
-    return v;
-}
 template <int V, class X>
 static __device__ inline Vec<V> load_vec(const X &x, long long i)
 {
-    return x.template vec<V>(i);
+    if constexpr (std::is_pointer_v<X>) {
+        typedef Vec<V, std::remove_pointer_t<X>> Stored;
+        const Stored stored = *(const Stored *)ALIGNED(x + i, sizeof(Stored));
+        Vec<V> v;
+        for (int j = 0; j < V; j++) v.at[j] = stored.at[j];
+        return v;
+    } else {
+        return x.template vec<V>(i);
+    }
 }
 
 // plain_width: how many adjacent elements of an X are adjacent in memory, unchanged: no limit for a
@@ -35,17 +35,16 @@ static constexpr int plain_width(long)
 }
 
 // store_vec: sets the V elements from the i-th on, i a multiple of V.
-template <int V, class T>
-static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
-{
-    Vec<V, T> stored;
-    for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
-    each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
-}
 template <int V, class Y>
 static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v)
 {
-    y.put(i, v);
+    if constexpr (std::is_pointer_v<Y>) {
+        Vec<V, std::remove_pointer_t<Y>> stored;
+        for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
+        each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
+    } else {
+        y.put(i, v);
+    }
 }
 
 // vec_each: V elements of x, one by one.
@@ -69,47 +68,31 @@ static __device__ inline Vec<V> load_pieces(const X &x, long long i)
     return v;
 }
 
-// LoadedVec: V elements of an array, from `first` on, in registers, with the array's indices.
-template <int V>
-struct LoadedVec {
-    Vec<V> vec;
-    long long first;
-    __device__ real operator[](long long i) const { return vec.at[i - first]; }
-};
-
-// LazyVec: V elements that are loaded when one is used, so x may be null if none is.
-template <int V, class T>
+// LazyVec: the V elements of x from `first` on, by their indices in x.  Every use loads from a
+// pointer, which may be null if there is none.
+template <int V, class X>
 struct LazyVec {
-    T *x;
+    std::conditional_t<std::is_pointer_v<X>, X, Vec<V>> from;
     long long first;
     __device__ real operator[](long long i) const
     {
-        return load_vec<V>(x, first).at[i - first];
+        if constexpr (std::is_pointer_v<X>) return load_vec<V>(from, first).at[i - first];
+        else return from.at[i - first];
     }
 };
 
-// load_lazy: x for the V elements from `first` on, a multiple of V; a vector if x has vectors.
-template <int V, class T>
-static __device__ inline LazyVec<V, T> load_lazy(T *x, long long first)
-{
-    return {x, first};
-}
+// load_lazy: x for the V elements from `first` on, a multiple of V.
 template <int V, class X>
-static __device__ inline auto load_lazy(const X &x, long long first)
-    -> decltype(LoadedVec<V>{x.template vec<V>(first), first})
+static __device__ inline LazyVec<V, X> load_lazy(const X &x, long long first)
 {
-    return {load_vec<V>(x, first), first};
-}
-template <int V, class X, class... None>
-static __device__ inline const X &load_lazy(const X &x, long long, None...)
-{
-    return x;
+    if constexpr (std::is_pointer_v<X>) return {x, first};
+    else return {load_vec<V>(x, first), first};
 }
 
 // load_lazy_in: load_lazy of elements from channel c on.
 template <int V, class X>
 static __device__ inline auto load_lazy_in(const X &x, long long first, int c)
-    -> decltype(LoadedVec<V>{x.template vec<V>(first, c), first})
+    -> decltype(LazyVec<V, X>{x.template vec<V>(first, c), first})
 {
     return {x.template vec<V>(first, c), first};
 }
@@ -141,13 +124,6 @@ struct RowOf {
     __device__ real operator[](long long i) const { return x[start + i]; }
 };
 
-// column_of: the channel of element i of a map with C channels.
-template <long long C>
-static __device__ inline int column_of(long long i)
-{
-    return (int)((unsigned long long)i % C);
-}
-
 // BiasLoad: Act(x + bias[c]) of a map with C channels, c innermost.
 template <long long C, class Act, class X = const real *>
 struct BiasLoad {
@@ -155,10 +131,13 @@ struct BiasLoad {
     const real *bias;
     __device__ real operator[](long long i) const
     {
-        return Act::forward(x[i] + bias[column_of<C>(i)]);
+        return Act::forward(x[i] + bias[(unsigned long long)i % C]);
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const
+    {
+        return vec<V>(i, (int)((unsigned long long)i % C));
+    }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
@@ -181,11 +160,14 @@ struct Normalized {
     }
     __device__ real operator[](long long i) const
     {
-        const int c = column_of<C>(i);
+        const int c = (int)((unsigned long long)i % C);
         return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const
+    {
+        return vec<V>(i, (int)((unsigned long long)i % C));
+    }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {

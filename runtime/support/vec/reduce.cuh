@@ -2,16 +2,15 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// warp_reduce: op over the values of the 32 lanes, with the same bits in every lane.
-template <class T, class Operation>
-static __device__ inline T warp_reduce(T value, Operation op)
+// warp_sum: the sum of the values of the 32 lanes, with the same bits in every lane.
+template <class T>
+static __device__ inline T warp_sum(T value)
 {
-    for (int flip = 16; flip > 0; flip /= 2)
-        value = op(value, __shfl_xor_sync(0xffffffffu, value, flip));
+    for (int flip = 16; flip > 0; flip /= 2) value += __shfl_xor_sync(0xffffffffu, value, flip);
     return value;
 }
 
-// group_reduce: likewise over each LANES neighbours of a warp, LANES a power of two.
+// group_reduce: likewise op over each LANES neighbours of a warp, LANES a power of two.
 template <int LANES, class T, class Operation>
 static __device__ inline T group_reduce(T value, Operation op)
 {
@@ -25,7 +24,7 @@ template <class T>
 static __device__ inline T block_sum(T value)
 {
     __shared__ T warps[32];
-    value = warp_reduce(value, [](T a, T b) { return a + b; });
+    value = warp_sum(value);
     __syncthreads();                    // a thread may still read an earlier sum
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
     __syncthreads();

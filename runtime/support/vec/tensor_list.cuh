@@ -9,29 +9,24 @@ struct TensorList {
     Item item[N];
     int first[N];
     static_assert(sizeof(Item) * N + sizeof(int) * N <= 3968, "too many arrays for a launch");
-};
-
-// item_of_block: the array of this block.
-template <class Item, int N>
-static __device__ inline int item_of_block(const TensorList<Item, N> &items)
-{
-    int k = 0;
-    for (int end = N; end - k > 1;) {
-        const int middle = (k + end) / 2;
-        (items.first[middle] <= (int)blockIdx.x ? k : end) = middle;
+    // The array of this block, and how many blocks it has.
+    __device__ int own() const
+    {
+        int k = 0;
+        for (int end = N; end - k > 1;) {
+            const int middle = (k + end) / 2;
+            (first[middle] <= (int)blockIdx.x ? k : end) = middle;
+        }
+        return k;
     }
-    return k;
-}
-
-// blocks_of_item: the number of blocks of array k.
-template <class Item, int N>
-static __device__ inline int blocks_of_item(const TensorList<Item, N> &items, int k)
-{
-    return (k + 1 < N ? items.first[k + 1] : (int)gridDim.x) - items.first[k];
-}
+    __device__ int blocks(int k) const
+    {
+        return (k + 1 < N ? first[k + 1] : (int)gridDim.x) - first[k];
+    }
+};
 
 // FOR_EACH_OF: FOR_EACH with the blocks of array k.
 #define FOR_EACH_OF(i, items, k, count)                                                     \
     for (long long i = (long long)((int)blockIdx.x - items.first[k]) * blockDim.x +         \
                        threadIdx.x;                                                         \
-         i < (count); i += (long long)blocks_of_item(items, k) * blockDim.x)
+         i < (count); i += (long long)items.blocks(k) * blockDim.x)

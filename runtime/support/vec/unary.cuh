@@ -15,8 +15,7 @@ __global__ void unary_forward(Y y, X x, long long count, Number... number)
         const long long first = k * V;
         const auto from = load_lazy<V>(x, first);
         Vec<V> to;
-        UNROLL
-        for (int j = 0; j < V; j++) to.at[j] = F::forward(from[first + j], number...);
+        UNROLL for (int j = 0; j < V; j++) to.at[j] = F::forward(from[first + j], number...);
         store_vec(y, first, to);
     }
 }
@@ -32,8 +31,7 @@ __global__ void unary_gradient(DX dx, DY dy, Kept kept, long long count, Number.
         const auto from = load_lazy<V>(dy, first);
         const auto own = load_lazy<V>(kept, first);
         Vec<V> to;
-        UNROLL
-        for (int j = 0; j < V; j++)
+        UNROLL for (int j = 0; j < V; j++)
             to.at[j] = F::gradient(from[first + j], own, first + j, number...);
         store_vec(dx, first, to);
     }
