@@ -67,38 +67,39 @@ struct StagedLoad {
         BYTES >= 4 && plain_width<typename Load::Source>(0) >= V &&
         std::is_same_v<std::decay_t<decltype(std::declval<const typename Load::Source &>()[0])>,
                        Stored>;
+    static __device__ int place(int i) { return At::at(Load::lane(i), Load::step(i)); }
     // Begins to bring the steps from k on: into the tile at `to`, or as far as registers.
     static __device__ void begin(Load &load, Stored *to, long long k)
     {
-        if constexpr (COPIED)
-            load.each(k, [&](int i, bool inside, long long at) {
-                if (Load::DOWN % Load::APART != 0 && Load::down(i) >= Load::DOWN) return;
-                const int lane = Load::ALONG ? Load::down(i) : Load::across();
-                const int step = Load::ALONG ? Load::across() : Load::down(i);
-                copy_later<BYTES>(to + At::at(lane, step), &load.from[inside ? at : 0], inside);
-            });
-        else
+        if constexpr (!COPIED)
             load.fetch(k);
+        else
+            UNROLL for (int i = 0; i < Load::EACH; i++) {
+                long long at;
+                const bool inside = load.find(i, k, at);
+                if (!Load::has(i)) continue;
+                copy_later<BYTES>(to + place(i), &load.from[inside ? at : 0], inside);
+            }
     }
     // From the registers on.
     static __device__ void end(const Load &load, Stored *to)
     {
-        if constexpr (!COPIED)
-            load.put([to](int lane, int step, const Vec<V> &vec) {
-                Vec<V, Stored> stored;
-                UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(vec.at[j]);
-                store_shared(to + At::at(lane, step), stored);
-            });
+        UNROLL for (int i = 0; !COPIED && i < Load::EACH; i++) {
+            Vec<V, Stored> stored;
+            if (!Load::has(i)) continue;
+            UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(load.held[i].at[j]);
+            store_shared(to + place(i), stored);
+        }
     }
 };
 
 // tensor_sums: the sums of a TensorTile.  A sum's order is that of the steps, Element::STEPS at a
 // time; among those it is the hardware's, always the same.
-template <class Tile, class A, class B, class Block>
+template <class Tile, class A, class B>
 static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a, B &b,
-                                          const Block &block, long long begin, long long end,
-                                          bool sum_rows,
-                                          real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
+                                          long long begin, long long end,
+                                          real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
+                                          bool sum_rows)
 {
     typedef typename Tile::Element Element;
     typedef StagedLoad<Tile, A> LoadA;
@@ -107,8 +108,6 @@ static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a,
     constexpr int HIGH = Tile::ROWS_EACH / 2, WIDE = Tile::COLUMNS_EACH / 4;
     real row_sum = 0;
 
-    a.start(block.row);
-    b.start(block.column);
     for (int s = 0; s < AHEAD; s++) {
         if (begin + s * Tile::DEPTH < end) {
             LoadA::begin(a, shared.rows[s], begin + s * Tile::DEPTH);
@@ -188,11 +187,10 @@ struct TensorTile {
     {
         return first_column(i / 4) + i % 4 / 2 * 8 + (int)threadIdx.x % 4 * 2 + i % 2;
     }
-    template <class A, class B, class Block>
-    static __device__ real sums(SharedTiles &shared, A &a, B &b, const Block &block,
-                                long long begin, long long end, bool sum_rows,
-                                real (&sum)[ROWS_EACH][COLUMNS_EACH])
+    template <class A, class B>
+    static __device__ real sums(SharedTiles &shared, A &a, B &b, long long begin, long long end,
+                                real (&sum)[ROWS_EACH][COLUMNS_EACH], bool sum_rows = false)
     {
-        return tensor_sums<TensorTile>(shared, a, b, block, begin, end, sum_rows, sum);
+        return tensor_sums<TensorTile>(shared, a, b, begin, end, sum, sum_rows);
     }
 };
