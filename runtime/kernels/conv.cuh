@@ -100,7 +100,7 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     // All are made before one is stored, since dx may be mask.
     each_run<Tile, C, FULL>(sum, block, PIXELS, place, [=](auto &run, long long at, int c) {
         constexpr int V = sizeof run / sizeof(real);
-        const auto own = load_lazy_in<V>(mask, at, first + c);
+        const auto own = load_lazy<V>(mask, at, first + c);
         UNROLL for (int j = 0; j < V; j++) run.at[j] = Act::gradient(run.at[j], own, at + j);
     });
     each_run<Tile, C, FULL>(sum, block, PIXELS, place, [=](auto &run, long long at, int) {

@@ -87,14 +87,12 @@ __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const re
             const int p = patch.p + window / Patches::ACROSS;
             const int q = patch.q + window % Patches::ACROSS;
             if (k >= G::K || patch.n >= Shape::N || p >= Pooled::P || q >= Pooled::Q) continue;
-            auto place = [=](int h, int w) {
-                const int row = (h - patch.h) * Patches::WIDE + w - patch.w;
-                return (own * Patches::AREA + row) * PART + column;
-            };
+            const int h = (int)(p * Pooled::STRIDE_H - Pooled::PAD_TOP);
+            const int w = (int)(q * Pooled::STRIDE_W - Pooled::PAD_LEFT);
+            const int row = own * Patches::AREA + (h - patch.h) * Patches::WIDE + w - patch.w;
             pool_window<Pooled, Pool, Act>(y, index, (patch.n * Pooled::P + p) * Pooled::Q + q,
-                                           first + k, (int)(p * Pooled::STRIDE_H - Pooled::PAD_TOP),
-                                           (int)(q * Pooled::STRIDE_W - Pooled::PAD_LEFT),
-                                           (const real *)&shared.map[0][0], place);
+                                           first + k, h, w, (const real *)&shared.map[0][0],
+                                           row * PART + column, Patches::WIDE * PART, PART);
         }
     }
 }

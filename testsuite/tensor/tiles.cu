@@ -195,7 +195,9 @@ template <class Element, int LANES, bool ALONG>
 static void test_banks()
 {
     constexpr int BYTES = (int)sizeof(typename Element::Stored), DEPTH = 64 / BYTES;
-    typedef Staged<Element, LANES, DEPTH, ALONG> At;
+    typedef TensorTile<Element, 128, 128, 64, 32, 3> Tile;
+    typedef const typename Element::Stored *Source;
+    typedef StagedLoad<Tile, TileLoader<Tile, LANES, 16 / BYTES, ALONG, Source>> At;
     const bool words = BYTES == 4 && !ALONG;
     const int lanes = ALONG || words ? 8 : 16 / BYTES, steps = ALONG ? 16 / BYTES : words ? 4 : 8;
     int conflicts = 0;

@@ -12,14 +12,23 @@ static __device__ inline Im2colIndex windows(long long end, int channels, int ap
             {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, channels, apart};
 }
 
-// unpooled_pixel: for element i of x, where its image begins in y, plus the channel, and the
-// distance from the corner of the first window.
-template <class Shape>
-static __device__ inline Offset2d unpooled_pixel(long long i)
+// each_window: meet(at, tap, h, w) for the windows that hold element i of x, in order: the element
+// of y, the number of x's in the window, and the pixel at the window's corner.
+template <class Shape, class Meet>
+static __device__ inline void each_window(long long i, const Meet &meet)
 {
+    constexpr int R = (int)Shape::R, S = (int)Shape::S;
+    constexpr int DOWN = (int)Shape::STRIDE_H, RIGHT = (int)Shape::STRIDE_W;
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
     constexpr Im2colIndex index = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
                                    {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
                                    Shape::C};
-    return index(i);
+    const Offset2d pixel = index(i);    // from the corner of the first window
+    const int p0 = pixel.h < R ? 0 : (pixel.h - R) / DOWN + 1;
+    const int q0 = pixel.w < S ? 0 : (pixel.w - S) / RIGHT + 1;
+    for (int p = p0; p < Shape::P && p * DOWN <= pixel.h; p++)
+        for (int q = q0; q < Shape::Q && q * RIGHT <= pixel.w; q++)
+            meet(pixel.offset + (p * Shape::Q + q) * Shape::C,
+                 (pixel.h - p * DOWN) * S + pixel.w - q * RIGHT,
+                 p * DOWN - (int)Shape::PAD_TOP, q * RIGHT - (int)Shape::PAD_LEFT);
 }

@@ -69,54 +69,26 @@ static __device__ inline Vec<V> load_pieces(const X &x, long long i)
     return v;
 }
 
-// LoadedVec: V elements of an array, from `first` on, in registers, with the array's indices.
-template <int V>
-struct LoadedVec {
-    Vec<V> vec;
-    long long first;
-    __device__ real operator[](long long i) const { return vec.at[i - first]; }
-};
-
-// LazyVec: V elements that are loaded when one is used, so x may be null if none is.
-template <int V, class T>
+// LazyVec: V elements of x, from `first` on, with x's indices.  They are in registers, but those of
+// a pointer are loaded when one is used, so it may be null if none is.
+template <int V, class X>
 struct LazyVec {
-    T *x;
+    static constexpr bool PLAIN = std::is_pointer_v<X>;
+    std::conditional_t<PLAIN, X, Vec<V>> kept;
     long long first;
     __device__ real operator[](long long i) const
     {
-        return load_vec<V>(x, first).at[i - first];
+        if constexpr (PLAIN) return load_vec<V>(kept, first).at[i - first];
+        else return kept.at[i - first];
     }
 };
 
-// load_lazy: x for the V elements from `first` on, a multiple of V; a vector if x has vectors.
-template <int V, class T>
-static __device__ inline LazyVec<V, T> load_lazy(T *x, long long first)
+// load_lazy: x for the V elements from `first` on, a multiple of V, which begin at channel c.
+template <int V, class X, class... Channel>
+static __device__ inline LazyVec<V, X> load_lazy(const X &x, long long first, Channel... c)
 {
-    return {x, first};
-}
-template <int V, class X>
-static __device__ inline auto load_lazy(const X &x, long long first)
-    -> decltype(LoadedVec<V>{x.template vec<V>(first), first})
-{
-    return {load_vec<V>(x, first), first};
-}
-template <int V, class X, class... None>
-static __device__ inline const X &load_lazy(const X &x, long long, None...)
-{
-    return x;
-}
-
-// load_lazy_in: load_lazy of elements from channel c on.
-template <int V, class X>
-static __device__ inline auto load_lazy_in(const X &x, long long first, int c)
-    -> decltype(LoadedVec<V>{x.template vec<V>(first, c), first})
-{
-    return {x.template vec<V>(first, c), first};
-}
-template <int V, class X, class... None>
-static __device__ inline auto load_lazy_in(const X &x, long long first, int, None...)
-{
-    return load_lazy<V>(x, first);
+    if constexpr (std::is_pointer_v<X>) return {x, first};
+    else return {x.template vec<V>(first, c...), first};
 }
 
 // Applied: F of each element of x.
@@ -125,7 +97,7 @@ struct Applied {
     X x;
     __device__ real operator[](long long i) const { return F::forward(x[i]); }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
         Vec<V> v = load_vec<V>(x, i);
         for (int j = 0; j < V; j++) v.at[j] = F::forward(v.at[j]);

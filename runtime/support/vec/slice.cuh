@@ -15,7 +15,7 @@ struct Strided {
     }
     __device__ T &operator[](long long i) const { return first[at(i)]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
         constexpr int SIDE = V < VEC ? V : VEC;
         Vec<V> v;

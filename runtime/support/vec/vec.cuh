@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 #include <string.h>
+#include <type_traits>
 #include "real.cuh"
 #include "unroll.cuh"
 
@@ -14,17 +15,13 @@ struct alignas(V * sizeof(T)) Vec { T at[V]; };
 #define ALIGNED(pointer, bytes) (pointer)
 #endif
 
-// VecWord: the type that moves BYTES at once, 16 at most.
-template <int BYTES> struct VecWord { typedef uint4 type; };
-template <> struct VecWord<8> { typedef uint2 type; };
-template <> struct VecWord<4> { typedef unsigned type; };
-template <> struct VecWord<2> { typedef unsigned short type; };
-
 // each_word: put(at, word) for the words of a vector, which nvcc would store element by element.
 template <int V, class T, class Put>
 static __device__ inline void each_word(T *at, const Vec<V, T> &vec, const Put &put)
 {
-    typedef typename VecWord<sizeof vec>::type Word;
+    typedef std::conditional_t<sizeof vec == 2, unsigned short, unsigned> Narrow;
+    typedef std::conditional_t<sizeof vec == 8, uint2, uint4> Wide;
+    typedef std::conditional_t<sizeof vec <= 4, Narrow, Wide> Word;     // 16 bytes at most
     Word word[sizeof vec / sizeof(Word)];
     memcpy(word, &vec, sizeof vec);
     UNROLL for (int k = 0; k < (int)(sizeof vec / sizeof(Word)); k++)
