@@ -14,9 +14,9 @@ template <class Pooled, int DOWN_EACH, int ACROSS_EACH, int COUNT_EACH>
 struct Patch {
     typedef Pooled Shape;
     static constexpr int DOWN = DOWN_EACH, ACROSS = ACROSS_EACH, COUNT = COUNT_EACH;
-    static constexpr int HIGH = (int)((DOWN - 1) * Pooled::STRIDE_H + Pooled::R);
     static constexpr int WIDE = (int)((ACROSS - 1) * Pooled::STRIDE_W + Pooled::S);
-    static constexpr int AREA = HIGH * WIDE, PIXELS = COUNT * AREA;
+    static constexpr int AREA = (int)((DOWN - 1) * Pooled::STRIDE_H + Pooled::R) * WIDE;
+    static constexpr int PIXELS = COUNT * AREA;
     static constexpr int EACH = DOWN * ACROSS, WINDOWS = COUNT * EACH;
     static constexpr int ROWS = (int)((Pooled::P + DOWN - 1) / DOWN);
     static constexpr int COLUMNS = (int)((Pooled::Q + ACROSS - 1) / ACROSS);

@@ -34,18 +34,14 @@ static constexpr int plain_width(long)
     return std::is_pointer_v<X> ? 1 << 20 : 0;
 }
 
-// store_vec: sets the V elements from the i-th on, i a multiple of V.
+// store_vec: sets the V elements from the i-th on, i a multiple of V.  A struct that can be y has a
+// friend of this name.
 template <int V, class T>
 static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
 {
     Vec<V, T> stored;
     for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
     each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
-}
-template <int V, class Y>
-static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v)
-{
-    y.put(i, v);
 }
 
 // vec_each: V elements of x, one by one.
@@ -113,24 +109,14 @@ struct RowOf {
     __device__ real operator[](long long i) const { return x[start + i]; }
 };
 
-// column_of: the channel of element i of a map with C channels.
-template <long long C>
-static __device__ inline int column_of(long long i)
-{
-    return (int)((unsigned long long)i % C);
-}
-
 // BiasLoad: Act(x + bias[c]) of a map with C channels, c innermost.
 template <long long C, class Act, class X = const real *>
 struct BiasLoad {
     X x;
     const real *bias;
-    __device__ real operator[](long long i) const
-    {
-        return Act::forward(x[i] + bias[column_of<C>(i)]);
-    }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const { return vec<V>(i, (int)((unsigned long long)i % C)); }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
@@ -147,17 +133,9 @@ template <long long C, class Act, class X = const real *>
 struct Normalized {
     X x;
     const real *mean, *factor, *bias;
-    static __device__ real of(real v, real m, real f, real b)
-    {
-        return Act::forward((v - m) * f + b);
-    }
-    __device__ real operator[](long long i) const
-    {
-        const int c = column_of<C>(i);
-        return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
-    }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec<V>(i, column_of<C>(i)); }
+    __device__ Vec<V> vec(long long i) const { return vec<V>(i, (int)((unsigned long long)i % C)); }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
@@ -167,7 +145,7 @@ struct Normalized {
         const Vec<V> b = load_vec<V>(bias ? bias : mean, c);        // no branch
         for (int j = 0; j < V; j++) {
             const real add = bias ? b.at[j] : (real)0;
-            v.at[j] = of(v.at[j], m.at[j], f.at[j], add);
+            v.at[j] = Act::forward((v.at[j] - m.at[j]) * f.at[j] + add);
         }
         return v;
     }
