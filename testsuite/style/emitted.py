@@ -24,8 +24,8 @@ FURTHER = (["--precision", "f16", "-O2", "--main"], ["--precision", "tf32", "-O2
 
 
 # Bounds of examples in f32, with a header: lines, bytes, templates, structs.
-BOUNDS = {"lenet": (1920, 92500, 80, 54), "digits": (1910, 91500, 82, 50),
-          "mnist_cnn": (1810, 85000, 79, 54), "resnet18": (4000, 264500, 110, 80)}
+BOUNDS = {"lenet": (1815, 89500, 62, 41), "digits": (1815, 88500, 64, 38),
+          "mnist_cnn": (1705, 81500, 61, 41), "resnet18": (3925, 263500, 94, 71)}
 
 
 def oversized(cnnc, examples):
