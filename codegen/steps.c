@@ -116,7 +116,7 @@ static bool is_usual(const char *name, int64_t value)
 {
     static const struct { const char *name; int64_t value; } usual[] = {
         {"STRIDE_H", 1}, {"STRIDE_W", 1}, {"DILATION_H", 1}, {"DILATION_W", 1}, {"PAD_TOP", 0},
-        {"PAD_LEFT", 0}, {"POOL_PAD_TOP", 0}, {"POOL_PAD_LEFT", 0}, {"GROUPS", 1},
+        {"PAD_LEFT", 0}, {"GROUPS", 1},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (!strcmp(usual[i].name, name)) return usual[i].value == value;
@@ -192,7 +192,7 @@ void emit_shapes(Emitter *e, const int *steps, int count)
     for (int i = 0; i < count; i++) need_usual_shape(e, &e->launches[steps[i]]);
     write_line(&e->w, "// The shapes of layers; layers that are alike share one.");
     for (int i = 0; i < count; i++)
-        name_shapes(e, &e->launches[steps[i]], e->nodes[steps[i]]);
+        name_shapes(e, &e->launches[steps[i]], e->launches[steps[i]].node);
     write_blank(&e->w);
     e->source_texts = names_new(e->arena, 0);
     for (int i = 0; i < count; i++) name_sources(e, &e->launches[steps[i]]);

@@ -5,7 +5,7 @@
 // map, and a tile contains whole windows of the pool.  So only the pool's
 // results are stored.
 //
-// The rows of a tile are patches of BLOCK_P x BLOCK_Q windows with all their
+// The rows of a tile are patches of DOWN x ACROSS windows with all their
 // pixels.  If windows do not overlap, a patch is one window: no pixel is
 // computed twice, and any map fills the tiles.  If they overlap, larger patches
 // share more pixels, and pixels shared by two patches are computed in both.
@@ -120,29 +120,33 @@ static bool fits(const Graph *g, const Node *n, const Node *pool)
 
 // ---- the launch -------------------------------------------------------------
 
-static void launch(const Graph *g, const Node *n, const Node *pool,
-                   const char *functor, Launch *l)
+// Adds the type Patch<pool1_shape, 1, 1, 32>; returns the launch that has the
+// constants of the pool.
+static Launch *launch_patches(Launch *l, const Node *pool, const Patches *p)
+{
+    const Graph *g = l->g;
+    Launch *windows = NEW(g->arena, Launch);
+    *windows = (Launch){ .g = l->g, .node = pool, .kernel = "Patch" };
+    launch_windows(windows, pool->attr, g->values[pool->operands[0]].shape,
+                   g->values[pool->results[0]].shape);
+    launch_type_int(windows, p->windows[HEIGHT]);
+    launch_type_int(windows, p->windows[WIDTH]);
+    launch_type_int(windows, p->count);
+    launch_type_as(l, (TypeArg){ .source = windows });
+    return windows;
+}
+
+static Launch *launch(const Graph *g, const Node *n, const Node *pool,
+                      const char *functor, Launch *l)
 {
     Convolution d = convolution_of(g, n);
-    Window w = pool_window(pool->attr);
-    Shape y = g->values[pool->results[0]].shape;
     Patches p = find_patches(g, &d, pool);
-    const Constant constants[] = {
-        { "POOL_P", y.dim[1] }, { "POOL_Q", y.dim[2] },
-        { "POOL_R", w.size[HEIGHT] }, { "POOL_S", w.size[WIDTH] },
-        { "POOL_STRIDE_H", w.stride[HEIGHT] },
-        { "POOL_STRIDE_W", w.stride[WIDTH] },
-        { "POOL_PAD_TOP", w.before[HEIGHT] },
-        { "POOL_PAD_LEFT", w.before[WIDTH] },
-        { "BLOCK_P", p.windows[HEIGHT] }, { "BLOCK_Q", p.windows[WIDTH] },
-        { "COUNT", p.count },
-    };
+    l->node = n;
     int64_t columns = d.groups * tile_count(p.tile, 1, d.group_k);
     launch_kernel(l, "conv_pool_forward", columns * p.tiles,
                   tile_threads(p.tile));
     convolution_constants(n, l, d);
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        launch_constant(l, constants[i].name, constants[i].value);
+    Launch *windows = launch_patches(l, pool, &p);
     launch_tile(l, p.tile, &p.size);
     launch_type(l, n->operands[2] != NONE ? "true" : "false");
     launch_type(l, functor);
@@ -152,6 +156,7 @@ static void launch(const Graph *g, const Node *n, const Node *pool,
     launch_load(l, n, 0);
     for (int k = 1; k < 3; k++) launch_value(l, n->operands[k]);
     launch_result_type(l, pool->results[0]);
+    return windows;
 }
 
 const Pooling convolution_pooling = { fits, again, launch };

@@ -102,12 +102,12 @@ void cost_pool(const Graph *g, const Node *n, Cost *cost)
         cost_product(cost, maker->op->pooling->again(g, maker, n));
 }
 
-bool launch_pooled(const Graph *g, const Node *n, const char *functor,
-                   Launch *l)
+Launch *launch_pooled(const Graph *g, const Node *n, const char *functor,
+                      Launch *l)
 {
     const Node *maker = pooled_maker(g, n);
-    if (maker != NULL) maker->op->pooling->launch(g, maker, n, functor, l);
-    return maker != NULL;
+    if (maker == NULL) return NULL;
+    return maker->op->pooling->launch(g, maker, n, functor, l);
 }
 
 void cost_pool_grad(const Graph *g, const Node *n, Cost *cost)

@@ -55,9 +55,10 @@ void launch_windows(Launch *l, const Attr *attr, Shape x, Shape y);
 // the forward pool n; NULL if it is stored, and for other nodes.
 const Node *pooled_maker(const Graph *g, const Node *n);
 // Sets the launch of a forward pool fused with the node of its operand
-// (Op.pooling).  False, without changes, if the operand is stored.
-bool launch_pooled(const Graph *g, const Node *n, const char *functor,
-                   Launch *l);
+// (Op.pooling).  Returns the launch with the constants of the pool, or NULL,
+// without changes, if the operand is stored.
+Launch *launch_pooled(const Graph *g, const Node *n, const char *functor,
+                      Launch *l);
 
 // ---- the index of the maximum -----------------------------------------------
 

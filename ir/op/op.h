@@ -158,7 +158,8 @@ typedef struct Pooling {
     // Returns the flops that are computed twice.
     int64_t (*again)(const Graph *g, const Node *n, const Node *pool);
     // The launch rule of the pool then.  functor: the reduction of a window.
-    void    (*launch)(const Graph *g, const Node *n, const Node *pool,
+    // Returns the launch that has the constants of the pool.
+    Launch *(*launch)(const Graph *g, const Node *n, const Node *pool,
                       const char *functor, Launch *l);
 } Pooling;
 

@@ -53,8 +53,9 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 {
     enum { EACH = 4 };          // channels of a thread
     Shape y = g->values[n->results[0]].shape;
-    if (launch_pooled(g, n, "AvgPool", l)) {
-        launch_counted(n, l);
+    Launch *windows = launch_pooled(g, n, "AvgPool", l);
+    if (windows != NULL) {
+        launch_counted(n, windows);
         return;
     }
     launch_elements(l, "avgpool_forward",

@@ -67,7 +67,7 @@ static void launch(const Graph *g, const Node *n, Launch *l)
     const char *keep = n->results[1] != NONE ? "true" : "false";
     const char *functor =
         arena_print(g->arena, "MaxPool<%d, %s>", bits, keep);
-    if (launch_pooled(g, n, functor, l)) return;
+    if (launch_pooled(g, n, functor, l) != NULL) return;
     launch_elements(l, "maxpool_forward",
                     elements(index_shape(n->attr, y)));
     launch_windows(l, n->attr, x, y);

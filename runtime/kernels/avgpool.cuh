@@ -53,21 +53,13 @@ struct Spread {
     Mask mask;
     __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
-        constexpr int down = (int)Shape::STRIDE_H, right = (int)Shape::STRIDE_W;
-        constexpr int top = (int)Shape::PAD_TOP, left = (int)Shape::PAD_LEFT;
-        const Offset2d pixel = unpooled_pixel<Shape>(i);
-        // The windows that hold h, w.
-        const int p0 = pixel.h < Shape::R ? 0 : (pixel.h - (int)Shape::R) / down + 1;
-        const int q0 = pixel.w < Shape::S ? 0 : (pixel.w - (int)Shape::S) / right + 1;
         Vec<V> sum = {};
-        for (int p = p0; p < Shape::P && p * down <= pixel.h; p++)
-            for (int q = q0; q < Shape::Q && q * right <= pixel.w; q++) {
-                const long long at = pixel.offset + (p * Shape::Q + q) * Shape::C;
-                const real count = window_divisor<Shape>(p * down - top, q * right - left);
-                for (int j = 0; j < V; j++) sum.at[j] += dy[at + j] / count;
-            }
+        each_window<Shape>(i, [&](long long at, int, int h, int w) {
+            const real count = window_divisor<Shape>(h, w);
+            for (int j = 0; j < V; j++) sum.at[j] += dy[at + j] / count;
+        });
         for (int j = 0; j < V; j++) sum.at[j] = Act::gradient(sum.at[j], mask, i + j);
         return sum;
     }

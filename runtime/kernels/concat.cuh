@@ -31,7 +31,7 @@ struct Joined {
     }
     __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
         constexpr bool whole = First::width % V == 0 && ((Rest::width % V == 0) && ...);
         if constexpr (whole) {
@@ -54,7 +54,7 @@ struct Joined<Shape, Last> {
     }
     __device__ real operator[](long long i) const { return x[i]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return load_vec<V>(x, i); }
+    __device__ Vec<V> vec(long long i, int = 0) const { return load_vec<V>(x, i); }
 };
 
 // concat_forward: y = the sources Joined.  A thread takes VEC elements, which must divide every

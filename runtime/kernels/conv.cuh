@@ -20,14 +20,12 @@ struct ConvGroup {
     static constexpr int C = (int)(Shape::C / Shape::GROUPS), K = (int)(Shape::K / Shape::GROUPS);
     static constexpr int FILTER = (int)(Shape::R * Shape::S) * C;
     static constexpr int VEC_C = Tile::template VEC<C>, VEC_K = Tile::template VEC<K>;
-    static constexpr int RUN_C = Tile::template RUN<C>, RUN_K = Tile::template RUN<K>;
-    static constexpr int RUN_TAPS = Tile::template RUN<FILTER>;
     static constexpr long long PIXELS = Shape::N * Shape::P * Shape::Q;
     // The offset of each weight of a filter from the beginning of the window.
     static __device__ Im2colIndex taps()
     {
         return {FILTER, 0, true, {Shape::R, 0, Shape::DILATION_H, Shape::W * Shape::C},
-                {Shape::S, 0, Shape::DILATION_W, Shape::C}, {C, 0, 1, 1}};
+                {Shape::S, 0, Shape::DILATION_W, Shape::C}, C};
     }
 };
 
@@ -48,34 +46,28 @@ __global__ void conv_forward(Y y, X x, const real *weight, const real *bias)
     typedef ConvGroup<Shape, Tile> G;
     const ConvBlock<Tile, G::K, Shape::GROUPS, 1> block;
     const int first = block.group * G::K;
+    constexpr bool FULL = G::PIXELS % Tile::ROWS == 0;
     // Where channels are few, it is the pixels that lie side by side.
     TileLoader<Tile, Tile::ROWS, G::VEC_C, G::VEC_C != 1, X> patches = {
-        x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(G::PIXELS, 1), G::taps()};
+        x, block.group * G::C, Shape::H, Shape::W, G::taps()};
     TileLoader<Tile, Tile::COLUMNS, G::VEC_C, true> filters = {
-        weight, (long long)first * G::FILTER, 1, 1, {G::K, G::FILTER}, {G::FILTER, 1}};
-    auto make = [=](long long, int k, const Vec<G::RUN_K> &sums) {
-        Vec<G::RUN_K> add = {}, made;
-        if (BIAS) add = load_vec<G::RUN_K>(bias, first + k);
-        UNROLL
-        for (int j = 0; j < G::RUN_K; j++)
-            made.at[j] = Act::forward(BIAS ? sums.at[j] + add.at[j] : sums.at[j]);
-        return made;
-    };
-    auto place = [=](long long i) {
-        return OutputRow{G::PIXELS % Tile::ROWS == 0 || i < G::PIXELS, i * Shape::K + first};
-    };
-    tile_product<Tile, G::K>(patches, filters, block, 0, G::FILTER, false, y, place, make);
-}
-
-// activation_grad: sums times Act's derivative at mask, from its element `at` in channel c on.
-template <class Act, int V, class Mask>
-static __device__ inline Vec<V> activation_grad(const Vec<V> &sums, const Mask &mask, long long at,
-                                                int c)
-{
-    const auto own = load_lazy_in<V>(mask, at, c);
-    Vec<V> slopes;
-    UNROLL for (int j = 0; j < V; j++) slopes.at[j] = Act::gradient(sums.at[j], own, at + j);
-    return slopes;
+        weight, (long long)first * G::FILTER, 1, 1, {G::FILTER, 1}};
+    __shared__ typename Tile::SharedTiles tiles;
+    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
+    patches.start(block.row, windows<Shape>(G::PIXELS, 1));
+    filters.start(block.column, Im2colIndex{G::K, G::FILTER});
+    Tile::sums(tiles, patches, filters, 0, G::FILTER, sum);
+    auto place = [=](long long i) { return i * Shape::K + first; };
+    each_run<Tile, G::K, FULL>(sum, block, G::PIXELS, place, [=](auto &run, long long, int k) {
+        constexpr int V = sizeof run / sizeof(real);
+        Vec<V> add = {};
+        if (BIAS) add = load_vec<V>(bias, first + k);
+        UNROLL for (int j = 0; j < V; j++)
+            run.at[j] = Act::forward(BIAS ? run.at[j] + add.at[j] : run.at[j]);
+    });
+    each_run<Tile, G::K, FULL>(sum, block, G::PIXELS, place, [=](auto &run, long long at, int) {
+        store_vec(y, at, run);
+    });
 }
 
 // conv_dgrad: dx[n,h,w,c] = sum over r,s,k of weight[k,r,s,c] * dy[n,p,q,k] in order, stride 1,
@@ -87,23 +79,33 @@ __global__ void conv_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     typedef ConvGroup<Shape, Tile> G;
     constexpr int C = G::C, K = G::K, R = (int)Shape::R, S = (int)Shape::S, DEPTH = R * S * K;
     constexpr long long PIXELS = Shape::N * Shape::H * Shape::W, LINE = Shape::Q * Shape::K;
+    constexpr bool FULL = PIXELS % Tile::ROWS == 0;
     const ConvBlock<Tile, C, Shape::GROUPS, 1> block;
+    const int first = block.group * C;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
-        {PIXELS, Shape::P * LINE, PIXELS < 1LL << 31, {Shape::H, Shape::PAD_TOP, 1, LINE},
-         {Shape::W, Shape::PAD_LEFT, 1, Shape::K}},
         {DEPTH, 0, true, {R, 0, -Shape::DILATION_H, LINE}, {S, 0, -Shape::DILATION_W, Shape::K},
-         {K, 0, 1, 1}}};
+         K}};
     TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, Weights> filters = {
-        weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
-        {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, {K, 0, 1, G::FILTER}}};
-    auto make = [=](long long at, int c, const Vec<G::RUN_C> &sums) {
-        return activation_grad<Act>(sums, mask, at, block.group * C + c);
-    };
-    auto place = [=](long long i) {
-        return OutputRow{PIXELS % Tile::ROWS == 0 || i < PIXELS, i * Shape::C + block.group * C};
-    };
-    tile_product<Tile, C>(slopes, filters, block, 0, DEPTH, false, dx, place, make);
+        weight, (long long)block.group * K * G::FILTER, R, S,
+        {DEPTH, 0, true, {R, 0, 1, S * C}, {S, 0, 1, C}, K, G::FILTER}};
+    __shared__ typename Tile::SharedTiles tiles;
+    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
+    slopes.start(block.row, Im2colIndex{PIXELS, Shape::P * LINE, PIXELS < 1LL << 31,
+                                        {Shape::H, Shape::PAD_TOP, 1, LINE},
+                                        {Shape::W, Shape::PAD_LEFT, 1, Shape::K}});
+    filters.start(block.column, Im2colIndex{C, 1});
+    Tile::sums(tiles, slopes, filters, 0, DEPTH, sum);
+    auto place = [=](long long i) { return i * Shape::C + first; };
+    // All are made before one is stored, since dx may be mask.
+    each_run<Tile, C, FULL>(sum, block, PIXELS, place, [=](auto &run, long long at, int c) {
+        constexpr int V = sizeof run / sizeof(real);
+        const auto own = load_lazy<V>(mask, at, first + c);
+        UNROLL for (int j = 0; j < V; j++) run.at[j] = Act::gradient(run.at[j], own, at + j);
+    });
+    each_run<Tile, C, FULL>(sum, block, PIXELS, place, [=](auto &run, long long at, int) {
+        store_vec(dx, at, run);
+    });
 }
 
 // conv_wgrad: dw[split,k,r,s,c] = the sum of dy[n,p,q,k] * x[n,h,w,c] over the split's n,p,q in
@@ -119,12 +121,17 @@ __global__ void conv_wgrad(Result dw, Result db, DY dy, X x)
     const long long first = block.part * Shape::K + block.group * G::K, k = block.row + threadIdx.x;
     const bool sums = BIAS && block.column == 0;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, false, DY> slopes = {
-        dy, block.group * G::K, 1, 1, {G::K, 1}, {end, Shape::K}};
+        dy, block.group * G::K, 1, 1, {end, Shape::K}};
     TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, X> patches = {
-        x, block.group * G::C, Shape::H, Shape::W, G::taps(), windows<Shape>(end, 1)};
-    auto place = [=](long long i) { return OutputRow{i < G::K, (first + i) * G::FILTER}; };
-    auto make = [](long long, int, const Vec<G::RUN_TAPS> &made) { return made; };
-    const real sum = tile_product<Tile, G::FILTER>(slopes, patches, block, begin, end, sums, dw,
-                                                   place, make);
-    if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = sum;
+        x, block.group * G::C, Shape::H, Shape::W, windows<Shape>(end, 1)};
+    __shared__ typename Tile::SharedTiles tiles;
+    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
+    slopes.start(block.row, Im2colIndex{G::K, 1});
+    patches.start(block.column, G::taps());
+    const real of_row = Tile::sums(tiles, slopes, patches, begin, end, sum, sums);
+    auto place = [=](long long i) { return (first + i) * G::FILTER; };
+    each_run<Tile, G::FILTER, false>(sum, block, G::K, place, [=](auto &run, long long at, int) {
+        store_vec(dw, at, run);
+    });
+    if (sums && threadIdx.x < Tile::ROWS && k < G::K) db[first + k] = of_row;
 }

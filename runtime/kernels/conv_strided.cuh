@@ -34,6 +34,7 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     constexpr long long X_LINE = Shape::W * Shape::C, Y_LINE = Shape::Q * Shape::K;
     constexpr bool SMALL = Shape::N * Shape::H * Shape::W < 1LL << 31;
     const ConvBlock<Tile, C, Shape::GROUPS, STRIDE_H * STRIDE_W> block;
+    const int first = block.group * C;
     const int top = block.part / STRIDE_W, left = block.part % STRIDE_W;
     const ConvTaps r(top, STRIDE_H, (int)Shape::DILATION_H, (int)Shape::PAD_TOP, R);
     const ConvTaps s(left, STRIDE_W, (int)Shape::DILATION_W, (int)Shape::PAD_LEFT, S);
@@ -43,25 +44,32 @@ __global__ void conv_strided_dgrad(DX dx, DY dy, Weights weight, Mask mask)
     const long long pixels = Shape::N * height * width;
     TileLoader<Tile, Tile::ROWS, G::VEC_K, true, DY> slopes = {
         dy, block.group * K, Shape::P, Shape::Q,
-        {pixels, Shape::P * Y_LINE, SMALL, {height, r.origin, 1, Y_LINE},
-         {width, s.origin, 1, Shape::K}},
-        {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K},
-         {K, 0, 1, 1}}};
+        {depth, 0, true, {r.count, 0, -r.back, Y_LINE}, {s.count, 0, -s.back, Shape::K}, K}};
     TileLoader<Tile, Tile::COLUMNS, G::VEC_C, false, Weights> filters = {
-        weight, (long long)block.group * K * G::FILTER, R, S, {C, 1},
-        {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C},
-         {K, 0, 1, G::FILTER}}};
+        weight, (long long)block.group * K * G::FILTER, R, S,
+        {depth, 0, true, {r.count, r.first, r.every, S * C}, {s.count, s.first, s.every, C}, K,
+         G::FILTER}};
     const Im2colIndex pixel = {pixels, Shape::H * X_LINE, SMALL, {height, top, STRIDE_H, X_LINE},
                                {width, left, STRIDE_W, Shape::C}};
     // Classes of one size, of which tiles are full.
     constexpr long long EACH = Shape::N * (Shape::H / STRIDE_H) * (Shape::W / STRIDE_W);
     constexpr bool FULL = Shape::H % STRIDE_H == 0 && Shape::W % STRIDE_W == 0 &&
                           EACH % Tile::ROWS == 0;
-    auto place = [=](long long i) {
-        return OutputRow{FULL || i < pixels, pixel(i).offset + block.group * C};
-    };
-    auto make = [=](long long at, int c, const Vec<G::RUN_C> &sums) {
-        return activation_grad<Act>(sums, mask, at, block.group * C + c);
-    };
-    tile_product<Tile, C>(slopes, filters, block, 0, depth, false, dx, place, make);
+    __shared__ typename Tile::SharedTiles tiles;
+    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
+    slopes.start(block.row, Im2colIndex{pixels, Shape::P * Y_LINE, SMALL,
+                                        {height, r.origin, 1, Y_LINE},
+                                        {width, s.origin, 1, Shape::K}});
+    filters.start(block.column, Im2colIndex{C, 1});
+    Tile::sums(tiles, slopes, filters, 0, depth, sum);
+    auto place = [=](long long i) { return pixel(i).offset + first; };
+    // All are made before one is stored, since dx may be mask.
+    each_run<Tile, C, FULL>(sum, block, pixels, place, [=](auto &run, long long at, int c) {
+        constexpr int V = sizeof run / sizeof(real);
+        const auto own = load_lazy<V>(mask, at, first + c);
+        UNROLL for (int j = 0; j < V; j++) run.at[j] = Act::gradient(run.at[j], own, at + j);
+    });
+    each_run<Tile, C, FULL>(sum, block, pixels, place, [=](auto &run, long long at, int) {
+        store_vec(dx, at, run);
+    });
 }

@@ -11,7 +11,7 @@
 // and 1 + its number.  SAVED: there is an index.
 template <int BITS, bool SAVED>
 struct MaxPool {
-    typedef typename PackedWord<BITS>::type Word;
+    typedef typename Packed<BITS, 1>::Word Word;
     static constexpr int EACH = Packed<BITS, 1>::EACH;
     static constexpr bool KEEP = SAVED;
     real best[EACH] = {};
@@ -36,7 +36,7 @@ struct MaxPool {
 // map, the first of equals or of NaNs; if KEEP, the index has r*S + s of it, Packed in BITS each.
 // A thread takes the channels of a word of the index.  y must not be x.
 template <class Shape, int BITS, bool KEEP, class Act, class X = const real *, class Y = real *>
-__global__ void maxpool_forward(Y y, typename PackedWord<BITS>::type *index, X x)
+__global__ void maxpool_forward(Y y, typename Packed<BITS, 1>::Word *index, X x)
 {
     pool_windows<Shape, MaxPool<BITS, KEEP>, Act>(y, index, x);
 }
@@ -51,22 +51,14 @@ struct UnpoolLoad {
     Mask mask;
     __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
-        const Offset2d pixel = unpooled_pixel<Shape>(i);
-        // The windows that hold h, w.
-        const long long p0 = pixel.h < Shape::R ? 0 : (pixel.h - Shape::R) / Shape::STRIDE_H + 1;
-        const long long q0 = pixel.w < Shape::S ? 0 : (pixel.w - Shape::S) / Shape::STRIDE_W + 1;
         Vec<V> sum = {};
-        for (long long p = p0; p < Shape::P && p * Shape::STRIDE_H <= pixel.h; p++)
-            for (long long q = q0; q < Shape::Q && q * Shape::STRIDE_W <= pixel.w; q++) {
-                const long long at = pixel.offset + (p * Shape::Q + q) * Shape::C;
-                const long long r = pixel.h - p * Shape::STRIDE_H,
-                                s = pixel.w - q * Shape::STRIDE_W;
-                for (int j = 0; j < V; j++)
-                    if (Index::get(index, at / Shape::C, i % Shape::C + j) == r * Shape::S + s)
-                        sum.at[j] += dy[at + j];
-            }
+        each_window<Shape>(i, [&](long long at, int tap, int, int) {
+            for (int j = 0; j < V; j++)
+                if (Index::get(index, at / Shape::C, i % Shape::C + j) == tap)
+                    sum.at[j] += dy[at + j];
+        });
         for (int j = 0; j < V; j++) sum.at[j] = Act::gradient(sum.at[j], mask, i + j);
         return sum;
     }
@@ -75,7 +67,7 @@ struct UnpoolLoad {
 // maxpool_gradient: dx = UnpoolLoad; a thread takes single elements.  dx may be mask.
 template <class Shape, int BITS, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
-__global__ void maxpool_gradient(DX dx, DY dy, const typename PackedWord<BITS>::type *index,
+__global__ void maxpool_gradient(DX dx, DY dy, const typename Packed<BITS, 1>::Word *index,
                                  Mask mask)
 {
     const UnpoolLoad<Shape, BITS, Act, DY, Mask> made = {dy, index, mask};

@@ -21,7 +21,7 @@ struct Centred {
         return ((real)x[i] / unit - list_pick(mean, c)) / list_pick(deviation, c);
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i, int = 0) const { return vec_each<V>(*this, i); }
 };
 
 // normalize_forward: y = Centred.  y may be x where x is real.

@@ -12,7 +12,7 @@ struct ScaleLoad {
     real factor;
     __device__ real operator[](long long i) const { return factor * (real)x[i]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i, int = 0) const { return vec_each<V>(*this, i); }
 };
 
 // scale_forward: y = ScaleLoad, [count].  y may be x where x is real.

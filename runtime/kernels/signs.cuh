@@ -12,7 +12,7 @@ struct Signs {
         return (real)(bits[i / 8] >> (int)(i % 8) & 1);
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i, int = 0) const { return vec_each<V>(*this, i); }
 };
 
 // signs_forward: bits[i] has those of elements 8 * i and on of y [count], set where Act's gradient

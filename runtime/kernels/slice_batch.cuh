@@ -11,7 +11,7 @@ struct SomeRows {
     long long start;
     __device__ real operator[](long long i) const { return x[start + i]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
         if constexpr (VEC % V == 0) return load_vec<V>(x, start + i);
         else return vec_each<V>(*this, i);

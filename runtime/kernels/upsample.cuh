@@ -94,7 +94,7 @@ struct Repeated {
     }
     __device__ real operator[](long long i) const { return x[at(i)]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return load_vec<V>(x, at(i)); }
+    __device__ Vec<V> vec(long long i, int = 0) const { return load_vec<V>(x, at(i)); }
 };
 
 // upsample_gradient: dx[n,h,w,c] = the sum over p, q in order of dy[n,p,q,c] times the share that

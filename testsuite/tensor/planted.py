@@ -42,14 +42,14 @@ FAULTS = {
     "a wait is for all": ("layouts", "mma.cuh", "host_wait_for_copies(PENDING)",
                           "host_wait_for_copies(0)"),
     "the tile outside is not zero":
-        ("tiles", "tensor.cuh", "inside ? at : 0], inside)", "inside ? at : 0], true)"),
+        ("tiles", "tensor.cuh", "inside ? from : 0], inside)", "inside ? from : 0], true)"),
     "a tile is not waited for":
         ("tiles", "tensor.cuh", "wait_for_copies<AHEAD - 1>()", "wait_for_copies<AHEAD>()"),
-    "no barrier": ("tiles", "tensor.cuh", "        __syncthreads();\n", ""),
+    "no barrier": ("tiles", "tensor.cuh", "            __syncthreads();\n", ""),
     "a tile is overwritten while it is read":
         ("tiles", "tensor.cuh", "const int next = now > 0 ? now - 1 : AHEAD;", "const int next = now;"),
-    "the next tile but one is read": ("tiles", "tensor.cuh", "begin + AHEAD * Tile::DEPTH;",
-                                      "begin + (AHEAD + 1) * Tile::DEPTH;"),
+    "the next tile but one is read": ("tiles", "tensor.cuh", "begin + AHEAD * DEPTH;",
+                                      "begin + (AHEAD + 1) * DEPTH;"),
     "the columns of a warp lie together":
         ("tiles", "tensor.cuh", "(j * WARPS_WIDE + warp() % WARPS_WIDE) * 16",
          "warp() % WARPS_WIDE * 16 + j * 8"),
@@ -59,7 +59,7 @@ FAULTS = {
         ("tiles", "tensor.cuh", "{left[i][0][0], left[i][1][0], left[i][0][1],",
          "{left[i][0][0], left[i][0][1], left[i][1][0],"),
     "what is computed is not stored":
-        ("tiles", "tensor.cuh", "            LoadA::end(a, shared.rows[next]);\n", ""),
+        ("tiles", "tensor.cuh", "                LoadA::end(a, shared.rows[next]);\n", ""),
     "rows are not exchanged":
         ("tiles", "tensor.cuh", "row / (8 / CHUNKS) % CHUNKS", "0"),
     "rows of lanes are not exchanged": ("tiles", "mma_tf32.cuh", "return 2 * (row % 4);", "return 0;"),
@@ -68,8 +68,8 @@ FAULTS = {
     "steps of a turned matrix are lanes":
         ("tiles", "mma_16.cuh", "step + matrix % 2 * 8", "step + matrix / 2 * 8"),
     "a bias is of every other step":
-        ("tiles", "tensor.cuh", "for (int k = 0; k < Tile::DEPTH; k++)\n                row_sum",
-         "for (int k = 0; k < Tile::DEPTH; k += 2)\n                row_sum"),
+        ("tiles", "tensor.cuh", "for (int k = 0; k < DEPTH; k++)\n                    row_sum",
+         "for (int k = 0; k < DEPTH; k += 2)\n                    row_sum"),
 }
 
 

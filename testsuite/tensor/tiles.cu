@@ -70,16 +70,21 @@ __global__ void multiply_all(float *y, const typename Tile::Stored *a, const typ
     const Block block = {(long long)(blockIdx.x / wide) * Tile::ROWS,
                          (int)(blockIdx.x % wide) * Tile::COLUMNS};
     TileLoader<Tile, Tile::ROWS, WayA::WIDTH, WayA::IS_ALONG, A> rows = {
-        A{a}, 0, 1, 1, WayA::lanes(m, steps), WayA::steps(m, steps)};
+        A{a}, 0, 1, 1, WayA::steps(m, steps)};
     TileLoader<Tile, Tile::COLUMNS, WayB::WIDTH, WayB::IS_ALONG, B> columns = {
-        B{b}, 0, 1, 1, WayB::lanes(n, steps), WayB::steps(n, steps)};
-    auto place = [](long long i) { return OutputRow{true, i << 20}; };
-    auto make = [](long long, int, const Vec<2> &sums) { return sums; };
+        B{b}, 0, 1, 1, WayB::steps(n, steps)};
+    __shared__ typename Tile::SharedTiles tiles;
+    float sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
     const bool leads = block.column == 0;
-    const float sum = tile_product<Tile, 1 << 20>(rows, columns, block, 0, steps, leads,
-                                                  Within{y, m, n}, place, make);
+    rows.start(block.row, WayA::lanes(m, steps));
+    columns.start(block.column, WayB::lanes(n, steps));
+    const float of_row = Tile::sums(tiles, rows, columns, 0, steps, sum, leads);
+    auto place = [](long long i) { return i << 20; };
+    each_run<Tile, 1 << 20, true>(sum, block, m, place, [=](auto &run, long long at, int) {
+        Within{y, m, n}.put(at, run);
+    });
     const long long i = block.row + threadIdx.x;
-    if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = sum;
+    if (leads && threadIdx.x < Tile::ROWS && i < m) y[i * (n + 1) + n] = of_row;
 }
 
 // Numbers as the device stores them, and as they are.
@@ -190,7 +195,9 @@ template <class Element, int LANES, bool ALONG>
 static void test_banks()
 {
     constexpr int BYTES = (int)sizeof(typename Element::Stored), DEPTH = 64 / BYTES;
-    typedef Staged<Element, LANES, DEPTH, ALONG> At;
+    typedef TensorTile<Element, 128, 128, 64, 32, 3> Tile;
+    typedef const typename Element::Stored *Source;
+    typedef StagedLoad<Tile, TileLoader<Tile, LANES, 16 / BYTES, ALONG, Source>> At;
     const bool words = BYTES == 4 && !ALONG;
     const int lanes = ALONG || words ? 8 : 16 / BYTES, steps = ALONG ? 16 / BYTES : words ? 4 : 8;
     int conflicts = 0;

@@ -15,26 +15,19 @@ static inline float f16_value(unsigned word, int i)
 }
 #endif
 
-// multiply_f16: mma.m16n8k16 of fragments a and b, added to the lane's sums in its upper and lower
-// row.
-static __device__ inline void multiply_f16(float *upper, float *lower, const unsigned (&a)[4],
-                                           const unsigned *b)
-{
-#ifdef __CUDACC__
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-    mma_on_host<2>(upper, lower, a, b, f16_value);
-#endif
-}
-
-// F16: an Element of a TensorTile: operands in f16, sums of floats.
+// F16: an Element of a TensorTile: operands in f16, sums of floats.  multiply: mma.m16n8k16 of
+// fragments a and b, added to the lane's sums in its upper and lower row.
 struct F16 : Element16<f16> {
     static __device__ void multiply(float *upper, float *lower, const unsigned (&a)[4],
                                     const unsigned *b)
     {
-        multiply_f16(upper, lower, a, b);
+#ifdef __CUDACC__
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(upper[0]), "+f"(upper[1]), "+f"(lower[0]), "+f"(lower[1])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+        mma_on_host<2>(upper, lower, a, b, f16_value);
+#endif
     }
 };

@@ -1,11 +1,10 @@
 // The GEMM of every convolution: out[i, j] = sum over k of a(i, k) * b(j, k).
 //
-//   tile loader   loads elements of a or b (TileLoader) by an index over the lanes, which are
-//                 rows i of a or rows j of b, and one over the steps k, through a map
-//   product       tiles through shared memory, some sums in each thread's registers: a Tile, which
-//                 is a GemmTile, or a TensorTile (tensor.cuh) on tensor cores
-//   store stage   place(i): the offset of row i in the result; make(at, j, sums): the values to
-//                 store for a Vec of sums from i, j on
+//   TileLoader    loads elements of a or b by an index over the lanes, which are rows i of a or
+//                 rows j of b, and one over the steps k, through a map
+//   Tile          multiplies tiles in shared memory, with some sums in each thread's registers: a
+//                 GemmTile, or a TensorTile (tensor.cuh) on tensor cores
+//   each_run      visits runs of adjacent sums, which the kernel changes and stores
 //
 // Lane and step have an offset each.  Their sum is a position in a map; outside of the map the
 // element is zero.  This one test covers padding, the rest of a tile and odd sizes.
@@ -14,9 +13,9 @@
 // ROWS_EACH x COLUMNS_EACH of them; its sum i, j is in row(i) and column(j) of the tile. WIDE: four
 // columns of all threads are 4 * WIDE adjacent columns. DEPTH: steps at a time. VEC<n> and RUN<n>:
 // how many elements are read and written at once if n are adjacent; RUN<n> columns of a thread are.
-// SharedTiles: its shared memory. sums(shared, a, b, block, begin, end, sum_rows, sum): adds the
-// thread's part of the block's tile over the steps [begin, end) to sum; if sum_rows it returns the
-// sum of row threadIdx.x of a.
+// SharedTiles: its shared memory. sums(shared, a, b, begin, end, sum, sum_rows): adds the thread's
+// part of the block's tile over the steps [begin, end) to sum; if sum_rows it returns the sum of
+// row threadIdx.x of a.
 #pragma once
 #include "../vec/load.cuh"
 #include "mul_add.cuh"
@@ -26,83 +25,76 @@
 // Offset2d: a part of a position in a map: the element's offset, row and column.
 struct Offset2d { long long offset; int h, w; };
 
-// Axis: `count` points from `first` on, `apart` positions apart; a position is `stride` elements.
-struct Axis { int count = 1, first = 0, apart = 0; long long stride = 0; };
-
-// Im2colIndex: the offset of i = ((n * h.count + h) * w.count + w) * c.count + c < end, with images
-// `image` elements apart.  If i is `small`, below 2^31, 32 bits are enough.
+// Im2colIndex: the offset of i = ((n * h.count + h) * w.count + w) * channels + c < end: images are
+// `image` elements apart, channels `apart`.  Along an axis, `count` points begin at position
+// `first`, `step` positions apart; a position is `stride` elements.  If i is `small`, below 2^31,
+// 32 bits are enough.
 struct Im2colIndex {
+    struct Axis { int count = 1, first = 0, step = 0; long long stride = 0; };
     long long end, image;
     bool small = false;
-    Axis h = {}, w = {}, c = {};
-    template <class Index>
-    __device__ Offset2d digits(Index i) const
-    {
-        const Index line = i / c.count / w.count, n = image ? line / h.count : 0;
-        const int y = h.first + (int)(line - n * h.count) * h.apart;
-        const int x = w.first + (int)(i / c.count % w.count) * w.apart;
-        return {n * image + y * h.stride + x * w.stride + (int)(i % c.count) * c.stride, y, x};
-    }
+    Axis h = {}, w = {};
+    int channels = 1;
+    long long apart = 1;
     __device__ Offset2d operator()(long long i) const
     {
+        const auto digits = [this](auto i) -> Offset2d {
+            const auto pixel = i / channels, line = pixel / w.count;
+            const auto n = image ? line / h.count : 0;
+            const int c = (int)(i - pixel * channels);
+            const int y = h.first + (int)(line - n * h.count) * h.step;
+            const int x = w.first + (int)(pixel - line * w.count) * w.step;
+            return {n * image + y * h.stride + x * w.stride + c * apart, y, x};
+        };
         if (i >= end) return {0, -(1 << 29), 0};  // outside of every map
         return small ? digits((unsigned)i) : digits(i);
     }
 };
 
-// TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a thread.
-// The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero outside.
-// Lane and Im2colIndex return the Offset2d of a lane and of a step.
-template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *,
-          class Lane = Im2colIndex>
+// TileLoader: loads LANES x DEPTH elements of an operand into registers, V adjacent ones a
+// thread.  The operand is maps of height x width (1 x 1: a matrix) from element `first` on, zero
+// outside.  A lane and a step each have an Offset2d; the two add up.
+template <class Tile, int LANES, int V, bool ALONG_STEPS, class X = const real *>
 struct TileLoader {
     typedef X Source;
     static constexpr int WIDTH = V, COUNT = LANES;
     static constexpr bool ALONG = ALONG_STEPS;
-    static constexpr int ACROSS = (ALONG_STEPS ? Tile::DEPTH : LANES) / V;
-    static constexpr int DOWN = ALONG_STEPS ? LANES : Tile::DEPTH, APART = Tile::THREADS / ACROSS;
+    static constexpr int ACROSS = (ALONG ? Tile::DEPTH : LANES) / V;
+    static constexpr int DOWN = ALONG ? LANES : Tile::DEPTH, APART = Tile::THREADS / ACROSS;
     static constexpr int EACH = (DOWN + APART - 1) / APART;
     static_assert(Tile::THREADS % ACROSS == 0, "a thread keeps its place across");
     X from;
     long long first;
     int height, width;
-    Lane lane;
-    Im2colIndex step;
-    Offset2d lanes[ALONG_STEPS ? EACH : 1] = {};
+    Im2colIndex steps;
+    Offset2d lanes[ALONG ? EACH : 1] = {};
     Vec<V> held[EACH] = {};
+    // The place in the tile of element j of the thread's vector i, which the last may not have.
     static __device__ int across() { return (int)threadIdx.x % ACROSS * V; }
     static __device__ int down(int i) { return (int)threadIdx.x / ACROSS + i * APART; }
-    __device__ void start(long long begin)
+    static __device__ int lane(int i, int j = 0) { return ALONG ? down(i) : across() + j; }
+    static __device__ int step(int i, int j = 0) { return ALONG ? across() + j : down(i); }
+    static __device__ bool has(int i) { return DOWN % APART == 0 || down(i) < DOWN; }
+    template <class Lanes>
+    __device__ void start(long long begin, const Lanes &index)
     {
-        UNROLL for (int i = 0; i < (ALONG_STEPS ? EACH : 1); i++)
-            lanes[i] = lane(begin + (ALONG_STEPS ? down(i) : across()));
+        UNROLL for (int i = 0; i < (ALONG ? EACH : 1); i++) lanes[i] = index(begin + lane(i));
     }
-    // Calls meet(i, inside, at) for the thread's vectors i of the steps from k on.
-    template <class Meet>
-    __device__ void each(long long k, const Meet &meet) const
+    // Sets the element of vector i of the steps from k on; true if it is in a map.
+    __device__ bool find(int i, long long k, long long &at) const
     {
-        UNROLL for (int i = 0; i < EACH; i++) {
-            const Offset2d a = lanes[ALONG_STEPS ? i : 0];
-            const Offset2d b = step(k + (ALONG_STEPS ? across() : down(i)));
-            const bool inside = (unsigned)(a.h + b.h) < (unsigned)height &&
-                                (unsigned)(a.w + b.w) < (unsigned)width;
-            meet(i, inside, first + a.offset + b.offset);
-        }
+        const Offset2d a = lanes[ALONG ? i : 0], b = steps(k + step(i));
+        const bool inside =
+            (unsigned)(a.h + b.h) < (unsigned)height && (unsigned)(a.w + b.w) < (unsigned)width;
+        at = first + a.offset + b.offset;
+        return inside;
     }
     __device__ void fetch(long long k)
     {
-        each(k, [this](int i, bool inside, long long at) {
-            held[i] = inside ? load_vec<V>(from, at) : Vec<V>{};
-        });
-    }
-    // Calls put(lane, step, vec) for the fetched vectors; lane and step count from the tile's
-    // first.
-    template <class Put>
-    __device__ void put(const Put &put) const
-    {
-        UNROLL for (int i = 0; i < EACH; i++)
-            if (DOWN % APART == 0 || down(i) < DOWN)
-                put(ALONG_STEPS ? down(i) : across(), ALONG_STEPS ? across() : down(i), held[i]);
+        UNROLL for (int i = 0; i < EACH; i++) {
+            long long at;
+            held[i] = find(i, k, at) ? load_vec<V>(from, at) : Vec<V>{};
+        }
     }
 };
 
@@ -123,21 +115,17 @@ struct GemmTile {
     template <class Load, int PITCH>
     static __device__ void put(const Load &load, real (*tile)[PITCH])
     {
-        load.put([tile](int lane, int step, const Vec<Load::WIDTH> &vec) {
-            for (int j = 0; j < Load::WIDTH; j++)
-                (Load::ALONG ? tile[step + j][lane] : tile[step][lane + j]) = vec.at[j];
-        });
+        UNROLL for (int i = 0; i < Load::EACH; i++)
+            for (int j = 0; j < Load::WIDTH && Load::has(i); j++)
+                tile[Load::step(i, j)][Load::lane(i, j)] = load.held[i].at[j];
     }
     // Sums over k in ascending order.  Registers load the next tiles while these are multiplied;
     // two buffers in shared memory need one barrier a tile.
-    template <class A, class B, class Block>
-    static __device__ real sums(SharedTiles &tiles, A &a, B &b, const Block &block,
-                                long long begin, long long end, bool sum_rows,
-                                real (&sum)[RE][CE])
+    template <class A, class B>
+    static __device__ real sums(SharedTiles &tiles, A &a, B &b, long long begin, long long end,
+                                real (&sum)[RE][CE], bool sum_rows = false)
     {
         real row_sum = 0;
-        a.start(block.row);
-        b.start(block.column);
         a.fetch(begin);
         b.fetch(begin);
         for (int now = 0; begin < end; now = 1 - now) {
@@ -162,42 +150,23 @@ struct GemmTile {
     }
 };
 
-// OutputRow: the offset of a row of sums in the result, valid if `inside`.
-struct OutputRow { bool inside; long long at; };
-
-// tile_product: stores make(at, column, sums) of a Tile's sums to result at place(row).  It makes
-// all before it stores one, because make may read the result.
-template <class Tile, int COLUMNS, class A, class B, class Block, class Result, class Where,
-          class Make>
-static __device__ inline real tile_product(A &a, B &b, const Block &block, long long begin,
-                                           long long end, bool sum_rows, const Result &result,
-                                           const Where &place, const Make &make)
+// each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as Vecs
+// that may change, in the first `rows` rows (FULL: in all) and COLUMNS columns.
+template <class Tile, int COLUMNS, bool FULL, class Block, class Where, class Meet>
+static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
+                                       const Block &block, long long rows, const Where &place,
+                                       const Meet &meet)
 {
     constexpr int V = Tile::template RUN<COLUMNS>;
-    __shared__ typename Tile::SharedTiles shared;
-    real sum[Tile::ROWS_EACH][Tile::COLUMNS_EACH] = {};
-
-    const real row_sum = Tile::sums(shared, a, b, block, begin, end, sum_rows, sum);
-    auto each = [&](const auto &meet) {
-        UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
-            const OutputRow row = place(block.row + Tile::row(i));
-            UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
-                const int column = block.column + Tile::column(j);
-                if (row.inside && (COLUMNS % Tile::COLUMNS == 0 || column < COLUMNS))
-                    meet(sum[i] + j, row.at + column, column);
-            }
+    UNROLL for (int i = 0; i < Tile::ROWS_EACH; i++) {
+        const long long row = block.row + Tile::row(i), begin = place(row);
+        UNROLL for (int j = 0; j < Tile::COLUMNS_EACH; j += V) {
+            const int column = block.column + Tile::column(j);
+            if (!(FULL || row < rows) || (COLUMNS % Tile::COLUMNS && column >= COLUMNS)) continue;
+            Vec<V> run;
+            UNROLL for (int k = 0; k < V; k++) run.at[k] = sum[i][j + k];
+            meet(run, begin + column, column);
+            UNROLL for (int k = 0; k < V; k++) sum[i][j + k] = run.at[k];
         }
-    };
-    each([&](real *own, long long at, int column) {
-        Vec<V> sums;
-        UNROLL for (int k = 0; k < V; k++) sums.at[k] = own[k];
-        const Vec<V> made = make(at, column, sums);
-        UNROLL for (int k = 0; k < V; k++) own[k] = made.at[k];
-    });
-    each([&](const real *own, long long at, int) {
-        Vec<V> made;
-        UNROLL for (int k = 0; k < V; k++) made.at[k] = own[k];
-        store_vec(result, at, made);
-    });
-    return row_sum;
+    }
 }

@@ -11,147 +11,71 @@
 #include "mma.cuh"
 #include "product.cuh"
 
-// Staged: the layout of LANES x DEPTH elements of an operand in shared memory: rows of a lane's
-// steps if ALONG, otherwise of a step's lanes.
-template <class Element, int LANES, int DEPTH, bool ALONG>
-struct Staged {
-    static constexpr int CHUNK = 16 / (int)sizeof(typename Element::Stored);
-    static constexpr int ROW = ALONG ? DEPTH : LANES, CHUNKS = ROW / CHUNK;
-    static_assert((CHUNKS & (CHUNKS - 1)) == 0 && CHUNKS >= 4 && (!ALONG || CHUNKS <= 8),
-                  "rows of 64 bytes and more, of 128 at most along steps");
-    static __device__ int exchanged(int row)
-    {
-        return ALONG ? row / (8 / CHUNKS) % CHUNKS : Element::template exchanged<CHUNKS>(row);
-    }
-    static __device__ int at(int lane, int step)
-    {
-        const int row = ALONG ? lane : step, column = ALONG ? step : lane;
-        return row * ROW + ((column / CHUNK) ^ exchanged(row)) * CHUNK + column % CHUNK;
-    }
-};
-
-// load_fragment: the operand of an instruction: 16 lanes from `lane` on and Element::STEPS steps
-// from `step` on.  word[h][s] is half h of the lanes, half s of the steps, for the calling thread.
-template <class Element, class At, bool ALONG>
-static __device__ inline void load_fragment(unsigned (&word)[2][2],
-                                            const typename Element::Stored *staged, int lane,
-                                            int step)
-{
-    const int own = (int)threadIdx.x % 32, matrix = own / 8;
-    unsigned read[4];
-    if constexpr (ALONG)
-        load_matrices(read, &staged[At::at(lane + matrix / 2 * 8 + own % 8,
-                                           step + matrix % 2 * (Element::STEPS / 2))]);
-    else
-        Element::template load_across<At>(read, staged, lane, step);
-    for (int m = 0; m < 4; m++) word[m / 2][m % 2] = Element::operand(read[m]);
-}
-
-// TensorSharedTiles: both operands of STAGES tiles.
-template <class Tile>
-struct alignas(128) TensorSharedTiles {
-    typename Tile::Stored rows[Tile::STAGES][Tile::ROWS * Tile::DEPTH];
-    typename Tile::Stored columns[Tile::STAGES][Tile::COLUMNS * Tile::DEPTH];
-};
-
-// StagedLoad: moves a TileLoader's elements to Staged shared memory.  COPIED: the elements in
-// memory need no conversion, and their pieces are large enough for copy_later.
+// StagedLoad: moves a TileLoader's elements to shared memory, in rows of a lane's steps if ALONG,
+// otherwise of a step's lanes.  COPIED: the elements in memory need no conversion, and their pieces
+// are large enough for copy_later.
 template <class Tile, class Load>
 struct StagedLoad {
     typedef typename Tile::Element Element;
     typedef typename Tile::Stored Stored;
-    typedef Staged<Element, Load::COUNT, Tile::DEPTH, Load::ALONG> At;
+    static constexpr bool ALONG = Load::ALONG;
+    static constexpr int CHUNK = 16 / (int)sizeof(Stored), ROW = ALONG ? Tile::DEPTH : Load::COUNT;
+    static constexpr int CHUNKS = ROW / CHUNK;
+    static_assert((CHUNKS & (CHUNKS - 1)) == 0 && CHUNKS >= 4 && (!ALONG || CHUNKS <= 8),
+                  "rows of 64 bytes and more, of 128 at most along steps");
     static constexpr int V = Load::WIDTH, BYTES = V * (int)sizeof(Stored);
     static constexpr bool COPIED =
         BYTES >= 4 && plain_width<typename Load::Source>(0) >= V &&
         std::is_same_v<std::decay_t<decltype(std::declval<const typename Load::Source &>()[0])>,
                        Stored>;
+    static __device__ int at(int lane, int step)
+    {
+        const int row = ALONG ? lane : step, column = ALONG ? step : lane;
+        const int exchanged =
+            ALONG ? row / (8 / CHUNKS) % CHUNKS : Element::template exchanged<CHUNKS>(row);
+        return row * ROW + ((column / CHUNK) ^ exchanged) * CHUNK + column % CHUNK;
+    }
+    static __device__ int place(int i) { return at(Load::lane(i), Load::step(i)); }
     // Begins to load the steps from k on: into the tile at `to`, or only into registers.
     static __device__ void begin(Load &load, Stored *to, long long k)
     {
-        if constexpr (COPIED)
-            load.each(k, [&](int i, bool inside, long long at) {
-                if (Load::DOWN % Load::APART != 0 && Load::down(i) >= Load::DOWN) return;
-                const int lane = Load::ALONG ? Load::down(i) : Load::across();
-                const int step = Load::ALONG ? Load::across() : Load::down(i);
-                copy_later<BYTES>(to + At::at(lane, step), &load.from[inside ? at : 0], inside);
-            });
-        else
+        if constexpr (!COPIED)
             load.fetch(k);
+        else
+            UNROLL for (int i = 0; i < Load::EACH; i++) {
+                long long from;
+                const bool inside = load.find(i, k, from);
+                if (!Load::has(i)) continue;
+                copy_later<BYTES>(to + place(i), &load.from[inside ? from : 0], inside);
+            }
     }
     // Stores the registers, if the elements are not COPIED.
     static __device__ void end(const Load &load, Stored *to)
     {
-        if constexpr (!COPIED)
-            load.put([to](int lane, int step, const Vec<V> &vec) {
-                Vec<V, Stored> stored;
-                UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(vec.at[j]);
-                store_shared(to + At::at(lane, step), stored);
-            });
+        UNROLL for (int i = 0; !COPIED && i < Load::EACH; i++) {
+            Vec<V, Stored> stored;
+            if (!Load::has(i)) continue;
+            UNROLL for (int j = 0; j < V; j++) stored.at[j] = Element::store(load.held[i].at[j]);
+            store_shared(to + place(i), stored);
+        }
     }
 };
 
-// tensor_sums: the sums of a TensorTile.  They add Element::STEPS steps at a time, in order; the
-// hardware's order inside of these is constant.
-template <class Tile, class A, class B, class Block>
-static __device__ inline real tensor_sums(TensorSharedTiles<Tile> &shared, A &a, B &b,
-                                          const Block &block, long long begin, long long end,
-                                          bool sum_rows,
-                                          real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH])
+// load_fragment: the operand of an instruction: 16 lanes from `lane` on and Element::STEPS steps
+// from `step` on.  word[h][s] is half h of the lanes, half s of the steps, for the calling thread.
+template <class At>
+static __device__ inline void load_fragment(unsigned (&word)[2][2],
+                                            const typename At::Stored *staged, int lane, int step)
 {
-    typedef typename Tile::Element Element;
-    typedef StagedLoad<Tile, A> LoadA;
-    typedef StagedLoad<Tile, B> LoadB;
-    constexpr int STAGES = Tile::STAGES, AHEAD = STAGES - 1;
-    constexpr int HIGH = Tile::ROWS_EACH / 2, WIDE = Tile::COLUMNS_EACH / 4;
-    real row_sum = 0;
-
-    a.start(block.row);
-    b.start(block.column);
-    for (int s = 0; s < AHEAD; s++) {
-        if (begin + s * Tile::DEPTH < end) {
-            LoadA::begin(a, shared.rows[s], begin + s * Tile::DEPTH);
-            LoadB::begin(b, shared.columns[s], begin + s * Tile::DEPTH);
-            LoadA::end(a, shared.rows[s]);
-            LoadB::end(b, shared.columns[s]);
-        }
-        end_copies();
-    }
-    for (int now = 0; begin < end; begin += Tile::DEPTH, now = now + 1 < STAGES ? now + 1 : 0) {
-        const int next = now > 0 ? now - 1 : AHEAD;     // the tile that was multiplied last
-        const long long later = begin + AHEAD * Tile::DEPTH;
-        wait_for_copies<AHEAD - 1>();
-        __syncthreads();
-        if (later < end) {
-            LoadA::begin(a, shared.rows[next], later);
-            LoadB::begin(b, shared.columns[next], later);
-        }
-        end_copies();
-        UNROLL for (int k = 0; k < Tile::DEPTH; k += Element::STEPS) {
-            unsigned left[HIGH][2][2], right[WIDE][2][2];
-            UNROLL for (int i = 0; i < HIGH; i++)
-                load_fragment<Element, typename LoadA::At, A::ALONG>(
-                    left[i], shared.rows[now], Tile::first_row() + 16 * i, k);
-            UNROLL for (int j = 0; j < WIDE; j++)
-                load_fragment<Element, typename LoadB::At, B::ALONG>(
-                    right[j], shared.columns[now], Tile::first_column(j), k);
-            UNROLL for (int i = 0; i < HIGH; i++) {
-                const unsigned rows[4] = {left[i][0][0], left[i][1][0], left[i][0][1],
-                                          left[i][1][1]};
-                UNROLL for (int j = 0; j < 2 * WIDE; j++)
-                    Element::multiply(&sum[2 * i][2 * j], &sum[2 * i + 1][2 * j], rows,
-                                      right[j / 2][j % 2]);
-            }
-        }
-        if (sum_rows && threadIdx.x < Tile::ROWS)
-            for (int k = 0; k < Tile::DEPTH; k++)
-                row_sum += Element::load(shared.rows[now][LoadA::At::at((int)threadIdx.x, k)]);
-        if (later < end) {
-            LoadA::end(a, shared.rows[next]);
-            LoadB::end(b, shared.columns[next]);
-        }
-    }
-    return row_sum;
+    typedef typename At::Element Element;
+    const int own = (int)threadIdx.x % 32, matrix = own / 8;
+    unsigned read[4];
+    if constexpr (At::ALONG)
+        load_matrices(read, &staged[At::at(lane + matrix / 2 * 8 + own % 8,
+                                           step + matrix % 2 * (Element::STEPS / 2))]);
+    else
+        Element::template load_across<At>(read, staged, lane, step);
+    for (int m = 0; m < 4; m++) word[m / 2][m % 2] = Element::operand(read[m]);
 }
 
 // TensorTile: a block computes R x C sums, a warp WARP_R x WARP_C of them (multiples of 16), of
@@ -174,7 +98,7 @@ struct TensorTile {
                                                             : 1;
     template <int COUNT>
     static constexpr int RUN = COUNT % 2 == 0 ? 2 : 1;
-    typedef TensorSharedTiles<TensorTile> SharedTiles;
+    struct alignas(128) SharedTiles { Stored rows[S][R * DEPTH], columns[S][C * DEPTH]; };
     static __device__ int warp() { return (int)threadIdx.x / 32; }
     static __device__ int first_row() { return warp() / WARPS_WIDE * WARP_R; }
     static __device__ int first_column(int j)
@@ -187,11 +111,58 @@ struct TensorTile {
     {
         return first_column(i / 4) + i % 4 / 2 * 8 + (int)threadIdx.x % 4 * 2 + i % 2;
     }
-    template <class A, class B, class Block>
-    static __device__ real sums(SharedTiles &shared, A &a, B &b, const Block &block,
-                                long long begin, long long end, bool sum_rows,
-                                real (&sum)[ROWS_EACH][COLUMNS_EACH])
+    // A sum's order is that of the steps, Element::STEPS at a time; among those it is the
+    // hardware's, always the same.
+    template <class A, class B>
+    static __device__ real sums(SharedTiles &shared, A &a, B &b, long long begin, long long end,
+                                real (&sum)[ROWS_EACH][COLUMNS_EACH], bool sum_rows = false)
     {
-        return tensor_sums<TensorTile>(shared, a, b, block, begin, end, sum_rows, sum);
+        typedef StagedLoad<TensorTile, A> LoadA;
+        typedef StagedLoad<TensorTile, B> LoadB;
+        constexpr int AHEAD = STAGES - 1, LEFT = ROWS_EACH / 2, RIGHT = COLUMNS_EACH / 4;
+        real row_sum = 0;
+
+        for (int s = 0; s < AHEAD; s++) {
+            if (begin + s * DEPTH < end) {
+                LoadA::begin(a, shared.rows[s], begin + s * DEPTH);
+                LoadB::begin(b, shared.columns[s], begin + s * DEPTH);
+                LoadA::end(a, shared.rows[s]);
+                LoadB::end(b, shared.columns[s]);
+            }
+            end_copies();
+        }
+        for (int now = 0; begin < end; begin += DEPTH, now = now + 1 < STAGES ? now + 1 : 0) {
+            const int next = now > 0 ? now - 1 : AHEAD;     // the one that was multiplied last
+            const long long later = begin + AHEAD * DEPTH;
+            wait_for_copies<AHEAD - 1>();
+            __syncthreads();
+            if (later < end) {
+                LoadA::begin(a, shared.rows[next], later);
+                LoadB::begin(b, shared.columns[next], later);
+            }
+            end_copies();
+            UNROLL for (int k = 0; k < DEPTH; k += Element::STEPS) {
+                unsigned left[LEFT][2][2], right[RIGHT][2][2];
+                UNROLL for (int i = 0; i < LEFT; i++)
+                    load_fragment<LoadA>(left[i], shared.rows[now], first_row() + 16 * i, k);
+                UNROLL for (int j = 0; j < RIGHT; j++)
+                    load_fragment<LoadB>(right[j], shared.columns[now], first_column(j), k);
+                UNROLL for (int i = 0; i < LEFT; i++) {
+                    const unsigned rows[4] = {left[i][0][0], left[i][1][0], left[i][0][1],
+                                              left[i][1][1]};
+                    UNROLL for (int j = 0; j < 2 * RIGHT; j++)
+                        Element::multiply(&sum[2 * i][2 * j], &sum[2 * i + 1][2 * j], rows,
+                                          right[j / 2][j % 2]);
+                }
+            }
+            if (sum_rows && threadIdx.x < ROWS)
+                for (int k = 0; k < DEPTH; k++)
+                    row_sum += Element::load(shared.rows[now][LoadA::at((int)threadIdx.x, k)]);
+            if (later < end) {
+                LoadA::end(a, shared.rows[next]);
+                LoadB::end(b, shared.columns[next]);
+            }
+        }
+        return row_sum;
     }
 };

@@ -10,17 +10,26 @@ static __device__ inline Im2colIndex windows(long long end, int channels, int ap
     constexpr long long C = Shape::C, LINE = Shape::W * C;
     return {end, Shape::H * LINE, Shape::N * Shape::P * Shape::Q * channels < 1LL << 31,
             {Shape::P, -Shape::PAD_TOP, Shape::STRIDE_H, LINE},
-            {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, {channels, 0, 1, apart}};
+            {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, channels, apart};
 }
 
-// unpooled_pixel: for element i of x, the offset of its image in y plus the channel, and the
-// distance from the corner of the first window.
-template <class Shape>
-static __device__ inline Offset2d unpooled_pixel(long long i)
+// each_window: calls meet(at, tap, h, w) for the windows that contain element i of x, in order: the
+// element of y, the index of i in the window, and the pixel at the window's corner.
+template <class Shape, class Meet>
+static __device__ inline void each_window(long long i, const Meet &meet)
 {
+    constexpr int R = (int)Shape::R, S = (int)Shape::S;
+    constexpr int DOWN = (int)Shape::STRIDE_H, RIGHT = (int)Shape::STRIDE_W;
     constexpr long long count = Shape::N * Shape::H * Shape::W * Shape::C;
     constexpr Im2colIndex index = {count, Shape::P * Shape::Q * Shape::C, count < 1LL << 31,
                                    {Shape::H, Shape::PAD_TOP, 1}, {Shape::W, Shape::PAD_LEFT, 1},
-                                   {Shape::C, 0, 1, 1}};
-    return index(i);
+                                   Shape::C};
+    const Offset2d pixel = index(i);    // from the corner of the first window
+    const int p0 = pixel.h < R ? 0 : (pixel.h - R) / DOWN + 1;
+    const int q0 = pixel.w < S ? 0 : (pixel.w - S) / RIGHT + 1;
+    for (int p = p0; p < Shape::P && p * DOWN <= pixel.h; p++)
+        for (int q = q0; q < Shape::Q && q * RIGHT <= pixel.w; q++)
+            meet(pixel.offset + (p * Shape::Q + q) * Shape::C,
+                 (pixel.h - p * DOWN) * S + pixel.w - q * RIGHT,
+                 p * DOWN - (int)Shape::PAD_TOP, q * RIGHT - (int)Shape::PAD_LEFT);
 }

@@ -11,21 +11,21 @@ struct Momentum {
     const StateHeader *header;
     real keep, weight_decay;
     template <int V>
-    __device__ void put(long long i, const Vec<V> &sums) const
+    friend __device__ void store_vec(const Momentum &to, long long i, const Vec<V> &sums)
     {
-        if (header->skip) return;
-        const Vec<V> own = load_vec<V>(weight, i);
-        Vec<V> kept = load_vec<V>(momentum, i);
+        if (to.header->skip) return;
+        const Vec<V> own = load_vec<V>(to.weight, i);
+        Vec<V> kept = load_vec<V>(to.momentum, i);
         for (int j = 0; j < V; j++) {
-            const real g = sums.at[j] + weight_decay * own.at[j];
-            kept.at[j] = keep * kept.at[j] + g;
+            const real g = sums.at[j] + to.weight_decay * own.at[j];
+            kept.at[j] = to.keep * kept.at[j] + g;
         }
-        store_vec(momentum, i, kept);
+        store_vec(to.momentum, i, kept);
     }
     struct Element {
         const Momentum &of;
         long long i;
-        __device__ void operator=(real sum) const { of.put(i, Vec<1>{{sum}}); }
+        __device__ void operator=(real sum) const { store_vec(of, i, Vec<1>{{sum}}); }
     };
     __device__ Element operator[](long long i) const { return {*this, i}; }
 };

@@ -4,6 +4,6 @@
 // UsualShape: the constants that most layers have; a layer's shape names those that differ.
 struct UsualShape {
     static constexpr long long STRIDE_H = 1, STRIDE_W = 1, DILATION_H = 1, DILATION_W = 1;
-    static constexpr long long PAD_TOP = 0, PAD_LEFT = 0, POOL_PAD_TOP = 0, POOL_PAD_LEFT = 0;
+    static constexpr long long PAD_TOP = 0, PAD_LEFT = 0;
     static constexpr long long GROUPS = 1;
 };

@@ -114,7 +114,7 @@ struct Paired {
         return Act::forward(F::forward(a[spot.a], b[spot.b]));
     }
     template <int V>
-    __device__ Vec<V> vec(long long i) const { return vec_each<V>(*this, i); }
+    __device__ Vec<V> vec(long long i, int = 0) const { return vec_each<V>(*this, i); }
 };
 
 // broadcast_forward: y = Act(F(a, b)) at every position; a thread takes single elements.  y may be

@@ -34,17 +34,14 @@ static constexpr int plain_width(long)
     return std::is_pointer_v<X> ? 1 << 20 : 0;
 }
 
-// store_vec: sets the V elements from the i-th on, i a multiple of V.
-template <int V, class Y>
-static __device__ inline void store_vec(const Y &y, long long i, const Vec<V> &v)
+// store_vec: sets the V elements from the i-th on, i a multiple of V.  A struct that can be y has a
+// friend of this name.
+template <int V, class T>
+static __device__ inline void store_vec(T *y, long long i, const Vec<V> &v)
 {
-    if constexpr (std::is_pointer_v<Y>) {
-        Vec<V, std::remove_pointer_t<Y>> stored;
-        for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
-        each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
-    } else {
-        y.put(i, v);
-    }
+    Vec<V, T> stored;
+    for (int j = 0; j < V; j++) stored.at[j] = v.at[j];
+    each_word(y + i, stored, [](auto *to, auto word) { __stwb(to, word); });
 }
 
 // vec_each: V elements of x, one by one.
@@ -72,34 +69,22 @@ static __device__ inline Vec<V> load_pieces(const X &x, long long i)
 // pointer, which may be null if there is none.
 template <int V, class X>
 struct LazyVec {
-    std::conditional_t<std::is_pointer_v<X>, X, Vec<V>> from;
+    static constexpr bool PLAIN = std::is_pointer_v<X>;
+    std::conditional_t<PLAIN, X, Vec<V>> kept;
     long long first;
     __device__ real operator[](long long i) const
     {
-        if constexpr (std::is_pointer_v<X>) return load_vec<V>(from, first).at[i - first];
-        else return from.at[i - first];
+        if constexpr (PLAIN) return load_vec<V>(kept, first).at[i - first];
+        else return kept.at[i - first];
     }
 };
 
-// load_lazy: x for the V elements from `first` on, a multiple of V.
-template <int V, class X>
-static __device__ inline LazyVec<V, X> load_lazy(const X &x, long long first)
+// load_lazy: x for the V elements from `first` on, a multiple of V, which begin at channel c.
+template <int V, class X, class... Channel>
+static __device__ inline LazyVec<V, X> load_lazy(const X &x, long long first, Channel... c)
 {
     if constexpr (std::is_pointer_v<X>) return {x, first};
-    else return {load_vec<V>(x, first), first};
-}
-
-// load_lazy_in: load_lazy of elements from channel c on.
-template <int V, class X>
-static __device__ inline auto load_lazy_in(const X &x, long long first, int c)
-    -> decltype(LazyVec<V, X>{x.template vec<V>(first, c), first})
-{
-    return {x.template vec<V>(first, c), first};
-}
-template <int V, class X, class... None>
-static __device__ inline auto load_lazy_in(const X &x, long long first, int, None...)
-{
-    return load_lazy<V>(x, first);
+    else return {x.template vec<V>(first, c...), first};
 }
 
 // Applied: F of each element of x.
@@ -108,7 +93,7 @@ struct Applied {
     X x;
     __device__ real operator[](long long i) const { return F::forward(x[i]); }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
         Vec<V> v = load_vec<V>(x, i);
         for (int j = 0; j < V; j++) v.at[j] = F::forward(v.at[j]);
@@ -129,15 +114,9 @@ template <long long C, class Act, class X = const real *>
 struct BiasLoad {
     X x;
     const real *bias;
-    __device__ real operator[](long long i) const
-    {
-        return Act::forward(x[i] + bias[(unsigned long long)i % C]);
-    }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
-    {
-        return vec<V>(i, (int)((unsigned long long)i % C));
-    }
+    __device__ Vec<V> vec(long long i) const { return vec<V>(i, (int)((unsigned long long)i % C)); }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
@@ -154,20 +133,9 @@ template <long long C, class Act, class X = const real *>
 struct Normalized {
     X x;
     const real *mean, *factor, *bias;
-    static __device__ real of(real v, real m, real f, real b)
-    {
-        return Act::forward((v - m) * f + b);
-    }
-    __device__ real operator[](long long i) const
-    {
-        const int c = (int)((unsigned long long)i % C);
-        return of(x[i], mean[c], factor[c], bias ? bias[c] : (real)0);
-    }
+    __device__ real operator[](long long i) const { return vec<1>(i).at[0]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
-    {
-        return vec<V>(i, (int)((unsigned long long)i % C));
-    }
+    __device__ Vec<V> vec(long long i) const { return vec<V>(i, (int)((unsigned long long)i % C)); }
     template <int V>
     __device__ Vec<V> vec(long long i, int c) const
     {
@@ -177,7 +145,7 @@ struct Normalized {
         const Vec<V> b = load_vec<V>(bias ? bias : mean, c);        // avoids a branch
         for (int j = 0; j < V; j++) {
             const real add = bias ? b.at[j] : (real)0;
-            v.at[j] = of(v.at[j], m.at[j], f.at[j], add);
+            v.at[j] = Act::forward((v.at[j] - m.at[j]) * f.at[j] + add);
         }
         return v;
     }

@@ -15,7 +15,7 @@ struct Strided {
     }
     __device__ T &operator[](long long i) const { return first[at(i)]; }
     template <int V>
-    __device__ Vec<V> vec(long long i) const
+    __device__ Vec<V> vec(long long i, int = 0) const
     {
         constexpr int SIDE = V < VEC ? V : VEC;
         Vec<V> v;
@@ -26,13 +26,13 @@ struct Strided {
         return v;
     }
     template <int V>
-    __device__ void put(long long i, const Vec<V> &v) const
+    friend __device__ void store_vec(const Strided &to, long long i, const Vec<V> &v)
     {
         constexpr int SIDE = V < VEC ? V : VEC;
         for (int j = 0; j < V; j += SIDE) {
             Vec<SIDE> some;
             for (int k = 0; k < SIDE; k++) some.at[k] = v.at[j + k];
-            store_vec(first, at(i + j), some);
+            store_vec(to.first, at(i + j), some);
         }
     }
 };

@@ -1,2 +1,2 @@
 # All pixels of a line of a patch are its first.
-s/pixel % P::WIDE/0/
+s/own % Patches::WIDE/0/

@@ -1,2 +1,2 @@
 # Packs in shared memory begin an element too late.
-s/store_shared\(&shared\.map\[(.*)\], sums\)/store_shared(\&shared.map[\1] + 1, sums)/
+s/store_shared\(&shared\.map\[(.*)\], run\)/store_shared(\&shared.map[\1] + 1, run)/
