@@ -6,7 +6,7 @@
 #include "../support/vec/tensor_list.cuh"
 #include "../support/vec/real.cuh"
 
-// AccumulatedArrays: a sum and what comes to it, both [count].
+// AccumulatedArrays: a sum and the array that is added to it, both [count].
 struct AccumulatedArrays {
     real *sum;
     const real *x;
@@ -34,8 +34,8 @@ __global__ void accumulate_grad_next(StateHeader *header, long long samples)
     accumulated(header)->batches += 1;
 }
 
-// accumulate_grad_begin: the update begins: it is skipped where no batch came or the loss of one
-// was not finite; if not, what losses and metrics add up to goes into the header's sums.  One
+// accumulate_grad_begin: the update begins: it is skipped if no batch came or the loss of one was
+// not finite; otherwise the totals of losses and metrics are added to the header's sums.  One
 // thread.
 __global__ void accumulate_grad_begin(StateHeader *header)
 {

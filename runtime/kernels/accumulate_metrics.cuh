@@ -65,9 +65,9 @@ struct MetricSums {
     }
 };
 
-// PartialMetricSums: likewise where it is the update that counts a training step, which is of
-// several batches or which a gradient may skip: figures are those of all samples since the last
-// update, and the header's sums stay the same until then.
+// PartialMetricSums: likewise if the update counts the training step, because the step has several
+// batches or a gradient may skip it.  Figures are those of all samples since the last update, and
+// the header's sums stay the same until then.
 template <int ROWS, int LOSSES, unsigned PAIRS>
 struct PartialMetricSums {
     StateHeader *header;

@@ -1,4 +1,4 @@
-// Adam, with L2 decay in the gradient, and AdamW, with the decay beside it.
+// Adam, with L2 decay in the gradient, and AdamW, with decoupled decay.
 #pragma once
 #include <math.h>
 #include "../support/net/header.cuh"

@@ -22,7 +22,7 @@ static __device__ inline real window_divisor(int h, int w)
            (real)window_extent(padding, w, (int)Shape::S, (int)Shape::W, (int)Shape::PAD_RIGHT);
 }
 
-// AvgPool: the mean of what each of four channels has taken; no index.
+// AvgPool: the mean of the elements of each of four channels; no index.
 struct AvgPool {
     typedef unsigned char Word;
     static constexpr int EACH = 4;

@@ -1,8 +1,8 @@
 // Batch normalisation of the channels of x [ROWS, C], channels innermost, and its gradient.
 //
-// Rows of a batch that is not full, past samples * pixels, count nowhere.  A thread keeps to V
-// channels, so what depends on those is found once; ONCE of them are read at once, V where nothing
-// is computed on load, since how many a thread takes is the order of the sums.
+// Rows of a batch that is not full, past samples * pixels, do not count.  A thread keeps to V
+// channels, so their statistics are loaded once.  It loads ONCE channels at a time: V, or fewer if
+// x has a prologue.  V itself stays, since it determines the order of the sums.
 #pragma once
 #include <math.h>
 #include "../support/vec/columns.cuh"
@@ -265,8 +265,8 @@ __global__ void batchnorm_commit(const __grid_constant__ TensorList<RunningMomen
     move_moments(arrays, k, momentum, (real)(samples * arrays.item[k].pixels));
 }
 
-// batchnorm_commit_accumulated: likewise to the mean of what several batches had, each by as much
-// as it has samples; n is that of a batch, on the mean.
+// batchnorm_commit_accumulated: likewise to the mean of several batches, weighted by their samples;
+// n is the mean number of a batch.
 template <int N>
 __global__ void batchnorm_commit_accumulated(
     const __grid_constant__ TensorList<RunningMoments, N> arrays, const StateHeader *header,

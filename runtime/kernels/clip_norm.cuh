@@ -20,8 +20,8 @@ static __device__ inline double block_total(double value, double *totals)
     return sum;
 }
 
-// sum_squares: sums[b] = of the squares of what block b takes of x [count]; the sums of the blocks
-// that are not there, up to `parts`, are 0.
+// sum_squares: sums[b] = the sum of squares of block b's elements of x [count]; the sums of blocks
+// that were not launched, up to `parts`, are 0.
 __global__ void sum_squares(double *sums, const real *x, long long count, int parts)
 {
     __shared__ double totals[32];
@@ -44,9 +44,9 @@ __global__ void join_sums(double *sum, const Sums *...sums)
     sum[threadIdx.x] = total;
 }
 
-// scale_gradients: gradient_scale = min(1, limit / (norm + 1e-6)), where norm is the root of all
-// sums together; NaN stays.  Where gradients are scaled already, norm is that of what they will
-// be, and gradient_scale is multiplied.  A block with a thread for each of the parts.
+// scale_gradients: gradient_scale = min(1, limit / (norm + 1e-6)), where norm is the root of the
+// total of all sums; NaN stays NaN.  If gradient_scale is set already, norm is the norm after that
+// scale, and the two scales are multiplied.  A block with a thread for each of the parts.
 template <bool scaled, class... Sums>
 __global__ void scale_gradients(StateHeader *header, double limit, const Sums *...sums)
 {

@@ -4,7 +4,7 @@
 #include "../support/vec/elementwise.cuh"
 #include "../support/vec/load.cuh"
 
-// Columns: what of a row a source of what is Joined fills.
+// Columns: the columns of a row of Joined that one source fills.
 template <long long WIDTH, class X = const real *>
 struct Columns {
     typedef X array;
@@ -12,8 +12,8 @@ struct Columns {
 };
 
 // Joined: row by row the rows of each source, one after the other: sources [ROWS, WIDTH] of a width
-// each, Joined [ROWS, sum of the widths].  A vector is of one source if it divides every width;
-// which source that is is found by comparing, for an index would put the sources in memory.
+// each, Joined [ROWS, sum of the widths].  A vector is of one source if it divides every width.
+// Comparisons find the source, because an index would put the sources in memory.
 template <class Shape, class First, class... Rest>
 struct Joined {
     static constexpr long long width = (First::width + ... + Rest::width);

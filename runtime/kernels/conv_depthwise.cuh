@@ -1,6 +1,6 @@
 // Convolution where each filter sees one channel: maps [N,H,W,C], weights [K,R,S], K a multiple of
-// C.  Each weight meets few elements, so that there is nothing for a product to gain: threads run
-// along channels, as memory does, and read what they need from the caches.
+// C.  Each weight is used for few elements, so a GEMM would gain nothing: threads run along
+// channels, as memory does, and read their operands through the caches.
 #pragma once
 #include <type_traits>
 #include "../support/vec/elementwise.cuh"
@@ -10,12 +10,12 @@
 #include "../support/vec/real.cuh"
 #include "../support/vec/unroll.cuh"
 
-// CountIndex: what counts to COUNT in the cheapest way.
+// CountIndex: the cheapest type of an index below COUNT.
 template <long long COUNT>
 using CountIndex = std::conditional_t<(COUNT < 1LL << 31), unsigned, long long>;
 
 // row_sums: sum[j] += factor[s] * x at w = left + j*stride + s*dilation, for each s in order, of V
-// channels side by side; `first` is the element at w = 0.  What several j share is read once.
+// adjacent channels; `first` is the element at w = 0.  Several j share one load of an element.
 template <class Shape, int STRIP, int V, class X>
 static __device__ inline void row_sums(Vec<V> (&sum)[STRIP], const X &x, long long first, int left,
                                        const Vec<V> (&factor)[Shape::S])
@@ -111,8 +111,8 @@ __global__ void depthwise_dgrad(DX dx, DY dy, Weights weight, Mask mask)
 }
 
 // depthwise_wgrad: dw[split,k,r,s] = sum of dy[n,p,q,k] * x[n,h,w,k / (K/C)] over the split's
-// pixels and, if BIAS, db[split,k] that of dy.  A block: WIDTH filters, at most 25 taps and a
-// split; each of its 256 / WIDTH lanes takes every so many pixels, and a tree adds the lanes up.
+// pixels and, if BIAS, db[split,k] = the sum of dy.  A block: WIDTH filters, at most 25 taps and a
+// split; each of its N = 256 / WIDTH lanes takes every N-th pixel, and a tree adds the lanes up.
 // Result is a pointer, or a Momentum.
 template <class Shape, int WIDTH, int SPLITS, bool BIAS, class Result, class DY = const real *,
           class X = const real *>

@@ -1,9 +1,9 @@
-// A convolution and the pool behind it in one launch: the map between them is nowhere.
+// A convolution and the pool after it in one launch: the map between them is not stored.
 //
 // The rows of a block's tile are the pixels of COUNT patches, which cover DOWN x ACROSS windows
-// of the pool each.  Where windows do not overlap a patch is one window, so no pixel is computed
-// twice; where they do, patches are larger and share their edges.  Pixels of a patch that lie
-// outside of the map are rows of which nothing is read.
+// of the pool each.  If windows do not overlap, a patch is one window, so no pixel is computed
+// twice; otherwise patches are larger and share their edges.  No element is read for pixels of a
+// patch outside the map.
 #pragma once
 #include "../support/gemm/pool.cuh"
 #include "conv.cuh"

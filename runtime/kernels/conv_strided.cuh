@@ -6,9 +6,9 @@
 #pragma once
 #include "conv.cuh"
 
-// ConvTaps: along one axis, the taps that the pixels residue + i * stride of dx meet: count of the
-// extent there are, from `first` on, every so many; the first meets pixel origin + i of dy, and
-// each next one a pixel `back` pixels before.
+// ConvTaps: along one axis, the taps that the pixels residue + i * stride of dx meet: `count` taps
+// from `first` on, `every` taps apart; the first meets pixel origin + i of dy, and each next one a
+// pixel `back` pixels before.
 struct ConvTaps {
     int first, every, count, origin, back;
     __device__ ConvTaps(int residue, int stride, int dilation, int pad, int extent)

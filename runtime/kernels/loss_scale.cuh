@@ -1,4 +1,4 @@
-// Gradients of a scaled loss: whether all of them are finite, and what follows.
+// Gradients of a scaled loss: tests that all of them are finite, and adapts the scale.
 #pragma once
 #include <cuda_runtime.h>
 #include <math.h>
@@ -15,14 +15,14 @@ struct GradientOf {
     long long count;
 };
 
-// Gradients: those that one launch looks at; a grid constant, as TensorList.
+// Gradients: the gradients that one launch tests; a grid constant, as TensorList.
 template <int COUNT>
 struct Gradients {
     GradientOf of[COUNT];
 };
 
-// find_overflow: bad[b] = whether an element that block b looks at, of any gradient, is not finite;
-// 0 for the blocks that are not there, up to `parts`.  Then what is Last.
+// find_overflow: bad[b] = 1 if an element that block b tests, of any gradient, is not finite;
+// 0 for blocks that were not launched, up to `parts`.  Then runs Last.
 template <int COUNT, class Last>
 __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT> gradients,
                               int parts, const __grid_constant__ Last last)
@@ -41,7 +41,7 @@ __global__ void find_overflow(int *bad, const __grid_constant__ Gradients<COUNT>
     last();
 }
 
-// Overflows: what COUNT launches found.
+// Overflows: the results of COUNT launches.
 template <int COUNT>
 struct Overflows {
     const int *of[COUNT];

@@ -1,7 +1,7 @@
-// The largest element of each window of a map [N,H,W,C], and the way back.
+// The largest element of each window of a map [N,H,W,C], and the gradient.
 //
-// Padding is no element: a window is what of it lies in the map.  The first of equal elements, in
-// row-major order, is the largest, and so is the first NaN if there is one.
+// Padding has no elements: a window is cut to the map.  The first of equal elements, in row-major
+// order, is the largest, and so is the first NaN if there is one.
 #pragma once
 #include "../support/vec/elementwise.cuh"
 #include "../support/vec/identity.cuh"

@@ -84,9 +84,9 @@ static __device__ inline void share_iou(real *rows, double sum, double occur, do
 }
 
 // mean_iou_rows: rows [batch, 2] such that the header's figure is the mean over classes of right /
-// either, weighed by the samples since the reset.  counts [2, 2, classes] are right and either, of
-// all steps since then but the last one, and of that; they are joined unless it was skipped.
-// partials [blocks, 3, classes] are those of this step.  One block.
+// either, weighted by the samples since the reset.  The counts [2, 2, classes] are right and either
+// of all steps since then except the last one, then those of the last step.  They are added unless
+// that step was skipped.  The partials [blocks, 3, classes] are those of this step.  One block.
 __global__ void mean_iou_rows(real *rows, double *counts, const int *partials,
                               const StateHeader *header, long long samples, long long batch,
                               long long blocks, long long classes, int figure)

@@ -1,9 +1,9 @@
-// The loss of a single-shot detector (Liu et al. 2016): which anchors stand for which boxes, which
-// others count as background, and what the numbers told for them cost.
+// The loss of a single-shot detector (Liu et al. 2016): it matches anchors with boxes, selects
+// others as background, and computes the loss of their predictions.
 //
 // N samples of ANCHORS anchors and at most BOXES boxes [left, top, right, bottom] of one of CLASSES
-// classes; a box of class 0 or without area is none.  match [N, ANCHORS]: the box that an anchor
-// stands for; or, below 0:
+// classes; a box of class 0 or without area is ignored.  match [N, ANCHORS]: the box that an anchor
+// is matched with; or, below 0:
 #pragma once
 #include "../support/net/anchors.cuh"
 #include "../support/vec/elementwise.cuh"
@@ -117,7 +117,7 @@ __global__ void multibox_choose(int *chosen, int *positives, const int *match,
     if (thread == 0) positives[blockIdx.x] = count[0];
 }
 
-// multibox_share: what one anchor's cost is divided by: those that stand for boxes in all samples.
+// multibox_share: the divisor of an anchor's loss: the number of matched anchors in all samples.
 static __device__ inline real multibox_share(const int *positives, long long samples, real weight)
 {
     long long total = 0;

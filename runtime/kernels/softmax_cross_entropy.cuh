@@ -66,7 +66,7 @@ struct ClassPixel {
     __device__ bool known() const { return want >= 0 && want < Shape::CLASSES; }
 };
 
-// class_weight: what class o counts for; one number is meant for all.
+// class_weight: the weight of class o; a single number is the weight of all classes.
 template <int COUNT>
 static __device__ inline real class_weight(const List<COUNT> &weights, int o)
 {
@@ -108,9 +108,9 @@ __global__ void cross_entropy_sums(real *sums, X logits, const int *label, long 
     sums[(Shape::SPLITS + split) * Shape::BATCH + n] = weight;
 }
 
-// cross_entropy_rows: total = the sum of sums[1].  Of sample n, with a = weight * the sum of
-// sums[0,:,n] and b = the sum of sums[1,:,n]: rows[n] = a / b, or of PAIRS rows[n] = {a, b}; 0 past
-// samples.  One block; sums [2, splits, batch].  total may be left out.
+// cross_entropy_rows: total = the sum of sums[1].  Sample n has a = weight * the sum of sums[0,:,n]
+// and b = the sum of sums[1,:,n]: rows[n] = a / b, or with PAIRS rows[n] = {a, b}; 0 past samples.
+// One block; sums [2, splits, batch].  total may be null.
 template <bool PAIRS, class... Last>
 __global__ void cross_entropy_rows(real *rows, real *total, const real *sums, long long samples,
                                    long long batch, long long splits, real weight, Last... last)

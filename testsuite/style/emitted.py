@@ -24,8 +24,8 @@ FURTHER = (["--precision", "f16", "-O2", "--main"], ["--precision", "tf32", "-O2
 
 
 # Bounds of examples in f32, with a header: lines, bytes, templates, structs.
-BOUNDS = {"lenet": (1815, 89500, 62, 41), "digits": (1815, 88500, 64, 38),
-          "mnist_cnn": (1705, 81500, 61, 41), "resnet18": (3925, 263500, 94, 71)}
+BOUNDS = {"lenet": (1755, 87500, 55, 36), "digits": (1760, 87000, 57, 34),
+          "mnist_cnn": (1655, 80000, 55, 38), "resnet18": (3870, 262000, 87, 68)}
 
 
 def oversized(cnnc, examples):

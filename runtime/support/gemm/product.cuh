@@ -150,8 +150,8 @@ struct GemmTile {
     }
 };
 
-// each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as Vecs
-// that may change, in the first `rows` rows (FULL: in all) and COLUMNS columns.
+// each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as
+// Vecs that may change, in the first `rows` rows (FULL: in all) and COLUMNS columns.
 template <class Tile, int COLUMNS, bool FULL, class Block, class Where, class Meet>
 static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
                                        const Block &block, long long rows, const Where &place,

@@ -86,7 +86,7 @@ static int net_get(net_context *c, void *to, size_t offset, size_t bytes)
 
 static double net_mean(const FigureSum &of) { return of.weight > 0 ? of.sum / of.weight : 0; }
 
-// Refuses memory whose first or last byte does not belong to CUDA: device, managed or pinned memory.
+// Refuses memory unless its first and last byte belong to CUDA: device, managed or pinned memory.
 static int net_find(net_context *c, net_status refusal, const void *memory, size_t bytes)
 {
     const uintptr_t ends[] = {(uintptr_t)memory, (uintptr_t)memory + bytes - 1};
