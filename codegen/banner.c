@@ -80,18 +80,18 @@ static void budget(Emitter *e)
 {
     const Graph *g = e->in->train;
     if (g == NULL || g->decisions.fit == NULL) return;
-    Overhead again = graph_overhead(g);
+    Overhead recomputed = graph_overhead(g);
     const char *bytes = grouped_text(e->arena, g->decisions.fit->budget);
-    if (again.launches == 0 && g->decisions.split_samples == 0 && again.offloaded == 0) {
+    if (recomputed.launches == 0 && g->decisions.split_samples == 0 && recomputed.offloaded == 0) {
         write_line(&e->w, "//   budget      %s bytes: training fits with nothing recomputed",
                    bytes);
         return;
     }
     write_line(&e->w, "//   budget      %s bytes, where training without recomputation takes %s:",
                bytes, grouped_text(e->arena, g->decisions.fit->plain));
-    if (again.offloaded > 0) write_host(e, &again);
-    again.offloaded = 0;
-    write_line(&e->w, "//               %s,", overhead_text(e->arena, &again));
+    if (recomputed.offloaded > 0) write_host(e, &recomputed);
+    recomputed.offloaded = 0;
+    write_line(&e->w, "//               %s,", overhead_text(e->arena, &recomputed));
     if (g->decisions.split_samples > 0)
         write_line(&e->w, "//               %s,", slices_text(g));
     write_line(&e->w, "//               in a model of %s; the steps headed `recompute` below",

@@ -69,13 +69,13 @@ static void time_tile(const PageProgram *p)
 }
 
 // Prints the cost of the recomputation that a budget requires.
-static void again_tile(const PageProgram *p)
+static void recomputed_tile(const PageProgram *p)
 {
     if (p->g->decisions.fit == NULL) return;
-    Overhead again = graph_overhead(p->g);
-    bool nothing = again.launches == 0 && again.offloaded == 0;
-    tile(p, "recomputed, model time", arena_print(p->arena, "+%.2f %%", 100 * again.time),
-         nothing ? "nothing: the budget is met without" : overhead_text(p->arena, &again));
+    Overhead recomputed = graph_overhead(p->g);
+    bool nothing = recomputed.launches == 0 && recomputed.offloaded == 0;
+    tile(p, "recomputed, model time", arena_print(p->arena, "+%.2f %%", 100 * recomputed.time),
+         nothing ? "nothing: the budget is met without" : overhead_text(p->arena, &recomputed));
 }
 
 static void host_tile(const PageProgram *p)
@@ -112,7 +112,7 @@ static void tiles(const PageProgram *p)
                                              grouped_text(p->arena, count.statistics)));
     tile(p, "steps", grouped_text(p->arena, plan->step_count), "launches, in this order");
     time_tile(p);
-    again_tile(p);
+    recomputed_tile(p);
     host_tile(p);
     tile(p, "buffers", grouped_text(p->arena, p->drawn_count),
          views > 0 ? arena_print(p->arena, "and %d views, which take nothing", views) : "no views");

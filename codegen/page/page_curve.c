@@ -37,7 +37,7 @@ static Axes find_axes(const PageProgram *p)
     a.high = largest + margin;
     a.most = a.own.time;
     for (int32_t i = 0; i < c->count; i++)
-        if (c->point[i].again.time > a.most) a.most = c->point[i].again.time;
+        if (c->point[i].recomputed.time > a.most) a.most = c->point[i].recomputed.time;
     a.most = 1.06 * (a.most > 0 ? a.most : 1e-4);
     return a;
 }
@@ -91,7 +91,7 @@ static void point(const PageProgram *p, const Axes *a, int32_t i, bool bound, ch
 {
     const ArenaCost *c = &p->in->costs.point[i];
     fprintf(p->out, "%c%.2f %.2f", command, x_of(a, (double)c->arena_bytes),
-            y_of(a, bound ? c->bound : c->again.time));
+            y_of(a, bound ? c->bound : c->recomputed.time));
 }
 
 // Fills the area between the two lines: the largest possible distance from the optimum.
@@ -122,9 +122,9 @@ static void dots(const PageProgram *p, const Axes *a)
             p->out,
             "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>%s bytes (%s): %s; at least +%.2f %%"
             "</title></circle>\n",
-            x_of(a, (double)c->arena_bytes), y_of(a, c->again.time),
+            x_of(a, (double)c->arena_bytes), y_of(a, c->recomputed.time),
             grouped_text(p->arena, c->arena_bytes), bytes_text(p->arena, c->arena_bytes),
-            overhead_text(p->arena, &c->again), 100 * c->bound);
+            overhead_text(p->arena, &c->recomputed), 100 * c->bound);
     }
 }
 
@@ -188,7 +188,8 @@ static void table(const PageProgram *p)
                 "class=\"number\">%" PRId32 "</td><td class=\"number\">+%.2f%%</td></tr>\n",
                 grouped_text(p->arena, c->arena_bytes), bytes_text(p->arena, c->arena_bytes),
                 100 * (double)c->arena_bytes / (double)costs->point[0].arena_bytes,
-                100 * c->again.time, 100 * c->again.flops, c->again.launches, 100 * c->bound);
+                100 * c->recomputed.time, 100 * c->recomputed.flops, c->recomputed.launches,
+                100 * c->bound);
     }
     fputs("</table></div></details>\n", p->out);
 }

@@ -3,9 +3,9 @@
 // FLOPs are relative to the first row.  Column bound is a lower bound on the
 // time of any schedule with at most as many live bytes.
 //
-//     arena bytes    MiB   share    time   FLOPs  again   bound
-//        12345678  11.77  100.0%  +0.00%  +0.00%      0  +0.00%
-//         9876543   9.42   80.0%  +0.31%  +0.00%      4  +0.28%
+//     arena bytes    MiB   share    time   FLOPs  recomputed   bound
+//        12345678  11.77  100.0%  +0.00%  +0.00%           0  +0.00%
+//         9876543   9.42   80.0%  +0.31%  +0.00%           4  +0.28%
 #include "../../passes/decide/decide_remat.h"
 #include "input.h"
 #include "run_pipeline.h"
@@ -51,9 +51,9 @@ Sheet *list_curve(const Input *in, const Options *o)
         put_count(s, c->arena_bytes);
         put_number(s, (double)c->arena_bytes /
                           (double)curve.point[0].arena_bytes);
-        put_number(s, c->again.time);
-        put_number(s, c->again.flops);
-        put_count(s, c->again.launches);
+        put_number(s, c->recomputed.time);
+        put_number(s, c->recomputed.flops);
+        put_count(s, c->recomputed.launches);
         put_number(s, c->bound);
     }
     return s;

@@ -92,16 +92,16 @@ static bool find_slices(BatchSearch *s, int64_t budget, Slicing *best)
     Slicing last;
     int k = largest_that_fit(s, &list, budget, best, &last);
     if (k < 0) return false;
-    while (last.size.again > 0 && ++k < list.count)
+    while (last.size.recomputed > 0 && ++k < list.count)
         if (!try_slices(s, &list, k, budget, best, &last)) break;
     return true;
 }
 
-static const char *again_text(Arena *arena, int32_t again)
+static const char *recomputed_text(Arena *arena, int32_t recomputed)
 {
-    if (again == 0) return "nothing recomputed";
-    return arena_print(arena, "%d launch%s recomputed", (int)again,
-                       again == 1 ? "" : "es");
+    if (recomputed == 0) return "nothing recomputed";
+    return arena_print(arena, "%d launch%s recomputed", (int)recomputed,
+                       recomputed == 1 ? "" : "es");
 }
 
 static void say_slices(const Input *in, int64_t budget, const Slicing *best,
@@ -115,7 +115,7 @@ static void say_slices(const Input *in, int64_t budget, const Slicing *best,
                            time_text(arena, whole->size.cost.time));
     else if (best->slice < batch)
         than = "; at once it does not fit";
-    else if (!any && batch > 1 && whole->size.again > 0)
+    else if (!any && batch > 1 && whole->size.recomputed > 0)
         than = "; this net has no step in slices";
     note(in->diag, (Pos){ .file = NONE }, "the batch of %" PRId64 " is taken "
          "%s, in %s: %s in the model, %s%s", batch,
@@ -123,7 +123,7 @@ static void say_slices(const Input *in, int64_t budget, const Slicing *best,
              ? "at once"
              : arena_print(arena, "in slices of %" PRId64, best->slice),
          bytes_text(arena, budget), time_text(arena, best->size.cost.time),
-         again_text(arena, best->size.again), than);
+         recomputed_text(arena, best->size.recomputed), than);
 }
 
 int choose_slices(const Input *in, Options *o)
@@ -140,7 +140,7 @@ int choose_slices(const Input *in, Options *o)
     whole.slice = whole.size.batch;
     whole.fits = whole.size.arena_bytes <= budget;
     Slicing best = whole;
-    bool is_free = whole.fits && whole.size.again == 0;
+    bool is_free = whole.fits && whole.size.recomputed == 0;
     bool any =
         !is_free &&
         (o->frontend.ghost || !net_needs_whole_batch(in->ast, &at_once)) &&

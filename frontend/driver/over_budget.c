@@ -255,14 +255,14 @@ static double more_than(int64_t some, int64_t plain)
 static const char *cost_text(Arena *arena, const Use *use, const Use *plain)
 {
     const PhaseCost *cost = &use->size.cost, *than = &plain->size.cost;
-    const char *slices = "", *again = "";
+    const char *slices = "", *recomputed = "";
     if (use->lever->in_slices) slices = "1 sample at a time, ";
-    if (use->size.again > 0)
-        again = arena_print(arena, "%d launch%s recomputed, ",
-                            (int)use->size.again,
-                            use->size.again == 1 ? "" : "es");
+    if (use->size.recomputed > 0)
+        recomputed = arena_print(arena, "%d launch%s recomputed, ",
+                                 (int)use->size.recomputed,
+                                 use->size.recomputed == 1 ? "" : "es");
     return arena_print(arena, "%s%stime %+.2f %%, FLOPs %+.2f %%", slices,
-                       again, more_than(cost->time, than->time),
+                       recomputed, more_than(cost->time, than->time),
                        more_than(cost->cost.flops, than->cost.flops));
 }
 

@@ -22,7 +22,7 @@ typedef struct PlanSize {
     int64_t   arena_bytes, state_bytes, bound;
     int64_t   batch;            // samples of a step
     PhaseCost cost;             // graph_cost
-    int32_t   again;            // recomputed launches
+    int32_t   recomputed;       // recomputed launches
     int64_t   split_samples;    // of each slice; 0: not sliced
     int64_t   split_pixels;     // as in Graph
     bool      is_sliced;        // a program in the arena has slices

@@ -80,7 +80,7 @@ static int64_t reach(const Window *w, const Patches *p, int axis,
     return sum;
 }
 
-static int64_t again(const Graph *g, const Node *n, const Node *pool)
+static int64_t recomputed(const Graph *g, const Node *n, const Node *pool)
 {
     Convolution d = convolution_of(g, n);
     Window w = pool_window(pool->attr);
@@ -159,4 +159,4 @@ static Launch *launch(const Graph *g, const Node *n, const Node *pool,
     return windows;
 }
 
-const Pooling convolution_pooling = { fits, again, launch };
+const Pooling convolution_pooling = { fits, recomputed, launch };

@@ -99,7 +99,7 @@ void cost_pool(const Graph *g, const Node *n, Cost *cost)
     const Node *maker = pooled_maker(g, n);
     count_cost(g, n, g->values[n->results[0]].shape, cost);
     if (maker != NULL)
-        cost_product(cost, maker->op->pooling->again(g, maker, n));
+        cost_product(cost, maker->op->pooling->recomputed(g, maker, n));
 }
 
 Launch *launch_pooled(const Graph *g, const Node *n, const char *functor,

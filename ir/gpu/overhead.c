@@ -31,25 +31,26 @@ static int64_t batches_of(const Graph *g)
 // Sums the costs, those of recomputed launches separately.  Grouped launches
 // count singly, since grouping depends on more than the budget.
 static void sum_costs(const Graph *g, int64_t batches, PhaseCost *once,
-                      PhaseCost *again)
+                      PhaseCost *recomputed)
 {
     PhaseCost sums[PHASE_COUNT];
-    *once = *again = (PhaseCost){ .launches = 0 };
+    *once = *recomputed = (PhaseCost){ .launches = 0 };
     step_cost(g, graph_gpu(g), true, sums);
     for (int phase = 0; phase < PHASE_COUNT; phase++)
-        add_cost(phase == RECOMPUTE ? again : once, &sums[phase],
+        add_cost(phase == RECOMPUTE ? recomputed : once, &sums[phase],
                  phase == UPDATE ? 1 : batches);
 }
 
 Overhead graph_overhead(const Graph *g)
 {
-    PhaseCost once, again;
+    PhaseCost once, recomputed;
     HostUse host = host_use(g);
     // The cost of slices inside the net was computed for one batch.
     int64_t batches = g->decisions.whole_time > 0 ? 1 : batches_of(g);
-    sum_costs(g, batches, &once, &again);
+    sum_costs(g, batches, &once, &recomputed);
     int64_t waiting = capped_product(host.waiting, batches);
-    int64_t time = capped_sum(again.time, waiting), flops = again.cost.flops;
+    int64_t time = capped_sum(recomputed.time, waiting);
+    int64_t flops = recomputed.cost.flops;
     int64_t whole_time = once.time, whole_flops = once.cost.flops;
     if (g->decisions.whole_time > 0) {
         time += once.time - g->decisions.whole_time;
@@ -58,7 +59,7 @@ Overhead graph_overhead(const Graph *g)
         whole_flops = g->decisions.whole_flops;
     }
     return (Overhead){
-        .launches = again.launches, .time = part_of(time, whole_time),
+        .launches = recomputed.launches, .time = part_of(time, whole_time),
         .flops = part_of(flops, whole_flops),
         .waiting = part_of(waiting, whole_time),
         .offloaded = host.values, .host_bytes = host.bytes };
@@ -66,10 +67,10 @@ Overhead graph_overhead(const Graph *g)
 
 PhaseCost graph_cost(const Graph *g)
 {
-    PhaseCost once, again;
+    PhaseCost once, recomputed;
     HostUse host = host_use(g);
-    sum_costs(g, batches_of(g), &once, &again);
-    add_cost(&once, &again, 1);
+    sum_costs(g, batches_of(g), &once, &recomputed);
+    add_cost(&once, &recomputed, 1);
     once.time = capped_sum(once.time,
                            capped_product(host.waiting, batches_of(g)));
     return once;
@@ -77,14 +78,14 @@ PhaseCost graph_cost(const Graph *g)
 
 const char *overhead_text(Arena *arena, const Overhead *o)
 {
-    const char *again =
+    const char *recomputed =
         arena_print(arena, "%d launch%s recomputed, time +%.2f %%, "
                     "FLOPs +%.2f %%", (int)o->launches,
                     o->launches == 1 ? "" : "es", 100 * o->time,
                     100 * o->flops);
-    if (o->offloaded == 0) return again;
+    if (o->offloaded == 0) return recomputed;
     return arena_print(arena, "%s; %d map%s in %s of host memory, waiting "
-                       "+%.2f %%", again, (int)o->offloaded,
+                       "+%.2f %%", recomputed, (int)o->offloaded,
                        o->offloaded == 1 ? "" : "s",
                        bytes_text(arena, o->host_bytes), 100 * o->waiting);
 }
@@ -99,9 +100,9 @@ const char *slices_text(const Graph *g)
 
 const char *fit_text(const Graph *g)
 {
-    Overhead again = graph_overhead(g);
-    if (again.offloaded > 0) return overhead_text(g->arena, &again);
+    Overhead recomputed = graph_overhead(g);
+    if (recomputed.offloaded > 0) return overhead_text(g->arena, &recomputed);
     return arena_print(g->arena, "%s, bound +%.2f %%",
-                       overhead_text(g->arena, &again),
-                           100 * g->decisions.fit->bound);
+                       overhead_text(g->arena, &recomputed),
+                       100 * g->decisions.fit->bound);
 }

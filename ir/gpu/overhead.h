@@ -48,7 +48,7 @@ const char *fit_text(const Graph *g);
 // An arena and its cost; bound as in Fit.
 typedef struct ArenaCost {
     int64_t  arena_bytes;
-    Overhead again;
+    Overhead recomputed;
     double   bound;
 } ArenaCost;
 

@@ -156,7 +156,7 @@ typedef struct Pooling {
     // True if there is such a launch and it is worth its repeated work.
     bool    (*fits)(const Graph *g, const Node *n, const Node *pool);
     // Returns the flops that are computed twice.
-    int64_t (*again)(const Graph *g, const Node *n, const Node *pool);
+    int64_t (*recomputed)(const Graph *g, const Node *n, const Node *pool);
     // The launch rule of the pool then.  functor: the reduction of a window.
     // Returns the launch that has the constants of the pool.
     Launch *(*launch)(const Graph *g, const Node *n, const Node *pool,

@@ -101,13 +101,13 @@ static void print_buffer(const Plan *plan, const PlanBuffer *buffer,
 // Prints the total costs of all steps, in the model of the plan's GPU.
 static void print_costs(const Plan *plan, FILE *out)
 {
-    int64_t flops = 0, moved = 0, time = plan->waiting, again = 0;
+    int64_t flops = 0, moved = 0, time = plan->waiting, recomputed = 0;
     for (int i = 0; i < plan->step_count; i++) {
         const PlanStep *step = &plan->steps[i];
         flops = capped_sum(flops, step->flops);
         moved = capped_sum(moved, step->moved);
         time = capped_sum(time, step->time);
-        again += step->phase == RECOMPUTE;
+        recomputed += step->phase == RECOMPUTE;
     }
     fputs("  ", out);
     print_field("precision", plan->precision, out);
@@ -119,7 +119,7 @@ static void print_costs(const Plan *plan, FILE *out)
     fprintf(out, "  \"model_time_ps\": %" PRId64 ", \"copy_wait_ps\": %" PRId64
             ",\n", time, plan->waiting);
     fprintf(out, "  \"flops\": %" PRId64 ", \"moved_bytes\": %" PRId64
-            ", \"recomputed_steps\": %" PRId64 ",\n", flops, moved, again);
+            ", \"recomputed_steps\": %" PRId64 ",\n", flops, moved, recomputed);
 }
 
 // Prints the numbers of the plan, then all steps, then all buffers.

@@ -31,7 +31,7 @@ Modes modes_new(const Remat *r)
     m.mode = NEW_ARRAY(r->arena, r->step_count, int8_t);
     m.schedule.step = NEW_ARRAY(r->arena, m.capacity, int32_t);
     m.live = NEW_ARRAY(r->arena, m.capacity, int64_t);
-    m.again = NEW_ARRAY(r->arena, r->step_count, int32_t);
+    m.recomputed = NEW_ARRAY(r->arena, r->step_count, int32_t);
     m.idle = NEW_ARRAY(r->arena, r->value_count, int32_t);
     m.idle_from = NEW_ARRAY(r->arena, r->value_count, int32_t);
     m.idle_to = NEW_ARRAY(r->arena, r->value_count, int32_t);
@@ -49,8 +49,9 @@ static void append(Modes *m, int32_t step)
 {
     if (m->schedule.count < m->capacity)
         m->schedule.step[m->schedule.count] = step;
-    if (step < m->r->backward_start && m->again[step] < m->r->backward_start)
-        m->again[step] = m->schedule.count;
+    int32_t start = m->r->backward_start;
+    if (step < start && m->recomputed[step] < start)
+        m->recomputed[step] = m->schedule.count;
     m->schedule.count++;
     m->cost += m->r->cost[step];
 }
@@ -127,9 +128,9 @@ bool modes_run(Modes *m)
     m->schedule.count = 0;
     m->cost = 0;
     for (int32_t i = 0; i < r->backward_start; i++) {
-        m->again[i] = r->backward_start;
+        m->recomputed[i] = r->backward_start;
         append(m, i);
-        m->again[i] = 0;
+        m->recomputed[i] = 0;
     }
     begin_backward(m);
     for (int32_t i = r->backward_start; i < r->step_count; i++) run_step(m, i);

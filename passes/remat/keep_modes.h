@@ -29,7 +29,7 @@ typedef struct Modes {
     RematSchedule schedule;     // valid after modes_run
     int64_t      cost, peak;
     int64_t     *live;          // live bytes at each place of it
-    int32_t     *again;         // of each step: the place of its first
+    int32_t     *recomputed;    // of each step: the place of its first
                                 // recomputation, if any
     // Valid after modes_find_idle: values alive at the peak that its step does
     // not touch, and the nearest places before and after it that touch them.

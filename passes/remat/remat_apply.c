@@ -32,7 +32,7 @@ typedef struct Rewrite {
     ValueId *now;               // of each old value: its current instance
     ValueId **last;             // of each old node that is no launch: the
                                 // operands of its last copy, or NULL
-    int32_t *again;             // of each persistent old value: recomputations
+    int32_t *recomputed;        // of each persistent old value: recomputations
                                 // still to come that read it
     // Launches that wait for recomputations, in order, and for each value the
     // number of them that touch it and that change it.
@@ -47,10 +47,10 @@ static ValueId value_again(Graph *g, ValueId v, const char *how)
 {
     const Value old = g->values[v];
     const char *name = arena_print(g->arena, "%s.%s", old.name, how);
-    ValueId again = graph_value_like(g, v, name, old.kind, old.shape, old.pos);
+    ValueId copy = graph_value_like(g, v, name, old.kind, old.shape, old.pos);
     ValueId of = old.recompute_of;
-    g->values[again].recompute_of = of != NONE ? of : v;
-    return again;
+    g->values[copy].recompute_of = of != NONE ? of : v;
+    return copy;
 }
 
 // Appends old node i with these operands: itself, or a copy.
@@ -155,7 +155,7 @@ enum { MOST_TOUCHES = MAX_READS + MAX_SLOTS };
 // before the end of the step.
 static bool is_awaited(const Rewrite *w, ValueId v)
 {
-    return w->again[v] > 0 && v != w->g->header;
+    return w->recomputed[v] > 0 && v != w->g->header;
 }
 
 static bool must_wait(const Rewrite *w, const Touch *touch, int count)
@@ -202,7 +202,7 @@ static void count_repeats(Rewrite *w, const Graph *old, NodeId i, int change)
 {
     ValueId reads[MAX_READS];
     for (int k = node_reads(old, &w->old[i], reads) - 1; k >= 0; k--)
-        if (old->values[reads[k]].persistent) w->again[reads[k]] += change;
+        if (old->values[reads[k]].persistent) w->recomputed[reads[k]] += change;
 }
 
 static Rewrite new_rewrite(Graph *g)
@@ -213,7 +213,7 @@ static Rewrite new_rewrite(Graph *g)
     w.def = NEW_ARRAY(g->arena, g->value_count, NodeId);
     w.now = NEW_ARRAY(g->arena, g->value_count, ValueId);
     w.last = NEW_ARRAY(g->arena, g->node_count, ValueId *);
-    w.again = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    w.recomputed = NEW_ARRAY(g->arena, g->value_count, int32_t);
     w.waiting = NEW_ARRAY(g->arena, g->node_count, NodeId);
     w.touching = NEW_ARRAY(g->arena, g->value_count, int32_t);
     w.changing = NEW_ARRAY(g->arena, g->value_count, int32_t);

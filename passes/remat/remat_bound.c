@@ -36,8 +36,8 @@ static void add_point(Bounder *b, int32_t i, RematPoint point)
 static RematPoint cut_at(Bounder *b, int64_t price, int64_t scale, int shift)
 {
     RematPoint point;
-    point.again = NEW_ARRAY(b->cut.arena, b->cut.r->step_count, bool);
-    int64_t value = remat_cut_at(&b->cut, price, scale, shift, point.again,
+    point.recomputed = NEW_ARRAY(b->cut.arena, b->cut.r->step_count, bool);
+    int64_t value = remat_cut_at(&b->cut, price, scale, shift, point.recomputed,
                                  &point.bytes, &point.cost);
     b->cuts--;
     if (shift == 0)
@@ -48,7 +48,7 @@ static RematPoint cut_at(Bounder *b, int64_t price, int64_t scale, int shift)
 static RematPoint nothing_again(Bounder *b)
 {
     RematPoint point = {.bytes = b->cut.fixed};
-    point.again = NEW_ARRAY(b->cut.arena, b->cut.r->step_count, bool);
+    point.recomputed = NEW_ARRAY(b->cut.arena, b->cut.r->step_count, bool);
     for (int32_t v = 0; v < b->cut.r->value_count; v++)
         if (b->cut.needed[v] && !b->cut.free[v])
             point.bytes += b->cut.charge[v];
@@ -140,9 +140,9 @@ RematCurve remat_curve(const Remat *r, int32_t t, int64_t capacity,
     for (int32_t i; b.cuts > 0 && (i = most_open(&b, capacity)) >= 0;)
         look_between(&b, i);
     for (int32_t i = 0; i < b.c.count; i++) {
-        bool *again = NEW_ARRAY(r->arena, r->step_count, bool);
-        memcpy(again, b.c.point[i].again, (size_t)r->step_count);
-        b.c.point[i].again = again;
+        bool *recomputed = NEW_ARRAY(r->arena, r->step_count, bool);
+        memcpy(recomputed, b.c.point[i].recomputed, (size_t)r->step_count);
+        b.c.point[i].recomputed = recomputed;
     }
     arena_free(b.cut.arena);
     return b.c;

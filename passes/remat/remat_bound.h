@@ -8,7 +8,7 @@
 // while t runs, and the cost of the steps recomputed after it, each once.
 typedef struct RematPoint {
     int64_t bytes, cost;
-    bool   *again;              // of each step
+    bool   *recomputed;         // of each step
 } RematPoint;
 
 // A line that no continuation is below: units * price + cost * scale >= value,

@@ -42,7 +42,7 @@ static const RematList *forward_run(const RematStage *stage, const ChainOp *op,
     if (is_first) return &stage->first;
     if (op->run == CHAIN_WAY) return &stage->ways[op->way].forward;
     if (op->run == CHAIN_TURN) return &stage->ways[op->way].kept;
-    return &stage->again;
+    return &stage->recomputed;
 }
 
 RematSchedule remat_chain_schedule(Arena *arena, const RematStages *s,

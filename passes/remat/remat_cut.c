@@ -48,7 +48,7 @@ static int32_t makers_before(const Remat *r, int32_t v, int32_t t)
 }
 
 // True if all of v that exists before step t can be recomputed after it.
-static bool can_make_again(const Remat *r, int32_t v, int32_t t)
+static bool can_recompute(const Remat *r, int32_t v, int32_t t)
 {
     bool can = r->makers[v] < r->makers[v + 1];
     for (int32_t k = r->makers[v]; k < r->makers[v + 1]; k++) {
@@ -78,7 +78,7 @@ static void find_needed(RematCut *c)
         bool is_whole = before == r->makers[v + 1] - r->makers[v];
         if (r->kept[v] && is_whole) c->stays[v] = true;
         if (r->kept[v] && before > 0) c->needed[v] = true;
-        if (c->needed[v] && !can_make_again(r, v, c->t)) c->stays[v] = true;
+        if (c->needed[v] && !can_recompute(r, v, c->t)) c->stays[v] = true;
     }
 }
 
@@ -173,7 +173,7 @@ static int32_t add_makers(RematCut *c, int32_t v)
 {
     const Remat *r = c->r;
     int32_t count = makers_before(r, v, c->t);
-    if (!can_make_again(r, v, c->t)) return SINK;
+    if (!can_recompute(r, v, c->t)) return SINK;
     if (count == 1) return add_step(c, r->maker[r->makers[v]]);
     int32_t all = c->node_count++;
     for (int32_t k = 0; k < count; k++)
@@ -266,20 +266,20 @@ static void set_prices(RematCut *c, int64_t price, int64_t scale, int shift)
 }
 
 int64_t remat_cut_at(RematCut *c, int64_t price, int64_t scale, int shift,
-                     bool *again, int64_t *bytes, int64_t *cost)
+                     bool *recomputed, int64_t *bytes, int64_t *cost)
 {
     set_prices(c, price, scale, shift);
     int64_t value = flow_cut(c->flow, SOURCE, SINK, c->near);
     *bytes = c->fixed;
     *cost = 0;
-    memset(again, 0, (size_t)c->r->step_count * sizeof *again);
+    memset(recomputed, 0, (size_t)c->r->step_count * sizeof *recomputed);
     for (int32_t i = 0; i < c->byte_count; i++)
         if (c->near[c->bytes[i].from] && !c->near[c->bytes[i].to])
             *bytes += c->charge[c->bytes[i].of];
     for (int32_t i = 0; i < c->cost_count; i++) {
         if (!c->near[c->costs[i].from]) continue;
         *cost += c->r->cost[c->costs[i].of];
-        again[c->costs[i].of] = true;
+        recomputed[c->costs[i].of] = true;
     }
     return value;
 }

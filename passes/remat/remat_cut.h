@@ -42,11 +42,11 @@ typedef struct RematCut {
 void remat_cut_new(RematCut *c);
 
 // Makes the cheapest cut at this price of a unit.  The cost of a step is
-// multiplied by scale and shifted right, and is at least 1.  Sets again[i]:
-// step i is recomputed after t; *bytes: alive at t; *cost: of the
-// recomputation.  Returns the cut's value, without the fixed bytes.  price *
-// all_units and scale * all_costs are at most FLOW_WHOLE / 2.
+// multiplied by scale and shifted right, and is at least 1.  Sets
+// recomputed[i]: step i is recomputed after t; *bytes: alive at t; *cost: of
+// the recomputation.  Returns the cut's value, without the fixed bytes.  price
+// * all_units and scale * all_costs are at most FLOW_WHOLE / 2.
 int64_t remat_cut_at(RematCut *c, int64_t price, int64_t scale, int shift,
-                     bool *again, int64_t *bytes, int64_t *cost);
+                     bool *recomputed, int64_t *bytes, int64_t *cost);
 
 #endif

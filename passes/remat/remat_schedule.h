@@ -3,7 +3,7 @@
 //
 //   steps     f1 f2 f3 | b3 b2 b1           b2 reads what f1 makes
 //   schedules  f1 f2 f3 b3 b2 b1             f1's result is kept
-//             f1 f2 f3 b3 f1 b2 b1          it is computed again
+//             f1 f2 f3 b3 f1 b2 b1          it is recomputed
 #ifndef CNNC_REMAT_SCHEDULE_H
 #define CNNC_REMAT_SCHEDULE_H
 

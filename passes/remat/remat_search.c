@@ -220,7 +220,7 @@ static int64_t most_without(const Search *s, int32_t v)
 {
     const Modes *m = &s->m;
     int64_t most = 0;
-    int32_t to = m->again[s->r->maker[s->r->makers[v]]];
+    int32_t to = m->recomputed[s->r->maker[s->r->makers[v]]];
     for (int32_t at = s->last_read[v] + 1; at < to; at++)
         if (m->live[at] > most) most = m->live[at];
     return most;
@@ -316,7 +316,7 @@ static bool begin_at_corner(Search *s, int64_t level)
     if (k == c->count) return false;
     memset(s->m.mode, KEPT, mode_bytes(s));
     for (int32_t i = 0; i < s->r->backward_start; i++)
-        if (c->point[k].again[i] && s->may_repeat[s->m.group[i]])
+        if (c->point[k].recomputed[i] && s->may_repeat[s->m.group[i]])
             s->m.mode[s->m.group[i]] = ONCE;
     return true;
 }

@@ -165,12 +165,12 @@ static void add_stage(RematRuns *g, RematStage *stage, ChainStage *chain,
 {
     const RematStages *s = g->s;
     stage->first = remat_runs_all(g);
-    stage->again = remat_runs_forward(g, true, false);
+    stage->recomputed = remat_runs_forward(g, true, false);
     if (g->output != NO_VALUE) {
         RematLeft left = {.output = true};
         chain->output = s->counted.bytes[g->output];
-        chain->cost = remat_list_cost(s->r, &stage->again) / scale;
-        chain->peak = remat_runs_peak(g, &stage->again, left);
+        chain->cost = remat_list_cost(s->r, &stage->recomputed) / scale;
+        chain->peak = remat_runs_peak(g, &stage->recomputed, left);
         raise_peak(&chain->peak, remat_runs_peak(g, &stage->first, left));
     }
     find_ways(g, stage, chain, scale);

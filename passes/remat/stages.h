@@ -51,7 +51,7 @@ typedef struct RematWay {
 
 typedef struct RematStage {
     RematList first;            // all forward steps
-    RematList again;            // the steps needed for the output
+    RematList recomputed;       // the steps needed for the output
     int32_t   way_count;        // at least 1; turn i of the chain is way i
     RematWay *ways;
 } RematStage;

@@ -24,7 +24,7 @@
 typedef struct Marks {
     Graph *g;
     bool  *kept, *leads;        // of each value: it leads to a mark
-    bool  *again;               // of each node: a launch that is recomputed
+    bool  *recomputed;          // of each node: a launch that is recomputed
 } Marks;
 
 static bool has_any(const Node *n, const bool *of_value)
@@ -48,7 +48,7 @@ static void find_leading(Marks *m)
         const Node *n = &g->nodes[i];
         if (n->phase != FORWARD) continue;
         bool kept = has_any(n, m->kept), leads = kept || has_any(n, m->leads);
-        m->again[i] = is_launch(n) && leads && !kept;
+        m->recomputed[i] = is_launch(n) && leads && !kept;
         if (leads) set_operands(n, m->leads);
         if (kept && !is_launch(n)) set_operands(n, m->kept);
     }
@@ -62,7 +62,7 @@ static void keep_for_update(Marks *m)
         if (g->nodes[i].phase != UPDATE) continue;
         for (int k = node_reads(g, &g->nodes[i], reads) - 1; k >= 0; k--) {
             NodeId def = g->values[reads[k]].def;
-            if (def != NONE) m->again[def] = false;
+            if (def != NONE) m->recomputed[def] = false;
         }
     }
 }
@@ -74,7 +74,7 @@ static void set_modes(const Marks *m, const Remat *r, Modes *modes)
     for (int32_t i = 0; i < r->backward_start; i++) modes->mode[i] = ONCE;
     for (NodeId i = 0; step < r->backward_start; i++) {
         if (!is_launch(&m->g->nodes[i])) continue;
-        if (!m->again[i] || !r->may_repeat[step])
+        if (!m->recomputed[i] || !r->may_repeat[step])
             modes->mode[modes->group[step]] = KEPT;
         step++;
     }
@@ -118,7 +118,7 @@ bool follow_marks(Graph *g, const PassOptions *o)
     Marks m = { .g = g };
     m.kept = NEW_ARRAY(g->arena, g->value_count, bool);
     m.leads = NEW_ARRAY(g->arena, g->value_count, bool);
-    m.again = NEW_ARRAY(g->arena, g->node_count, bool);
+    m.recomputed = NEW_ARRAY(g->arena, g->node_count, bool);
     const Checkpoint *how = &o->checkpoint;
     if (how->kind != CHECKPOINT_EVERY && !find_marked(&m)) {
         if (how->kind != CHECKPOINT_MARKED) return true;

@@ -54,7 +54,7 @@ UNITS = {
             ("remat_apply.c", "memcpy(made->attr, n->attr, sizeof n->attr);",
              "if (!copy) memcpy(made->attr, n->attr, sizeof n->attr);"),
         "updates wait for nobody":
-            ("remat_apply.c", "return w->again[v] > 0 && v != w->g->header;", "return false;"),
+            ("remat_apply.c", "return w->recomputed[v] > 0 && v != w->g->header;", "return false;"),
         "updates wait for one repeat of two":
             ("remat_apply.c", "count_repeats(&w, &old, i, -1);", "count_repeats(&w, &old, i, -2);"),
         "nobody waits for an update that waits":

@@ -41,7 +41,7 @@ FAULTS = {
     "a mark ends what leads to the next":
         ("passes/remat/user_checkpoints.c", "leads = kept || has_any", "leads = !kept && has_any"),
     "statistics are taken again":
-        ("passes/remat/user_checkpoints.c", "if (def != NONE) m->again[def] = false;", ""),
+        ("passes/remat/user_checkpoints.c", "if (def != NONE) m->recomputed[def] = false;", ""),
     "products run again all the same":
         ("passes/remat/user_checkpoints.c", "== CHECKPOINT_ELEMENTWISE", "== CHECKPOINT_COUNT"),
     "products are no arithmetic":

@@ -150,7 +150,7 @@ FAULTS = {
         "the fewest bytes do not fit":
             ("remat_bound.c", "if (capacity < c->point", "if (capacity <= c->point"),
         "the steps of a point are another's":
-            ("remat_bound.c", "memcpy(again, b.c.point[i].again", "memcpy(again, b.c.point[0].again"),
+            ("remat_bound.c", "memcpy(recomputed, b.c.point[i].recomputed", "memcpy(recomputed, b.c.point[0].recomputed"),
     },
     "test_remat_schedules": {
         "the fullest are the emptiest":

@@ -57,8 +57,8 @@ static void a_chain_has_a_corner_for_each_value(void **state)
     is_point(&c, 0, 195, 0);
     is_point(&c, 1, 165, 11);
     is_point(&c, 2, 145, 21);
-    assert_true(c.point[1].again[1] && !c.point[1].again[0]);
-    assert_true(c.point[2].again[1] && c.point[2].again[0]);
+    assert_true(c.point[1].recomputed[1] && !c.point[1].recomputed[0]);
+    assert_true(c.point[2].recomputed[1] && c.point[2].recomputed[0]);
     assert_int_equal(remat_bound(&c, 195), 0);
     // Bytes come in tens: of 49 above the bytes alive in any case 40 serve.
     assert_int_equal(remat_bound(&c, 194), 4);
@@ -159,7 +159,7 @@ static void curve_is_hull(const Remat *r, int32_t t, int *corners)
     for (int32_t i = 0; i < c.count; i++) {
         uint32_t set = 0;
         for (int32_t s = 0; s < r->backward_start; s++)
-            set |= (uint32_t)c.point[i].again[s] << s;
+            set |= (uint32_t)c.point[i].recomputed[s] << s;
         BruteWay way = brute_way(r, t, set);
         is_point(&c, i, way.bytes, way.cost);
         is_point(&c, i, corner[count - 1 - i].bytes,
