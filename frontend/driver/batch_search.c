@@ -1,5 +1,5 @@
 // Finds the largest batch that fits by compiling for several batches.
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "../../ir/base/search_cache.h"
 #include "batch_search.h"
 

@@ -18,7 +18,7 @@
 // program.  An option before the last row is compiled only if the last plan
 // uses it and a later one.  So at most three searches for a budget and one for
 // slices run.
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
 #include "sheet.h"

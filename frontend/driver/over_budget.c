@@ -20,7 +20,7 @@
 //            any  micro-batch: 11 samples at a time, 7.81 MiB
 #include <inttypes.h>
 #include "../../ir/base/format.h"
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "../../ir/base/search_cache.h"
 #include "../../ir/dtype.h"
 #include "batch_search.h"

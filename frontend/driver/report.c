@@ -1,7 +1,7 @@
 // --report: compiles the contents of the page: the programs of the output, the
 // rows of --compare, and the largest batches for several memory sizes.
 #include <string.h>
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "../../ir/base/search_cache.h"
 #include "batch_search.h"
 #include "run_pipeline.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "../../ir/base/format.h"
 #include "../../ir/gpu/overhead.h"
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "../../ir/gpu/offload.h"
 #include "../../ir/op/op.h"
 #include "../../ir/gpu/precision.h"

@@ -2,7 +2,7 @@
 // the passes to a plan, then text and files.
 #include <string.h>
 #include "../../codegen/codegen.h"
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "batch_search.h"
 #include "run_pipeline.h"
 

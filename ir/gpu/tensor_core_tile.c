@@ -19,7 +19,7 @@
 // only the order of times matters here.  Large tiles move fewer bytes for each
 // sum; small ones waste less on odd sizes and leave more blocks.
 #include "gpu_model.h"
-#include "../base/minmax.h"
+#include "../base/sizes.h"
 #include "gemm_tile.h"
 #include "../launch_group.h"
 

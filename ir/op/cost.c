@@ -9,18 +9,6 @@
 // block may find it in a cache.
 #include "op.h"
 
-int64_t capped_product(int64_t a, int64_t b)
-{
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
-int64_t capped_sum(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 void cost_add(Cost *sum, const Cost *cost)
 {
     sum->flops = capped_sum(sum->flops, cost->flops);

@@ -3,6 +3,7 @@
 #ifndef CNNC_COST_H
 #define CNNC_COST_H
 
+#include "../base/sizes.h"
 #include "../ir.h"
 
 // Sums and products of costs saturate at INT64_MAX: unlike sizes of values,
@@ -35,9 +36,5 @@ void cost_elementwise(const Graph *g, const Node *n, Cost *cost);
 int64_t cost_bytes(const Graph *g, const Node *n);
 // All flops are those of a matrix product.
 void cost_product(Cost *cost, int64_t flops);
-
-// Saturating arithmetic on numbers that are not negative.
-int64_t capped_product(int64_t a, int64_t b);
-int64_t capped_sum(int64_t a, int64_t b);
 
 #endif

@@ -277,8 +277,3 @@ void launch_act(Launch *l, const Node *n)
 {
     launch_type(l, n->act ? functor_of(n->act) : "identity");
 }
-
-int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}

@@ -4,6 +4,7 @@
 #ifndef CNNC_LAUNCH_H
 #define CNNC_LAUNCH_H
 
+#include "../base/sizes.h"
 #include "../ir.h"
 
 typedef struct Launch Launch;
@@ -140,6 +141,5 @@ void launch_list(Launch *l, const List *list, const char *label);
 // Adds the functor of n's fused activation, or "identity".
 void launch_act(Launch *l, const Node *n);
 const char *functor_of(const Op *op);
-int64_t ceil_div(int64_t a, int64_t b);
 
 #endif

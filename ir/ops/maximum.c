@@ -11,12 +11,12 @@ static void gradient(Gradient *c)
     for (int k = 0; k < 2; k++) broadcast_gradient(c, k, dz, READS_A | READS_B);
 }
 
-static double larger(double a, double b)
+static double maximum_of(double a, double b)
 {
     return a >= b || a != a ? a : b;
 }
 
-static double larger_gradient(int k, double dz, double a, double b)
+static double maximum_gradient(int k, double dz, double a, double b)
 {
     bool first = a >= b || a != a;
     return first == (k == 0) ? dz : 0;
@@ -24,12 +24,12 @@ static double larger_gradient(int k, double dz, double a, double b)
 
 static void reference(const Ref *r)
 {
-    broadcast_reference(r, larger);
+    broadcast_reference(r, maximum_of);
 }
 
 static void grad_reference(const Ref *r)
 {
-    broadcast_gradient_reference(r, larger_gradient);
+    broadcast_gradient_reference(r, maximum_gradient);
 }
 
 static const Kernel kernels[] = {

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../../ir/base/format.h"
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "../offload/host_budget.h"
 #include "../../ir/base/search_cache.h"
 #include "../remat/remat_bound.h"

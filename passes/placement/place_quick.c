@@ -9,7 +9,7 @@
 // frees dead buffers and puts new ones into holes.  It leaves holes that the
 // skyline can't fill, and fills others that the skyline leaves.  Mirrored, it
 // goes through time backwards.
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "place.h"
 #include <stdlib.h>
 

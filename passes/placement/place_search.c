@@ -8,6 +8,7 @@
 // height that is proved impossible is never tried again, so small instances end
 // at the lowest height that exists.
 #include "place_search.h"
+#include "../../ir/base/sizes.h"
 
 enum { MOST_BLOCKS = 4096, FIRST_SHARE = 4 };
 
@@ -20,18 +21,12 @@ enum { ORDER_KINDS = sizeof orders / sizeof *orders };
 
 // Returns the greatest common divisor of all sizes: only its multiples are
 // tried as heights.
-static int64_t common_divisor(const Placing *p)
+static int64_t unit_of_sizes(const Placing *p)
 {
-    int64_t divisor = 0;
-    for (int32_t i = 0; i < p->count; i++) {
-        int64_t a = p->items[i].size;
-        while (a != 0) {
-            int64_t rest = divisor % a;
-            divisor = a;
-            a = rest;
-        }
-    }
-    return divisor > 0 ? divisor : 1;
+    int64_t unit = 0;
+    for (int32_t i = 0; i < p->count; i++)
+        unit = common_divisor(unit, p->items[i].size);
+    return unit > 0 ? unit : 1;
 }
 
 static void keep_found(Search *s)
@@ -100,7 +95,7 @@ bool place_search(Placing *p)
 {
     if (p->count > MOST_BLOCKS || p->work <= 0) return false;
     Search *joined = new_search(p, true), *apart = new_search(p, false);
-    joined->step = apart->step = common_divisor(p);
+    joined->step = apart->step = unit_of_sizes(p);
     p->goal -= p->goal % apart->step;
     int64_t limit = FIRST_SHARE * (int64_t)p->count * p->count;
     for (; !is_done(p); limit *= 2) {

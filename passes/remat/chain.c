@@ -1,7 +1,7 @@
 // Costs and bytes of a chain's schedules, computed from the definition, and the
 // choices that a segment can begin with.  chain.h defines the problem.
 #include "../../ir/base/diag.h"
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "chain.h"
 
 // Returns the bytes of the map that stage i reads; 0 for the chain's own input,

@@ -5,7 +5,7 @@
 // schedules, the more so the more stages there are.  So the search also reads
 // it as if there were more bytes, and keeps the cheapest schedule.
 #include <math.h>
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "chain.h"
 
 // A capacity that is never exhausted.

@@ -14,7 +14,7 @@
 // computed.
 #include <math.h>
 #include <string.h>
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "chain.h"
 
 // ---- without capacities -----------------------------------------------------
@@ -291,16 +291,6 @@ static void fill_rows(ChainTable *t, Arena *arena)
 }
 
 // ---- the table --------------------------------------------------------------
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static void divide_peak(int64_t *unit, const ChainPeak *peak)
 {

@@ -32,6 +32,7 @@
 // and the cut is the price of one K and one A.  Rule 3 adds a constant.
 #include "remat_cut.h"
 #include <string.h>
+#include "../../ir/base/sizes.h"
 
 enum { SOURCE, SINK, NODES };   // of the graph; others follow
 enum { NO_VALUE = -1 };
@@ -186,16 +187,6 @@ static void add_value(RematCut *c, int32_t v)
     int32_t from = c->needed[v] ? SOURCE : c->value_node[v];
     int32_t to = add_makers(c, v);
     c->bytes[c->byte_count++] = (RematCharge){.from = from, .to = to, .of = v};
-}
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 static void add_arcs(RematCut *c, RematCharge *charges, int32_t count,

@@ -1,6 +1,6 @@
 // Live bytes from the end: a value with a later reader is alive, back to the
 // step that makes it.
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "reverse_liveness.h"
 
 RematScan remat_scan_new(Arena *arena, const Remat *r)

@@ -2,7 +2,7 @@
 // wanted, and then its operands are wanted.  Bytes are counted from the end,
 // too.  Values that are made once count as 0.  Peaks are computed with and
 // without the run's input, which may die in the run.
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "stage_steps.h"
 
 // ---- one stage --------------------------------------------------------------

@@ -5,7 +5,7 @@
 // From there one value after another is no longer kept: first the one with the
 // most bytes for the cost of its recomputation.  Some of the ways found are the
 // stage's.  A turn is such a way and its backward steps in one run.
-#include "../../ir/base/minmax.h"
+#include "../../ir/base/sizes.h"
 #include "stage_steps.h"
 
 enum {
