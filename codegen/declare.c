@@ -113,7 +113,7 @@ static void emit_metrics_struct(Emitter *e)
     Writer *w = &e->w;
     Figures f = figures_of(e);
     write_line(w, "// Means since the last reset.  A weight is the divisor of its mean: the samples, or the sum of");
-    write_line(w, "// what their labels count for; a mean of nothing is 0.  Skipped steps (a loss that was not finite%s)",
+    write_line(w, "// the weights of their labels; a mean of nothing is 0.  Skipped steps (a loss that was not finite%s)",
                is_scaled(e->g) ? ", or a gradient" : "");
     write_line(w, "// are in no mean, a metric that is not finite is in no mean of it.  step counts all training");
     write_line(w, "// steps, updates those that were not skipped.%s",
@@ -181,7 +181,7 @@ static void describe_accum(Emitter *e)
     write_line(w, "// update from their mean over all samples since the last apply, as if these were one batch (to");
     write_line(w, "// rounding; the same random draws).  Where a loss of one was not finite, or there is none, the");
     write_line(w, "// step is skipped.  train is accum and then apply.  Before apply nothing of the state changes");
-    write_line(w, "// but its header's count of these samples; init, attach and import forget what was added, and");
+    write_line(w, "// but its header's count of these samples; init, attach and import forget added gradients, and");
     write_line(w, "// evaluate and infer may come between.");
 }
 
@@ -194,8 +194,8 @@ static void declare_programs(Emitter *e)
     if (e->in->train) {
         Ports t = ports_of(e->in->eval);
         write_line(&e->w, "// One training step, or loss and metrics alone, on as many samples as the sizes say: at");
-        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so that");
-        write_line(&e->w, "// what the host has there must stay as it is until the stream has passed.");
+        write_line(&e->w, "// least one, at most BATCH.  Host or device memory; the stream is not waited for, so the");
+        write_line(&e->w, "// data in host memory must stay as it is until the stream has passed.");
         if (is_accumulating(e->g)) describe_accum(e);
         int count = parameters(e, e->in->eval, t.input, t.input_count, "const ", items);
         function_head(e, "train", items, count, ";");

@@ -96,8 +96,9 @@ void print_includes(Emitter *e, const char *const *names, int count);
 
 // ---- arguments.c -----------------------------------------------------------------
 
-// Both set items to parts of a launch as emitted, and return their number. kernel_items: the kernel
-// with its template arguments, after a head such as "STEP(".  argument_items: its arguments.
+// Both set items to parts of a launch as emitted, and return their number. Function kernel_items
+// sets the kernel with its template arguments, after a head such as "STEP(".  Function
+// argument_items sets its arguments.
 enum { MAX_ITEMS = 1280 };
 int kernel_items(Emitter *e, const char *head, const Launch *l, const char **items);
 int argument_items(Emitter *e, const Program *p, const Launch *l, const char **items);
@@ -127,7 +128,8 @@ bool any_slice(const Emitter *e, int64_t rows);
 // ---- offload.c -------------------------------------------------------------------
 
 // For files whose training step copies maps to host memory: print the sizes and types that their
-// header has in addition. skip_host_types omits the types, since the included header contains them.
+// header has in addition. Function skip_host_types omits the types, since the included header
+// contains them.
 void declare_host_sizes(Emitter *e);
 void print_host_types(Emitter *e);
 void skip_host_types(Emitter *e);

@@ -193,7 +193,7 @@ void emit_memory(Emitter *e)
                value_bytes(&e->g->values[e->g->header]));
     if (any_slice(e, 1)) {
         write_line(w, "//");
-        write_line(w, "// A slice is part of each row of what it is in.");
+        write_line(w, "// A slice is part of each row of the tensor that contains it.");
     }
     write_line(w, "//");
     write_line(w, "// After each place: bytes, first and last step, shape.");

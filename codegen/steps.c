@@ -343,8 +343,8 @@ static void emit_run(Emitter *e, const Program *p, const Run *run)
 }
 
 // Compile time grows faster than linearly with a function's length, so long functions are split,
-// and one function calls the parts.  g++ -O2 compiles resnet1202's 9,000 steps in two minutes that
-// way; as one function they did not compile within 25 minutes.
+// and one function calls the parts.  The compiler g++ -O2 takes two minutes for resnet1202's 9,000
+// steps that way; as one function they did not compile within 25 minutes.
 enum { MOST_STEPS = 512 };
 
 static void emit_runs(Emitter *e, const Program *p, const Run *whole)
@@ -383,7 +383,7 @@ static void emit_program_steps(Emitter *e, const Program *p)
                p->plan->step_count, p->g->mode != INFER, p->g->mode == EVAL};
     int batch_steps = p->plan->batch_steps;
     if (batch_steps > 0) {
-        run.what = "What the first samples of a batch add to the gradients of the training step.";
+        run.what = "Adds gradients of the first samples of a batch to those of the training step.";
         run.end = batch_steps;
     }
     emit_runs(e, p, &run);

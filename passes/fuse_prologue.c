@@ -85,9 +85,9 @@ static bool reads_once(const Node *n, int k)
 // result has as many bytes as the operands that live longer.  All readers then
 // read an element about once: elementwise operators, losses and metrics (a bias
 // after a library's GEMM, an activation).  This saves only a launch, so it must
-// cost no bytes.  The result could overwrite an operand, its readers' results
-// can overwrite that operand instead, and no activation's gradient reads it,
-// for which sign bits might be kept.
+// cost no bytes.  The result could overwrite an operand, and its readers'
+// results can overwrite that operand instead.  No activation's gradient, for
+// which sign bits might be kept, reads it.
 static bool costs_nothing(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;
@@ -104,8 +104,8 @@ static bool costs_nothing(const Loading *l, NodeId i)
     return true;
 }
 
-// True if computing node i on load saves bytes: the operands whose lives it
-// extends are smaller than its result, or equal at no other cost.
+// True if computing node i on load saves bytes.  The operands whose lives it
+// extends are then smaller than its result, or equal at no other cost.
 static bool saves(const Loading *l, NodeId i)
 {
     const Graph *g = l->g;

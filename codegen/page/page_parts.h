@@ -66,7 +66,7 @@ typedef struct BytesAxis {
 void page_bytes_axis(const PageProgram *p, BytesAxis axis);
 
 // A label of the map at x, y: the first text that fits into `room` units. Narrow screens show text
-// at twice the size of the drawing, so a shorter one may appear there. texts are in order of
+// at twice the size of the drawing, so a shorter one may appear there. The texts are in order of
 // decreasing length, none is NULL.
 typedef struct FittingText {
     const char        *class;

@@ -18,7 +18,7 @@ enum {
     PASSES = 1 << 2,            // it is dy if the shapes are equal
 };
 // Makes the gradient of operand k (0: a, 1: b): part 1 + k, and sum_splits if
-// the sum is long.  dz is the gradient of the result before its activation.
+// the sum is long.  The gradient of the result before its activation is dz.
 void broadcast_gradient(Gradient *c, int k, ValueId dz, unsigned from);
 
 extern const AttrSpec broadcast_attrs[];

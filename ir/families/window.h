@@ -14,7 +14,8 @@ typedef struct Window {
 } Window;
 
 // Sets the padding of a window over a map of these extents from an argument.
-// "same" gives ceil(extent / stride) windows, with the odd element after.
+// The argument "same" gives ceil(extent / stride) windows, with the odd element
+// after.
 void window_pad(Window *window, const ArgValue *padding,
                 const int64_t extent[2]);
 

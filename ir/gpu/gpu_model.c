@@ -33,9 +33,10 @@ enum { MILLION = 1000000 };
 #define INTEGRATED(...) ROW(1, __VA_ARGS__)
 
 // Peaks at boost clock in 1e9 per second, tensor cores without sparsity, with
-// sums in fp32.  Sources: NVIDIA's data sheets and architecture white papers of
-// H200 and H100 SXM, A100 SXM 80 GB, V100 SXM2, L4, T4, GeForce RTX 4090, 3090
-// and 3060 12 GB, Jetson AGX Orin 64 GB.
+// sums in fp32.  Sources are NVIDIA's data sheets and architecture white
+// papers.  The data center GPUs are H200 and H100 SXM, A100 SXM 80 GB, V100
+// SXM2, L4 and T4.  The others are GeForce RTX 4090, 3090 and 3060 12 GB and
+// Jetson AGX Orin 64 GB.
 //
 // host is the assumed rate of pinned memory, one way, on each GPU's link: PCI
 // Express 5, 4 or 3 with 16 lanes, of 63, 31.5 and 15.8 GB/s.  Orin is

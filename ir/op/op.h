@@ -205,9 +205,9 @@ struct Op {
     double (*act_gradient)(double dy, double y);
     // Shapes of a call's operands for random tests, if random shapes would
     // rarely match.  Text "a 4, b:c; [1]" means a value [a, 4] and a label
-    // class[b, c], for any a, b, c, with [1] for the first argument.  ! marks
-    // an operand that must be an input, since it gets no gradient.  The sign |
-    // separates alternatives.
+    // class[b, c], for any a, b, c, with [1] for the first argument.  The sign
+    // ! marks an operand that must be an input, since it gets no gradient.  The
+    // sign | separates alternatives.
     const char *fits;
     // LOSS: the function that it applies to its logits, or NULL, and the index
     // of that operand.

@@ -16,7 +16,7 @@ bool build_wants_scores(Build *b);
 // Returns [batch], the shape of the results of losses and metrics.
 Shape shape_of_rows(const Graph *g, const Node *n);
 
-// The argument `init`, with the words of Keras.  init_of returns the
+// The argument `init`, with the words of Keras.  Function init_of returns the
 // initialization of a weight with fan_in inputs and fan_out outputs for a word
 // or number.  He et al. 2015 (arXiv 1502.01852), Glorot and Bengio 2010, LeCun
 // et al. 1998, Saxe et al. 2014 (arXiv 1312.6120).

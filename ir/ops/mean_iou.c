@@ -122,7 +122,8 @@ static void launch(const Graph *g, const Node *n, Launch *l)
 }
 
 // Returns the counts of class c since the reset: correct pixels and the union.
-// counts [2, 2, classes]: of all steps except the last, and of the last.
+// Operand COUNTS [2, 2, classes] has those of all steps except the last, and
+// those of the last.
 static void count_class(const Ref *r, int64_t c, double *right, double *either)
 {
     Shape partials = ref_in(r, PARTIALS);

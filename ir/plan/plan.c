@@ -1,5 +1,6 @@
-// Makes the plan of a placed graph: one step for each launch (grouped nodes are
-// one), one buffer for each value (without bytes for inlined values).
+// Makes the plan of a placed graph.  It has one step for each launch (grouped
+// nodes are one) and one buffer for each value (without bytes for inlined
+// values).
 //
 //   flat = flatten pool2        no step; buffer flat: alias_of pool2, view
 //   c = concat a b, in place    no step; a, b: alias_of c, view, rows, stride

@@ -34,8 +34,9 @@ void put_copies(Graph *g, const HostCopy *copy, int32_t count);
 
 // ---- host_model.c -----------------------------------------------------------
 
-// A value that no launch touches between two launches: the last of the forward
-// pass that does, and the first one after it, which reads it.
+// A value that no launch touches between two launches.  They are the last
+// launch of the forward pass that touches it and the first one after that,
+// which reads it.
 typedef struct Stay {
     ValueId value;
     int64_t bytes;              // padded

@@ -22,9 +22,10 @@ bool best_order(const Lives *start, const Dependences *d, Region region,
                 int64_t floor, int64_t *work, NodeId *order);
 
 // Returns a lower bound of the peak of all orders that run the nodes before
-// `middle` first.  It is the largest sum that must be alive at one launch:
-// values made by nodes that it waits for and read by nodes that wait for it.
-// order: any such order; its fullest launches are tried first.
+// `middle` first.  It is the largest sum of values that must be alive at one
+// launch.  Nodes that the launch waits for make them, and nodes that wait for
+// it read them.  The argument order is any such order; its fullest launches are
+// tried first.
 int64_t order_bound(const Lives *start, const Dependences *d, NodeId middle,
                     const NodeId *order);
 

@@ -235,7 +235,7 @@ static bool widen_part(Search *s, int32_t at, int32_t nodes, int64_t hill,
 }
 
 // Shrinks a valley, in path, to the fewest nodes that are a valley under the
-// same hill: the others may only have been on the way.  Sets of few nodes are
+// same hill.  The others may only have been on the way.  Sets of few nodes are
 // tried first, as bits of path.  Returns their number, in an order that stays
 // under the hill, or 0 if there were too many sets.
 static int32_t shrink(Search *s, int32_t nodes, int64_t hill)

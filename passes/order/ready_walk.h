@@ -1,5 +1,5 @@
-// A walk through sets of nodes that have run: node by node, forward from the
-// start of a region or backward from its end, with undo.
+// A walk through sets of nodes that have run, node by node, with undo.  It
+// leads forward from the start of a region or backward from its end.
 #ifndef CNNC_READY_WALK_H
 #define CNNC_READY_WALK_H
 

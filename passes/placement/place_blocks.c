@@ -173,7 +173,7 @@ bool put_block(Search *s, int32_t block)
     return fits;
 }
 
-// True if the unplaced blocks of a section may still fit: they end at or above
+// True if the unplaced blocks of a section may still fit.  They end at or above
 // the lowest `low` among them plus the sum of their sizes.  Moves the first
 // block with a sufficient `low` to the front, for the next check.
 static bool floor_fits(Search *s, const Section *section)

@@ -138,8 +138,8 @@ static double top_of(const ChainRow *row)
 }
 
 // Offers a choice and the segments that follow: row a with the bytes that the
-// choice leaves, then row b with all.  cheapest: the cost without a limit of
-// bytes.
+// choice leaves, then row b with all.  The cost without a limit of bytes is
+// `cheapest`.
 static void offer(Filling *f, const ChainChoice *choice, const ChainRow *a,
                   const ChainRow *b, double cheapest)
 {

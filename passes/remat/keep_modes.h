@@ -32,7 +32,8 @@ typedef struct Modes {
     int32_t     *recomputed;    // of each step: the place of its first
                                 // recomputation, if any
     // Valid after modes_find_idle: values alive at the peak that its step does
-    // not touch, and the nearest places before and after it that touch them.
+    // not touch.  No step touches them from place idle_from on until idle_to,
+    // which reads them.
     int32_t     *idle, *idle_from, *idle_to, idle_count;
     int32_t      capacity;      // of schedule and live
     ModeValue   *value;

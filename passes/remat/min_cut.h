@@ -20,9 +20,9 @@ int32_t flow_arc(Flow *f, int32_t from, int32_t to);
 void flow_set(Flow *f, int32_t arc, int64_t capacity);
 
 // Returns the smallest sum of capacities of arcs that lead from a set with
-// `source` and without `sink` to the other nodes.  near[i]: node i is in the
-// largest such set.  The capacities of source's arcs sum to at most FLOW_WHOLE.
-// Equal graphs have equal cuts.
+// `source` and without `sink` to the other nodes.  Sets near[i] to true if node
+// i is in the largest such set.  The capacities of source's arcs sum to at most
+// FLOW_WHOLE.  Equal graphs have equal cuts.
 int64_t flow_cut(Flow *f, int32_t source, int32_t sink, bool *near);
 
 #endif

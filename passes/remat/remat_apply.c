@@ -34,7 +34,7 @@ typedef struct Rewrite {
                                 // operands of its last copy, or NULL
     int32_t *recomputed;        // of each persistent old value: recomputations
                                 // still to come that read it
-    // Launches that wait for recomputations, in order, and for each value the
+    // Launches that wait for recomputations, in order.  For each value: the
     // number of them that touch it and that change it.
     NodeId  *waiting;
     int32_t  waiting_count;

@@ -28,8 +28,8 @@
 // makers(v) is the step that makes v; sink, if v can't be recomputed; or, for
 // several makers, a node with an arc to each that is never cut.  A step on
 // source's side is in A.  A value on source's side whose makers are not is in
-// K.  A cheapest cut has no unneeded value on source's side, so rule 2 holds,
-// and the cut is the price of one K and one A.  Rule 3 adds a constant.
+// K.  A cheapest cut has no unneeded value on source's side, so rule 2 holds.
+// The cut is the price of one K and one A.  Rule 3 adds a constant.
 #include "remat_cut.h"
 #include <string.h>
 #include "../../ir/base/sizes.h"

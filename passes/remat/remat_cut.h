@@ -1,5 +1,5 @@
 // The values alive while a step runs and the steps recomputed after it, as a
-// cut of a graph.  remat_bound.c makes such cuts at many prices.
+// cut of a graph.  File remat_bound.c makes such cuts at many prices.
 #ifndef CNNC_REMAT_CUT_H
 #define CNNC_REMAT_CUT_H
 

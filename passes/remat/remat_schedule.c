@@ -145,8 +145,8 @@ static void find_changes(Replay *y)
 // ---- overwriting ------------------------------------------------------------
 
 // Returns the bytes of value v, whose life begins here, that overwrite a value
-// that dies here.  given: of each value, the place at which it was overwritten
-// last.
+// that dies here.  The array `given` has for each value the place at which it
+// was overwritten last.
 static int64_t bytes_found(const Replay *y, int32_t v, int32_t at,
                            const int32_t *reading, int32_t *given)
 {

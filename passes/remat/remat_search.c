@@ -226,8 +226,8 @@ static int64_t most_without(const Search *s, int32_t v)
     return most;
 }
 
-// True if the results of the step might be kept: there is room for them where
-// they do not exist now, or their operands could make room.
+// True if the results of the step might be kept.  There is then room for them
+// where they do not exist now, or their operands could make room.
 static bool could_keep(const Search *s, int32_t step, int64_t level)
 {
     const Remat *r = s->r;

@@ -30,8 +30,8 @@ int32_t remat_cuts(Arena *arena, const Remat *r, int32_t *value);
 
 // Returns all stages, or at most `most`: the smallest neighbours are merged.
 // Some values are made once: kept ones, results of steps that may not be
-// recomputed, and small ones (at most 1/64 of the mean forward value).  The
-// result is stored in the arena.
+// recomputed, and small ones.  A small value has at most 1/64 of the bytes of
+// the mean forward value.  The result is stored in the arena.
 RematStages remat_stages(Arena *arena, const Remat *r, int32_t most);
 
 // ---- stages as a chain ------------------------------------------------------

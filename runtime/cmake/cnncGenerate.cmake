@@ -1,10 +1,10 @@
 # cnnc_generate(TARGET t NETS a.cnn b.cnn [PREFIX p] [OPTIONS --batch 8 ...] [HOST])
 #
 # Compiles each net into <name>.cu and <name>.h, named after its file, in the build
-# tree, and adds them to target t.  t and the targets that link to it may then
-# #include "<name>.h".  If the project has the language CUDA, nvcc compiles them and
-# t links to cuBLAS.  Otherwise, or with HOST, they are C++ and run on the CPU,
-# through cnnc::host.
+# tree, and adds them to target t.  Target t and the targets that link to it may then
+# #include "<name>.h".  If the project has the language CUDA, nvcc compiles them and t
+# links to cuBLAS.  Otherwise, or with HOST, they are C++ and run on the CPU, through
+# cnnc::host.
 #
 # They are rebuilt if a net, a file that it includes or cnnc changes.  OPTIONS are
 # those of cnnc, for all of NETS; other options need another call.  With PREFIX the
@@ -102,8 +102,8 @@ macro(_cnnc_for_host)
     target_link_libraries(${arg_TARGET} PUBLIC cnnc::host)
 endmacro()
 
-# -fmad=false as in the build line of emitted files: without it nvcc fuses products
-# and sums at will, and the last bits depend on passes and budgets.
+# Sets -fmad=false, as the build line of emitted files does.  Without it nvcc fuses
+# products and sums at will, and the last bits depend on passes and budgets.
 macro(_cnnc_for_cuda)
     find_package(CUDAToolkit REQUIRED)
     set_source_files_properties(${emitted} PROPERTIES LANGUAGE CUDA

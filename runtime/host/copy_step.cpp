@@ -1,9 +1,9 @@
 // Steps of a plan that begin a copy to or from host memory, or wait for one.
 // Each is one call of the emitted file, which makes several CUDA calls.
 //
-// While plans are watched, the step is given to the stream too: before the CUDA
-// calls if it begins a copy, after them if it waits.  Between the two steps the
-// copy may touch its tensor, but no other part of the arena.
+// While plans are watched, the step is given to the stream too.  It precedes
+// the CUDA calls if it begins a copy, and follows them if it waits.  Between
+// the two steps the copy may touch its tensor, but no other part of the arena.
 #include <string>
 #include "host.h"
 

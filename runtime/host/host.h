@@ -178,7 +178,8 @@ bool note_copy(const HostStep &step, bool begins);
 
 // may_copy is true if the program may copy there now.  Between two steps of a
 // plan it is false, with a report, except for tensors with a copy under way.
-// is_trapped is true if only raw_copy() and raw_fill() may access the memory.
+// Function is_trapped is true if only raw_copy() and raw_fill() may access the
+// memory.
 bool may_copy(const void *pointer, size_t bytes);
 bool is_trapped(const void *pointer);
 

@@ -1,9 +1,10 @@
 // Streams.  By default a stream is empty, since all its work is done before a
 // call returns.
 //
-// With CNNC_HOST_DEFER=1 a stream keeps its work until a call waits for the
-// stream, a later event, the device, or a copy that needs the work.  No work is
-// done before it must be.  So a program that forgets to wait finds stale bytes.
+// With CNNC_HOST_DEFER=1 a stream keeps its work for later.  The work is done
+// when a call waits for the stream, a later event, the device, or a copy that
+// needs it.  No work is done before it must be.  So a program that forgets to
+// wait finds stale bytes.
 #include <algorithm>
 #include <map>
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include "../support/vec/reduce.cuh"
 #include "../support/vec/unroll.cuh"
 
-// sum_figures: sums and weights over the batch of the rows of each loss, then each metric: a number
-// a sample, in `pairs` a sum and its weight.  In double, by a warp of the block that comes last;
-// true for the thread that has them.
+// sum_figures: sums and weights over the batch of the rows of each loss, then each metric.  Rows
+// have a number a sample, in `pairs` a sum and its weight.  In double, by a warp of the block that
+// comes last; true for the thread that has them.
 static __device__ inline bool sum_figures(FigureSum *sums, const real *const *rows, int count,
                                           unsigned pairs, StateHeader *header, long long samples)
 {

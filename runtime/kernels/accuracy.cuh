@@ -23,9 +23,9 @@ struct Accuracy {
     }
 };
 
-// accuracy_sums: sums[0,s,n] = how many of the pixels of run s of sample n are right, as above, and
-// sums[1,s,n] how many there are, those labelled IGNORE left out; 0 past samples.  logits [BATCH,
-// ITEMS, CLASSES], sums [2, SPLITS, BATCH]; a block a run, LANES threads a pixel.
+// accuracy_sums: sums[0,s,n] = the number of pixels of run s of sample n that are right, as above;
+// sums[1,s,n] = the number of all its pixels except those labelled IGNORE; 0 past samples.  logits
+// [BATCH, ITEMS, CLASSES], sums [2, SPLITS, BATCH]; a block a run, LANES threads a pixel.
 template <class Shape, class X = const real *>
 __global__ void accuracy_sums(real *sums, X logits, const int *label, long long samples)
 {

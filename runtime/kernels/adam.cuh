@@ -16,8 +16,8 @@ struct AdamArrays {
 };
 
 // adam_update: Adam in place on the weight, m and v of each array, with weight decay in the
-// gradient or decoupled.  rest = 1 - beta, which is more exact as a float.  A skipped step changes
-// nothing.
+// gradient or decoupled.  A rest is 1 - beta, which is more exact as a float.  A skipped step
+// changes nothing.
 template <bool scaled, bool decoupled, int N, class... Last>
 __global__ void adam_update(const __grid_constant__ TensorList<AdamArrays, N> arrays,
                             const StateHeader *header, real rest1, real rest2, real epsilon,

@@ -4,8 +4,8 @@
 #include "../support/vec/identity.cuh"
 #include "../support/gemm/pool.cuh"
 
-// window_extent: how many elements of a window that begins at `first` it is divided by, along one
-// axis: those in the map of this extent, or in the map and its padding.
+// window_extent: the divisor of a window that begins at `first`, along one axis.  It counts the
+// elements in the map of this extent, or in the map and its padding.
 static __device__ inline int window_extent(bool padding, int first, int size, int extent, int after)
 {
     const int begin = padding || first > 0 ? first : 0;
@@ -45,8 +45,8 @@ __global__ void avgpool_forward(Y y, X x)
     pool_windows<Shape, AvgPool, Act>(y, nullptr, x);
 }
 
-// Spread: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count over the windows that hold h,
-// w, in the order p, q, times the derivative of Act at mask [N,H,W,C].
+// Spread: dx[n,h,w,c] = the sum of dy[n,p,q,c] / the window's count, times the derivative of Act at
+// mask [N,H,W,C].  The sum is over the windows that hold h, w, in the order p, q.
 template <class Shape, class Act, class DY = const real *, class Mask = const real *>
 struct Spread {
     DY dy;

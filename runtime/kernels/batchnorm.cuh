@@ -153,8 +153,8 @@ static __device__ inline void store_products(real *partials, DY dy, X x, const r
     store_vec(partials, (2 * run.split + 1) * Shape::C + run.c, product);
 }
 
-// store_sums: sum[c] = that of dy, and so the bias's gradient, product[c] = that of dy times the
-// normalised x, and so the weight's, from partials [ROWS, 2, C].
+// store_sums: sum[c] = that of dy, and so the bias's gradient; product[c] = that of dy times the
+// normalised x, and so the weight's; both from partials [ROWS, 2, C].
 template <class Shape>
 static __device__ inline void store_sums(const ColumnRun<Shape> &run, real *sum, real *product,
                                          const real *partials, const real *variance, real epsilon)
@@ -240,8 +240,8 @@ struct RunningMoments {
     long long pixels, channels;
 };
 
-// move_moments: running statistics of array k move by momentum to the batch's over n pixels, whose
-// variance is first made one over n - 1, unless n is 1.
+// move_moments: running statistics of array k move by momentum to the batch's over n pixels.  The
+// batch's variance is first made one over n - 1, unless n is 1.
 template <int N>
 static __device__ inline void move_moments(const TensorList<RunningMoments, N> &arrays, int k,
                                            real momentum, real n)

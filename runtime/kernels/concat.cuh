@@ -11,7 +11,7 @@ struct Columns {
     static constexpr long long width = WIDTH;
 };
 
-// Joined: row by row the rows of each source, one after the other: sources [ROWS, WIDTH] of a width
+// Joined: row by row the rows of each source, one after the other; sources [ROWS, WIDTH] of a width
 // each, Joined [ROWS, sum of the widths].  A vector is of one source if it divides every width.
 // Comparisons find the source, because an index would put the sources in memory.
 template <class Shape, class First, class... Rest>

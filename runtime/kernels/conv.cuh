@@ -1,4 +1,4 @@
-// Convolution of maps [N,H,W,C] with weights [K,R,S,C/groups], and its two gradients, each as one
+// Convolution of maps [N,H,W,C] with weights [K,R,S,C/groups], and its two gradients.  Each is one
 // product whose operands are read straight from the maps (nothing is unrolled in memory):
 //
 //                rows                columns        summed over       operands

@@ -1,5 +1,5 @@
 // Convolution where each filter sees one channel: maps [N,H,W,C], weights [K,R,S], K a multiple of
-// C.  Each weight is used for few elements, so a GEMM would gain nothing: threads run along
+// C.  Each weight is used for few elements, so a GEMM would gain nothing.  Threads run along
 // channels, as memory does, and read their operands through the caches.
 #pragma once
 #include <type_traits>

@@ -27,8 +27,8 @@ struct Patch {
 };
 
 // conv_pool_forward: y = Act(Pool(conv)), and the index if Pool keeps one; sums as in conv_forward.
-// A block has the windows of a tile of Patches x k of a group, a thread a window and the channels
-// of a word of the index.  y must not be x.
+// A block has the windows of a tile of Patches x k of a group.  A thread has a window and the
+// channels of a word of the index.  Map y must not be x.
 template <class Shape, class Patches, class Tile, bool BIAS, class Pool, class Act,
           class X = const real *, class Y = real *>
 __global__ void conv_pool_forward(Y y, typename Pool::Word *index, X x, const real *weight,

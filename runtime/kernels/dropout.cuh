@@ -12,7 +12,7 @@
 // dropout_forward: y = keep * x if a random number is at least threshold, otherwise 0; x, y [count,
 // width], a sample a row, from sample `first` of the batch on.  A thread takes four elements of a
 // sample, one call of philox.  The number depends only on seed, training step, the dropout's
-// number, sample and element, so dy -> dx is the same launch.  y may be x.
+// number, sample and element, so dy -> dx is the same launch.  Map y may be x.
 template <class X = const real *, class Y = real *>
 __global__ void dropout_forward(Y y, X x, const StateHeader *header, uint32_t number,
                                 uint32_t threshold, real keep, long long count, long long width,

@@ -9,9 +9,9 @@
 #include "../support/vec/identity.cuh"
 #include "../support/vec/reduce.cuh"
 
-// Statistic: the elements of the team's statistic that a thread takes: j = first, first + TEAM, ...
-// below COUNT, each at(j) in x and of channel c(j).  The last block may have teams too many, whose
-// is() is false; only warps are.
+// Statistic: the elements of the team's statistic that a thread takes.  They are j = first, first +
+// TEAM, ... below COUNT, each at(j) in x and of channel c(j).  The last block may have teams too
+// many, whose is() is false; only warps are.
 template <class Shape>
 struct Statistic {
     static constexpr long long WIDTH = Shape::C / Shape::GROUPS, COUNT = WIDTH * Shape::PIXELS;

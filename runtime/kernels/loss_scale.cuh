@@ -47,8 +47,8 @@ struct Overflows {
     const int *of[COUNT];
 };
 
-// is_judge: whether the thread is the one, of the block that comes last, that knows whether there
-// is an overflow in the parts of a launch.
+// is_judge: true for one thread of the block that comes last.  It knows whether there is an
+// overflow in the parts of a launch.
 template <int COUNT>
 static __device__ inline bool is_judge(StateHeader *header, const Overflows<COUNT> &bad, int parts,
                                        bool &overflow)

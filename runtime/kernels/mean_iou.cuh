@@ -29,10 +29,11 @@ static __device__ inline int first_largest(X row, int classes, bool inside)
     return at < classes ? at : 0;
 }
 
-// mean_iou_count: partials[s,0,c] = how many pixels of run s are predicted to be c and are,
-// partials[s,1,c] how many are predicted, partials[s,2,c] how many are labelled c; those labelled
-// IGNORE or unknown, and those past samples, don't count.  logits [., ITEMS, CLASSES]; a block of
-// WARPS warps a run of RUN pixels, LANES threads a pixel; each warp counts for itself.
+// mean_iou_count: partials[s,0,c] = how many pixels of run s are predicted to be c and are;
+// partials[s,1,c] = how many are predicted to be; partials[s,2,c] = how many are labelled c.
+// Pixels labelled IGNORE or unknown, and pixels past samples, don't count.  logits [., ITEMS,
+// CLASSES]; a block of WARPS warps a run of RUN pixels, LANES threads a pixel; each warp counts for
+// itself.
 template <class Shape, class X = const real *>
 __global__ void mean_iou_count(int *partials, X logits, const int *label, long long samples)
 {
@@ -67,8 +68,9 @@ __global__ void mean_iou_count(int *partials, X logits, const int *label, long l
     }
 }
 
-// share_iou: all rows[n < samples], pairs, such that `before`, with them added, becomes a weight of
-// `all`, 0 where no class occurs, and a sum of the mean over those that do, times it.
+// share_iou: all rows[n < samples], pairs, such that `before`, with them added, becomes a weight
+// and a sum.  The weight is `all`, 0 where no class occurs.  The sum is the mean over the classes
+// that occur, times the weight.
 static __device__ inline void share_iou(real *rows, double sum, double occur, double all,
                                         FigureSum before, long long samples, long long batch)
 {

@@ -1,4 +1,4 @@
-// The loss of a single-shot detector (Liu et al. 2016): it matches anchors with boxes, selects
+// The loss of a single-shot detector (Liu et al. 2016).  It matches anchors with boxes, selects
 // others as background, and computes the loss of their predictions.
 //
 // N samples of ANCHORS anchors and at most BOXES boxes [left, top, right, bottom] of one of CLASSES
@@ -84,9 +84,9 @@ __global__ void multibox_entropy(real *entropy, X scores, const int *match,
     }
 }
 
-// multibox_choose: chosen = match, but of the background only the `ratio` times as many anchors of
-// the largest entropy count as stand for boxes, the first of equals; positives[n] = how many stand
-// for boxes.  A block: a sample.
+// multibox_choose: chosen = match, but only part of the background counts: the anchors of the
+// largest entropy, the first of equals.  They are `ratio` times as many as stand for boxes;
+// positives[n] = how many stand for boxes.  A block: a sample.
 template <class Shape>
 __global__ void multibox_choose(int *chosen, int *positives, const int *match,
                                 const real *entropy, real ratio)
@@ -125,9 +125,9 @@ static __device__ inline real multibox_share(const int *positives, long long sam
     return weight / (real)(total > 0 ? total : 1);
 }
 
-// multibox_forward: rows[n] = {weight * the sum over the anchors that count of entropy and, where
-// they stand for a box, of the smooth L1 distances of locations [N, ANCHORS, 4] from its code,
-// positives[n]}.  A block: a sample.  0 past samples.
+// multibox_forward: rows[n] = {weight * sum, positives[n]}.  The sum has the entropy of each anchor
+// that counts.  Where the anchor stands for a box, it also has the smooth L1 distances of locations
+// [N, ANCHORS, 4] from the box's code.  A block: a sample.  0 past samples.
 template <class Shape, class X = const real *>
 __global__ void multibox_forward(real *rows, const real *entropy, X locations,
                                  const real *boxes, const int *chosen, const int *positives,

@@ -97,9 +97,9 @@ struct Repeated {
     __device__ Vec<V> vec(long long i, int = 0) const { return load_vec<V>(x, at(i)); }
 };
 
-// upsample_gradient: dx[n,h,w,c] = the sum over p, q in order of dy[n,p,q,c] times the share that
-// x[n,h,w,c] has in it, times the derivative of Act at mask [N,H,W,C].  A thread takes VEC
-// channels.  dx may be mask.
+// upsample_gradient: dx[n,h,w,c] = a sum times the derivative of Act at mask [N,H,W,C].  The sum
+// over p, q in order is of dy[n,p,q,c] times the share that x[n,h,w,c] has in it.  A thread takes
+// VEC channels.  dx may be mask.
 template <class Shape, class Mode, class Act, class DY = const real *, class Mask = const real *,
           class DX = real *>
 __global__ void upsample_gradient(DX dx, DY dy, Mask mask)

@@ -92,7 +92,7 @@ static inline long long cifar_fault(const FileBytes *file, size_t record)
 }
 
 // Returns the bytes of a CIFAR-10 or CIFAR-100 record, or 0 if the file's length fits neither.
-// sound: also 0 if a label is out of range.
+// With `sound` it is also 0 if a label is out of range.
 static inline size_t cifar_record(const FileBytes *file, bool sound)
 {
     for (size_t record = CIFAR_PIXELS + 1; record <= CIFAR_PIXELS + 2; record++)

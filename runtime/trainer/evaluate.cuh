@@ -54,8 +54,8 @@ static inline bool give_rate(const Trainer *t)
 }
 
 // Computes the means over `count` samples in `order` (NULL: the first ones); an inference file has
-// none.  The means and f->samples exclude batches whose loss was not finite.  word: the name of the
-// pass in progress lines.  matrix: if not NULL, counts predictions.
+// none.  The means and f->samples exclude batches whose loss was not finite.  The name of the pass
+// in progress lines is `word`.  If not NULL, `matrix` counts predictions.
 static inline bool evaluate_samples(Trainer *t, const char *word, const DataSet *set,
                                     const long long *order, long long count, NetFigures *f,
                                     ConfusionMatrix *matrix)

@@ -1,5 +1,5 @@
-// The trainer's main program: options, the command, the exit status (0 success, 1 wrong input or a
-// failed call, 2 usage, 128 + n stopped by signal n).
+// The trainer's main program: options, the command, the exit status.  It is 0 on success, 1 after
+// wrong input or a failed call, 2 after wrong usage, 128 + n if signal n stopped it.
 #pragma once
 #include "commands.cuh"
 #include "suggest.cuh"

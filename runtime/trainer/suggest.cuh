@@ -41,8 +41,8 @@ static inline bool list_has(const char *list, const char *word)
     return false;
 }
 
-// Returns the distance of a word to a known one: 0 if it is one of its other names or its
-// beginning, INT_MAX if it differs too much.
+// Returns the distance of a word to a known one.  It is 0 if the word is one of the other names or
+// the beginning of the known one, INT_MAX if it differs too much.
 static inline int suggestion_rank(const char *word, const char *known, const char *other_names)
 {
     size_t length = strlen(word);

@@ -29,8 +29,8 @@ struct TuneRun {
     double (*found)[TUNE_TILES];
 };
 
-// fill_numbers: fills with bytes that are ordinary numbers of either sign in every type.  16 bits
-// are 1 to 2 in f16 and 2^-7 to 2 in bf16, 32 bits the same in float.
+// fill_numbers: fills with bytes that are ordinary numbers of either sign in every type.  Numbers
+// of 16 bits are 1 to 2 in f16 and 2^-7 to 2 in bf16, 32 bits the same in float.
 __global__ void fill_numbers(uint32_t *words, long long count)
 {
     FOR_EACH(i, count) {

@@ -6,8 +6,8 @@
 #include "../support/net/place.cuh"
 
 // TuneLaunch: a launch of a training step, including the one that adds its partial sums, if any;
-// how often the step has it; the bytes of the arena that it touches.  launch() runs it on the
-// stream with tiles of this number, and returns false if no such tile fits.
+// how often the step has it; the bytes of the arena that it touches.  Function launch() runs it on
+// the stream with tiles of this number, and returns false if no such tile fits.
 struct TuneLaunch {
     const char *name;
     int count;

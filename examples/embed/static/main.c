@@ -1,4 +1,4 @@
-// Trains a net in an arena that is an array of the module: the program
+// Trains a net in an arena that is an array of the module.  The program
 // allocates nothing, and the linker knows how much memory it needs.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>

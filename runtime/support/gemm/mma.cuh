@@ -1,8 +1,8 @@
-// Instructions of tensor-core products beyond plain CUDA C: from shared memory to the fragments of
-// a warp's lanes, and copies to shared memory during the arithmetic.  Each has a twin in plain C++
-// for the host.  Layouts are those of the PTX manual, "Matrix multiply-accumulate operation using
-// mma instruction" and "ldmatrix"; testsuite/tensor has them as tables.  A word is 32 bits of a
-// row: two elements of 16 bits, or one of 32.
+// Instructions of tensor-core products beyond plain CUDA C.  They load from shared memory to the
+// fragments of a warp's lanes, and copy to shared memory during the arithmetic.  Each has a twin in
+// plain C++ for the host.  Layouts are those of the PTX manual, "Matrix multiply-accumulate
+// operation using mma instruction" and "ldmatrix"; testsuite/tensor has them as tables.  A word is
+// 32 bits of a row: two elements of 16 bits, or one of 32.
 #pragma once
 #include <string.h>
 #include "../vec/vec.cuh"
@@ -17,8 +17,8 @@ static __device__ inline unsigned shared_address(const T *p)
 #endif
 
 // load_matrices: loads four matrices of 8 rows of 4 words; lane l passes row l % 8 of matrix l / 8
-// as `row`, a multiple of 16 bytes in shared memory.  word[m] becomes word l % 4 of row l / 4 of
-// matrix m.
+// as `row`, a multiple of 16 bytes in shared memory.  Then word[m] becomes word l % 4 of row l / 4
+// of matrix m.
 template <class T>
 static __device__ inline void load_matrices(unsigned (&word)[4], const T *row)
 {

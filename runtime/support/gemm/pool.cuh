@@ -4,9 +4,10 @@
 #include "../vec/packed.cuh"
 #include "window.cuh"
 
-// pool_window: Act(Pool of the elements of window i, in row-major order) for the EACH channels from
-// c on, and the word of the index if Pool keeps one.  Channel c of the window's corner, which is at
-// pixel h, w of the map, is x[corner]; the next line is `line` elements on, the next pixel `pixel`.
+// pool_window: Act(Pool of the elements of window i) for the EACH channels from c on, and the word
+// of the index if Pool keeps one.  The elements are in row-major order.  Channel c of the window's
+// corner, which is at pixel h, w of the map, is x[corner]; the next line is `line` elements on, the
+// next pixel `pixel`.
 template <class Shape, class Pool, class Act, class Y, class X>
 static __device__ inline void pool_window(Y y, typename Pool::Word *index, long long i, int c,
                                           int h, int w, const X &x, long long corner, int line,

@@ -13,7 +13,7 @@
 // ROWS_EACH x COLUMNS_EACH of them; its sum i, j is in row(i) and column(j) of the tile. WIDE: four
 // columns of all threads are 4 * WIDE adjacent columns. DEPTH: steps at a time. VEC<n> and RUN<n>:
 // how many elements are read and written at once if n are adjacent; RUN<n> columns of a thread are.
-// SharedTiles: its shared memory. sums(shared, a, b, begin, end, sum, sum_rows): adds the thread's
+// SharedTiles: its shared memory; sums(shared, a, b, begin, end, sum, sum_rows): adds the thread's
 // part of the block's tile over the steps [begin, end) to sum; if sum_rows it returns the sum of
 // row threadIdx.x of a.
 #pragma once
@@ -151,7 +151,7 @@ struct GemmTile {
 };
 
 // each_run: calls meet(run, place(row) + column, column) for the thread's runs of adjacent sums, as
-// Vecs that may change, in the first `rows` rows (FULL: in all) and COLUMNS columns.
+// Vecs that may change.  The runs are in the first `rows` rows (FULL: in all) and COLUMNS columns.
 template <class Tile, int COLUMNS, bool FULL, class Block, class Where, class Meet>
 static __device__ inline void each_run(real (&sum)[Tile::ROWS_EACH][Tile::COLUMNS_EACH],
                                        const Block &block, long long rows, const Where &place,

@@ -5,7 +5,7 @@
 //
 // An operand keeps its order in memory, rows of steps or rows of lanes, so that threads write to
 // shared memory as they read.  Rows consist of chunks of 16 bytes.  The chunks of a row are
-// permuted (XOR with bits of the row), so that the 8 rows of a matrix that is read at once are in
+// permuted (XOR with bits of the row).  So the 8 rows of a matrix that is read at once are in
 // different banks.
 #pragma once
 #include "mma.cuh"
@@ -62,7 +62,7 @@ struct StagedLoad {
 };
 
 // load_fragment: the operand of an instruction: 16 lanes from `lane` on and Element::STEPS steps
-// from `step` on.  word[h][s] is half h of the lanes, half s of the steps, for the calling thread.
+// from `step` on.  For the calling thread, word[h][s] is half h of the lanes, half s of the steps.
 template <class At>
 static __device__ inline void load_fragment(unsigned (&word)[2][2],
                                             const typename At::Stored *staged, int lane, int step)

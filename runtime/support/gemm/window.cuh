@@ -13,8 +13,9 @@ static __device__ inline Im2colIndex windows(long long end, int channels, int ap
             {Shape::Q, -Shape::PAD_LEFT, Shape::STRIDE_W, C}, channels, apart};
 }
 
-// each_window: calls meet(at, tap, h, w) for the windows that contain element i of x, in order: the
-// element of y, the index of i in the window, and the pixel at the window's corner.
+// each_window: calls meet(at, tap, h, w) for the windows that contain element i of x, in order.
+// The arguments are the element of y, the index of i in the window, and the pixel at the window's
+// corner.
 template <class Shape, class Meet>
 static __device__ inline void each_window(long long i, const Meet &meet)
 {

@@ -14,8 +14,8 @@ static __device__ inline BoundingBox box_of_corners(const real *corners)
 }
 
 // Anchors: `counts` boxes at each cell of square maps of `maps` cells a side, in the order map,
-// row, column, box.  sizes: width and height of each box of a cell of each map.  The lists are
-// references, because a kernel's grid constants can be indexed without a copy.
+// row, column, box.  The list `sizes` has width and height of each box of a cell of each map.  The
+// lists are references, because a kernel's grid constants can be indexed without a copy.
 template <class Shape>
 struct Anchors {
     const List<(int)Shape::MAPS> &maps, &counts;
@@ -55,8 +55,8 @@ static __device__ inline real box_overlap(const BoundingBox &a, const BoundingBo
     return either > 0 ? both / either : 0;
 }
 
-// box_code: encodes `box` relative to its anchor in the four numbers that a detector learns, with
-// the variances 0.1 and 0.2 of Liu et al. 2016.  box_coded decodes them.
+// box_code: encodes `box` relative to its anchor in the four numbers that a detector learns.
+// Variances are 0.1 and 0.2, those of Liu et al. 2016.  Function box_coded decodes the numbers.
 static __device__ inline void box_code(const BoundingBox &box, const BoundingBox &anchor,
                                        real *code)
 {

@@ -31,7 +31,7 @@ __global__ void init_parameter(real *w, long long count, Init init, uint64_t see
 }
 
 // Rows: the vectors to make orthonormal in a matrix [rows, columns]: its rows, or its columns if
-// those are fewer.  at(i, k) is the index of element k of vector i.
+// those are fewer.  The index of element k of vector i is at(i, k).
 struct Rows {
     long long rows, columns;
     __device__ long long count() const { return rows < columns ? rows : columns; }

@@ -45,8 +45,8 @@ static int net_is_clean(net_context *c, const char *call)
     return NET_CUDA_FAILED;
 }
 
-// Copies `given` bytes of the caller to the arena, and repeats them in the remaining rows: the
-// results of these do not count, but must not be NaN.  Without bytes, fills with zeros.
+// Copies `given` bytes of the caller to the arena, and repeats them in the remaining rows.  The
+// results of these rows do not count, but must not be NaN.  Without bytes, fills with zeros.
 static int net_stage(net_context *c, size_t offset, size_t bytes, const void *from, size_t given)
 {
     unsigned char *const to = c->arena + offset;

@@ -1,5 +1,5 @@
 // Types of operands and results.  A kernel takes an operand that may have a prologue as a type X,
-// by default a pointer: any type with x[i], where i is the element's index in the map, and
+// by default a pointer.  X is any type with x[i], where i is the element's index in the map, and
 // load_vec.  A result may have such a type Y too, with y[i] and store_vec.  So slices of larger
 // arrays (slice.cuh) need no copies, and chains of cheap operators need no map.
 #pragma once
@@ -21,8 +21,8 @@ static __device__ inline Vec<V> load_vec(const X &x, long long i)
     }
 }
 
-// plain_width: how many adjacent elements of an X are adjacent in memory, unchanged: no limit for a
-// pointer, PLAIN for a slice, none for a computed operand.
+// plain_width: how many adjacent elements of an X are adjacent in memory, unchanged.  It has no
+// limit for a pointer, is PLAIN for a slice, and 0 for a computed operand.
 template <class X>
 static constexpr auto plain_width(int) -> decltype(X::PLAIN)
 {
