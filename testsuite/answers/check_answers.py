@@ -4,10 +4,10 @@
     check_answers.py CNNC NET.cnn BUDGET [OPTION]...
 
 BUDGET, in bytes, is one in which nothing fits. The refusal has the status 4 and leaves no file; its
-smallest arena is one that can be had; what it lists at the fullest step are
-buffers of that plan, and all of its bytes; the batches that it names fit, and one sample more does
-not, which --fit finds too. Every row of --curve can be had as a budget, at no more than its cost
-and no less than its bound. The banner and --summary agree with --time about a budget.
+smallest arena is one that can be had; the list at the fullest step has buffers of that plan, and
+all of its bytes; the batches that it names fit, and one sample more does not, which --fit finds
+too. Every row of --curve can be had as a budget, at no more than its cost and no less than its
+bound. The banner and --summary agree with --time about a budget.
 
 Then each answer is made wrong, in every way that the checks are for, and each must be found.
 """

@@ -3,7 +3,7 @@
 
     check_compare.py CNNC NET.cnn... -- OPTION... [-- OPTION...]...
 
-For each net and each group of options the arena of the last row is ARENA_BYTES of the header, and a
+For each net and each group of options the arena of the last row is ARENA_BYTES of the header. A
 refusal is a refusal of both, with the same status. Each row has its saving from the row before;
 text, CSV and JSON have the same rows. Levers that the options pull have rows, others have none.
 """

@@ -5,10 +5,10 @@ auto.
     check_levers.py CNNC NET.cnn BATCH BUDGET
 
 BUDGET, in bytes, is one in which nothing fits at BATCH, but some samples do. Every row of the
-refusal is compared with plans made with that lever alone: its arena, its cost by --summary, the
-largest batch or the largest slice, of which one more does not fit. Where the net has no step in
-slices, that must be refused. --microbatch auto takes the cheapest of all slices within each of
-eight budgets, and none where nothing is recomputed at once.
+refusal is compared with plans made with that lever alone. Its arena and its cost by --summary are
+compared, and its largest batch or slice, of which one more does not fit. Where the net has no step
+in slices, that must be refused. The option --microbatch auto takes the cheapest of all slices
+within each of eight budgets, and none where nothing is recomputed at once.
 
 Then each answer is made wrong, and each must be found.
 """

@@ -4,8 +4,8 @@
     check_same.py CNNC HOST LIBRARY NET.cnn [OPTION]...
 
 Counts of parameters and running statistics agree in --summary, the page of --report, the banner and
-the header of the emitted file and the trainer's `info`, which is compiled against HOST, the folder
-of the CPU's CUDA, and its LIBRARY. The costs in the plan as JSON are those of --summary:
+header of the emitted file and the trainer's `info`. The trainer is compiled against HOST, the
+folder of the CPU's CUDA, and its LIBRARY. The costs in the plan as JSON are those of --summary:
 operations, bytes moved, time in the model, recomputed launches; and so are budget, precision, GPU.
 """
 import json

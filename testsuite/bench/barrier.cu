@@ -1,5 +1,5 @@
-// The cost of the host runtime: nanoseconds a thread a barrier, a shuffle, a
-// thread of a kernel without barriers, and the speed of a tiled product.
+// The cost of the host runtime: nanoseconds per thread of a barrier, of a shuffle and of a kernel
+// without barriers. The speed of a tiled product is printed, too.
 #include <cuda_runtime.h>
 #include <stdio.h>
 

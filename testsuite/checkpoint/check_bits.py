@@ -3,12 +3,12 @@
 
     check_bits.py BUILD HOST TESTS CNNC NET.cnn COUNT [OPTIONS...]
 
-OPTIONS are a line of golden/examples.txt. The budgets are the smallest arena of the net and COUNT -
-1 random ones, drawn by the net's name, up to the arena without a budget. For each, same_bits.py
-compares figures, weights and optimizer state after three training steps with those without a
-budget, in bytes; dead bytes are NaN, and plan_check.py looks at each plan. A net of which nothing
-can be recomputed to a gain at this batch gets twice as many samples, up to 64; then it must be
-refused any byte less than it has.
+OPTIONS are a line of golden/examples.txt. The budgets are the smallest arena of the net and random
+ones up to the arena without a budget. COUNT - 1 random ones are drawn by the net's name. For each,
+same_bits.py compares figures, weights and optimizer state after three training steps with those
+without a budget, in bytes; dead bytes are NaN, and plan_check.py looks at each plan. A net of which
+nothing can be recomputed to a gain at this batch gets twice as many samples, up to 64; then it must
+be refused any byte less than it has.
 """
 import os
 import subprocess

@@ -63,8 +63,8 @@ def words():
 
 
 def net_of(name, some):
-    """Inputs, outputs and layers called by the words of some, and what their
-    sizes and gradients are called."""
+    """Inputs, outputs and layers called by the words of some, and the names of their sizes and
+    gradients."""
     inputs = some[0::2]
     outputs = some[1::2]
     lines = [f"net {name} {{"]

@@ -3,11 +3,10 @@
 
     check_text.py CNNC NET.cnn
 
-In modes train and infer, with and without header, with the trainer in mode
-train, at -O0 and -O2, in f32 and f64, and at -O2 in tf32 and f16: the steps are
-those of the plans, the sizes too; nothing is defined that nothing uses; the
-same input gives the same bytes wherever it is compiled, and none of them tells
-where or when. Prints every fault.
+Modes are train and infer, with and without header, and train with the trainer. They are taken at
+-O0 and -O2 in f32 and f64, and at -O2 in tf32 and f16. The steps and the sizes are those of the
+plans; nothing is defined that nothing uses; the same input gives the same bytes wherever it is
+compiled, and none of them tells where or when. Prints every fault.
 """
 import collections
 import getpass

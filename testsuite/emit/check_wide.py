@@ -3,9 +3,9 @@
 
     check_wide.py CNNC NET.cnn [SED]
 
-In f16, for sm_90: kernels that move vectors store 16 bytes at a time, and convolutions no 16 bits
-alone: the net's channels must be multiples of 8. SED is a script for the emitted file. Without
-nvcc it says so and exits 77.
+The nets are in f16, for sm_90. Kernels that move vectors store 16 bytes at a time, and convolutions
+no 16 bits alone: the net's channels must be multiples of 8. SED is a script for the emitted file.
+Without nvcc it says so and exits 77.
 """
 import os
 import re

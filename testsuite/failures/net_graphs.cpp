@@ -2,15 +2,15 @@
 //
 //     net_graphs [SAMPLES]
 //
-// train, evaluate and infer are captured once on one stream, with inputs and
-// outputs in pinned memory that stays where it is, and launched for batch after
-// batch that is put there. The capture itself changes nothing. Losses, outputs
-// and the state at the end are, in bits, those of as many calls; so they are
-// when inputs come from device memory. SAMPLES: of each batch, as many (the
-// number is captured with the rest).
+// The calls train, evaluate and infer are captured once on one stream. Inputs
+// and outputs are in pinned memory that stays where it is. Graphs are launched
+// for batch after batch that is put there. The capture itself changes nothing.
+// Losses, outputs and the state at the end are, in bits, those of as many
+// calls; so they are when inputs come from device memory. SAMPLES: of each
+// batch, as many (the number is captured with the rest).
 //
-// init, attach, metrics, set, export and import wait, so they fail in a capture
-// and spoil it; init then makes the context work again.
+// The calls init, attach, metrics, set, export and import wait, so they fail in
+// a capture and spoil it; init then makes the context work again.
 #include <functional>
 #include "net_under_test.h"
 

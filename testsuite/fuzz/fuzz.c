@@ -1,11 +1,11 @@
 // usage: fuzz [--graph] [--seed S] [--first K] [--count N] [--mib M]
 //             [--seconds T] [--keep DIR] [--expect-fault] SEED...
 //
-// Gives the compiler inputs K to K + N - 1, made from the files SEED, and says
-// of each that it answers wrongly which it was and why; the input itself is
-// kept in DIR, or here.  With --graph the inputs are texts of graphs: it
-// changes those of the programs SEED after some passes. Exits 1 if something
-// was found; with --expect-fault, if nothing was.
+// Gives the compiler inputs K to K + N - 1, made from the files SEED. Names
+// each that it answers wrongly, and why; the input itself is kept in DIR, or
+// here.  With --graph the inputs are texts of graphs: it changes those of the
+// programs SEED after some passes. Exits 1 if something was found; with
+// --expect-fault, if nothing was.
 //
 // The inputs are run in a child, which is replaced when one of them ends it.
 // An input may take T seconds of the processor's time and M MiB.

@@ -1,7 +1,7 @@
 // Random inputs for the compiler, made from those that there are.
 //
 // Input number k of a seed is the same on every machine, and depends on no
-// input before it: --first K --count 1 reproduces a finding.
+// input before it. The options --first K --count 1 reproduce a finding.
 #ifndef CNNC_FUZZ_H
 #define CNNC_FUZZ_H
 

@@ -1,6 +1,6 @@
-# The numbers that cnnc draws, by their definition: values of tests from a
-# counter (testsuite/tools/random_tensors.cpp), and dropout's masks from Philox
-# (DESIGN: seed, training step, the dropout's number, sample, element).
+# The numbers that cnnc draws, by their definition. Values of tests come from a counter
+# (testsuite/tools/random_tensors.cpp). Dropout's masks come from Philox (DESIGN: seed, training
+# step, the dropout's number, sample, element).
 import numpy as np
 
 u64 = np.uint64

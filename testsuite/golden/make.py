@@ -118,8 +118,8 @@ def optimizer_state(optimizer, parameters):
     return state
 
 
-# A loss or metric: the mean of its rows over the samples, or, where it has a sum
-# and a weight for each sample, the sum of all over their weight.
+# A loss or metric is the mean of its rows over the samples. Where it has a sum and a weight for
+# each sample, it is the sum of all over their weight.
 def figure(rows, samples):
     if not isinstance(rows, tuple):
         return rows[:samples].sum() / samples
@@ -214,8 +214,8 @@ ROUNDINGS = {
 }
 
 
-# The first step again in single precision, with what rounding(net) rounds besides,
-# and how far it is from `double`.
+# The first step again in single precision, with the further roundings of rounding(net), and how far
+# it is from `double`.
 def make_distances(path, options, samples, seed, stored, double, rounding):
     torch.set_default_dtype(torch.float32)
     batch = int(options[options.index("--batch") + 1])

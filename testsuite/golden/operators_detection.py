@@ -1,6 +1,5 @@
-# The operators of a single-shot detector, in PyTorch: anchors, the boxes that
-# numbers tell from them, and the loss with its matching (torchvision's, with
-# TensorFlow's anchors).
+# The operators of a single-shot detector, in PyTorch: anchors, the boxes decoded from them, and the
+# loss with its matching (torchvision's, with TensorFlow's anchors).
 import torch
 import torch.nn.functional as F
 

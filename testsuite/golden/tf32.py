@@ -1,7 +1,7 @@
 # PyTorch's products with operands rounded to TF32, as they are on tensor cores: of convolutions and
-# dense layers, forward and backward, in float32.  CPUs have no such products, so they are emulated:
-# operands are rounded (to 10 bits of mantissa, to the nearest, of two as near to the larger in
-# magnitude), and float32 does the rest.  A convolution whose filters see one channel of many is no
+# dense layers, forward and backward, in float32. CPUs have no such products, so they are emulated.
+# Operands are rounded to 10 bits of mantissa, to the nearest, of two as near to the larger in
+# magnitude; float32 does the rest. A convolution whose filters see one channel of many is no
 # product, here as in cnnc.
 import contextlib
 

@@ -4,9 +4,9 @@
 //     BENCH_BEGAN=$(date +%s.%N) bench SECONDS STEPS
 //
 // takes one training step, ten more, and then steps for about the given seconds, at least the given
-// number, replayed from a CUDA graph, on random data in device memory.  Times are between events:
-// around each step, or around ten where one takes less than a millisecond.  It prints one JSON
-// object:
+// number. All but the first are replayed from a CUDA graph, on random data in device memory. Times
+// are between events: around each step, or around ten where one takes less than a millisecond. It
+// prints one JSON object:
 //
 //     ms, ms_p10, ms_p90, steps   median and tenths of the times; how many steps were timed
 //     first_step_s                from BENCH_BEGAN to the end of the first training step

@@ -11,7 +11,7 @@ A row is a run (a line `# run:` of a net, or of golden/examples.txt) in a precis
 A GPU without tensor tiles has 16 bits without them. On a GPU with tensor cores, each test of
 testsuite/tensor makes a row.
 
-`distance` has what was found, `host` what the CPU's was, `grown` the bytes.
+The key `distance` has the distance found, `host` the CPU's, `grown` the bytes.
 With --host the CPU is judged: in single precision of examples by golden/*/f32.txt, and of
 the rest, which have none, to LEAST.
 """

@@ -1,8 +1,8 @@
 """Shared by the bench's commands: the rows that they write, and the tools they run.
 
-A row is a line of JSON in FOLDER/KIND.jsonl, written as soon as it is there. A row that is there
-already, in FOLDER or committed in results/, and has no error is not made again: so a
-command that was cut goes on where it was.
+A row is a line of JSON in FOLDER/KIND.jsonl, written as soon as it is there. A row without an error
+that is there already, in FOLDER or committed in results/, is not made again. So a command that was
+cut goes on where it was.
 """
 import json
 import os

@@ -4,10 +4,10 @@
     check_scale.py CNNC LIBHOST [--long]
 
 scale.c over the emitted file of a net with several losses. Without over- and underflow its state
-is, bit for bit, that of a run whose loss is not scaled, whatever the scale; a training step of
-which a gradient is not finite changes nothing that training reads, and halves a dynamic scale,
-which doubles after loss_scale_interval good ones. A state goes on under any setting. With --long
-for every optimizer and every other part of a step; then each fault below is planted in the emitted
+is, bit for bit, that of a run whose loss is not scaled, whatever the scale. A training step with a
+gradient that is not finite changes nothing that training reads. It halves a dynamic scale, which
+doubles after loss_scale_interval good steps. A state goes on under any setting. With --long for
+every optimizer and every other part of a step; then each fault below is planted in the emitted
 file, and seen.
 """
 import os

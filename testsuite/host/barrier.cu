@@ -1,5 +1,5 @@
 // Barriers and shared memory: writes before __syncthreads are visible to all threads after it,
-// whatever the shape of the block, and also where blocks run side by side.
+// whatever the shape of the block. The same holds where blocks run side by side.
 #include <cuda_runtime.h>
 #include "expect.h"
 

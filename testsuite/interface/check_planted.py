@@ -4,8 +4,8 @@ file makes the test fail that is there for it.
 
     check_planted.py CNNC LIBHOST
 
-The programs of this folder are linked with nets `one` and `two`, and `means` with its own, in
-whose text faults wait for their number in PLANTED; without one all pass.
+The programs of this folder are linked with nets `one` and `two`, and `means` with its own. In the
+text of these nets faults wait for their number in PLANTED; without one all pass.
 """
 import os
 import subprocess

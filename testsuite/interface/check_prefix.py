@@ -3,9 +3,9 @@
 
 usage: check_prefix.py CNNC NET RUNTIME_HOST LIBHOST
 
-Emits a trainer and an inference of NET with prefixes of their own.  Neither the files nor their
-external symbols have a name that begins with the net's, and without the prefixes the texts are
-those of the net.  Objects of both then link into one program.
+Emits a trainer and an inference of NET with prefixes of their own. Neither the files nor their
+external symbols have a name that begins with the net's. Without the prefixes the texts are those of
+the net. Objects of both then link into one program.
 """
 import os
 import re

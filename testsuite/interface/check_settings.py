@@ -4,10 +4,10 @@ of the others.
 
     check_settings.py BUILD ROOT CC NET.cnn [--planted] OPTIONS...
 
-STATE_HASH, PARAMS_HASH, STATE_BYTES, and where and what each parameter is must not
-depend on levels, on a pass that is left out, on recomputation, on a budget, on slices, or on
-offloaded maps. OPTIONS are as in golden/examples.txt. With --planted the compilers that a fault has
-been planted in must be found out, each.
+STATE_HASH, PARAMS_HASH, STATE_BYTES, and the offset, bytes and dtype of each parameter must not
+depend on settings. Settings are levels, a pass that is left out, recomputation, a budget, slices,
+and offloaded maps. OPTIONS are as in golden/examples.txt. With --planted the compilers that a fault
+has been planted in must be found out, each.
 """
 import json
 import os

@@ -1,6 +1,6 @@
-// A training step whose loss is not finite changes nothing that training reads:
-// in the state only its header's counts, and the counts of a metric that the
-// next step drops.  For any net `probe` of these inputs, whose emitted file
+// A training step whose loss is not finite changes nothing that training reads.
+// In the state only its header's counts change, and the counts of a metric that
+// the next step drops.  For any net `probe` of these inputs, whose emitted file
 // reads `planted`: the number of a guard that is taken out, or -1.
 //
 //     skips [PLANTED]

@@ -4,8 +4,8 @@
 // fewer where parameters are many, about ALL together. The loss is taken on
 // either side, at two distances, which together are exact to the fourth order.
 // A wide step may cross a kink (relu, maxpool) and a narrow one drowns in
-// rounding, so that of three widths the best counts: a gradient that is wrong
-// agrees with none.
+// rounding. So the best of three widths counts: a gradient that is wrong agrees
+// with none.
 #include "interpret.h"
 
 #include <math.h>

@@ -1,14 +1,15 @@
-// The scalar reference as a program: training steps of a net in double, by the
-// loops in ir/ops, on the graph that any set of passes leaves.
+// The scalar reference as a program. It takes training steps of a net in
+// double, by the loops in ir/ops, on the graph that any set of passes leaves.
 //
 //     interpret [cnnc's options] NET.cnn --load W --batch-file B
 //               [--seed S] [--steps N] [--save OUT] [--finite-differences]
 //
-// It reads and writes what an emitted program's `step` does: OUT has figures
+// It reads and writes the files of an emitted program's `step`: OUT has figures
 // [steps, 1 + metrics], outputs, gradients, weights and the optimizer's state,
 // by name.  With -O0 the graph is as written, differentiated and nothing else.
-// With --precision f16 or bf16 it rounds stored values like emitted files.
-// --finite-differences compares the gradients with differences of the loss.
+// With --precision f16 or bf16 it rounds stored values like emitted files. The
+// option --finite-differences compares the gradients with differences of the
+// loss.
 #include "interpret.h"
 
 #include <stdlib.h>

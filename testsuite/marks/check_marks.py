@@ -9,8 +9,8 @@ The first lines of a net give its options and the expected results:
     # again: NAMES          the launches that are recomputed, in order; nothing: none does
     # arena: BYTES          of the training step's plan, if it is said
 
-And of every net: its programs for evaluation and inference are those of the net without
-marks, and so is the training step, except the marks themselves, with --checkpoint off.
+The programs of every net for evaluation and inference are those of the net without marks. With
+--checkpoint off so is the training step, except the marks themselves.
 """
 import json
 import os

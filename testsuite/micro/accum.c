@@ -207,7 +207,7 @@ static void bad_losses_are_skipped(void)
     expect_alike();
 }
 
-/* ---- what is forgotten, and what is refused ----------------------------------------------- */
+/* ---- forgotten sums, and refused calls ---------------------------------------------------- */
 
 static void expect_forgotten(void)
 {

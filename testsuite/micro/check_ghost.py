@@ -5,11 +5,11 @@ is taken.
     check_ghost.py BUILD
 
 ghost.cnn takes a step of 8 and of 6 samples, 4 at a time; without slices it takes one of each
-slice, from the same weights. Gradients, running statistics and the accuracy of the first must be
-the mean of the others', each by as much as it has samples, within 1e-9, and the loss the mean by
-the class weights of their labels; of slices that differ in size
-the running variance is left out, since n - 1 of both is not that of their mean. Then each of the
-faults below, planted in the emitted file, makes that fail.
+slice, from the same weights. Gradients, running statistics and the accuracy of the first must be,
+within 1e-9, the mean of the others', each weighted by its samples. Its loss must be the mean
+weighted by the class weights of their labels. For slices that differ in size the running variance
+is left out, since n - 1 of both is not that of their mean. Then each of the faults below, planted
+in the emitted file, makes that fail.
 """
 import json
 import os

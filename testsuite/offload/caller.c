@@ -1,6 +1,6 @@
-// Who embeds a net that offloads, in C99: makes the objects that the header
-// requires, is refused without it, and trains in two contexts at once, each
-// with its own.
+// A caller that embeds a net that offloads, in C99. It makes the objects that
+// the header requires, and is refused without each. It trains in two contexts
+// at once, each with its own.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>

@@ -4,12 +4,12 @@
     check_offloaded.py BUILD NET.cnn COUNT [OPTION...] [--planted]
 
 OPTIONs are cnnc's, or of golden/examples.txt; where nothing is saved at their batch, it is doubled
-until something is. The budgets are the smallest arena that --offload has for the net, and COUNT - 1
-between that and the whole, drawn by the net's name. Each plan is sound and within its budget, and
-copies return from where they went. Figures, weights and the optimizer's state after three training
-steps equal, in bytes, those of the net without a budget. Streams run at once, every step is checked
-against the plan, dead bytes are NaN, and a step changes only its own bytes. Streams also defer, so
-that a copy that nothing waits for is missing.
+until something is. The budgets are the smallest arena that --offload has for the net, and others
+between that and the whole. COUNT - 1 others are drawn by the net's name. Each plan is sound and
+within its budget, and copies return from where they went. Figures, weights and the optimizer's
+state after three training steps equal, in bytes, those of the net without a budget. Streams run at
+once, every step is checked against the plan, dead bytes are NaN, and a step changes only its own
+bytes. Streams also defer, so that a copy that nothing waits for is missing.
 
 --planted: faults wait in the emitted file for their number in PLANTED. Each must show.
 """

@@ -5,8 +5,8 @@
 
 Nets of joins side by side, of joins that hold the one before, and of one activation after the
 other; each is planned, and then one of four times the layers. The memory may grow six times, and
-the processor's time is bounded. A growth of one and a half must be too little, or the memory that
-is measured is not that of the net, and this test could not fail.
+the processor's time is bounded. A growth of one and a half must be too little. Otherwise the memory
+that is measured is not that of the net, and this test could not fail.
 """
 import os
 import subprocess

@@ -3,11 +3,11 @@
 
     check_order.py CNNC EXAMPLES
 
-The peak that schedule says its order has (--time) is the plan's largest sum of live bytes,
-less the state: schedule minimises the peak of the plan. Its bound is no more than
-that, and for these nets it is as much: no order of them needs less. ABOVE has where that is not so,
-because the layers after the net's waist take more than it does, whichever comes first. Where a net
-has slices, which it counts as whole, the plan may have less, and there is no bound.
+The peak that schedule says its order has (--time) is the plan's largest sum of live bytes, less the
+state. So schedule minimises the peak of the plan. Its bound is no more than that, and for these
+nets it is as much: no order of them needs less. ABOVE has where that is not so, because the layers
+after the net's waist take more than it does, whichever comes first. Where a net has slices, which
+it counts as whole, the plan may have less, and there is no bound.
 
 Without share nothing is written over anything, so there the two must differ somewhere, or this
 test could not fail; and so must the bound and the peak of the order as written, without

@@ -108,8 +108,8 @@ static uint64_t result_of(const Net *net, const int *order)
     return result;
 }
 
-// In a process of its own, for an order may end in a fault of the compiler:
-// then, and after an error, the result is 0.
+// Runs in a process of its own, for an order may end in a fault of the
+// compiler. Then, and after an error, the result is 0.
 static uint64_t result_apart(const Net *net, const int *order)
 {
     int ends[2];

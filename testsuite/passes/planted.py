@@ -3,9 +3,9 @@
 
     planted.py BUILD HOST ROOT CC
 
-A compiler is built from a patched copy of passes/ and frontend/, in which nothing is
-verified: neither graphs nor plans, and same_bits.py does not ask plan_check.py. So only different
-bits show the fault. The copy without a fault must pass.
+A compiler is built from a patched copy of passes/ and frontend/, in which nothing is verified,
+neither graphs nor plans. Nor does same_bits.py ask plan_check.py. So only different bits show the
+fault. The copy without a fault must pass.
 """
 import os
 import shutil
@@ -20,8 +20,8 @@ only = os.environ.get("FAULT", "")
 build, host, root, compiler = (os.path.abspath(a) if i < 3 else a
                                for i, a in enumerate(sys.argv[1:]))
 
-# The planted faults: the example where it shows, or a net of this folder with the passes that are
-# left out, and files of passes/ with texts and replacements.
+# The planted faults. Each has the example where it shows, or a net of this folder with the passes
+# that are left out. Each has files of passes/ with texts and replacements.
 FAULTS = {
     "nothing": ("lenet",),
     "share: over what is read later":

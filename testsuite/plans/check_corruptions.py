@@ -15,10 +15,10 @@ checker accepts must be harmless:
     leaves, bit by bit: figures, outputs and state (run.cu). That one can be emitted is part
     of it.
 
-All are run, and of nets the fewer are drawn the larger they are (listed.c); or, with --run, of NAME
-one in EVERY, and of other nets none. --unrun is the largest share of accepted corruptions, in
-hundredths, that may be left out. With --needed N each rule of the checker must have refused N
-corruptions.
+All are run; the larger a net, the fewer of its corruptions are drawn (listed.c). With --run one in
+EVERY of NAME is run, and none of other nets. The option --unrun is the largest share of accepted
+corruptions, in hundredths, that may be left out. With --needed N each rule of the checker must have
+refused N corruptions.
 
 Files that differ in nothing but offsets and the order of launches are one program, which reads them
 when it starts.

@@ -3,8 +3,9 @@
 
     check_messages.py ROOT
 
-So a rule that is added to the checker needs its row. That this would be seen is shown: without the
-rows of a message, with them twice, or with rows for a message that there is not, something is said.
+So a rule that is added to the checker needs its row. The test shows that it would see a missing
+one. Without the rows of a message, with them twice, or with rows for a message that does not exist,
+something is said.
 """
 import sys
 

@@ -193,7 +193,7 @@ def rules_said():
 
 
 def is_said(text, says, before=""):
-    """True if the text has this message, after what matches `before`."""
+    """True if the text has this message, after a match of `before`."""
     message = ".*".join(map(re.escape, re.split(r"%\w+", says)))
     return bool(re.search(before + message, text))
 

@@ -169,7 +169,7 @@ void restate(Arena *arena, Plan *plan)
     plan->max_live_bytes = most_alive(arena, plan);
 }
 
-// ---- what is printed ---------------------------------------------------------
+// ---- printing ---------------------------------------------------------------
 
 // A view that no step touches is not printed.
 void number_buffers(Arena *arena, Plan *plan)

@@ -14,14 +14,14 @@
 // and the compiler's does not, and then nothing else is printed.  BYTES is the
 // verdict of a check of each byte for an accepted plan, sound or unsound. It is
 // - for a plan that is too large, or has no slices and nothing computed on
-// load.  RUN is why none is to be run, or what is: caught; never, of nets of
-// which none is run; sampled, since one of several is, and not this; failed, if
-// no file could be emitted from that plan; or a number, and FOLDER/NUMBER.cu is
-// that file. Before the first of a net's files come the sound plans and
-// FOLDER/NET.LEVEL.MODE.cu, made from them; train and eval are one file.  Nets
-// that are run have that plan printed before accepted corruptions, too.  If ALL
-// is not negative, a line `said MESSAGE` has each refusal of the compiler's
-// checker.  The table comes last.
+// load.  RUN names the file to run, or says why there is none: caught; never,
+// of nets of which none is run; sampled, since one of several is, and not this;
+// failed, if no file could be emitted from that plan; or a number, and
+// FOLDER/NUMBER.cu is that file. Before the first of a net's files come the
+// sound plans and FOLDER/NET.LEVEL.MODE.cu, made from them; train and eval are
+// one file.  Nets that are run have that plan printed before accepted
+// corruptions, too.  If ALL is not negative, a line `said MESSAGE` has each
+// refusal of the compiler's checker.  The table comes last.
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -101,9 +101,9 @@ static void print_emitted(Arena *arena, const Net *net, Mode mode,
     emit_cuda(&in, out);
 }
 
-// In a process of its own: its memory from the graph's arena is given back,
-// and a plan that is not the graph's may end it.  Returns whether there is a
-// file.
+// Runs in a process of its own. Its memory from the graph's arena is given
+// back, and a plan that is not the graph's may end it.  Returns whether there
+// is a file.
 static bool emit_file(const Job *job, const Net *net, Mode mode,
                       const Plan *plan, const char *name)
 {

@@ -3,13 +3,13 @@
 
     planted_rules.py BUILD HOST ROOT CC
 
-A copy of the checker that lacks the rule is linked into corrupt_plans as its second
-checker, and check_corruptions.py examines plans that it accepts and the whole checker does not. It
-must find harm: a fault that plan_check.py sees, or a check of every byte; a run that ends in other
-bytes, or can't be; a state laid out unlike that of the net's other plans; or the checker crashes.
-It must be harm that the whole checker has that message for, where that is held against the program
-too. So each rule is needed, and corruptions reach it. The copy that lacks nothing must let nothing
-harmful through. The rules are in checker_rules.py.
+A copy of the checker that lacks the rule is linked into corrupt_plans as its second checker. Then
+check_corruptions.py examines plans that it accepts and the whole checker does not. It must find
+harm: a fault that plan_check.py sees, or a check of every byte; a run that ends in other bytes, or
+can't be; a state laid out unlike that of the net's other plans; or the checker crashes. It must be
+harm that the whole checker has that message for, where that is held against the program too. So
+each rule is needed, and corruptions reach it. The copy that lacks nothing must let nothing harmful
+through. The rules are in checker_rules.py.
 
 The rules of verify_plan.c and verify_replay.c are judged without those of
 verify_program.c, some of which are stricter; except those that say WHOLE.

@@ -139,9 +139,9 @@ static void joined(Spoil *s)
     }
 }
 
-// A result and its names are laid over a slice of which it is made, as slices:
-// the effect of a share pass that ignores their other users.  The slice's
-// container may then be placed where there is room.
+// A result and its names are laid over a slice of which it is made, as slices.
+// This is the effect of a share pass that ignores their other users.  The
+// slice's container may then be placed where there is room.
 static void over_slice(Spoil *s)
 {
     PlanBuffer *part = draw_such(s, is_slice), *root = root_of(s->plan, part);

@@ -91,10 +91,10 @@ static bool is_fused_load(const PlanBuffer *buffer)
     return buffer->fused_load;
 }
 
-// A stored value that is said to be computed where it is read, or the other way
-// round; or one that is becomes a role that only a stored one can have: kept,
-// or a name for another one, whose bytes it says were staged, so that nothing
-// makes them.
+// A stored value is said to be computed on load, or the other way round.
+// Otherwise one that is computed on load gets a role that only a stored one can
+// have: kept, or aliased. Or it becomes a name for another one, whose bytes it
+// says were staged, so that nothing makes them.
 static void fused_load(Spoil *s)
 {
     PlanBuffer *buffer = draw_such(s, is_fused_load);

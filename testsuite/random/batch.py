@@ -92,7 +92,7 @@ class Tools:
         return text
 
     def run(self, nets, name):
-        """{(net, line): text} of all programs of these nets: "ok ..." or what failed."""
+        """{(net, line): text} of all programs of these nets: "ok ..." or the failure."""
         folder = self.work / name
         folder.mkdir(parents=True, exist_ok=True)
         nets = [str(net) for net in nets]

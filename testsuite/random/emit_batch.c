@@ -8,7 +8,7 @@
 // instantiations.  All else is the emitter's text, in a namespace a program.
 //
 // Each program is made in a process of its own, for a fault of the compiler
-// ends it: such a program is left out of the batch and said to have FAILED.
+// ends it. Such a program is left out of the batch and said to have FAILED.
 #define _POSIX_C_SOURCE 200809L
 
 #include <ctype.h>

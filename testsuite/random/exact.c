@@ -12,11 +12,10 @@
 //     that divides them all.
 //
 // So where the greatest result over all choices of signs is below 2^24 units,
-// all is exact.  It must be below 2^21 here, since a fused launch adds up the
-// results of a few nodes, and an update subtracts a weight's decay from that
-// weight. The unit of c is read from results for random whole numbers: one sum
-// may hide it, with a chance of a half, and PROBES of them, over all elements,
-// do not.
+// all is exact.  It must be below 2^21 here. A fused launch adds up the results
+// of a few nodes, and an update subtracts a weight's decay from that weight.
+// The unit of c is read from results for random whole numbers. One sum may hide
+// it, with a chance of a half; PROBES of them, over all elements, do not.
 //
 // The flag of an operator is trusted no further: a false flag shows as numbers
 // that differ.

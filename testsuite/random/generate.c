@@ -1,6 +1,6 @@
 // Draws a net: statement after statement, each kept where the front end takes
-// it and its results stay small, then losses, metrics, outputs and a train
-// section.
+// it and its results stay small. Losses, metrics, outputs and a train section
+// follow.
 #include "net.h"
 
 #include <string.h>
@@ -145,9 +145,9 @@ static bool draw_before_pool(Net *n, bool follows)
     return true;
 }
 
-// Passes look at pairs of neighbours: often a statement reads the one before,
-// an activation follows a layer that can store one, and a pool a layer that can
-// fuse with it.
+// Passes look at pairs of neighbours. So often a statement reads the one
+// before, or an activation follows a layer that can store one. Often a pool
+// follows a layer that can fuse with it.
 static bool draw_statement(Net *n)
 {
     bool stores = n->last != NULL && n->last->flags & STORES_ACT;

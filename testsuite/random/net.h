@@ -73,8 +73,8 @@ const char *forms_of(const ArgSpec *spec);
 // ---- operands.c -------------------------------------------------------------
 
 // Draws a call of op: operands from the pool or from new inputs (which are
-// added to n), and arguments.  `first`: a value that must be among them, or
-// NULL.  Its text, as `op(a, b, arg = 1)`.
+// added to n), and arguments.  If `first` is not NULL, that value is among
+// them. Its text, as `op(a, b, arg = 1)`.
 const char *draw_call(Net *n, const Op *op, const Pooled *first);
 // A value of the pool, one that nothing has used if it can be; NULL: none.
 Pooled *draw_pooled(Net *n);

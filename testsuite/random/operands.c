@@ -1,8 +1,9 @@
-// Operands of a call.  The first is a value of the pool, or a new input; the
-// shapes of the others match in one of the ways that operands permit: the same,
-// with 1 along some axes, a label of as many classes as it has channels, or any
-// other value.  The operator's shape rule refuses operands that do not fit.
-// Where that would be too rare, the operator proposes shapes (Op.fits).
+// Operands of a call.  The first is a value of the pool, or a new input. The
+// shapes of the others match in one of the ways that operands permit. They are
+// the same, with 1 along some axes, a label of as many classes as it has
+// channels, or any other value.  The operator's shape rule refuses operands
+// that do not fit. Where that would be too rare, the operator proposes shapes
+// (Op.fits).
 #include "net.h"
 
 #include <stdlib.h>

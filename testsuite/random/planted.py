@@ -74,8 +74,8 @@ def plant_words(programs, work):
 # ---- results ----------------------------------------------------------------------------------
 
 class Stub(Tools):
-    """Draws a net once and compiles nothing: a program says that each setting is good, or what
-    `said` has for it."""
+    """Draws a net once and compiles nothing: a program says that each setting is good, or the
+    text that `said` has for it."""
     said = {}
 
     def draw(self, seed, exact, settings, path):

@@ -5,12 +5,12 @@ usage: random_nets.py BUILD [--seed S] [--nets N] [--settings K] [--exact] [-j J
                       [--batch B] [--least C] [--shrink TRIES] [--first]
        random_nets.py BUILD --net FILE.cnn...     the settings that its "# run:" lines have
 
-N nets are drawn from the seeds S, S + 1, ..., each compiled with K settings, in batches of B nets
-for a translation unit and J at a time.  A net that fails is reduced, in at most TRIES runs of
-programs. It is written to DIR with the command that reproduces it.  --first: the first failure is
-enough. --least: every word must have been drawn by C nets at least that were compared.  Prints a
-summary; exits with 1 after a failure, or where a setting came to no result or too many came to
-nothing."""
+N nets are drawn from the seeds S, S + 1, ..., each compiled with K settings. They go in batches of
+B nets for a translation unit, J at a time.  A net that fails is reduced, in at most TRIES runs of
+programs. It is written to DIR with the command that reproduces it.  With --first the first failure
+is enough. With --least every word must have been drawn by C nets at least that were compared.
+Prints a summary; exits with 1 after a failure, or where a setting came to no result or too many
+came to nothing."""
 import argparse
 import collections
 import re

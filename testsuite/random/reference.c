@@ -1,11 +1,11 @@
 // The interpreter's run of a case: on the graph as written, without any
 // optional pass, in double.
 //
-// How exactly a program can be held to it is the net's own affair: a norm of a
+// The net itself decides how exactly a program can be held to it. A norm of a
 // constant, or a division by nearly nothing, turns rounding into anything.  So
 // the run is repeated with weights, data and all values computed from them
-// moved by a part in 1e13, about a thousand times a rounding. The movement of a
-// tensor then measures its permitted error.
+// moved by a part in 1e13. This is about a thousand times a rounding. The
+// movement of a tensor then measures its permitted error.
 #include "reference.h"
 
 #include <math.h>
@@ -267,7 +267,7 @@ static void set_proved(const Run *r, Reference *ref, int moment)
 }
 
 // Once something is not finite, or in the integer mode not exact, nothing after
-// it is compared: 0 times NaN, in a window's padding, is a kernel's own affair.
+// it is compared. Kernels may differ in 0 times NaN, in a window's padding.
 static void step_graph(Run *r, const Graph *g, Tensors *t, int64_t samples)
 {
     r->stepped = g;

@@ -3,16 +3,16 @@
 //     run_batch WORK
 //
 // Each program runs in a process of its own, with NaN in bytes that its plan
-// calls dead or unwritten (the plans go to the folder WORK); a crash or a hang
+// calls dead or unwritten. The plans go to the folder WORK. A crash or a hang
 // is a failure like a wrong result.  Prints a line a program:
 //
 //     ok PATH LINE FIRST ALL EVALUATED LOOSE
 //     FAILED PATH LINE: what differs
 //     dropped PATH LINE: why
 //
-// That many tensors were compared after one step, all steps and in evaluation;
-// LOOSE are, of these and of those about which nothing can be said, so sensitive
-// that the bound is more than twice 1e-9 of their norm.
+// That many tensors were compared after one step, all steps and in evaluation.
+// LOOSE counts tensors, of these and of those that nothing can be said about,
+// with a bound of more than twice 1e-9 of their norm.
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdlib.h>
@@ -28,8 +28,8 @@
 enum {
     SECONDS = 60,               // of a processor, that a program may take
     WAITED = 600,               // by the clock, where something waits
-    SAID = 100                  // what a child ends with that has said what
-};                              // came of it, and nothing else does
+    SAID = 100                  // the status of a child that has printed its
+};                              // result, and of nothing else
 
 void complain(Running *r, const char *text)
 {

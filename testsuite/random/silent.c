@@ -1,5 +1,5 @@
 // Programs that end the process that runs them, with the seed for a status, and
-// say nothing: linked with the runner, which must say it for them.
+// say nothing. The runner, which they are linked with, must say it for them.
 #include <stdlib.h>
 #include "program.h"
 

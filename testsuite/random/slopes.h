@@ -9,9 +9,9 @@
 void reference_begin(const Reference *ref, const Case *of, Tensors *t);
 
 // False, with the two numbers, where the loss along a random direction of all
-// parameters has another slope than the gradients say.  True of nets that
-// can't be judged: those of the integer mode, a loss that is not finite, or
-// that an operator without a gradient leads to.
+// parameters has another slope than the gradients say.  True of nets that can't
+// be judged. These are of the integer mode, or have a loss that is not finite
+// or that an operator without a gradient leads to.
 bool slopes_agree(Arena *arena, const Reference *ref, const Case *of,
                   double *slope, double *gradient);
 

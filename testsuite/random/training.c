@@ -182,7 +182,7 @@ static void set_exact_loss_scale(Net *n)
 }
 
 // Every setting of the language; how often each is set.  One without a function
-// never is: here a call is a training step, of which accumulate makes several
+// never is. Here a call is a training step, of which accumulate makes several
 // (testsuite/micro) and in which a scale does not grow (testsuite/half).
 static const struct {
     const char *name;

@@ -6,15 +6,15 @@
     check_page.py CNNC --hostile PROGRAM        a page whose names are hostile, printed by PROGRAM
 
 Every buffer of each mode's plan (--emit plan) has a rectangle at its place, by the axes of the
-drawing, whose title names it with type, bytes, line, who wrote it and who reads it last; and there
-is no other. The curve has the bytes alive, under the bound; those listed at the peak add up to it.
-The passes are those of --compare, the batches those for which plans are as large as said. Labels do
-not overlap at any size, links lead somewhere. Nothing is asked of a network, nothing complained of,
-no script is there. Text can be told from its ground in light and dark, and a narrow page does not
-scroll sideways. At 600 px no label is cut, no text is tiny, and no box overflows. With --plant,
-faults are planted in the page, and each must be found. With --curve, and a budget, the chart and
-the table of costs have the values of --curve, faults planted in them are found, and the batches are
-those without a budget.
+drawing. Its title names it with type, bytes, line, the step that wrote it and the last that reads
+it. There is no other rectangle. The curve has the bytes alive, under the bound; those listed at the
+peak add up to it. The passes are those of --compare, the batches those for which plans are as large
+as said. Labels do not overlap at any size, links lead somewhere. Nothing is asked of a network,
+nothing complained of, no script is there. Text can be told from its ground in light and dark, and a
+narrow page does not scroll sideways. At 600 px no label is cut, no text is tiny, and no box
+overflows. With --plant, faults are planted in the page, and each must be found. With --curve and a
+budget the chart and the table of costs have the values of --curve, and faults planted in them are
+found. The batches are then those without a budget.
 """
 import json
 import os

@@ -1,7 +1,7 @@
-// Kernels that keep to the buffers of their step and that do not, for
-// AddressSanitizer: bounds CASE.  The plan has an arena of two rows of 24 bytes
-// for a and b, 12 each, next to one another, and c of 20 bytes after them.
-// The rows of b begin at no multiple of 8 bytes, where no trap can.
+// Kernels that keep to the buffers of their step and that do not, for AddressSanitizer: bounds
+// CASE.  The plan has an arena of two rows of 24 bytes for a and b, 12 each, next to one another.
+// The buffer c of 20 bytes comes after them. The rows of b begin at no multiple of 8 bytes, where
+// no trap can.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>

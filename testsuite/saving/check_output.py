@@ -3,10 +3,10 @@
 
     check_output.py CNNC NET.cnn
 
-With a header and dependencies that makes three files.  Each call that touches one
-of them fails, or a fault or a signal comes in it: then all are as they were, or
-none is there, and no other file is left.  When it is killed each file is
-whole.  That junk would be noticed is shown by writing in place.
+With a header and dependencies that makes three files.  Each call that touches one of them fails, or
+a fault or a signal comes in it. Then all are as they were, or none is there, and no other file is
+left.  When it is killed each file is whole.  A check that writes in place shows that junk would be
+noticed.
 """
 import os
 import resource

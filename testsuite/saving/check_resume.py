@@ -3,12 +3,11 @@
 
     check_resume.py CNNC LIBHOST NET.cnn [--sections 1] OPTIONS...
 
-OPTIONS are cnnc's; those of golden/examples.txt that are not are left out.  A
-run of two epochs saves its state after every training step.  From each state that was ever on disk
-a run goes on with more readers. In turn it uses the same program, one of other memory passes, and
-one that recomputes maps: weights, best weights, log and last state must be those of the first run.
-With --sections a bit of each section is changed: that must show, and so must a program of another
-STATE_HASH.
+OPTIONS are cnnc's; those of golden/examples.txt that are not are left out.  A run of two epochs
+saves its state after every training step.  From each state that was ever on disk a run goes on with
+more readers. In turn it uses the same program, one of other memory passes, and one that recomputes
+maps. Weights, best weights, log and last state must be those of the first run. With --sections a
+bit of each section is changed: that must show, and so must a program of another STATE_HASH.
 """
 import os
 import sys
@@ -49,8 +48,8 @@ def results():
 
 
 def check_sections_matter(state, data, wanted):
-    """A bit of each section, changed and its checksum mended, must show: in what the
-    resumed run writes, or in that it is refused."""
+    """A bit of each section, changed and its checksum mended, must show: the resumed run writes
+    other bytes, or is refused."""
     for name, offset, size in sections(state):
         at = offset + (16 if name == "position" else 32 if name == "header" else size // 2 // 4 * 4)
         spoilt = bytearray(state)

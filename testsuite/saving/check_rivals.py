@@ -3,10 +3,10 @@
 
     check_rivals.py CNNC LIBHOST NET.cnn PAIRS KILLS SEED
 
-A pair of trainers with other seeds starts at once, with the same paths for all that they
-write.  The one that comes second is refused, and says why; the files are the other's, every
-byte of them.  A killed run has lost its locks: the next one goes on at once to the bytes of a
-run that nothing disturbed, and no temporary file of either is left.
+A pair of trainers with other seeds starts at once, with the same paths for all that they write.
+The one that comes second is refused, and says why; the files are the other's, every byte of them.
+A killed run has lost its locks. The next one goes on at once to the bytes of a run that nothing
+disturbed, and no temporary file of either is left.
 """
 import os
 import random

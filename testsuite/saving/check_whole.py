@@ -6,7 +6,7 @@
 A run saves its state after every training step, and makes the calls that a loss of power requires,
 in that order.  It is killed in each call that touches a file, and KILLS times at random; each such
 call fails; the disk is full, files may not grow; signals come.  After each the files are ones that
-an undisturbed run had at some time, no other file is left, and the run goes on to the bytes of the
+an undisturbed run had at some time, and no other file is left. The run goes on to the bytes of the
 undisturbed one.  Cut or damaged states are refused.  Faults are planted to show that this would be
 noticed.
 """

@@ -89,7 +89,7 @@ static void cut_to_place(char *path)
     *strrchr(path, '.') = 0;
 }
 
-// Creates one, or in its place what it would become.
+// Creates one, or in its place the file that it would become.
 static int create(const char *path, int flags, mode_t mode)
 {
     char place[LONGEST];

@@ -5,8 +5,8 @@
 
 Runs three training steps in double from the same weights on the same batch, of which SAMPLES are
 there. Figures, gradients, weights and the optimizer's state must agree within 1e-9, by norm,
-between the plain net and each set of OPTIONS, which must split it.  The plans must be sound, and
-the host runtime holds every launch to them, with dead bytes NaN.
+between the plain net and each set of OPTIONS. Each set must split the net. The plans must be sound,
+and the host runtime holds every launch to them, with dead bytes NaN.
 """
 import json
 import os

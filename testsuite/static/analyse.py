@@ -4,11 +4,11 @@
     analyse.py TOOL ROOT GENERATED              prints every complaint; 1 if any
     analyse.py TOOL ROOT GENERATED --planted    the same for the files of planted/
 
-TOOL is gcc, which sees C alone, clang-tidy or cppcheck.  gcc and clang-tidy, which take minutes, are
-given those that differ from the last landing, or include a file that does (tools/changed.py); with
-MUTANTS=all they are given all.  GENERATED contains the files of flex and bison.  Each file of
-planted/ has one fault, named in FAULTS with the words that TOOL must say; it is analysed by the
-same commands as the sources, as C and as C++.
+TOOL is gcc, which sees C alone, clang-tidy or cppcheck. Since gcc and clang-tidy take minutes, they
+are given the files that differ from the last landing, or include a file that does
+(tools/changed.py); with MUTANTS=all they are given all. GENERATED contains the files of flex and
+bison. Each file of planted/ has one fault, named in FAULTS with the words that TOOL must say; it is
+analysed by the same commands as the sources, as C and as C++.
 """
 import os
 import re

@@ -3,10 +3,10 @@
 
     coverage.py ROOT BUILD [--least PERCENT] [--lines FILE ...]
 
-Builds ROOT's preset `coverage` in BUILD, runs units, texts, the passes' texts, and the nets of
-ops/ and the small examples through the compiler and the interpreter, with all passes and with
-none.  Prints the share of lines run in each folder and the files that have most lines not run;
-with --lines these lines of the files named.  1 if ir, passes or frontend have less than PERCENT.
+Builds ROOT's preset `coverage` in BUILD. Runs units, texts, the passes' texts, and the nets of ops/
+and the small examples. The nets go through the compiler and the interpreter, with all passes and
+with none. Prints the share of lines run in each folder and the files that have most lines not run;
+with --lines these lines of the files named. 1 if ir, passes or frontend have less than PERCENT.
 
 A line counts as gcov counts it, except calls of bug(), which no input may reach: those lines, and
 their continuations, are left out.  So are the files of flex and bison; their files here count.

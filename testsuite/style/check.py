@@ -22,8 +22,8 @@ import sys
 from itertools import takewhile
 from pathlib import Path
 
-# Rooms, lower ones first, and the rooms that each may include besides itself.  ir and ir/op include
-# each other: a node names its operator, and an operator's rules are given a graph.
+# Rooms, lower ones first, and the rooms that each may include besides itself.  Both ir and ir/op
+# include each other: a node names its operator, and an operator's rules are given a graph.
 CORE = "ir/base ir ir/op"
 ROOMS = {
     "ir/base": "",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every function, type, constant and macro that cnnc emits for the operators' nets has a user, and
-the files of the examples in BOUNDS are no larger than these say.
+"""Every function, type, constant and macro that cnnc emits for the operators' nets has a user. The
+files of the examples in BOUNDS are no larger than these say.
 
 usage: emitted.py CNNC EXAMPLES NET.cnn ...
 

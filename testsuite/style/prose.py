@@ -3,11 +3,10 @@
 
 usage: prose.py ROOT
 
-The text is that of all comments of sources, tests and build files, of messages and help lines
-(strings of five words and more), and of documents. Code, dumps, formulas, tables and quotations
-are left out. A sentence does not open with a word of OPENINGS, has at most LONGEST words, and
-avoids TERMS, each with the term to use instead. A folder has the word "what" at most WHAT times
-in 1000 words.
+The text consists of all comments of sources, tests and build files, and of documents. Strings,
+code, dumps, formulas, tables and quotations are left out. A sentence does not open with a word of
+OPENINGS, has at most LONGEST words, and avoids TERMS, each with the term to use instead. A folder
+has the word "what" at most WHAT times in 1000 words.
 """
 import re
 import statistics
@@ -15,8 +14,8 @@ import sys
 from pathlib import Path
 
 OPENINGS = ("What ", "Whether ", "Those ", "That of ", "Of ", "As ")
-LONGEST = 40
-WHAT = 1.0      # in 1000 words
+LONGEST = 25
+WHAT = 0.5      # in 1000 words
 # Not used in comments: the term of the field.
 TERMS = {
     r"behind": "after", r"lies? in": "is stored in, aliases", r"r[ua]ns? again": "recompute",

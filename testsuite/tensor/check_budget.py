@@ -3,11 +3,11 @@
 
 usage: check_budget.py CNNC ROOT REPORT ARCH NET.cnn...
 
-Each net is emitted with products of TF32 and compiled for ARCH.  Its kernels of convolutions have no
-stack and spill nothing, take at most the registers that ir/gpu/tensor_core_tile.c counts with for their tile,
-and as much shared memory as their tile's stages, or at most 48 KiB.  All of them go to REPORT, a line
-each.  A file whose loops are not unrolled, and one whose stages are one more, must be told.  Without
-nvcc it says so and exits 77.
+Each net is emitted with products of TF32 and compiled for ARCH. Its kernels of convolutions have no
+stack and spill nothing. They take at most the registers that ir/gpu/tensor_core_tile.c counts with
+for their tile. Their shared memory is as much as their tile's stages, or at most 48 KiB. All of
+them go to REPORT, a line each. A file whose loops are not unrolled, and one whose stages are one
+more, must be told. Without nvcc it says so and exits 77.
 """
 import re
 import shutil

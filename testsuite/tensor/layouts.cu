@@ -1,8 +1,8 @@
 // The twins of warp-wide products, and the instructions on a GPU, against the PTX manual's layouts.
 //
-// A kernel loads each lane's fragments from a table that the host fills by those layouts, and leaves
-// its sums, which the host takes out by them.  All numbers are small integers, so that the product is
-// exact in every type.  With nvcc it is the same test of a GPU.
+// A kernel loads each lane's fragments from a table that the host fills by those layouts. It leaves
+// its sums, which the host takes out by them.  All numbers are small integers, so that the product
+// is exact in every type.  With nvcc it is the same test of a GPU.
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -183,8 +183,8 @@ static void test_rounding()
     EXPECT_SUCCESS(cudaFreeHost(y));
 }
 
-// Two groups of copies of each size: the first alone is waited for, then both.  early: the second is
-// read with the first, which a GPU leaves open.
+// Two groups of copies of each size: the first alone is waited for, then both.  With `early` the
+// second is read with the first, which a GPU leaves open.
 template <int BYTES>
 __global__ void copy_groups(unsigned char *y, const unsigned char *x, bool early)
 {

@@ -1,9 +1,8 @@
-// The fragments of warp-wide products as the PTX manual draws them ("Matrix Fragments for mma.m16n8k8"
-// and "for mma.m16n8k16", and ldmatrix's): each string has,
-// for each row of a matrix, the lane and register of its elements, column by
-// column. The entry `5c` is the third element of
-// lane 5's fragment, in the order in which the manual counts a0, a1, a2, ...;
-// of 16 bits the first of two is the lower half of a register.
+// The fragments of warp-wide products as the PTX manual draws them ("Matrix Fragments for
+// mma.m16n8k8" and "for mma.m16n8k16", and ldmatrix's). Each string has, for each row of a matrix,
+// the lane and register of its elements, column by column. The entry `5c` is the third element of
+// lane 5's fragment, in the order in which the manual counts a0, a1, a2, ...; of 16 bits the first
+// of two is the lower half of a register.
 #ifndef CNNC_TENSOR_LAYOUTS_H
 #define CNNC_TENSOR_LAYOUTS_H
 

@@ -1,6 +1,6 @@
 // Checks tiles on tensor cores of each element type, in each order that an operand can have in
-// memory, with copies and with loads that compute. Sizes fill no tile, and results must equal sums
-// in integers exactly.  With nvcc it is the same test of a GPU.
+// memory. They are loaded with copies and with loads that compute. Sizes fill no tile, and results
+// must equal sums in integers exactly.  With nvcc it is the same test of a GPU.
 #include <stdio.h>
 #include "../../runtime/support/gemm/mma_bf16.cuh"
 #include "../../runtime/support/gemm/mma_f16.cuh"
@@ -188,8 +188,8 @@ static void test_tile(const char *name)
 
 // ---- banks ----------------------------------------------------------------------------------------
 
-// Simultaneous reads of shared memory use different banks, of 32 words: matrices of 8 rows of
-// 16 bytes, and 4 steps of 8 lanes of words.
+// Simultaneous reads of shared memory use different banks, of 32 words. These are reads of matrices
+// of 8 rows of 16 bytes, and of 4 steps of 8 lanes of words.
 #ifndef __CUDACC__
 template <class Element, int LANES, bool ALONG>
 static void test_banks()

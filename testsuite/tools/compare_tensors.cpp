@@ -3,11 +3,11 @@
 //     compare_tensors A B [--tolerance T] [--floor F] [--names-from-b]
 //                     [--gradients]
 //
-// B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, F g), with g
-// the norm of all of B's gradients (names that begin with d.) and momenta
-// (NAME.momentum), F 1e-6 unless it is given: the surrounding tensors are the scale of one that is
-// zero in exact arithmetic.  Elements that are not finite never agree.  A tensor t@N of B holds
-// every N-th element of A's flat t, from element 0.  Both files must have the same names, unless
+// B is the reference.  Tensors agree if ||a - b|| <= T max(||b||, F g).  Here g is the norm of
+// all of B's gradients (names that begin with d.) and momenta (NAME.momentum), and F is 1e-6
+// unless it is given.  The surrounding tensors are the scale of one that is zero in exact
+// arithmetic.  Elements that are not finite never agree.  A tensor t@N of B holds every N-th
+// element of A's flat t, from element 0.  Both files must have the same names, unless
 // --names-from-b lets A have more, and --gradients leaves out of B all but gradients and figures.
 // Prints each tensor that differs and the worst of all; returns 0 if all agree, 1 if not or if a
 // file can't be read, 2 for wrong usage.

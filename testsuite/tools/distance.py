@@ -3,12 +3,11 @@
 #
 #     distance.py EMITTED GOLDEN PRECISION
 #
-# EMITTED has the results of the step, GOLDEN/after_1.safetensors PyTorch's float64
-# results of it, and GOLDEN/PRECISION.txt how far PyTorch is from those in that
-# precision, by norm: of the loss, of all outputs, of all gradients.  EMITTED may
-# be 8 times as far away; where PyTorch met the value by chance, as if it were a
-# rounding away.  A tensor t@N of GOLDEN holds every N-th element of t.  Gradients
-# in f16 are those of the loss times the scale that check_net gives it.
+# EMITTED has the results of the step, and GOLDEN/after_1.safetensors PyTorch's float64 results of
+# it. GOLDEN/PRECISION.txt has how far PyTorch is from those in that precision, by norm: of the
+# loss, of all outputs, of all gradients.  EMITTED may be 8 times as far away; where PyTorch met the
+# value by chance, as if it were a rounding away.  A tensor t@N of GOLDEN holds every N-th element
+# of t. Gradients in f16 are those of the loss times the scale that check_net gives it.
 import array
 import json
 import math

@@ -1,4 +1,4 @@
-"""Emitted files that differ in nothing but where tensors lie and in what order they are made,
+"""Emitted files that differ only in the places of tensors and the order in which they are made,
 as one program.
 
 Offsets, the arena's size and the order of launches are taken out of the file. The program reads

@@ -105,8 +105,8 @@ def compile_files(files, compiler, root, standard="c17"):
 
 
 def link_with_fault(program, fault, sources, build, root, compiler):
-    """A program of these sources with the fault (a file from ROOT, a text, what stands there
-    instead; None: none), linked before the library that has the right file."""
+    """A program of these sources with the fault (a file from ROOT, a text, its replacement; None:
+    none), linked before the library that has the right file."""
     files = list(sources)
     if fault:
         name, old, new = fault

@@ -3,7 +3,7 @@
 //     net info --tensors | random_tensors --seed S [--weights W] [--batch B]
 //
 // Element i of a tensor is drawn from a counter that its name and the seed
-// begin, so that whoever knows the names draws the same values, in any order:
+// begin. So all who know the names draw the same values, in any order:
 //
 //     u = (splitmix64(fnv1a64(name) + seed * 0x9E3779B97F4A7C15 + i) >> 11) /
 //     2^53

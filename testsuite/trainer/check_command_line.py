@@ -3,9 +3,9 @@
 
     check_command_line.py CNNC LIBHOST NET.cnn
 
---crop gives labels of pixels from outside the value that the loss ignores: black images of one
-class leave the biases of the other classes equal. --resume goes on with the data and options of
-the run alone. Mistakes are one line that names the mistake.
+With --crop labels of pixels from outside have the value that the loss ignores. Black images of one
+class then leave the biases of the other classes equal. The option --resume goes on with the data
+and options of the run alone. Mistakes are one line that names the mistake.
 """
 import array
 import json

@@ -1,6 +1,6 @@
 // A net for tests of the trainer. Logits = weight x / 255 + bias on u8[8, 8, 1]
-// images of ten classes, softmax cross entropy, plain gradient descent, all on
-// the CPU, with the arena as the one place of its tensors.  It sees when a
+// images of ten classes, softmax cross entropy, plain gradient descent. All is
+// on the CPU, with the arena as the one place of its tensors.  It sees when a
 // batch changes that a device might still be copying.
 #pragma once
 #include <cuda_runtime.h>
@@ -32,9 +32,8 @@ static int linear_inits;                   // how often
 static char linear_stream_place;
 static const cudaStream_t linear_stream = (cudaStream_t)&linear_stream_place; // of all calls
 
-// A device that copies late: a batch that was given must stay as it
-// was until the event recorded after it has been waited for, or a call that
-// waits.  One entry a buffer.
+// A device that copies late. A given batch must stay as it was until a wait for
+// the event recorded after it, or until a call that waits.  One entry a buffer.
 struct LinearCopy {
     const void *from;
     size_t bytes;

@@ -3,13 +3,14 @@
 
 usage: check_tune.py CNNC ROOT LIBHOST [SED]
 
-LIBHOST is the host runtime's.  The program of net.cnn is built as users do, without a warning;
-nothing in it is unused.  Its table has a line for each product that the trainer of the same net makes
-on tensor cores: the tiles called (model) are those that the trainer has; with the table, where all
-lines are made to say one tile, it has that tile everywhere, and with the table as it is those
-that took the least time.  The numbers are those of the GPU that it was compiled for; lines of
-products that it does not measure stay.  Where a call of CUDA fails, the command line is wrong or the
-output can't be written, it says so, exits with another status than 0 and has printed nothing.
+LIBHOST is the host runtime's. The program of net.cnn is built as users do, without a warning;
+nothing in it is unused. Its table has a line for each product that the trainer of the same net
+makes on tensor cores. The tiles called (model) are those that the trainer has. With the table it
+has the tiles that took the least time. With a table where all lines are made to say one tile, it
+has that tile everywhere. The numbers are those of the GPU that it was compiled for; lines of
+products that it does not measure stay. Where a call of CUDA fails, the command line is wrong or the
+output can't be written, it says so. It then exits with another status than 0 and has printed
+nothing.
 
 SED is an edit of the emitted program, for faults that are planted.
 """

@@ -1,5 +1,6 @@
-// The live values at a step for each set of steps that may be recomputed, from
-// each value's rows of the schedule: nothing here knows of cuts.
+// Computes the live values at a step for each set of steps that may be
+// recomputed, from each value's rows of the schedule. Nothing here knows of
+// cuts.
 #include "brute_bound.h"
 #include <stdlib.h>
 

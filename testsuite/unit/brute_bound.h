@@ -1,6 +1,6 @@
-// The bound for recomputation, from all sets of steps that may, to hold
-// passes/remat/remat_bound.h against: for problems of at most 12 forward steps
-// and 32 values.
+// The bound for recomputation, from all sets of steps that may be recomputed.
+// Tests hold passes/remat/remat_bound.h against it, for problems of at most 12
+// forward steps and 32 values.
 #ifndef CNNC_TEST_BRUTE_BOUND_H
 #define CNNC_TEST_BRUTE_BOUND_H
 

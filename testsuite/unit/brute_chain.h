@@ -1,6 +1,6 @@
-// Schedules of chains from the definition in passes/remat/chain.h alone: the
-// effect of each run on stored values, and the shortest path through all that
-// can be.
+// Schedules of chains from the definition in passes/remat/chain.h alone. They
+// come from the effect of each run on stored values, and from the shortest path
+// through all that can be stored.
 #ifndef CNNC_TEST_BRUTE_CHAIN_H
 #define CNNC_TEST_BRUTE_CHAIN_H
 

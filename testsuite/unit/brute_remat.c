@@ -1,6 +1,6 @@
-// All states of a training step between two launches, the cheapest first: which
-// values are there, the parts of those that are not whole, and the next step.
-// A value may be dropped at any time.
+// All states of a training step between two launches, the cheapest first. A
+// state has the values that are there, the parts of those that are not whole,
+// and the next step. A value may be dropped at any time.
 #include "brute_remat.h"
 #include <string.h>
 

@@ -5,10 +5,10 @@
 
 #include "../../passes/remat/remat_schedule.h"
 
-// The cost of the cheapest schedule whose peak is at most capacity, of all in
-// which forward steps run once in order, and again, if they may, after the
-// turn; *p, in the arena, is one, if p is not NULL.  -1: there is none.  For
-// problems of few values, at most 20, and costs of at most some thousand.
+// Returns the cost of the cheapest schedule whose peak is at most capacity, or
+// -1 if there is none. Forward steps run once in order, and again, if they may,
+// after the turn. If p is not NULL, *p is set to such a schedule, in the arena.
+// For problems of few values, at most 20, and costs of at most some thousand.
 int64_t cheapest_program(Arena *arena, const Remat *r, int64_t capacity,
                          RematSchedule *p);
 

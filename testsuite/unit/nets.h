@@ -5,8 +5,9 @@
 
 #include "../../passes/pass.h"
 
-// layers forward nodes or a few more, then loss, backward, updates and the end
-// of the step.  chain: each layer reads the one before and nothing else.
+// The net has `layers` forward nodes or a few more, then loss, backward,
+// updates and the end of the step.  With `chain` each layer reads the one
+// before and nothing else.
 Graph *random_net(Arena *arena, Diag *diag, uint64_t seed, int layers,
                   bool chain);
 // The passes on memory, by bits: 1 schedule, 2 share, 4 plan.  Omitted passes

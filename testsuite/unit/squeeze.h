@@ -5,8 +5,8 @@
 #include "../../frontend/driver/run_pipeline.h"
 
 // Returns the smallest arena of a training step plus `percent` hundredths of
-// the difference to the one without a budget, or 0 if no arena is smaller than
-// that.  A budget that does not fit gives no message.
+// the difference to the one without a budget. Returns 0 if no arena is smaller
+// than the one without.  A budget that does not fit gives no message.
 int64_t squeezed_budget(const Input *in, const FrontendOptions *frontend,
                         const PassOptions *o, int percent);
 

@@ -1,6 +1,6 @@
-// Checks kept and recomputed values of chains against all schedules: on random
-// chains of up to eight stages, the solver's cost and least capacity are those
-// of the shortest path through all that can be stored.
+// Checks kept and recomputed values of chains against all schedules. On random
+// chains of up to eight stages, the solver's cost and least capacity equal
+// the shortest path's through all that can be stored.
 //
 //   test_chain [COUNT]      so many random chains instead of a few thousand
 #include <setjmp.h>
@@ -245,8 +245,8 @@ static void long_chains_take_what_is_said(void **state)
 
 // ---- known results ----------------------------------------------------------
 
-// Equal stages that keep nothing but their inputs take r l - (r + s over s + 1)
-// runs forward, for l stages and s places for inputs, where r is the least with
+// Equal stages keep nothing but their inputs: l stages with s places for them.
+// They take r l - (r + s over s + 1) runs forward, where r is the least with
 // (r + s over s) >= l.  Griewank and Walther, Algorithm 799: revolve (2000).
 static int64_t runs_of_revolve(int64_t l, int64_t s)
 {

@@ -72,7 +72,7 @@ static bool has_ways(const Chain *c, const ChainSchedule *p)
     return true;
 }
 
-// A right schedule, spoilt: it does not run to its end, or it is right again,
+// A right schedule, spoilt. It does not run to its end, or it is right again,
 // and then no cheaper than the table's in its bytes.
 static void spoilt_schedules_are_refused_or_no_better(void **state)
 {

@@ -133,8 +133,8 @@ static Graph *grouped_rows(void)
     return g;
 }
 
-// All of them are one launch, of which the gradient is the last that reads the
-// rows of logits, so that it can be over them; the figures follow.
+// All of them are one launch. Its gradient is the last that reads the rows of
+// logits, so that it can overwrite them; the figures follow.
 static void a_loss_is_one_launch(void **state)
 {
     static const char *const order[] = { "logits", "loss", "right", "grad",

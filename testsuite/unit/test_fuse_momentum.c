@@ -1,5 +1,5 @@
-// Gradients that are added to momenta as they are stored, by the references: a
-// step has the same results as without that, and a skipped one none.
+// Gradients that are added to momenta as they are stored, by the references. A
+// step has the same results as without that, and a skipped one has none.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
 #include <math.h>
 #include "graphs.h"

@@ -1,7 +1,7 @@
-// The exact search for addresses against brute force: on tiny instances all
+// The exact search for addresses against brute force. On tiny instances all
 // orders of placing are tried, of which one gives the lowest height there is.
-// On larger ones its answer is checked pair by pair, and perfect packings
-// are made by cutting up a rectangle.
+// On larger ones its answer is checked pair by pair, and perfect packings are
+// made by cutting up a rectangle.
 #define _POSIX_C_SOURCE 200809L     // open_memstream in graphs.h
 #include "../../passes/placement/place.h"
 #include "graphs.h"
@@ -81,8 +81,8 @@ static int64_t end_one(Item *items, int count, int32_t step, uint64_t *seed)
     return items[i].size;
 }
 
-// All steps are full: at each, two end and one begins in their bytes, which
-// lie apart as often as not, or one ends and two begin.
+// All steps are full. At each, two end and one begins in their bytes, which lie
+// apart as often as not, or one ends and two begin.
 static void draw_full(Item *items, int count, uint64_t *seed)
 {
     int made = 0, alive = 3 + (int)next_number(seed, 3);
@@ -156,8 +156,8 @@ static void tiny_instances_end_at_the_lowest_height(void **state)
     assert_true(above > 30);
 }
 
-// Nine buffers that need 9 bytes under a bound of 8, and as many that live all
-// the time and differ in nothing: their orders are not tried one by one.
+// Nine buffers need 9 bytes under a bound of 8, and as many live all the time
+// and differ in nothing. The orders of these are not tried one by one.
 static void equal_buffers_are_one_choice(void **state)
 {
     (void)state;
@@ -302,8 +302,8 @@ static void a_goal_above_the_bound_is_enough(void **state)
     assert_int_equal(least, 1000);
 }
 
-// A known placement is taken up where none is found without it in no time, and
-// one whose buffers overlap, or are past the end or nowhere, does no harm.
+// A known placement is taken up where none is found without it in no time. One
+// whose buffers overlap, or are past the end or nowhere, does no harm.
 static void hints_are_followed_where_they_can_be(void **state)
 {
     (void)state;

@@ -198,7 +198,7 @@ static void it_is_the_hull_of_all_sets(void **state)
     assert_true(corners > 2 * problems);
 }
 
-// Costs and bytes for which a product of both would be too large: prices are
+// Costs and bytes for which a product of both would be too large. Prices are
 // rounded, and the bound may be a little less than the hull.
 static void it_takes_large_numbers(void **state)
 {

@@ -1,6 +1,6 @@
-// Training steps as chains of stages: where they are cut, and that schedules
-// made of a chain's schedules are valid and have the chain's cost, on nets of
-// random blocks; against the cheapest schedule of all on small ones.
+// Training steps as chains of stages, and where they are cut. Schedules made of
+// a chain's schedules are valid and have the chain's cost, on nets of random
+// blocks. On small ones they are compared with the cheapest schedule of all.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

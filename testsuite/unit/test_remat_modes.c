@@ -1,4 +1,4 @@
-// Schedules that are modes, and the search among them, on random problems:
+// Schedules that are modes, and the search among them, on random problems. Both
 // modes_run and remat_schedule.c agree on a schedule, and no choice of the
 // search costs less than the cheapest schedule there is.
 #include <setjmp.h>
@@ -58,8 +58,9 @@ static Remat draw_problem(uint64_t seed, RematKind kind)
     return r;
 }
 
-// A launch that makes a part of a map and something else: it may run for that
-// alone, and then its part is made in vain, which the modes do not count.
+// True of a launch that makes a part of a map and something else. It may run
+// for that alone, and then its part is made in vain, which the modes do not
+// count.
 static bool makes_a_part_and_more(const Remat *r)
 {
     for (int32_t i = 0; i < r->step_count; i++)

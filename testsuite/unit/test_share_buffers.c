@@ -183,8 +183,8 @@ static void assert_ordered(const Graph *net)
     }
 }
 
-// A weight that has been updated is read by nothing that came before its
-// update in the graph as it was built: data gradients and forward layers.
+// An updated weight is read by nothing that came before its update in the graph
+// as it was built: data gradients and forward layers.
 static void assert_updates_wait(const Graph *net)
 {
     bool *updated = NEW_ARRAY(arena, net->value_count, bool);

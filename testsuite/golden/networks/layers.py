@@ -86,8 +86,8 @@ class Masks:
 masks = Masks()
 
 
-# A network says its inputs (name, dtype, shape of a sample, classes or 0), and
-# gives rows of the loss and of the metrics, and the outputs, of a batch.
+# A network says its inputs (name, dtype, shape of a sample, classes or 0). It gives rows of the
+# loss and of the metrics, and the outputs, of a batch.
 class Network(nn.Module):
     sgd = dict(lr=0.1, momentum=0.9, weight_decay=1e-4)
 

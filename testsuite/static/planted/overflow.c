@@ -1,4 +1,4 @@
-// Planted faults that only running shows: with the argument `address` a byte
+// Planted faults that only running shows. With the argument `address` a byte
 // past an array is read, with `integer` a sum overflows, with none nothing is
 // wrong.  A sanitized build must end each of the first two.
 #include <limits.h>
