@@ -125,7 +125,7 @@ class Probe:
         self.plant(path, faults)
         defines = ["-DSCALED"] * (scaled or ("loss_scale =" in setting and setting[-2:] != " 1"))
         defines += ["-DACCUM"] * accumulates
-        warnings = ["-Wall", "-Wextra", "-Werror"]
+        warnings = ["-Wall", "-Wextra", "-Wno-parentheses-equality", "-Werror"]
         for command in [[CXX, "-std=c++17", "-O0", *warnings, "-I", HOST, "-c", path + ".cpp",
                          "-o", path + ".o"],
                         ["gcc", "-std=c99", "-O0", *warnings, *defines, "-I", HOST, "-I",
@@ -142,16 +142,15 @@ class Probe:
                 sys.exit(f"no place for a fault: {fault}: {place}")
             text = text.replace(place, instead.replace("@", f"(planted == {number})"), 1)
 
-        def guard(_):
+        def guard(match):
             self.guards += 1
-            return f"(planted != {len(faults) + self.guards - 1} && header->skip)"
+            return f"if ((planted != {len(faults) + self.guards - 1} && {match[1]}){match[2]}"
         if faults:
             # With PartialMetricSums, MetricSums is of evaluation, which the probe does not call.
             if "PartialMetricSums<" in text:
                 text = text.replace("if (header->skip) return;\n        header->samples +=",
                                     "if (header->skip ) return;\n        header->samples +=")
-            text = re.sub(r"if \(header->skip\)", lambda m: f"if {guard(m)}", text)
-            text = re.sub(r"if \(header->skip \|\|", lambda m: f"if ({guard(m)} ||", text)
+            text = re.sub(r"if \(((?:to\.)?header->skip)(\)| \|\|)", guard, text)
         with open(path + ".cpp", "w", encoding="utf-8") as out:
             out.write('extern "C" int planted;\n' + text)
 

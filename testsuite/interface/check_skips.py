@@ -52,11 +52,11 @@ def plant(text):
     """Every guard can be taken out by its number; the text, and how many there are."""
     count = 0
 
-    def guard(_):
+    def guard(match):
         nonlocal count
         count += 1
-        return f"(planted != {count - 1} && header->skip)"
-    text = re.sub(r"\bheader->skip\b(?! = )", guard, text)
+        return f"(planted != {count - 1} && {match[0]})"
+    text = re.sub(r"\b(to\.)?header->skip\b(?! = )", guard, text)
     return 'extern "C" int planted;\n' + text, count
 
 
