@@ -142,7 +142,8 @@ struct Normalized {
         static_assert(C % V == 0, "a vector is of one pixel");
         Vec<V> v = load_vec<V>(x, i);
         const Vec<V> m = load_vec<V>(mean, c), f = load_vec<V>(factor, c);
-        const Vec<V> b = load_vec<V>(bias ? bias : mean, c);        // avoids a branch
+        const real *const addend = bias ? bias : mean;              // avoids a branch
+        const Vec<V> b = load_vec<V>(addend, c);
         for (int j = 0; j < V; j++) {
             const real add = bias ? b.at[j] : (real)0;
             v.at[j] = Act::forward((v.at[j] - m.at[j]) * f.at[j] + add);
