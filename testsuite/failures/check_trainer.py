@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-CXX = os.environ.get("CXX", "clang++")
+CXX = os.environ.get("CXX", "g++")
 
 NET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "trainer", "small.cnn")
 PASSES, RUINS = 999, 700  # cudaErrorUnknown, cudaErrorIllegalAddress

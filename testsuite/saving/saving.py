@@ -13,7 +13,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
-COMPILER = os.environ.get("CXX", "clang++")
+COMPILER = os.environ.get("CXX", "g++")
 
 
 def fail(text):
