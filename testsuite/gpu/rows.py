@@ -116,9 +116,9 @@ class Tools:
     def compile(self, source, program, defines=(), host=None, optimize="-O3"):
         """Builds an emitted file, by nvcc or for the CPU."""
         if self.host if host is None else host:
-            fast = [os.environ.get("CXX", "clang++"), "-O0"]
-            run([*(fast if self.host else ["g++", "-O1"]), "-std=c++17", "-I", HOST, *defines, "-x", "c++", source, "-x",
-                 "none", self.library, "-lpthread", "-o", program])
+            cxx = [os.environ.get("CXX", "clang++"), "-O0"] if self.host else ["g++", "-O1"]
+            run([*cxx, "-std=c++17", "-I", HOST, *defines, "-x", "c++", source, "-x", "none",
+                 self.library, "-lpthread", "-o", program])
         else:
             run(["nvcc", "-std=c++17", optimize, "-fmad=false",
                  "-arch=" + os.environ.get("CNNC_ARCH", "native"), *defines, source, "-lcublas",

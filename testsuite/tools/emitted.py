@@ -111,8 +111,8 @@ class Programs:
                 file.write(TABLE + text)
             failed = subprocess.run(
                 [CXX, "-std=c++17", "-O" + self.level, "-w", "-I", self.host, "-x", "c++",
-                 source + ".cu", "-x", "none", os.path.join(self.build, "libcnnc_host.a"), "-lpthread", "-o",
-                 source]).returncode
+                 source + ".cu", "-x", "none", os.path.join(self.build, "libcnnc_host.a"),
+                 "-lpthread", "-o", source]).returncode
             self.built[key] = None if failed else source
         return self.built[key], places
 
