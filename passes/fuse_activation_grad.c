@@ -41,15 +41,14 @@ static void take_masking_kernel(Graph *g, Node *m, ValueId mask)
     m->result_count = 1;
 }
 
-// Sets m's mask if m can take one; returns whether it did.  A change of kernel
-// pays only for the gradient of a viewed map.  It is not made for a library's
-// GEMM (it has a workspace), which sums in another order.
-static bool give_mask(Graph *g, Node *m, ValueId mask, bool of_map)
+// Sets m's mask if m can take one; returns true if it did.  A library's GEMM
+// (it has a workspace) keeps its kernel, since the other sums in another order.
+static bool give_mask(Graph *g, Node *m, ValueId mask)
 {
     int slot = operand_called(m, "mask");
     if (slot != NONE && m->operands[slot] == NONE)
         m->operands[slot] = mask;
-    else if (of_map && m->op->kernels[m->kernel].masking != 0 &&
+    else if (m->op->kernels[m->kernel].masking != 0 &&
              result_named(m, "workspace") == NONE)
         take_masking_kernel(g, m, mask);
     else
@@ -135,7 +134,7 @@ static void fuse(Graph *g, const Uses *uses, NodeId id, int *gates)
     NodeId maker = g->values[dy].def;
     if (maker == NONE) return;
     Node *m = &g->nodes[maker];
-    if (!give_mask(g, m, n->operands[1], view != NONE) &&
+    if (!give_mask(g, m, n->operands[1]) &&
         !give_gate(g, uses, m, n->op, n->operands[1], gates))
         return;
     m->act = n->op;

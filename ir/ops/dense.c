@@ -1,29 +1,34 @@
-// dense: y = x w^T and its two gradients, GEMMs of cuBLAS.
+// dense: y = x w^T and its two gradients.  The GEMMs of a small layer are a
+// convolution's of maps of one pixel; those of a large one are cuBLAS's.
 //
-// A layer with a bias is two nodes, and stays so if the library stores the
-// result:
+// A convolution's kernels also add the bias and make its gradient.  A program
+// whose dense layers are all small needs neither the library nor a workspace.
+// A layer is small if it has at most 1024 inputs and 2^17 weights.  Longer sums
+// in so few blocks would take longer than a launch of the library.
+//
+// A large layer with a bias is two nodes, and stays so if the library stores
+// the result:
 //
 //   %3 fc.product = dense(%1, %2 fc.weight)
 //   %5 fc = bias(%3, %4 fc.bias)
 //
-// Every GEMM has its own workspace in the arena, alive for one step.  It holds
+// Every GEMM of cuBLAS has its own workspace in the arena, alive for one step.  It holds
 // the partial sums of splits with at least 128 terms.  The splits fill a GPU of
 // 132 multiprocessors with tiles of 128 x 128.  Its size depends only on the
 // shape, from 64 KiB to 4 MiB; 16 KiB are enough for any GEMM of cuBLAS.
 //
 // The library can't add to a momentum, which a skipped step must not change.
 // Nor can it multiply by an activation's derivative, so that the gradient of a
-// map could overwrite the map.  GEMMs of a convolution of a map of one pixel
-// can do both and need no workspace, but their sums have another order.  So the
-// program alone, and no pass, decides between the two.  The weight gradient is
-// such a GEMM if the optimizer begins with a momentum (Op.momentum).  The data
-// gradient is one if the operand is a view of an activated map, or of its
+// map could overwrite the map.  A convolution's GEMMs can do both and need no
+// workspace, but their sums have another order.  So the program alone, and no
+// pass, decides between the two.  The weight gradient of a large layer is a
+// convolution's if the optimizer begins with a momentum (Op.momentum).  Its
+// data gradient is one if the operand is a view of an activated map, or of its
 // maxima (attribute own_dgrad).
 //
-// If maps have 16 bits, those GEMMs do everything, also add the bias and
-// compute its gradient.  The library multiplies 16 bits only by 16 bits and
-// would need a copy of the weights.  These read the weights, most of the
-// traffic, once and as they are.
+// If maps have 16 bits, all layers are a convolution's.  The library multiplies
+// 16 bits only by 16 bits and would need a copy of the weights.  These read the
+// weights, most of the traffic, once and as they are.
 #include "../op/activation_grad.h"
 #include "../families/conv_gemm.h"
 #include "../families/momentum.h"
@@ -54,19 +59,23 @@ static Shape shape(const Graph *g, const Node *n)
     return fits ? shape_of(2, x.dim[0], weight.dim[0]) : shape_of(0);
 }
 
-// True if the GEMMs are the library's.
-static bool is_library(const Graph *g)
+// True if the GEMMs of a layer with these weights [units, inputs] are the
+// library's.
+static bool is_library(const Graph *g, Shape weight)
 {
-    return g->map == g->real;
+    enum { MOST_INPUTS = 1024, MOST_WEIGHTS = 1 << 17 };
+    bool small = weight.dim[1] <= MOST_INPUTS &&
+                 weight.dim[0] <= MOST_WEIGHTS / weight.dim[1];
+    return g->map == g->real && !small;
 }
 
 // Makes the workspace of a GEMM with result v, of `terms` terms per element;
-// NONE if it is not the library's.
-static ValueId workspace(Graph *g, ValueId v, int64_t terms)
+// NONE if it is not the library's.  The layer has these weights.
+static ValueId workspace(Graph *g, ValueId v, ValueId weight, int64_t terms)
 {
     enum { LEAST = 64 << 10, MOST = 4 << 20, ALIGN = 256 };
     enum { TILE = 128, BUSY = 132, FEWEST_TERMS = 128 };
-    if (!is_library(g)) return NONE;
+    if (!is_library(g, g->values[weight].shape)) return NONE;
     Value result = g->values[v];
     int64_t tiles = ceil_div(result.shape.dim[0], TILE) *
                     ceil_div(result.shape.dim[1], TILE);
@@ -121,19 +130,19 @@ static ValueId build_product(Build *b)
     Shape x = g->values[b->operand[0]].shape;
     int64_t units = b->arg[UNITS].i;
     Init init = init_of(&b->arg[BEGUN], (double)x.dim[1], (double)units);
-    ValueId weight = build_param(b, "weight", shape_of(2, units, x.dim[1]),
-                                 init, true);
+    Shape shape = shape_of(2, units, x.dim[1]);
+    bool library = is_library(g, shape);
+    ValueId weight = build_param(b, "weight", shape, init, true);
     ValueId operands[] = { b->operand[0], weight };
     Build product = *b;
-    if (b->arg[BIAS].i && is_library(g))
+    if (b->arg[BIAS].i && library)
         product.name = arena_print(g->arena, "%s.product", b->name);
     Attr attr[MAX_ATTRS] = {
-        [OWN_DGRAD] = { .i = is_library(g) &&
-                             is_activated_map(g, b->operand[0]) },
+        [OWN_DGRAD] = { .i = library && is_activated_map(g, b->operand[0]) },
     };
     ValueId y = build_node(&product, 2, operands, attr,
                            shape_of(2, x.dim[0], units));
-    ValueId space = workspace(g, y, x.dim[1]);
+    ValueId space = workspace(g, y, weight, x.dim[1]);
     if (space == NONE) return y;
     NodeId id = g->values[y].def;
     g->nodes[id].results[1] = space;
@@ -148,7 +157,9 @@ static ValueId build(Build *b)
         return NONE;
     ValueId y = build_product(b);
     if (!b->arg[BIAS].i) return y;
-    if (!is_library(b->g)) return convolution_bias(b, &op_bias, y);
+    const Node *product = maker_of(b->g, y);
+    if (result_named(product, "workspace") == NONE)
+        return convolution_bias(b, &op_bias, y);
 
     Shape result = b->g->values[y].shape;
     ValueId bias = build_param(b, "bias", shape_of(1, result.dim[1]),
@@ -183,8 +194,9 @@ static void weight_gradient(Gradient *c, ValueId dz)
             d[k] = gradient_value_of(c, param[k]);
     if (d[0] == NONE) return;
     int64_t terms = c->g->values[dz].shape.dim[0];
-    ValueId space = moves_a_momentum(c->g) ? NONE
-                                           : workspace(c->g, d[0], terms);
+    ValueId space = moves_a_momentum(c->g)
+        ? NONE
+        : workspace(c->g, d[0], param[0], terms);
     ValueId results[] = { d[0], d[1], space };
     gradient_node(c, &op_dense, WGRAD, 2, operands, 3, results);
     for (int k = 0; k < 2; k++)
@@ -198,7 +210,9 @@ static void data_gradient(Gradient *c, ValueId dz)
     ValueId d = gradient_value(c, 0);
     int64_t terms = c->g->values[dz].shape.dim[1];
     bool own = c->g->nodes[c->node].attr[OWN_DGRAD].i;
-    ValueId results[] = { d, own ? NONE : workspace(c->g, d, terms) };
+    ValueId results[] = {
+        d, own ? NONE : workspace(c->g, d, operands[1], terms)
+    };
     gradient_node(c, &op_dense, DGRAD, 2, operands, 2, results);
     gradient_add(c, 0, d);
 }

@@ -24,7 +24,7 @@ static void arenas_are_checked(void)
     EXPECT(one_init(NULL, arena, ONE_ARENA_BYTES, NULL, cublas, 1) == ONE_BAD_ARGUMENT);
     EXPECT(one_attach(NULL, arena, ONE_ARENA_BYTES, NULL, cublas) == ONE_BAD_ARGUMENT);
 
-    // Dense layers want cuBLAS; convolutions do not.
+    // Large dense layers want cuBLAS; small ones and convolutions do not.
     EXPECT(ONE_USES_CUBLAS == 1 && TWO_USES_CUBLAS == 0);
     EXPECT(one_init(&c, arena, ONE_ARENA_BYTES, NULL, NULL, 1) == ONE_BAD_ARGUMENT);
     EXPECT(!c.ready);
@@ -248,7 +248,7 @@ static void failures_name_their_step(void)
     EXPECT(train_some(one, &b, ONE_BATCH) == ONE_CUBLAS_FAILED);
     const one_error *error = one_last_error(&one->c);
     EXPECT(error->status == ONE_CUBLAS_FAILED && error->code == CUBLAS_STATUS_NOT_INITIALIZED);
-    EXPECT(error->step >= 0 && error->line == 8);
+    EXPECT(error->step >= 0 && error->line == 9);
     EXPECT(!strcmp(error->call, "dense_product") && error->text);
     EXPECT(!one->c.ready);
     EXPECT(train_some(one, &b, ONE_BATCH) == ONE_NOT_READY);

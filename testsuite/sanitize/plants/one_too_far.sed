@@ -1,2 +1,2 @@
 # Loops that go one element too far.
-/#define/!s/FOR_EACH\(i, count\)/FOR_EACH(i, count + 1)/
+/#define/!s/of\.count\)/of.count + 1)/
