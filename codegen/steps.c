@@ -115,8 +115,9 @@ void emit_kernels(Emitter *e)
 static bool is_usual(const char *name, int64_t value)
 {
     static const struct { const char *name; int64_t value; } usual[] = {
-        {"STRIDE_H", 1}, {"STRIDE_W", 1}, {"DILATION_H", 1}, {"DILATION_W", 1}, {"PAD_TOP", 0},
-        {"PAD_LEFT", 0}, {"GROUPS", 1},
+        {"H", 1}, {"W", 1}, {"P", 1}, {"Q", 1}, {"R", 1}, {"S", 1}, {"STRIDE_H", 1},
+        {"STRIDE_W", 1}, {"DILATION_H", 1}, {"DILATION_W", 1}, {"PAD_TOP", 0}, {"PAD_LEFT", 0},
+        {"GROUPS", 1},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (!strcmp(usual[i].name, name)) return usual[i].value == value;

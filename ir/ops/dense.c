@@ -12,10 +12,10 @@
 //   %3 fc.product = dense(%1, %2 fc.weight)
 //   %5 fc = bias(%3, %4 fc.bias)
 //
-// Every GEMM of cuBLAS has its own workspace in the arena, alive for one step.  It holds
-// the partial sums of splits with at least 128 terms.  The splits fill a GPU of
-// 132 multiprocessors with tiles of 128 x 128.  Its size depends only on the
-// shape, from 64 KiB to 4 MiB; 16 KiB are enough for any GEMM of cuBLAS.
+// Every GEMM of cuBLAS has its own workspace in the arena, alive for one step.
+// It holds the partial sums of splits with at least 128 terms.  The splits fill
+// a GPU of 132 multiprocessors with tiles of 128 x 128.  Its size depends only
+// on the shape, from 64 KiB to 4 MiB; 16 KiB are enough for any of its GEMMs.
 //
 // The library can't add to a momentum, which a skipped step must not change.
 // Nor can it multiply by an activation's derivative, so that the gradient of a
