@@ -7,7 +7,7 @@ Products of four networks are counted from their papers' tables, forward, data g
 weight gradients, and must be the same whichever passes are on.  In a small net every launch that
 fuses something is known.  Every launch of every example moves the bytes that its step of the plan
 touches, and takes the time that exact fractions give.  Prints a line a fault; exits 1 if there is
-one.  few: of a few examples, for planted.py.
+one.  few: of a few examples, for planted faults.
 """
 import glob
 import json

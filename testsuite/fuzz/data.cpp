@@ -18,8 +18,7 @@ static int heap_unmap(void *at);
 
 #include <cuda_runtime.h>
 
-// The trainer, or a copy of it with a fault in it.
-#include TRAINER_MAIN
+#include "../../runtime/trainer/main.cuh"
 
 extern "C" {
 #include "fuzz.h"

@@ -1,11 +1,11 @@
 // usage: fuzz [--graph] [--seed S] [--first K] [--count N] [--mib M]
-//             [--seconds T] [--keep DIR] [--expect-fault] SEED...
+//             [--seconds T] [--keep DIR] [--until-found] SEED...
 //
 // Gives the compiler inputs K to K + N - 1, made from the files SEED. Names
 // each that it answers wrongly, and why; the input itself is kept in DIR, or
 // here.  With --graph the inputs are texts of graphs: it changes those of the
 // programs SEED after some passes. Exits 1 if something was found; with
-// --expect-fault, if nothing was.
+// --until-found it ends then.
 //
 // The inputs are run in a child, which is replaced when one of them ends it.
 // An input may take T seconds of the processor's time and M MiB.
@@ -30,7 +30,7 @@ typedef struct Run {
     Target      target;
     Corpus      corpus;
     const char *keep;
-    bool        expect_fault;
+    bool        until_found;
     // Shared with the child: the input that it is at, and how many so far
     // were right, so that there was an output.
     uint64_t   *now, *right;
@@ -147,7 +147,7 @@ static int search(const Run *run)
         report(run, status);
         findings++;
         ++*run->now;
-        if (run->expect_fault) break;
+        if (run->until_found) break;
     }
     printf("%llu inputs from %zu texts, %llu of them compiled, %d answered "
            "wrongly\n", (unsigned long long)(*run->now - run->first),
@@ -217,8 +217,8 @@ static void read_arguments(Run *run, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--graph") == 0) {
             run->target.graph = true;
-        } else if (strcmp(argv[i], "--expect-fault") == 0) {
-            run->expect_fault = true;
+        } else if (strcmp(argv[i], "--until-found") == 0) {
+            run->until_found = true;
         } else if (argv[i][0] == '-' && i + 1 < argc) {
             set_option(run, argv[i], argv[i + 1]);
             i++;
@@ -250,5 +250,5 @@ int main(int argc, char **argv)
     int findings = search(&run);
     empty_folder(&run);
     rmdir(run.folder);
-    return run.expect_fault ? findings == 0 : findings != 0;
+    return findings != 0;
 }

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """A loss that is scaled: the same weights, and steps that overflow are skipped whole.
 
-    check_scale.py CNNC LIBHOST [--long]
+    check_scale.py CNNC LIBHOST [--long | --look]
 
 scale.c over the emitted file of a net with several losses. Without over- and underflow its state
 is, bit for bit, that of a run whose loss is not scaled, whatever the scale. A training step with a
 gradient that is not finite changes nothing that training reads. It halves a dynamic scale, which
 doubles after loss_scale_interval good steps. A state goes on under any setting. With --long for
-every optimizer and every other part of a step; then each fault below is planted in the emitted
-file, and seen.
+every optimizer and every other part of a step; then each fault of mutants.txt is planted in the
+emitted file, and seen. With --look the file must have their texts.
 """
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from mutants import mutants_of, with_all  # noqa: E402
 
 CXX = os.environ.get("CXX", "clang++")
 
@@ -49,40 +52,6 @@ VARIANTS = [
     ("accuracy", "rmsprop(lr = 0.01, momentum = 0.5)", "average = 0.9", ["--checkpoint", "every 1"]),
 ]
 
-# Text of the emitted file, and the replacement; @ is whether it is planted.
-FAULTS = [
-    ("the scale is not taken back", "1 / (double)scale.now(header)",
-     "(@ ? 1 : 1 / (double)scale.now(header))"),
-    ("one loss is not scaled", "return weight * moving_scale(header, first);",
-     "return @ && weight == (real)1 / 2 ? weight : weight * moving_scale(header, first);"),
-    ("an overflow is not looked for", "!isfinite(gradients.of[k].at[i])",
-     "(!@ && !isfinite(gradients.of[k].at[i]))"),
-    ("only the first gradient is looked at",
-     "for (int k = 0; k < COUNT; k++)\n        for (long long i = first;",
-     "for (int k = 0; k < (@ ? 1 : COUNT); k++)\n        for (long long i = first;"),
-    ("an overflow does not skip", "own->skip = overflow;", "own->skip = overflow && !@;"),
-    ("an overflow leaves the scale", "? scale / 2", "? (@ ? scale : scale / 2)"),
-    ("the scale does not grow", "? scale * 2", "? (@ ? scale : scale * 2)"),
-    ("it grows a step late", "++header->good >= interval", "++header->good >= interval + @"),
-    ("an overflow is a good step", "if (overflow || grows) header->good = 0;",
-     "if ((overflow && !@) || grows) header->good = 0;"),
-    ("a loss that is not finite moves the scale", "if (!own->skip && own->samples > 0) {",
-     "if ((!own->skip || @) && own->samples > 0) {"),
-    ("a skipped step counts", "    if (header->skip) return;\n    header->samples",
-     "    if (header->skip && !@) return;\n    header->samples"),
-    ("the header's sums are added to at once", "        own->figures[j].sum += sums[j].sum;\n",
-     "        own->figures[j].sum += sums[j].sum;\n"
-     "        if (@) header->figures[j].sum += sums[j].sum;\n"),
-    ("what a step adds up is not cleared", "    *accumulated(header) = {};\n",
-     "    if (!@) *accumulated(header) = {};\n"),
-    ("the scale of a state without one is 0", "return header->loss_scale > 0 ?",
-     "return @ || header->loss_scale > 0 ?"),
-]
-NORM = [("the norm is of scaled gradients", "sqrt(total) * own", "sqrt(total) * (@ ? 1 : own)")]
-CLIP = [("elements are clipped as if not scaled", "return limit / (real)header->gradient_scale;",
-         "return @ ? limit : limit / (real)header->gradient_scale;")]
-
-
 def emit(cnnc, path, variant, setting, edits=()):
     metric, optimizer, settings, options = variant
     with open(path + ".cnn", "w", encoding="ascii") as out:
@@ -95,22 +64,15 @@ def emit(cnnc, path, variant, setting, edits=()):
 
 
 def faults_of(variant):
-    settings = variant[2]
-    return FAULTS + NORM * ("clip_norm" in settings) + CLIP * ("clip_value" in settings)
+    return [mutant for mutant in mutants_of("half.scale.all") if mutant.words in variant[2]]
 
 
 def look(cnnc):
-    """How many texts that faults replace are not in the file that they are planted in."""
-    missing = 0
+    """Each text that a fault replaces is in the file that it is planted in."""
     for variant in VARIANTS:
         emit(cnnc, "probe", variant, DYNAMIC)
         with open("probe.cu", encoding="utf-8") as file:
-            text = file.read()
-        for fault, place, _ in faults_of(variant):
-            if place not in text:
-                print(f"{fault}: not in the emitted file: {place}")
-                missing += 1
-    return missing
+            with_all(file.read(), faults_of(variant))
 
 
 class Probe:
@@ -137,10 +99,7 @@ class Probe:
         """The faults, and after them each guard `header->skip`, wait for their number."""
         with open(path + ".cu", encoding="utf-8") as file:
             text = file.read()
-        for number, (fault, place, instead) in enumerate(faults):
-            if place not in text:
-                sys.exit(f"no place for a fault: {fault}: {place}")
-            text = text.replace(place, instead.replace("@", f"(planted == {number})"), 1)
+        text = with_all(text, faults, "(planted == {})")
 
         def guard(match):
             self.guards += 1
@@ -283,7 +242,7 @@ def check_all(probe, plain, planted=-1):
 
 def check_faults(probe, plain, faults):
     for planted in range(len(faults) + probe.guards):
-        name = faults[planted][0] if planted < len(faults) else f"guard {planted - len(faults)}"
+        name = faults[planted].name if planted < len(faults) else f"guard {planted - len(faults)}"
         try:
             check_all(probe, plain, planted)
         except Wrong as wrong:
@@ -298,8 +257,8 @@ def main():
     os.environ["CNNC_HOST_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        if "LOOK" in os.environ:
-            sys.exit(look(tools[0]))
+        if "--look" in sys.argv:
+            return look(tools[0])
         for variant in VARIANTS[:None if thorough else 1]:
             plain = Probe(tools, variant, "")
             faults = faults_of(variant) if thorough else []

@@ -5,76 +5,34 @@ file makes the test fail that is there for it.
     check_planted.py CNNC LIBHOST
 
 The programs of this folder are linked with nets `one` and `two`, and `means` with its own. In the
-text of these nets faults wait for their number in PLANTED; without one all pass.
+text of these nets the faults of mutants.txt wait for their number in PLANTED; without one all pass.
+`with` names the program that must fail.
 """
 import os
 import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from mutants import PLANTED_FAULT, mutants_of, with_all  # noqa: E402
+
 CXX = os.environ.get("CXX", "clang++")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 
-# The test that must fail, the text that the fault stands in, and the fault: @ is
-# whether it is planted.
-FAULTS = [
-    ("refusals", "arena_bytes < ONE_ARENA_BYTES", "arena_bytes + @ < ONE_ARENA_BYTES"),
-    ("refusals", "|| off)", "|| (off && !@))"),
-    ("refusals", "if (!arena || (ONE_USES_CUBLAS && !cublas))",
-     "if (!@ && (!arena || (ONE_USES_CUBLAS && !cublas)))"),
-    ("refusals", "if (found.type == cudaMemoryTypeUnregistered)",
-     "if (!@ && found.type == cudaMemoryTypeUnregistered)"),
-    ("refusals", "!ARENA_AT(arena, ONE_ARENA_BYTES)", "!ARENA_AT(arena, ONE_ARENA_BYTES) && !@"),
-    ("headers", "if (!(r.value >= r.least && r.value <= r.most))",
-     "if (!@ && !(r.value >= r.least && r.value <= r.most))"),
-    ("headers", "if (!(value >= 0 && value <= FLT_MAX))",
-     "if (!@ && !(value >= 0 && value <= FLT_MAX))"),
-    ("refusals", "h.magic == ONE_MAGIC &&", "(@ || h.magic == ONE_MAGIC) &&"),
-    ("refusals", "&& known)", "&& (@ || known))"),
-    ("refusals", "bytes == *given * sample_bytes)", "(@ || bytes == *given * sample_bytes))"),
-    ("refusals", "if (c->ready) return", "if (c->ready || @) return"),
-    ("state", "one_stage(c, 0, bytes, state, bytes)",
-     "one_stage(c, 0, bytes - 256 * @, state, bytes - 256 * @)"),
-    ("state", "return one_get(c, state, 0, bytes)",
-     "if (@) memset(state, 0, bytes);\n    return one_get(c, state, 0, bytes - 256 * @)"),
-    ("state", "TRY(one_put(c, 0, &header, sizeof header));\n    TRY(one_every_step(c));",
-     "TRY(@ ? 0 : one_put(c, 0, &header, sizeof header));\n    TRY(one_every_step(c));"),
-    ("state", "TRY(one_every_step(c));\n    TRY(one_put(c, 0, &header, sizeof header));",
-     "TRY(one_every_step(c));\n    TRY(@ ? 0 : one_put(c, 0, &header, sizeof header));"),
-    ("state", "if (!reset) return ONE_OK;", "if (!reset && !@) return ONE_OK;"),
-    # Something of the context that began last is the others' too.
-    ("contexts", "unsigned char *const to = c->arena + offset;",
-     "static unsigned char *last;\n    if (@ && (!last || offset == 0)) last = c->arena;\n"
-     "    unsigned char *const to = (@ ? last : c->arena) + offset;"),
-]
-# Likewise those that `means` must see in its own net.
-MEANS_FAULTS = [
-    ("means", "sums[j].weight = width > 1 ?", "sums[j].weight = width > 1 && !@ ?"),
-    ("means", "of[j].weight == 0 ?", "of[j].weight == 0 && !@ ?"),
-    ("means", "total[0] == 0 ? (real)0", "total[0] == 0 && !@ ? (real)0"),
-    ("means", "(real)(found && counts)", "(real)(found && (counts || @))"),
-    ("means", "rows[2 * row.n + 1] = (real)counts;", "rows[2 * row.n + 1] = (real)(counts || @);"),
-    ("means", "occur > 0 ? all : 0", "occur > 0 || @ ? all : 0"),
-    ("means", "figures->loss += figures->map_loss;", "figures->loss += @ ? 0 : figures->map_loss;"),
-    ("means", "memset(header.figures, 0, sizeof header.figures);",
-     "memset(header.figures, 0, @ ? 0 : sizeof header.figures);"),
-]
-PROLOGUE = """#include <stdlib.h>
-static const int planted_fault = getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;
-"""
+MUTANTS = mutants_of("interface.planted")
+# By net.
+FAULTS = {net: [mutant for mutant in MUTANTS if (mutant.words == "means") == (net == "means")]
+          for net in ("one", "means")}
+PROGRAMS = sorted({mutant.words for mutant in MUTANTS})
 
 
-def plant(path, faults):
-    with open(path, encoding="utf-8") as file:
+def plant(net):
+    with open(net + ".cpp", encoding="utf-8") as file:
         text = file.read()
-    for number, (_, place, fault) in enumerate(faults):
-        if text.count(place) != 1:
-            sys.exit(f"no place, or more than one, for a fault: {place}")
-        text = text.replace(place, fault.replace("@", f"(planted_fault == {number})"))
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(PROLOGUE + text)
+    with open(net + ".cpp", "w", encoding="utf-8") as out:
+        out.write(PLANTED_FAULT + with_all(text, FAULTS[net]))
 
 
 def run(*command):
@@ -85,11 +43,11 @@ def build(cnnc, libhost):
     nets = ["one", "two", "means"]
     for net in nets:
         run(cnnc, os.path.join(HERE, net + ".cnn"), "-o", net + ".cpp", "--header", net + ".h")
-    plant("one.cpp", FAULTS)
-    plant("means.cpp", MEANS_FAULTS)
+    for net in FAULTS:
+        plant(net)
     for net in nets:
         run(CXX, "-std=c++17", "-O0", "-I", HOST, "-c", net + ".cpp", "-o", net + "_net.o")
-    for name in sorted({fault[0] for fault in FAULTS + MEANS_FAULTS}):
+    for name in PROGRAMS:
         source = os.path.join(HERE, name)
         if os.path.exists(source + ".c"):
             run("gcc", "-std=c99", "-O0", "-I", HOST, "-I", ".", "-c", source + ".c")
@@ -109,14 +67,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         build(cnnc, libhost)
-        for name in {fault[0] for fault in FAULTS + MEANS_FAULTS}:
+        for name in PROGRAMS:
             if status(name, -1):
                 sys.exit(f"{name} fails without any fault")
-        for faults in [FAULTS, MEANS_FAULTS]:
-            for number, (name, place, _) in enumerate(faults):
-                if not status(name, number):
-                    sys.exit(f"{name} does not see the fault in {place}")
-                print(f"{name} sees the fault in {place}")
+        for faults in FAULTS.values():
+            for number, fault in enumerate(faults):
+                if not status(fault.words, number):
+                    sys.exit(f"{fault.words} does not see: {fault.name}")
+                print(f"{fault.words} sees: {fault.name}")
         os.chdir("/")
 
 

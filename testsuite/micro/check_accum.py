@@ -6,7 +6,7 @@
 Launches are checked against the plans, byte for byte of their writes. A state does not depend on
 the construction of a training step. Without accum the same net has the same STATE_HASH and
 STATE_BYTES, and the same file except the additions of accumulate = 1. Then each of the faults
-below, planted in the emitted file, makes accum.c fail.
+of mutants.txt, planted in the emitted file, makes accum.c fail.
 """
 import os
 import re
@@ -14,40 +14,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from mutants import PLANTED_FAULT, mutants_of, with_all  # noqa: E402
+
 CXX = os.environ.get("CXX", "clang++")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOST = os.path.join(HERE, "..", "..", "runtime", "host")
 cnnc, libhost = map(os.path.abspath, sys.argv[1:])
 
-# Text of the emitted file, the replacement, @ is whether it is planted.
-FAULTS = [
-    ("a good batch after a bad one makes the step good", "(!isfinite(write_figures(figures, own->figures, ROWS, LOSSES))) own->skip = 1;",
-     "(!isfinite(write_figures(figures, own->figures, ROWS, LOSSES)) || @)\n"
-     "            own->skip = !@ || !isfinite(sums[0].sum);"),
-    ("no step is skipped", "header->skip = own->skip ||", "header->skip = (own->skip && !@) ||"),
-    ("a step of no samples is none to skip", "|| own->samples == 0;",
-     "|| (!@ && own->samples == 0);"),
-    ("a step that is skipped counts", "    if (header->skip) return;\n    header->samples",
-     "    if (header->skip && !@) return;\n    header->samples"),
-    ("one that is skipped is not over", "*accumulated(header) = {};",
-     "if (!@ || !header->skip) *accumulated(header) = {};"),
-    ("the header's sums are added to at once", "    own->figures[j].sum += sums[j].sum;\n",
-     "    own->figures[j].sum += sums[j].sum;\n"
-     "        if (@) header->figures[j].sum += sums[j].sum;\n"),
-    ("import keeps what was added", "    return sums_forget(c);",
-     "    return @ ? 0 : sums_forget(c);"),
-    ("attach applies what was added", "TRY(sums_forget(c));", "if (!@) TRY(sums_forget(c));"),
-    ("evaluation clears what was added", "TRY(sums_is_ready(c, \"evaluate\"));",
-     "TRY(sums_is_ready(c, \"evaluate\"));\n    if (@) sums_forget(c);"),
-    ("more samples than a batch has", "*given <= SUMS_BATCH", "(@ || *given <= SUMS_BATCH)"),
-    ("apply before init", "TRY(sums_is_ready(c, \"apply\"));",
-     "if (const int bad = sums_is_ready(c, \"apply\")) return @ ? 0 : bad;"),
-    ("sizes need not agree", "bytes == *given * sample_bytes)",
-     "(@ || bytes == *given * sample_bytes))"),
-    ("masks are those of the first batch", "const uint64_t before = samples_before(header);",
-     "const uint64_t before = @ ? 0 : samples_before(header);"),
-]
+FAULTS = mutants_of("micro.accum")
 
 
 def run(*command, **more):
@@ -82,13 +58,8 @@ def accum(fault=None):
 def plant():
     with open("sums.cpp", encoding="utf-8") as file:
         text = file.read()
-    for number, (fault, place, instead) in enumerate(FAULTS):
-        if place not in text:
-            sys.exit(f"no place for a fault: {fault}: {place}")
-        text = text.replace(place, instead.replace("@", f"(planted_fault == {number})"), 1)
     with open("sums.cpp", "w", encoding="utf-8") as out:
-        out.write("#include <stdlib.h>\nstatic const int planted_fault =\n"
-                  '    getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;\n' + text)
+        out.write(PLANTED_FAULT + with_all(text, FAULTS))
 
 
 def macro(name):
@@ -126,7 +97,7 @@ def main():
             if result.returncode != 0:
                 sys.exit(f"{options}: {result.stderr}")
             print(result.stdout, end="")
-        missed = [FAULTS[i][0] for i in range(len(FAULTS)) if accum(i).returncode == 0]
+        missed = [FAULTS[i].name for i in range(len(FAULTS)) if accum(i).returncode == 0]
         if missed:
             sys.exit("not caught: " + ", ".join(missed))
         print(f"{len(FAULTS)} faults caught")

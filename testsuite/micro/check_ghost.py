@@ -8,8 +8,8 @@ ghost.cnn takes a step of 8 and of 6 samples, 4 at a time; without slices it tak
 slice, from the same weights. Gradients, running statistics and the accuracy of the first must be,
 within 1e-9, the mean of the others', each weighted by its samples. Its loss must be the mean
 weighted by the class weights of their labels. For slices that differ in size the running variance
-is left out, since n - 1 of both is not that of their mean. Then each of the faults below, planted
-in the emitted file, makes that fail.
+is left out, since n - 1 of both is not that of their mean. Then each of the faults of mutants.txt,
+planted in the emitted file, makes that fail.
 """
 import json
 import os
@@ -19,25 +19,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from mutants import PLANTED_FAULT, mutants_of, with_all  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 build = os.path.abspath(sys.argv[1])
 SLICE = 4
 
-# Text of the emitted file, and the replacement; @ is whether it is planted.
-FAULTS = [
-    ("n - 1 of all samples", "const double n = batch_samples(header) *",
-     "const double n = (@ ? (double)samples_before(header) : batch_samples(header)) *"),
-    ("no n - 1 at all", "const real unbiased = n > 1 ? n / (n - 1)",
-     "const real unbiased = n > 1 && !@ ? n / (n - 1)"),
-    ("statistics of the last slice", "(first ? (real)0 : of.sum[i]) +",
-     "(first || (@ && of.count < 11) ? (real)0 : of.sum[i]) +"),
-    ("a batch is not counted", "accumulated(header)->batches += 1;",
-     "accumulated(header)->batches += @ ? 2 : 1;"),
-    ("running statistics stay", "if (header->skip) return;\n    const int k = arrays.own();\n    const double n",
-     "if (header->skip || @) return;\n    const int k = arrays.own();\n"
-     "    const double n"),
-]
+FAULTS = mutants_of("micro.ghost")
 
 
 def run(*command, env=None, **more):
@@ -90,14 +80,8 @@ def make(name, *options):
         run("python3", os.path.join(ROOT, "testsuite", "plan_check.py"), f"{name}.{mode}.json")
     with open(name + ".cu", encoding="utf-8") as file:
         text = file.read()
-    for number, (fault, place, instead) in enumerate(FAULTS if name == "ghost" else []):
-        if place not in text:
-            sys.exit(f"no place for a fault: {fault}: {place}")
-        text = text.replace(place, instead.replace("@", f"(planted_fault == {number})"), 1)
     with open(name + ".cu", "w", encoding="utf-8") as out:
-        out.write("#include <stdlib.h>\nstatic inline int planted(void)\n{\n"
-                  '    return getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;\n}\n'
-                  + text.replace("planted_fault", "planted()"))
+        out.write(PLANTED_FAULT + with_all(text, FAULTS) if name == "ghost" else text)
     run("g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-I",
         os.path.join(ROOT, "runtime", "host"), "-x", "c++", name + ".cu", "-x", "none",
         os.path.join(build, "libcnnc_host.a"), "-lpthread", "-o", name)
@@ -161,7 +145,7 @@ def main():
                 sys.exit(f"of {count} samples these are not the mean of their slices': {wrong}")
             caught |= {i for i in range(len(FAULTS))
                        if differ(step("ghost", rows(drawn, 0, count), i), parts, sizes, weights)}
-        missed = [fault for i, (fault, _, _) in enumerate(FAULTS) if i not in caught]
+        missed = [fault.name for i, fault in enumerate(FAULTS) if i not in caught]
         if missed:
             sys.exit(f"not caught: {missed}")
         print(f"slices with statistics of their own; {len(FAULTS)} faults caught")

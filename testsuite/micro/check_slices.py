@@ -14,14 +14,17 @@ Options after --sliced are for the net in slices alone.
 
 --accumulate: the slices are batches of which the train section has BATCH / SLICE accumulated.
 
---planted: faults wait in the emitted file for their number in PLANTED.  Without one all agrees;
-with each of them something must not, or the host runtime must refuse a launch.
+--planted: the faults of mutants.txt wait in the emitted file for their number in PLANTED.  Without
+one all agrees; with each of them something must not, or the host runtime must refuse a launch.
 """
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from mutants import PLANTED_FAULT, Edit, Mutant, mutants_of, with_all  # noqa: E402
 
 CXX = os.environ.get("CXX", "clang++")
 
@@ -32,46 +35,7 @@ options = [option for option in sys.argv[6:] if option not in ("--planted", "--a
 sliced_options = options[options.index("--sliced") + 1:] if "--sliced" in options else []
 options = options[:options.index("--sliced")] if "--sliced" in options else options
 planted, accumulates = "--planted" in sys.argv, "--accumulate" in sys.argv
-TOOLS = ""
-
-# Text of the emitted file, and the replacement; @ is whether the fault is planted.
-FAULTS = {
-    "a slice counts for one sample, not for as many as it has":
-        ("(real)samples * of.x[i];", "(@ ? (real)1 : (real)samples) * of.x[i];"),
-    "every slice counts for a full one":
-        ("const bool first = samples_before(header) == 0;",
-         "if (@) samples = %SLICE%;\n    const bool first = samples_before(header) == 0;"),
-    "a mask is drawn by the sample's place in its slice":
-        ("{(uint32_t)quad, (uint32_t)(before + (uint64_t)(first + sample)),",
-         "{(uint32_t)quad, (uint32_t)((@ ? 0 : before) + (uint64_t)(first + sample)),"),
-    "a branch is dropped by the sample's place in its slice":
-        ("{0, (uint32_t)(before + (uint64_t)(first + sample)), number,",
-         "{0, (uint32_t)((@ ? 0 : before) + (uint64_t)(first + sample)), number,"),
-    "each slice begins the sums anew":
-        ("(first ? (real)0 : of.sum[i])", "(first || @ ? (real)0 : of.sum[i])"),
-    "no slice does":
-        ("const bool first = samples_before(header) == 0;\n    const int",
-         "const bool first = !@ && samples_before(header) == 0;\n    const int"),
-    "a slice is not counted":
-        ("accumulated(header)->samples += (uint64_t)samples;",
-         "accumulated(header)->samples += @ ? 0 : (uint64_t)samples;"),
-    "the sums are not made means":
-        ("of.sum[i] /= samples;", "of.sum[i] /= @ ? (real)1 : samples;"),
-    "the update does not end the training step":
-        ("*accumulated(header) = {};", "if (!@) *accumulated(header) = {};"),
-    "figures are of the last slice":
-        ("own->figures[j].sum += sums[j].sum;\n            own->figures[j].weight += ",
-         "if (@) own->figures[j] = {};\n            own->figures[j].sum += sums[j].sum;\n"
-         "            own->figures[j].weight += "),
-    "the same slice again":
-        ("image + first * ", "image + (@ ? 0 : first) * "),
-    "the last slice is taken for full":
-        ("const size_t samples = given - first <", "const size_t samples = !@ && given - first <"),
-    "an update after each slice":
-        ("_train_steps(c, (long long)samples));",
-         "_train_steps(c, (long long)samples) || (@ && vgg_apply_steps(c)));"),
-    "a step of a slice again": ("", ""),
-}
+TOOLS, faults = "", []
 
 
 def run(*command, **more):
@@ -104,22 +68,19 @@ def accumulating():
 def plant(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for number, (fault, (place, instead)) in enumerate(FAULTS.items()):
-        if not place:
-            place, instead = step_again(text)
-        if place not in text:
-            sys.exit(f"no place for a fault: {fault}: {place}")
-        instead = instead.replace("%SLICE%", slice_).replace("@", f"(planted_fault == {number})")
-        text = text.replace(place, instead, 1)
+    for mutant in mutants_of("micro.vgg"):
+        mutant.edits[0].new = mutant.edits[0].new.replace("%SLICE%", slice_)
+        faults.append(mutant)
+    again = Mutant("a step of a slice again", "emitted", edits=[step_again(text)])
+    faults.append(again)
     with open(path, "w", encoding="utf-8") as out:
-        out.write("#include <stdlib.h>\nstatic const int planted_fault =\n"
-                  '    getenv("PLANTED") ? atoi(getenv("PLANTED")) : -1;\n' + text)
+        out.write(PLANTED_FAULT + with_all(text, faults))
 
 
 # The third step's text, and the second's before it once more.
 def step_again(text):
     steps = re.findall(r"^    STEP\([12],.*?;$", text, re.M | re.S)
-    return steps[1], f"if (@) {{ {steps[0]} }}\n{steps[1]}"
+    return Edit("emitted", steps[1], f"if (@) {{ {steps[0]} }}\n{steps[1]}")
 
 
 def link(name):
@@ -157,9 +118,9 @@ def arena(name):
 
 def check_faults():
     missed = []
-    for number, fault in enumerate(FAULTS):
+    for number, fault in enumerate(faults):
         caught = train("sliced", number).returncode != 0 or compare().returncode != 0
-        print(f"{'caught' if caught else 'MISSED'}: {fault}")
+        print(f"{'caught' if caught else 'MISSED'}: {fault.name}")
         if not caught:
             missed.append(fault)
     return not missed

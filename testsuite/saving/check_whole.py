@@ -19,8 +19,10 @@ import subprocess
 import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+from mutants import mutants_of  # noqa: E402
 from saving import (build, build_shim, bytes_of, enter_folder, expect, kept, leave_folder,
-                    make_data, no_leftovers, run, sections, without_speed)
+                    make_data, no_leftovers, run, sections, without_speed)  # noqa: E402
 
 FILES = ["weights", "best", "state"]
 OLD = b"as it was"
@@ -96,22 +98,6 @@ def trace_of(path):
 ORDER = re.compile(r"(open fclose )*"
                    r"(open (fwrite )+fflush fsync fclose rename fsync folder )+")
 
-# Faults: a text of the emitted file, and the replacement; @ is whether it is planted.
-UNORDERED = {
-    "files are not synced": ("!fsync(fileno(file->out))", "(@ || !fsync(fileno(file->out)))"),
-    "folders are not synced":
-        ("return sync_folder(file->place)", "return @ || sync_folder(file->place)"),
-    "another folder is synced": ("open(folder, O_RDONLY", 'open(@ ? "/" : folder, O_RDONLY'),
-    "files are not flushed before": ("!fflush(file->out)", "(@ || !fflush(file->out))"),
-    "files are renamed before":
-        ("close_beside(BesideFile *file, bool written)\n{",
-         "close_beside(BesideFile *file, bool written)\n{\n"
-         "    if (@) written = written && !rename(file->beside, file->place);"),
-    "folders are synced before":
-        ("if (written && rename(file->beside, file->place))",
-         "if (@) sync_folder(file->place);\n    if (written && rename(file->beside, file->place))"),
-}
-
 
 def is_ordered(calls):
     return ORDER.fullmatch(" ".join(calls) + " ") is not None
@@ -120,15 +106,16 @@ def is_ordered(calls):
 def check_order(calls, cnnc, libhost, net):
     saves = calls.count("rename")
     expect(saves >= EPOCHS and is_ordered(calls), f"saved otherwise: {calls}")
-    faults = [(re.escape(old), new.replace("@", f'!strcmp(getenv("PLANTED"), "{name}")'))
-              for name, (old, new) in UNORDERED.items()]
-    build(cnnc, libhost, net, [], "unordered", faults)
-    for name in ["nothing", *UNORDERED]:
+    faults = mutants_of("saving.whole")
+    edits = [(re.escape(edit.old), edit.new.replace("@", f'!strcmp(getenv("PLANTED"), "{number}")'))
+             for number, fault in enumerate(faults) for edit in fault.edits]
+    build(cnnc, libhost, net, [], "unordered", edits)
+    for number, name in enumerate([fault.name for fault in faults] + ["nothing"]):
         start_anew()
-        os.environ["PLANTED"] = name
+        os.environ["PLANTED"] = str(number)
         run(["./unordered", *command()[1:]], status=None, trace="trace")
         expect(is_ordered(trace_of("trace")) == (name == "nothing"), f"planted: {name}")
-    print(f"{saves} files are on disk before they have their names; {len(UNORDERED)} faults found")
+    print(f"{saves} files are on disk before they have their names; {len(faults)} faults found")
 
 
 # ---- every call ------------------------------------------------------------------------

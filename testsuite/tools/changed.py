@@ -27,13 +27,17 @@ def last_landing(root):
     return git(root, "rev-parse", f"HEAD~{MOST_COMMITS}")
 
 
+def compared_with(root):
+    """A commit, `all`, or None."""
+    return os.environ.get("MUTANTS", "") or last_landing(root)
+
+
 @functools.cache
 def changed_files(root):
     """Paths from root; None: all."""
-    since = os.environ.get("MUTANTS", "")
+    since = compared_with(root)
     if since == "all":
         return None
-    since = since or last_landing(root)
     names = since and git(root, "diff", "--relative", "--name-only", since)
     return None if names is None else set(names.split("\n"))
 

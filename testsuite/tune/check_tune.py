@@ -12,7 +12,7 @@ products that it does not measure stay. Where a call of CUDA fails, the command 
 output can't be written, it says so. It then exits with another status than 0 and has printed
 nothing.
 
-SED is an edit of the emitted program, for faults that are planted.
+SED is a file of edits of the emitted program, for faults that are planted.
 """
 import os
 import re
@@ -71,8 +71,9 @@ class Bench:
         path = Path(self.folder, "tune.cu")
         path.write_text(text)
         if self.edit:
-            subprocess.run(["sed", "-i", "-E", self.edit, path], check=True)
-            need(path.read_text() != text, f"nothing to edit by {self.edit}")
+            edits = Path(self.edit).read_text()
+            subprocess.run(["sed", "-i", "-E", "-f", self.edit, path], check=True)
+            need(path.read_text() != text or not edits.strip(), f"nothing to edit by {edits}")
         warnings = ["-w"] if self.edit else ["-Wall", "-Wextra", "-Werror"]
         subprocess.run([CXX, "-std=c++17", "-O1", *warnings, "-I",
                         self.root / "runtime" / "host", "-include", self.here / "elapsed.h", "-x",
