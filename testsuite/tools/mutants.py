@@ -359,14 +359,15 @@ def choose(test, before):
     def is_chosen(mutant):
         if "FAULT" in os.environ:
             return os.environ["FAULT"] in mutant.name
-        return test.key(mutant) not in before or \
-            has_changed(ROOT, "testsuite/tools/mutants.py", *watched(test, mutant))
+        return (before is not None and test.key(mutant) not in before) or \
+            has_changed(ROOT, *watched(test, mutant))
     return [mutant for mutant in test.mutants if is_chosen(mutant)]
 
 
 def plant(name, build, cc, cxx, lit):
     old = git(ROOT, "show", f"{compared_with(ROOT)}:{TABLE}")
-    before = [test.key(mutant) for test in parse(old or "") for mutant in test.mutants]
+    # A landing without a table had these rows elsewhere.
+    before = old and [test.key(mutant) for test in parse(old) for mutant in test.mutants]
     failed = 0
     for test in table():
         if test.name != name:
