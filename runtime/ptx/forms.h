@@ -1,0 +1,89 @@
+// Forms: the opcodes that the interpreter knows.
+//
+// A form is an opcode with all of its modifiers, a pattern of its operands, and
+// the function that runs it.  A pattern has a letter an operand, results before
+// the bar:
+//
+//     1 2 4 8     a register or number of as many bytes
+//     p           a predicate; "p?" the second of p|q may lack
+//     a           an address; its base is an 8-byte register, or 4 bytes in
+//                 shared memory, or a variable
+//     [44]        braces around so many operands
+//     n           a number, which becomes Instruction.number
+//
+// For example "add.rn.f32" has "4|44" and "ld.global.v2.f32" "[44]|a".
+#ifndef CNNC_PTX_FORMS_H
+#define CNNC_PTX_FORMS_H
+
+#include <string>
+#include <unordered_map>
+
+#include "text.h"
+#include "warp.h"
+
+namespace ptx {
+
+struct Form {
+    Run   run;
+    const char *pattern;
+    Group group;
+    Flow  flow = Flow::NEXT;
+    Space space = Space::GENERIC;       // of an address
+    uint8_t bytes = 0, count = 1;       // of an access
+    int64_t number = 0;                 // a variant
+};
+
+typedef std::unordered_map<std::string, Form> Forms;
+
+// Each adds its forms.
+void add_integer_forms(Forms &forms);       // integers.cpp
+void add_float_forms(Forms &forms);         // floats.cpp
+void add_conversion_forms(Forms &forms);    // conversions.cpp
+void add_predicate_forms(Forms &forms);     // predicates.cpp: setp, selp, ...
+void add_memory_forms(Forms &forms);        // memory.cpp
+void add_async_forms(Forms &forms);         // async.cpp: cp.async
+void add_matrix_forms(Forms &forms);        // matrix.cpp: ldmatrix, mma
+void add_warp_forms(Forms &forms);          // exchange.cpp: shfl, vote
+void add_control_forms(Forms &forms);       // control.cpp: bra, bar, membar
+
+// All of them.
+const Forms &all_forms();
+
+// ---- building functions of F::of -------------------------------------------
+
+// D = F::of(A)
+template <class D, class A, class F>
+void run_unary(Warp &w, const Instruction &i, Mask lanes)
+{
+    const A *a = w.at<A>(i.slot[1]);
+    D to[WARP];
+    for (int l = 0; l < WARP; l++) to[l] = F::of(a[l]);
+    put(w.at<D>(i.slot[0]), to, lanes);
+}
+
+// D = F::of(A, B)
+template <class D, class A, class B, class F>
+void run_binary(Warp &w, const Instruction &i, Mask lanes)
+{
+    const A *a = w.at<A>(i.slot[1]);
+    const B *b = w.at<B>(i.slot[2]);
+    D to[WARP];
+    for (int l = 0; l < WARP; l++) to[l] = F::of(a[l], b[l]);
+    put(w.at<D>(i.slot[0]), to, lanes);
+}
+
+// D = F::of(A, B, C)
+template <class D, class A, class B, class C, class F>
+void run_ternary(Warp &w, const Instruction &i, Mask lanes)
+{
+    const A *a = w.at<A>(i.slot[1]);
+    const B *b = w.at<B>(i.slot[2]);
+    const C *c = w.at<C>(i.slot[3]);
+    D to[WARP];
+    for (int l = 0; l < WARP; l++) to[l] = F::of(a[l], b[l], c[l]);
+    put(w.at<D>(i.slot[0]), to, lanes);
+}
+
+}
+
+#endif
