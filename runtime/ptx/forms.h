@@ -4,12 +4,15 @@
 // the function that runs it.  A pattern has a letter an operand, results before
 // the bar:
 //
-//     1 2 4 8     a register or number of as many bytes
-//     p           a predicate; "p?" the second of p|q may lack
-//     a           an address; its base is an 8-byte register, or 4 bytes in
+//     1 2 4 8     a register or number of as many bytes; a register for 1 has 2
+//     r           a register of any size, or a number as wide as the access
+//     p           a predicate; p? also takes p|q, and its second slot may lack
+//     a           an address; its base is a register of 8 bytes, or of 4 in
 //                 shared memory, or a variable
+//     b           a second address, with a register of 8 bytes
 //     [44]        braces around so many operands
 //     n           a number, which becomes Instruction.number
+//     ?           after it: the operand may lack
 //
 // For example "add.rn.f32" has "4|44" and "ld.global.v2.f32" "[44]|a".
 #ifndef CNNC_PTX_FORMS_H
@@ -28,9 +31,9 @@ struct Form {
     const char *pattern;
     Group group;
     Flow  flow = Flow::NEXT;
-    Space space = Space::GENERIC;       // of an address
     uint8_t bytes = 0, count = 1;       // of an access
     int64_t number = 0;                 // a variant
+    bool  is_signed = false;
 };
 
 typedef std::unordered_map<std::string, Form> Forms;

@@ -17,7 +17,7 @@ constexpr uint32_t ALL_LANES = ~0u;
 typedef uint32_t Mask;              // bit l: lane l
 
 struct Warp;
-struct Block;
+struct Block;                       // block.h
 struct Instruction;
 typedef void (*Run)(Warp &, const Instruction &, Mask);
 
@@ -47,6 +47,7 @@ struct Instruction {
     Run      run = nullptr;
     int32_t  slot[MOST_SLOTS];      // in the order of the text; NO_SLOT
     int64_t  number = 0;            // an address's offset, a count, a variant
+    int64_t  second = 0;            // the offset of a second address
     int32_t  target = 0;            // of a branch or call: an instruction
     int32_t  guard = NO_SLOT;       // a predicate
     bool     guard_negated = false;
@@ -54,8 +55,11 @@ struct Instruction {
     Group    group = Group::INTEGER;
     uint8_t  bytes = 0;             // of an element in memory
     uint8_t  count = 1;             // elements of a vector
+    uint8_t  register_bytes = 0;    // of the registers that memory moves to or from
+    uint8_t  address_bytes = 0;     // of an address's base; 0: it has none
     uint8_t  results = 0;           // the first slots are results
     uint8_t  negated = 0;           // bit k: slot k is a negated predicate
+    bool     is_signed = false;     // what memory gives is extended by its sign
     int32_t  line = 0;              // of the text
     const char *name = "";
 };
