@@ -159,8 +159,8 @@ bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
 
 // runtime/ptx/host.cpp, if the program has it: runs a launch as PTX.  Function
 // `twin` runs it as this program was compiled.
-__attribute__((weak)) cudaError_t
-run_ptx(const HostLaunch &launch, cudaError_t (*twin)(const HostLaunch &));
+extern "C" __attribute__((weak)) cudaError_t
+host_run_ptx(const HostLaunch &launch, cudaError_t (*twin)(const HostLaunch &));
 
 // For ThreadSanitizer: orders the blocks that the caller's OS thread has run
 // before its next actions.  An earlier call would also order thread identities

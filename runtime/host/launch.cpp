@@ -143,7 +143,7 @@ cudaError_t run(const HostLaunch &launch)
 {
     static const bool has_ptx = is_asked("CNNC_HOST_PTX");
     if (!has_ptx) return run_twin(launch);
-    if (run_ptx) return run_ptx(launch, run_twin);
+    if (host_run_ptx) return host_run_ptx(launch, run_twin);
     report("CNNC_HOST_PTX wants runtime/ptx/*.cpp in the program");
     return cudaErrorLaunchFailure;
 }

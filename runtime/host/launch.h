@@ -157,8 +157,16 @@ static inline T *host_aligned(T *at, size_t bytes)
 }
 #define ALIGNED(pointer, bytes) host_aligned(pointer, bytes)
 #define UNROLL
+#ifdef CNNC_HOST_FUSED                  // rounds once, as a GPU: much slower
+static inline float mul_add(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double mul_add(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+#else
 static inline float mul_add(float a, float b, float c) { return a * b + c; }
 static inline double mul_add(double a, double b, double c) { return a * b + c; }
+#endif
 #define mul_add mul_add
 #define STORE_SHARED(pointer, word) __stwb(pointer, word)
 

@@ -241,8 +241,8 @@ void write_table()
 
 }
 
-cudaError_t run_ptx(const HostLaunch &launch,
-                    cudaError_t (*twin)(const HostLaunch &))
+cudaError_t host_run_ptx(const HostLaunch &launch,
+                         cudaError_t (*twin)(const HostLaunch &))
 {
     Session &s = session();
     std::lock_guard<std::mutex> hold(s.lock);
