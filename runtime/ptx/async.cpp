@@ -10,6 +10,7 @@
 #include "forms.h"
 #include "memory.h"
 #include "race.h"
+#include "views.h"
 
 namespace ptx {
 
@@ -59,7 +60,10 @@ void complete(Warp &w, const Instruction &i, Copy &c, int lane)
     if (w.block->races)
         w.block->races->write(w, i, lane, c.to[lane], (size_t)c.bytes);
     memset(to, 0, (size_t)c.bytes);
-    if (c.filled[lane] > 0)
+    const Views *views = w.block->launch->views.get();
+    if (views)
+        views->read(w, lane, c.from[lane], (size_t)c.filled[lane], to);
+    else if (c.filled[lane] > 0)
         memcpy(to, (const void *)(uintptr_t)c.from[lane],
                (size_t)c.filled[lane]);
     c.lanes &= ~(1u << lane);

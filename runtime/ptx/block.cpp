@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "race.h"
+#include "views.h"
 
 namespace ptx {
 
@@ -68,17 +69,17 @@ void start(Block &b, const uint32_t (&index)[3])
     std::copy(index, index + 3, b.index);
     // Shared memory has no values at first: NaN, and no index that is in range.
     std::fill(b.shared.begin(), b.shared.end(), (unsigned char)0xff);
-    b.barriers = 0;
     if (b.races) b.races->start();
     for (Warp &w : b.warps) {
         w.alive = w.started;
         w.carry = 0;
         w.copies.clear();
-        w.epoch = 0;
+        w.epoch = w.meetings = 0;
         for (int l = 0; l < WARP; l++) {
             w.pc[l] = kernel.entry;
             w.lane[l] = w.started >> l & 1 ? Lane::RUNS : Lane::ENDED;
             w.groups[l] = 0;
+            w.seen[l] = 0;
             w.returns[l].clear();
         }
         for (const SpecialSlot &s : kernel.specials)
@@ -105,7 +106,7 @@ void pass_barrier(Block &b)
             w.pc[l]++;
         }
     for (Warp &w : b.warps) w.epoch++;
-    b.barriers++;
+    if (b.launch->views) b.launch->views->pass_barrier(b);
 }
 
 void check_copies(const Block &b)
@@ -117,8 +118,10 @@ void check_copies(const Block &b)
                             "has waited"};
 }
 
-// Runs a block until its end or, once, until a barrier; true at its end.
-bool run_phase(Block &b)
+enum class Phase { AT_BARRIER, HELD, ENDED };
+
+// Runs a block until its next barrier or its end, or until lanes are held.
+Phase run_phase(Block &b)
 {
     Launch &launch = *b.launch;
     std::vector<Warp *> order;
@@ -126,14 +129,37 @@ bool run_phase(Block &b)
     if (launch.options.seed != 0)
         for (size_t i = order.size(); i > 1; i--)
             std::swap(order[i - 1], order[launch.draw((uint32_t)i)]);
-    bool waits = false;
+    bool waits = false, is_held = false;
     for (Warp *w : order) {
         run_warp(*w);
         waits |= w->alive != 0;
+        for (Lane lane : w->lane) is_held |= lane == Lane::HELD;
     }
-    if (waits) pass_barrier(b);
-    else check_copies(b);
-    return !waits;
+    if (is_held) return Phase::HELD;
+    if (waits) {
+        pass_barrier(b);
+        return Phase::AT_BARRIER;
+    }
+    check_copies(b);
+    if (b.launch->views) b.launch->views->end_block(b);
+    return Phase::ENDED;
+}
+
+// True if the block is held; otherwise it has ended.
+bool run_block(Block &b)
+{
+    for (;;) {
+        Phase phase = run_phase(b);
+        if (phase != Phase::AT_BARRIER) return phase == Phase::HELD;
+    }
+}
+
+void release(Block &b)
+{
+    b.is_held = false;
+    for (Warp &w : b.warps)
+        for (Lane &lane : w.lane)
+            if (lane == Lane::HELD) lane = Lane::RUNS;
 }
 
 }
@@ -165,21 +191,38 @@ Block::Block(Launch &of) : launch(&of), index{0, 0, 0}
 }
 
 Block::~Block() = default;
+Launch::Launch() = default;
+Launch::~Launch() = default;
 
 void run_launch(Launch &launch)
 {
     launch.random = launch.options.seed;
     uint64_t count = (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
     Block block(launch);
+    std::unique_ptr<Block> held;
+    if (launch.options.check_fences && launch.kernel->has_atomics && count > 1)
+        launch.views.reset(new Views);
     uint64_t first = launch.options.seed % count;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t n = (first + i) % count;
         uint32_t index[3] = {(uint32_t)(n % launch.grid[0]),
                              (uint32_t)(n / launch.grid[0] % launch.grid[1]),
                              (uint32_t)(n / launch.grid[0] / launch.grid[1])};
+        if (i == 0 && launch.views) {
+            held.reset(new Block(launch));
+            held->is_held = true;
+            start(*held, index);
+            if (!run_block(*held)) held.reset();
+            continue;
+        }
         start(block, index);
-        while (!run_phase(block)) {}
+        run_block(block);
     }
+    if (held) {
+        release(*held);
+        run_block(*held);
+    }
+    if (launch.views) launch.views->end_launch();
 }
 
 }

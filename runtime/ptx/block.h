@@ -14,6 +14,7 @@
 namespace ptx {
 
 class Races;                        // race.h
+class Views;                        // views.h
 
 // Counts of a launch, as a profiler gives them.
 struct Counts {
@@ -37,6 +38,7 @@ struct Counts {
 struct Options {
     bool     count_memory = false;
     bool     find_races = false;
+    bool     check_fences = false;
     uint64_t seed = 0;              // of random orders; 0: ascending
     bool     truncate = false;      // sums of matrix instructions: matrix.cpp
 };
@@ -56,7 +58,10 @@ struct Launch {
     Counts   counts;
     uint64_t range_begin = 0, range_end = 0;    // the last range that was found
     uint64_t random = 0;
+    std::unique_ptr<Views> views;   // if blocks may talk to each other
 
+    Launch();
+    ~Launch();
     uint32_t draw(uint32_t below);
 };
 
@@ -67,7 +72,7 @@ struct Block {
     std::vector<Warp> warps;
     std::unique_ptr<unsigned char[]> frames;
     std::unique_ptr<Races> races;
-    uint32_t barriers = 0;          // passed
+    bool     is_held = false;       // it stops at its first atomic
 
     explicit Block(Launch &of);
     ~Block();

@@ -6,6 +6,7 @@
 // choice random, as a GPU's is since each lane has its own program counter.
 #include "block.h"
 #include "forms.h"
+#include "views.h"
 
 namespace ptx {
 
@@ -91,6 +92,8 @@ bool meet(Warp &w, const Instruction &i, Mask lanes, uint32_t pc)
         here |= (Mask)(w.lane[l] == Lane::AT_SYNC && w.pc[l] == pc) << l;
     if ((here & members) != members) return false;
     i.run(w, i, members);
+    // bar.warp.sync orders memory; an instruction with a result does not.
+    w.meetings += i.group == Group::WARP && i.results == 0;
     set_state(w, members, Lane::RUNS);
     set_pc(w, members, pc + 1);
     return true;
@@ -164,6 +167,11 @@ void run_together(Warp &w, Running run)
         counts.lanes += (uint64_t)__builtin_popcount(lanes);
         counts.groups[(int)i.group]++;
         if (i.flow == Flow::NEXT) {
+            if (i.group == Group::ATOMIC && w.block->is_held && lanes != 0) {
+                set_pc(w, run.lanes, run.pc);
+                set_state(w, run.lanes, Lane::HELD);
+                return;
+            }
             if (lanes != 0) i.run(w, i, lanes);
             run.pc++;
             continue;
@@ -209,6 +217,11 @@ void run_together(Warp &w, Running run)
 
 void do_nothing(Warp &, const Instruction &, Mask) {}
 
+void fence(Warp &w, const Instruction &, Mask lanes)
+{
+    if (w.block->launch->views) w.block->launch->views->fence(w, lanes);
+}
+
 }
 
 void run_warp(Warp &w)
@@ -229,8 +242,10 @@ void add_control_forms(Forms &forms)
     forms["exit"] = {do_nothing, "", Group::CONTROL, Flow::EXIT};
     for (const char *name : {"bar.sync", "barrier.sync", "barrier.sync.aligned"})
         forms[name] = {do_nothing, "n", Group::CONTROL, Flow::BARRIER};
-    for (const char *name : {"membar.gl", "membar.cta", "membar.sys",
-                             "fence.acq_rel.gpu", "fence.sc.gpu"})
+    for (const char *name : {"membar.gl", "membar.sys", "fence.acq_rel.gpu",
+                             "fence.sc.gpu", "fence.acq_rel.sys"})
+        forms[name] = {fence, "", Group::CONTROL};
+    for (const char *name : {"membar.cta", "fence.acq_rel.cta"})
         forms[name] = {do_nothing, "", Group::CONTROL};
     forms["trap"] = {[](Warp &, const Instruction &i, Mask) {
                          fault(i, "a trap");

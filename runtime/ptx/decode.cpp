@@ -349,12 +349,36 @@ class Decoder {
         uses.back().is_guarded = true;
     }
 
+    // True if the operands have the braces of the pattern.
+    static bool fits(const Statement &s, const char *pattern)
+    {
+        size_t at = 0, braces = 0;
+        for (const Item &item : items_of(pattern)) {
+            if (item.in_braces > 0) {
+                braces++;
+                continue;
+            }
+            if (at >= s.operands.size()) return item.optional;
+            bool is_list = s.operands[at++].kind == Operand::LIST;
+            if (is_list != (item.in_braces == 0)) return false;
+        }
+        size_t inside = 0;
+        for (const Operand &o : s.operands)
+            inside += o.kind == Operand::LIST ? o.list.size() - 1 : 0;
+        return inside == braces;
+    }
+
+    // An opcode with several patterns has several forms: forms.h.
     const Form &form_of(const Statement &s, const std::string &opcode)
     {
-        auto found = all_forms().find(opcode);
-        if (found == all_forms().end())
+        auto first = all_forms().find(opcode), found = first;
+        if (first == all_forms().end())
             fail(s.line, "unknown opcode '" + opcode + "'");
-        return found->second;
+        for (int n = 2; found != all_forms().end(); n++) {
+            if (fits(s, found->second.pattern)) return found->second;
+            found = all_forms().find(opcode + "#" + std::to_string(n));
+        }
+        return first->second;
     }
 
     // A parameter of the kernel is memory of the block; one of another function

@@ -5,6 +5,7 @@
 //                                 and compares all device memory; the bytes of
 //                                 the program's own way are kept
 //     CNNC_HOST_PTX_RACES=1       looks for races in shared memory
+//     CNNC_HOST_PTX_FENCES=1      stores of other blocks are seen after fences only
 //     CNNC_HOST_PTX_SEED=N        random orders of blocks, warps and lanes
 //     CNNC_HOST_PTX_TRUNCATE=1    sums of tensor cores, in a model of a GPU
 //     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler
@@ -95,6 +96,7 @@ Session &session()
         }
         made->both = is_asked("CNNC_HOST_PTX_BOTH");
         made->options.find_races = is_asked("CNNC_HOST_PTX_RACES");
+        made->options.check_fences = is_asked("CNNC_HOST_PTX_FENCES");
         made->options.truncate = is_asked("CNNC_HOST_PTX_TRUNCATE");
         const char *seed = getenv("CNNC_HOST_PTX_SEED");
         if (seed) made->options.seed = strtoull(seed, nullptr, 10);

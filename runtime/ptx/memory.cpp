@@ -6,6 +6,7 @@
 #include "block.h"
 #include "forms.h"
 #include "race.h"
+#include "views.h"
 
 namespace ptx {
 
@@ -216,7 +217,29 @@ void note_access(Warp &w, const Instruction &i, Space space,
     }
 }
 
+void Seen::read(Warp &w, const uint64_t (&at)[WARP], int count, Mask lanes,
+                unsigned char *(&where)[WARP])
+{
+    for (int l = 0; l < WARP; l++) {
+        if (!(lanes >> l & 1)) continue;
+        w.block->launch->views->read(w, l, at[l], (size_t)count, bytes[l]);
+        where[l] = bytes[l];
+    }
+}
+
+void Seen::write(Warp &w, const uint64_t (&at)[WARP], int count, Mask lanes)
+{
+    for (int l = 0; l < WARP; l++)
+        if (lanes >> l & 1)
+            w.block->launch->views->write(w, l, at[l], (size_t)count, bytes[l]);
+}
+
 namespace {
+
+bool has_views(const Warp &w, Space space)
+{
+    return space == Space::GLOBAL && w.block->launch->views != nullptr;
+}
 
 // ---- loads and stores ------------------------------------------------------
 
@@ -292,6 +315,8 @@ void load(Warp &w, const Instruction &i, Mask lanes)
     addresses_of(w, i, i.count, i.number, at);
     find_bytes(w, i, space, at, i.bytes * i.count, lanes, from);
     note_access(w, i, space, at, i.bytes * i.count, lanes, false);
+    Seen seen;
+    if (has_views(w, space)) seen.read(w, at, i.bytes * i.count, lanes, from);
     for (int k = 0; k < i.count; k++)
         if (i.slot[k] != NO_SLOT)
             by_sizes<LoadElement>(i, w, i.slot[k], from,
@@ -306,9 +331,13 @@ void store(Warp &w, const Instruction &i, Mask lanes)
     addresses_of(w, i, 0, i.number, at);
     find_bytes(w, i, space, at, i.bytes * i.count, lanes, to);
     note_access(w, i, space, at, i.bytes * i.count, lanes, true);
+    Seen seen;
+    bool views = has_views(w, space);
+    for (int l = 0; views && l < WARP; l++) to[l] = seen.bytes[l];
     for (int k = 0; k < i.count; k++)
         by_sizes<StoreElement>(i, w, i.slot[k + 1], to,
                                (size_t)(k * i.bytes), lanes);
+    if (views) seen.write(w, at, i.bytes * i.count, lanes);
 }
 
 // A call's arguments: bytes of the lane's memory.
@@ -336,9 +365,14 @@ void atomic(Warp &w, const Instruction &i, Mask lanes)
     for (int l = 0; l < WARP; l++) {
         if (!(lanes >> l & 1)) continue;
         T old, now;
+        bool views = has_views(w, space);
+        if (views) w.block->launch->views->settle(w, at[l], sizeof old);
         memcpy(&old, where[l], sizeof old);
         now = F::of(old, operand[l]);
         memcpy(where[l], &now, sizeof now);
+        if (views)
+            w.block->launch->views->replaced(at[l], sizeof old,
+                                             (unsigned char *)&old);
         if (has_result && i.slot[0] != NO_SLOT) w.at<T>(i.slot[0])[l] = old;
     }
 }

@@ -31,6 +31,16 @@ void note_access(Warp &w, const Instruction &i, Space space,
                  const uint64_t (&at)[WARP], int bytes, Mask lanes,
                  bool is_store);
 
+// The bytes that a lane of this launch sees, if blocks may talk to each other:
+// copies, which take the places in `where`.
+struct Seen {
+    unsigned char bytes[WARP][16];
+
+    void read(Warp &w, const uint64_t (&at)[WARP], int count, Mask lanes,
+              unsigned char *(&where)[WARP]);
+    void write(Warp &w, const uint64_t (&at)[WARP], int count, Mask lanes);
+};
+
 }
 
 #endif

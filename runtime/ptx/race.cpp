@@ -6,48 +6,53 @@ namespace ptx {
 
 namespace {
 
-uint16_t number_of(const Warp &w, int lane)
+int thread_of(const Warp &w, int lane) { return w.index * WARP + lane; }
+
+std::string name_of(int thread)
 {
-    return (uint16_t)(w.index * WARP + lane + 1);
+    return thread < 0 ? "another thread" : "thread " + std::to_string(thread);
 }
 
+}
+
+bool Races::is_unordered(const Access &before, const Warp &w, int thread)
+{
+    if (before.thread == Access::NOBODY || before.thread == thread) return false;
+    if (before.epoch != w.epoch) return false;
+    bool is_own_warp = before.thread >= 0 && before.thread / WARP == w.index;
+    return !is_own_warp || before.meetings == w.meetings;
 }
 
 void Races::read(const Warp &w, const Instruction &i, int lane, uint64_t at,
                  size_t count)
 {
-    uint16_t own = number_of(w, lane);
+    int own = thread_of(w, lane);
     for (size_t k = 0; k < count; k++) {
         Byte &byte = bytes_[at + k];
-        if (byte.writer != NOBODY && byte.writer != own &&
-            byte.written == w.epoch)
+        if (is_unordered(byte.write, w, own))
             fault(i, "a race: thread %d reads byte %llu of shared memory, and "
-                     "thread %d wrote it since the last barrier",
-                  own - 1, (unsigned long long)(at + k), byte.writer - 1);
-        bool known = byte.reader != NOBODY && byte.read == w.epoch;
-        byte.reader = known && byte.reader != own ? MANY : own;
-        byte.read = w.epoch;
+                     "%s wrote it since the last barrier",
+                  own, (unsigned long long)(at + k),
+                  name_of(byte.write.thread).c_str());
+        bool is_alone = !is_unordered(byte.read, w, own);
+        byte.read = {is_alone ? own : (int)Access::MANY, w.epoch, w.meetings};
     }
 }
 
 void Races::write(const Warp &w, const Instruction &i, int lane, uint64_t at,
                   size_t count)
 {
-    uint16_t own = number_of(w, lane);
+    int own = thread_of(w, lane);
     for (size_t k = 0; k < count; k++) {
         Byte &byte = bytes_[at + k];
-        bool read = byte.reader != NOBODY && byte.reader != own &&
-                    byte.read == w.epoch;
-        bool written = byte.writer != NOBODY && byte.writer != own &&
-                       byte.written == w.epoch;
-        if (read || written)
+        bool read = is_unordered(byte.read, w, own);
+        if (read || is_unordered(byte.write, w, own))
             fault(i, "a race: thread %d writes byte %llu of shared memory, and "
-                     "thread %d %s it since the last barrier",
-                  own - 1, (unsigned long long)(at + k),
-                  (read ? byte.reader : byte.writer) - 1,
+                     "%s %s it since the last barrier",
+                  own, (unsigned long long)(at + k),
+                  name_of((read ? byte.read : byte.write).thread).c_str(),
                   read ? "read" : "wrote");
-        byte.writer = own;
-        byte.written = w.epoch;
+        byte.write = {own, w.epoch, w.meetings};
     }
 }
 

@@ -1,5 +1,5 @@
 // Races in a block's shared memory: two threads touch a byte, one writes it, and
-// no barrier lies between.
+// no barrier lies between.  Threads of a warp also have bar.warp.sync.
 #ifndef CNNC_PTX_RACE_H
 #define CNNC_PTX_RACE_H
 
@@ -11,8 +11,6 @@
 
 namespace ptx {
 
-// Who touched a byte last.  Threads of a warp that meet at an instruction with
-// .sync are in order as well: Warp.epoch counts barriers, `meetings` these.
 class Races {
 public:
     explicit Races(size_t bytes) : bytes_(bytes) {}
@@ -26,12 +24,16 @@ public:
                size_t count);
 
 private:
-    static constexpr uint16_t NOBODY = 0, MANY = 0xffff;
-    struct Byte {
-        uint32_t written = 0, read = 0;             // epochs
-        uint16_t writer = NOBODY, reader = NOBODY;  // 1 + thread
+    // Who wrote or read a byte last, and when.
+    struct Access {
+        static constexpr int NOBODY = -1, MANY = -2;
+        int thread = NOBODY;
+        uint32_t epoch = 0, meetings = 0;
     };
+    struct Byte { Access write, read; };
     std::vector<Byte> bytes_;
+
+    static bool is_unordered(const Access &before, const Warp &w, int thread);
 };
 
 }

@@ -73,7 +73,7 @@ struct Copy {
     int      filled[WARP];          // bytes that are read; the rest is 0
 };
 
-enum class Lane : uint8_t { RUNS, AT_BARRIER, AT_SYNC, ENDED };
+enum class Lane : uint8_t { RUNS, AT_BARRIER, AT_SYNC, HELD, ENDED };
 
 struct Warp {
     unsigned char *frame;
@@ -90,6 +90,8 @@ struct Warp {
     std::vector<uint32_t> returns[WARP];
     std::vector<Copy> copies;
     uint32_t epoch;                 // barriers passed
+    uint32_t meetings;              // and of the warp alone
+    uint64_t seen[WARP];            // of each lane's last fence: views.h
 
     template <class T>
     T *at(int32_t slot)
