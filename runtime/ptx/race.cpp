@@ -19,8 +19,9 @@ bool Races::is_unordered(const Access &before, const Warp &w, int thread)
 {
     if (before.thread == Access::NOBODY || before.thread == thread) return false;
     if (before.epoch != w.epoch) return false;
-    bool is_own_warp = before.thread >= 0 && before.thread / WARP == w.index;
-    return !is_own_warp || before.meetings == w.meetings;
+    int warp = before.thread >= 0 ? before.thread / WARP
+                                  : Access::FIRST_WARP - before.thread;
+    return warp != w.index || before.meetings == w.meetings;
 }
 
 void Races::read(const Warp &w, const Instruction &i, int lane, uint64_t at,
@@ -34,8 +35,14 @@ void Races::read(const Warp &w, const Instruction &i, int lane, uint64_t at,
                      "%s wrote it since the last barrier",
                   own, (unsigned long long)(at + k),
                   name_of(byte.write.thread).c_str());
-        bool is_alone = !is_unordered(byte.read, w, own);
-        byte.read = {is_alone ? own : (int)Access::MANY, w.epoch, w.meetings};
+        int reader = own;
+        if (is_unordered(byte.read, w, own)) {
+            int before = byte.read.thread, warp = Access::FIRST_WARP - w.index;
+            bool is_own = before == warp ||
+                          (before >= 0 && before / WARP == w.index);
+            reader = is_own ? warp : (int)Access::MANY;
+        }
+        byte.read = {reader, w.epoch, w.meetings};
     }
 }
 

@@ -24,9 +24,10 @@ public:
                size_t count);
 
 private:
-    // Who wrote or read a byte last, and when.
+    // Who wrote or read a byte last, and when.  FIRST_WARP - n: several threads
+    // of warp n, and none of another.
     struct Access {
-        static constexpr int NOBODY = -1, MANY = -2;
+        static constexpr int NOBODY = -1, MANY = -2, FIRST_WARP = -3;
         int thread = NOBODY;
         uint32_t epoch = 0, meetings = 0;
     };
