@@ -150,19 +150,20 @@ void come_back(Warp &w, Mask lanes)
 // Runs the lanes to a place where others may be chosen.
 void run_together(Warp &w, Running run)
 {
-    const std::vector<Instruction> &code = w.block->launch->kernel->code;
+    const Kernel &kernel = *w.block->launch->kernel;
     Counts &counts = w.block->launch->counts;
     for (;;) {
         if (run.pc >= run.limit) {
             set_pc(w, run.lanes, run.pc);
             return;
         }
-        const Instruction &i = code[run.pc];
+        const Instruction &i = kernel.code[run.pc];
         Mask lanes = run.lanes;
         if (i.guard != NO_SLOT) {
             Mask p = w.predicate[i.guard];
             lanes &= i.guard_negated ? ~p : p;
         }
+        kernel.has_run[run.pc] = 1;
         counts.instructions++;
         counts.lanes += (uint64_t)__builtin_popcount(lanes);
         counts.groups[(int)i.group]++;

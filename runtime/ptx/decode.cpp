@@ -583,6 +583,7 @@ public:
         decode_with_called(f, open);
         kernel.entry = entries[f.name];
         kernel.local_bytes = aligned(kernel.local_bytes, 16);
+        kernel.has_run.resize(kernel.code.size());
     }
 };
 

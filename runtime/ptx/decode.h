@@ -36,6 +36,8 @@ struct Kernel {
     std::vector<SpecialSlot> specials;
     size_t shared_bytes = 0, local_bytes = 0;   // of a block; of a lane
     bool   has_atomics = false;
+    // For each instruction, 1 if it has run.
+    mutable std::vector<unsigned char> has_run;
 };
 
 // A file's kernels, decoded when they are first asked for, and its variables in

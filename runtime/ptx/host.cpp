@@ -9,12 +9,14 @@
 //     CNNC_HOST_PTX_SEED=N        random orders of blocks, warps and lanes
 //     CNNC_HOST_PTX_TRUNCATE=1    sums of tensor cores, in a model of a GPU
 //     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler
+//     CNNC_HOST_PTX_LINES=FILE    writes the lines of the text that have run
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <cxxabi.h>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "../host/host.h"
 #include "block.h"
@@ -82,6 +84,7 @@ struct Session {
 };
 
 void write_table();
+void write_lines();
 
 Session &session()
 {
@@ -104,6 +107,7 @@ Session &session()
             made->options.count_memory = getenv("CNNC_HOST_PTX_TABLE");
             atexit(write_table);
         }
+        if (getenv("CNNC_HOST_PTX_LINES")) atexit(write_lines);
         return made;
     }();
     return s;
@@ -238,6 +242,18 @@ void write_table()
                 (Big)(c.load_shared.least + c.store_shared.least),
                 (Big)c.branches, (Big)c.divergent, r.second.kernel.c_str());
     }
+    fclose(file);
+}
+
+void write_lines()
+{
+    std::set<int> lines;
+    for (const auto &k : session().kernels)
+        for (size_t i = 0; i < k.second->code.size(); i++)
+            if (k.second->has_run[i]) lines.insert(k.second->code[i].line);
+    FILE *file = fopen(getenv("CNNC_HOST_PTX_LINES"), "w");
+    if (!file) return;
+    for (int line : lines) fprintf(file, "%d\n", line);
     fclose(file);
 }
 
