@@ -170,7 +170,10 @@ class Decoder {
     {
         const Variable *v = variable_called(name);
         const Variable *own = own_parameter(name);
-        if (own != nullptr) {
+        if (own != nullptr && function->is_kernel) {
+            at = kernel.parameters[(size_t)(own - function->parameters.data())]
+                     .offset;
+        } else if (own != nullptr) {
             at = local_offset(*function, *own);
         } else if (v == nullptr) {
             return false;
@@ -297,9 +300,6 @@ class Decoder {
             i.slot[k] = o.name == "_" ? NO_SLOT : predicate_of(s, o.name);
             if (o.negated) i.negated |= (uint8_t)(1 << k);
             k++;
-            if (item.optional && !o.second.empty())
-                i.slot[k] = predicate_of(s, o.second);
-            k += item.optional;
             return;
         case 'a': case 'b':
             decode_address(s, o, item, i, k++);
@@ -358,9 +358,14 @@ class Decoder {
                 braces++;
                 continue;
             }
+            if (at < s.operands.size() && item.optional && item.is_result &&
+                !s.operands[at].is_second)
+                continue;
             if (at >= s.operands.size()) return item.optional;
-            bool is_list = s.operands[at++].kind == Operand::LIST;
-            if (is_list != (item.in_braces == 0)) return false;
+            const Operand &o = s.operands[at++];
+            if ((o.kind == Operand::LIST) != (item.in_braces == 0))
+                return false;
+            if (item.letter == 'p' && o.kind != Operand::NAME) return false;
         }
         size_t inside = 0;
         for (const Operand &o : s.operands)
@@ -387,26 +392,13 @@ class Decoder {
     {
         size_t dot = s.opcode.find(".param");
         if (dot != 2) return s.opcode;
-        for (const Operand &o : s.operands)
+        for (const Operand &o : s.operands) {
+            const Variable *v = variable_called(o.name);
             if (o.kind == Operand::ADDRESS && function->is_kernel &&
-                own_parameter(o.name) != nullptr)
+                (v == nullptr || v->space != Space::PARAM))
                 return s.opcode;
-        return s.opcode.substr(0, 2) + ".local" + s.opcode.substr(8);
-    }
-
-    // ld.param of a kernel: the address is the parameter's offset.
-    Statement with_parameter(const Statement &s) const
-    {
-        Statement changed = s;
-        for (Operand &o : changed.operands) {
-            if (o.kind != Operand::ADDRESS) continue;
-            for (size_t k = 0; k < kernel.parameters.size(); k++)
-                if (function->parameters[k].name == o.name) {
-                    o.name.clear();
-                    o.number += kernel.parameters[k].offset;
-                }
         }
-        return changed;
+        return s.opcode.substr(0, 2) + ".local" + s.opcode.substr(8);
     }
 
     void decode_call(const Statement &s)
@@ -448,17 +440,47 @@ class Decoder {
         each(lists[0], f.results, true);
     }
 
-    void decode_statement(const Statement &s)
+    // The operand of cvt may be a wider register: its lower bits count.  They
+    // are moved to a register of their own first.
+    Statement narrowed(const Statement &s, const Form &form)
     {
-        if (s.opcode.compare(0, 4, "call") == 0) {
-            decode_call(s);
+        Statement changed = s;
+        const char *bar = strchr(form.pattern, '|');
+        if (s.opcode.compare(0, 4, "cvt.") != 0 || bar == nullptr ||
+            s.operands.size() != 2 || s.operands[1].kind != Operand::NAME)
+            return changed;
+        const Place *from = register_called(s.operands[1].name);
+        int wanted = bar[1] == '1' ? 2 : bar[1] - '0';
+        if (from == nullptr || from->bytes <= wanted) return changed;
+        Operand &operand = changed.operands[1];
+        operand.name = "narrowed " + std::to_string(kernel.code.size());
+        places[operand.name] = {(int)register_bytes.size(), wanted};
+        register_bytes.push_back(wanted);
+        static const Statement moves[] = {
+            {0, "cvt.u32.u64", "", false, {}}, {0, "cvt.u16.u64", "", false, {}},
+            {0, "cvt.u16.u32", "", false, {}},
+        };
+        Statement move = moves[wanted == 4 ? 0 : from->bytes == 8 ? 1 : 2];
+        const char *name = moves[wanted == 4 ? 0 : from->bytes == 8 ? 1 : 2]
+                               .opcode.c_str();
+        move.line = s.line;
+        move.operands = {operand, s.operands[1]};
+        decode_statement(move);
+        kernel.code.back().name = name;
+        return changed;
+    }
+
+    void decode_statement(const Statement &of)
+    {
+        if (of.opcode.compare(0, 4, "call") == 0) {
+            decode_call(of);
             return;
         }
-        const std::string opcode = opcode_of(s);
-        const Form &form = form_of(s, opcode);
-        const Statement own = opcode.compare(0, 8, "ld.param") == 0
-                                  ? with_parameter(s) : s;
+        const std::string opcode = opcode_of(of);
+        const Form &form = form_of(of, opcode);
+        const Statement s = narrowed(of, form);
         Instruction &i = append(s, form);
+        i.name = of.opcode.c_str();
         guard(s, i);
         if (form.group == Group::ATOMIC) kernel.has_atomics = true;
         if (form.flow == Flow::BRANCH) {
@@ -472,7 +494,12 @@ class Decoder {
         for (Item item : items_of(form.pattern)) {
             const Operand *o = nullptr;
             if (item.in_braces > 0) at--;
-            if (at < own.operands.size()) o = &own.operands[at++];
+            if (at < s.operands.size()) o = &s.operands[at++];
+            if (o != nullptr && item.optional && item.is_result &&
+                !o->is_second) {
+                at--;
+                o = nullptr;
+            }
             if (o != nullptr && item.in_braces >= 0) {
                 size_t n = (size_t)item.in_braces;
                 o = o->kind == Operand::LIST && n < o->list.size()
@@ -486,7 +513,7 @@ class Decoder {
             decode_operand(s, *o, item, form, i, k);
             if (item.is_result) i.results = (uint8_t)k;
         }
-        if (at < own.operands.size())
+        if (at < s.operands.size())
             fail(s.line, s.opcode + " has an operand too many");
         // The lanes that it names are its last operand.
         if (form.flow == Flow::TOGETHER && form.group == Group::WARP)

@@ -6,7 +6,7 @@
 //
 //     1 2 4 8     a register or number of as many bytes; a register for 1 has 2
 //     r           a register of any size, or a number as wide as the access
-//     p           a predicate; p? also takes p|q, and its second slot may lack
+//     p           a predicate; q of p|q is an operand of its own
 //     a           an address; its base is a register of 8 bytes, or of 4 in
 //                 shared memory, or a variable
 //     b           a second address, with a register of 8 bytes
@@ -37,6 +37,16 @@ struct Form {
 };
 
 typedef std::unordered_map<std::string, Form> Forms;
+
+// An opcode such as mov.b64 has several patterns.  The key of its first form is
+// the opcode, of the others "opcode#2", "opcode#3" and so on.  The first one
+// that fits the operands counts.
+inline void add_form(Forms &forms, const std::string &opcode, const Form &form)
+{
+    std::string key = opcode;
+    for (int n = 2; !forms.emplace(key, form).second; n++)
+        key = opcode + "#" + std::to_string(n);
+}
 
 // Each adds its forms.
 void add_integer_forms(Forms &forms);       // integers.cpp

@@ -42,13 +42,13 @@ Extent extent_of(const uint64_t (&at)[WARP], Mask lanes)
     return e;
 }
 
-// The first lane whose address does not fit.
+// The first lane whose address does not fit; -1 if all fit.
 template <class Fits>
 int first_that_fails(const uint64_t (&at)[WARP], Mask lanes, const Fits &fits)
 {
     for (int l = 0; l < WARP; l++)
         if (lanes >> l & 1 && !fits(at[l])) return l;
-    return 0;
+    return -1;
 }
 
 void check_bounds(const Instruction &i, const uint64_t (&at)[WARP], int bytes,
@@ -79,12 +79,9 @@ void check_global(Warp &w, const Instruction &i, const uint64_t (&at)[WARP],
                                 &launch.range_end) ||
                launch.module->contains(a, (size_t)bytes);
     });
-    if (is_inside(at[l]) || launch.module->contains(at[l], (size_t)bytes) ||
-        launch.is_memory(at[l], (size_t)bytes, &launch.range_begin,
-                         &launch.range_end))
-        return;
-    fault(i, "lane %d: %d bytes at 0x%llx, which are no memory of the device",
-          l, bytes, (unsigned long long)at[l]);
+    if (l >= 0)
+        fault(i, "lane %d: %d bytes at 0x%llx, no memory of the device", l,
+              bytes, (unsigned long long)at[l]);
 }
 
 Space space_of(uint64_t generic)

@@ -320,8 +320,17 @@ class Parser {
             return o;
         }
         o.name = resolve(word("an operand"));
-        if (accept("|")) o.second = resolve(word("a predicate"));
         return o;
+    }
+
+    void take_operands(Statement &s)
+    {
+        while (!accept(";")) {
+            bool is_second = accept("|");
+            if (!s.operands.empty() && !is_second) expect(",");
+            s.operands.push_back(operand());
+            s.operands.back().is_second = is_second;
+        }
     }
 
     void statement()
@@ -333,10 +342,7 @@ class Parser {
             s.guard = resolve(word("a predicate"));
         }
         s.opcode = word("an opcode");
-        while (!accept(";")) {
-            if (!s.operands.empty()) expect(",");
-            s.operands.push_back(operand());
-        }
+        take_operands(s);
         function->body.push_back(s);
     }
 
@@ -369,10 +375,7 @@ class Parser {
             Statement s;
             s.line = first.line;
             s.opcode = first.text;
-            while (!accept(";")) {
-                if (!s.operands.empty()) expect(",");
-                s.operands.push_back(operand());
-            }
+            take_operands(s);
             function->body.push_back(s);
         }
     }

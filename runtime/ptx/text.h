@@ -35,7 +35,7 @@ struct Operand {
     enum Kind : uint8_t { NAME, NUMBER, ADDRESS, LIST } kind = NAME;
     bool negated = false;           // !name
     std::string name;               // NAME; of an ADDRESS the base, or empty
-    std::string second;             // p|q
+    bool is_second = false;         // q of p|q, which is two operands
     uint64_t number = 0;            // NUMBER: the bits; ADDRESS: the offset
     std::vector<Operand> list;      // { a, b } or ( a, b )
 };
