@@ -5,7 +5,8 @@
 // the bar:
 //
 //     1 2 4 8     a register or number of as many bytes
-//     p           a predicate; "p?" the second of p|q may lack
+//     p           a predicate; "p?" the second of p|q, which may lack: its
+//                 slot is NO_SLOT then
 //     a           an address; its base is an 8-byte register, or 4 bytes in
 //                 shared memory, or a variable
 //     [44]        braces around so many operands
@@ -34,6 +35,16 @@ struct Form {
 };
 
 typedef std::unordered_map<std::string, Form> Forms;
+
+// An opcode such as mov.b64 has several patterns.  The key of its first form is
+// the opcode, of the others "opcode#2", "opcode#3" and so on.  The first one
+// that fits the operands counts.
+inline void add_form(Forms &forms, const std::string &opcode, const Form &form)
+{
+    std::string key = opcode;
+    for (int n = 2; !forms.emplace(key, form).second; n++)
+        key = opcode + "#" + std::to_string(n);
+}
 
 // Each adds its forms.
 void add_integer_forms(Forms &forms);       // integers.cpp
