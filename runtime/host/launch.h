@@ -158,6 +158,7 @@ static inline T *host_aligned(T *at, size_t bytes)
 #define ALIGNED(pointer, bytes) host_aligned(pointer, bytes)
 #define UNROLL
 #ifdef CNNC_HOST_FUSED                  // rounds once, as a GPU: much slower
+#include "device_math.h"
 static inline float mul_add(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double mul_add(double a, double b, double c)
 {
