@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Faults planted in the PTX of a net, each of which a training step on the CPU must find.
 
-    planted.py BUILD NET.cnn [OPTION...]
+    planted.py BUILD NET.cnn MOST [OPTION...]
 
-In each statement that a step executes: a barrier, a fence or a commit is deleted, one more copy is
-left under way, words of a fragment are swapped, a matrix is transposed, an address is moved. A fault
+In statements that a step executes: a barrier, a fence or a commit is deleted, one more copy is left
+under way, words of a fragment are swapped, a matrix is transposed, an address is moved. Each barrier
+and each fence is deleted in turn; of the other faults, each kernel gets MOST of each kind. A fault
 is found if the step fails, or if a launch leaves other bytes than the host's C++.
 """
 import os
+import random
 import re
 import subprocess
 import sys
@@ -62,8 +64,29 @@ def step(work, ptx, **more):
     return done.returncode == 0 and "words differ" not in done.stderr, done.stderr
 
 
+def kernels_of(lines):
+    """The number of the kernel that each line is in."""
+    number = 0
+    for line in lines:
+        number += ".entry" in line or line.startswith(".func")
+        yield number
+
+
+def choose(lines, executed, most):
+    """Faults as their line's number, name and text."""
+    kernels, by_kind = list(kernels_of(lines)), {}
+    for number in executed:
+        for name, text in faults_in(lines[number - 1]) if number else ():
+            if text is not None:
+                by_kind.setdefault((kernels[number - 1], name), []).append((number, name, text))
+    for (_, name), faults in by_kind.items():
+        if name not in ("a barrier lost", "a fence lost") and len(faults) > most:
+            faults = random.Random(name).sample(faults, most)
+        yield from faults
+
+
 def main():
-    build, net, *options = sys.argv[1:]
+    build, net, most, *options = sys.argv[1:]
     with tempfile.TemporaryDirectory() as work:
         made = subprocess.run([f"{HERE}/prepare", build, net, work, *options], check=False)
         if made.returncode:
@@ -77,19 +100,16 @@ def main():
         with open(f"{work}/lines") as file:
             executed = [int(line) for line in file]
         counts, missed = {}, 0
-        for number in executed:
-            for name, text in faults_in(lines[number - 1]) if number else ():
-                if text is None:
-                    continue
-                with open(f"{work}/planted.ptx", "w") as file:
-                    file.write("\n".join([*lines[:number - 1], text, *lines[number:]]))
-                found = not step(work, f"{work}/planted.ptx")[0]
-                of = counts.setdefault(name, [0, 0])
-                of[0] += found
-                of[1] += 1
-                missed += not found
-                if not found:
-                    print(f"not found: {name}, line {number}: {lines[number - 1].strip()}")
+        for number, name, text in choose(lines, executed, int(most)):
+            with open(f"{work}/planted.ptx", "w") as file:
+                file.write("\n".join([*lines[:number - 1], text, *lines[number:]]))
+            found = not step(work, f"{work}/planted.ptx")[0]
+            of = counts.setdefault(name, [0, 0])
+            of[0] += found
+            of[1] += 1
+            missed += not found
+            if not found:
+                print(f"not found: {name}, line {number}: {lines[number - 1].strip()}", flush=True)
         for name, (found, of) in sorted(counts.items()):
             print(f"{name}: {found} of {of} found")
         return missed > 0
