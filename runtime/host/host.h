@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <vector>
 #include "cuda_runtime.h"
 #include "sanitize.h"
 
@@ -72,6 +73,15 @@ void note_step(int step);
 // memory.cpp.  True if all bytes belong to device memory.  With `pinned`,
 // pinned host memory counts too.
 bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned);
+
+// The range of device memory, or of pinned memory, that contains the bytes.
+struct DeviceRange {
+    uintptr_t begin, end;
+};
+bool find_device_range(uintptr_t at, size_t bytes, DeviceRange *range);
+
+// All ranges of device memory.
+std::vector<DeviceRange> device_ranges();
 
 // True if a copy may use the bytes as host memory. Either one allocation of
 // pinned memory contains them, or they touch no memory that the runtime
@@ -146,6 +156,11 @@ void pool_halves(PoolTask *task, const void *context);
 // wait for each other forever, which has been reported.
 bool run_blocks(const HostLaunch &launch, const int64_t *order, int64_t begin,
                 int64_t end, int64_t stride);
+
+// runtime/ptx/host.cpp, if the program has it: runs a launch as PTX.  Function
+// `twin` runs it as this program was compiled.
+extern "C" __attribute__((weak)) cudaError_t
+host_run_ptx(const HostLaunch &launch, cudaError_t (*twin)(const HostLaunch &));
 
 // For ThreadSanitizer: orders the blocks that the caller's OS thread has run
 // before its next actions.  An earlier call would also order thread identities

@@ -113,7 +113,7 @@ double seconds()
 // seems to take longer than waking it.  When looking for races, two OS threads
 // alternate: blocks of one thread are ordered, blocks of different threads are
 // not.
-cudaError_t run(const HostLaunch &launch)
+cudaError_t run_twin(const HostLaunch &launch)
 {
     const double worth_waking = 40e-6;
     const HostExtent &grid = launch.grid;
@@ -135,6 +135,17 @@ cudaError_t run(const HostLaunch &launch)
         done += piece;
     }
     return failed ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+// Runs the kernel as this program was compiled, or, with CNNC_HOST_PTX, as nvcc
+// compiled it.
+cudaError_t run(const HostLaunch &launch)
+{
+    static const bool has_ptx = is_asked("CNNC_HOST_PTX");
+    if (!has_ptx) return run_twin(launch);
+    if (host_run_ptx) return host_run_ptx(launch, run_twin);
+    report("CNNC_HOST_PTX wants runtime/ptx/*.cpp in the program");
+    return cudaErrorLaunchFailure;
 }
 
 // Runs a launch that passed its checks, when its stream reaches it.

@@ -11,6 +11,7 @@
 
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include "arguments.h"
 #include "cuda_runtime_api.h"
 #include "device_language.h"
@@ -37,6 +38,9 @@ struct HostLaunch {
     const volatile void *const *pointers; // pointers among arguments
     int          pointer_count;
     size_t       argument_bytes;
+    const char  *symbol;                // the kernel's mangled name is in it
+    // Sets the address of each argument; returns their number.
+    int        (*find)(const void *arguments, const void **each);
 };
 
 // launch.cpp: checks and runs a launch.  A failure leaves an error for
@@ -90,6 +94,14 @@ struct HostKernel<Kernel> {
         while (host_next_thread());
     }
 
+    static int find(const void *arguments, const void **each)
+    {
+        const auto &all = *static_cast<const std::tuple<P...> *>(arguments);
+        int count = 0;
+        std::apply([&](const auto &...a) { ((each[count++] = &a), ...); }, all);
+        return count;
+    }
+
     // The maximum of words that can be pointers, members of structs included.
     static constexpr size_t words =
         // NOLINTNEXTLINE(bugprone-sizeof-expression)
@@ -103,7 +115,7 @@ struct HostKernel<Kernel> {
         found.add_all(argument...);
         std::tuple<P...> all(argument...);
         host_launch({step, name, grid, block, stream, threads, &all, pointers,
-                     found.count, sizeof all});
+                     found.count, sizeof all, typeid(HostKernel).name(), find});
     }
 };
 
@@ -145,8 +157,17 @@ static inline T *host_aligned(T *at, size_t bytes)
 }
 #define ALIGNED(pointer, bytes) host_aligned(pointer, bytes)
 #define UNROLL
+#ifdef CNNC_HOST_FUSED                  // rounds once, as a GPU: much slower
+#include "device_math.h"
+static inline float mul_add(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double mul_add(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+#else
 static inline float mul_add(float a, float b, float c) { return a * b + c; }
 static inline double mul_add(double a, double b, double c) { return a * b + c; }
+#endif
 #define mul_add mul_add
 #define STORE_SHARED(pointer, word) __stwb(pointer, word)
 

@@ -159,6 +159,27 @@ bool is_device_memory(const volatile void *pointer, size_t bytes, bool pinned)
            bytes <= range->second.bytes - (at - range->first);
 }
 
+bool find_device_range(uintptr_t at, size_t bytes, DeviceRange *found)
+{
+    std::lock_guard<std::mutex> hold(memory.lock);
+    auto range = range_at(at);
+    if (range == memory.ranges.end() || range->second.kind == FREED ||
+        bytes > range->second.bytes - (at - range->first))
+        return false;
+    *found = {range->first, range->first + range->second.bytes};
+    return true;
+}
+
+std::vector<DeviceRange> device_ranges()
+{
+    std::lock_guard<std::mutex> hold(memory.lock);
+    std::vector<DeviceRange> list;
+    for (const auto &range : memory.ranges)
+        if (range.second.kind == ALLOCATED || range.second.kind == SYMBOL)
+            list.push_back({range.first, range.first + range.second.bytes});
+    return list;
+}
+
 bool is_host_memory(const void *pointer, size_t bytes)
 {
     uintptr_t at = (uintptr_t)pointer;

@@ -1,0 +1,92 @@
+// A launch that runs: its blocks, and memory as their lanes see it.
+#ifndef CNNC_PTX_BLOCK_H
+#define CNNC_PTX_BLOCK_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "decode.h"
+#include "warp.h"
+
+namespace ptx {
+
+class Races;                        // race.h
+class Views;                        // views.h
+
+// Counts of a launch, as a profiler gives them.
+struct Counts {
+    uint64_t blocks = 0, warps = 0;
+    uint64_t instructions = 0;      // of warps
+    uint64_t lanes = 0;             // of these, lanes that took part
+    uint64_t groups[(int)Group::COUNT] = {};
+    uint64_t branches = 0, divergent = 0;
+    // Requests of a warp to global memory; sectors of 32 bytes that they touch;
+    // the fewest sectors with room for their bytes.
+    struct Traffic { uint64_t requests = 0, sectors = 0, least = 0; };
+    Traffic load, store;
+    // Requests to shared memory, and passes over its 32 banks of 4 bytes.
+    struct Passes { uint64_t requests = 0, passes = 0, least = 0; };
+    Passes load_shared, store_shared;
+
+    void add(const Counts &other);
+};
+
+// What a launch is asked to do besides running.
+struct Options {
+    bool     count_memory = false;
+    bool     find_races = false;
+    bool     check_fences = false;
+    uint64_t seed = 0;              // of random orders; 0: ascending
+    bool     truncate = false;      // sums of matrix instructions: matrix.cpp
+};
+
+// Memory that kernels may touch: true if the bytes are in one range, whose
+// bounds it sets.
+typedef bool (*IsMemory)(uint64_t at, size_t bytes, uint64_t *begin,
+                         uint64_t *end);
+
+struct Launch {
+    const Kernel *kernel;
+    const Module *module;
+    uint32_t grid[3], block[3];
+    std::vector<unsigned char> parameters;
+    Options  options;
+    IsMemory is_memory;
+    Counts   counts;
+    uint64_t range_begin = 0, range_end = 0;    // the last range that was found
+    uint64_t random = 0;
+    std::unique_ptr<Views> views;   // if blocks may talk to each other
+
+    Launch();
+    ~Launch();
+    uint32_t draw(uint32_t below);
+};
+
+struct Block {
+    Launch  *launch;
+    uint32_t index[3];
+    std::vector<unsigned char> shared;
+    std::vector<Warp> warps;
+    std::unique_ptr<unsigned char[]> frames;
+    std::unique_ptr<Races> races;
+    bool     is_held = false;       // it stops at its first atomic
+
+    explicit Block(Launch &of);
+    ~Block();
+    Block(const Block &) = delete;
+    Block &operator=(const Block &) = delete;
+};
+
+// Runs a launch's blocks.  Throws Fault.
+void run_launch(Launch &launch);
+
+// control.cpp: runs the lanes of a warp until each waits at a barrier of the
+// block or has ended.
+void run_warp(Warp &warp);
+
+}
+
+#endif

@@ -1,0 +1,298 @@
+// The way from a launch of runtime/host to the interpreter.
+//
+//     CNNC_HOST_PTX=net.ptx       nvcc's PTX of the same emitted file
+//     CNNC_HOST_PTX_BOTH=1        runs each launch both ways from the same bytes,
+//                                 and compares all device memory; the bytes of
+//                                 the program's own way are kept
+//     CNNC_HOST_PTX_RACES=1       looks for races in shared memory
+//     CNNC_HOST_PTX_FENCES=1      stores of other blocks are seen after fences only
+//     CNNC_HOST_PTX_SEED=N        random orders of blocks, warps and lanes
+//     CNNC_HOST_PTX_TRUNCATE=1    sums of tensor cores, in a model of a GPU
+//     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler
+//     CNNC_HOST_PTX_LINES=FILE    writes the lines of the text that have run
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <cxxabi.h>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "../host/host.h"
+#include "block.h"
+
+namespace {
+
+using ptx::Counts;
+using ptx::Group;
+
+std::string demangled(const char *symbol)
+{
+    int status = 0;
+    char *text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+    std::string name = text ? text : symbol;
+    free(text);
+    return name;
+}
+
+// The kernel in the name of a HostKernel<&kernel>, without its parameters.
+// Compilers write HostKernel<&(void f<4>(int))> or HostKernel<&f>.
+std::string kernel_in(const std::string &name)
+{
+    size_t begin = name.find('&'), end = name.rfind('>');
+    if (begin == std::string::npos || end == std::string::npos) return name;
+    std::string kernel = name.substr(begin + 1, end - begin - 1);
+    if (!kernel.empty() && kernel[0] == '(')
+        kernel = kernel.substr(1, kernel.rfind(')') - 1);
+    return kernel;
+}
+
+// The same without blanks, a leading "void " and the parameters: how g++'s and
+// nvcc's names agree.
+std::string plain(std::string name)
+{
+    if (name.compare(0, 5, "void ") == 0) name = name.substr(5);
+    int depth = 0;
+    std::string result;
+    for (char c : name) {
+        if (c == '<') depth++;
+        if (c == '>') depth--;
+        if (c == '(' && depth == 0) {
+            // "(anonymous namespace)" is no list of parameters.
+            if (!result.empty() && result.back() != ':') break;
+        }
+        if (c != ' ') result += c;
+    }
+    return result;
+}
+
+struct Row {
+    std::string kernel;
+    long launches = 0, compared = 0, equal = 0;
+    Counts counts;
+};
+
+struct Session {
+    std::mutex lock;
+    std::unique_ptr<ptx::Module> module;
+    std::map<std::string, std::string> names;   // plain -> mangled
+    std::map<const char *, const ptx::Kernel *> kernels;
+    std::map<std::pair<int, std::string>, Row> rows;
+    ptx::Options options;
+    bool both = false;
+    std::string failure;                        // of the file
+};
+
+void write_table();
+void write_lines();
+
+Session &session()
+{
+    static Session &s = *[] {
+        auto *made = new Session;
+        try {
+            made->module = ptx::read_module(getenv("CNNC_HOST_PTX"));
+            for (const std::string &name : made->module->kernel_names())
+                made->names[plain(demangled(name.c_str()))] = name;
+        } catch (const std::exception &error) {
+            made->failure = error.what();
+        }
+        made->both = is_asked("CNNC_HOST_PTX_BOTH");
+        made->options.find_races = is_asked("CNNC_HOST_PTX_RACES");
+        made->options.check_fences = is_asked("CNNC_HOST_PTX_FENCES");
+        made->options.truncate = is_asked("CNNC_HOST_PTX_TRUNCATE");
+        const char *seed = getenv("CNNC_HOST_PTX_SEED");
+        if (seed) made->options.seed = strtoull(seed, nullptr, 10);
+        if (getenv("CNNC_HOST_PTX_TABLE") || made->both) {
+            made->options.count_memory = getenv("CNNC_HOST_PTX_TABLE");
+            atexit(write_table);
+        }
+        if (getenv("CNNC_HOST_PTX_LINES")) atexit(write_lines);
+        return made;
+    }();
+    return s;
+}
+
+const ptx::Kernel &kernel_of(Session &s, const HostLaunch &launch)
+{
+    const ptx::Kernel *&kernel = s.kernels[launch.symbol];
+    if (kernel) return *kernel;
+    std::string name = plain(kernel_in(demangled(launch.symbol)));
+    auto found = s.names.find(name);
+    if (found == s.names.end())
+        throw ptx::Fault{"the PTX has no kernel " + name};
+    kernel = &s.module->kernel(found->second);
+    return *kernel;
+}
+
+bool is_memory(uint64_t at, size_t bytes, uint64_t *begin, uint64_t *end)
+{
+    DeviceRange range;
+    if (!find_device_range((uintptr_t)at, bytes, &range)) return false;
+    *begin = range.begin;
+    *end = range.end;
+    return true;
+}
+
+void interpret(Session &s, const HostLaunch &launch, Counts &counts)
+{
+    ptx::Launch own;
+    own.kernel = &kernel_of(s, launch);
+    own.module = s.module.get();
+    const HostExtent *extents[2] = {&launch.grid, &launch.block};
+    uint32_t *sizes[2] = {own.grid, own.block};
+    for (int i = 0; i < 2; i++) {
+        sizes[i][0] = (uint32_t)extents[i]->x;
+        sizes[i][1] = (uint32_t)extents[i]->y;
+        sizes[i][2] = (uint32_t)extents[i]->z;
+    }
+    const void *arguments[4096 / sizeof(char)];
+    size_t count = (size_t)launch.find(launch.arguments, arguments);
+    const auto &parameters = own.kernel->parameters;
+    if (count != parameters.size())
+        throw ptx::Fault{"the PTX's kernel has other parameters"};
+    own.parameters.resize(own.kernel->parameter_bytes);
+    for (size_t i = 0; i < count; i++)
+        memcpy(own.parameters.data() + parameters[i].offset, arguments[i],
+               parameters[i].bytes);
+    own.options = s.options;
+    own.is_memory = is_memory;
+    run_launch(own);
+    counts.add(own.counts);
+}
+
+typedef std::vector<std::vector<unsigned char>> Bytes;
+
+Bytes bytes_of(const std::vector<DeviceRange> &ranges)
+{
+    Bytes all;
+    for (const DeviceRange &r : ranges)
+        all.emplace_back((unsigned char *)r.begin, (unsigned char *)r.end);
+    return all;
+}
+
+void restore(const std::vector<DeviceRange> &ranges, const Bytes &bytes)
+{
+    for (size_t i = 0; i < ranges.size(); i++)
+        memcpy((void *)ranges[i].begin, bytes[i].data(), bytes[i].size());
+}
+
+// Reports words that differ from the twin's.  True if none does.
+bool compare(const HostLaunch &launch, const std::vector<DeviceRange> &ranges,
+             const Bytes &twin)
+{
+    long words = 0;
+    size_t first = 0;
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < ranges.size(); i++) {
+        const auto *own = (const unsigned char *)ranges[i].begin;
+        if (!memcmp(own, twin[i].data(), twin[i].size())) continue;
+        for (size_t at = 0; at + sizeof(float) <= twin[i].size();
+             at += sizeof(float)) {
+            float x, y;
+            memcpy(&x, own + at, sizeof x);
+            memcpy(&y, twin[i].data() + at, sizeof y);
+            if (!memcmp(&x, &y, sizeof x)) continue;
+            if (words++ == 0) first = at;
+            double d = (double)x - y;
+            if (std::isfinite(d)) error += d * d, norm += (double)y * y;
+        }
+    }
+    if (words > 0)
+        report("step %d, kernel %s: %ld words differ from the PTX's, the first "
+               "at byte %zu; as floats by %.2g of their norm",
+               launch.step, launch.kernel, words, first,
+               norm > 0 ? std::sqrt(error / norm) : 0);
+    return words == 0;
+}
+
+void write_table()
+{
+    Session &s = session();
+    if (s.both) {
+        long compared = 0, equal = 0;
+        for (const auto &row : s.rows) {
+            compared += row.second.compared;
+            equal += row.second.equal;
+        }
+        fprintf(stderr, "host: %ld launches run both ways, %ld equal\n",
+                compared, equal);
+    }
+    const char *path = getenv("CNNC_HOST_PTX_TABLE");
+    FILE *file = path ? fopen(path, "w") : nullptr;
+    if (!file) return;
+    fprintf(file, "step launches blocks instructions lanes matrix integer "
+                  "float move convert load_sectors load_least store_sectors "
+                  "store_least shared_passes shared_least branches divergent "
+                  "kernel\n");
+    for (const auto &r : s.rows) {
+        const Counts &c = r.second.counts;
+        auto group = [&](Group g) {
+            return (unsigned long long)c.groups[(int)g];
+        };
+        typedef unsigned long long Big;
+        fprintf(file, "%d %ld %llu %llu %llu %llu %llu %llu %llu %llu %llu "
+                      "%llu %llu %llu %llu %llu %llu %llu %s\n",
+                r.first.first, r.second.launches, (Big)c.blocks,
+                (Big)c.instructions, (Big)c.lanes, group(Group::MATRIX),
+                group(Group::INTEGER), group(Group::FLOAT), group(Group::MOVE),
+                group(Group::CONVERT), (Big)c.load.sectors, (Big)c.load.least,
+                (Big)c.store.sectors, (Big)c.store.least,
+                (Big)(c.load_shared.passes + c.store_shared.passes),
+                (Big)(c.load_shared.least + c.store_shared.least),
+                (Big)c.branches, (Big)c.divergent, r.second.kernel.c_str());
+    }
+    fclose(file);
+}
+
+void write_lines()
+{
+    std::set<int> lines;
+    for (const auto &k : session().kernels)
+        for (size_t i = 0; i < k.second->code.size(); i++)
+            if (k.second->has_run[i]) lines.insert(k.second->code[i].line);
+    FILE *file = fopen(getenv("CNNC_HOST_PTX_LINES"), "w");
+    if (!file) return;
+    for (int line : lines) fprintf(file, "%d\n", line);
+    fclose(file);
+}
+
+}
+
+cudaError_t host_run_ptx(const HostLaunch &launch,
+                         cudaError_t (*twin)(const HostLaunch &))
+{
+    Session &s = session();
+    std::lock_guard<std::mutex> hold(s.lock);
+    Inside inside;
+    if (!s.failure.empty()) {
+        report("%s", s.failure.c_str());
+        return cudaErrorLaunchFailure;
+    }
+    Row &row = s.rows[{launch.step, launch.symbol}];
+    row.kernel = launch.kernel;
+    row.launches++;
+    try {
+        if (!s.both) {
+            interpret(s, launch, row.counts);
+            return cudaSuccess;
+        }
+        std::vector<DeviceRange> ranges = device_ranges();
+        Bytes before = bytes_of(ranges);
+        cudaError_t error = twin(launch);
+        Bytes after = bytes_of(ranges);
+        restore(ranges, before);
+        interpret(s, launch, row.counts);
+        row.compared++;
+        row.equal += compare(launch, ranges, after);
+        restore(ranges, after);
+        return error;
+    } catch (const ptx::Fault &fault) {
+        report("step %d, kernel %s: %s", launch.step, launch.kernel,
+               fault.what.c_str());
+    } catch (const std::exception &error) {
+        report("step %d, kernel %s: %s", launch.step, launch.kernel,
+               error.what());
+    }
+    return cudaErrorLaunchFailure;
+}

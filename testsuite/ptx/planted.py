@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Faults planted in the PTX of a net, each of which a training step on the CPU must find.
+
+    planted.py BUILD NET.cnn MOST [OPTION...]
+
+In statements that a step executes: a barrier, a fence or a commit is deleted, one more copy is left
+under way, words of a fragment are swapped, a matrix is transposed, an address is moved. Each barrier
+and each fence is deleted in turn; of the other faults, each kernel gets MOST of each kind. A fault
+is found if the step fails, or if a launch leaves other bytes than the host's C++.
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def swapped(line, first, second):
+    """The line with two of its registers exchanged; None if they are the same."""
+    words = re.findall(r"%\w+", line)
+    if words[first] == words[second]:
+        return None
+    pieces = re.split(r"(%\w+)", line)
+    a, b = 2 * first + 1, 2 * second + 1
+    pieces[a], pieces[b] = pieces[b], pieces[a]
+    return "".join(pieces)
+
+
+def faults_in(line):
+    """Names and texts of the faults that a line of PTX can have."""
+    if re.search(r"\bbar\.sync", line):
+        yield "a barrier lost", ""
+    if re.search(r"\bmembar\.gl", line):
+        yield "a fence lost", ""
+    if "cp.async.commit_group" in line:
+        yield "a commit lost", ""
+    wait = re.search(r"cp\.async\.wait_group\s+(\d+)", line)
+    if wait:
+        yield "a copy too many under way", line.replace(wait[1] + ";", f"{int(wait[1]) + 1};")
+    if "mma.sync" in line:
+        yield "words of a exchanged", swapped(line, 5, 6)
+        yield "words of b exchanged", swapped(line, 8, 9)
+    if "ldmatrix" in line:
+        yield "words of a matrix exchanged", swapped(line, 0, 1)
+        other = line.replace(".trans", "") if ".trans" in line else \
+            line.replace(".shared", ".trans.shared")
+        yield "a matrix transposed", other
+    if re.search(r"\bst\.shared\.[fub]32", line):
+        yield "an address moved", re.sub(r"\[(%\w+)(?:\+(\d+))?\]",
+                                         lambda m: f"[{m[1]}+{int(m[2] or 0) + 4}]", line)
+
+
+def step(work, ptx, **more):
+    """Whether a step with this PTX shows no fault, and its messages."""
+    environment = {**os.environ, "CNNC_HOST_PTX": ptx, "CNNC_HOST_PTX_BOTH": "1",
+                   "CNNC_HOST_PTX_RACES": "1", "CNNC_HOST_PTX_FENCES": "1",
+                   "CNNC_HOST_PLAN": f"{work}/train.json:{work}/eval.json", **more}
+    done = subprocess.run([f"{work}/net", "step", "--seed", "1", "--load", f"{work}/weights",
+                           "--steps", "1", "--batch", f"{work}/batch", "--save", f"{work}/saved"],
+                          env=environment, capture_output=True, text=True, check=False)
+    return done.returncode == 0 and "words differ" not in done.stderr, done.stderr
+
+
+def kernels_of(lines):
+    """The number of the kernel that each line is in."""
+    number = 0
+    for line in lines:
+        number += ".entry" in line or line.startswith(".func")
+        yield number
+
+
+def choose(lines, executed, most):
+    """Faults as their line's number, name and text."""
+    kernels, by_kind = list(kernels_of(lines)), {}
+    for number in executed:
+        for name, text in faults_in(lines[number - 1]) if number else ():
+            if text is not None:
+                by_kind.setdefault((kernels[number - 1], name), []).append((number, name, text))
+    for (_, name), faults in by_kind.items():
+        if name not in ("a barrier lost", "a fence lost") and len(faults) > most:
+            faults = random.Random(name).sample(faults, most)
+        yield from faults
+
+
+def main():
+    build, net, most, *options = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as work:
+        made = subprocess.run([f"{HERE}/prepare", build, net, work, *options], check=False)
+        if made.returncode:
+            return made.returncode
+        with open(f"{work}/net.ptx") as file:
+            lines = file.read().split("\n")
+        sound, said = step(work, f"{work}/net.ptx", CNNC_HOST_PTX_LINES=f"{work}/lines")
+        if not sound:
+            print(f"a step fails without a fault: {said}")
+            return 1
+        with open(f"{work}/lines") as file:
+            executed = [int(line) for line in file]
+        counts, missed = {}, 0
+        for number, name, text in choose(lines, executed, int(most)):
+            with open(f"{work}/planted.ptx", "w") as file:
+                file.write("\n".join([*lines[:number - 1], text, *lines[number:]]))
+            found = not step(work, f"{work}/planted.ptx")[0]
+            of = counts.setdefault(name, [0, 0])
+            of[0] += found
+            of[1] += 1
+            missed += not found
+            if not found:
+                print(f"not found: {name}, line {number}: {lines[number - 1].strip()}", flush=True)
+        for name, (found, of) in sorted(counts.items()):
+            print(f"{name}: {found} of {of} found")
+        return missed > 0
+
+
+sys.exit(main())
