@@ -134,6 +134,7 @@ Phase run_phase(Block &b)
         run_warp(*w);
         waits |= w->alive != 0;
         for (Lane lane : w->lane) is_held |= lane == Lane::HELD;
+        if (is_held && b.stops == Block::AFTER_ATOMIC) break;
     }
     if (is_held) return Phase::HELD;
     if (waits) {
@@ -156,7 +157,7 @@ bool run_block(Block &b)
 
 void release(Block &b)
 {
-    b.is_held = false;
+    b.stops = Block::NEVER;
     for (Warp &w : b.warps)
         for (Lane &lane : w.lane)
             if (lane == Lane::HELD) lane = Lane::RUNS;
@@ -198,6 +199,8 @@ void run_launch(Launch &launch)
 {
     launch.random = launch.options.seed;
     uint64_t count = (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
+    launch.kernel->launches++;
+    launch.kernel->most_blocks = std::max(launch.kernel->most_blocks, count);
     Block block(launch);
     std::unique_ptr<Block> held;
     if (launch.options.check_fences && launch.kernel->has_atomics && count > 1)
@@ -208,19 +211,19 @@ void run_launch(Launch &launch)
         uint32_t index[3] = {(uint32_t)(n % launch.grid[0]),
                              (uint32_t)(n / launch.grid[0] % launch.grid[1]),
                              (uint32_t)(n / launch.grid[0] / launch.grid[1])};
-        if (i == 0 && launch.views) {
-            held.reset(new Block(launch));
-            held->is_held = true;
-            start(*held, index);
-            if (!run_block(*held)) held.reset();
-            continue;
-        }
-        start(block, index);
-        run_block(block);
+        bool is_first = i == 0 && launch.views != nullptr;
+        if (is_first) held.reset(new Block(launch));
+        Block &b = is_first ? *held : block;
+        if (is_first) b.stops = Block::BEFORE_ATOMIC;
+        else if (held && i + 1 == count) b.stops = Block::AFTER_ATOMIC;
+        start(b, index);
+        bool is_held = run_block(b);
+        if (is_first && !is_held) held.reset();
     }
-    if (held) {
-        release(*held);
-        run_block(*held);
+    for (Block *b : {held.get(), &block}) {
+        if (b == nullptr || b->stops == Block::NEVER) continue;
+        release(*b);
+        run_block(*b);
     }
     if (launch.views) launch.views->end_launch();
 }

@@ -72,7 +72,8 @@ struct Block {
     std::vector<Warp> warps;
     std::unique_ptr<unsigned char[]> frames;
     std::unique_ptr<Races> races;
-    bool     is_held = false;       // it stops at its first atomic
+    // Stops of blocks that may talk to each other: views.h.
+    enum { NEVER, BEFORE_ATOMIC, AFTER_ATOMIC } stops = NEVER;
 
     explicit Block(Launch &of);
     ~Block();

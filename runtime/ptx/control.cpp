@@ -168,13 +168,17 @@ void run_together(Warp &w, Running run)
         counts.lanes += (uint64_t)__builtin_popcount(lanes);
         counts.groups[(int)i.group]++;
         if (i.flow == Flow::NEXT) {
-            if (i.group == Group::ATOMIC && w.block->is_held && lanes != 0) {
+            bool stops = i.group == Group::ATOMIC && lanes != 0 &&
+                         w.block->stops != Block::NEVER;
+            if (!stops || w.block->stops == Block::AFTER_ATOMIC) {
+                if (lanes != 0) i.run(w, i, lanes);
+                run.pc++;
+            }
+            if (stops) {
                 set_pc(w, run.lanes, run.pc);
                 set_state(w, run.lanes, Lane::HELD);
                 return;
             }
-            if (lanes != 0) i.run(w, i, lanes);
-            run.pc++;
             continue;
         }
         if (i.flow == Flow::BRANCH) {

@@ -36,8 +36,9 @@ struct Kernel {
     std::vector<SpecialSlot> specials;
     size_t shared_bytes = 0, local_bytes = 0;   // of a block; of a lane
     bool   has_atomics = false;
-    // For each instruction, 1 if it has run.
+    // For each instruction, 1 if it has run; launches, and the largest grid.
     mutable std::vector<unsigned char> has_run;
+    mutable uint64_t launches = 0, most_blocks = 0;
 };
 
 // A file's kernels, decoded when they are first asked for, and its variables in

@@ -9,14 +9,14 @@
 //     CNNC_HOST_PTX_SEED=N        random orders of blocks, warps and lanes
 //     CNNC_HOST_PTX_TRUNCATE=1    sums of tensor cores, in a model of a GPU
 //     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler
-//     CNNC_HOST_PTX_LINES=FILE    writes the lines of the text that have run
+//     CNNC_HOST_PTX_LINES=FILE    writes the lines that have run, each with its
+//                                 kernel's launches and largest grid
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <cxxabi.h>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "../host/host.h"
 #include "block.h"
@@ -247,13 +247,16 @@ void write_table()
 
 void write_lines()
 {
-    std::set<int> lines;
+    std::map<int, const ptx::Kernel *> lines;
     for (const auto &k : session().kernels)
         for (size_t i = 0; i < k.second->code.size(); i++)
-            if (k.second->has_run[i]) lines.insert(k.second->code[i].line);
+            if (k.second->has_run[i]) lines[k.second->code[i].line] = k.second;
     FILE *file = fopen(getenv("CNNC_HOST_PTX_LINES"), "w");
     if (!file) return;
-    for (int line : lines) fprintf(file, "%d\n", line);
+    for (const auto &line : lines)
+        fprintf(file, "%d %llu %llu\n", line.first,
+                (unsigned long long)line.second->launches,
+                (unsigned long long)line.second->most_blocks);
     fclose(file);
 }
 

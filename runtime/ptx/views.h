@@ -9,8 +9,9 @@
 //     thread, or of a thread with which it has passed a barrier since.  Stores of
 //     its own block it always sees.
 //   * An atomic acts at once.
-//   * One block stops at its first atomic until all others have ended.  So it is
-//     the last in a count of blocks, and its first fence is older than theirs.
+//   * One block stops at its first atomic until all others have passed theirs.
+//     So it is the last in a count of blocks, and its first fence is the oldest.
+//     Another block stops after its atomic until that one has ended.
 //
 // Each is allowed by the PTX memory model.  All stores arrive when the launch
 // ends.

@@ -5,8 +5,13 @@
 
 In statements that a step executes: a barrier, a fence or a commit is deleted, one more copy is left
 under way, words of a fragment are swapped, a matrix is transposed, an address is moved. Each barrier
-and each fence is deleted in turn; of the other faults, each kernel gets MOST of each kind. A fault
-is found if the step fails, or if a launch leaves other bytes than the host's C++.
+and each fence is deleted in turn. Each kernel gets MOST of each other kind. A fault is found if the
+step fails, or if a launch leaves other bytes than the host's C++.
+
+Three kinds of places are left out, because a fault there changes nothing. A product that copies
+nothing asynchronously still counts its groups. Fragments of conv_1 and of the last layer are zeros
+in part: they have few terms or columns. The function column_totals opens with a barrier for the
+case that it runs twice in a kernel, and here it runs once.
 """
 import os
 import random
@@ -54,7 +59,7 @@ def faults_in(line):
 
 
 def step(work, ptx, **more):
-    """Whether a step with this PTX shows no fault, and its messages."""
+    """True if a step with this PTX shows no fault; its messages."""
     environment = {**os.environ, "CNNC_HOST_PTX": ptx, "CNNC_HOST_PTX_BOTH": "1",
                    "CNNC_HOST_PTX_RACES": "1", "CNNC_HOST_PTX_FENCES": "1",
                    "CNNC_HOST_PLAN": f"{work}/train.json:{work}/eval.json", **more}
@@ -65,19 +70,31 @@ def step(work, ptx, **more):
 
 
 def kernels_of(lines):
-    """The number of the kernel that each line is in."""
-    number = 0
+    """The first line of the kernel that each line is in."""
+    first = ""
     for line in lines:
-        number += ".entry" in line or line.startswith(".func")
-        yield number
+        first = line if ".entry" in line or line.startswith(".func") else first
+        yield first
+
+
+def counts(lines, number, name, kernel, copying):
+    """False if a fault of this name in this line changes nothing."""
+    if name == "a barrier lost":
+        return not any("column_totals" in line for line in lines[number:number + 4])
+    if name in ("a commit lost", "a copy too many under way"):
+        return kernel in copying
+    if name.startswith("words") or name == "a matrix transposed":
+        return re.search(r"conv_[23]_shape", kernel)
+    return True
 
 
 def choose(lines, executed, most):
     """Faults as their line's number, name and text."""
     kernels, by_kind = list(kernels_of(lines)), {}
+    copying = {kernels[n - 1] for n in executed if re.search(r"cp\.async\.c[ag]", lines[n - 1])}
     for number in executed:
         for name, text in faults_in(lines[number - 1]) if number else ():
-            if text is not None:
+            if text is not None and counts(lines, number, name, kernels[number - 1], copying):
                 by_kind.setdefault((kernels[number - 1], name), []).append((number, name, text))
     for (_, name), faults in by_kind.items():
         if name not in ("a barrier lost", "a fence lost") and len(faults) > most:
@@ -99,18 +116,18 @@ def main():
             return 1
         with open(f"{work}/lines") as file:
             executed = [int(line) for line in file]
-        counts, missed = {}, 0
+        results, missed = {}, 0
         for number, name, text in choose(lines, executed, int(most)):
             with open(f"{work}/planted.ptx", "w") as file:
                 file.write("\n".join([*lines[:number - 1], text, *lines[number:]]))
             found = not step(work, f"{work}/planted.ptx")[0]
-            of = counts.setdefault(name, [0, 0])
+            of = results.setdefault(name, [0, 0])
             of[0] += found
             of[1] += 1
             missed += not found
             if not found:
                 print(f"not found: {name}, line {number}: {lines[number - 1].strip()}", flush=True)
-        for name, (found, of) in sorted(counts.items()):
+        for name, (found, of) in sorted(results.items()):
             print(f"{name}: {found} of {of} found")
         return missed > 0
 
