@@ -1,3 +1,4 @@
+// Faults of the program that runs.
 #include "warp.h"
 
 #include <cstdio>
