@@ -11,7 +11,7 @@ namespace {
 // of: rounded to nearest.  exact: the nearest double and the sign of its error;
 // operands are floats, so that no double overflows or is subnormal.  A quotient
 // or root needs no error.  If it is inexact, no double of 25 bits or fewer is
-// the nearest one.  cancels: if the sum is 0, rounding down makes it -0.
+// the nearest one.  If a sum of 0 cancels, rounding down makes it -0.
 struct Add {
     static constexpr int OPERANDS = 2;
     template <class T> static T of(T a, T b) { return a + b; }

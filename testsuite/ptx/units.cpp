@@ -1281,10 +1281,11 @@ void test_form(const std::string &name, const Form &form, int rounds)
             for (lane = 1; lane < WARP; lane++)
                 for (size_t k = 0; k < takes.size(); k++)
                     if (!one_in(40)) v.in[k][lane] = v.in[k][0];
-        // One that is the same in all lanes, as a number is
+        // One that is the same in all lanes, as a number is, or in all but one
         if (takes.size() > 0 && one_in(3)) {
             const size_t k = takes.size() - 1 - below((uint32_t)std::min(takes.size(), (size_t)2));
             for (lane = 1; lane < WARP; lane++) v.in[k][lane] = v.in[k][0];
+            if (has_edges(takes[k]) && one_in(2)) v.in[k][below(WARP)] = random_of(takes[k]);
         }
         run_values(name, form, meaning, v, round);
     }
