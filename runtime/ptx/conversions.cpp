@@ -120,15 +120,13 @@ void write(Warp &w, int32_t slot, int bytes, const T (&values)[WARP],
     }
 }
 
-// Of all integers, saturated
+// Integers, saturated
 template <class D, class S>
 D clamped(S a)
 {
     typedef std::numeric_limits<D> Limits;
-    if (std::is_signed<S>::value && a < 0) {
-        if (!std::is_signed<D>::value) return 0;
+    if (std::is_signed<S>::value && a < 0)
         return (int64_t)a < (int64_t)Limits::min() ? Limits::min() : (D)a;
-    }
     return (uint64_t)a > (uint64_t)Limits::max() ? Limits::max() : (D)a;
 }
 

@@ -18,9 +18,9 @@ void put_all(Warp &w, int32_t slot, T value, Mask lanes)
 
 // ---- shfl -------------------------------------------------------------------
 
-// The lane that a lane reads, and if it lies in the segment.  The third operand
-// has the mask of segments in bits 8 to 12, and in bits 0 to 4 the last lane of
-// a segment, or for .up the first.
+// The lane that a lane reads, if its segment contains that lane.  Bits 8 to 12
+// of the third operand are the mask of segments.  Bits 0 to 4 are the last lane
+// of a segment, or for .up the first.
 struct Source {
     int lane;
     bool inside;

@@ -8,9 +8,10 @@ namespace {
 
 // ---- arithmetic in every rounding -------------------------------------------
 
-// of: rounded to nearest.  exact: the double beside the result and the sign of
-// its error; operands are floats, so that no double overflows or is subnormal.
-// cancels: the sign of a 0 depends on the rounding.
+// of: rounded to nearest.  exact: the nearest double and the sign of its error;
+// operands are floats, so that no double overflows or is subnormal.  A quotient
+// or root needs no error.  If it is inexact, no double of 25 bits or fewer is
+// the nearest one.  If a sum of 0 cancels, rounding down makes it -0.
 struct Add {
     static constexpr int OPERANDS = 2;
     template <class T> static T of(T a, T b) { return a + b; }
@@ -54,32 +55,21 @@ struct MultiplyAdd {
 struct Divide {
     static constexpr int OPERANDS = 2;
     template <class T> static T of(T a, T b) { return a / b; }
-    static Exact exact(double a, double b, double)
-    {
-        const double quotient = a / b, rest = std::fma(-quotient, b, a);
-        return {quotient, b < 0 ? -rest : rest};
-    }
+    static Exact exact(double a, double b, double) { return {a / b, 0}; }
     static bool cancels(double, double, double) { return false; }
 };
 
 struct Reciprocal {
     static constexpr int OPERANDS = 1;
     template <class T> static T of(T a) { return 1 / a; }
-    static Exact exact(double a, double, double)
-    {
-        return Divide::exact(1, a, 0);
-    }
+    static Exact exact(double a, double, double) { return {1 / a, 0}; }
     static bool cancels(double, double, double) { return false; }
 };
 
 struct SquareRoot {
     static constexpr int OPERANDS = 1;
     template <class T> static T of(T a) { return std::sqrt(a); }
-    static Exact exact(double a, double, double)
-    {
-        const double root = std::sqrt(a);
-        return {root, std::fma(-root, root, a)};
-    }
+    static Exact exact(double a, double, double) { return {std::sqrt(a), 0}; }
     static bool cancels(double, double, double) { return false; }
 };
 
@@ -120,6 +110,37 @@ Form nearest(Group group)
         return binary<F, T, T, T>(group);
     else
         return ternary<F, T, T, T, T>(group);
+}
+
+// Processors with a fused instruction are usual, but a portable build calls a
+// function for each lane.
+#if defined __x86_64__ && !defined __FMA__
+#define CNNC_PTX_FUSED 1
+template <class T>
+__attribute__((target("avx2,fma")))
+void run_fused(Warp &w, const Instruction &i, Mask lanes)
+{
+    const T *a = w.at<T>(i.slot[1]);
+    const T *b = w.at<T>(i.slot[2]);
+    const T *c = w.at<T>(i.slot[3]);
+    T to[WARP];
+    for (int l = 0; l < WARP; l++) to[l] = std::fma(a[l], b[l], c[l]);
+    put(w.at<T>(i.slot[0]), to, lanes);
+}
+#endif
+
+void use_fused(Forms &forms)
+{
+#ifdef CNNC_PTX_FUSED
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return;
+    for (const char *name : {"fma.rn", "mad.rn"}) {
+        forms.at(name + std::string(".f32")).run = run_fused<float>;
+        forms.at(name + std::string(".f64")).run = run_fused<double>;
+    }
+#else
+    (void)forms;
+#endif
 }
 
 template <class F, Rounding R>
@@ -280,7 +301,7 @@ struct DivideFast {
             b = flush(b);
         }
         const float large = 0x1p126f;
-        const bool lost = std::fabs(b) > large && !std::isinf(b);
+        const bool lost = std::fabs(b) > large;
         const float to = lost ? a * std::copysign(0.0f, b) : a / b;
         return FLUSHES ? flush(to) : to;
     }
@@ -291,7 +312,7 @@ struct DivideFlushed {
     static float of(float a, float b) { return flush(flush(a) / flush(b)); }
 };
 
-// Of the upper halves of doubles; the lower half of the result is 0.
+// The lower halves of the operand and of the result are 0.
 template <class F>
 struct UpperHalf {
     static double of(double a)
@@ -327,6 +348,7 @@ void add_float_forms(Forms &forms)
     add_roundings<Multiply>(forms, "mul", true, true, basic);
     add_roundings<MultiplyAdd>(forms, "fma", false, true, basic);
     add_roundings<MultiplyAdd>(forms, "mad", false, true, basic);
+    use_fused(forms);
     add_roundings<Divide>(forms, "div", false, false, special);
     add_roundings<Reciprocal>(forms, "rcp", false, false, special);
     add_roundings<SquareRoot>(forms, "sqrt", false, false, special);

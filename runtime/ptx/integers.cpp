@@ -199,7 +199,7 @@ struct ShiftLeft {
     }
 };
 
-// Of a signed type, the sign moves in.
+// The sign of a signed type moves in.
 struct ShiftRight {
     template <class T> static T of(T a, uint32_t by)
     {
@@ -208,6 +208,26 @@ struct ShiftRight {
         return by < BITS<T> ? (T)(a >> by) : (T)0;
     }
 };
+
+// Most warps shift by one amount, which vectors can do.
+template <class T, class F>
+void run_shift(Warp &w, const Instruction &i, Mask lanes)
+{
+    const T *a = w.at<T>(i.slot[1]);
+    const uint32_t *amounts = w.at<uint32_t>(i.slot[2]), by = amounts[0];
+    uint32_t differ = 0;
+    for (int l = 0; l < WARP; l++) differ |= amounts[l] ^ by;
+    if (differ) return run_binary<T, T, uint32_t, F>(w, i, lanes);
+    T to[WARP];
+    for (int l = 0; l < WARP; l++) to[l] = F::of(a[l], by);
+    put(w.at<T>(i.slot[0]), to, lanes);
+}
+
+template <class F, class T>
+Form shift(Group group)
+{
+    return {run_shift<T, F>, pattern_of<T, T, uint32_t>(), group};
+}
 
 struct CountOnes {
     template <class T> static uint32_t of(T a)
@@ -262,7 +282,6 @@ struct Extract {
     {
         from &= 255;
         bits &= 255;
-        if (bits == 0) return 0;
         const T field = ShiftRight::of(a, from);
         if (bits >= BITS<T>) return field;
         return ShiftRight::of(ShiftLeft::of(field, BITS<T> - bits),
@@ -343,10 +362,10 @@ void add_bits(Forms &forms, const std::string &width)
     add("xor.b", binary<Xor, T, T, T>(group));
     add("not.b", unary<Not, T, T>(group));
     add("cnot.b", unary<IsZero, T, T>(group));
-    add("shl.b", binary<ShiftLeft, T, T, uint32_t>(group));
-    add("shr.b", binary<ShiftRight, T, T, uint32_t>(group));
-    add("shr.u", binary<ShiftRight, T, T, uint32_t>(group));
-    add("shr.s", binary<ShiftRight, S, S, uint32_t>(group));
+    add("shl.b", shift<ShiftLeft, T>(group));
+    add("shr.b", shift<ShiftRight, T>(group));
+    add("shr.u", shift<ShiftRight, T>(group));
+    add("shr.s", shift<ShiftRight, S>(group));
     if constexpr (sizeof(T) >= 4) {
         add("popc.b", unary<CountOnes, uint32_t, T>(group));
         add("clz.b", unary<LeadingZeros, uint32_t, T>(group));
@@ -385,7 +404,7 @@ struct SubtractBorrow {
     }
 };
 
-// Of products of type S, which may be signed.
+// Products have the type S, which may be signed.
 template <class S, class Product>
 struct MultiplyCarry {
     static constexpr int OPERANDS = 3;

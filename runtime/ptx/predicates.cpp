@@ -202,7 +202,12 @@ void run_selp(Warp &w, const Instruction &i, Mask lanes)
     const T *b = w.at<T>(i.slot[2]);
     const Mask which = predicate_of(w, i, 3);
     T to[WARP];
-    for (int l = 0; l < WARP; l++) to[l] = which & 1u << l ? a[l] : b[l];
+    for (int part = 0; part < WARP; part += 8) {
+        static const uint8_t bit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+        for (int l = 0; l < 8; l++)
+            to[part + l] =
+                which >> part & bit[l] ? a[part + l] : b[part + l];
+    }
     put(w.at<T>(i.slot[0]), to, lanes);
 }
 

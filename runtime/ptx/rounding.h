@@ -152,7 +152,7 @@ inline uint16_t half_of(float x)
 {
     const uint32_t bits = bits_as<uint32_t>(x), sign = bits & 0x80000000;
     const uint32_t magnitude = bits ^ sign;
-    // Beside 0.5, the unit of a float is that of a subnormal half.
+    // A float near 0.5 has the unit of a subnormal half.
     const uint32_t small =
         bits_as<uint32_t>(bits_as<float>(magnitude) + 0.5f) - 0x3f000000;
     const uint32_t normal =
@@ -174,7 +174,7 @@ inline float float_of_half(uint16_t half)
 {
     const uint32_t shifted = (half & 0x7fffu) << 13;
     const uint32_t exponent = shifted & 0x0f800000;
-    // A subnormal one has its fraction beside the least normal number.
+    // A subnormal one is a normal one without the least normal number.
     const float least = 0x1p-14f;
     const float small =
         bits_as<float>(shifted + bits_as<uint32_t>(least)) - least;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -25,6 +26,7 @@ namespace {
 typedef std::vector<std::string> Words;
 typedef uint64_t Bits;
 __extension__ typedef __int128 Integer;
+__extension__ typedef unsigned __int128 Natural;
 
 std::mt19937_64 generator(1);
 
@@ -145,7 +147,7 @@ Bits bits_of(double value)
     return bits;
 }
 
-// A float of 16 bits with so many of a fraction
+// A float of 16 bits, `fraction` of which are its fraction
 double small_value(unsigned bits, int fraction)
 {
     const int exponents = 15 - fraction, top = (1 << exponents) - 1;
@@ -231,7 +233,7 @@ char mode_of(const Opcode &o, const char *suffix = "")
 
 // ---- meanings ----------------------------------------------------------------------------------
 
-// Of one lane: operands and result
+// The operands and the result of one lane
 typedef std::function<Bits(const Bits *)> Scalar;
 
 Meaning lanewise(const std::string &pattern, const Words &takes, const Scalar &scalar,
@@ -286,9 +288,9 @@ Meaning arithmetic(const Opcode &o)
             else            // in two halves, so that nothing overflows
                 r = is_high ? (a * (b >> bits / 2) + ((a * (Integer)cut(b, bits / 2)) >>
                                                       bits / 2)) >> bits / 2
-                            : (Integer)(Bits)a * (Integer)(Bits)b;
+                            : (Integer)((Natural)a * (Natural)b);
         }
-        if (base == "mad") r += integer(in[2], to);
+        if (base == "mad") r = (Integer)((Natural)r + (Natural)integer(in[2], to));
         if (base == "sad") r = (a < b ? b - a : a - b) + integer(in[2], type);
         return cut(saturates ? clamp(r, type) : r, bits_of_type(to));
     });
@@ -347,7 +349,7 @@ Meaning count(const Opcode &o)
     });
 }
 
-// As the manual writes them.
+// The manual's own definitions
 Meaning field(const Opcode &o)
 {
     const std::string type = o.type();
@@ -769,7 +771,7 @@ Meaning of_predicates(const Opcode &o)
 
 // ---- between lanes -----------------------------------------------------------------------------
 
-// As the manual writes it.
+// The manual's own definition
 Meaning shuffle(const Opcode &o)
 {
     const std::string way = o.words[2];
@@ -948,7 +950,7 @@ std::vector<Bits> integer_edges(int bits)
     return std::vector<Bits>(different.begin(), different.end());
 }
 
-// Beside it, the next floats of the type too
+// The value and the next floats of the type
 void add_edge(std::vector<Bits> &edges, double value, const std::string &type)
 {
     const Target nearest = {type, 'n', false, false};
@@ -1017,7 +1019,7 @@ Bits random_of(const std::string &kind)
     Bits bits = cut((Integer)generator(), width);
     if (!is_float(kind)) return one_in(2) ? bits : bits >> below((uint32_t)width);
     if (kind == "f32" && one_in(2)) {
-        // Of exponents near 0, or a short fraction, halfway between narrower floats
+        // Exponents near 0, and short fractions, halfway between narrower floats
         bits = (bits & 0x807fffff) | (Bits)(100 + below(60)) << 23;
         if (one_in(2)) bits &= ~0ull << (11 + below(6));
         if (one_in(4)) bits += below(2) ? 1 : -1;
@@ -1126,8 +1128,8 @@ class Machine {
     }
 
 public:
-    // Runs it once; `v` has the operands.  `onto`: the first result's place is that of an operand
-    // of the same width, if there is one.
+    // Runs it once; `v` has the operands.  `onto`: the first result's place is that of an operand,
+    // whatever its width.
     void run(const std::string &name, const Form &form, const Meaning &meaning, Values &v,
              bool onto)
     {
@@ -1146,7 +1148,7 @@ public:
             i.slot[k] = operands.bytes[k] == 0 ? k : (SLOTS - 1 - k) * SLOT_BYTES;
         std::vector<int> same;
         for (int k = results; k < count; k++)
-            if (results && operands.bytes[k] >= 0 && operands.bytes[k] == operands.bytes[0])
+            if (results && operands.bytes[k] >= 0 && !operands.bytes[k] == !operands.bytes[0])
                 same.push_back(k);
         if (onto && same.empty()) return;
         for (int k = results; k < count; k++) write(operands, i, k, v.in[k - results], v);
@@ -1223,7 +1225,7 @@ void run_values(const std::string &name, const Form &form, const Meaning &meanin
 {
     for (size_t k = 0; k < meaning.takes.size(); k++) {
         if (meaning.takes[k] == "table") v.number = (int64_t)(below(256));
-        if (meaning.takes[k] == "truth") v.number = (int64_t)(below(3) - 1);
+        if (meaning.takes[k] == "truth") v.number = (int64_t)below(3) - 1;
     }
     for (int l = 0; l < WARP; l++) v.carry[l] = one_in(2);
     v.lanes = some_lanes(round);
@@ -1255,7 +1257,9 @@ void test_form(const std::string &name, const Form &form, int rounds)
     size_t first = 1, second = 1;
     if (takes.size() > 0 && has_edges(takes[0])) first = edges_of(takes[0]).size();
     if (takes.size() > 1 && has_edges(takes[1])) second = edges_of(takes[1]).size();
-    const size_t pairs = first * second, stride = pairs / 2500 + 1;
+    const size_t pairs = first * second;
+    size_t stride = pairs / 2500 + 1;
+    while (std::gcd(stride, first) > 1) stride++;
     int lane = 0, round = 0;
     for (size_t pair = 0; pair < pairs + 32 * stride && takes.size() > 0; pair += stride) {
         for (size_t k = 0; k < takes.size(); k++)
@@ -1277,11 +1281,17 @@ void test_form(const std::string &name, const Form &form, int rounds)
             for (lane = 1; lane < WARP; lane++)
                 for (size_t k = 0; k < takes.size(); k++)
                     if (!one_in(40)) v.in[k][lane] = v.in[k][0];
+        // One that is the same in all lanes, as a number is, or in all but one
+        if (takes.size() > 0 && one_in(3)) {
+            const size_t k = takes.size() - 1 - below((uint32_t)std::min(takes.size(), (size_t)2));
+            for (lane = 1; lane < WARP; lane++) v.in[k][lane] = v.in[k][0];
+            if (has_edges(takes[k]) && one_in(2)) v.in[k][below(WARP)] = random_of(takes[k]);
+        }
         run_values(name, form, meaning, v, round);
     }
 }
 
-// All floats of 16 bits, and the floats halfway between them and beside those
+// All floats of 16 bits, and the floats at and around the middle between two
 void test_halves(const Forms &forms, const std::string &type, int fraction)
 {
     const std::string narrow = "cvt.rn." + type + ".f32", widen = "cvt.f32." + type;
@@ -1292,11 +1302,11 @@ void test_halves(const Forms &forms, const std::string &type, int fraction)
     for (unsigned bits = 0; bits < 65536; bits += WARP) {
         for (unsigned l = 0; l < WARP; l++) v.in[0][l] = bits + l;
         run_values(widen, forms.at(widen), widens, v, 0);
-        for (int beside = -1; beside <= 1; beside++) {
+        for (int step = -1; step <= 1; step++) {
             for (unsigned l = 0; l < WARP; l++) {
                 const double a = small_value(bits + l, fraction);
                 const double b = small_value(bits + l + 1, fraction);
-                v.in[0][l] = bits_of((float)((a + b) / 2)) + (Bits)beside;
+                v.in[0][l] = bits_of((float)((a + b) / 2)) + (Bits)step;
                 v.in[0][l] = cut((Integer)v.in[0][l], 32);
             }
             run_values(narrow, forms.at(narrow), narrows, v, 0);

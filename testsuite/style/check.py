@@ -150,6 +150,8 @@ NAMES = {
     "passes/batch_split.c": ("concat slice_batch", "what it puts around slices"),
     "passes/train/update.c": ("accumulate_grad advance_step average clip clip_norm scale",
                         "what train settings ask for"),
+    "runtime/ptx/floats.cpp": ("add sub mul div", "opcodes of PTX"),
+    "runtime/ptx/integers.cpp": ("add sub mul div", "opcodes of PTX"),
     "runtime/trainer/evaluate.cuh": ("accuracy", "printed in percent, with its counts"),
     "runtime/trainer/main.cuh": ("step", "a command of this name"),
     "runtime/trainer/options.cuh": ("step", "a command of this name"),
