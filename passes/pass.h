@@ -96,6 +96,8 @@ struct PassOptions {
                                 // whole search finds its schedules too
     bool        near;           // measured arenas may exceed plans, mostly by
                                 // at most 1/1000
+    bool        measured;       // only sizes are of use: the graph is verified
+                                // once, after the last pass
     bool        trial;          // sizes are only compared: placement searches
                                 // are short
     struct Known *known;        // results of searches, for all graphs of one

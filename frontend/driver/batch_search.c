@@ -17,7 +17,7 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o)
     // Horizontal fusion does not change the arena, and the model's time adds up
     // launch by launch.
     s->passes.enabled[PASS_fuse_horizontal] = false;
-    s->passes.quick = true;
+    s->passes.quick = s->passes.measured = true;
     s->quiet.quiet = true;
     s->in.diag = &s->quiet;
     if (in->ast == NULL) return;

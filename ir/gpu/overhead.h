@@ -19,6 +19,8 @@ typedef struct Overhead {
 // model of g's GPU.  Each launch counts once in `launches`.  With slices inside
 // the net, time and FLOPs are relative to the step without them.
 Overhead graph_overhead(const Graph *g);
+// Returns its launches alone.
+int32_t recomputed_launches(const Graph *g);
 // Returns the cost of a training step: launches before the update count once
 // for each slice, of which the last may be smaller.
 PhaseCost graph_cost(const Graph *g);

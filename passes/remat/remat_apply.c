@@ -280,15 +280,20 @@ void remat_apply(Graph *g, const RematSchedule *schedule)
     size_t values = (size_t)g->value_count;
     old.values = NEW_ARRAY(g->arena, values, Value);
     memcpy(old.values, g->values, values * sizeof(Value));
-    g->node_names = names_new(g->arena, g->node_count);
     bool *done = NEW_ARRAY(g->arena, g->node_count, bool);
     g->nodes = NULL;
+    g->node_names = NULL;
     g->node_count = g->node_capacity = 0;
+    int64_t more = 0;
     for (int32_t k = 0; k < schedule->count; k++) {
         NodeId i = w.launches[schedule->step[k]];
         if (done[i]) count_repeats(&w, &old, i, 1);
+        if (done[i]) more += w.old[i].result_count;
         done[i] = true;
     }
+    // Views are few, and get room when they come.
+    graph_make_room(g, schedule->count + w.old_count - w.launch_count,
+                    g->value_count + more);
     memset(done, 0, (size_t)w.old_count * sizeof *done);
     for (int32_t k = 0; k < schedule->count; k++) {
         NodeId i = w.launches[schedule->step[k]];

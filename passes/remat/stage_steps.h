@@ -18,6 +18,7 @@ typedef struct RematRuns {
     bool              *keep;    // of own values: kept from the forward to the
                                 // backward run; set by the caller
     bool              *there, *wanted;
+    int32_t           *wish, wish_count;        // the wanted values
     int32_t           *value, value_count;      // the own values
     int32_t           *passing, passing_count;  // results of backward steps
                                                 // that live past the stage

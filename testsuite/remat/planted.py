@@ -80,8 +80,8 @@ FAULTS = {
         "the largest neighbours are merged":
             ("stages.c", "if (bytes[j] + bytes[j + 1] < bytes", "if (bytes[j] + bytes[j + 1] > bytes"),
         "a turn makes no output that it reads":
-            ("stage_steps.c", "(kept && g->keep[v]);\n    }\n    make_wanted",
-             "(kept && g->keep[v] && v != g->output);\n    }\n    make_wanted"),
+            ("stage_steps.c", "(kept && g->keep[v]))\n            want",
+             "(kept && g->keep[v] && v != g->output))\n            want"),
         "gradients that pass a stage have no bytes":
             ("stage_steps.c", "left.gradient && k < g->passing_count", "left.gradient && k < 0"),
         "what is kept has no bytes":
@@ -89,7 +89,10 @@ FAULTS = {
         "the first run is not whole":
             ("remat_chain.c", "if (is_first) return &stage->first;", ""),
         "a step is lost in a run again":
-            ("stage_steps.c", "g->wanted[r->read[k]] = true;", ";"),
+            ("stage_steps.c", "want(g, r->read[k], &span);", ";"),
+        "a run leaves out the steps before":
+            ("stage_steps.c", "if (first < span->first) span->first = first;",
+             "if (span->first == INT32_MAX) span->first = first;"),
         "few stages are a chain":
             ("remat_chain.c", "FEWEST_STAGES = 3", "FEWEST_STAGES = 1"),
     },
