@@ -216,7 +216,8 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
     }
     g->values = arena_grow(g->arena, g->values, &g->value_capacity,
                            (int64_t)id + 1, sizeof(Value));
-    const char *taken = names_take(value_names(g), name, id);
+    const char *taken = g->nameless ? name
+                                    : names_take(value_names(g), name, id);
     g->value_count++;
     g->values[id] = (Value){
         .name = taken,
@@ -255,7 +256,8 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
 
     g->nodes = arena_grow(g->arena, g->nodes, &g->node_capacity,
                           (int64_t)id + 1, sizeof(Node));
-    const char *taken = names_take(node_names(g), name, id);
+    const char *taken = g->nameless ? name
+                                    : names_take(node_names(g), name, id);
     g->node_count++;
     g->nodes[id] = (Node){
         .op = op, .kernel = (int8_t)kernel, .phase = phase,
@@ -431,16 +433,17 @@ void graph_compact(Graph *g)
 
 void graph_reorder(Graph *g, const NodeId *order)
 {
-    Node *nodes = NEW_ARRAY(g->arena, g->node_count, Node);
+    Arena *arena = arena_new();
+    Node *old = NEW_ARRAY(arena, g->node_count, Node);
 
+    memcpy(old, g->nodes, (size_t)g->node_count * sizeof *old);
     for (NodeId i = 0; i < g->node_count; i++) {
-        nodes[i] = g->nodes[order[i]];
-        for (int32_t r = 0; r < nodes[i].result_count; r++)
-            if (nodes[i].results[r] != NONE)
-                g->values[nodes[i].results[r]].def = i;
+        Node *n = &g->nodes[i];
+        *n = old[order[i]];
+        for (int32_t r = 0; r < n->result_count; r++)
+            if (n->results[r] != NONE) g->values[n->results[r]].def = i;
     }
-    g->nodes = nodes;
-    g->node_capacity = g->node_count;
+    arena_free(arena);
 }
 
 // ---- uses -------------------------------------------------------------------

@@ -116,6 +116,9 @@ bool pass_options_set(PassOptions *o, const char *name, bool on);
 bool has_limit(const PassOptions *o);
 // True if that limit chooses the recomputations of a training step.
 bool searches(const PassOptions *o);
+// True if g is a large graph whose budget is refused.  Its plan takes little
+// time; another search with its size as a budget finds no larger one.
+bool is_only_named(const Graph *g);
 
 // Returns the name of the first pass in the order of the options that comes
 // before one of its `after`, or NULL.

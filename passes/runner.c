@@ -212,6 +212,13 @@ bool searches(const PassOptions *o)
            (kind == CHECKPOINT_AUTO || kind == CHECKPOINT_ELEMENTWISE);
 }
 
+bool is_only_named(const Graph *g)
+{
+    enum { MANY_NODES = 2048 };
+    const Fit *fit = g->decisions.fit;
+    return fit != NULL && fit->refused && g->node_count > MANY_NODES;
+}
+
 static bool run_rows(Graph *g, const PassOptions *o)
 {
     verify(g, "the front end");

@@ -79,8 +79,9 @@ bool try_batch(BatchSearch *s, int64_t batch)
 
     frontend.batch = batch;
     if (s->in_slices) frontend.microbatch = batch;
-    if (s->count >= MOST_POINTS ||
-        known_spent(s->passes.known) > s->most_work ||
+    bool is_spent = s->count > 0 &&
+                    known_spent(s->passes.known) > s->most_work;
+    if (is_spent || s->count >= MOST_POINTS ||
         !measure_file(s, &frontend, &size))
         return false;
     s->state_bytes = larger(s->state_bytes, size.state_bytes);

@@ -40,8 +40,8 @@ bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
 bool measure_whole(BatchSearch *s, FrontendOptions *frontend, PlanSize *size);
 // Adds a batch that is compiled already.
 void add_batch(BatchSearch *s, BatchPoint point);
-// Compiles a new batch and adds its point; false if the work is spent, or after
-// errors.
+// Compiles a new batch and adds its point; false after errors, or if the work
+// is spent and there is a point.
 bool try_batch(BatchSearch *s, int64_t batch);
 // Returns the largest batch known to fit when the next does not, or when the
 // work is spent.  s must have two points or more.

@@ -31,8 +31,10 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
     }
     Plan *plan = plan_of(g);
     plan->budget = o->budget;
-    const char *fault = verify_program(g->arena, g, plan);
+    Arena *arena = arena_new();
+    const char *fault = verify_program(arena, g, plan);
     if (fault != NULL) bug("the plan is wrong: %s", fault);
+    arena_free(arena);
     return check_literals(g) ? plan : NULL;
 }
 

@@ -42,6 +42,8 @@ typedef struct Fit {
                                 // many live bytes and the same order of first
                                 // runs
     int64_t work;               // steps of the search for schedules
+    bool    refused;            // no schedule fits: the plan is only for its
+                                // size
 } Fit;
 // Formats the overhead of g, which has a fit, with its bound: "..., bound
 // +2.50 %".  There is no bound if values are offloaded.

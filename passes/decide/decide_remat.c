@@ -341,14 +341,16 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 // ---- a budget ---------------------------------------------------------------
 
 // Looks for a schedule with offloaded maps that fits, or is cheaper than found.
-static int32_t offload_beside(Budgeter *b, int32_t found)
+static int32_t offload_beside(Budgeter *b, int32_t found, Fit *fit)
 {
     const HostProblem p = { .g = b->g, .o = b->o, .all = &b->all,
                             .budget = b->o->budget, .state = b->state };
     HostSchedule without = { .choice = found, .arena = arena_of(b, found),
                             .cost = b->all.choice[found].cost };
     without.fits = without.arena <= b->o->budget;
+    fit->refused = false;
     HostSchedule best = host_schedule(&p, without);
+    fit->refused = !best.fits;
     b->g->decisions.offloading = best.offloading;
     return best.choice;
 }
@@ -380,9 +382,10 @@ static bool choose_schedule(Budgeter *b, int64_t plain, Fit *fit)
     int32_t found = cheapest_within(b, o->budget);
     if (found == NONE && o->most_time > 0) return false;
     if (found == NONE && named_fits_fused(b)) found = b->named;
+    fit->refused = found == NONE;
     if (found == NONE) found = smallest(b, most);
     if (found == NONE) return false;
-    if (o->offload) found = offload_beside(b, found);
+    if (o->offload) found = offload_beside(b, found, fit);
     Decisions *d = &b->g->decisions;
     if (d->offloading == NULL && arena_of(b, found) <= o->budget)
         fit->bound = bound_of(b, found);

@@ -16,6 +16,8 @@
 // The work of the gap method, relative to the search's work, and its minimum.
 // Each order costs much for large graphs.
 enum { GAPS_WORK = 2, FEWEST_GAPS_WORK = 60 * 1000 * 1000 };
+// The part of the work that a brief exact search has.
+enum { BRIEF_PART = 32 };
 // The number of calls between two readings of the clock, if there is one.
 enum { PATIENCE = 1000 };
 
@@ -199,9 +201,10 @@ static int64_t place_all(Placing *p, const PlaceGoal *goal)
                    place_in_gaps(p) || place_is_late(p);
     spent -= p->work;
     if (!is_done) {
-        p->work = goal->work;
+        int64_t work = goal->is_brief ? goal->work / BRIEF_PART : goal->work;
+        p->work = work;
         place_search(p);
-        spent += goal->work - p->work;
+        spent += work - p->work;
     }
     recall_best(p);
     return spent;
@@ -231,6 +234,7 @@ static KnownKey key_of_placement(const Item *items, int32_t count,
     KnownKey key = key_of_kind(KNOWN_PLACEMENT);
     key_add(&key, goal->height);
     key_add(&key, goal->work);
+    key_add(&key, goal->is_brief);
     key_add_sizes(&key, goal->hints, goal->hints != NULL ? count : 0);
     for (int32_t i = 0; i < count; i++) {
         key_add(&key, items[i].first);

@@ -128,6 +128,7 @@ static void make_wanted(RematRuns *g, Span span)
     int32_t begin = g->list.count;
     if (span.last >= high) span.last = high - 1;
     for (int32_t i = span.last; i >= span.first && i >= low; i--) {
+        g->looks++;
         if (!makes_wanted(g, i)) continue;
         append(g, i);
         for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++)
@@ -180,6 +181,7 @@ static void append_backward(RematRuns *g)
     for (int32_t i = s->backward[g->stage + 1]; i < s->backward[g->stage];
          i++) {
         Span span = no_steps;
+        g->looks++;
         for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++) {
             int32_t v = r->read[k];
             if (g->own[v] && !g->there[v]) want(g, v, &span);

@@ -24,6 +24,7 @@ typedef struct RematRuns {
                                                 // that live past the stage
     RematList          list;    // a list under construction
     int32_t            list_capacity;
+    int64_t            looks;   // steps looked at so far
 } RematRuns;
 
 RematRuns remat_runs_new(Arena *arena, const RematStages *s);

@@ -90,6 +90,11 @@ FAULTS = {
             ("remat_chain.c", "if (is_first) return &stage->first;", ""),
         "a step is lost in a run again":
             ("stage_steps.c", "want(g, r->read[k], &span);", ";"),
+        "a run looks at its whole stage":
+            ("stage_steps.c", "if (span.last >= high) span.last = high - 1;",
+             "span.first = low; span.last = high - 1;"),
+        "a long stage tries as many values":
+            ("stage_variants.c", "g->looks < MOST_LOOKS ? MOST_TRIED : FEW_TRIED;", "MOST_TRIED;"),
         "a run leaves out the steps before":
             ("stage_steps.c", "if (first < span->first) span->first = first;",
              "if (span->first == INT32_MAX) span->first = first;"),
