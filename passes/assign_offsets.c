@@ -152,7 +152,8 @@ static void give_offsets(Graph *g, const PassOptions *o, int64_t work,
     g->max_live_bytes = start + place_bound(arena, items, count);
     PlaceGoal goal = {.height = enough > start ? enough - start : 0,
                       .work = enough_work(work, count),
-                      .is_brief = is_only_named(g),
+                      .is_brief = is_only_named(g) ||
+                                  g->node_count > MANY_NODES,
                       .hints = find_hints(&scratch, number, count, start)};
     int64_t top = work > 0 ? place_or_recall(o->known, arena, items, count,
                                              &goal)

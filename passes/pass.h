@@ -116,6 +116,8 @@ bool pass_options_set(PassOptions *o, const char *name, bool on);
 bool has_limit(const PassOptions *o);
 // True if that limit chooses the recomputations of a training step.
 bool searches(const PassOptions *o);
+// Graphs of more nodes have a brief exact search for offsets.
+enum { MANY_NODES = 4096 };
 // True if g is a large graph whose budget is refused.  Its plan takes little
 // time; another search with its size as a budget finds no larger one.
 bool is_only_named(const Graph *g);

@@ -214,9 +214,8 @@ bool searches(const PassOptions *o)
 
 bool is_only_named(const Graph *g)
 {
-    enum { MANY_NODES = 2048 };
     const Fit *fit = g->decisions.fit;
-    return fit != NULL && fit->refused && g->node_count > MANY_NODES;
+    return fit != NULL && fit->refused && g->node_count > MANY_NODES / 2;
 }
 
 static bool run_rows(Graph *g, const PassOptions *o)

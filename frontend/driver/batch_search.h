@@ -16,7 +16,9 @@ typedef struct BatchSearch {
     const Options *o;
     PassOptions    passes;
     bool           in_slices;   // batches are slices of larger ones
-    int64_t        most_work;   // limit; no more batches after it
+    int64_t        most_work;   // limit; no more batches after it,
+    int64_t        end_work;    // and none that may exceed this one, if it
+    int64_t        last_work;   // takes as much work as the batch before
     BatchPoint     points[MOST_POINTS + 1];     // by batch
     int            count;
     int64_t        state_bytes;

@@ -6,8 +6,8 @@
 #include "batch_search.h"
 #include "run_pipeline.h"
 
-// After this search work (ir/base/search_cache.h) no larger batch is tried.
-#define FIT_WORK INT64_C(7000000000)
+// The limit of the search work (ir/base/search_cache.h) for the largest batch.
+#define FIT_WORK INT64_C(7500000000)
 
 // True if the budget chooses the values that a training step recomputes.
 static bool recomputes(const Options *o)
@@ -26,13 +26,13 @@ static bool find_batches(const Input *in, const Options *o, int64_t bytes,
     BatchSearch *s = NEW(in->arena, BatchSearch);
     begin_batches(s, in, o);
     s->passes.budget = 0;
-    s->most_work = FIT_WORK;
+    s->end_work = FIT_WORK;
     if (recomputes(o)) s->passes.checkpoint.kind = CHECKPOINT_OFF;
     if (!try_first(s, 1)) return false;
     *plain = *most = largest_batch(s, bytes);
     if (!recomputes(o)) return true;
     begin_batches(s, in, o);
-    s->most_work = FIT_WORK;
+    s->end_work = FIT_WORK;
     s->passes.smallest = true;
     if (!try_first(s, plain->batch > 0 ? plain->batch : 1)) return false;
     *most = largest_batch(s, bytes);

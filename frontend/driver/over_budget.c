@@ -237,7 +237,8 @@ static void print_batches(const Input *in, const Options *o, Use *use,
     s->in_slices = use->lever->in_slices;
     int64_t spent = known_spent(s->passes.known);
     s->most_work = spent + larger((REFUSAL_WORK - spent) / parts, LEAST_WORK);
-    if (spent + use->work > MOST_WORK) s->most_work = 0;
+    s->last_work = use->work;
+    s->end_work = MOST_WORK;
     s->state_bytes = use->size.state_bytes;
     add_batch(s, (BatchPoint){ 0, use->size.state_bytes });
     add_batch(s, (BatchPoint){ s->in_slices ? 1 : use->size.batch,

@@ -55,6 +55,9 @@ static bool choose_waits(Graph *g, const PassOptions *o)
         g->decisions.waits = tries[count > 1 ? k * (all - 1) / (count - 1) : 0];
         if (may_wait(g, o, apart)) return true;
     }
+    // Without hints a large graph gets the plan apart once more.
+    for (ValueId v = 0; v < g->value_count && g->node_count > MANY_NODES; v++)
+        if (!g->values[v].persistent) g->values[v].offset = NONE;
     return false;
 }
 

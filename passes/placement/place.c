@@ -163,9 +163,20 @@ static bool place_where_hinted(Placing *p, const int64_t *hints)
     return false;
 }
 
-static bool place_in_gaps(Placing *p)
+static bool any_known(const int64_t *hints, int32_t count)
 {
+    for (int32_t i = 0; i < count; i++)
+        if (hints[i] >= 0) return true;
+    return false;
+}
+
+// Without a known hint the three orders above have been tried already.
+static bool place_in_gaps(Placing *p, const int64_t *hints)
+{
+    bool is_tried = hints != NULL && !any_known(hints, p->count);
     for (OrderBy by = 0; by < ORDER_COUNT; by++) {
+        if (is_tried && (by == BY_SIZE || by == BY_AREA || by == BY_LIFETIME))
+            continue;
         for (GapChoice choice = 0; choice < CHOICE_COUNT; choice++) {
             if (gap_work(p) > p->work) return false;
             recall_best(p);
@@ -198,7 +209,7 @@ static int64_t place_all(Placing *p, const PlaceGoal *goal)
 {
     int64_t spent = p->work;
     bool is_done = place_quickly(p) || place_where_hinted(p, goal->hints) ||
-                   place_in_gaps(p) || place_is_late(p);
+                   place_in_gaps(p, goal->hints) || place_is_late(p);
     spent -= p->work;
     if (!is_done) {
         int64_t work = goal->is_brief ? goal->work / BRIEF_PART : goal->work;
