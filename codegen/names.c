@@ -168,10 +168,11 @@ static bool is_state(const Value *v)
 
 // ---- unique names ------------------------------------------------------------------
 
-// Returns the names that the net may not use: the runtime's and the reserved words.
-static Names *runtime_names(Emitter *e)
+// Returns the names that the net may not use: the runtime's and the reserved words. There is room
+// for `more`.
+static Names *runtime_names(Emitter *e, int32_t more)
 {
-    Names *names = names_new(e->arena, 0);
+    Names *names = names_new(e->arena, more);
     for (int i = 0; i < chunk_count; i++)
         for (const char *const *name = chunks[i].names; *name; name++)
             names_take(names, *name, NONE);
@@ -194,7 +195,7 @@ static const char *take_name(Emitter *e, Names *names, const char *name, ValueId
 // differ.  The state is named first and is the same in every program.
 static void name_program(Emitter *e, Program *p)
 {
-    Names *names = runtime_names(e);
+    Names *names = runtime_names(e, p->g->value_count);
     p->place = NEW_ARRAY(e->arena, p->g->value_count, const char *);
     p->name = NEW_ARRAY(e->arena, p->g->value_count, const char *);
     for (int pass = 0; pass < 2; pass++)
@@ -209,7 +210,9 @@ static void name_program(Emitter *e, Program *p)
 
 void name_places(Emitter *e)
 {
-    e->taken = runtime_names(e);
+    int32_t values = 0;
+    for (int i = 0; i < e->program_count; i++) values += e->program[i].g->value_count;
+    e->taken = runtime_names(e, values);
     for (int i = 0; i < e->program_count; i++)
         name_program(e, &e->program[i]);
 }

@@ -139,6 +139,14 @@ bool fits_together(const Graph *g)
 
 // ---- building ---------------------------------------------------------------
 
+void graph_make_room(Graph *g, int64_t nodes, int64_t values)
+{
+    g->nodes = arena_grow(g->arena, g->nodes, &g->node_capacity, nodes,
+                          sizeof(Node));
+    g->values = arena_grow(g->arena, g->values, &g->value_capacity, values,
+                           sizeof(Value));
+}
+
 Graph *graph_new(Arena *arena, Diag *diag, const char *name, Mode mode,
                  int64_t batch, DType real)
 {
@@ -172,6 +180,26 @@ int header_figures(const Graph *g)
     return room > 0 ? (int)(room / FIGURE_BYTES) : 0;
 }
 
+// Copies and compacted graphs have no name spaces until a name is taken: most
+// copies take none.
+static Names *value_names(Graph *g)
+{
+    if (g->value_names != NULL) return g->value_names;
+    g->value_names = names_new(g->arena, g->value_capacity);
+    for (ValueId v = 0; v < g->value_count; v++)
+        names_keep(g->value_names, g->values[v].name, v);
+    return g->value_names;
+}
+
+static Names *node_names(Graph *g)
+{
+    if (g->node_names != NULL) return g->node_names;
+    g->node_names = names_new(g->arena, g->node_capacity);
+    for (NodeId i = 0; i < g->node_count; i++)
+        names_keep(g->node_names, g->nodes[i].name, i);
+    return g->node_names;
+}
+
 ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
                     Shape shape, Pos pos)
 {
@@ -188,9 +216,11 @@ ValueId graph_value(Graph *g, const char *name, Kind kind, DType dtype,
     }
     g->values = arena_grow(g->arena, g->values, &g->value_capacity,
                            (int64_t)id + 1, sizeof(Value));
+    const char *taken = g->nameless ? name
+                                    : names_take(value_names(g), name, id);
     g->value_count++;
     g->values[id] = (Value){
-        .name = names_take(g->value_names, name, id),
+        .name = taken,
         .shape = shape, .dtype = dtype, .kind = kind,
         .persistent = is_persistent(kind), .pos = pos,
         .def = NONE, .gradient_of = NONE, .state_of = NONE,
@@ -226,10 +256,12 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
 
     g->nodes = arena_grow(g->arena, g->nodes, &g->node_capacity,
                           (int64_t)id + 1, sizeof(Node));
+    const char *taken = g->nameless ? name
+                                    : names_take(node_names(g), name, id);
     g->node_count++;
     g->nodes[id] = (Node){
         .op = op, .kernel = (int8_t)kernel, .phase = phase,
-        .name = names_take(g->node_names, name, id), .pos = pos,
+        .name = taken, .pos = pos,
         .operand_count = operand_count, .result_count = result_count,
         .operands = copy_ids(g, operand_count, operands),
         .results = copy_ids(g, result_count, results),
@@ -241,8 +273,6 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
     return id;
 }
 
-// Takes all names again: nodes and values are few compared with the work of
-// passes.
 Graph graph_with_new_arena(const Graph *g)
 {
     Graph scratch = *g;
@@ -255,21 +285,15 @@ Graph *graph_copy(const Graph *g, Arena *arena)
     Graph *copy = NEW(arena, Graph);
     *copy = *g;
     copy->arena = arena;
-    copy->node_names = names_new(arena, g->node_count);
-    copy->value_names = names_new(arena, g->value_count);
+    copy->node_names = copy->value_names = NULL;
     copy->node_capacity = g->node_count;
     copy->value_capacity = g->value_count;
     copy->nodes = NEW_ARRAY(arena, g->node_count, Node);
     copy->values = NEW_ARRAY(arena, g->value_count, Value);
-    for (ValueId v = 0; v < g->value_count; v++) {
-        copy->values[v] = g->values[v];
-        copy->values[v].name = names_take(copy->value_names,
-                                          g->values[v].name, v);
-    }
+    for (ValueId v = 0; v < g->value_count; v++) copy->values[v] = g->values[v];
     for (NodeId i = 0; i < g->node_count; i++) {
         Node *n = &copy->nodes[i];
         *n = g->nodes[i];
-        n->name = names_take(copy->node_names, n->name, i);
         n->operands = copy_ids(copy, n->operand_count, n->operands);
         n->results = copy_ids(copy, n->result_count, n->results);
     }
@@ -358,13 +382,13 @@ static int32_t *kept_nodes(const Graph *g)
     return kept;
 }
 
-// Takes names again, so that names of dropped nodes are free.  A graph read
-// from text then makes the same names as this one.
+// Names of dropped nodes are free afterwards.  A graph that was read from text
+// then makes the same names as this one.
 static void compact_nodes(Graph *g, const int32_t *node, const int32_t *value)
 {
     int32_t count = node[g->node_count];
 
-    g->node_names = names_new(g->arena, count);
+    g->node_names = NULL;
     for (NodeId i = 0; i < g->node_count; i++) {
         Node n = g->nodes[i];
         if (n.op == NULL) continue;
@@ -372,7 +396,6 @@ static void compact_nodes(Graph *g, const int32_t *node, const int32_t *value)
             n.operands[k] = renumber(value, n.operands[k]);
         for (int k = 0; k < n.result_count; k++)
             n.results[k] = renumber(value, n.results[k]);
-        n.name = names_take(g->node_names, n.name, node[i]);
         g->nodes[node[i]] = n;
     }
     g->node_count = count;
@@ -382,11 +405,10 @@ static void compact_values(Graph *g, const int32_t *node, const int32_t *value)
 {
     int32_t count = value[g->value_count];
 
-    g->value_names = names_new(g->arena, count);
+    g->value_names = NULL;
     for (ValueId v = 0; v < g->value_count; v++) {
         Value moved = g->values[v];
         if (value[v] == value[v + 1]) continue;
-        moved.name = names_take(g->value_names, moved.name, value[v]);
         moved.def = renumber(node, moved.def);
         moved.gradient_of = renumber(value, moved.gradient_of);
         moved.state_of = renumber(value, moved.state_of);
@@ -411,16 +433,17 @@ void graph_compact(Graph *g)
 
 void graph_reorder(Graph *g, const NodeId *order)
 {
-    Node *nodes = NEW_ARRAY(g->arena, g->node_count, Node);
+    Arena *arena = arena_new();
+    Node *old = NEW_ARRAY(arena, g->node_count, Node);
 
+    memcpy(old, g->nodes, (size_t)g->node_count * sizeof *old);
     for (NodeId i = 0; i < g->node_count; i++) {
-        nodes[i] = g->nodes[order[i]];
-        for (int32_t r = 0; r < nodes[i].result_count; r++)
-            if (nodes[i].results[r] != NONE)
-                g->values[nodes[i].results[r]].def = i;
+        Node *n = &g->nodes[i];
+        *n = old[order[i]];
+        for (int32_t r = 0; r < n->result_count; r++)
+            if (n->results[r] != NONE) g->values[n->results[r]].def = i;
     }
-    g->nodes = nodes;
-    g->node_capacity = g->node_count;
+    arena_free(arena);
 }
 
 // ---- uses -------------------------------------------------------------------

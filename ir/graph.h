@@ -53,8 +53,12 @@ NodeId graph_node(Graph *g, const Op *op, int kernel, Phase phase,
                   const ValueId *operands, int result_count,
                   const ValueId *results);
 
-// Returns a copy that may change independently of g: its arrays and names are
-// copied, other pointers are shared.  It is stored in arena.
+// Makes room for this many nodes and values.
+void graph_make_room(Graph *g, int64_t nodes, int64_t values);
+
+// Returns a copy that may change independently of g: its arrays are copied,
+// names and other pointers are shared, so g must live as long.  It is stored in
+// arena.
 Graph *graph_copy(const Graph *g, Arena *arena);
 
 // Returns g, with the same nodes and values, but with a new arena.  That arena

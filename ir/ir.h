@@ -229,7 +229,10 @@ typedef struct Graph {
     int64_t     order_bound;    // the state, and a bound of any order, or 0
     int64_t     arena_bytes, state_bytes;   // after assign_offsets
     int64_t     max_live_bytes;             // after assign_offsets
-    struct Names *value_names, *node_names; // names taken: unique_names.h
+    bool        nameless;       // names need not be unique: the graph is not
+                                // shown
+    struct Names *value_names, *node_names; // unique_names.h; NULL: of the
+                                            // graph's values and nodes
     const struct Places *places;    // of a graph that was read, until a pass
                                     // renumbers it; else NULL
 } Graph;

@@ -141,17 +141,21 @@ static int64_t enough_work(int64_t work, int32_t count)
 static void give_offsets(Graph *g, const PassOptions *o, int64_t work,
                          int64_t enough)
 {
-    ValueId *root = find_roots(g);
-    int32_t *number = NEW_ARRAY(g->arena, g->value_count, int32_t);
+    Graph scratch = graph_with_new_arena(g);
+    Arena *arena = scratch.arena;
+    ValueId *root = find_roots(&scratch);
+    int32_t *number = NEW_ARRAY(arena, g->value_count, int32_t);
     int32_t count = 0;
-    Item *items = collect_items(g, root, number, &count);
+    Item *items = collect_items(&scratch, root, number, &count);
     g->state_bytes = place_state(g);
     int64_t start = place_sums(g, g->state_bytes);
-    g->max_live_bytes = start + place_bound(g->arena, items, count);
+    g->max_live_bytes = start + place_bound(arena, items, count);
     PlaceGoal goal = {.height = enough > start ? enough - start : 0,
                       .work = enough_work(work, count),
-                      .hints = find_hints(g, number, count, start)};
-    int64_t top = work > 0 ? place_or_recall(o->known, g->arena, items, count,
+                      .is_brief = is_only_named(g) ||
+                                  g->node_count > MANY_NODES,
+                      .hints = find_hints(&scratch, number, count, start)};
+    int64_t top = work > 0 ? place_or_recall(o->known, arena, items, count,
                                              &goal)
                            : place_apart(items, count);
     g->arena_bytes = start + top;
@@ -163,6 +167,7 @@ static void give_offsets(Graph *g, const PassOptions *o, int64_t work,
     for (ValueId v = 0; v < g->value_count; v++)
         if (g->values[v].view_rows > 0)
             g->values[v].offset += value_columns(g, v).begin;
+    arena_free(arena);
 }
 
 int64_t plan_least(Graph *g)

@@ -337,19 +337,21 @@ void pass_fuse_horizontal(Graph *g, const PassOptions *o)
 {
     (void)o;
     size_t count = (size_t)g->node_count;
-    Lives start = lives_new(g);
+    Graph scratch = graph_with_new_arena(g);
+    Arena *arena = scratch.arena;
+    Lives start = lives_new(&scratch);
     Grouper s = {
-        .g = g, .depend = find_dependences(g, start.class_of),
-        .launch = NEW_ARRAY(g->arena, count, Launch),
-        .may_wait = NEW_ARRAY(g->arena, count, bool),
-        .left = NEW_ARRAY(g->arena, count, int32_t), .group = NONE,
-        .waiting = NEW_ARRAY(g->arena, count, Waiting),
-        .trial = NEW_ARRAY(g->arena, count, bool),
-        .waits = NEW_ARRAY(g->arena, count, bool),
-        .wave = NEW_ARRAY(g->arena, count, int32_t),
-        .round = NEW_ARRAY(g->arena, count, int32_t),
-        .order = NEW_ARRAY(g->arena, count, NodeId),
-        .grouped = NEW_ARRAY(g->arena, count, bool),
+        .g = &scratch, .depend = find_dependences(&scratch, start.class_of),
+        .launch = NEW_ARRAY(arena, count, Launch),
+        .may_wait = NEW_ARRAY(arena, count, bool),
+        .left = NEW_ARRAY(arena, count, int32_t), .group = NONE,
+        .waiting = NEW_ARRAY(arena, count, Waiting),
+        .trial = NEW_ARRAY(arena, count, bool),
+        .waits = NEW_ARRAY(arena, count, bool),
+        .wave = NEW_ARRAY(arena, count, int32_t),
+        .round = NEW_ARRAY(arena, count, int32_t),
+        .order = NEW_ARRAY(arena, count, NodeId),
+        .grouped = NEW_ARRAY(arena, count, bool),
     };
     find_launches(&s);
     s.peak = lives_peak(&start, s.order);
@@ -361,4 +363,5 @@ void pass_fuse_horizontal(Graph *g, const PassOptions *o)
     graph_reorder(g, s.order);
     for (NodeId i = 0; i < g->node_count; i++)
         g->nodes[i].grouped = s.grouped[i];
+    arena_free(arena);
 }

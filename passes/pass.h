@@ -96,6 +96,8 @@ struct PassOptions {
                                 // whole search finds its schedules too
     bool        near;           // measured arenas may exceed plans, mostly by
                                 // at most 1/1000
+    bool        measured;       // only sizes are of use: the graph is verified
+                                // once, after the last pass
     bool        trial;          // sizes are only compared: placement searches
                                 // are short
     struct Known *known;        // results of searches, for all graphs of one
@@ -114,6 +116,11 @@ bool pass_options_set(PassOptions *o, const char *name, bool on);
 bool has_limit(const PassOptions *o);
 // True if that limit chooses the recomputations of a training step.
 bool searches(const PassOptions *o);
+// Graphs of more nodes have a brief exact search for offsets.
+enum { MANY_NODES = 4096 };
+// True if g is a large graph whose budget is refused.  Its plan takes little
+// time; another search with its size as a budget finds no larger one.
+bool is_only_named(const Graph *g);
 
 // Returns the name of the first pass in the order of the options that comes
 // before one of its `after`, or NULL.

@@ -314,14 +314,16 @@ static int64_t find_or_recall_order(Scheduler *s, Best *best)
 // In a graph without a training step, all nodes are forward.
 void pass_schedule(Graph *g, const PassOptions *o)
 {
-    Scheduler s = {.g = g, .known = o->known, .end = g->node_count};
+    Graph scratch = graph_with_new_arena(g);
+    Scheduler s = {.g = &scratch, .known = o->known, .end = g->node_count};
     Best best = {0};
     while (s.middle < s.end && g->nodes[s.middle].phase == FORWARD) s.middle++;
     if (s.middle < s.end) s.end--;
-    s.start = lives_new(g);
-    s.depend = find_dependences(g, s.start.class_of);
+    s.start = lives_new(&scratch);
+    s.depend = find_dependences(&scratch, s.start.class_of);
     int64_t bound = find_or_recall_order(&s, &best);
     g->order_peak = best.peak;
     g->order_bound = s.start.sliced ? 0 : bound;
     graph_reorder(g, best.order);
+    arena_free(scratch.arena);
 }

@@ -6,6 +6,13 @@
 #include "placement/arena_estimate.h"
 #include "remat/remat_schedule.h"
 
+static Graph *copy_without_names(const Graph *g, Arena *arena)
+{
+    Graph *copy = graph_copy(g, arena);
+    copy->nameless = true;
+    return copy;
+}
+
 // Runs the passes from a place of the order up to assign_offsets, without
 // checkpoint.
 static void run_to_offsets(Graph *g, const PassOptions *o, int place,
@@ -23,7 +30,7 @@ static void run_to_offsets(Graph *g, const PassOptions *o, int place,
 Graph *shared_after(const Graph *ordered, const PassOptions *o, bool together,
                     Arena *arena)
 {
-    Graph *copy = graph_copy(ordered, arena);
+    Graph *copy = copy_without_names(ordered, arena);
     known_spend(o->known, copy->node_count, WORK_TRIAL_NODE);
     run_to_offsets(copy, o, pass_place(o, PASS_checkpoint) + 1, together);
     return copy;
@@ -59,7 +66,7 @@ int64_t arena_of_shared(Graph *shared, const PassOptions *o, int64_t limit)
 Graph *ordered_with(const Graph *g, const PassOptions *o,
                     const RematSchedule *schedule, Arena *arena)
 {
-    Graph *copy = graph_copy(g, arena);
+    Graph *copy = copy_without_names(g, arena);
     copy->decisions.remat_schedule = schedule;
     run_pass(copy, o, PASS_checkpoint, o->enabled[PASS_checkpoint]);
     return copy;
@@ -87,7 +94,7 @@ int64_t arena_after(const Graph *g, const PassOptions *o,
 Graph *offloaded_with(const Graph *ordered, const PassOptions *o,
                       const Offloading *offloading, Arena *arena)
 {
-    Graph *copy = graph_copy(ordered, arena);
+    Graph *copy = copy_without_names(ordered, arena);
     copy->decisions.offloading = offloading;
     copy_to_host(copy, o);
     return copy;

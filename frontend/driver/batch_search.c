@@ -12,12 +12,12 @@ void begin_batches(BatchSearch *s, const Input *in, const Options *o)
 {
     *s = (BatchSearch){ .in = *in, .quiet = *in->diag, .o = o,
                         .passes = without_dumps(&o->passes),
-                        .most_work = INT64_MAX };
+                        .most_work = INT64_MAX, .end_work = INT64_MAX };
     s->passes.enabled[PASS_batch_split] = false;
     // Horizontal fusion does not change the arena, and the model's time adds up
     // launch by launch.
     s->passes.enabled[PASS_fuse_horizontal] = false;
-    s->passes.quick = true;
+    s->passes.quick = s->passes.measured = true;
     s->quiet.quiet = true;
     s->in.diag = &s->quiet;
     if (in->ast == NULL) return;
@@ -79,10 +79,13 @@ bool try_batch(BatchSearch *s, int64_t batch)
 
     frontend.batch = batch;
     if (s->in_slices) frontend.microbatch = batch;
-    if (s->count >= MOST_POINTS ||
-        known_spent(s->passes.known) > s->most_work ||
+    int64_t spent = known_spent(s->passes.known);
+    bool is_spent = s->count > 0 && (spent > s->most_work ||
+                                     spent + s->last_work > s->end_work);
+    if (is_spent || s->count >= MOST_POINTS ||
         !measure_file(s, &frontend, &size))
         return false;
+    s->last_work = known_spent(s->passes.known) - spent;
     s->state_bytes = larger(s->state_bytes, size.state_bytes);
     add_batch(s, (BatchPoint){ batch, size.arena_bytes });
     return true;

@@ -16,7 +16,9 @@ typedef struct BatchSearch {
     const Options *o;
     PassOptions    passes;
     bool           in_slices;   // batches are slices of larger ones
-    int64_t        most_work;   // limit; no more batches after it
+    int64_t        most_work;   // limit; no more batches after it,
+    int64_t        end_work;    // and none that may exceed this one, if it
+    int64_t        last_work;   // takes as much work as the batch before
     BatchPoint     points[MOST_POINTS + 1];     // by batch
     int            count;
     int64_t        state_bytes;
@@ -40,8 +42,8 @@ bool measure_file(BatchSearch *s, const FrontendOptions *frontend,
 bool measure_whole(BatchSearch *s, FrontendOptions *frontend, PlanSize *size);
 // Adds a batch that is compiled already.
 void add_batch(BatchSearch *s, BatchPoint point);
-// Compiles a new batch and adds its point; false if the work is spent, or after
-// errors.
+// Compiles a new batch and adds its point; false after errors, or if the work
+// is spent and there is a point.
 bool try_batch(BatchSearch *s, int64_t batch);
 // Returns the largest batch known to fit when the next does not, or when the
 // work is spent.  s must have two points or more.

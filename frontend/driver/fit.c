@@ -6,6 +6,9 @@
 #include "batch_search.h"
 #include "run_pipeline.h"
 
+// The limit of the search work (ir/base/search_cache.h) for the largest batch.
+#define FIT_WORK INT64_C(7500000000)
+
 // True if the budget chooses the values that a training step recomputes.
 static bool recomputes(const Options *o)
 {
@@ -23,11 +26,13 @@ static bool find_batches(const Input *in, const Options *o, int64_t bytes,
     BatchSearch *s = NEW(in->arena, BatchSearch);
     begin_batches(s, in, o);
     s->passes.budget = 0;
+    s->end_work = FIT_WORK;
     if (recomputes(o)) s->passes.checkpoint.kind = CHECKPOINT_OFF;
     if (!try_first(s, 1)) return false;
     *plain = *most = largest_batch(s, bytes);
     if (!recomputes(o)) return true;
     begin_batches(s, in, o);
+    s->end_work = FIT_WORK;
     s->passes.smallest = true;
     if (!try_first(s, plain->batch > 0 ? plain->batch : 1)) return false;
     *most = largest_batch(s, bytes);
@@ -94,8 +99,9 @@ int choose_batch(const Input *in, Options *o)
     if (most.batch > plain.batch || most.batch == 0)
         o->passes.budget = o->fit;
     if (most.batch == 0) return -1;
+    bool is_exact = most.above == most.batch + 1 || most.is_limit;
     note(in->diag, (Pos){ .file = NONE }, "batch %" PRId64 " is the largest "
-         "that %s in %s%s", most.batch,
+         "%sthat %s in %s%s", most.batch, is_exact ? "" : "tried ",
          most.is_limit ? "--batch takes, and fits" : "fits",
          bytes_text(in->arena, o->fit),
          !recomputes(o) ? ""

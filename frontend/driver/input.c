@@ -27,6 +27,19 @@ bool input_open(Input *in, Arena *arena, Diag *diag, const char *path)
     return in->ast != NULL && !in->ast->unreadable;
 }
 
+Input input_apart(const Input *in, Arena *arena)
+{
+    Input apart = *in;
+    apart.arena = arena;
+    if (in->ast == NULL) return apart;
+    Ast *ast = NEW(arena, Ast);
+    *ast = *in->ast;
+    ast->arena = arena;
+    ast->diag = in->diag;
+    apart.ast = ast;
+    return apart;
+}
+
 // Returns the position of the net's name, or of the graph's line net.
 static Pos net_pos(const Input *in, const Graph *g)
 {

@@ -16,6 +16,9 @@ typedef struct Input {
 // that it includes can't be read.  Errors in the text are counted in diag.
 bool input_open(Input *in, Arena *arena, Diag *diag, const char *path);
 
+// Returns the same input, whose graphs are stored in arena.
+Input input_apart(const Input *in, Arena *arena);
+
 // Returns a new graph for one pipeline; NULL after errors.  The text of a graph
 // keeps its mode, whatever the options say.
 Graph *input_graph(const Input *in, const FrontendOptions *options);

@@ -28,10 +28,11 @@
 
 enum { SHOWN = 8 };             // buffers listed; the rest is summed
 
-// Limits of the search work (ir/base/search_cache.h): of a whole refusal, and
-// of one lever's largest batch once that is spent.
+// Limits of the search work (ir/base/search_cache.h): of a whole refusal, of
+// one lever's largest batch once that is spent, and of both together.
 #define REFUSAL_WORK INT64_C(3000000000)
 #define LEAST_WORK   INT64_C(100000000)
+#define MOST_WORK    INT64_C(6500000000)
 
 // ---- levers: ways to use less memory ----------------------------------------
 
@@ -135,6 +136,7 @@ typedef struct Use {
     bool         is_used;
     bool         refused;       // the program excludes it
     PlanSize     size;          // at the requested batch
+    int64_t      work;          // of the search for it
 } Use;
 
 // ---- the peak ---------------------------------------------------------------
@@ -235,6 +237,8 @@ static void print_batches(const Input *in, const Options *o, Use *use,
     s->in_slices = use->lever->in_slices;
     int64_t spent = known_spent(s->passes.known);
     s->most_work = spent + larger((REFUSAL_WORK - spent) / parts, LEAST_WORK);
+    s->last_work = use->work;
+    s->end_work = MOST_WORK;
     s->state_bytes = use->size.state_bytes;
     add_batch(s, (BatchPoint){ 0, use->size.state_bytes });
     add_batch(s, (BatchPoint){ s->in_slices ? 1 : use->size.batch,
@@ -346,6 +350,7 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
     use->search.passes.enabled[PASS_batch_split] = lever->splits;
     FrontendOptions frontend = use->o.frontend;
     bool is_known = was_refused(o, use);
+    int64_t spent = known_spent(o->passes.known);
     if (is_known) frontend.mode = EVAL;
     if (is_known && in->ast == NULL)
         use->size = *o->passes.refused;
@@ -356,6 +361,7 @@ static bool measure_use(const Input *in, const Options *o, const Lever *lever,
     use->o.frontend.microbatch = frontend.microbatch;
     use->o.frontend.ghost = frontend.ghost;
     if (is_known) take_refused(use, o->passes.refused);
+    use->work = known_spent(o->passes.known) - spent;
     return !use->refused;
 }
 

@@ -9,7 +9,7 @@ PlanSize plan_size(const Graph *g)
     return (PlanSize){ g->mode, g->arena_bytes, g->state_bytes,
                        g->max_live_bytes,
                        is_accumulating(g) ? g->training.step_batch : g->batch,
-                       graph_cost(g), graph_overhead(g).launches,
+                       graph_cost(g), recomputed_launches(g),
                        g->decisions.split_samples, g->decisions.split_pixels,
                        g->decisions.split_samples > 0 &&
                            g->decisions.split_pixels > 0,
@@ -31,8 +31,10 @@ Plan *run_pipeline(Graph *g, const PassOptions *o)
     }
     Plan *plan = plan_of(g);
     plan->budget = o->budget;
-    const char *fault = verify_program(g->arena, g, plan);
+    Arena *arena = arena_new();
+    const char *fault = verify_program(arena, g, plan);
     if (fault != NULL) bug("the plan is wrong: %s", fault);
+    arena_free(arena);
     return check_literals(g) ? plan : NULL;
 }
 
@@ -51,16 +53,7 @@ bool measure_plan(const Input *in, const FrontendOptions *frontend,
                   const PassOptions *o, PlanSize *size)
 {
     Arena *arena = arena_new();
-    Input alone = *in;
-    Ast *ast = NEW(arena, Ast);
-
-    if (in->ast != NULL) {
-        *ast = *in->ast;
-        ast->arena = arena;
-        ast->diag = in->diag;
-        alone.ast = ast;
-    }
-    alone.arena = arena;
+    Input alone = input_apart(in, arena);
     Graph *g = input_graph(&alone, frontend);
     // The sizes of the smallest arena need no plan.
     bool done = g != NULL &&

@@ -24,19 +24,28 @@ static int64_t largest_beside(const Input *in, const Options *o)
     return most;
 }
 
-// Compiles the graph of one mode; NULL after errors.
+// Compiles the graph of one mode; NULL after errors.  A program that does not
+// fit is freed before its levers are searched.
 static Graph *compile(const Input *in, const Options *o, Mode mode, Plan **plan)
 {
+    Arena *arena = arena_new();
+    Input apart = input_apart(in, arena);
     FrontendOptions frontend = o->frontend;
     PassOptions passes_on = o->passes;
     frontend.mode = mode;
     if (mode == TRAIN && in->ast != NULL && o->passes.budget > 0)
         passes_on.beside = largest_beside(in, o);
-    Graph *g = input_graph(in, &frontend);
+    Graph *g = input_graph(&apart, &frontend);
     if (g != NULL) *plan = run_pipeline(g, &passes_on);
     if (g != NULL && in->ast != NULL) check_trained(g, in->ast->net->pos);
     if (g != NULL && *plan != NULL) note_slices(g, &frontend);
-    return in->diag->error_count == 0 ? g : NULL;
+    if (in->diag->error_count == 0) {
+        arena_adopt(in->arena, arena);
+        return g;
+    }
+    arena_free(arena);
+    *plan = NULL;
+    return NULL;
 }
 
 static bool print_program(const Input *in, const Options *o, FILE *out)

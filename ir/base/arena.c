@@ -17,6 +17,7 @@ typedef struct Chunk {
 struct Arena {
     Chunk *chunks;              // the first is the one being filled
     size_t next_size;
+    Arena *adopted;             // a list; freed with this one
 };
 
 enum { FIRST_CHUNK = 1 << 12, LARGEST_CHUNK = 1 << 20 };
@@ -35,13 +36,29 @@ Arena *arena_new(void)
     return arena;
 }
 
-void arena_free(Arena *arena)
+static void free_chunks(Arena *arena)
 {
     for (Chunk *chunk = arena->chunks, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         free(chunk);
     }
     free(arena);
+}
+
+void arena_adopt(Arena *arena, Arena *other)
+{
+    Arena **last = &other->adopted;
+    while (*last != NULL) last = &(*last)->adopted;
+    *last = arena->adopted;
+    arena->adopted = other;
+}
+
+void arena_free(Arena *arena)
+{
+    for (Arena *next; arena != NULL; arena = next) {
+        next = arena->adopted;
+        free_chunks(arena);
+    }
 }
 
 // Uses calloc, since the zero pages of large chunks cost nothing until they are

@@ -11,6 +11,8 @@ typedef struct Arena Arena;
 // Makes an empty arena; arena_free frees it with all its allocations.
 Arena *arena_new(void);
 void arena_free(Arena *arena);
+// Frees `other` with `arena`, and not before.
+void arena_adopt(Arena *arena, Arena *other);
 
 // Returns count objects of size bytes, zeroed, aligned for any type.  Never
 // NULL: out of memory, or if count * size overflows, cnnc reports it and exits

@@ -1,6 +1,7 @@
 // Makes names unique in constant time, by a hash table with open addressing.
 // An entry stores the last suffix tried for its name, so that the thousandth
 // relu does not try relu_2 to relu_999.
+#include <stdbool.h>
 #include <string.h>
 #include "unique_names.h"
 
@@ -71,9 +72,8 @@ int32_t names_find(const Names *names, const char *name, size_t length)
     return entry->name != NULL ? entry->id : -1;
 }
 
-// Takes the name if it is free.  Otherwise returns NULL and sets *taken.
-static const char *take(Names *names, const char *name, int32_t id,
-                        Entry **taken)
+// Takes the name if it is free.  Otherwise returns false and sets *taken.
+static bool take(Names *names, const char *name, int32_t id, Entry **taken)
 {
     size_t length = strlen(name);
     uint64_t hash = hash_of(name, length);
@@ -82,24 +82,31 @@ static const char *take(Names *names, const char *name, int32_t id,
     if (2 * names->count >= names->capacity) grow(names);
     Entry *entry = entry_of(names, name, length, hash);
     *taken = entry;
-    if (entry->name != NULL) return NULL;
-    *entry = (Entry){ .name = arena_copy(names->arena, name, length),
-                      .length = length, .hash = hash, .id = id, .suffix = 1 };
+    if (entry->name != NULL) return false;
+    *entry = (Entry){ .name = name, .length = length, .hash = hash, .id = id,
+                      .suffix = 1 };
     names->count++;
-    return entry->name;
+    return true;
+}
+
+void names_keep(Names *names, const char *name, int32_t id)
+{
+    Entry *taken;
+    take(names, name, id, &taken);
 }
 
 const char *names_take(Names *names, const char *name, int32_t id)
 {
     Entry *first, *other;
-    const char *result = take(names, name, id, &first);
+    const char *result = NULL;
 
-    if (result != NULL) return result;
+    if (take(names, name, id, &first))
+        return first->name = arena_copy(names->arena, name, first->length);
     // The table may move while suffixes are tried, so the count is local.
     int32_t suffix = first->suffix;
     while (result == NULL) {
         const char *next = arena_print(names->arena, "%s_%d", name, ++suffix);
-        result = take(names, next, id, &other);
+        if (take(names, next, id, &other)) result = next;
     }
     size_t length = strlen(name);
     entry_of(names, name, length, hash_of(name, length))->suffix = suffix;

@@ -15,6 +15,10 @@ Names *names_new(Arena *arena, int32_t count);
 // name_3, ...  Returns the name taken, a copy in the arena.
 const char *names_take(Names *names, const char *name, int32_t id);
 
+// Takes a free name without a copy, so that it must live as long as the names.
+// Has no effect if the name is taken.
+void names_keep(Names *names, const char *name, int32_t id);
+
 // Returns the id of a name of length characters; NONE (-1) if it is free.
 int32_t names_find(const Names *names, const char *name, size_t length);
 

@@ -29,10 +29,18 @@ static void count_copy(const Graph *g, const Node *n, HostUse *use)
         use->events = (int32_t)n->attr[COPY_EVENT].i + 1;
 }
 
+static bool has_copies(const Graph *g)
+{
+    for (NodeId i = 0; i < g->node_count; i++)
+        if (is_copy(&g->nodes[i])) return true;
+    return false;
+}
+
 HostUse host_use(const Graph *g)
 {
     HostUse use = { .values = 0 };
     const Gpu *gpu = graph_gpu(g);
+    if (!has_copies(g)) return use;
     int64_t now = 0, link = 0;  // completion times of launches and copies
     int64_t *done = NEW_ARRAY(g->arena, g->value_count, int64_t);
     for (NodeId i = 0; i < g->node_count; i++) {

@@ -65,6 +65,14 @@ Overhead graph_overhead(const Graph *g)
         .offloaded = host.values, .host_bytes = host.bytes };
 }
 
+int32_t recomputed_launches(const Graph *g)
+{
+    int32_t count = 0;
+    for (NodeId i = 0; i < g->node_count; i++)
+        count += g->nodes[i].phase == RECOMPUTE && is_launch(&g->nodes[i]);
+    return count;
+}
+
 PhaseCost graph_cost(const Graph *g)
 {
     PhaseCost once, recomputed;

@@ -19,6 +19,8 @@ typedef struct Overhead {
 // model of g's GPU.  Each launch counts once in `launches`.  With slices inside
 // the net, time and FLOPs are relative to the step without them.
 Overhead graph_overhead(const Graph *g);
+// Returns its launches alone.
+int32_t recomputed_launches(const Graph *g);
 // Returns the cost of a training step: launches before the update count once
 // for each slice, of which the last may be smaller.
 PhaseCost graph_cost(const Graph *g);
@@ -40,6 +42,8 @@ typedef struct Fit {
                                 // many live bytes and the same order of first
                                 // runs
     int64_t work;               // steps of the search for schedules
+    bool    refused;            // no schedule fits: the plan is only for its
+                                // size
 } Fit;
 // Formats the overhead of g, which has a fit, with its bound: "..., bound
 // +2.50 %".  There is no bound if values are offloaded.

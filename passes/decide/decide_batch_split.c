@@ -13,7 +13,6 @@
 // for each.  A candidate whose lower bound exceeds the smallest arena so far is
 // not searched.
 #include "../batch_split.h"
-#include <string.h>
 #include "../../ir/gpu/overhead.h"
 #include "../../ir/gpu/gpu_model.h"
 #include "../offload/host_budget.h"
@@ -131,12 +130,8 @@ static void keep_settled(Graph *g, const Graph *copy)
     *fit = *copy->decisions.fit;
     g->decisions.settled = fit;
     if (copy->decisions.remat_schedule == NULL) return;
-    RematSchedule *schedule = NEW(g->arena, RematSchedule);
-    *schedule = *copy->decisions.remat_schedule;
-    size_t bytes = (size_t)schedule->count * sizeof *schedule->step;
-    schedule->step = NEW_ARRAY(g->arena, schedule->count, int32_t);
-    memcpy(schedule->step, copy->decisions.remat_schedule->step, bytes);
-    g->decisions.settled_schedule = schedule;
+    g->decisions.settled_schedule =
+        remat_schedule_copy(g->arena, copy->decisions.remat_schedule);
 }
 
 // Compiles a copy of the graph with candidate c.  o: without its output
@@ -149,6 +144,7 @@ static Outcome outcome_with(const SplitSearch *s, Candidate c,
     PassOptions quiet = *o;
     quiet.dump = quiet.dump_dir = NULL;
     quiet.time = false;
+    quiet.measured = true;
     copy->decisions.settled = NULL;
     copy->decisions.split_samples = c.samples;
     copy->decisions.split_pixels = c.pixels;

@@ -6,6 +6,9 @@
 #include "../placement/arena_estimate.h"
 #include "../trial.h"
 
+enum { MOST_NODES = 1 << 17 };  // of all settings that are tried; at least one
+                                // is
+
 // Plans a copy without fusion and sets the offsets of g's values as hints.
 // Returns its arena in bytes.
 static int64_t plan_apart(Graph *g, const PassOptions *o)
@@ -44,18 +47,23 @@ static bool choose_waits(Graph *g, const PassOptions *o)
         {false, 1000, 0},      {false, 990, 0},       {false, 950, 0},
         {false, 990, 100000},  {false, 950, 100000},  {false, 750, 100000}};
     int64_t apart = plan_apart(g, o);
-    size_t count = sizeof tries / sizeof *tries;
+    int64_t all = sizeof tries / sizeof *tries, count = all;
+    if (g->node_count > MOST_NODES / all) count = MOST_NODES / g->node_count;
     // A plan over the budget is refused, so one attempt is enough.
-    if (has_limit(o) && apart > o->budget) count = 1;
-    for (size_t k = 0; k < count; k++) {
-        g->decisions.waits = tries[k];
+    if (count < 1 || (has_limit(o) && apart > o->budget)) count = 1;
+    for (int64_t k = 0; k < count; k++) {
+        g->decisions.waits = tries[count > 1 ? k * (all - 1) / (count - 1) : 0];
         if (may_wait(g, o, apart)) return true;
     }
+    // Without hints a large graph gets the plan apart once more.
+    for (ValueId v = 0; v < g->value_count && g->node_count > MANY_NODES; v++)
+        if (!g->values[v].persistent) g->values[v].offset = NONE;
     return false;
 }
 
 PassDecision decide_waits(Graph *g, const PassOptions *o)
 {
-    return g->mode == INFER || choose_waits(g, o) ? PASS_RUNS
-                                                  : PASS_IS_LEFT_OUT;
+    if (g->mode == INFER) return PASS_RUNS;
+    return !is_only_named(g) && choose_waits(g, o) ? PASS_RUNS
+                                                   : PASS_IS_LEFT_OUT;
 }

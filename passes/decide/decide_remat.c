@@ -341,16 +341,23 @@ static Overhead overhead_of(const Budgeter *b, int32_t k)
 // ---- a budget ---------------------------------------------------------------
 
 // Looks for a schedule with offloaded maps that fits, or is cheaper than found.
-static int32_t offload_beside(Budgeter *b, int32_t found)
+static int32_t offload_beside(Budgeter *b, int32_t found, Fit *fit)
 {
     const HostProblem p = { .g = b->g, .o = b->o, .all = &b->all,
                             .budget = b->o->budget, .state = b->state };
     HostSchedule without = { .choice = found, .arena = arena_of(b, found),
                             .cost = b->all.choice[found].cost };
     without.fits = without.arena <= b->o->budget;
+    fit->refused = false;
     HostSchedule best = host_schedule(&p, without);
+    fit->refused = !best.fits;
     b->g->decisions.offloading = best.offloading;
     return best.choice;
+}
+
+static bool is_brief(const PassOptions *o)
+{
+    return o->trial || o->quick;
 }
 
 // Returns the largest arena in bytes that is of use to the caller.
@@ -359,6 +366,57 @@ static int64_t most_of_use(const PassOptions *o)
     if (o->offload) return INT64_MAX;
     if (o->most_time > 0) return o->budget;
     return o->most_bytes > 0 ? larger(o->most_bytes, o->budget) : INT64_MAX;
+}
+
+// Sets the decisions of b->g for a net whose arena is `plain` bytes without
+// recomputation, which is too large.  False if no result can be of use.
+static bool choose_schedule(Budgeter *b, int64_t plain, Fit *fit)
+{
+    const PassOptions *o = b->o;
+    int64_t most = most_of_use(o);
+    if (!fits_in_model(b, b->floor, most)) return false;
+    search_schedules(b);
+    if (is_brief(o)) b->least[0] = plain;
+    else b->arena[0] = plain;
+    fit->work = b->all.work;
+    int32_t found = cheapest_within(b, o->budget);
+    if (found == NONE && o->most_time > 0) return false;
+    if (found == NONE && named_fits_fused(b)) found = b->named;
+    fit->refused = found == NONE;
+    if (found == NONE) found = smallest(b, most);
+    if (found == NONE) return false;
+    if (o->offload) found = offload_beside(b, found, fit);
+    Decisions *d = &b->g->decisions;
+    if (d->offloading == NULL && arena_of(b, found) <= o->budget)
+        fit->bound = bound_of(b, found);
+    if (found > 0) d->remat_schedule = &b->all.choice[found].schedule;
+    return true;
+}
+
+static const Offloading *copy_offloading(Arena *arena, const Offloading *from)
+{
+    Offloading *copy = NEW(arena, Offloading);
+    *copy = *from;
+    copy->value = NEW_ARRAY(arena, from->count, ValueId);
+    for (int32_t k = 0; k < from->count; k++) copy->value[k] = from->value[k];
+    return copy;
+}
+
+// Searches in an arena of its own, which holds all schedules, and keeps one.
+static bool search_budget(Graph *g, const PassOptions *o, int64_t plain,
+                          Fit *fit)
+{
+    Graph scratch = graph_with_new_arena(g);
+    Budgeter b = new_budgeter(&scratch, o);
+    bool found = choose_schedule(&b, plain, fit);
+    const Decisions *d = &scratch.decisions;
+    if (d->remat_schedule != NULL)
+        g->decisions.remat_schedule =
+            remat_schedule_copy(g->arena, d->remat_schedule);
+    if (d->offloading != NULL)
+        g->decisions.offloading = copy_offloading(g->arena, d->offloading);
+    arena_free(scratch.arena);
+    return found;
 }
 
 static bool fit_budget(Graph *g, const PassOptions *o)
@@ -370,30 +428,12 @@ static bool fit_budget(Graph *g, const PassOptions *o)
         g->decisions.remat_schedule = g->decisions.settled_schedule;
         return true;
     }
-    int64_t most = most_of_use(o);
-    bool is_brief = o->trial || o->quick;
-    int64_t plain = arena_after(g, o, NULL, is_brief ? o->budget : INT64_MAX);
+    int64_t limit = is_brief(o) ? o->budget : INT64_MAX;
+    int64_t plain = arena_after(g, o, NULL, limit);
     *fit = (Fit){ .budget = o->budget,
                   .plain = g->decisions.whole_bytes > 0
                       ? g->decisions.whole_bytes : plain };
-    if (plain <= o->budget) return true;
-    Budgeter b = new_budgeter(g, o);
-    if (!fits_in_model(&b, b.floor, most)) return false;
-    search_schedules(&b);
-    if (is_brief) b.least[0] = plain;
-    else b.arena[0] = plain;
-    fit->work = b.all.work;
-    int32_t found = cheapest_within(&b, o->budget);
-    if (found == NONE && o->most_time > 0) return false;
-    if (found == NONE && named_fits_fused(&b)) found = b.named;
-    if (found == NONE) found = smallest(&b, most);
-    if (found == NONE) return false;
-    if (o->offload) found = offload_beside(&b, found);
-    if (g->decisions.offloading == NULL && arena_of(&b, found) <= o->budget)
-        fit->bound = bound_of(&b, found);
-    const RematChoice *choices = b.all.choice;
-    if (found > 0) g->decisions.remat_schedule = &choices[found].schedule;
-    return true;
+    return plain <= o->budget || search_budget(g, o, plain, fit);
 }
 
 static bool find_schedule(Graph *g, const PassOptions *o)

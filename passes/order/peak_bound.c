@@ -127,7 +127,9 @@ static Fullness *by_fullness(const Lives *start, const NodeId *order)
 int64_t order_bound(const Lives *start, const Dependences *d, NodeId middle,
                     const NodeId *order)
 {
-    enum { WORK = 1 << 27 };    // nodes, values and edges visited
+    // Nodes, values and edges visited.  Schedules are many.
+    const int64_t work = start->g->decisions.remat_schedule != NULL ? 1 << 24
+                                                                    : 1 << 27;
     const Graph *g = start->g;
     Bounder b = { .l = start, .d = d };
     b.side = NEW_ARRAY(g->arena, (size_t)g->node_count, int8_t);
@@ -139,7 +141,7 @@ int64_t order_bound(const Lives *start, const Dependences *d, NodeId middle,
     int64_t bound = start->live;
     int64_t cost = (int64_t)g->node_count + g->value_count + d->count;
     for (int32_t i = 0; i < g->node_count; i++) {
-        if (full[i].bytes <= bound || i * cost > WORK) break;
+        if (full[i].bytes <= bound || i * cost > work) break;
         int64_t at = is_launch(&g->nodes[full[i].node])
                          ? bound_at(&b, full[i].node, middle) : 0;
         if (at > bound) bound = at;

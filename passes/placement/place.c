@@ -16,6 +16,8 @@
 // The work of the gap method, relative to the search's work, and its minimum.
 // Each order costs much for large graphs.
 enum { GAPS_WORK = 2, FEWEST_GAPS_WORK = 60 * 1000 * 1000 };
+// The part of the work that a brief exact search has.
+enum { BRIEF_PART = 32 };
 // The number of calls between two readings of the clock, if there is one.
 enum { PATIENCE = 1000 };
 
@@ -161,9 +163,20 @@ static bool place_where_hinted(Placing *p, const int64_t *hints)
     return false;
 }
 
-static bool place_in_gaps(Placing *p)
+static bool any_known(const int64_t *hints, int32_t count)
 {
+    for (int32_t i = 0; i < count; i++)
+        if (hints[i] >= 0) return true;
+    return false;
+}
+
+// Without a known hint the three orders above have been tried already.
+static bool place_in_gaps(Placing *p, const int64_t *hints)
+{
+    bool is_tried = hints != NULL && !any_known(hints, p->count);
     for (OrderBy by = 0; by < ORDER_COUNT; by++) {
+        if (is_tried && (by == BY_SIZE || by == BY_AREA || by == BY_LIFETIME))
+            continue;
         for (GapChoice choice = 0; choice < CHOICE_COUNT; choice++) {
             if (gap_work(p) > p->work) return false;
             recall_best(p);
@@ -196,12 +209,13 @@ static int64_t place_all(Placing *p, const PlaceGoal *goal)
 {
     int64_t spent = p->work;
     bool is_done = place_quickly(p) || place_where_hinted(p, goal->hints) ||
-                   place_in_gaps(p) || place_is_late(p);
+                   place_in_gaps(p, goal->hints) || place_is_late(p);
     spent -= p->work;
     if (!is_done) {
-        p->work = goal->work;
+        int64_t work = goal->is_brief ? goal->work / BRIEF_PART : goal->work;
+        p->work = work;
         place_search(p);
-        spent += goal->work - p->work;
+        spent += work - p->work;
     }
     recall_best(p);
     return spent;
@@ -231,6 +245,7 @@ static KnownKey key_of_placement(const Item *items, int32_t count,
     KnownKey key = key_of_kind(KNOWN_PLACEMENT);
     key_add(&key, goal->height);
     key_add(&key, goal->work);
+    key_add(&key, goal->is_brief);
     key_add_sizes(&key, goal->hints, goal->hints != NULL ? count : 0);
     for (int32_t i = 0; i < count; i++) {
         key_add(&key, items[i].first);

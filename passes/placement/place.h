@@ -29,6 +29,7 @@ typedef struct PlaceGoal {
     int64_t height;             // stop at this height in bytes; 0: as low as
                                 // possible
     int64_t work;               // limit of the search's inner steps
+    bool    is_brief;           // the exact search has 1/32 of them
     bool  (*is_late)(void);     // stops all work when true; NULL: never
     const int64_t *hints;       // each item's offset in a placement of similar
                                 // items, negative: unknown; or NULL

@@ -143,6 +143,12 @@ typedef struct ChainTable {
 // columns * n^2 bytes from the arena, or twice that if ways read outputs.
 ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
                         int32_t columns, ChainRounding rounding);
+// Likewise in two steps, so that several tables share the first: the part that
+// depends on no capacity, for chain_least and `enough`.
+ChainTable *chain_bounds(Arena *arena, const Chain *c);
+ChainTable *chain_table_of(Arena *arena, const ChainTable *bounds,
+                           int64_t largest, int32_t columns,
+                           ChainRounding rounding);
 
 // Returns the smallest capacity, in bytes, that has a schedule.
 int64_t chain_least(const ChainTable *t);

@@ -338,25 +338,44 @@ static void choose_unit(ChainTable *t, int64_t largest, int32_t columns)
     t->columns = (int32_t)(largest / t->unit) + 1;
 }
 
-ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
-                        int32_t columns, ChainRounding rounding)
+ChainTable *chain_bounds(Arena *arena, const Chain *c)
 {
     chain_check(c);
     ChainTable *t = NEW(arena, ChainTable);
     size_t segments = (size_t)c->count * (size_t)c->count;
-    *t = (ChainTable){.chain = c, .rounding = rounding};
+    *t = (ChainTable){.chain = c};
     t->cheapest = NEW_ARRAY(arena, segments, double);
-    for (int owns = 0; owns < 2; owns++) {
-        t->rows[owns] = NEW_ARRAY(arena, segments, ChainRow);
+    for (int owns = 0; owns < 2; owns++)
         t->least[owns] = NEW_ARRAY(arena, segments, int64_t);
-    }
     bound_segments(t);
 
     // Until the sufficient bytes are known, no capacity is limited.
     ChainSchedule cheapest;
     chain_find(arena, t, INT64_MAX, &cheapest);
     t->enough = chain_peak(c, &cheapest);
+    return t;
+}
+
+ChainTable *chain_table_of(Arena *arena, const ChainTable *bounds,
+                           int64_t largest, int32_t columns,
+                           ChainRounding rounding)
+{
+    ChainTable *t = NEW(arena, ChainTable);
+    size_t segments =
+        (size_t)bounds->chain->count * (size_t)bounds->chain->count;
+    *t = *bounds;
+    t->rounding = rounding;
+    t->work = t->bytes = 0;
+    for (int owns = 0; owns < 2; owns++)
+        t->rows[owns] = NEW_ARRAY(arena, segments, ChainRow);
     choose_unit(t, largest < 0 ? 0 : largest, columns);
     fill_rows(t, arena);
     return t;
+}
+
+ChainTable *chain_table(Arena *arena, const Chain *c, int64_t largest,
+                        int32_t columns, ChainRounding rounding)
+{
+    return chain_table_of(arena, chain_bounds(arena, c), largest, columns,
+                          rounding);
 }

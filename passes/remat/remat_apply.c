@@ -46,7 +46,9 @@ typedef struct Rewrite {
 static ValueId value_again(Graph *g, ValueId v, const char *how)
 {
     const Value old = g->values[v];
-    const char *name = arena_print(g->arena, "%s.%s", old.name, how);
+    const char *name = g->nameless ? old.name
+                                   : arena_print(g->arena, "%s.%s", old.name,
+                                                 how);
     ValueId copy = graph_value_like(g, v, name, old.kind, old.shape, old.pos);
     ValueId of = old.recompute_of;
     g->values[copy].recompute_of = of != NONE ? of : v;
@@ -63,8 +65,9 @@ static void put(Rewrite *w, NodeId i, const ValueId *operands, bool copy)
         results[k] = copy && v != NONE ? value_again(w->g, v, "again") : v;
         if (v != NONE) w->now[v] = results[k];
     }
-    const char *name = !copy ? n->name
-                             : arena_print(w->g->arena, "%s.again", n->name);
+    const char *name = !copy || w->g->nameless
+                           ? n->name
+                           : arena_print(w->g->arena, "%s.again", n->name);
     NodeId id = graph_node(w->g, n->op, n->kernel, copy ? RECOMPUTE : n->phase,
                            name, n->pos, n->operand_count, operands,
                            n->result_count, results);
@@ -258,7 +261,7 @@ void put_copies(Graph *g, const HostCopy *copy, int32_t count)
     int32_t next = 0;
     g->node_names = names_new(g->arena, w.old_count);
     for (NodeId i = 0; i < w.old_count; i++)
-        names_take(g->node_names, w.old[i].name, i);
+        names_keep(g->node_names, w.old[i].name, i);
     g->nodes = NULL;
     g->node_count = g->node_capacity = 0;
     for (int32_t k = 0; k < w.launch_count; k++) {
@@ -268,6 +271,64 @@ void put_copies(Graph *g, const HostCopy *copy, int32_t count)
     }
     if (next < count) bug("offload: a copy comes too late");
     put_unread(&w);
+}
+
+// ---- room -------------------------------------------------------------------
+
+// The nodes and values of a schedule.  Launches are counted in `now`.
+typedef struct Room {
+    const Rewrite *w;
+    int32_t *made;              // when each old value was made last,
+    int32_t *seen;              // and each node that is no launch; 0: never
+    int32_t  now;
+    int64_t  nodes, values;
+} Room;
+
+static void count_node(Room *m, const Node *n, bool copy)
+{
+    m->nodes++;
+    m->values += copy ? n->result_count : 0;
+}
+
+// Counts the copies of views for a launch that reads v; returns when the
+// launch below them ran.
+// NOLINTNEXTLINE(misc-no-recursion)
+static int32_t count_views(Room *m, ValueId v)
+{
+    NodeId i = v != NONE ? m->w->def[v] : NONE;
+    if (i == NONE) return 0;
+    const Node *n = &m->w->old[i];
+    if (is_launch(n)) return m->made[v];
+    int32_t last = 1;
+    for (int32_t k = 0; k < n->operand_count; k++) {
+        int32_t made = count_views(m, n->operands[k]);
+        if (made > last) last = made;
+    }
+    if (last > m->seen[i]) count_node(m, n, m->seen[i] > 0);
+    m->seen[i] = last;
+    return last;
+}
+
+static void make_room(const Rewrite *w, const RematSchedule *schedule)
+{
+    Arena *arena = arena_new();
+    Room m = { .w = w, .now = 1, .nodes = 0, .values = w->old_values };
+    bool *done = NEW_ARRAY(arena, w->old_count, bool);
+    m.made = NEW_ARRAY(arena, w->old_values, int32_t);
+    m.seen = NEW_ARRAY(arena, w->old_count, int32_t);
+    for (int32_t k = 0; k < schedule->count; k++) {
+        NodeId i = w->launches[schedule->step[k]];
+        const Node *n = &w->old[i];
+        for (int32_t j = 0; j < n->operand_count; j++)
+            count_views(&m, n->operands[j]);
+        count_node(&m, n, done[i]);
+        done[i] = true;
+        m.now++;
+        for (int32_t j = 0; j < n->result_count; j++)
+            if (n->results[j] != NONE) m.made[n->results[j]] = m.now;
+    }
+    graph_make_room(w->g, m.nodes + w->old_count - w->launch_count, m.values);
+    arena_free(arena);
 }
 
 // ---- schedules --------------------------------------------------------------
@@ -280,10 +341,11 @@ void remat_apply(Graph *g, const RematSchedule *schedule)
     size_t values = (size_t)g->value_count;
     old.values = NEW_ARRAY(g->arena, values, Value);
     memcpy(old.values, g->values, values * sizeof(Value));
-    g->node_names = names_new(g->arena, g->node_count);
     bool *done = NEW_ARRAY(g->arena, g->node_count, bool);
     g->nodes = NULL;
     g->node_count = g->node_capacity = 0;
+    make_room(&w, schedule);
+    g->node_names = g->value_names = NULL;      // sized for that room
     for (int32_t k = 0; k < schedule->count; k++) {
         NodeId i = w.launches[schedule->step[k]];
         if (done[i]) count_repeats(&w, &old, i, 1);

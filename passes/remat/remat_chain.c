@@ -81,13 +81,14 @@ bool remat_chain(const Remat *r, int64_t sums,
     }
     RematChain c = remat_chain_of(arena, &s);
     int32_t columns = table_columns(s.count, sums);
-    ChainTable *t = chain_table(arena, &c.chain, 0, 2, CHAIN_UP);
-    int64_t low = chain_least(t), range = t->enough - low;
+    const ChainTable *bounds = chain_bounds(arena, &c.chain);
+    int64_t low = chain_least(bounds), range = bounds->enough - low;
     for (int i = 0; i < TABLES; i++) range /= QUARTER;
     for (int i = 0; i < TABLES; i++, range *= QUARTER) {
         int64_t from = low + range, to_bytes = low + range * QUARTER;
         if (i == 0) from = low;
-        t = chain_table(arena, &c.chain, to_bytes, columns, CHAIN_UP);
+        const ChainTable *t = chain_table_of(arena, bounds, to_bytes, columns,
+                                             CHAIN_UP);
         for (int k = 0; k < CAPACITIES; k++) {
             ChainSchedule p;
             int64_t capacity = from + (to_bytes - from) / CAPACITIES * k;

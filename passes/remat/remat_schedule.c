@@ -10,6 +10,7 @@
 // A kept value is read from its first instance on, because that is alive
 // anyway.
 #include "remat_schedule.h"
+#include <string.h>
 #include "../../ir/base/diag.h"
 
 // One instance of a value.
@@ -209,6 +210,15 @@ int64_t remat_peak(const Remat *r, const RematSchedule *p, int32_t *at)
     arena_free(arena);
     if (at != NULL) *at = most;
     return peak;
+}
+
+RematSchedule *remat_schedule_copy(Arena *arena, const RematSchedule *p)
+{
+    RematSchedule *copy = NEW(arena, RematSchedule);
+    *copy = *p;
+    copy->step = NEW_ARRAY(arena, (size_t)p->count + 1, int32_t);
+    memcpy(copy->step, p->step, (size_t)p->count * sizeof *p->step);
+    return copy;
 }
 
 int64_t remat_cost(const Remat *r, const RematSchedule *p)

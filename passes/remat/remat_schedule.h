@@ -44,6 +44,9 @@ typedef struct RematSchedule {
     int32_t *step;
 } RematSchedule;
 
+// Returns a copy, in the arena.
+RematSchedule *remat_schedule_copy(Arena *arena, const RematSchedule *p);
+
 // Returns the sum of the steps' costs; the peak of live bytes.  An instance of
 // a value lives from its maker to its last reader, or until it is overwritten.
 // *at: the first place in the schedule with the peak; may be NULL.  Reports a

@@ -17,6 +17,7 @@ RematRuns remat_runs_new(Arena *arena, const RematStages *s)
     g.there = NEW_ARRAY(arena, count, bool);
     g.keep = NEW_ARRAY(arena, count, bool);
     g.wanted = NEW_ARRAY(arena, count, bool);
+    g.wish = NEW_ARRAY(arena, count, int32_t);
     g.value = NEW_ARRAY(arena, count, int32_t);
     g.passing = NEW_ARRAY(arena, count, int32_t);
     return g;
@@ -89,6 +90,26 @@ int64_t remat_list_cost(const Remat *r, const RematList *list)
     return cost;
 }
 
+// The steps from the first to the last that make a wanted value.
+typedef struct Span {
+    int32_t first, last;
+} Span;
+
+static const Span no_steps = {INT32_MAX, -1};
+
+// Wants an own value.
+static void want(RematRuns *g, int32_t v, Span *span)
+{
+    const Remat *r = g->s->r;
+    if (g->wanted[v]) return;
+    g->wanted[v] = true;
+    g->wish[g->wish_count++] = v;
+    int32_t first = r->maker[r->makers[v]];
+    int32_t last = r->maker[r->makers[v + 1] - 1];
+    if (first < span->first) span->first = first;
+    if (last > span->last) span->last = last;
+}
+
 static bool makes_wanted(const RematRuns *g, int32_t step)
 {
     const Remat *r = g->s->r;
@@ -97,19 +118,22 @@ static bool makes_wanted(const RematRuns *g, int32_t step)
     return false;
 }
 
-// Appends the steps that make the wanted values from existing ones, and marks
-// the values as existing.
-static void make_wanted(RematRuns *g)
+// Appends the stage's steps that make the wanted values from existing ones, and
+// marks the values as existing.  The span grows with the operands that are
+// wanted too.
+static void make_wanted(RematRuns *g, Span span)
 {
     const Remat *r = g->s->r;
     int32_t low = g->s->forward[g->stage], high = g->s->forward[g->stage + 1];
     int32_t begin = g->list.count;
-    for (int32_t i = high - 1; i >= low; i--) {
+    if (span.last >= high) span.last = high - 1;
+    for (int32_t i = span.last; i >= span.first && i >= low; i--) {
+        g->looks++;
         if (!makes_wanted(g, i)) continue;
         append(g, i);
         for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++)
             if (g->own[r->read[k]] && !g->there[r->read[k]])
-                g->wanted[r->read[k]] = true;
+                want(g, r->read[k], &span);
     }
     int32_t *step = g->list.step;
     for (int32_t i = begin, j = g->list.count - 1; i < j; i++, j--) {
@@ -117,9 +141,9 @@ static void make_wanted(RematRuns *g)
         step[i] = step[j];
         step[j] = other;
     }
-    for (int32_t k = 0; k < g->value_count; k++) {
-        g->there[g->value[k]] |= g->wanted[g->value[k]];
-        g->wanted[g->value[k]] = false;
+    for (; g->wish_count > 0; g->wish_count--) {
+        g->there[g->wish[g->wish_count - 1]] = true;
+        g->wanted[g->wish[g->wish_count - 1]] = false;
     }
 }
 
@@ -133,12 +157,14 @@ RematList remat_runs_all(RematRuns *g)
 
 RematList remat_runs_forward(RematRuns *g, bool output, bool kept)
 {
+    Span span = no_steps;
     for (int32_t k = 0; k < g->value_count; k++) {
         int32_t v = g->value[k];
         g->there[v] = false;
-        g->wanted[v] = (v == g->output && output) || (kept && g->keep[v]);
+        if ((v == g->output && output) || (kept && g->keep[v]))
+            want(g, v, &span);
     }
-    make_wanted(g);
+    make_wanted(g, span);
     return take_list(g);
 }
 
@@ -154,13 +180,13 @@ static void append_backward(RematRuns *g)
     }
     for (int32_t i = s->backward[g->stage + 1]; i < s->backward[g->stage];
          i++) {
-        bool lacks = false;
+        Span span = no_steps;
+        g->looks++;
         for (int32_t k = r->reads[i]; k < r->reads[i + 1]; k++) {
             int32_t v = r->read[k];
-            if (!g->own[v] || g->there[v]) continue;
-            lacks = g->wanted[v] = true;
+            if (g->own[v] && !g->there[v]) want(g, v, &span);
         }
-        if (lacks) make_wanted(g);
+        if (g->wish_count > 0) make_wanted(g, span);
         append(g, i);
     }
 }

@@ -18,11 +18,13 @@ typedef struct RematRuns {
     bool              *keep;    // of own values: kept from the forward to the
                                 // backward run; set by the caller
     bool              *there, *wanted;
+    int32_t           *wish, wish_count;        // the wanted values
     int32_t           *value, value_count;      // the own values
     int32_t           *passing, passing_count;  // results of backward steps
                                                 // that live past the stage
     RematList          list;    // a list under construction
     int32_t            list_capacity;
+    int64_t            looks;   // steps looked at so far
 } RematRuns;
 
 RematRuns remat_runs_new(Arena *arena, const RematStages *s);

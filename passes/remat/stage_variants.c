@@ -10,7 +10,9 @@
 
 enum {
     MOST_WAYS = 6,              // of a stage
-    MOST_TRIED = 48             // values that are evaluated at a time
+    MOST_TRIED = 48,            // values that are evaluated at a time,
+    FEW_TRIED = 4,              // and of very long stages, where that looks at
+    MOST_LOOKS = 1 << 25        // more than this many steps
 };
 
 // ---- ways -------------------------------------------------------------------
@@ -98,8 +100,9 @@ static bool drop_one(RematRuns *g)
     const Remat *r = g->s->r;
     int64_t cost = remat_backward_cost(g);
     int32_t best = NO_VALUE, tried = 0;
+    int32_t tries = g->looks < MOST_LOOKS ? MOST_TRIED : FEW_TRIED;
     double most = -1;
-    for (int32_t k = g->value_count - 1; k >= 0 && tried < MOST_TRIED; k--) {
+    for (int32_t k = g->value_count - 1; k >= 0 && tried < tries; k--) {
         int32_t v = g->value[k];
         if (!g->keep[v]) continue;
         g->keep[v] = false;
@@ -195,5 +198,6 @@ RematChain remat_chain_of(Arena *arena, const RematStages *s)
         remat_runs_of(&g, i);
         add_stage(&g, &c.stage[i], stage, c.scale);
     }
+    c.looks = g.looks;
     return c;
 }

@@ -62,6 +62,7 @@ typedef struct RematChain {
     Chain       chain;
     RematStage *stage;
     int64_t     scale;
+    int64_t     looks;          // steps looked at: the work
 } RematChain;
 
 RematChain remat_chain_of(Arena *arena, const RematStages *s);

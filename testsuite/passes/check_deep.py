@@ -60,7 +60,7 @@ def measure(folder, line, count):
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for line, count in (side_by_side, 300), (nested, 250), (unary, 400):
+        for line, count in (side_by_side, 600), (nested, 250), (unary, 1200):
             small, _ = measure(folder, line, count)
             large, seconds = measure(folder, line, 4 * count)
             right = large <= MOST_GROWTH * small and seconds <= MOST_SECONDS

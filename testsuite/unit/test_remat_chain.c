@@ -261,6 +261,23 @@ static void holds_what_the_chain_says(const Remat *r, int most, Tally *n)
     }
 }
 
+// Long stages occur if products may not repeat.  A run looks at the steps from
+// the first to the last that it needs.  Many values are tried at a time only
+// until that has taken some work.
+static void a_long_stage_takes_bounded_work(void **state)
+{
+    (void)state;
+    enum { STEPS = 800, MOST = 100000000 };
+    RematKind kind = { .forward = STEPS, .backward = STEPS, .most_bytes = 40,
+                       .most_cost = 9 };
+    Remat r = random_remat(arena, 5, kind);
+    RematStages s = remat_stages(arena, &r, MANY);
+    RematChain c = remat_chain_of(arena, &s);
+    print_message("%d stages, %lld steps looked at\n", (int)s.count,
+                  (long long)c.looks);
+    assert_true(c.looks < MOST);
+}
+
 static void programs_hold_what_the_chain_says(void **state)
 {
     (void)state;
@@ -362,6 +379,7 @@ int main(void)
         cmocka_unit_test(backward_steps_that_reach_back_join_stages),
         cmocka_unit_test(what_may_not_repeat_is_no_cut),
         cmocka_unit_test(the_smallest_neighbours_are_merged),
+        cmocka_unit_test(a_long_stage_takes_bounded_work),
         cmocka_unit_test(programs_hold_what_the_chain_says),
         cmocka_unit_test(programs_are_near_the_cheapest),
         cmocka_unit_test(short_nets_are_left_alone),
