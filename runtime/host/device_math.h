@@ -1,6 +1,6 @@
-// Mathematics with the bits of a GPU: the formulas that nvcc 13 compiles exp and
-// log of a float to, without -use_fast_math.  CNNC_HOST_FUSED asks for them, to
-// compare a kernel with nvcc's own code of it bit by bit.
+// Mathematics with the bits of a GPU: the formulas that nvcc 13 has for exp and
+// log of a float without -use_fast_math.  CNNC_HOST_FUSED asks for them: a
+// kernel and nvcc's code of it can then be compared bit by bit.
 #ifndef CNNC_HOST_DEVICE_MATH_H
 #define CNNC_HOST_DEVICE_MATH_H
 
@@ -53,7 +53,8 @@ static inline float host_log(float x)
     float scaled = is_small ? x * 0x1p23f : x;
     uint32_t bits = host_bits(scaled);
     uint32_t exponent = (bits - 1059760811u) & 0xff800000u;
-    float n = fmaf((float)(int32_t)exponent, 0x1p-23f, is_small ? -23.0f : 0.0f);
+    float n = fmaf((float)(int32_t)exponent, 0x1p-23f,
+                   is_small ? -23.0f : 0.0f);
     float m = host_float(bits - exponent) - 1.0f;
     float sum = host_float(factors[0]);
     for (int i = 1; i < 9; i++) sum = fmaf(sum, m, host_float(factors[i]));

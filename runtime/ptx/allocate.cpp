@@ -1,3 +1,4 @@
+// Slots by live ranges: data flow between pieces of straight code, then a scan.
 #include "allocate.h"
 
 #include <algorithm>

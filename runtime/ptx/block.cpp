@@ -1,3 +1,4 @@
+// Blocks of a launch, one after another, and their warps between two barriers.
 #include "block.h"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ struct Counts {
     void add(const Counts &other);
 };
 
-// What a launch is asked to do besides running.
+// Checks and counts of a launch.
 struct Options {
     bool     count_memory = false;
     bool     find_races = false;

@@ -1,9 +1,9 @@
 // How the lanes of a warp go on: branches, calls, barriers, lanes that wait for
 // one another.
 //
-// Lanes at one instruction run together.  Of several groups the one that is
-// behind runs first, so that lanes meet again after a branch; a seed makes the
-// choice random, as a GPU's is since each lane has its own program counter.
+// Lanes at one instruction run together.  Among several groups the one with the
+// lowest instruction runs first, so that lanes meet again after a branch.  A
+// seed makes the choice random: on a GPU each lane has its own program counter.
 #include "block.h"
 #include "forms.h"
 #include "views.h"
@@ -122,7 +122,7 @@ bool branch(Warp &w, Running &run, Mask taken, uint32_t target)
         set_pc(w, taken, target);
         return false;
     }
-    // A loop lets lanes go first that are behind it.
+    // At the end of a loop, lanes at earlier instructions go first.
     if (target < run.pc && run.limit != UINT32_MAX) {
         set_pc(w, taken, target);
         return false;
@@ -245,7 +245,8 @@ void add_control_forms(Forms &forms)
     for (const char *name : {"ret", "ret.uni"})
         forms[name] = {do_nothing, "", Group::CONTROL, Flow::RETURN};
     forms["exit"] = {do_nothing, "", Group::CONTROL, Flow::EXIT};
-    for (const char *name : {"bar.sync", "barrier.sync", "barrier.sync.aligned"})
+    for (const char *name :
+         {"bar.sync", "barrier.sync", "barrier.sync.aligned"})
         forms[name] = {do_nothing, "n", Group::CONTROL, Flow::BARRIER};
     for (const char *name : {"membar.gl", "membar.sys", "fence.acq_rel.gpu",
                              "fence.sc.gpu", "fence.acq_rel.sys"})

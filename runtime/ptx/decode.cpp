@@ -1,3 +1,4 @@
+// The decoder: statements of a kernel and of the functions that it calls.
 #include "decode.h"
 
 #include <cstdlib>
@@ -48,9 +49,9 @@ struct Place {
     int bytes;                      // 0: a predicate
 };
 
-// What a slot of an instruction was decoded from.
+// The register of a slot whose place is not known yet.
 struct Pending {
-    int32_t reg = -1;               // its place is not known yet
+    int32_t reg = -1;
 };
 
 class Decoder {
@@ -63,7 +64,7 @@ class Decoder {
     std::map<Special, int32_t> specials;
     std::map<std::string, uint32_t> entries;        // of functions in the code
 
-    // Of the function that is being decoded.
+    // The function that is being decoded.
     const Function *function = nullptr;
     std::map<std::string, Place> places;
     std::vector<int> register_bytes;
@@ -233,7 +234,7 @@ class Decoder {
         list.push_back(place.id);
     }
 
-    // The slot of a register or number of so many bytes.
+    // The slot of a register or number of `bytes` bytes.
     int32_t slot_of(const Statement &s, const Operand &o, int bytes, Item item,
                     size_t k)
     {
@@ -456,17 +457,15 @@ class Decoder {
         operand.name = "narrowed " + std::to_string(kernel.code.size());
         places[operand.name] = {(int)register_bytes.size(), wanted};
         register_bytes.push_back(wanted);
-        static const Statement moves[] = {
-            {0, "cvt.u32.u64", "", false, {}}, {0, "cvt.u16.u64", "", false, {}},
-            {0, "cvt.u16.u32", "", false, {}},
-        };
-        Statement move = moves[wanted == 4 ? 0 : from->bytes == 8 ? 1 : 2];
-        const char *name = moves[wanted == 4 ? 0 : from->bytes == 8 ? 1 : 2]
-                               .opcode.c_str();
+        const char *opcode = wanted == 4         ? "cvt.u32.u64"
+                             : from->bytes == 8 ? "cvt.u16.u64"
+                                                : "cvt.u16.u32";
+        Statement move;
         move.line = s.line;
+        move.opcode = opcode;
         move.operands = {operand, s.operands[1]};
         decode_statement(move);
-        kernel.code.back().name = name;
+        kernel.code.back().name = opcode;
         return changed;
     }
 

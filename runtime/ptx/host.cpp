@@ -1,11 +1,11 @@
 // The way from a launch of runtime/host to the interpreter.
 //
 //     CNNC_HOST_PTX=net.ptx       nvcc's PTX of the same emitted file
-//     CNNC_HOST_PTX_BOTH=1        runs each launch both ways from the same bytes,
-//                                 and compares all device memory; the bytes of
-//                                 the program's own way are kept
+//     CNNC_HOST_PTX_BOTH=1        runs each launch both ways from the same
+//                                 bytes and compares all device memory; keeps
+//                                 the bytes of the program's own way
 //     CNNC_HOST_PTX_RACES=1       looks for races in shared memory
-//     CNNC_HOST_PTX_FENCES=1      stores of other blocks are seen after fences only
+//     CNNC_HOST_PTX_FENCES=1      shows stores of other blocks after fences
 //     CNNC_HOST_PTX_SEED=N        random orders of blocks, warps and lanes
 //     CNNC_HOST_PTX_TRUNCATE=1    sums of tensor cores, in a model of a GPU
 //     CNNC_HOST_PTX_TABLE=FILE    writes a line a step: counts of a profiler

@@ -83,9 +83,9 @@ struct F16 {
     }
 };
 
-// A model of a tensor core's sum: exact products and the sum so far, cut to 24
-// bits below the largest of them, added exactly, and cut to a float.  See Fasi
-// et al., "Numerical behavior of NVIDIA tensor cores" (2021).
+// A model of a tensor core's sum.  The products are exact.  They and the sum so
+// far are cut to 24 bits below the largest, added exactly, and cut to a float.
+// See Fasi et al., "Numerical behavior of NVIDIA tensor cores" (2021).
 float truncated_sum(float sum, const float *products, int count)
 {
     int largest = -1000;

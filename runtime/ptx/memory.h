@@ -1,6 +1,6 @@
 // Memory as a lane addresses it.
 //
-// A generic address below the windows is the host's: memory of the runtime.  The
+// A generic address below the windows is one of the host runtime's memory.  The
 // windows hold a block's shared memory and a lane's local memory.
 #ifndef CNNC_PTX_MEMORY_H
 #define CNNC_PTX_MEMORY_H
@@ -20,7 +20,7 @@ constexpr uint64_t IN_WINDOW = SHARED_WINDOW - 1;
 void addresses_of(Warp &w, const Instruction &i, int slot, int64_t offset,
                   uint64_t (&at)[WARP]);
 
-// Checks an access of so many bytes a lane, and sets where the bytes lie.  Throws
+// Checks an access of `bytes` bytes a lane, and sets their places.  Throws
 // Fault.
 void find_bytes(Warp &w, const Instruction &i, Space space,
                 const uint64_t (&at)[WARP], int bytes, Mask lanes,

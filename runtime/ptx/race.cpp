@@ -1,3 +1,4 @@
+// Accesses to each byte of shared memory since the last barrier.
 #include "race.h"
 
 #include "block.h"
@@ -17,7 +18,8 @@ std::string name_of(int thread)
 
 bool Races::is_unordered(const Access &before, const Warp &w, int thread)
 {
-    if (before.thread == Access::NOBODY || before.thread == thread) return false;
+    if (before.thread == Access::NOBODY || before.thread == thread)
+        return false;
     if (before.epoch != w.epoch) return false;
     int warp = before.thread >= 0 ? before.thread / WARP
                                   : Access::FIRST_WARP - before.thread;

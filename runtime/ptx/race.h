@@ -1,5 +1,5 @@
-// Races in a block's shared memory: two threads touch a byte, one writes it, and
-// no barrier lies between.  Threads of a warp also have bar.warp.sync.
+// Races in a block's shared memory: two threads touch a byte, one writes it,
+// and no barrier comes between.  Threads of a warp also have bar.warp.sync.
 #ifndef CNNC_PTX_RACE_H
 #define CNNC_PTX_RACE_H
 

@@ -1,3 +1,4 @@
+// The parser of PTX.
 #include "text.h"
 
 #include <cctype>

@@ -59,7 +59,7 @@ struct Function {
     bool is_kernel = false;
     int line = 0;
     std::vector<Variable> results, parameters;
-    std::vector<Variable> variables;            // of its body: local, shared, param
+    std::vector<Variable> variables;            // of its body
     std::map<std::string, Registers> registers;
     std::vector<Statement> body;
     std::map<std::string, size_t> labels;       // each: the statement after it
@@ -71,11 +71,11 @@ struct Text {
     std::map<std::string, Function> functions;
 };
 
-// Bytes of a type such as .u32 (without the dot); 0 for pred.  Throws TextError.
+// Bytes of a type such as u32; 0 for pred.  Throws TextError.
 int type_bytes(const std::string &type, int line);
 
-// Parses a file's text.  A name that a nested scope declares gets a suffix, so
-// that the names of a function are unique.  Throws TextError.
+// Parses a file's text.  A name that a nested scope declares gets a suffix:
+// names of a function are unique.  Throws TextError.
 Text parse(const std::string &text, const std::string &name);
 
 }

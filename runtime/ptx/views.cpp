@@ -1,3 +1,4 @@
+// Stores that wait, and values that were seen before them.
 #include "views.h"
 
 #include <algorithm>

@@ -3,14 +3,14 @@
 // Blocks that exchange values through global memory need fences.  Without one a
 // GPU may show a store late, or an old value to a load.  Here it always does:
 //
-//   * A store waits in its block until a fence: of its own thread, or of one that
-//     has passed a barrier after the store.
+//   * A store waits in its block until a fence: of its own thread, or of one
+//     that has passed a barrier after the store.
 //   * A load gets the newest value that was visible at the last fence of its
-//     thread, or of a thread with which it has passed a barrier since.  Stores of
-//     its own block it always sees.
+//     thread, or of a thread with which it has passed a barrier since.  It
+//     always sees stores of its own block.
 //   * An atomic acts at once.
 //   * One block stops at its first atomic until all others have passed theirs.
-//     So it is the last in a count of blocks, and its first fence is the oldest.
+//     It is the last in a count of blocks, and its first fence is the oldest.
 //     Another block stops after its atomic until that one has ended.
 //
 // Each is allowed by the PTX memory model.  All stores arrive when the launch

@@ -55,7 +55,7 @@ struct Instruction {
     Group    group = Group::INTEGER;
     uint8_t  bytes = 0;             // of an element in memory
     uint8_t  count = 1;             // elements of a vector
-    uint8_t  register_bytes = 0;    // of the registers that memory moves to or from
+    uint8_t  register_bytes = 0;    // of the registers of a load or store
     uint8_t  address_bytes = 0;     // of an address's base; 0: it has none
     uint8_t  results = 0;           // the first slots are results
     uint8_t  negated = 0;           // bit k: slot k is a negated predicate

@@ -3,9 +3,9 @@
 
     planted.py BUILD NET.cnn MOST [OPTION...]
 
-In statements that a step executes: a barrier, a fence or a commit is deleted, one more copy is left
-under way, words of a fragment are swapped, a matrix is transposed, an address is moved. Each barrier
-and each fence is deleted in turn. Each kernel gets MOST of each other kind. A fault is found if the
+The faults are in statements that a step executes. A barrier, a fence or a commit is deleted. One
+more copy is left under way. Words of a fragment are swapped, a matrix is transposed, an address is
+moved. Each barrier and each fence is deleted in turn. Each kernel gets MOST of each other kind. A fault is found if the
 step fails, or if a launch leaves other bytes than the host's C++.
 
 Three kinds of places are left out, because a fault there changes nothing. A product that copies

@@ -152,6 +152,7 @@ NAMES = {
                         "what train settings ask for"),
     "runtime/ptx/floats.cpp": ("add sub mul div", "opcodes of PTX"),
     "runtime/ptx/integers.cpp": ("add sub mul div", "opcodes of PTX"),
+    "runtime/ptx/memory.cpp": ("add", "opcodes of PTX"),
     "runtime/trainer/evaluate.cuh": ("accuracy", "printed in percent, with its counts"),
     "runtime/trainer/main.cuh": ("step", "a command of this name"),
     "runtime/trainer/options.cuh": ("step", "a command of this name"),
