@@ -57,7 +57,7 @@ static __device__ inline bool is_judge(StateHeader *header, const Overflows<COUN
     if (!is_last_block(&header->arrivals)) return false;
     for (const int *some : bad.of)
         for (int i = (int)threadIdx.x; i < parts; i += (int)blockDim.x) found |= some[i];
-    overflow = block_sum(found) > 0;
+    overflow = block_sum(found) != 0;
     return threadIdx.x == 0;
 }
 
