@@ -11,7 +11,12 @@
 
 #include <tuple>
 #include <type_traits>
+#ifdef CNNC_HOST_PTX                    // kernels have names: runtime/ptx
 #include <typeinfo>
+#define HOST_SYMBOL(type) typeid(type).name()
+#else
+#define HOST_SYMBOL(type) nullptr
+#endif
 #include "arguments.h"
 #include "cuda_runtime_api.h"
 #include "device_language.h"
@@ -38,7 +43,7 @@ struct HostLaunch {
     const volatile void *const *pointers; // pointers among arguments
     int          pointer_count;
     size_t       argument_bytes;
-    const char  *symbol;                // the kernel's mangled name is in it
+    const char  *symbol;                // has the kernel's mangled name; or null
     // Sets the address of each argument; returns their number.
     int        (*find)(const void *arguments, const void **each);
 };
@@ -115,7 +120,7 @@ struct HostKernel<Kernel> {
         found.add_all(argument...);
         std::tuple<P...> all(argument...);
         host_launch({step, name, grid, block, stream, threads, &all, pointers,
-                     found.count, sizeof all, typeid(HostKernel).name(), find});
+                     found.count, sizeof all, HOST_SYMBOL(HostKernel), find});
     }
 };
 

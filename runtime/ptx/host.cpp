@@ -272,6 +272,10 @@ cudaError_t host_run_ptx(const HostLaunch &launch,
         report("%s", s.failure.c_str());
         return cudaErrorLaunchFailure;
     }
+    if (!launch.symbol) {
+        report("compile the emitted file with -DCNNC_HOST_PTX");
+        return cudaErrorLaunchFailure;
+    }
     Row &row = s.rows[{launch.step, launch.symbol}];
     row.kernel = launch.kernel;
     row.launches++;
