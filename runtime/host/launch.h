@@ -43,7 +43,7 @@ struct HostLaunch {
     const volatile void *const *pointers; // pointers among arguments
     int          pointer_count;
     size_t       argument_bytes;
-    const char  *symbol;                // has the kernel's mangled name; or null
+    const char  *symbol;                // has the kernel's mangled name, or 0
     // Sets the address of each argument; returns their number.
     int        (*find)(const void *arguments, const void **each);
 };
