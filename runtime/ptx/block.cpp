@@ -107,7 +107,7 @@ void pass_barrier(Block &b)
             w.pc[l]++;
         }
     for (Warp &w : b.warps) w.epoch++;
-    if (b.launch->views) b.launch->views->pass_barrier(b);
+    if (b.launch->views) Views::pass_barrier(b);
 }
 
 void check_copies(const Block &b)

@@ -115,6 +115,7 @@ void write(Warp &w, int32_t slot, int bytes, const T (&values)[WARP],
                                       uint64_t>::type Wide;
     unsigned char *to = w.at<unsigned char>(slot);
     for (int l = 0; l < WARP; l++) {
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse,cert-str34-c)
         const Wide wide = (Wide)values[l];
         if (lanes >> l & 1) memcpy(to + l * bytes, &wide, bytes);
     }

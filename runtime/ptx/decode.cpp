@@ -91,7 +91,7 @@ class Decoder {
         while (end > 0 && isdigit((unsigned char)name[end - 1])) end--;
         auto range = function->registers.find(name.substr(0, end));
         if (end == name.size() || range == function->registers.end() ||
-            atoi(name.c_str() + end) >= range->second.count)
+            strtol(name.c_str() + end, nullptr, 10) >= range->second.count)
             return nullptr;
         return &range->second;
     }
@@ -141,8 +141,8 @@ class Decoder {
         return nullptr;
     }
 
-    size_t offset_in(std::map<std::string, size_t> &offsets, size_t &end,
-                     const Variable &v, const std::string &key)
+    static size_t offset_in(std::map<std::string, size_t> &offsets, size_t &end,
+                            const Variable &v, const std::string &key)
     {
         auto known = offsets.find(key);
         if (known != offsets.end()) return known->second;
@@ -375,7 +375,7 @@ class Decoder {
     }
 
     // An opcode with several patterns has several forms: forms.h.
-    const Form &form_of(const Statement &s, const std::string &opcode)
+    static const Form &form_of(const Statement &s, const std::string &opcode)
     {
         auto first = all_forms().find(opcode), found = first;
         if (first == all_forms().end())
@@ -661,6 +661,7 @@ const Kernel &Module::kernel(const std::string &name)
 
 bool Module::contains(uint64_t at, size_t bytes) const
 {
+    // NOLINTNEXTLINE(readability-use-anyofallof)
     for (const auto &g : parts->globals) {
         uint64_t begin = (uint64_t)(uintptr_t)g.second.at;
         if (at >= begin && at + bytes <= begin + g.second.bytes) return true;

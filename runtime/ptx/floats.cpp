@@ -232,9 +232,9 @@ struct Extreme {
         const T none = bits_as<T>(Layout<T>::NOT_A_NUMBER);
         const T first = std::signbit(a) != GREATEST ? a : b;    // if equal
         T to = (GREATEST ? b < a : a < b) ? a : a == b ? first : b;
-        to = b != b ? a : to;
-        if (NAN_WINS) return a != a || b != b ? none : to;
-        return a != a && b != b ? none : to;
+        to = is_nan(b) ? a : to;
+        if (NAN_WINS) return is_nan(a) || is_nan(b) ? none : to;
+        return is_nan(a) && is_nan(b) ? none : to;
     }
 };
 

@@ -250,7 +250,7 @@ void load_element(Warp &w, int32_t slot, unsigned char *const (&from)[WARP],
         if (!(lanes >> l & 1)) continue;
         Element value;
         memcpy(&value, from[l] + offset, sizeof value);
-        to[l] = (Register)value;
+        to[l] = (Register)(long long)value;
     }
 }
 
@@ -282,6 +282,7 @@ void by_sizes(const Instruction &i, Args &&...args)
         default: Do<R, uint64_t>::run(args...); return;
         }
     };
+    // NOLINTNEXTLINE(bugprone-branch-clone): the types differ
     if (i.register_bytes == 2) with_element(uint16_t());
     else if (i.register_bytes == 4) with_element(uint32_t());
     else with_element(uint64_t());
@@ -356,7 +357,7 @@ void atomic(Warp &w, const Instruction &i, Mask lanes)
 {
     bool has_result = i.results != 0;
     uint64_t at[WARP];
-    unsigned char *where[WARP];
+    unsigned char *where[WARP] = {};
     addresses_of(w, i, has_result, i.number, at);
     find_bytes(w, i, space, at, sizeof(T), lanes, where);
     const T *operand = w.at<T>(i.slot[has_result + 1]);
@@ -379,15 +380,21 @@ template <Space space, class T>
 void compare_and_swap(Warp &w, const Instruction &i, Mask lanes)
 {
     uint64_t at[WARP];
-    unsigned char *where[WARP];
+    unsigned char *where[WARP] = {};
     addresses_of(w, i, 1, i.number, at);
     find_bytes(w, i, space, at, sizeof(T), lanes, where);
     const T *wanted = w.at<T>(i.slot[2]), *next = w.at<T>(i.slot[3]);
     for (int l = 0; l < WARP; l++) {
         if (!(lanes >> l & 1)) continue;
         T old;
+        bool views = has_views(w, space);
+        if (views) w.block->launch->views->settle(w, at[l], sizeof old);
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker)
         memcpy(&old, where[l], sizeof old);
         if (old == wanted[l]) memcpy(where[l], &next[l], sizeof(T));
+        if (views)
+            w.block->launch->views->replaced(at[l], sizeof old,
+                                             (unsigned char *)&old);
         if (i.slot[0] != NO_SLOT) w.at<T>(i.slot[0])[l] = old;
     }
 }

@@ -34,6 +34,9 @@ Form ternary(Group group)
     return {run_ternary<D, A, B, C, F>, pattern_of<D, A, B, C>(), group};
 }
 
+// NOLINTNEXTLINE(misc-redundant-expression): NaN alone differs from itself
+template <class T> bool is_nan(T a) { return a != a; }
+
 // The value of a predicate operand, which the text may negate.
 inline Mask predicate_of(const Warp &w, const Instruction &i, int operand)
 {

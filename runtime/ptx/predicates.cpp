@@ -41,7 +41,10 @@ struct GreaterEqual {
 };
 // Neither is NaN.
 struct Ordered {
-    template <class T> static bool of(T a, T b) { return a == a && b == b; }
+    template <class T> static bool of(T a, T b) 
+    {
+        return !is_nan(a) && !is_nan(b);
+    }
 };
 // Ordered, and not equal
 struct Unequal {
@@ -155,10 +158,10 @@ struct IsInfinite {
     template <class T> static bool of(T a) { return std::isinf(a); }
 };
 struct IsNumber {
-    template <class T> static bool of(T a) { return a == a; }
+    template <class T> static bool of(T a) { return !is_nan(a); }
 };
 struct IsNan {
-    template <class T> static bool of(T a) { return a != a; }
+    template <class T> static bool of(T a) { return is_nan(a); }
 };
 struct IsNormal {
     template <class T> static bool of(T a) { return std::isnormal(a); }

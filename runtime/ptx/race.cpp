@@ -35,7 +35,7 @@ void Races::read(const Warp &w, const Instruction &i, int lane, uint64_t at,
         if (is_unordered(byte.write, w, own))
             fault(i, "a race: thread %d reads byte %llu of shared memory, and "
                      "%s wrote it since the last barrier",
-                  own, (unsigned long long)(at + k),
+                  own, (unsigned long long)at + k,
                   name_of(byte.write.thread).c_str());
         int reader = own;
         if (is_unordered(byte.read, w, own)) {
@@ -58,7 +58,7 @@ void Races::write(const Warp &w, const Instruction &i, int lane, uint64_t at,
         if (read || is_unordered(byte.write, w, own))
             fault(i, "a race: thread %d writes byte %llu of shared memory, and "
                      "%s %s it since the last barrier",
-                  own, (unsigned long long)(at + k),
+                  own, (unsigned long long)at + k,
                   name_of((read ? byte.read : byte.write).thread).c_str(),
                   read ? "read" : "wrote");
         byte.write = {own, w.epoch, w.meetings};

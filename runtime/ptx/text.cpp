@@ -302,8 +302,7 @@ class Parser {
         Operand o;
         o.kind = Operand::ADDRESS;
         if (token.kind == Token::WORD) o.name = resolve(take().text);
-        if (o.name.empty() || accept("+")) o.number = number();
-        else if (is("-")) o.number = number();
+        if (o.name.empty() || accept("+") || is("-")) o.number = number();
         expect("]");
         return o;
     }

@@ -41,7 +41,7 @@ public:
     void replaced(uint64_t at, size_t bytes, const unsigned char *before);
 
     void fence(Warp &w, Mask lanes);
-    void pass_barrier(Block &b);
+    static void pass_barrier(Block &b);
     // The block's stores wait on, and are no block's own any more.
     void end_block(const Block &b);
     void end_launch();
