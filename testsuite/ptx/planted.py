@@ -81,7 +81,7 @@ EXEMPT = (
     ("barrier", "", r"^(?!.*\batom).*column_totals", "it opens a function that runs once"),
     ("barrier", "find_overflow", r"^.*5warps", "likewise"),
     ("barrier", "find_overflow", r"^\s+mov\.pred", "one thread alone uses the sum"),
-    ("barrier", "find_overflow", r"^\s+@%p\d+ bra[^\n]*\n\n\s+st\.shared", "is_last_block has others"),
+    ("barrier", "find_overflow", r"^\s+@%p\d+ bra[^\n]*\n\n\s+st\.shared", "others come before"),
     ("address", "find_overflow", "", "the sums are zeros"),
     ("barrier", "batchnorm", r"\batom", "one warp writes all that the last block reads"),
     ("barrier", "find_overflow", r"\batom", "likewise"),
